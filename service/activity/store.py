@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, told
+from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, to_item
 from service.platform.data.audit_filter import CONDITIONS, AuditFilter
 from service.platform.unit.context import Context
 from service.platform.unit.listing import rows_of
@@ -27,4 +27,4 @@ async def feed(ctx: Context, asked: AuditFilter, query: ActivityQuery) -> Activi
         offset=query.offset,
         conditions=CONDITIONS,
     )
-    return ActivityFeed([told(occurrence) for occurrence in seen], total, query.limit, query.offset)
+    return ActivityFeed([to_item(occurrence) for occurrence in seen], total, query.limit, query.offset)

@@ -38,7 +38,7 @@ async def get_tenant(ctx: Context) -> schema.Tenant:
     used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.tenant(ctx)
     ctx.tag(row.version)
-    return dressed(ctx, row, used)
+    return to_tenant(ctx, row, used)
 
 
 async def update_tenant(ctx: Context, patch: schema.TenantPatch) -> schema.Tenant:
@@ -59,7 +59,7 @@ async def update_tenant(ctx: Context, patch: schema.TenantPatch) -> schema.Tenan
     if not names:
         ctx.changed_nothing()
         ctx.tag(row.version)
-        return dressed(ctx, row, used)
+        return to_tenant(ctx, row, used)
     if concerns_gate:
         await ctx.end_rights("tenant", row.id)
     await store.update_tenant(
@@ -79,7 +79,7 @@ async def update_tenant(ctx: Context, patch: schema.TenantPatch) -> schema.Tenan
         changes["name"] = {"old": row.name, "new": changed.name}
     ctx.concerns("tenant", changed.id, changed.name, changed=names, **changes)
     ctx.tag(changed.version)
-    return dressed(ctx, changed, used)
+    return to_tenant(ctx, changed, used)
 
 
 def _shuts_out(ctx: Context, ranges: list[str] | None) -> bool:
@@ -90,7 +90,7 @@ def _shuts_out(ctx: Context, ranges: list[str] | None) -> bool:
     return address is None or not is_within(address, tuple(ranges))
 
 
-def _tier_and_status(ctx: Context, row: schema.TenantRow, patch: schema.TenantPatch) -> dict[str, dict[str, Any]]:
+def _tier_and_status(ctx: Context, row: schema.StoredTenant, patch: schema.TenantPatch) -> dict[str, dict[str, Any]]:
     """How tier and status change, old and new by name.
 
     Raises:
@@ -212,11 +212,11 @@ async def invite(ctx: Context, body: schema.Invite) -> schema.Invitation:
     Whether the e-mail has an account in another tenant shows in nothing that the caller is told: the invitation leads
     nowhere then, and the letter says so to whoever reads the mailbox.
     """
-    role = _granted_role(ctx, body.role)
+    role = _role_to_grant(ctx, body.role)
     email = body.email.strip()
     await ctx.limit([Window(f"invitations:{ctx.tenant}", ctx.settings.invitations_per_hour, 3600)])
     tenant = await store.lock_tenant(ctx)  # held, so that neither the places nor one e-mail are given twice
-    user_id = await _invited_user(ctx, tenant, email, body.full_name, role)
+    user_id = await _place_invited_user(ctx, tenant, email, body.full_name, role)
     creator = await ctx.email()
     token, token_hash = new_token()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.invitation_seconds)
@@ -261,7 +261,9 @@ async def _send(
         raise ValidationFailed(Fault(["body", "email"], str(error))) from error
 
 
-async def _invited_user(ctx: Context, tenant: schema.TenantRow, email: str, full_name: str, role: Role) -> UUID:
+async def _place_invited_user(
+    ctx: Context, tenant: schema.StoredTenant, email: str, full_name: str, role: Role
+) -> UUID:
     """A place for an invited user; one whose invitation ran out keeps theirs.
 
     Raises:
@@ -283,7 +285,7 @@ async def _invited_user(ctx: Context, tenant: schema.TenantRow, email: str, full
     return user_id
 
 
-def _granted_role(ctx: Context, role: str) -> Role:
+def _role_to_grant(ctx: Context, role: str) -> Role:
     known = next((known for known in ROLES if known == role), None)
     if known is None:
         raise schema.InvalidRole.at(["body", "role"], f"the roles are {', '.join(ROLES)}")
@@ -302,7 +304,7 @@ def _check_grant(ctx: Context, role: Role) -> None:
         raise PermissionDenied.at(["body", "role"], message)
 
 
-def _users_most(ctx: Context, row: schema.TenantRow) -> int:
+def _users_most(ctx: Context, row: schema.StoredTenant) -> int:
     """How many users the tenant may have: the tier's figure, or its own where that is lower; -1 is unlimited.
 
     Its own is shown with the tier's filled in, so an unlimited one comes back as -1 from who sends all settings again.
@@ -311,7 +313,7 @@ def _users_most(ctx: Context, row: schema.TenantRow) -> int:
     return tier if own is None or own < 1 else own if tier < 0 else min(tier, own)
 
 
-def dressed(ctx: Context, row: schema.TenantRow, used: TenantUsage) -> schema.Tenant:
+def to_tenant(ctx: Context, row: schema.StoredTenant, used: TenantUsage) -> schema.Tenant:
     """A tenant with its quotas and what it uses."""
     tier, settings = row.subscription_tier, ctx.settings
     users = _users_most(ctx, row)

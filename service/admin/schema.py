@@ -145,7 +145,7 @@ class Tenant(Struct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
-class TenantRow(Struct, frozen=True, kw_only=True):
+class StoredTenant(Struct, frozen=True, kw_only=True):
     """The stored tenant with its counts."""
 
     id: UUID
@@ -354,7 +354,7 @@ class ApiKey(Struct, frozen=True, kw_only=True):
     created_at: datetime
 
 
-class KeyRow(ApiKey, frozen=True, kw_only=True):
+class StoredKey(ApiKey, frozen=True, kw_only=True):
     """A stored API key with its hash."""
 
     key_hash: bytes

@@ -25,10 +25,10 @@ _KEY = """
 """
 
 
-async def tenant(ctx: Context) -> schema.TenantRow:
+async def tenant(ctx: Context) -> schema.StoredTenant:
     """The caller's tenant and what it uses."""
     return await ctx.one(
-        schema.TenantRow,
+        schema.StoredTenant,
         """
         SELECT t.id, t.name, t.slug, t.subscription_tier, t.status, t.settings, t.version, t.created_at, t.updated_at,
                t.cancelled_at,
@@ -45,7 +45,7 @@ async def tenant(ctx: Context) -> schema.TenantRow:
     )
 
 
-async def lock_tenant(ctx: Context) -> schema.TenantRow:
+async def lock_tenant(ctx: Context) -> schema.StoredTenant:
     """The tenant, its quotas held still until the transaction ends."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     return await tenant(ctx)
@@ -267,10 +267,10 @@ async def keys(ctx: Context, query: schema.KeyList) -> Page[schema.ApiKey]:
     return await page(ctx, schema.ApiKey, "*", source, {"status": query.status}, query, order="created_at DESC, id")
 
 
-async def lock_key(ctx: Context, key_id: UUID) -> schema.KeyRow:
+async def lock_key(ctx: Context, key_id: UUID) -> schema.StoredKey:
     """A key, locked."""
     return await ctx.one(
-        schema.KeyRow,
+        schema.StoredKey,
         f"SELECT {_KEY}, key_hash FROM api_keys WHERE id = %s FOR UPDATE",
         [key_id],
         missing=schema.KeyNotFound,

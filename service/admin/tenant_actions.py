@@ -36,7 +36,7 @@ async def provide(ctx: Context, body: schema.TenantCreate) -> schema.NewTenant:
     tenant_id = new_id()
     await ctx.act_for(tenant_id)
     if body.slug is None:
-        await identity.found_tenant(ctx, tenant_id, body.name, tier)
+        await identity.create_tenant_with_slug(ctx, tenant_id, body.name, tier)
     elif not await identity.create_tenant(ctx, tenant_id, body.name, body.slug, tier):
         raise schema.SlugTaken
     await store.update_tenant(ctx, body.name, tier, "active", settings)
@@ -44,7 +44,7 @@ async def provide(ctx: Context, body: schema.TenantCreate) -> schema.NewTenant:
     owner = await actions.invite(ctx, invite)
     row = await store.tenant(ctx)
     ctx.concerns("tenant", row.id, row.name, subscription_tier=tier, owner=email)
-    return schema.NewTenant(tenant=actions.dressed(ctx, row, TenantUsage(0, 0)), owner=owner)
+    return schema.NewTenant(tenant=actions.to_tenant(ctx, row, TenantUsage(0, 0)), owner=owner)
 
 
 async def transfer(ctx: Context, body: schema.Transfer) -> schema.Transferred:

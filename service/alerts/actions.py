@@ -30,7 +30,7 @@ async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
         raise schema.InvalidAlertType.at(["body", "alert_type"], f"the types are {', '.join(CONDITIONS)}")
     channel_actions.check_types(body.channels)
     conditions = await _conditions(ctx, body.alert_type, body.conditions)
-    channels = await channel_actions.checked(ctx, body.channels)
+    channels = await channel_actions.check_channels(ctx, body.channels)
     if body.workbook_id is not None:
         await workbooks.get(ctx, body.workbook_id)
     if await store.alerts.lock_count(ctx) >= ctx.settings.max_alerts:
@@ -48,7 +48,7 @@ async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
             "cooldown_minutes": body.cooldown_minutes,
             "next_at": await _due(ctx, body.alert_type, conditions, body.enabled),
             "created_by": await ctx.email(),
-            **channel_actions.kept(ctx, channels),
+            **channel_actions.seal_channels(ctx, channels),
         },
     )
     types = [channel.type for channel in channels]
@@ -80,8 +80,8 @@ async def update(ctx: Context, alert_id: UUID, patch: schema.AlertPatch) -> sche
         conditions = await _conditions(ctx, row.alert_type, changes["conditions"])
         changes |= {"conditions": _json(conditions), "last_evaluation": None}
     if given_channels is not None:
-        channels = await channel_actions.checked(ctx, given_channels, row)
-        changes |= channel_actions.kept(ctx, channels)
+        channels = await channel_actions.check_channels(ctx, given_channels, row)
+        changes |= channel_actions.seal_channels(ctx, channels)
     if "conditions" in changes or enabled is not row.enabled:
         changes["next_at"] = await _due(ctx, row.alert_type, conditions, enabled)
     await delivery_actions.hasten(ctx, alert_id)

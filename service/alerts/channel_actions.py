@@ -31,13 +31,13 @@ Secret = dict[str, Any]
 """The fields of a configuration that are masked."""
 
 
-def opened(unit: Unit, alert: AlertRow) -> list[channel_schema.OpenChannel]:
+def open_channels(unit: Unit, alert: AlertRow) -> list[channel_schema.OpenChannel]:
     """An alert's channels with what is secret, in their order.
 
     Raises:
         BadSeal: they were sealed with another secret key.
     """
-    secrets = _unsealed(unit, alert)
+    secrets = _unseal(unit, alert)
     return [
         channel_schema.OpenChannel(
             channel.id,
@@ -48,13 +48,13 @@ def opened(unit: Unit, alert: AlertRow) -> list[channel_schema.OpenChannel]:
     ]
 
 
-def _unsealed(unit: Unit, alert: AlertRow) -> dict[str, Secret]:
+def _unseal(unit: Unit, alert: AlertRow) -> dict[str, Secret]:
     if alert.channel_secrets is None:
         return {}
     return msgspec.json.decode(unit.resources.vault.open(PURPOSE, alert.channel_secrets), type=dict[str, Secret])
 
 
-def kept(unit: Unit, channels: Sequence[channel_schema.Channel]) -> dict[str, str | None]:
+def seal_channels(unit: Unit, channels: Sequence[channel_schema.Channel]) -> dict[str, str | None]:
     """The columns that keep channels, of which nothing is masked."""
     secrets = {
         str(channel.id): {
@@ -103,7 +103,7 @@ def check_types(channels: Sequence[channel_schema.ChannelGiven]) -> None:
         raise channel_schema.InvalidChannelType(*faults)
 
 
-async def checked(
+async def check_channels(
     ctx: Context, requested: Sequence[channel_schema.ChannelGiven], alert: AlertRow | None = None
 ) -> list[channel_schema.Channel]:
     """The channels of a request, of known types, as they are to be kept: nothing is masked. Those that `alert` has
@@ -116,17 +116,17 @@ async def checked(
     channels: list[channel_schema.Channel] = []
     wanted: dict[UUID, list[str]] = {}
     try:
-        secrets: dict[str, Secret] | None = _unsealed(ctx, alert) if alert else {}
+        secrets: dict[str, Secret] | None = _unseal(ctx, alert) if alert else {}
     except BadSeal:
         secrets = None
-    for place, (channel, meant) in enumerate(
-        zip(requested, _meant(requested, alert.channels if alert else []), strict=True)
+    for place, (channel, match) in enumerate(
+        zip(requested, _match_stored(requested, alert.channels if alert else []), strict=True)
     ):
         where = ["body", "channels", str(place), "config"]
         config = {name: value for name, value in channel.config.items() if value is not None}
         try:
-            known = secrets if secrets is None else secrets.get(str(meant.id), {}) if meant else {}
-            config |= _unmasked(config, channel.type, meant.config if meant else {}, known)
+            known = secrets if secrets is None else secrets.get(str(match.id), {}) if match else {}
+            config |= _unmask(config, channel.type, match.config if match else {}, known)
             typed: channel_schema.Config = read(config, channel_schema.CONFIGS[channel.type], where)
         except _Unfit as unfit:
             faults.append(Fault([*where, *unfit.steps], unfit.message))
@@ -139,7 +139,7 @@ async def checked(
             wanted |= {user: [*where, "user_ids", str(at)] for at, user in enumerate(typed.user_ids)}
         channels.append(
             channel_schema.Channel(
-                id=meant.id if meant else new_id(), type=cast(channel_schema.ChannelType, channel.type), config=config
+                id=match.id if match else new_id(), type=cast(channel_schema.ChannelType, channel.type), config=config
             )
         )
     strangers = await store.strangers(ctx, list(wanted)) if wanted and not faults else set()
@@ -157,16 +157,16 @@ class _Unfit(Exception):
         self.message, self.steps = message, steps
 
 
-def _meant(
+def _match_stored(
     requested: Sequence[channel_schema.ChannelGiven], channels: Sequence[channel_schema.Channel]
 ) -> list[channel_schema.Channel | None]:
     """Which channel of the alert each of these is: by its identifier, else by what is read of it, by its place."""
     matches: list[channel_schema.Channel | None] = [None] * len(requested)
     fits: Sequence[Callable[[int, channel_schema.ChannelGiven, channel_schema.Channel], bool]] = (
-        lambda _, one, stored: one.id == stored.id,
-        lambda _, one, stored: one.config == stored.config,
-        lambda _, one, stored: any(
-            one.config.get(name) == stored.config[name] for name in channel_schema.SECRET.get(one.type, ())[:1]
+        lambda _, channel, stored: channel.id == stored.id,
+        lambda _, channel, stored: channel.config == stored.config,
+        lambda _, channel, stored: any(
+            channel.config.get(name) == stored.config[name] for name in channel_schema.SECRET.get(channel.type, ())[:1]
         ),
         lambda place, _, stored: channels[place : place + 1] == [stored],
     )
@@ -178,7 +178,7 @@ def _meant(
     return matches
 
 
-def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: Secret | None) -> Secret:
+def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: Secret | None) -> Secret:
     """What of a configuration is masked, as it is kept.
 
     The values of headers go to no other URL than the one that they were given for: who may change an alert need not
@@ -226,13 +226,13 @@ def _unfit(ctx: Context, config: channel_schema.Config) -> Iterator[_Unfit]:
     target = partial(outgoing.target, private=ctx.settings.allow_private_webhooks)
     checks: dict[str, Callable[[Any], object]] = {**CHECKS, "url": target, "webhook_url": target}
     for name, check in checks.items():
-        given = getattr(config, name, None) or []
-        listed = given if isinstance(given, list) else [given]
-        for place, value in enumerate(listed):
+        entry = getattr(config, name, None) or []
+        entries = entry if isinstance(entry, list) else [entry]
+        for place, value in enumerate(entries):
             try:
                 check(value)
             except ValueError as error:
-                yield _Unfit(str(error), name, *([str(place)] if listed is given else []))
+                yield _Unfit(str(error), name, *([str(place)] if entries is entry else []))
 
 
 def _address(text: str) -> None:

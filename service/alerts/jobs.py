@@ -12,7 +12,7 @@ import structlog
 
 from service.alerts import delivery_actions, evaluation_actions, summary_actions
 from service.alerts.delivery_actions import DELIVER
-from service.alerts.delivery_store import Line
+from service.alerts.delivery_store import DeliveryLine
 from service.alerts.evaluation_actions import LOOK_AGAIN
 from service.alerts.evaluation_store import due
 from service.alerts.summary_actions import ORDER, SEND
@@ -62,13 +62,13 @@ async def send_summary(unit: Unit, arguments: dict[str, Any]) -> None:
 
 async def give_up(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """It failed for good: the delivery says what its last attempt came to, the dead letter all else."""
-    await delivery_actions.end(unit, msgspec.convert(arguments, Line), None)
+    await delivery_actions.end(unit, msgspec.convert(arguments, DeliveryLine), None)
 
 
 @jobs.job(DELIVER, failed=give_up, lifted=nothing_to_lift, flag="alerts")
 async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
     """Attempt the first delivery of a line."""
-    await delivery_actions.deliver(unit, msgspec.convert(arguments, Line))
+    await delivery_actions.deliver(unit, msgspec.convert(arguments, DeliveryLine))
 
 
 # Schedules ------------------------------------------------------------------------------------------------------------

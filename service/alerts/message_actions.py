@@ -21,7 +21,7 @@ from core.compliance.suites import TESTS, UNIT_SIGNS
 from core.frames.figures import DECIMALS_MAX, figure_shown
 from core.labels import labelled
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
-from service.alerts.delivery_store import About
+from service.alerts.delivery_store import MessageNames
 from service.alerts.schema import AlertRow
 from service.platform.clock import there, zone_of
 from service.platform.config import Settings
@@ -81,7 +81,7 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 
 def notice_of(
-    settings: Settings, alert: AlertRow, about: About, at: datetime, details: dict[str, Any] | None = None
+    settings: Settings, alert: AlertRow, about: MessageNames, at: datetime, details: dict[str, Any] | None = None
 ) -> Notice:
     """An alert that triggered with these details; without any a test of it, with what it compares, and no figure."""
     known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
@@ -104,7 +104,7 @@ def notice_of(
     )
 
 
-def link_of(settings: Settings, about: About) -> str:
+def link_of(settings: Settings, about: MessageNames) -> str:
     """The compliance screen of the deal, at the month; the alerts where there is no deal."""
     if about.deal_id is None:
         return console_link(settings, "alerts")
@@ -163,7 +163,7 @@ def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[d
 def chat_message(notice: Notice, config: ChatWebhookConfig) -> bytes:
     """The body of a chat channel's request, as Slack's incoming webhooks take it."""
     lines = [_opening(notice), *_sentences(notice), *(f"{label}: {value}" for label, value in _facts(notice))]
-    text = "\n".join(map(defused, lines))
+    text = "\n".join(map(defuse, lines))
     mentions = " ".join(map(_mention, config.mention_users))
     named = {"channel": config.channel, "username": config.username, "icon_emoji": config.icon_emoji}
     return msgspec.json.encode(
@@ -177,7 +177,7 @@ def notification(notice: Notice) -> tuple[str, str]:
     return _title(notice), "\n".join([*_sentences(notice), *facts])
 
 
-def defused(line: str) -> str:
+def defuse(line: str) -> str:
     """A line that a chat shows as it is: no mention, no link, no entity."""
     return _LINKING.sub(lambda match: match.group() + _JOINER, line).translate(_ENTITIES)
 

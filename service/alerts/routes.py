@@ -40,7 +40,7 @@ async def configure_alert(ctx: Context, body: schema.AlertCreate) -> schema.Aler
 @area.get()
 async def list_alerts(ctx: Context, query: schema.AlertList) -> Page[schema.AlertItem]:
     """The alerts of the tenant, the newest first."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.get("/{alert_id}", errors=(schema.AlertNotFound,), versioned=True)

@@ -16,7 +16,7 @@ alerts = Records("alerts", AlertRow, missing=AlertNotFound, touch="version = ver
 _ITEM = columns_of(AlertItem)
 
 
-async def listed(ctx: Context, query: AlertList) -> Page[AlertItem]:
+async def read_page(ctx: Context, query: AlertList) -> Page[AlertItem]:
     """A page of alerts, the newest first."""
     asked = {"workbook_id": query.workbook_id, "alert_type": query.alert_type, "enabled": query.enabled}
     return await page(ctx, AlertItem, _ITEM, "alerts WHERE true", asked, query, order="created_at DESC, id")

@@ -53,12 +53,12 @@ def _is_meant(row: Schedule) -> bool:
 
 async def order(unit: Unit, alert_id: UUID, due_at: str) -> None:
     """Order the report of a schedule that is due, or tell at once why there is none."""
-    alert = await _enabled(unit, alert_id)
+    alert = await _enabled_alert(unit, alert_id)
     if alert is None:
         return
     about = alert.workbook_id
     book_id = await (store.last_run_workbook(unit) if about is None else store.newest_of(unit, about))
-    run = None if book_id is None else await compliance.stored_run(unit, book_id)
+    run = None if book_id is None else await compliance.find_run(unit, book_id)
     if run is None:
         await _raise(unit, alert, due_at, None, "There is no report: no full compliance run of the workbook is stored")
         return
@@ -80,7 +80,7 @@ async def order(unit: Unit, alert_id: UUID, due_at: str) -> None:
 
 async def send(unit: Unit, arguments: dict[str, Any]) -> None:
     """Send what a schedule ordered once its report is made, or cannot be."""
-    alert = await _enabled(unit, UUID(arguments["alert_id"]))
+    alert = await _enabled_alert(unit, UUID(arguments["alert_id"]))
     if alert is None:
         return
     why = ""
@@ -98,12 +98,12 @@ async def send(unit: Unit, arguments: dict[str, Any]) -> None:
             why = "it is not made yet"
         elif report.status == "failed":
             why = report.error_details or "it could not be made"
-    run = await compliance.stored_run(unit, UUID(arguments["workbook_id"]), run_id=UUID(arguments["run_id"]))
+    run = await compliance.find_run(unit, UUID(arguments["workbook_id"]), run_id=UUID(arguments["run_id"]))
     remark = f"There is no report: {why}" if why else ""
     await _raise(unit, alert, arguments["due_at"], run, remark, report_id=None if why else arguments["report_id"])
 
 
-async def _enabled(unit: Unit, alert_id: UUID) -> AlertRow | None:
+async def _enabled_alert(unit: Unit, alert_id: UUID) -> AlertRow | None:
     try:
         alert = await alerts.get(unit, alert_id)
     except AlertNotFound:
@@ -124,10 +124,10 @@ async def _raise(
         details |= {"as_of": run.as_of, "suite": run.test_suite, "summary": run.summary}
         sentences.insert(0, _summary(run, await unit.there(run.executed_at)))
     verdict = Verdict(holds=True, sentence=". ".join(sentences), details=details)
-    await store.hold(unit, [alert.id])
+    await store.lock_alerts(unit, [alert.id])
     await trigger(
         unit,
-        await store.held(unit, [alert.id], None),
+        await store.locked_alerts(unit, [alert.id], None),
         {alert.id: verdict},
         workbook_id=alert.workbook_id if run is None else run.workbook_id,
         run_id=None if run is None else run.id,

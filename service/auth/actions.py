@@ -9,13 +9,13 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from service.auth import schema, store, two_factor_actions
-from service.auth.shared import found_tenant
+from service.auth.shared import create_tenant_with_slug
 from service.auth.token_actions import (
     clear_cookie,
     grant_of,
     is_repeated,
-    presented_token,
     set_cookie,
+    token_of,
     token_response,
 )
 from service.platform.access.caller_status import TenantRecord, Window
@@ -45,7 +45,7 @@ async def register(ctx: Context, registration: schema.Registration) -> schema.To
     await ctx.enter_tenant(tenant_id)
     if closed and not await store.lacks_tenants(ctx, alone=True):
         raise schema.RegistrationClosed
-    await found_tenant(ctx, tenant_id, registration.organization_name, ctx.settings.tier_of_new_tenant)
+    await create_tenant_with_slug(ctx, tenant_id, registration.organization_name, ctx.settings.tier_of_new_tenant)
     await store.create_owner(ctx, user_id, email, registration.full_name, password_hash)
     ctx.concerns("user", user_id, email)
     return await _begin_session(ctx, user_id, password_hash)
@@ -57,7 +57,7 @@ async def login(ctx: Context, form: schema.Login) -> schema.TokenResponse:
     An e-mail that nobody has takes the same steps, and the same time, as a wrong password. Where strangers have used up
     an account's tries, its user still gets in from an address that they are known at, or with a right code.
     """
-    email = await store.folded(ctx, form.username.strip())
+    email = await store.fold_email(ctx, form.username.strip())
     account = await store.find_account(ctx, email, _origin(ctx))
     await ctx.commit()  # no connection is held while the password is hashed
     tries = _password_tries(ctx, email, account)
@@ -82,7 +82,7 @@ async def refresh(ctx: Context, body: schema.Refresh) -> schema.TokenResponse:
     A used token that comes back ends the session: one of its two holders stole it. In a browser's session the one that
     was just replaced is answered by the same tokens for some seconds, since tabs refresh at the same moment.
     """
-    token = presented_token(ctx, body)
+    token = token_of(ctx, body)
     try:
         claims = ctx.resources.tokens.read(token, expected="refresh")
     except BadToken:
@@ -163,7 +163,7 @@ async def check_address(ctx: Context, tenant_id: UUID) -> None:
         raise AddressNotAllowed
 
 
-async def _check_session(ctx: Context, session: schema.Session, claims: Claims) -> bool:
+async def _check_session(ctx: Context, session: schema.LoginSession, claims: Claims) -> bool:
     """See that a refresh token is good; whether it is the one before the present one, which another tab just sent.
 
     Raises:
@@ -183,7 +183,7 @@ async def _check_session(ctx: Context, session: schema.Session, claims: Claims) 
     return repeated
 
 
-async def _check_holder(ctx: Context, session: schema.Session, rules: TenantRecord | None) -> None:
+async def _check_holder(ctx: Context, session: schema.LoginSession, rules: TenantRecord | None) -> None:
     """See that a session's user may go on, from here and now.
 
     Raises:
@@ -303,7 +303,7 @@ async def _note_failure(ctx: Context, account: schema.Account, wrong: str, occur
     await publish(ctx.resources, event)
 
 
-async def _is_idle(ctx: Context, session: schema.Session, timeout_minutes: int | None) -> bool:
+async def _is_idle(ctx: Context, session: schema.LoginSession, timeout_minutes: int | None) -> bool:
     """Whether nothing happened in the session for longer than its tenant allows."""
     if timeout_minutes is None:
         return False
@@ -311,7 +311,7 @@ async def _is_idle(ctx: Context, session: schema.Session, timeout_minutes: int |
     return ctx.now().timestamp() - seen > timeout_minutes * 60
 
 
-async def _end(ctx: Context, session: schema.Session, reason: str) -> None:
+async def _end(ctx: Context, session: schema.LoginSession, reason: str) -> None:
     """End a session whose refresh is refused; this must last, so it is committed before the refusal."""
     await store.end_session(ctx, session.id, session.user_id)
     ctx.concerns("user", session.user_id, session.email, reason=reason)
@@ -333,7 +333,7 @@ async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> sch
     return token_response(ctx, schema.Grant(user_id, status.role, session_id, status.generation, jti, now, expires_at))
 
 
-async def _rotate(ctx: Context, session: schema.Session, *, previous_jti: UUID | None) -> schema.Session:
+async def _rotate(ctx: Context, session: schema.LoginSession, *, previous_jti: UUID | None) -> schema.LoginSession:
     """The session with its next refresh token."""
     now, jti = ctx.now(), new_id()
     expires_at = now + timedelta(seconds=ctx.settings.refresh_token_seconds)

@@ -37,7 +37,7 @@ async def change(ctx: Context, body: schema.PasswordChange) -> None:
 async def forget(ctx: Context, body: schema.PasswordForgotten) -> schema.ResetAccepted:
     """Send a letter to whoever has this e-mail. The answer, and the time it takes, say nothing of whether somebody has:
     all work follows it."""
-    email = await store.folded(ctx, body.email.strip())
+    email = await store.fold_email(ctx, body.email.strip())
     await ctx.commit()
     account = ctx.resources.vault.fingerprint("forgot", email).hex()
     await ctx.limit([Window(f"forgot:{account}", ctx.settings.password_changes_per_hour, 3600)])

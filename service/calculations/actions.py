@@ -22,11 +22,11 @@ from service.calculations import evaluation_actions, schema
 from service.calculations.evaluation_actions import (
     BatchDone,
     BatchOrder,
-    Evaluated,
+    EncodedAnswer,
+    EncodedEvaluation,
     EvaluateOrder,
-    Refused,
-    Stored,
-    Told,
+    Refusal,
+    StoredColumns,
     TranslateOrder,
     ValidateOrder,
     encode,
@@ -84,7 +84,7 @@ async def evaluate(ctx: Context, body: schema.EvaluateRequest) -> schema.Evaluat
         debug=body.debug or options.debug,
         now=await ctx.there(now),
         seconds=ctx.settings.evaluation_seconds,
-        workbook=None if body.workbook_id is None else await _stored(ctx, body.workbook_id, body.sheet_name),
+        workbook=None if body.workbook_id is None else await _stored_workbook(ctx, body.workbook_id, body.sheet_name),
     )
     evaluation = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
     if order.workbook is None:
@@ -116,10 +116,10 @@ def _is_small(order: EvaluateOrder) -> bool:
     if characters > INLINE_TEXT or keys > INLINE_KEYS or len(order.formula) > INLINE_CHARACTERS:
         return False
     runs = 2 if order.options.error_handling == "throw" else 1  # the place of an error is found by a second run
-    return runs * _work(order.formula, _rounded_up(len(order.context)), _rounded_up(characters)) <= INLINE_NANOSECONDS
+    return runs * _work(order.formula, _round_up(len(order.context)), _round_up(characters)) <= INLINE_NANOSECONDS
 
 
-def _rounded_up(count: int) -> int:
+def _round_up(count: int) -> int:
     """To a power of two, so that few kinds of contexts are told apart."""
     return 1 << (count - 1).bit_length() if count else 0
 
@@ -133,11 +133,11 @@ def _work(formula: str, cells: int, characters: int) -> float:
         return 0.0
 
 
-def _at_once(order: EvaluateOrder) -> Evaluated:
-    return _accepted(at_once(evaluation_actions.answer, order, NO_BOOKS, evaluation_actions.unlimited))
+def _at_once(order: EvaluateOrder) -> EncodedEvaluation:
+    return _accept(at_once(evaluation_actions.answer, order, NO_BOOKS, evaluation_actions.without_limit))
 
 
-async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
+async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> EncodedEvaluation:
     seconds = order.seconds + SLACK_SECONDS + (0.0 if order.workbook is None else OPENING_SECONDS)
     try:
         answer = await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)
@@ -145,24 +145,24 @@ async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
         raise schema.EvaluationError(Fault(FORMULA, evaluation_actions.TOO_LONG)) from None
     except ChildFailed:
         raise schema.EvaluationError(Fault(FORMULA, BROKEN_OFF)) from None
-    return _accepted(_answer_of(answer))
+    return _accept(_answer_of(answer))
 
 
-def _accepted(answer: evaluation_actions.Answer) -> Evaluated:
-    if isinstance(answer, Refused):
+def _accept(answer: evaluation_actions.Answer) -> EncodedEvaluation:
+    if isinstance(answer, Refusal):
         raise _refusal(answer, FORMULA)
-    assert isinstance(answer, Evaluated)
+    assert isinstance(answer, EncodedEvaluation)
     return answer
 
 
-async def _stored(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> Stored:
+async def _stored_workbook(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> StoredColumns:
     """A workbook as an evaluator opens it; the transaction has ended."""
     row = await workbooks.get(ctx, workbook_id)
     index = (await workbooks.sheet(ctx, row.id, sheet_name)).index if sheet_name is not None else 0
-    stored = await workbooks.stored_book(ctx, row)
+    stored = await workbooks.locate_book(ctx, row)
     await ctx.commit()
     ctx.concerns("formula", row.id, row.name, formulas=1)
-    return Stored(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
+    return StoredColumns(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
 
 
 async def batch(ctx: Context, body: schema.BatchRequest) -> schema.BatchResult:
@@ -182,9 +182,9 @@ async def batch(ctx: Context, body: schema.BatchRequest) -> schema.BatchResult:
     try:
         done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)))
     except ChildOutOfTime:
-        done = evaluation_actions.all_failed(body.formulas, evaluation_actions.TOO_LONG)
+        done = evaluation_actions.fail_all(body.formulas, evaluation_actions.TOO_LONG)
     except ChildFailed:
-        done = evaluation_actions.all_failed(body.formulas, BROKEN_OFF)
+        done = evaluation_actions.fail_all(body.formulas, BROKEN_OFF)
     ctx.concerns("formula", "", formulas=count)
     return schema.BatchResult(
         results=cast(list[schema.BatchItem], Raw(done.results)),
@@ -194,8 +194,8 @@ async def batch(ctx: Context, body: schema.BatchRequest) -> schema.BatchResult:
 
 
 def _done(body: schema.BatchRequest, answer: evaluation_actions.Answer) -> BatchDone:
-    if isinstance(answer, Refused):
-        return evaluation_actions.all_failed(body.formulas, answer.message)
+    if isinstance(answer, Refusal):
+        return evaluation_actions.fail_all(body.formulas, answer.message)
     assert isinstance(answer, BatchDone)
     return answer
 
@@ -227,7 +227,7 @@ _PLACES = {
 """Where it is, if not in the formula."""
 
 
-def _refusal(refused: Refused, formula: Sequence[str]) -> Problem:
+def _refusal(refused: Refusal, formula: Sequence[str]) -> Problem:
     """What the caller reads of a fault; the engine's words stand in `errors`."""
     place = list(_PLACES.get(refused.kind, formula))
     message = refused.message if refused.position is None else f"{refused.message} (at {refused.position})"
@@ -241,8 +241,8 @@ async def validate(ctx: Context, body: schema.ValidateRequest) -> schema.Validat
     """A formula's parts, or its fault."""
     order = ValidateOrder(body.formula, body.strict)
     small = len(body.formula) <= VALIDATED_INLINE_CHARACTERS
-    reply = evaluation_actions.validated(order) if small else await _told(ctx, order)
-    if isinstance(reply, Refused):  # for want of memory, which says nothing of the formula
+    reply = evaluation_actions.validate(order) if small else await _ask_evaluator(ctx, order)
+    if isinstance(reply, Refusal):  # for want of memory, which says nothing of the formula
         raise Unavailable
     return cast(schema.Validation, Raw(reply.answer))
 
@@ -251,21 +251,21 @@ async def translate(ctx: Context, query: schema.TranslateQuery) -> schema.Transl
     """A formula as source code."""
     order = TranslateOrder(query.formula, query.target, query.include_imports)
     small = len(query.formula) <= TRANSLATED_INLINE_CHARACTERS
-    reply = evaluation_actions.translated(order) if small else await _told(ctx, order)
-    if isinstance(reply, Refused):
+    reply = evaluation_actions.translate_formula(order) if small else await _ask_evaluator(ctx, order)
+    if isinstance(reply, Refusal):
         refusal = _refusal(reply, ["query", "formula"])
         raise refusal if isinstance(refusal, schema.InvalidFormula) else schema.UnsupportedFunction(*refusal.errors)
     return cast(schema.Translated, Raw(reply.answer))
 
 
-async def _told(ctx: Context, order: ValidateOrder | TranslateOrder) -> Told | Refused:
+async def _ask_evaluator(ctx: Context, order: ValidateOrder | TranslateOrder) -> EncodedAnswer | Refusal:
     """What an evaluator says; of a formula's text there is nothing that could take as long as it may."""
     seconds = ctx.settings.evaluation_seconds + SLACK_SECONDS
     try:
         answer = _answer_of(await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds))
     except (ChildOutOfTime, ChildFailed):
         raise Unavailable from None
-    assert isinstance(answer, Told | Refused)
+    assert isinstance(answer, EncodedAnswer | Refusal)
     return answer
 
 

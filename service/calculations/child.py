@@ -48,7 +48,7 @@ class Evaluating:
             reply = msgspec.msgpack.encode(self._answer(order))
         except MemoryError:  # while a workbook was opened, or the answer put together
             self.spoilt = True
-            reply = msgspec.msgpack.encode(evaluation_actions.Refused(kind="LimitExceeded", message=NO_MEMORY))
+            reply = msgspec.msgpack.encode(evaluation_actions.Refusal(kind="LimitExceeded", message=NO_MEMORY))
         return reply, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
 
     def _answer(self, order: bytes) -> evaluation_actions.Answer:
@@ -56,9 +56,9 @@ class Evaluating:
         if isinstance(asked, BatchOrder):
             return evaluation_actions.batch(asked, self.limit)
         if isinstance(asked, ValidateOrder):
-            return evaluation_actions.validated(asked)
+            return evaluation_actions.validate(asked)
         if isinstance(asked, TranslateOrder):
-            return evaluation_actions.translated(asked)
+            return evaluation_actions.translate_formula(asked)
         return evaluation_actions.answer(asked, self.books, self.limit)
 
     def limit(self, seconds: float, function: Callable[[], T]) -> T:

@@ -48,7 +48,7 @@ TOO_LONG = "the evaluation took longer than it may"
 T = TypeVar("T")
 
 
-class Limit(Protocol):
+class TimeLimit(Protocol):
     """Calls a function, and raises LimitExceeded where that lasts longer."""
 
     def __call__(self, seconds: float, function: Callable[[], T]) -> T: ...
@@ -57,7 +57,7 @@ class Limit(Protocol):
 _random = SystemRandom().random
 
 
-class Stored(Struct, frozen=True):
+class StoredColumns(Struct, frozen=True):
     """A parsed workbook, and the sheet that the formula stands on."""
 
     key: str
@@ -76,7 +76,7 @@ class EvaluateOrder(Struct, frozen=True, kw_only=True, tag_field="of", tag="eval
     debug: bool
     now: datetime
     seconds: float
-    workbook: Stored | None = None
+    workbook: StoredColumns | None = None
 
 
 class BatchOrder(Struct, frozen=True, kw_only=True, tag_field="of", tag="batch"):
@@ -104,7 +104,7 @@ class TranslateOrder(Struct, frozen=True, tag_field="of", tag="translate"):
     include_imports: bool
 
 
-class Evaluated(Struct, frozen=True, kw_only=True, tag_field="of", tag="evaluated"):
+class EncodedEvaluation(Struct, frozen=True, kw_only=True, tag_field="of", tag="evaluated"):
     """What a formula came to; `value` and `trace` are JSON."""
 
     value: bytes
@@ -124,13 +124,13 @@ class BatchDone(Struct, frozen=True, kw_only=True, tag_field="of", tag="batch"):
     succeeded: int
 
 
-class Told(Struct, frozen=True, kw_only=True, tag_field="of", tag="told"):
+class EncodedAnswer(Struct, frozen=True, kw_only=True, tag_field="of", tag="told"):
     """What a formula is made of, or its source code, as JSON."""
 
     answer: bytes
 
 
-class Refused(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
+class Refusal(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
     """Why a formula has no value: the fault's class, and what it says."""
 
     kind: str
@@ -139,7 +139,7 @@ class Refused(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
     suggestions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, fault: FormulaError) -> Refused:
+    def of(cls, fault: FormulaError) -> Refusal:
         return cls(
             kind=type(fault).__name__,
             message=fault.message,
@@ -150,7 +150,7 @@ class Refused(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
 
 Order = EvaluateOrder | BatchOrder | ValidateOrder | TranslateOrder
 """What an evaluator is told, as JSON, which has integers of any length."""
-Answer = Evaluated | BatchDone | Told | Refused
+Answer = EncodedEvaluation | BatchDone | EncodedAnswer | Refusal
 """What it says, as MessagePack, which has bytes."""
 
 STORE_AWAY: Final = "Unavailable"
@@ -162,7 +162,7 @@ encode = msgspec.json.Encoder().encode
 # One formula ----------------------------------------------------------------------------------------------------------
 
 
-def evaluated(order: EvaluateOrder, behind: Environment | None = None, sheet: str | None = None) -> Evaluation:
+def evaluate(order: EvaluateOrder, behind: Environment | None = None, sheet: str | None = None) -> Evaluation:
     """A formula's value over its context and the cells behind it.
 
     Raises:
@@ -181,32 +181,32 @@ def evaluated(order: EvaluateOrder, behind: Environment | None = None, sheet: st
     return _with_options(program, environment, order.options, debug=order.debug)
 
 
-def answer(order: EvaluateOrder, books: Lru[str, Book], limit: Limit) -> Evaluated | Refused:
+def answer(order: EvaluateOrder, books: Lru[str, Book], limit: TimeLimit) -> EncodedEvaluation | Refusal:
     """The same as it is handed on, within the time."""
     try:
         behind = sheet = None
         warnings: list[DataWarning] = []
         if order.workbook is not None:
             compile_formula(order.formula)  # what is no formula is refused before a workbook is opened
-            book = _opened(order.workbook, books)
+            book = _open(order.workbook, books)
             warnings = told_of_formulas(book)
             sheet = book.sheets[order.workbook.sheet_index].name
             behind = book.environment(_clock(order.now)(), _random, sheet)
         evaluation = limit(
-            order.seconds, partial(_told, order, behind, sheet if order.sheet_name is not None else None)
+            order.seconds, partial(_encode_evaluation, order, behind, sheet if order.sheet_name is not None else None)
         )
     except FormulaError as fault:
-        return Refused.of(fault)
+        return Refusal.of(fault)
     except OSError:  # the store went away after the file was looked at; what is opened already stays
-        return Refused(kind=STORE_AWAY, message="the workbook's file cannot be opened")
+        return Refusal(kind=STORE_AWAY, message="the workbook's file cannot be opened")
     if len(evaluation.value) + len(evaluation.trace or b"") > ANSWER_BYTES_MAX:
-        return Refused.of(_too_large())
+        return Refusal.of(_too_large())
     return msgspec.structs.replace(evaluation, warnings=evaluation.warnings + warnings) if warnings else evaluation
 
 
-def _told(order: EvaluateOrder, behind: Environment | None, sheet: str | None) -> Evaluated:
-    result = evaluated(order, behind, sheet)
-    return Evaluated(
+def _encode_evaluation(order: EvaluateOrder, behind: Environment | None, sheet: str | None) -> EncodedEvaluation:
+    result = evaluate(order, behind, sheet)
+    return EncodedEvaluation(
         value=encode(result.value),
         type=result.type,
         cell_references=result.cell_references,
@@ -221,7 +221,7 @@ def _told(order: EvaluateOrder, behind: Environment | None, sheet: str | None) -
     )
 
 
-def _opened(stored: Stored, books: Lru[str, Book]) -> Book:
+def _open(stored: StoredColumns, books: Lru[str, Book]) -> Book:
     book = books.get(stored.key)
     if book is None:
         book = Book(open_workbook(Manifest.from_json(stored.manifest), [Path(path) for path in stored.paths]))
@@ -232,14 +232,14 @@ def _opened(stored: Stored, books: Lru[str, Book]) -> Book:
 # A batch --------------------------------------------------------------------------------------------------------------
 
 
-def batch(order: BatchOrder, limit: Limit) -> BatchDone:
+def batch(order: BatchOrder, limit: TimeLimit) -> BatchDone:
     """Every formula's value or what keeps it from one, in order."""
     results: list[bytes] = []
     size = succeeded = 0
     for item in _items(order, limit):
         encoded = encode(item)
         if size + len(encoded) > ANSWER_BYTES_MAX:
-            item = failed(order.formulas[len(results)], Refused.of(_too_large()))
+            item = to_failed_item(order.formulas[len(results)], Refusal.of(_too_large()))
             encoded = encode(item)
         succeeded += item.status == "success"
         size += len(encoded)
@@ -247,10 +247,10 @@ def batch(order: BatchOrder, limit: Limit) -> BatchDone:
     return BatchDone(results=b"[" + b",".join(results) + b"]", succeeded=succeeded)
 
 
-def _items(order: BatchOrder, limit: Limit) -> Iterator[schema.BatchItem]:
+def _items(order: BatchOrder, limit: TimeLimit) -> Iterator[schema.BatchItem]:
     """Formulas without a context of their own share one environment, so its cells are read once."""
     end = time.monotonic() + order.seconds * BATCH_TIMES
-    shared_cells = _folded(order.shared_context)
+    shared_cells = _fold_keys(order.shared_context)
     shared = _environment(order.shared_context, order)
     for asked in order.formulas:
         left = end - time.monotonic()
@@ -260,12 +260,12 @@ def _items(order: BatchOrder, limit: Limit) -> Iterator[schema.BatchItem]:
             shared.deadline, shared.work = 1e300, 0  # each formula's time counts from its own beginning
             environment = shared
             if asked.context:
-                environment = _environment({**shared_cells, **_folded(asked.context)}, order)
+                environment = _environment({**shared_cells, **_fold_keys(asked.context)}, order)
             result = limit(min(left, order.seconds), partial(_value, asked.formula, environment, order.options))
         except FormulaError as fault:
             if isinstance(fault, LimitExceeded):
                 shared = _environment(order.shared_context, order)  # it may have been left in the midst of something
-            yield failed(asked, Refused.of(fault))
+            yield to_failed_item(asked, Refusal.of(fault))
         else:
             yield schema.BatchItem(
                 id=asked.id,
@@ -280,7 +280,7 @@ def _value(formula: str, environment: ContextEnvironment, options: schema.Option
     return _with_options(compile_formula(formula), environment, options)
 
 
-def failed(asked: schema.BatchFormula, refused: Refused) -> schema.BatchItem:
+def to_failed_item(asked: schema.BatchFormula, refused: Refusal) -> schema.BatchItem:
     """The item of a formula that has no value."""
     return schema.BatchItem(
         id=asked.id,
@@ -296,13 +296,13 @@ def failed(asked: schema.BatchFormula, refused: Refused) -> schema.BatchItem:
     )
 
 
-def all_failed(formulas: Sequence[schema.BatchFormula], message: str) -> BatchDone:
+def fail_all(formulas: Sequence[schema.BatchFormula], message: str) -> BatchDone:
     """The batch of which nothing came back."""
-    refused = Refused(kind="LimitExceeded", message=message)
-    return BatchDone(results=encode([failed(asked, refused) for asked in formulas]), succeeded=0)
+    refused = Refusal(kind="LimitExceeded", message=message)
+    return BatchDone(results=encode([to_failed_item(asked, refused) for asked in formulas]), succeeded=0)
 
 
-def _folded(context: schema.Cells) -> schema.Cells:
+def _fold_keys(context: schema.Cells) -> schema.Cells:
     """Keys in one spelling, so that a formula's own `a1` covers the shared `$A$1`."""
     return {key.replace("$", "").upper(): value for key, value in context.items()}
 
@@ -310,9 +310,9 @@ def _folded(context: schema.Cells) -> schema.Cells:
 # What formulas are made of --------------------------------------------------------------------------------------------
 
 
-def validated(order: ValidateOrder) -> Told:
+def validate(order: ValidateOrder) -> EncodedAnswer:
     """A formula's parts, or its fault."""
-    return Told(answer=encode(_validation(order)))
+    return EncodedAnswer(answer=encode(_validation(order)))
 
 
 def _validation(order: ValidateOrder) -> schema.Validation:
@@ -341,12 +341,12 @@ def _validation(order: ValidateOrder) -> schema.Validation:
     )
 
 
-def translated(order: TranslateOrder) -> Told | Refused:
+def translate_formula(order: TranslateOrder) -> EncodedAnswer | Refusal:
     """A formula as source code."""
     try:
         translation = translate(order.formula, order.target, include_imports=order.include_imports)
     except FormulaError as fault:
-        return Refused.of(fault)
+        return Refusal.of(fault)
     response = schema.Translated(
         formula=order.formula,
         target=order.target,
@@ -355,7 +355,7 @@ def translated(order: TranslateOrder) -> Told | Refused:
         full_code=str(translation.full_code),
         notes=list(translation.notes),
     )
-    return Told(answer=encode(response))
+    return EncodedAnswer(answer=encode(response))
 
 
 # Both -----------------------------------------------------------------------------------------------------------------
@@ -392,6 +392,6 @@ def _too_large() -> FormulaError:
     return LimitExceeded(f"the answer is larger than {ANSWER_BYTES_MAX:,} bytes")
 
 
-def unlimited(seconds: float, function: Callable[[], T]) -> T:
+def without_limit(seconds: float, function: Callable[[], T]) -> T:
     """No limit but the engine's own."""
     return function()

@@ -186,7 +186,7 @@ async def set_threshold(ctx: Context, body: schema.ThresholdCreate) -> schema.Th
     if body.test_id not in TESTS:
         rules = await store.rules_of(ctx, workbook_id=body.workbook_id, deal_id=body.deal_id)
         if rules is not None:
-            definition = (await shared.made(ctx, shared.document_of(rules))).definition
+            definition = (await shared.read_definition(ctx, shared.document_of(rules))).definition
     test_type = _check_threshold(["body"], body, definition)
     old = await store.lock_threshold(ctx, body)
     threshold = await store.set_threshold(ctx, body, body.threshold_type or test_type)

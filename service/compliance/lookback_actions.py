@@ -6,7 +6,7 @@ from datetime import time as clock_time
 from typing import Final
 
 import core
-from service.activity.schema import Occurrence, told
+from service.activity.schema import Occurrence, to_item
 from service.compliance import lookback_store as store
 from service.compliance.lookback_schema import Chain, Lookback, LookbackEvent, LookbackEvents, Proof
 from service.platform.base.moments import moment
@@ -45,13 +45,13 @@ async def look_back(ctx: Context, asked: Lookback, place: str) -> LookbackEvents
     )
 
 
-def _is_kept(event: store.Found) -> bool | None:
+def _is_kept(event: store.EventRow) -> bool | None:
     """Whether a run is the one that its entry tells of; None where the entry has no hash of one, or it has expired."""
     recorded_hash = event.details.get(_EVIDENCE) if event.resource_type == "compliance_run" else None
     return None if recorded_hash is None or event.is_expired else recorded_hash == event.evidence
 
 
-def _event(event: store.Found, asked: Lookback) -> LookbackEvent:
+def _event(event: store.EventRow, asked: Lookback) -> LookbackEvent:
     seen = Occurrence(
         id=event.id,
         action=event.action,
@@ -86,7 +86,7 @@ def _event(event: store.Found, asked: Lookback) -> LookbackEvent:
         subject_type=event.resource_type,
         subject_id=event.resource_id,
         stream_key=event.stream,
-        summary=told(seen).description,
+        summary=to_item(seen).description,
         inputs=event.inputs,
         outputs=event.outputs,
         changes=event.details if asked.include_changes else None,

@@ -35,7 +35,7 @@ from service.audit.shared import Extent, piece
 from service.compliance import replay_store as store
 from service.compliance.lookback_store import EVIDENCE
 from service.compliance.schema import RunTooSlow
-from service.compliance.shared import SEARCH_TIME, as_recorded, limits_of, timed
+from service.compliance.shared import SEARCH_TIME, limits_of, with_recorded_days, with_time_limit
 from service.compliance.store import INTERPRETATION, as_json, figures_of
 from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import mapping_time
@@ -87,7 +87,7 @@ class Difference(Struct, frozen=True):
     replayed: Any
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class ReplayVerdict(Struct, frozen=True, kw_only=True):
     """What is proved of a run."""
 
     run_id: UUID
@@ -112,7 +112,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     differences: list[Difference] = []
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class ReplayOrder(Struct, frozen=True, kw_only=True):
     """Which runs are replayed; the chain is walked as a whole."""
 
     run_id: UUID | None = None
@@ -123,14 +123,14 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     @property
     def is_everything(self) -> bool:
-        return self == Asked()
+        return self == ReplayOrder()
 
     def has_time(self, moment: datetime) -> bool:
         """Whether an entry of this moment is asked for."""
         return (self.since is None or moment >= self.since) and (self.until is None or moment <= self.until)
 
 
-class Walked(Struct):
+class WalkCounts(Struct):
     """How far the walk of a chain has come."""
 
     entries: int = 0
@@ -141,8 +141,8 @@ class Walked(Struct):
 
 
 async def verify(
-    database: Database, replayer: Replayer, tenant: UUID, asked: Asked, walked: Walked
-) -> AsyncIterator[Verdict | Break]:
+    database: Database, replayer: Replayer, tenant: UUID, asked: ReplayOrder, walked: WalkCounts
+) -> AsyncIterator[ReplayVerdict | Break]:
     """Every run that is asked for, in the order of the chain, and every place where the chain does not hold.
 
     Entries that are appended meanwhile are not looked at. Each part is read in a transaction of its own, so that a walk
@@ -187,10 +187,12 @@ async def verify(
         async with database.transaction(tenant) as tx:
             strangers = await store.untold(tx, UNTOLD_MAX)
         for run_id in strangers:
-            yield Verdict(run_id=run_id, sequence=None, status="altered", reason="no entry of the chain tells of it")
+            yield ReplayVerdict(
+                run_id=run_id, sequence=None, status="altered", reason="no entry of the chain tells of it"
+            )
 
 
-def _is_asked(entry: Record, asked: Asked) -> bool:
+def _is_asked(entry: Record, asked: ReplayOrder) -> bool:
     if entry.action != RUN_COMPLETED or entry.resource_type != "compliance_run":
         return False
     with suppress(ValueError):
@@ -227,7 +229,7 @@ class Replayer:
         )
         self._definitions: Lru[str, Definition] = Lru(most=DEFINITIONS_MAX, bytes_most=DEFINITIONS_BYTES_MAX)
 
-    async def verdict(self, tenant: UUID, entry: Record, run: store.Kept | None, ended: str | None) -> Verdict:
+    async def verdict(self, tenant: UUID, entry: Record, run: store.RunRow | None, ended: str | None) -> ReplayVerdict:
         """What is proved of a run by its entry in the chain and by a replay; `ended` as `store.expired` says."""
         run_id, details = UUID(entry.resource_id), msgspec.json.decode(entry.details)
         recorded_hash: str | None = details.get("evidence")
@@ -236,13 +238,13 @@ class Replayer:
             gone = "the run that the chain tells of is not there"
             if ended is not None:
                 gone = f"it was removed after its retention had ended, {ended}"
-            return Verdict(
+            return ReplayVerdict(
                 run_id=run_id, sequence=entry.sequence, status=status, reason=gone, evidence_hash=recorded_hash
             )
         stored = dict(zip(EVIDENCE, run.evidence, strict=True))
         status, reason, differences = await self._judged(tenant, details, run, stored)
         version = stored["definition_version"]
-        return Verdict(
+        return ReplayVerdict(
             run_id=run_id,
             sequence=entry.sequence,
             status=status,
@@ -262,7 +264,7 @@ class Replayer:
         )
 
     async def _judged(
-        self, tenant: UUID, details: dict[str, Any], run: store.Kept, stored: dict[str, str | None]
+        self, tenant: UUID, details: dict[str, Any], run: store.RunRow, stored: dict[str, str | None]
     ) -> tuple[Status, str | None, list[Difference]]:
         recorded_hash = details.get("evidence")
         fault: str | None = None
@@ -343,7 +345,7 @@ class Replayer:
 
     def _run(self, book: Workbook, stored: Mapping[str, str | None]) -> tuple[Results, tuple[date, GivenSource]]:
         options = msgspec.json.decode(stored["options"] or "")
-        day_and_source = _given(stored)
+        day_and_source = _day_of(stored)
         key = tuple(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source"))
         portfolio = self._portfolios.get(key)
         if portfolio is None:
@@ -352,14 +354,14 @@ class Replayer:
                 days = float((day_and_source[0] - EPOCH).days)
                 portfolio = Portfolio.from_workbook(book, mapping, as_of=days, as_of_source=day_and_source[1])
             self._portfolios.keep(key, portfolio, bytes_of(portfolio))
-        portfolio = as_recorded(portfolio, stored["definition"], options)
+        portfolio = with_recorded_days(portfolio, stored["definition"], options)
         definition = self._definition(stored["definition"])
         if INTERPRETATION in options:
             portfolio = self._interpreted(portfolio, definition, stored, options)
         limits = limits_of(stored["thresholds"] or "")
         how: dict[str, Any] = {name: options[name] for name in _OPTIONS}
         how |= {f"{scope}_thresholds": set_ for scope, set_ in limits.items()}
-        work = timed(runs.run_suite, self._seconds)
+        work = with_time_limit(runs.run_suite, self._seconds)
         return work(portfolio, stored["test_suite"] or "", definition=definition, **how), day_and_source
 
     def _interpreted(
@@ -370,7 +372,7 @@ class Replayer:
         key = (*(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source", "definition")), record)
         interpretation = self._interpretations.get(key)
         if interpretation is None:
-            interpretation = timed(interpret, SEARCH_TIME * self._seconds)(portfolio, definition)
+            interpretation = with_time_limit(interpret, SEARCH_TIME * self._seconds)(portfolio, definition)
             self._interpretations.keep(key, interpretation, bytes_of(interpretation))
         return read_by(portfolio, interpretation, definition)
 
@@ -384,7 +386,7 @@ class Replayer:
         return definition
 
 
-def _given(stored: Mapping[str, str | None]) -> tuple[date, GivenSource]:
+def _day_of(stored: Mapping[str, str | None]) -> tuple[date, GivenSource]:
     """The day that a run was given. Where the file said its own, that of the upload was, which did not count."""
     source = stored["as_of_source"]
     as_given: GivenSource = "request" if source == "request" else "workbook" if source == "workbook" else "upload"
@@ -397,7 +399,7 @@ def _with_interpretation(options: str, interpretation: Interpretation | None) ->
     return as_json(record | {INTERPRETATION: interpretation}) if INTERPRETATION in record else options
 
 
-def _uncovered_fault(details: dict[str, Any], run: store.Kept, stored: Mapping[str, str | None]) -> str | None:
+def _uncovered_fault(details: dict[str, Any], run: store.RunRow, stored: Mapping[str, str | None]) -> str | None:
     """What the hash does not cover and is not as the run's entry, or its own results, have it."""
     try:
         results = msgspec.json.decode(stored["results"] or "", type=list[TestResult])
@@ -406,7 +408,7 @@ def _uncovered_fault(details: dict[str, Any], run: store.Kept, stored: Mapping[s
             "status": run.status != "completed",
             "counts": any(details.get(name) != count for name, count in run.summary.items()),
             "moment": "executed_at" in details and datetime.fromisoformat(details["executed_at"]) != run.executed_at,
-            "figures for histories": run.figures != _figures_as_written(figures_of(results), run.figures),
+            "figures for histories": run.figures != _figures_in_stored_form(figures_of(results), run.figures),
         }
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         return f"the stored run is none: {error}"
@@ -427,7 +429,7 @@ def _differences(stored: Mapping[str, str | None], now: Mapping[str, str | None]
         was, comes = msgspec.json.decode(before or "null"), msgspec.json.decode(after or "null")
         if name == "options":
             name, was, comes = INTERPRETATION, was.get(INTERPRETATION), comes.get(INTERPRETATION)
-        if name == "results" and was == _as_written(comes, was):
+        if name == "results" and was == _in_stored_form(comes, was):
             continue
         of_tests = list(_of_tests(was, comes)) if name == "results" else [Difference(None, name, was, comes)]
         differences += of_tests or [Difference(None, name, "the same values", "written otherwise, or in another order")]
@@ -438,7 +440,7 @@ _ADDED: Final = (("published", "doubt", "doubtful"), ("unit", "decimals"))
 """Fields of a result that runs of earlier versions do not have, by the version that added them, the earliest first."""
 
 
-def _as_written(comes: Any, was: Any) -> Any:
+def _in_stored_form(comes: Any, was: Any) -> Any:
     """Replayed results as the version stored them that the stored ones are of; None where they are of no version."""
     try:
         present = [any(name in test_result for test_result in was for name in names) for names in _ADDED]
@@ -454,7 +456,7 @@ _FIGURES_ADDED: Final = ("name", "unit", "decimals")
 """Members of a figure for histories that runs of earlier versions do not have."""
 
 
-def _figures_as_written(figures: dict[str, dict[str, Any]], was: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _figures_in_stored_form(figures: dict[str, dict[str, Any]], was: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Figures for histories, without the members that the stored ones lack because their version did not have them."""
     if any(name in figure for figure in was.values() for name in _FIGURES_ADDED):
         return figures

@@ -37,7 +37,7 @@ _MADE: Final = {
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
-class Limit(RunThreshold, frozen=True, kw_only=True):
+class StoredLimit(RunThreshold, frozen=True, kw_only=True):
     """A stored threshold as a run needs it."""
 
     scope: Literal["workbook", "deal", "tenant"]
@@ -57,7 +57,7 @@ class DealRules(Struct, frozen=True, kw_only=True):
     """JSON; None where none was written yet."""
 
 
-class Subject(Struct, frozen=True, kw_only=True):
+class RunSubject(Struct, frozen=True, kw_only=True):
     """The workbook of a run, with all else that the run is to know."""
 
     id: UUID
@@ -74,7 +74,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     deal: DealRules | None
     is_alone: bool
     """No other run of this workbook is under way, and none can begin before this transaction ends."""
-    limits: list[Limit]
+    limits: list[StoredLimit]
     email: str
     """The caller's, or that of the key's creator; empty where nobody asked."""
 
@@ -85,7 +85,7 @@ def lock_of(tenant_id: UUID, workbook_id: UUID) -> int:
     return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "big", signed=True)
 
 
-async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> Subject:
+async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> RunSubject:
     """The workbook, where asked for `alone` held until the transaction ends if nobody else holds it. One round trip.
 
     The lock ends with the transaction, so a process that dies leaves none behind.
@@ -94,7 +94,7 @@ async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None,
         WorkbookNotFound: there is none of that identifier, or not of that deal.
     """
     return await unit.one(
-        Subject,
+        RunSubject,
         """
         SELECT w.id, w.name, w.status, w.content_hash, w.book_key, coalesce(w.mapping_id, d.mapping_id) AS mapping_id,
                coalesce(w.stream_key, d.stream_key) AS stream_key, w.as_of, w.created_at,
@@ -162,7 +162,7 @@ _KEEP_BOOK = """
 """Keep the columns that are run: a workbook's own are others once it is recalculated or written."""
 
 
-async def keep_run(ctx: Context, subject: Subject, run: schema.ComplianceRun, inputs: Inputs) -> str:
+async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun, inputs: Inputs) -> str:
     """Store a run; the hash of its evidence. Sent without waiting, it reaches the server with the audit row and the
     COMMIT; should the workbook's columns have become others meanwhile, that fails with WorkbookNotReady.
     """
@@ -282,7 +282,7 @@ _STORED_FROM = """
 """
 
 
-async def stored_run(
+async def find_run(
     unit: Unit, workbook_id: UUID, *, run_id: UUID | None = None, suite: str | None = None
 ) -> StoredRun | None:
     """A run of a workbook: the one of that identifier, else the newest full one, of that suite where one is named."""

@@ -28,7 +28,7 @@ async def create(ctx: Context, body: stream_schema.StreamProfileCreate) -> strea
     """A new profile."""
     workbooks.check_stream(ctx, body.stream_key)
     row = {**_with_moment(msgspec.structs.asdict(body)), "created_at": ctx.now()}
-    row |= _retained(ctx, row)
+    row |= _retention_of(ctx, row)
     if await store.profiles.lock_count(ctx) >= stream_schema.PROFILES_MAX:
         raise stream_schema.StreamProfileLimitExceeded.at(
             ["body"], f"the limit is {stream_schema.PROFILES_MAX:,} profiles"
@@ -52,7 +52,7 @@ async def update(
         return before
     row = {name: getattr(before, name) for name in patch.__struct_fields__ if name != "stream_key"}
     row |= _with_moment(changes)
-    row |= _retained(ctx, {**row, "created_at": before.created_at})
+    row |= _retention_of(ctx, {**row, "created_at": before.created_at})
     after = await store.profiles.update(ctx, profile_id, {**row, "updated_at": ctx.now()})
     names = [name for name in after.__struct_fields__ if getattr(before, name) != getattr(after, name)]
     pairs = {name: [getattr(before, name), getattr(after, name)] for name in names if name != "updated_at"}
@@ -95,7 +95,7 @@ def _with_moment(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "retention_until": until}
 
 
-def _retained(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
+def _retention_of(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
     """What follows from a profile's fields: its floor, its retention, its metadata as JSON.
 
     Raises:
@@ -113,7 +113,7 @@ def _retained(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
     floor = ctx.settings.retention_floors.get(named)
     return {
         "retention_floor_years": floor,
-        "effective_retention_until": retained_until(row, floor),
+        "effective_retention_until": end_of_retention(row, floor),
         "profile_metadata": metadata.decode(),
     }
 
@@ -134,7 +134,7 @@ def _faults_of(tranches: Any) -> list[Fault]:
     return faults
 
 
-def retained_until(profile: Mapping[str, Any], floor_years: int | None) -> datetime | None:
+def end_of_retention(profile: Mapping[str, Any], floor_years: int | None) -> datetime | None:
     """The latest of the floor, what the mode says, and the moment that was named; None where there is none of them.
 
     A maturity counts from the beginning of its day, UTC.

@@ -20,7 +20,7 @@ async def list_stream_profiles(
     ctx: Context, query: stream_schema.StreamProfileList
 ) -> Page[stream_schema.StreamProfile]:
     """The profiles, the newest first."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.post(

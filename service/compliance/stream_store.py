@@ -12,7 +12,7 @@ from service.platform.unit.storage import leave
 profiles = Records("stream_profiles", StreamProfile, missing=StreamProfileNotFound)
 
 
-async def listed(ctx: Context, query: StreamProfileList) -> Page[StreamProfile]:
+async def read_page(ctx: Context, query: StreamProfileList) -> Page[StreamProfile]:
     """A page of the profiles, the newest first."""
     asked = {"stream_key": query.stream_key}
     return await page(

@@ -109,7 +109,7 @@ async def add_files(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> sche
 
 
 async def _add_holdings(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> schema.HoldingsAdded:
-    about = workbooks.About(form.name, form.description or None, deal_id=deal_id, as_of=form.as_of)
+    about = workbooks.WorkbookAbout(form.name, form.description or None, deal_id=deal_id, as_of=form.as_of)
     take = await workbooks.take_in(ctx, "files", form.files, about, EXTENSIONS)
     return narrow(schema.HoldingsAdded, take)
 
@@ -157,7 +157,7 @@ async def _check_definition(
     ctx: Context, document: dict[str, Any], record: dict[str, Any], own_fields: list[str] | None = None
 ) -> None:
     whole = compliance.with_record(document, record)
-    await compliance.checked(ctx, whole, len(msgspec.json.encode(whole)), own_fields)
+    await compliance.check_definition(ctx, whole, len(msgspec.json.encode(whole)), own_fields)
 
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema.DefinitionVersion]:
@@ -166,13 +166,13 @@ async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema
     return await store.versions(ctx, deal_id, query)
 
 
-async def drafted(ctx: Context, deal_id: UUID, body: schema.DraftOrder) -> schema.DefinitionDraft:
+async def draft_definition(ctx: Context, deal_id: UUID, body: schema.DraftOrder) -> schema.DefinitionDraft:
     """A definition out of what a workbook of the deal prints; nothing is stored."""
     deal = await store.deals.get(ctx, deal_id)
     workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=body.workbook_id)
     ready = await compliance.prepare(ctx, workbook_id, suite=DRAFT_SUITE, deal_id=deal_id, mapping_id=body.mapping_id)
     await ctx.commit()  # no connection is held while it is drafted
-    draft = await compliance.calculated(ctx, _seconds(ctx), child.draft_of, ready.as_read, deal.name)
+    draft = await compliance.calculate(ctx, _seconds(ctx), child.draft_of, ready.as_read, deal.name)
     if isinstance(draft, child.NoDraft):
         raise ValidationFailed.at(["body", "workbook_id"], draft.message)
     fields = {name: getattr(draft.draft, name) for name in draft.draft.__struct_fields__}
@@ -200,7 +200,7 @@ async def history(ctx: Context, deal_id: UUID, query: schema.DealHistoryQuery) -
 # Beside the trustee, and from month to month --------------------------------------------------------------------------
 
 
-async def tied_out(ctx: Context, deal_id: UUID, query: schema.TieOutQuery) -> schema.DealTieOut:
+async def compare_with_trustee(ctx: Context, deal_id: UUID, query: schema.TieOutQuery) -> schema.DealTieOut:
     """The tests that a workbook of the deal publishes, with ours beside them."""
     await store.deals.get(ctx, deal_id)
     workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=query.workbook_id)
@@ -208,14 +208,12 @@ async def tied_out(ctx: Context, deal_id: UUID, query: schema.TieOutQuery) -> sc
     await ctx.commit()  # no connection is held while it runs
     assert ready.definition is not None, "a deal has one"
     rules = ready.definition.definition
-    tie_out = await compliance.calculated(
-        ctx, _seconds(ctx), child.interpret_and_tie, ready.as_read, rules, ready.rules
-    )
+    tie_out = await compliance.calculate(ctx, _seconds(ctx), child.interpret_and_tie, ready.as_read, rules, ready.rules)
     as_of = day_of(ready.portfolio.deal.as_of)
     return schema.DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, **msgspec.structs.asdict(tie_out))
 
 
-async def moved(ctx: Context, deal_id: UUID, query: schema.MovementsQuery) -> schema.DealMovements:
+async def explain_movements(ctx: Context, deal_id: UUID, query: schema.MovementsQuery) -> schema.DealMovements:
     """Why the tests moved between two workbooks; by the rules and the limits of the later one."""
     if query.test_suite not in (*SUITES, DEAL_SUITE):
         raise InvalidSuite.at(["query", "test_suite"], f"the suites are {', '.join((*SUITES, DEAL_SUITE))}")
@@ -225,7 +223,7 @@ async def moved(ctx: Context, deal_id: UUID, query: schema.MovementsQuery) -> sc
         await compliance.prepare(ctx, workbook_id, suite=query.test_suite, deal_id=deal_id) for workbook_id in sides
     ]
     await ctx.commit()
-    moves = await compliance.calculated(
+    moves = await compliance.calculate(
         ctx, _seconds(ctx), child.move, before.portfolio, after.portfolio, query.test_suite, after.rules, before.rules
     )
     if isinstance(moves, child.TooMany):

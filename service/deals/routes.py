@@ -31,7 +31,7 @@ UNREADABLE = (
 @area.get(lags=True)
 async def list_deals(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
     """The deals of the tenant, each with the newest of its workbooks."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.post(
@@ -134,7 +134,7 @@ async def draft_definition(ctx: Context, deal_id: UUID, body: schema.DraftOrder)
 
     Nothing is stored. What must be decided stands in `decide` and at the top of the text.
     """
-    return await actions.drafted(ctx, deal_id, body)
+    return await actions.draft_definition(ctx, deal_id, body)
 
 
 @area.get("/{deal_id}/tie-out", errors=UNREADABLE, heavy=True)
@@ -143,13 +143,13 @@ async def get_tie_out(ctx: Context, deal_id: UUID, query: schema.TieOutQuery) ->
 
     What is not matched is listed; a difference is explained where a run with one rule changed comes to the trustee's.
     """
-    return await actions.tied_out(ctx, deal_id, query)
+    return await actions.compare_with_trustee(ctx, deal_id, query)
 
 
 @area.get("/{deal_id}/movements", errors=(*UNREADABLE, InvalidSuite), heavy=True)
 async def get_movements(ctx: Context, deal_id: UUID, query: schema.MovementsQuery) -> schema.DealMovements:
     """Why each test moved between two of the deal's workbooks: parts that add up to the change, in a fixed order."""
-    return await actions.moved(ctx, deal_id, query)
+    return await actions.explain_movements(ctx, deal_id, query)
 
 
 @area.get("/{deal_id}/history", errors=(workbooks_schema.DealNotFound,), lags=True)

@@ -49,7 +49,7 @@ _ORDER = {
 }
 
 
-async def listed(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
+async def read_page(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
     """A page of deals."""
     order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
     asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
@@ -108,7 +108,7 @@ async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema
 # Through the months ---------------------------------------------------------------------------------------------------
 
 
-class _Found(Struct, frozen=True):
+class _History(Struct, frozen=True):
     """Series of tests, and whether runs were left out."""
 
     series: list[schema.Series]
@@ -118,7 +118,7 @@ class _Found(Struct, frozen=True):
 async def history(unit: Unit, deal_id: UUID, query: schema.DealHistoryQuery) -> tuple[list[schema.Series], bool]:
     """The series of a deal's tests in its full runs, and whether there are more of these than they are made of."""
     page = await unit.one(
-        _Found,
+        _History,
         """
         WITH runs AS (
             SELECT r.id, r.workbook_id, r.as_of, r.executed_at, r.figures

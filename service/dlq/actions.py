@@ -21,7 +21,7 @@ ELSEWHERE: Final = "work of this kind is not given back: what it left undone is 
 log = structlog.get_logger()
 
 
-async def _taken(ctx: Context, named: str) -> schema.Task:
+async def _take(ctx: Context, named: str) -> schema.Task:
     """An entry, locked, in the name of the tenant that it is of."""
     entry: schema.Entry = await store.get(ctx, named)
     if entry.tenant_id != ctx.tenant_id:
@@ -37,15 +37,15 @@ async def retry(ctx: Context, named: str, query: schema.RetryQuery) -> schema.Re
     Raises:
         EntryNotFound, NotPending, RetriesExceeded, NotLifted: it cannot be.
     """
-    task, most = await _taken(ctx, named), ctx.settings.job_retries
+    task, most = await _take(ctx, named), ctx.settings.job_retries
     if task.status != "pending_review":
         raise schema.NotPending.at(TASK, f"it is {task.status}")
     if task.retry_count >= most and not query.force:
         raise schema.RetriesExceeded.at(
             TASK, f"it was given back {task.retry_count} times, the limit is {most}: force it"
         )
-    retry_id = await _given_back(ctx, task)
-    await store.retried(ctx, task.dlq_id, retry_id)
+    retry_id = await _give_back(ctx, task)
+    await store.set_retried(ctx, task.dlq_id, retry_id)
     ctx.concerns(
         "dead_letter", task.dlq_id, task.task_name,
         task_id=task.original_task_id, retry_task_id=retry_id, force=query.force,
@@ -56,7 +56,7 @@ async def retry(ctx: Context, named: str, query: schema.RetryQuery) -> schema.Re
     )
 
 
-async def _given_back(ctx: Context, task: schema.Task) -> str:
+async def _give_back(ctx: Context, task: schema.Task) -> str:
     job = ctx.resources.once(table_of)().jobs.get(task.task_name)
     if job is None or job.lifted is None:
         raise schema.NotLifted.at(TASK, ELSEWHERE)
@@ -80,8 +80,8 @@ async def resolve(ctx: Context, named: str, body: schema.Resolution) -> schema.R
     Raises:
         EntryNotFound: there is none that the caller may see.
     """
-    task = await _taken(ctx, named)
-    moment = await store.resolved(ctx, task.dlq_id, body.resolution_notes)
+    task = await _take(ctx, named)
+    moment = await store.set_resolved(ctx, task.dlq_id, body.resolution_notes)
     return schema.ResolvedEntry(
         task_id=task.original_task_id, status="resolved", resolved_at=moment, resolution_notes=body.resolution_notes
     )
@@ -93,11 +93,11 @@ async def discard(ctx: Context, named: str) -> None:
     Raises:
         EntryNotFound: as `resolve`.
     """
-    task = await _taken(ctx, named)
+    task = await _take(ctx, named)
     if task.status == "discarded":
         ctx.changed_nothing()
         return
-    await store.discarded(ctx, task.dlq_id)
+    await store.set_discarded(ctx, task.dlq_id)
 
 
 async def stats(ctx: Context) -> schema.EntryStats:

@@ -13,7 +13,7 @@ ADMIN = {"access": "role:admin", "everywhere": True}
 @area.get("/entries", **ADMIN)
 async def list_dead_letters(ctx: Context, query: schema.EntryQuery) -> schema.Entries:
     """Background tasks that failed for good, the newest first: of the tenant; of all for who runs the deployment."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.get("/entries/{task_id}", errors=(schema.EntryNotFound,), **ADMIN)

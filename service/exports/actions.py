@@ -39,9 +39,9 @@ FORMATS: Final = [
 
 async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
     """An export of a workbook as it is now; it is not in the way of what is done to the workbook later."""
-    options = _checked(ctx, body)
+    options = _check_options(ctx, body)
     row = await workbooks.get(ctx, body.workbook_id)
-    stored = await workbooks.stored_book(ctx, row)
+    stored = await workbooks.locate_book(ctx, row)
     sheets = None if body.sheet_ids is None else await _chosen(ctx, row, body.sheet_ids)
     source = await _source(ctx, row, stored.manifest, sheets)
     workbooks.check_storage(ctx.settings, ["body", "workbook_id"], await workbooks.room(ctx))
@@ -72,7 +72,7 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _checked(ctx: Context, body: schema.ExportCreate) -> Options:
+def _check_options(ctx: Context, body: schema.ExportCreate) -> Options:
     """The options as they are gone by.
 
     Raises:
@@ -112,7 +112,7 @@ async def _chosen(ctx: Context, row: WorkbookRow, wanted: list[str]) -> tuple[st
 
 async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[str, ...] | None) -> schema.Source:
     mapping = await get_mapping(ctx, row.read_by or DEFAULT_MAPPING)
-    run = await compliance.stored_run(ctx, row.id)
+    run = await compliance.find_run(ctx, row.id)
     labels = await identity.labels_of(ctx)
     warnings = [warning.message for warning in run.warnings] if run else []
     if run is not None and run.book_key != row.book_key:

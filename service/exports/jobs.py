@@ -22,7 +22,7 @@ from core.files.write.formats import FORMATS, ZIP_MIME_TYPE
 from service.documents import shared as documents
 from service.documents.schema import Document
 from service.exports import store
-from service.exports.child import MAKE, PROGRESS, MakeOrder, Told
+from service.exports.child import MAKE, PROGRESS, ExportTask, MakeProgress
 from service.exports.schema import Progress
 from service.exports.signing_actions import SigningFailed, certificate, manifest_key, sign
 from service.platform.data.blobs import Damaged, hash_path
@@ -70,7 +70,7 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     if work is None:
         return
     options = msgspec.convert(work.options, Options)
-    order = MakeOrder(
+    order = ExportTask(
         manifest=work.source.manifest,
         paths=tuple([str(await unit.resources.blobs.path(key)) for key in work.source_keys]),
         order=ExportOrder(
@@ -91,7 +91,7 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     with folder_of(unit.resources.scratch, work.id) as folder:
         try:
             with workplace(folder) as writes:
-                exported = await _watched(unit, work.id, writes, _written(unit, order, writes))
+                exported = await _watch(unit, work.id, writes, _write(unit, order, writes))
             await _keep(unit, work, exported, folder, signed=options.xlsx_signing and work.format == "xlsx")
         except (ExportError, SigningFailed, StorageLimitExceeded) as refusal:
             await unit.rollback(refusal)
@@ -107,7 +107,7 @@ def _keys(unit: Unit, export_id: str) -> Keys:
     return Keys(signing=manifest_key(unit, export_id), redaction=redaction, sealed_apart=True)
 
 
-def _written(unit: Unit, order: MakeOrder, folder: Path) -> Coroutine[Any, Any, Exported]:
+def _write(unit: Unit, order: ExportTask, folder: Path) -> Coroutine[Any, Any, Exported]:
     return in_thread(
         run_confined,
         MAKE,
@@ -122,7 +122,7 @@ def _written(unit: Unit, order: MakeOrder, folder: Path) -> Coroutine[Any, Any, 
 # While the child writes -----------------------------------------------------------------------------------------------
 
 
-async def _watched(unit: Unit, export_id: str, folder: Path, writing: Coroutine[Any, Any, Exported]) -> Exported:
+async def _watch(unit: Unit, export_id: str, folder: Path, writing: Coroutine[Any, Any, Exported]) -> Exported:
     """What the child answers; meanwhile the record tells how far it is.
 
     Raises:
@@ -132,7 +132,7 @@ async def _watched(unit: Unit, export_id: str, folder: Path, writing: Coroutine[
     work = asyncio.ensure_future(writing)
     try:
         while not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0]:
-            await _checked_size(unit, folder)
+            await _check_size(unit, folder)
             if not await store.tell(unit, export_id, await asyncio.to_thread(_progress, folder)):
                 raise _Ended
             await unit.commit()
@@ -142,7 +142,7 @@ async def _watched(unit: Unit, export_id: str, folder: Path, writing: Coroutine[
         await asyncio.wait([work])
 
 
-async def _checked_size(unit: Unit, folder: Path) -> int:
+async def _check_size(unit: Unit, folder: Path) -> int:
     """The bytes of an export's files.
 
     Raises:
@@ -163,7 +163,7 @@ def _progress(folder: Path) -> Progress:
     first, last = WRITTEN_PERCENT
     message, percent = "Reading the workbook", first
     with suppress(OSError, msgspec.MsgspecError), (folder / PROGRESS).open("rb") as file:
-        progress = msgspec.json.decode(file.read(PROGRESS_BYTES_MAX), type=Told)
+        progress = msgspec.json.decode(file.read(PROGRESS_BYTES_MAX), type=MakeProgress)
         if progress.phase in PHASES and 0 <= progress.done < progress.of:
             message, percent = progress.phase, first + (last - first) * progress.done // progress.of
     return Progress(current=percent, total=100, message=message, percent=percent)
@@ -195,7 +195,7 @@ async def _keep(unit: Unit, work: store.Work, exported: Exported, folder: Path, 
             "data_hash": data_hash,
         }
         summary["signature"] = await sign(unit.settings, about)
-    sizes = await _checked_size(unit, folder)
+    sizes = await _check_size(unit, folder)
     workbooks.check_storage(unit.settings, [], await workbooks.room(unit), sizes)
     document = await _document(unit, folder, exported.main)
     sealed = await _document(unit, folder, exported.sealed) if exported.sealed else None

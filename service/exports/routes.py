@@ -18,7 +18,7 @@ BUSY = frozenset({"pending", "processing"})
 @area.get()
 async def list_exports(ctx: Context, query: schema.ExportList) -> Slice[schema.Export]:
     """The exports of the tenant, the newest first."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.post(

@@ -66,7 +66,7 @@ class Documents(Struct, frozen=True, kw_only=True):
 documents = Records("exports", Documents, missing=ExportNotFound, derived={"workbook_name": _NAME})
 
 
-async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
+async def read_page(ctx: Context, query: ExportList) -> Slice[Export]:
     """Some of the exports, the newest first."""
     rows = await rows_of(
         ctx,
@@ -100,7 +100,7 @@ async def tell(unit: Unit, export_id: str, progress: Progress) -> bool:
     return bool(await unit.execute(sql, [document, export_id]))
 
 
-class Ended(Struct, frozen=True, kw_only=True):
+class EndedExport(Struct, frozen=True, kw_only=True):
     """What an export was of."""
 
     workbook_id: UUID
@@ -109,10 +109,10 @@ class Ended(Struct, frozen=True, kw_only=True):
     """The blobs that it names no more."""
 
 
-async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> Ended | None:
+async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> EndedExport | None:
     """An export completed, failed or cancelled, whoever comes first; None where it had ended before."""
     ended = await unit.one_or_none(
-        Ended,
+        EndedExport,
         f"""
         WITH held AS (SELECT tenant_id, id, source_keys FROM exports
                       WHERE id = %(id)s AND status IN ('pending', 'processing') FOR UPDATE)

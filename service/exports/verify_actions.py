@@ -54,7 +54,7 @@ async def verify(ctx: Context, form: schema.VerifyForm) -> schema.Verification:
             order = await _order(ctx, path, manifest, key)
         await ctx.commit()  # no connection is held while the file is read
         reads = [order.path, *([order.prints_path] if order.prints_path else [])]
-        return _told(await _child(ctx, VERIFY, order, reads), order)
+        return _to_response(await _child(ctx, VERIFY, order, reads), order)
 
 
 def _check(ctx: Context, file: Upload) -> None:
@@ -111,7 +111,7 @@ async def _order(ctx: Context, path: Path, manifest: Manifest, key: bytes) -> Ve
     )
 
 
-def _told(verdict: Verdict, order: VerifyOrder) -> schema.Verification:
+def _to_response(verdict: Verdict, order: VerifyOrder) -> schema.Verification:
     manifest, status, reason = verdict.manifest, verdict.status, verdict.reason
     if order.data_hash is None and verdict.hmac_valid:
         status, reason = "unknown", "There is no record of this export."

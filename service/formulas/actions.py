@@ -14,7 +14,7 @@ from service.platform.base.secrets import new_id
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.records import narrow
-from service.processes.shared import limited_in_child
+from service.processes.shared import run_limited_in_child
 
 MOVES: Final = {("draft", "active"), ("active", "archived"), ("archived", "active")}
 CUSTOM: Final = "custom"
@@ -31,7 +31,7 @@ FAULTS_MAX: Final = 20
 
 async def validate(ctx: Context, body: schema.ValidateGraph) -> schema.GraphValidation:
     """What is wrong with a graph, and the formula that it comes to."""
-    check = await _checked(ctx, body.graph, body.input_schema)
+    check = await _check(ctx, body.graph, body.input_schema)
     return schema.GraphValidation(
         valid=not check.errors, errors=check.errors, warnings=check.warnings, compiled_formula=check.formula
     )
@@ -56,13 +56,13 @@ async def whole(unit: Unit, graph: Graph) -> Formula:
     Raises:
         InvalidGraph: it has faults; each names its node.
     """
-    check = await _checked(unit, graph)
+    check = await _check(unit, graph)
     _refuse(check.errors)
     assert check.formula is not None
     return Formula(check.formula, check.columns)
 
 
-async def _checked(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None = None) -> Checked:
+async def _check(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None = None) -> Checked:
     """Every fault of a graph, or its formula: in a thread where it is short, else in a child.
 
     Raises:
@@ -71,7 +71,7 @@ async def _checked(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None
     place = ["body", "graph"]
     if len(_document(graph, place, schema.GRAPH_BYTES_MAX)) <= SHORT_CHARACTERS:
         return await unit.compute(check, graph, input_schema)
-    return await limited_in_child(unit, check, graph, input_schema)
+    return await run_limited_in_child(unit, check, graph, input_schema)
 
 
 def _refuse(faults: Sequence[GraphFault]) -> None:
@@ -84,7 +84,7 @@ def _fault(fault: GraphFault) -> Fault:
     return Fault(place, f"{fault.code}: {fault.message}")
 
 
-async def _kept(ctx: Context, graph: Graph, input_schema: dict[str, Any] | None, status: str) -> str:
+async def _graph_json(ctx: Context, graph: Graph, input_schema: dict[str, Any] | None, status: str) -> str:
     """The JSON of a graph that a formula of this status may have.
 
     Raises:
@@ -92,7 +92,7 @@ async def _kept(ctx: Context, graph: Graph, input_schema: dict[str, Any] | None,
         ValidationFailed: it is too large.
     """
     document = _document(graph, ["body", "graph"], schema.GRAPH_BYTES_MAX)
-    check = await _checked(ctx, graph, input_schema)
+    check = await _check(ctx, graph, input_schema)
     _refuse([fault for fault in check.errors if status != "draft" or fault.code not in UNFINISHED])
     return document
 
@@ -117,7 +117,7 @@ async def create(ctx: Context, body: schema.ConfigCreate) -> schema.Config:
         else _document(document, ["body", name], schema.SCHEMA_BYTES_MAX)
         for name in ("input_schema", "output_schema")
     }
-    graph = await _kept(ctx, body.graph, body.input_schema, body.status)
+    graph = await _graph_json(ctx, body.graph, body.input_schema, body.status)
     if await store.formulas.lock_count(ctx) >= ctx.settings.max_formulas:
         raise schema.FormulaLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_formulas} formulas")
     document = msgspec.structs.asdict(body) | schemas | {"graph": graph}
@@ -143,12 +143,12 @@ async def update(ctx: Context, config_id: str, patch: schema.ConfigPatch) -> sch
     if "graph" in differing and row.status != "draft":
         raise schema.NotADraft.at(["body", "graph"], "a formula that is no draft changes by a new version")
     if differing - {"status"} and row.status == status == "archived":
-        raise schema.NotActive.at(["body"], "an archived formula can only become active")
+        raise schema.FormulaNotActive.at(["body"], "an archived formula can only become active")
     if not changes:
         ctx.changed_nothing()
         return _to_response(ctx, row)
     graph = changes.get("graph", row.graph)
-    changes["graph"] = await _kept(ctx, graph, row.input_schema, status)
+    changes["graph"] = await _graph_json(ctx, graph, row.input_schema, status)
     kept = {name: getattr(row, name) for name in patch.__struct_fields__}
     changed = await store.update(ctx, config_id, {**kept, **changes})
     ctx.concerns("formula", config_id, changed.name, changed=sorted(changes), status=changed.status)
@@ -167,10 +167,10 @@ async def add_version(ctx: Context, config_id: str, body: schema.VersionPut) -> 
     """The next version of an active formula; what was applied keeps the version that it used."""
     row = await store.get(ctx, config_id, lock=True)
     if row.status != "active":
-        raise schema.NotActive.at(["body"], f"the formula is {row.status}")
+        raise schema.FormulaNotActive.at(["body"], f"the formula is {row.status}")
     if row.version_count >= schema.VERSIONS_MAX:
         raise schema.FormulaLimitExceeded.at(["body"], f"the limit is {schema.VERSIONS_MAX} versions of a formula")
-    graph = await _kept(ctx, body.graph, row.input_schema, row.status)
+    graph = await _graph_json(ctx, body.graph, row.input_schema, row.status)
     version_row = {"graph": graph, "change_notes": body.change_notes, "created_by": await ctx.email()}
     version = await store.add_version(ctx, config_id, version_row)
     ctx.concerns("formula", config_id, row.name, version_id=version.version_id, change_notes=body.change_notes)

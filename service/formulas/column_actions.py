@@ -37,7 +37,7 @@ async def preview(ctx: Context, body: schema.PreviewRequest) -> schema.Preview:
     row = await workbooks.get(ctx, body.workbook_id)
     sheet = await workbooks.sheet(ctx, row.id, body.sheet_id)
     _columns_read(body.graph, formula.columns, _columns(sheet))
-    stored = await workbooks.stored_book(ctx, replace(row, book_key=sheet.book_key))
+    stored = await workbooks.locate_book(ctx, replace(row, book_key=sheet.book_key))
     place = place_of(stored, sheet, await ctx.there(ctx.now()))
     await ctx.commit()  # no connection is held while it calculates
     seconds = ctx.settings.evaluation_seconds
@@ -68,7 +68,7 @@ async def apply(ctx: Context, config_id: str, body: schema.ApplyRequest) -> sche
     """Hand a workbook to the worker that writes the column; until that is done nobody else writes into the workbook."""
     config = await store.get(ctx, config_id)
     if config.status != "active":
-        raise schema.NotActive.at(["path", "config_id"], f"the formula is {config.status}")
+        raise schema.FormulaNotActive.at(["path", "config_id"], f"the formula is {config.status}")
     body = replace(body, target_column=" ".join(body.target_column.split()))  # as headers are read
     version = await store.version(ctx, config_id, body.version_id)
     run_id = f"run_{new_id().hex}"

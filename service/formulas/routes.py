@@ -38,7 +38,7 @@ async def list_templates(ctx: Context) -> Listing[schema.Template]:
 @area.get()
 async def list_formulas(ctx: Context, query: PageQuery) -> Page[schema.Config]:
     """The formulas of the tenant, the newest first."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.post(
@@ -61,7 +61,13 @@ async def get_formula(ctx: Context, config_id: str) -> schema.Config:
 
 @area.patch(
     "/{config_id}",
-    errors=(schema.FormulaNotFound, schema.InvalidGraph, schema.StatusNotAllowed, schema.NotADraft, schema.NotActive),
+    errors=(
+        schema.FormulaNotFound,
+        schema.InvalidGraph,
+        schema.StatusNotAllowed,
+        schema.NotADraft,
+        schema.FormulaNotActive,
+    ),
     event="formula.updated",
     versioned=True,
     heavy=True,
@@ -83,7 +89,7 @@ async def list_formula_versions(ctx: Context, config_id: str, query: PageQuery) 
 @area.put(
     "/{config_id}/versions",
     status=201,
-    errors=(schema.FormulaNotFound, schema.NotActive, schema.InvalidGraph, schema.FormulaLimitExceeded),
+    errors=(schema.FormulaNotFound, schema.FormulaNotActive, schema.InvalidGraph, schema.FormulaLimitExceeded),
     event="formula.version_created",
     heavy=True,
 )
@@ -106,7 +112,7 @@ async def list_formula_runs(ctx: Context, config_id: str, query: schema.RunList)
     "/{config_id}/apply",
     errors=(
         schema.FormulaNotFound,
-        schema.NotActive,
+        schema.FormulaNotActive,
         schema.VersionNotFound,
         WorkbookNotFound,
         SheetNotFound,

@@ -263,7 +263,7 @@ class NotADraft(Problem, status=409):
     """Formula is not a draft"""
 
 
-class NotActive(Problem, status=409):
+class FormulaNotActive(Problem, status=409):
     """Formula is not active"""
 
 

@@ -41,7 +41,7 @@ async def get(unit: Unit, config_id: str, *, lock: bool = False) -> ConfigRow:
     return await formulas.get(unit, config_id)
 
 
-async def listed(ctx: Context, query: PageQuery) -> Page[Config]:
+async def read_page(ctx: Context, query: PageQuery) -> Page[Config]:
     """A page of formulas, the newest first."""
     return await page(ctx, Config, _CONFIG, "formula_configs WHERE true", {}, query, order="created_at DESC, id")
 

@@ -47,15 +47,15 @@ async def ready(ctx: Context) -> schema.Readiness:
     """Whether requests can be served; 503 with the same body when not. Without the cache they are, more slowly."""
     if ctx.resources.stopping.is_set():
         stopping = {"process": schema.Check("error", "the process is stopping")}
-        return _told(schema.Readiness("not_ready", core.__version__, ctx.now(), stopping, False), well=False)
+        return _with_status(schema.Readiness("not_ready", core.__version__, ctx.now(), stopping, False), well=False)
     readiness = await _look(ctx, "ready", actions.readiness)
-    return _told(readiness, well=readiness.status == "ready")
+    return _with_status(readiness, well=readiness.status == "ready")
 
 
 @area.get("/detailed", **VIEW)
 async def health_detailed(ctx: Context) -> schema.Detailed:
     """What the process that answers knows: dependencies, breakers, maintenance, features that are off."""
-    return await actions.detailed(ctx.resources)
+    return await actions.details(ctx.resources)
 
 
 @area.get("/deep", also={503: schema.Deep}, **VIEW)
@@ -65,7 +65,7 @@ async def health_deep(ctx: Context) -> schema.Deep:
     There is one look in a few seconds, whoever asks how often.
     """
     health = await _look(ctx, "deep", actions.deep, DEEP_SECONDS)
-    return _told(health, well=health.status != "unhealthy")
+    return _with_status(health, well=health.status != "unhealthy")
 
 
 @area.get("/resilience", **VIEW)
@@ -173,7 +173,7 @@ async def clear_fallback_cache(ctx: Context) -> platform_breaker_schema.Cleared:
     return await actions.clear(ctx)
 
 
-def _told(answer: T, *, well: bool) -> T:
+def _with_status(answer: T, *, well: bool) -> T:
     if well:
         return answer
     headers = [("Retry-After", "1")]

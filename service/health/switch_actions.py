@@ -35,7 +35,7 @@ def maintenance(resources: Resources) -> schema.MaintenanceStatus:
 
 def flags(resources: Resources) -> schema.FeatureFlags:
     """All feature flags, without a word of any tenant."""
-    return schema.FeatureFlags(flags=_listed(resources.switches.state), timestamp=resources.clock.now())
+    return schema.FeatureFlags(flags=_to_statuses(resources.switches.state), timestamp=resources.clock.now())
 
 
 async def maintain(ctx: Context, query: schema.MaintenanceQuery) -> schema.MaintenanceStatus:
@@ -85,7 +85,7 @@ async def change_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsCh
         ctx.changed_nothing()
     else:
         changed = [name for name in FLAGS if after.get(name) != before.flags.get(name)]
-        details = {"changes": {name: _told(asked[name], tenants) for name in changed}}
+        details = {"changes": {name: _change_details(asked[name], tenants) for name in changed}}
         await _write(ctx, replace(before, flags=after), "feature_flags", details)
     await ctx.commit()
     state = ctx.resources.switches.state
@@ -94,7 +94,9 @@ async def change_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsCh
         own = str(ctx.tenant)
         seen = {name: {own: overrides[own]} for name, overrides in seen.items() if own in overrides}
     return schema.FlagsChanged(
-        flags=_listed(state), tenants={name: tenant for name, tenant in seen.items() if tenant}, timestamp=ctx.now()
+        flags=_to_statuses(state),
+        tenants={name: tenant for name, tenant in seen.items() if tenant},
+        timestamp=ctx.now(),
     )
 
 
@@ -136,7 +138,7 @@ async def _tenants(ctx: Context, asked: dict[str, schema.FlagChange]) -> dict[st
     return ids
 
 
-def _listed(state: State) -> list[schema.FlagStatus]:
+def _to_statuses(state: State) -> list[schema.FlagStatus]:
     return [
         schema.FlagStatus(
             name=name,
@@ -149,7 +151,7 @@ def _listed(state: State) -> list[schema.FlagStatus]:
     ]
 
 
-def _told(change: schema.FlagChange, tenants: dict[str, str]) -> dict[str, Any]:
+def _change_details(change: schema.FlagChange, tenants: dict[str, str]) -> dict[str, Any]:
     """A change as the audit log tells it."""
     fields: dict[str, Any] = {} if change.enabled is UNSET else {"enabled": change.enabled}
     return fields | ({"tenants": {tenants[name]: on for name, on in change.tenants.items()}} if change.tenants else {})

@@ -18,7 +18,7 @@ from service.platform.access.caller_status import Window
 from service.platform.base.problem import ConcurrentModification, Fault
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Context
-from service.wording.shared import Told, summaries_told
+from service.wording.shared import WordedText, word_summaries
 from service.workbooks.schema import WorkbookNotFound
 
 INSIGHTS_MAX: Final = 10
@@ -31,7 +31,7 @@ TASTED: Final = ("subject", "workbook_id", "as_of", "tests", "loans_in_all", "re
 
 async def nominate(ctx: Context, workbook_id: UUID, body: schema.NominationPut) -> schema.Nomination:
     """Nominate a workbook, or end that."""
-    (nomination,) = await _nominated(ctx, [workbook_id], body.is_nominated)
+    (nomination,) = await _nominate(ctx, [workbook_id], body.is_nominated)
     ctx.concerns("workbook", workbook_id, nomination.workbook_name, is_nominated=body.is_nominated)
     return nomination
 
@@ -39,12 +39,12 @@ async def nominate(ctx: Context, workbook_id: UUID, body: schema.NominationPut) 
 async def nominate_many(ctx: Context, body: schema.NominationBulk) -> schema.BulkNominated:
     """Nominate workbooks, or end that."""
     wanted = list(dict.fromkeys(body.workbook_ids))
-    await _nominated(ctx, wanted, body.is_nominated)
+    await _nominate(ctx, wanted, body.is_nominated)
     ctx.concerns("nomination", "bulk", workbook_ids=wanted, is_nominated=body.is_nominated)
     return schema.BulkNominated(updated_count=len(wanted), workbook_ids=wanted, is_nominated=body.is_nominated)
 
 
-async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated: bool) -> list[schema.Nomination]:
+async def _nominate(ctx: Context, workbook_ids: Collection[UUID], is_nominated: bool) -> list[schema.Nomination]:
     """The nominations of these workbooks, now as asked.
 
     Raises:
@@ -62,7 +62,7 @@ async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated:
         return list(there.values())
     await (store.nominate if is_nominated else store.withdraw)(ctx, workbook_ids)
     most = ctx.settings.max_nominations
-    if is_nominated and (count := len(await store.nominated(ctx))) > most:
+    if is_nominated and (count := len(await store.nominated_ids(ctx))) > most:
         message = f"{count:,} workbooks would be nominated; the limit is {most:,}"
         raise schema.NominationLimitExceeded.at(["body"], message)
     return await store.nominations_of(ctx, workbook_ids)
@@ -76,46 +76,46 @@ async def generate(ctx: Context, body: schema.GenerateRequest) -> schema.Session
     stakeholder = next((known for known in STAKEHOLDERS if known == body.stakeholder_type), None)
     if stakeholder is None:
         raise schema.InvalidStakeholder.at(["body", "stakeholder_type"], f"expected one of {', '.join(STAKEHOLDERS)}")
-    if not await store.nominated(ctx):
+    if not await store.nominated_ids(ctx):
         raise schema.NoNominatedWorkbooks
     window = Window(f"insights:{ctx.tenant}", ctx.settings.insights_per_day.of(ctx.caller.tier), shared.DAY_SECONDS)
-    async with shared.counted(ctx, window):
-        analysis = await _made(ctx, stakeholder, angle=0)
+    async with shared.count_call(ctx, window):
+        analysis = await _analyse_all(ctx, stakeholder, angle=0)
     session_id = f"ses_{new_id().hex}"
     await store.create(ctx, session_id, stakeholder, analysis.about)
-    return await _kept(ctx, session_id, analysis)
+    return await _put_session(ctx, session_id, analysis)
 
 
 async def regenerate(ctx: Context) -> schema.Session:
     """The caller's newest session from another angle, in place of what it said."""
-    session = await store.held(ctx)
+    session = await store.newest_session(ctx)
     if session is None:
         raise schema.NoActiveSession
     if session.regeneration_count >= schema.REGENERATIONS_MAX:
         message = f"the limit is {schema.REGENERATIONS_MAX} of a session; what is generated anew begins another one"
         raise schema.RegenerationLimitReached(Fault(["session"], message), retry_after_seconds=shared.DAY_SECONDS)
-    analysis = await _made(ctx, session.stakeholder_type, angle=session.regeneration_count + 1)
-    if not await store.regenerated(ctx, session, analysis.about):
+    analysis = await _analyse_all(ctx, session.stakeholder_type, angle=session.regeneration_count + 1)
+    if not await store.begin_regeneration(ctx, session, analysis.about):
         raise ConcurrentModification
-    return await _kept(ctx, session.id, analysis)
+    return await _put_session(ctx, session.id, analysis)
 
 
-class _Made(NamedTuple):
+class _Analysis(NamedTuple):
     """What is to be stored of a session."""
 
     about: dict[str, Any]
     insights: list[store.NewInsight]
 
 
-async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
+async def _analyse_all(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Analysis:
     gathered = await shared.gather(ctx)
     try:
-        analysed = await _analysed(ctx, gathered, stakeholder, angle)
+        analysed = await _analyse(ctx, gathered, stakeholder, angle)
     except RunTooSlow:
         if len(gathered.subjects) == 1:
             raise
         gathered = _first_of(gathered)
-        analysed = await _analysed(ctx, gathered, stakeholder, angle)
+        analysed = await _analyse(ctx, gathered, stakeholder, angle)
     subjects = [
         schema.Analysed(
             workbook_id=UUID(subject.workbook_id),
@@ -125,17 +125,17 @@ async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
         )
         for subject in gathered.subjects
     ]
-    wordings = await summaries_told(ctx, analysed)
+    wordings = await word_summaries(ctx, analysed)
     insights = [
-        _stored(insight, wording, number, subjects)
+        _to_new_insight(insight, wording, number, subjects)
         for number, (insight, wording) in enumerate(zip(analysed, wordings, strict=True))
     ]
-    return _Made({"subjects": subjects, "warnings": gathered.warnings}, insights)
+    return _Analysis({"subjects": subjects, "warnings": gathered.warnings}, insights)
 
 
-async def _analysed(ctx: Context, gathered: shared.Gathered, stakeholder: Stakeholder, angle: int) -> list[Found]:
+async def _analyse(ctx: Context, gathered: shared.Gathered, stakeholder: Stakeholder, angle: int) -> list[Found]:
     work = gathered.subjects, stakeholder, angle, INSIGHTS_MAX, gathered.labels
-    return await compliance.calculated(ctx, ctx.settings.insight_seconds, child.find, *work)
+    return await compliance.calculate(ctx, ctx.settings.insight_seconds, child.find, *work)
 
 
 def _first_of(gathered: shared.Gathered) -> shared.Gathered:
@@ -148,7 +148,9 @@ def _first_of(gathered: shared.Gathered) -> shared.Gathered:
     )
 
 
-def _stored(insight: Found, wording: Told, number: int, subjects: list[schema.Analysed]) -> store.NewInsight:
+def _to_new_insight(
+    insight: Found, wording: WordedText, number: int, subjects: list[schema.Analysed]
+) -> store.NewInsight:
     about = [UUID(insight.workbook_id)] if insight.workbook_id else [subject.workbook_id for subject in subjects]
     same = ("category", "title", "confidence", "priority", "methodology", "supporting_data")
     return store.NewInsight(
@@ -161,7 +163,7 @@ def _stored(insight: Found, wording: Told, number: int, subjects: list[schema.An
     )
 
 
-async def _kept(ctx: Context, session_id: str, analysis: _Made) -> schema.Session:
+async def _put_session(ctx: Context, session_id: str, analysis: _Analysis) -> schema.Session:
     """A session whose insights are stored."""
     await store.put_insights(ctx, session_id, analysis.insights)
     session = await store.session(ctx, session_id)

@@ -61,10 +61,10 @@ class Answered(Struct, frozen=True, kw_only=True):
 def answer(question: str, subjects: Sequence[Subject], labels: dict[str, str]) -> Answered:
     """What some portfolios say to a question."""
     result = ask(question, subjects, labels=labels)
-    return Answered(**_fields(result, Answer, "figures"), figures=[_shown(figure) for figure in result.figures])
+    return Answered(**_fields(result, Answer, "figures"), figures=[_to_shown(figure) for figure in result.figures])
 
 
-def _shown(figure: Figure) -> Shown:
+def _to_shown(figure: Figure) -> Shown:
     value = figure.value
     return Shown(
         **_fields(figure, Figure, "value"),

@@ -9,7 +9,7 @@ from service.insights import shared, store
 from service.insights.schema import QA, InvalidQuestion, QuestionItem, QuestionRequest, Remark
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Context
-from service.wording.shared import answer_told
+from service.wording.shared import word_answer
 
 
 async def ask(ctx: Context, body: QuestionRequest, insight_id: str | None = None) -> QA:
@@ -20,9 +20,9 @@ async def ask(ctx: Context, body: QuestionRequest, insight_id: str | None = None
     about: list[UUID] | None = None
     if insight_id is not None:
         about = (await store.insight(ctx, insight_id)).workbook_ids
-    async with shared.counted(ctx, shared.questions_of_the_day(ctx)):
-        answer, warnings = await shared.asked(ctx, body.question, about)
-    wording = await answer_told(ctx, answer)
+    async with shared.count_call(ctx, shared.questions_of_the_day(ctx)):
+        answer, warnings = await shared.ask(ctx, body.question, about)
+    wording = await word_answer(ctx, answer)
     if wording.unsupported:
         message = f"{wording.answered_by} gives figures that the data do not have: {', '.join(wording.unsupported)}"
         warnings.append(Remark(code="model", message=message))

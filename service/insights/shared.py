@@ -33,7 +33,7 @@ from service.platform.data.blobs import Damaged
 from service.platform.unit.context import Context
 from service.platform.unit.storage import report
 
-__all__ = ["Gathered", "asked", "counted", "gather", "questions_of_the_day"]
+__all__ = ["Gathered", "ask", "count_call", "gather", "questions_of_the_day"]
 
 DAY_SECONDS: Final = 86_400
 GATHERING: Final = 0.5
@@ -50,7 +50,7 @@ def questions_of_the_day(ctx: Context) -> Window:
 
 
 @asynccontextmanager
-async def counted(ctx: Context, window: Window) -> AsyncIterator[None]:
+async def count_call(ctx: Context, window: Window) -> AsyncIterator[None]:
     """Take one call out of a day's figure; what is refused within gives it back.
 
     Raises:
@@ -86,7 +86,7 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
         NoNominatedWorkbooks: no workbook is named or nominated.
         UNREADABLE, ValidationFailed: none of them can be read, the first one for this reason.
     """
-    wanted = list(await store.nominated(ctx) if workbook_ids is None else workbook_ids)
+    wanted = list(await store.nominated_ids(ctx) if workbook_ids is None else workbook_ids)
     if not wanted:
         raise NoNominatedWorkbooks
     subjects: list[Subject] = []
@@ -112,7 +112,7 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
         raise refusals[0]
     labels = await identity.labels_of(ctx)
     await ctx.commit()
-    named = _told_apart(subjects)
+    named = _with_unique_names(subjects)
     return Gathered(
         named,
         [
@@ -127,7 +127,7 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
     )
 
 
-def _told_apart(subjects: list[Subject]) -> list[Subject]:
+def _with_unique_names(subjects: list[Subject]) -> list[Subject]:
     """Several of one name by their days, or by their identifiers."""
     by_name = Counter(subject.name for subject in subjects)
     dated = [
@@ -141,7 +141,7 @@ def _told_apart(subjects: list[Subject]) -> list[Subject]:
     ]
 
 
-class _Found(NamedTuple):
+class _Source(NamedTuple):
     """A workbook's loans, and the rules that it is held to."""
 
     portfolio: Portfolio
@@ -158,7 +158,7 @@ async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
         UNREADABLE, ValidationFailed
     """
     about = await store.about(ctx, workbook_id)
-    source = await _found(ctx, workbook_id)
+    source = await _read_source(ctx, workbook_id)
     subject = Subject(
         name=about.deal_name or about.workbook_name,
         portfolio=source.portfolio,
@@ -175,20 +175,20 @@ async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
     return replace(subject, previous=previous, remarks=tuple(source.remarks))
 
 
-async def _found(ctx: Context, workbook_id: UUID) -> _Found:
+async def _read_source(ctx: Context, workbook_id: UUID) -> _Source:
     """The loans as the newest full run read them; where there is none to be repeated, as one would read them now."""
-    run = await compliance.stored_run(ctx, workbook_id)
+    run = await compliance.find_run(ctx, workbook_id)
     why = "no whole suite was run on it"
     if run is not None:
         try:
-            again = await compliance.repeated(ctx, run)
+            again = await compliance.repeat_run(ctx, run)
         except NotRepeatable as reason:
             why = str(reason)
         else:
-            return _Found(again.portfolio, run.test_suite, again.rules, str(run.id), [])
+            return _Source(again.portfolio, run.test_suite, again.rules, str(run.id), [])
     ready = await compliance.prepare(ctx, workbook_id, suite="enhanced")
     suite = DEAL_SUITE if ready.definition_version else "enhanced"
-    return _Found(ready.portfolio, suite, ready.rules, None, [f"its tests were run now, and are not stored: {why}"])
+    return _Source(ready.portfolio, suite, ready.rules, None, [f"its tests were run now, and are not stored: {why}"])
 
 
 async def _previous(
@@ -200,7 +200,7 @@ async def _previous(
     if run is None:
         return None
     try:
-        again = await compliance.repeated(ctx, run)
+        again = await compliance.repeat_run(ctx, run)
     except (NotRepeatable, RunTooSlow, MappingTooSlow) as why:
         reason = why.detail if isinstance(why, Problem) else why
         remarks.append(f"nothing is said of what moved since {run.as_of}: {reason}")
@@ -250,7 +250,7 @@ NOMINATE_FIRST: Final = (
 )
 
 
-async def asked(ctx: Context, question: str, workbook_ids: Collection[UUID] | None) -> tuple[Answer, list[Remark]]:
+async def ask(ctx: Context, question: str, workbook_ids: Collection[UUID] | None) -> tuple[Answer, list[Remark]]:
     """The answer to a question over some workbooks, or the nominated ones, and what to know of these.
 
     Without any workbook the answer says what is to be done first.
@@ -280,5 +280,5 @@ async def answer(ctx: Context, question: str, gathered: Gathered) -> Answer:
     """
     seconds = ctx.settings.insight_seconds
     return (
-        await compliance.calculated(ctx, seconds, child.answer, question, gathered.subjects, gathered.labels)
+        await compliance.calculate(ctx, seconds, child.answer, question, gathered.subjects, gathered.labels)
     ).as_answer()

@@ -54,7 +54,7 @@ async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[s
     )
 
 
-async def nominated(unit: Unit) -> list[UUID]:
+async def nominated_ids(unit: Unit) -> list[UUID]:
     """The workbooks that are nominated, the latest nomination first."""
 
     class Row(Struct):
@@ -112,7 +112,7 @@ async def withdraw(ctx: Context, workbook_ids: Collection[UUID]) -> None:
 # What is analysed -----------------------------------------------------------------------------------------------------
 
 
-class About(Struct, frozen=True, kw_only=True):
+class WorkbookNames(Struct, frozen=True, kw_only=True):
     """Whose a workbook is."""
 
     workbook_name: str
@@ -120,14 +120,14 @@ class About(Struct, frozen=True, kw_only=True):
     deal_name: str | None
 
 
-async def about(unit: Unit, workbook_id: UUID) -> About:
+async def about(unit: Unit, workbook_id: UUID) -> WorkbookNames:
     """A workbook's name, and its deal.
 
     Raises:
         WorkbookNotFound: there is none of that identifier.
     """
     return await unit.one(
-        About,
+        WorkbookNames,
         """
         SELECT w.name AS workbook_name, w.deal_id, d.name AS deal_name
         FROM workbooks w LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id
@@ -218,7 +218,7 @@ class NewInsight(Struct, frozen=True, kw_only=True):
     answered_by: str
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class NewestSession(Struct, frozen=True, kw_only=True):
     """A session that may be regenerated."""
 
     id: str
@@ -241,7 +241,7 @@ _SESSION: Final = columns_of(
 )
 
 
-def _shown(ctx: Context) -> dict[str, Any]:
+def _viewer(ctx: Context) -> dict[str, Any]:
     """What every read of a caller's own insights needs."""
     return {"user_id": ctx.caller.user_id, "is_taster": ctx.caller.tier == "free"}
 
@@ -271,28 +271,26 @@ async def _session(ctx: Context, where: str, missing: type[Problem], **asked: st
         SELECT {_SESSION} FROM insight_sessions s
         WHERE s.user_id = %(user_id)s AND {where} ORDER BY s.created_at DESC, s.id LIMIT 1
         """,
-        {**_shown(ctx), **asked},
+        {**_viewer(ctx), **asked},
         missing=missing,
     )
 
 
-async def held(ctx: Context) -> Held | None:
+async def newest_session(ctx: Context) -> NewestSession | None:
     """The caller's newest session, as regenerating needs it."""
-    return await ctx.one_or_none(
-        Held,
-        f"SELECT {columns_of(Held)} FROM insight_sessions WHERE user_id = %s ORDER BY created_at DESC, id LIMIT 1",
-        [ctx.caller.user_id],
-    )
+    columns, order = columns_of(NewestSession), "created_at DESC, id"
+    sql = f"SELECT {columns} FROM insight_sessions WHERE user_id = %s ORDER BY {order} LIMIT 1"
+    return await ctx.one_or_none(NewestSession, sql, [ctx.caller.user_id])
 
 
 async def create(ctx: Context, session_id: str, stakeholder: Stakeholder, about: Mapping[str, Any]) -> None:
-    """A session without its insights; `about` as `regenerated`."""
+    """A session without its insights; `about` as `begin_regeneration`."""
     row = {"id": session_id, "user_id": ctx.caller.user_id, "stakeholder_type": stakeholder}
-    row |= _told(about)
+    row |= _as_json(about)
     await insert(ctx, "insight_sessions", row)
 
 
-async def regenerated(ctx: Context, session: Held, about: Mapping[str, Any]) -> bool:
+async def begin_regeneration(ctx: Context, session: NewestSession, about: Mapping[str, Any]) -> bool:
     """Take away a session's insights, for others to come; whether nobody else did so in between.
 
     Args:
@@ -304,13 +302,13 @@ async def regenerated(ctx: Context, session: Held, about: Mapping[str, Any]) -> 
                                     warnings = %(warnings)s
         WHERE id = %(id)s AND regeneration_count = %(regeneration_count)s
         """,
-        {**msgspec.structs.asdict(session), **_told(about)},
+        {**msgspec.structs.asdict(session), **_as_json(about)},
     )
     await ctx.execute("DELETE FROM insights WHERE session_id = %s", [session.id])
     return bool(done)
 
 
-def _told(about: Mapping[str, Any]) -> dict[str, str]:
+def _as_json(about: Mapping[str, Any]) -> dict[str, str]:
     return {name: msgspec.json.encode(value).decode() for name, value in about.items()}
 
 
@@ -362,7 +360,7 @@ async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
         JOIN insight_sessions s ON s.tenant_id = i.tenant_id AND s.id = i.session_id
         WHERE i.id = %(id)s AND s.user_id = %(user_id)s
         """,
-        {**_shown(ctx), "id": insight_id},
+        {**_viewer(ctx), "id": insight_id},
         missing=schema.InsightNotFound,
     )
 

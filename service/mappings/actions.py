@@ -11,7 +11,7 @@ from core.portfolio.mapping.profiles import configure
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.model.fields import Mapping as CoreMapping
 from service.mappings import child, schema, shared, store
-from service.mappings.configuration_actions import GivenMapping, check_source_type, written_of
+from service.mappings.configuration_actions import GivenMapping, check_source_type, document_columns
 from service.platform.base.secrets import new_id
 from service.platform.http.bodies import Unread
 from service.platform.route.api import Page, Raw, page_of
@@ -35,7 +35,7 @@ _FIELDS: Final[dict[str, Any]] = {
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-async def listed(ctx: Context, query: schema.MappingList) -> Page[schema.MappingSummary]:
+async def list_mappings(ctx: Context, query: schema.MappingList) -> Page[schema.MappingSummary]:
     """A page of mappings: the built-in ones, where asked for, stand in front."""
     wanted = (query.search or "").casefold()
     system = [
@@ -46,7 +46,7 @@ async def listed(ctx: Context, query: schema.MappingList) -> Page[schema.Mapping
         and wanted in summary.name.casefold()
     ]
     shown = system[query.offset : query.offset + query.page_size]
-    own, count = await store.listed(
+    own, count = await store.read_page(
         ctx, query, limit=query.page_size - len(shown), offset=max(0, query.offset - len(system))
     )
     return page_of(shown + own, len(system) + count, query)
@@ -72,7 +72,7 @@ async def create(ctx: Context, body: schema.MappingCreate) -> schema.Mapping:
     given_mapping = GivenMapping(
         body.source_type, body.profile_id, body.mappings, body.transforms, body.validation_rules
     )
-    written = await written_of(ctx, given_mapping, body.name)
+    written = await document_columns(ctx, given_mapping, body.name)
     if await store.mappings.lock_count(ctx) >= ctx.settings.max_mappings:
         raise schema.MappingLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_mappings} mappings")
     row = await store.mappings.create(
@@ -110,7 +110,7 @@ async def update(ctx: Context, mapping_id: str, patch: schema.MappingPatch) -> s
             for field, kind in _FIELDS.items()
         ),
     )
-    written = await written_of(ctx, given_mapping, name, is_stored="mappings" not in changes)
+    written = await document_columns(ctx, given_mapping, name, is_stored="mappings" not in changes)
     changed = await store.mappings.update(
         ctx, mapping_id, {"name": name, "description": row.description, **changes, **written}
     )
@@ -138,7 +138,7 @@ async def validate(ctx: Context, mapping_id: str, body: schema.Sample | Unread) 
     row = _SYSTEM.get(mapping_id) or await store.mappings.get(ctx, mapping_id)
     await ctx.commit()  # no connection is held while it works
     own, seconds = await _own_fields(ctx, row), ctx.settings.mapping_seconds
-    return await shared.mapped_in_child(ctx, seconds + ENCODING_SECONDS, child.try_sample, mapping, body, own, seconds)
+    return await shared.map_in_child(ctx, seconds + ENCODING_SECONDS, child.try_sample, mapping, body, own, seconds)
 
 
 # Built-in ones --------------------------------------------------------------------------------------------------------

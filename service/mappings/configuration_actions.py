@@ -16,7 +16,7 @@ from core.portfolio.model.fields import Mapping as CoreMapping
 from service.mappings import child, schema
 from service.platform.base.problem import Fault
 from service.platform.unit.context import Context, Unit
-from service.processes.shared import limited_in_child
+from service.processes.shared import run_limited_in_child
 
 SOURCE_TYPES: Final = get_args(SourceType)
 FAULTS_MAX: Final = 20
@@ -65,7 +65,7 @@ def check_source_type(source_type: str, where: Sequence[str]) -> None:
         raise schema.InvalidSourceType.at([*where, "source_type"], f"the source types are {', '.join(SOURCE_TYPES)}")
 
 
-async def unsaved(ctx: Context, draft: schema.MappingDraft, where: Sequence[str]) -> CoreMapping:
+async def read_draft(ctx: Context, draft: schema.MappingDraft, where: Sequence[str]) -> CoreMapping:
     """The mapping that a draft says, which is not stored.
 
     Args:
@@ -78,12 +78,12 @@ async def unsaved(ctx: Context, draft: schema.MappingDraft, where: Sequence[str]
     given_mapping = GivenMapping(
         draft.source_type, draft.profile_id, draft.mappings, draft.transforms, draft.validation_rules
     )
-    mapping = await _checked(ctx, given_mapping, draft.name or UNSAVED, where, mapping_id=UNSAVED)
+    mapping = await _check(ctx, given_mapping, draft.name or UNSAVED, where, mapping_id=UNSAVED)
     _documents(given_mapping, mapping, where)
     return mapping
 
 
-async def written_of(
+async def document_columns(
     ctx: Context, given_mapping: GivenMapping, name: str, *, is_stored: bool = False
 ) -> dict[str, Any]:
     """The columns of a stored mapping that its document fills; `is_stored`: its columns were accepted once.
@@ -92,11 +92,11 @@ async def written_of(
         ProfileNotFound: it extends what is not built in.
         InvalidConfiguration: it is no mapping, or a longer one than is stored.
     """
-    mapping = await _checked(ctx, given_mapping, name, BODY, is_stored=is_stored)
+    mapping = await _check(ctx, given_mapping, name, BODY, is_stored=is_stored)
     return {**_documents(given_mapping, mapping, BODY), "field_count": len(resolved(mapping))}
 
 
-async def _checked(
+async def _check(
     ctx: Context,
     given_mapping: GivenMapping,
     name: str,
@@ -173,4 +173,4 @@ async def configure(
     what = document, mapping_id, name, is_stored
     if len(msgspec.json.encode(document)) <= SHORT_BYTES:
         return await unit.compute(child.configure, *what)
-    return await limited_in_child(unit, child.configure, *what)
+    return await run_limited_in_child(unit, child.configure, *what)

@@ -12,7 +12,7 @@ area = Area("/api/v1/mappings", tag="mappings", scope="mappings")
 @area.get()
 async def list_mappings(ctx: Context, query: schema.MappingList) -> Page[schema.MappingSummary]:
     """The mappings of the tenant, the newest first; behind the built-in ones, with `include_system`."""
-    return await actions.listed(ctx, query)
+    return await actions.list_mappings(ctx, query)
 
 
 @area.post(

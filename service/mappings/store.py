@@ -26,7 +26,7 @@ async def targets(unit: Unit) -> list[str]:
     return names
 
 
-async def listed(ctx: Context, query: MappingList, *, limit: int, offset: int) -> tuple[list[MappingSummary], int]:
+async def read_page(ctx: Context, query: MappingList, *, limit: int, offset: int) -> tuple[list[MappingSummary], int]:
     """Stored mappings, the newest first, and how many there are."""
     return await rows_of(
         ctx,

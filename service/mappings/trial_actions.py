@@ -50,7 +50,7 @@ def mapping_time(seconds: float) -> Iterator[None]:
         yield
 
 
-def tried(
+def try_sample(
     mapping: Mapping, rows: list[dict[str, Any]], *, own_fields: Sequence[OwnField], strict: bool, seconds_max: float
 ) -> Raw:
     """The answer, encoded; the mapping's own fields stand among the warnings.
@@ -94,7 +94,7 @@ def _trial(normalised: Normalised, own_fields: Sequence[OwnField], *, strict: bo
         rows_processed=normalised.row_count,
         rows_valid=normalised.row_count - normalised.rows_invalid,
         rows_invalid=normalised.rows_invalid,
-        mapped_data=cast(list[dict[str, Any]], _encoded(normalised)),
+        mapped_data=cast(list[dict[str, Any]], _encode(normalised)),
         warnings=[*own, *(_finding(fault) for fault in normalised.warnings)],
         errors=[_finding(fault) for fault in normalised.errors],
         warning_count=warning_count,
@@ -104,7 +104,7 @@ def _trial(normalised: Normalised, own_fields: Sequence[OwnField], *, strict: bo
     )
 
 
-def _encoded(normalised: Normalised) -> msgspec.Raw:
+def _encode(normalised: Normalised) -> msgspec.Raw:
     """The mapped rows in JSON, made some at a time: all of them as objects would take ten times the room."""
     height = max(1, VALUES_AT_ONCE // max(1, len(normalised.columns)))
     parts: list[bytes] = []

@@ -17,7 +17,7 @@ TO_USERS = "id = ANY (%(user_ids)s)"
 TO_ADMINS = "role IN ('owner', 'admin')"
 
 
-async def listed(ctx: Context, query: NotificationList) -> Page[Notification]:
+async def read_page(ctx: Context, query: NotificationList) -> Page[Notification]:
     """The caller's own."""
     return await page(
         ctx,

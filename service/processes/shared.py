@@ -20,7 +20,7 @@ from service.platform.base.compute import Compute
 from service.platform.base.problem import Fault, Problem, Unavailable
 from service.platform.metrics import KERNEL_SECONDS, kernel_of
 from service.platform.unit.context import Resources, Unit
-from service.processes.child import READY, Call, Worked, order_of
+from service.processes.child import READY, Call, WorkDone, order_of
 
 __all__ = [
     "Children",
@@ -28,7 +28,7 @@ __all__ = [
     "OutOfTime",
     "calculators_of",
     "in_child",
-    "limited_in_child",
+    "run_limited_in_child",
     "start_calculators",
 ]
 
@@ -263,7 +263,7 @@ async def in_child(unit: Unit, seconds: float, function: Callable[P, T], *args: 
     return await pool.run(unit.payer, pool.call, Call(function, args, kwargs, seconds))
 
 
-async def limited_in_child(unit: Unit, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_limited_in_child(unit: Unit, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """The same of work that limits of its own keep to a second or so.
 
     Raises:
@@ -285,7 +285,7 @@ def _refusal(name: str, faults: list[Fault]) -> Exception:
     return ChildFailed(f"an unknown refusal: {name[:200]}")
 
 
-_worked_of = msgspec.msgpack.Decoder(Worked).decode
+_worked_of = msgspec.msgpack.Decoder(WorkDone).decode
 
 
 @cache
@@ -295,10 +295,10 @@ def _decoder(function: Callable[..., Any]) -> Callable[[bytes], Any]:
 
 def calculators_of(resources: Resources) -> Calculators:
     """The calculators of this process, closed with it."""
-    return resources.once(_opened)
+    return resources.once(_open)
 
 
-def _opened(resources: Resources) -> Calculators:
+def _open(resources: Resources) -> Calculators:
     settings = resources.settings
     calculators = Calculators(
         processes=settings.calculators,

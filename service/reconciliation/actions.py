@@ -15,7 +15,7 @@ from service.platform.unit.context import Context
 from service.reconciliation import issue_store, loan_actions, schema, store
 from service.reconciliation.tape_actions import TapeAbout, have_read, take_in_tape
 from service.workbooks import shared as workbooks
-from service.workbooks.schema import WorkbookNotReady, served
+from service.workbooks.schema import WorkbookNotReady, readable_key
 
 FAULTS_TOLD: Final = 10
 
@@ -79,7 +79,7 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
     tape = await store.tapes.get(ctx, body.tape_id, lock=True)  # held: two callers at once begin one comparison
     book = await workbooks.get(ctx, body.workbook_id)
     loan_actions.loans_key(tape, ["body", "tape_id"])
-    if served(book.status, book.book_key) is None:
+    if readable_key(book.status, book.book_key) is None:
         raise WorkbookNotReady
     mapping = await get_mapping(ctx, book.read_by or DEFAULT_MAPPING)
     tolerances = tolerances_of({**_deployment_tolerances(ctx.settings), **await store.own_tolerances(ctx)})

@@ -45,7 +45,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     tolerances: dict[str, float]
 
 
-class Compared(Struct, frozen=True, kw_only=True):
+class ComparisonResult(Struct, frozen=True, kw_only=True):
     """What a comparison found, beside its issues."""
 
     summary: dict[str, int]
@@ -61,7 +61,7 @@ class Compared(Struct, frozen=True, kw_only=True):
 COMPARE: Final = ConfinedWork(
     does="service.reconciliation.child.compare",
     order=Comparison,
-    answer=Compared,
+    answer=ComparisonResult,
     refusals=("service.reconciliation.child.ComparisonFailed",),
     texts=texts("Comparing"),
     memory_bytes_max=4 * GIGABYTE,
@@ -69,7 +69,7 @@ COMPARE: Final = ConfinedWork(
 )
 
 
-def compare(order: Comparison, folder: Path) -> Compared:
+def compare(order: Comparison, folder: Path) -> ComparisonResult:
     """Compare stored loans with a stored workbook and write the issues into a folder.
 
     Raises:
@@ -88,7 +88,7 @@ def compare(order: Comparison, folder: Path) -> Compared:
     except (MappingError, ReconcileError) as refusal:
         raise ComparisonFailed(f"The workbook cannot be compared: {refusal}.") from refusal
     write_issues(comparison.issues, folder / ISSUES_FILE)
-    return Compared(
+    return ComparisonResult(
         summary={field: getattr(comparison.summary, field) for field in comparison.summary.__slots__},
         stages=comparison.stages,
         ambiguous=comparison.ambiguous,

@@ -22,9 +22,9 @@ from service.platform.log import log_cause
 from service.platform.unit.context import Subject, Unit
 from service.platform.work.jobs import JobTable
 from service.reconciliation import loan_actions, merge_store, store
-from service.reconciliation.child import COMPARE, ISSUES_FILE, Compared, ComparisonFailed
+from service.reconciliation.child import COMPARE, ISSUES_FILE, ComparisonFailed, ComparisonResult
 from service.reconciliation.copy_child import COPIED
-from service.reconciliation.schema import FILE_OF_ANOTHER_DAY, Facts, JobNotFound, TapeNotFound, day_differs
+from service.reconciliation.schema import FILE_OF_ANOTHER_DAY, ComparisonNotFound, Facts, TapeNotFound, day_differs
 
 TAPE_FAILED = "The tape could not be read because of a fault in the service; upload the file again."
 TAPE_DAMAGED = "The stored bytes of the tape are damaged; upload the file again."
@@ -110,7 +110,7 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
     """Compare a tape with a workbook and bring the issues of the two up to date."""
     try:
         job = await store.job_row(unit, arguments["job_id"])
-    except JobNotFound:
+    except ComparisonNotFound:
         return
     if job.status != "processing":
         return
@@ -158,7 +158,7 @@ async def _fail_job(unit: Unit, job_id: str, message: str) -> None:
         await unit.audit("reconciliation.failed", Subject("reconciliation", job_id, name, {"error": message}))
 
 
-def _merge(job: store.JobRow, compared: Compared, path: Path) -> merge_store.Merge:
+def _merge(job: store.JobRow, compared: ComparisonResult, path: Path) -> merge_store.Merge:
     return merge_store.Merge(
         job=job,
         path=path,
@@ -174,7 +174,7 @@ def _series(unit: Unit) -> str:
 
 
 async def _finish(
-    unit: Unit, job: store.JobRow, compared: Compared, changes: dict[str, int], timings: dict[str, float]
+    unit: Unit, job: store.JobRow, compared: ComparisonResult, changes: dict[str, int], timings: dict[str, float]
 ) -> None:
     days = day_differs(compared.as_of, job.day, "the workbook is as of {}, the tape of {}")
     of_tape = [*job.warnings, *day_differs(job.facts.as_of, job.day, FILE_OF_ANOTHER_DAY)]

@@ -158,7 +158,7 @@ async def merge(unit: Unit, comparison: Merge, *, series: str, seconds_max: int)
             return None
         if job.changes is not None:  # an earlier run died before it could say so
             return job.changes
-        parameters["looked_at"] = await _still_asked(tx, comparison, parameters)
+        parameters["looked_at"] = await _rules_left(tx, comparison, parameters)
         updated = await tx.execute(_UPDATE_FOUND, parameters)
         await tx.execute(_UPDATE_ROWS, parameters)
         resolved = await tx.execute(_RESOLVE_GONE, parameters)
@@ -174,7 +174,7 @@ class _Merged(Struct, frozen=True):
     changes: Changes | None
 
 
-async def _still_asked(tx: BulkTransaction, comparison: Merge, parameters: dict[str, Any]) -> list[str]:
+async def _rules_left(tx: BulkTransaction, comparison: Merge, parameters: dict[str, Any]) -> list[str]:
     """The rules that no later comparison has merged; what was found by the others is forgotten."""
     later = await tx.value(_MERGED_LATER, parameters)
     if later is None:

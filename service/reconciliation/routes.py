@@ -99,7 +99,9 @@ async def compare_tape(ctx: Context, body: schema.CompareRequest) -> schema.Comp
 
 
 @area.get(
-    "/compare/{job_id}/status", errors=(schema.JobNotFound,), waits=Waits("job_id", BUSY, lambda job: (job.status,))
+    "/compare/{job_id}/status",
+    errors=(schema.ComparisonNotFound,),
+    waits=Waits("job_id", BUSY, lambda job: (job.status,)),
 )
 async def get_comparison(ctx: Context, job_id: str, query: WaitQuery) -> schema.Job:
     """A comparison: how far it is, its summary, how loans were matched, and what could not be compared."""
@@ -134,7 +136,7 @@ async def get_issue_rows(ctx: Context, issue_id: str) -> schema.IssueRows:
     errors=(
         schema.IssueNotFound,
         schema.TapeNotFound,
-        schema.JobNotFound,
+        schema.ComparisonNotFound,
         schema.InvalidStatus,
         ConcurrentModification,
     ),

@@ -514,7 +514,7 @@ class InvalidRules(Problem, status=400):
     """Invalid rules"""
 
 
-class JobNotFound(Problem, status=404):
+class ComparisonNotFound(Problem, status=404):
     """Job not found"""
 
 

@@ -28,7 +28,7 @@ tapes = Records(
     lock="FOR NO KEY UPDATE",
     writing=naming_a_mapping,
 )
-comparisons = Records("reconciliations", schema.Job, missing=schema.JobNotFound, derived={"job_id": "id"})
+comparisons = Records("reconciliations", schema.Job, missing=schema.ComparisonNotFound, derived={"job_id": "id"})
 
 
 def as_json(value: Any) -> str:
@@ -180,7 +180,7 @@ _STORED = columns_of(
 )
 
 
-async def stored_comparison(unit: Unit, tape_id: str, job_id: str | None = None) -> StoredComparison | None:
+async def find_comparison(unit: Unit, tape_id: str, job_id: str | None = None) -> StoredComparison | None:
     """A completed comparison of a tape: the one of that identifier, else the newest one."""
     return await unit.one_or_none(
         StoredComparison,
@@ -208,7 +208,7 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
         FROM reconciliations r JOIN tapes t ON t.id = r.tape_id WHERE r.id = %s
         """,
         [job_id],
-        missing=schema.JobNotFound,
+        missing=schema.ComparisonNotFound,
     )
 
 

@@ -39,12 +39,12 @@ async def of_run(ctx: Context, body: schema.ComplianceReportRequest) -> schema.R
         NothingRun: no whole suite was run on the workbook yet, or not that one.
     """
     book = await workbooks.get(ctx, body.workbook_id)
-    run = await compliance.stored_run(ctx, book.id, run_id=body.run_id, suite=body.suite)
+    run = await compliance.find_run(ctx, book.id, run_id=body.run_id, suite=body.suite)
     if run is None:
         if body.run_id is not None:
             raise ResultNotFound
         raise schema.NothingRun.at(["body", "workbook_id"], NO_FULL_RUN)
-    return await _ordered(ctx, body, "compliance", name_of(run), workbook_id=book.id, run_id=run.id)
+    return await _order_for_caller(ctx, body, "compliance", name_of(run), workbook_id=book.id, run_id=run.id)
 
 
 def name_of(run: StoredRun) -> str:
@@ -61,12 +61,12 @@ async def of_tape(ctx: Context, body: schema.ReconciliationReportRequest) -> sch
         NothingCompared: it was not compared yet, or with no success.
     """
     await reconciliation.get_tape(ctx, body.tape_id)
-    comparison = await reconciliation.stored_comparison(ctx, body.tape_id)
+    comparison = await reconciliation.find_comparison(ctx, body.tape_id)
     if comparison is None:
         raise schema.NothingCompared
     name = f"{stem_of(comparison.workbook_name)} reconciliation {comparison.tape_as_of or comparison.statement_date}"
     named = {"workbook_id": comparison.workbook_id, "tape_id": comparison.tape_id, "job_id": comparison.job_id}
-    return await _ordered(ctx, body, "reconciliation", name, **named)
+    return await _order_for_caller(ctx, body, "reconciliation", name, **named)
 
 
 async def of_either(ctx: Context, body: schema.ReportRequest) -> schema.Report:
@@ -92,14 +92,16 @@ async def of_either(ctx: Context, body: schema.ReportRequest) -> schema.Report:
     return await (of_run(ctx, asked) if isinstance(asked, schema.ComplianceReportRequest) else of_tape(ctx, asked))
 
 
-async def _ordered(ctx: Context, body: schema.Asked, report_type: str, name: str, **shown: Any) -> schema.Report:
-    report_id, subject = await ordered(ctx, body, report_type, name, created_by=await ctx.email(), **shown)
+async def _order_for_caller(
+    ctx: Context, body: schema.ReportWish, report_type: str, name: str, **shown: Any
+) -> schema.Report:
+    report_id, subject = await order(ctx, body, report_type, name, created_by=await ctx.email(), **shown)
     ctx.subject = subject
     return await detail(ctx, report_id)
 
 
-async def ordered(
-    unit: Unit, body: schema.Asked, report_type: str, name: str, *, created_by: str, **shown: Any
+async def order(
+    unit: Unit, body: schema.ReportWish, report_type: str, name: str, *, created_by: str, **shown: Any
 ) -> tuple[UUID, Subject]:
     """A report that a job is to make, and what an event says of it.
 

@@ -20,7 +20,7 @@ from core.report.reconciliation import LOANS, Compared, IssueLine
 from core.words import counted
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow
-from service.compliance.shared import NotRepeatable, Repeated, StoredRun
+from service.compliance.shared import NotRepeatable, RepeatedRun, StoredRun
 from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
 from service.mappings.schema import MappingTooSlow
@@ -58,24 +58,24 @@ async def _moment(unit: Unit) -> datetime:
 
 
 async def _write_run(unit: Unit, report: ReportRow, path: Path, labels: Mapping[str, str]) -> None:
-    run = await compliance.stored_run(unit, report.workbook_id, run_id=report.run_id)
+    run = await compliance.find_run(unit, report.workbook_id, run_id=report.run_id)
     assert run is not None, "a run that a report shows stays"
     before = await compliance.run_before(
         unit, deal_id=run.deal_id, workbook_id=run.workbook_id, as_of=run.as_of, suite=run.test_suite
     )
     history = await _history(unit, run)
     definition = await compliance.definition_of(unit, run)
-    now, remarks = await _repeated(unit, run, "What is drawn from the loans themselves is left out: {}.")
+    now, remarks = await _repeat(unit, run, "What is drawn from the loans themselves is left out: {}.")
     then = None
     if now is not None and before is not None:
-        then, more = await _repeated(unit, before, "Why the tests moved is left out, of the earlier day: {}.")
+        then, more = await _repeat(unit, before, "Why the tests moved is left out, of the earlier day: {}.")
         remarks += more
     await unit.commit()  # no connection is held while it is worked out
     seconds = RUNS_TIME * unit.settings.compliance_seconds
     tied: list[TieOut] = []
     if now is not None and run.deal_id is not None:
         try:
-            tied = (await compliance.calculated(unit, seconds, deals.tie, now.portfolio, definition)).items
+            tied = (await compliance.calculate(unit, seconds, deals.tie, now.portfolio, definition)).items
         except RunTooSlow:
             remarks.append(TOO_LONG.format("The tie-out", seconds))
     moved: list[Movement] = []
@@ -105,12 +105,12 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path, labels: Mapping[
 
 
 async def _movements(
-    unit: Unit, seconds: float, remarks: list[str], then: Repeated, now: Repeated, suite: str
+    unit: Unit, seconds: float, remarks: list[str], then: RepeatedRun, now: RepeatedRun, suite: str
 ) -> list[Movement]:
     """Why the tests moved; nothing, with a remark, where it takes longer or there are more loans than it takes."""
     what = then.portfolio, now.portfolio, suite, now.rules, None
     try:
-        moves = await compliance.calculated(unit, seconds, deals.move, *what)
+        moves = await compliance.calculate(unit, seconds, deals.move, *what)
     except RunTooSlow:
         remarks.append(TOO_LONG.format("Why the tests moved", seconds))
         return []
@@ -120,9 +120,9 @@ async def _movements(
     return moves.items
 
 
-async def _repeated(unit: Unit, run: StoredRun, words: str) -> tuple[Repeated | None, list[str]]:
+async def _repeat(unit: Unit, run: StoredRun, words: str) -> tuple[RepeatedRun | None, list[str]]:
     try:
-        return await compliance.repeated(unit, run), []
+        return await compliance.repeat_run(unit, run), []
     except NotRepeatable as why:
         return None, [words.format(why)]
     except (RunTooSlow, MappingTooSlow):
@@ -192,7 +192,7 @@ def _is_between(movement: Movement, before: StoredRun, after: StoredRun) -> bool
 
 
 def _origin(
-    run: StoredRun, now: Repeated | None, remarks: Sequence[str], clocks: Callable[[datetime], datetime]
+    run: StoredRun, now: RepeatedRun | None, remarks: Sequence[str], clocks: Callable[[datetime], datetime]
 ) -> Origin:
     return Origin(
         name=run.deal_name or run.workbook_name,
@@ -214,10 +214,10 @@ def _origin(
 
 async def _write_comparison(unit: Unit, report: ReportRow, path: Path) -> None:
     assert report.tape_id is not None, "it is of a tape"
-    comparison = await reconciliation.stored_comparison(unit, report.tape_id, report.job_id)
+    comparison = await reconciliation.find_comparison(unit, report.tape_id, report.job_id)
     assert comparison is not None, "a comparison that a report shows stays"
     compared_at = None if comparison.completed_at is None else await unit.there(comparison.completed_at)
-    content = _compared(comparison, await _moment(unit), compared_at)
+    content = _to_compared(comparison, await _moment(unit), compared_at)
     with path.open("wb") as file:
         await asyncio.to_thread(_write_lines, file, [content])
         last: Issue | None = None
@@ -241,7 +241,7 @@ def _lines(issues: Sequence[Issue]) -> Iterator[dict[str, Any]]:
     return ({name: getattr(issue, name) for name in IssueLine.__struct_fields__} for issue in issues)
 
 
-def _compared(
+def _to_compared(
     stored_comparison: reconciliation.StoredComparison, generated_at: datetime, compared_at: datetime | None
 ) -> Compared:
     assert stored_comparison.summary is not None, "it is completed"

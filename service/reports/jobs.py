@@ -20,7 +20,7 @@ from service.platform.unit.context import Subject, Unit
 from service.platform.work.jobs import JobTable
 from service.reports import content_actions, store
 from service.reports.actions import policy_of
-from service.reports.child import CONTENT, FILE, MAKE, TEMPLATES, Made, MakeOrder, NotMade
+from service.reports.child import CONTENT, FILE, MAKE, TEMPLATES, NotMade, ReportOrder, ReportResult
 from service.reports.schema import ReportNotFound, ReportRow
 from service.workbooks.schema import DAMAGED
 
@@ -78,9 +78,9 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
         await _keep(unit, report, folder / FILE, written)
 
 
-def _order(unit: Unit, report: ReportRow, content: Path, labels: dict[str, str]) -> MakeOrder:
+def _order(unit: Unit, report: ReportRow, content: Path, labels: dict[str, str]) -> ReportOrder:
     options = report.options
-    return MakeOrder(
+    return ReportOrder(
         content=str(content),
         report_type=report.report_type,
         format=report.format,
@@ -92,7 +92,7 @@ def _order(unit: Unit, report: ReportRow, content: Path, labels: dict[str, str])
     )
 
 
-async def _keep(unit: Unit, report: ReportRow, path: Path, written: Made) -> None:
+async def _keep(unit: Unit, report: ReportRow, path: Path, written: ReportResult) -> None:
     try:
         await store.reports.get(unit, report.id, lock=True)
     except ReportNotFound:  # it was deleted meanwhile

@@ -55,7 +55,7 @@ async def generate_report(ctx: Context, body: schema.ReportRequest) -> schema.Re
 @area.get()
 async def list_reports(ctx: Context, query: schema.ReportList) -> Slice[schema.Report]:
     """The reports of the tenant."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.get(

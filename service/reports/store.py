@@ -36,7 +36,7 @@ _ORDER = {
 }
 
 
-async def listed(ctx: Context, query: ReportList) -> Slice[Report]:
+async def read_page(ctx: Context, query: ReportList) -> Slice[Report]:
     """Some of the reports."""
     rows = await rows_of(
         ctx,

@@ -78,7 +78,7 @@ async def _lock(ctx: Context, scenario_id: UUID) -> store.LockedScenario:
     Raises:
         ScenarioInUse: somebody simulates it.
     """
-    scenario = await store.hold(ctx, scenario_id)
+    scenario = await store.lock_to_edit(ctx, scenario_id)
     if not scenario.is_free:
         raise schema.ScenarioInUse
     return scenario
@@ -100,7 +100,7 @@ async def add_trade(ctx: Context, scenario_id: UUID, body: schema.TradeCreate) -
     stored = await store.add_trade(ctx, scenario_id, body)
     await store.touch(ctx, scenario_id)
     (trade,) = await ctx.compute(_with_warnings, [stored])
-    ctx.concerns("trade", trade.id, scenario.name, scenario_id=scenario_id, **_named(body))
+    ctx.concerns("trade", trade.id, scenario.name, scenario_id=scenario_id, **_name_fields(body))
     return trade
 
 
@@ -123,7 +123,7 @@ async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
     ctx.concerns("trade", trade_id, scenario.name, scenario_id=scenario_id)
 
 
-def _named(trade: schema.TradeCreate) -> dict[str, object]:
+def _name_fields(trade: schema.TradeCreate) -> dict[str, object]:
     return {name: getattr(trade, name) for name in ("trade_type", "par_value", "cusip", "borrower_name", "price")}
 
 
@@ -175,7 +175,7 @@ async def simulate(ctx: Context, scenario_id: UUID) -> schema.Simulated:
     The transaction holds the scenario's lock: until it ends, the scenario is `calculating`, and a crash leaves it as it
     was.
     """
-    scenario = await store.hold_alone(ctx, scenario_id)
+    scenario = await store.lock_to_simulate(ctx, scenario_id)
     if not scenario.is_free:
         raise schema.ScenarioInUse
     ready, suite = await prepare_base(ctx, scenario.base_workbook_id)
@@ -220,7 +220,7 @@ def _wrong(trades: Sequence[schema.StoredTrade], wrong_trade: child.WrongTrade) 
 
 async def prepare_base(
     ctx: Context, workbook_id: UUID | None, suite: str | None = None
-) -> tuple[compliance.Prepared, str]:
+) -> tuple[compliance.RunInputs, str]:
     """Prepare the base workbook and choose the suite: by default that of its deal's definition where there is one."""
     if workbook_id is None:
         raise schema.NoBaseWorkbook
@@ -230,17 +230,19 @@ async def prepare_base(
 
 
 async def run_trades(
-    ctx: Context, ready: compliance.Prepared, trades: Sequence[schema.TradeCreate], suite: str
-) -> child.Simulated | child.WrongTrade:
+    ctx: Context, ready: compliance.RunInputs, trades: Sequence[schema.TradeCreate], suite: str
+) -> child.SimulationResult | child.WrongTrade:
     """Run every test before and after trades: on the event loop where that takes a millisecond, else in a child."""
     work = ready.portfolio, [to_core_trade(trade) for trade in trades], suite, ready.rules
     if ready.is_light(suite) and len(trades) <= INLINE_TRADES_MAX:
         return at_once(child.simulate, *work)
     seconds = ctx.settings.compliance_seconds
-    return await compliance.calculated(ctx, seconds, child.simulate_again, ready.fingerprint, *work)
+    return await compliance.calculate(ctx, seconds, child.simulate_again, ready.fingerprint, *work)
 
 
-def summary_fields(ctx: Context, ready: compliance.Prepared, suite: str, simulated: child.Simulated) -> dict[str, Any]:
+def summary_fields(
+    ctx: Context, ready: compliance.RunInputs, suite: str, simulated: child.SimulationResult
+) -> dict[str, Any]:
     """The fields of a `SimulationSummary`."""
     same = ("impact_summary", "new_failures", "total_tests", "message", "skipped", "warnings")
     return {name: getattr(simulated, name) for name in same} | {
@@ -272,7 +274,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
     stored = await store.trades(ctx, scenario_id)
     universe = await _universe(ctx, body.universe, ready.portfolio)
     await ctx.commit()  # no connection is scenario while it works
-    proposal = await compliance.calculated(
+    proposal = await compliance.calculate(
         ctx,
         ctx.settings.optimization_seconds + ctx.settings.compliance_seconds,
         child.propose,
@@ -286,7 +288,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
         offers_max=ctx.settings.max_universe_loans,
         search_seconds=ctx.settings.optimization_seconds,
     )
-    if not isinstance(proposal, child.Found):
+    if not isinstance(proposal, child.ProposalFound):
         raise _no_proposal(ctx, proposal, stored)
     ctx.concerns(
         "scenario",
@@ -303,7 +305,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
     return schema.Proposed(
         scenario_id=scenario_id,
         objective=body.objective,
-        trades=[_told(trade) for trade in proposal.trades],
+        trades=[_to_trade(trade) for trade in proposal.trades],
         results=proposal.simulation.results,
         **{name: getattr(proposal, name) for name in same},
         **summary | {"warnings": bounded([*proposal.warnings, *summary["warnings"]])},
@@ -330,7 +332,7 @@ def _no_proposal(ctx: Context, no_proposal: child.NoProposal, stored_trades: Seq
                     for result in no_proposal.binding
                 )
             )
-        case child.NoSuchTest():
+        case child.UnknownObjective():
             return UnknownObjective.at(["body", "objective"], no_proposal.message)
         case child.NoObjective():
             return schema.CannotOptimize.at(["body"], no_proposal.message)
@@ -350,7 +352,7 @@ async def _universe(
     return universe_portfolio
 
 
-def _told(trade: core.Trade) -> schema.TradeCreate:
+def _to_trade(trade: core.Trade) -> schema.TradeCreate:
     """A proposed trade as a scenario takes it."""
     fields: dict[str, Any] = {name: getattr(trade, name) for name in schema.TradeCreate.__struct_fields__}
     more = {"loanx_id": trade.loanx_id} if trade.loanx_id else {}
@@ -364,11 +366,11 @@ async def headroom(ctx: Context, scenario_id: UUID, query: schema.HeadroomQuery)
     """How much more of a trade each test bears, after the scenario's trades."""
     row = await store.scenarios.get(ctx, scenario_id)
     stored = await store.trades(ctx, scenario_id)
-    asked = _asked(query, stored)
+    asked = _trade_of(query, stored)
     ready, suite = await prepare_base(ctx, row.base_workbook_id)
     await ctx.commit()
     work = ready.portfolio, suite, ready.rules, [to_core_trade(trade_) for trade_ in stored], to_core_trade(asked)
-    result = await compliance.calculated(ctx, ctx.settings.optimization_seconds, child.bear, *work)
+    result = await compliance.calculate(ctx, ctx.settings.optimization_seconds, child.bear, *work)
     if isinstance(result, child.WrongTrade):
         raise _wrong(stored, result)
     if isinstance(result, child.NoRoom):
@@ -380,7 +382,7 @@ async def headroom(ctx: Context, scenario_id: UUID, query: schema.HeadroomQuery)
     )
 
 
-def _asked(query: schema.HeadroomQuery, stored_trades: Sequence[schema.StoredTrade]) -> schema.TradeCreate:
+def _trade_of(query: schema.HeadroomQuery, stored_trades: Sequence[schema.StoredTrade]) -> schema.TradeCreate:
     """The trade that a query means."""
     if query.trade_id is None and (query.cusip or query.loanx_id or query.borrower_name):
         return schema.TradeCreate(

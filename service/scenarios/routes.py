@@ -35,7 +35,7 @@ UNREADABLE = (
 @area.get()
 async def list_scenarios(ctx: Context, query: schema.ScenarioList) -> schema.ScenarioPage:
     """The scenarios of the tenant, the newest first."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.post(

@@ -65,7 +65,7 @@ _LOCKED = """
 """
 
 
-async def hold(ctx: Context, scenario_id: UUID) -> LockedScenario:
+async def lock_to_edit(ctx: Context, scenario_id: UUID) -> LockedScenario:
     """A scenario to be edited, its row locked until the transaction ends; edits share what keeps simulations away.
 
     Raises:
@@ -82,7 +82,7 @@ async def hold(ctx: Context, scenario_id: UUID) -> LockedScenario:
     )
 
 
-async def hold_alone(ctx: Context, scenario_id: UUID) -> LockedScenario:
+async def lock_to_simulate(ctx: Context, scenario_id: UUID) -> LockedScenario:
     """A scenario to be simulated; its row stays open to readers' and writers' questions whether it is free.
 
     Raises:
@@ -99,7 +99,7 @@ async def hold_alone(ctx: Context, scenario_id: UUID) -> LockedScenario:
     )
 
 
-async def listed(ctx: Context, query: schema.ScenarioList) -> schema.ScenarioPage:
+async def read_page(ctx: Context, query: schema.ScenarioList) -> schema.ScenarioPage:
     """A page of scenarios, the newest first."""
     items, total = await rows_of(
         ctx,
@@ -201,7 +201,7 @@ _ADD: Final = """
 """
 
 
-def _added(ctx: Context, scenario_id: UUID, trades: Sequence[schema.TradeCreate]) -> dict[str, Any]:
+def _trade_rows(ctx: Context, scenario_id: UUID, trades: Sequence[schema.TradeCreate]) -> dict[str, Any]:
     """As one JSON: two arrays of a thousand values take 25 ms to be written for the server, this less than one."""
     rows = [{"id": new_id(), "trade": trade} for trade in trades]
     return {"tenant_id": ctx.tenant, "scenario_id": scenario_id, "trades": msgspec.json.encode(rows).decode()}
@@ -209,13 +209,13 @@ def _added(ctx: Context, scenario_id: UUID, trades: Sequence[schema.TradeCreate]
 
 async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[schema.TradeCreate]) -> None:
     """Trades that apply behind those that are there. A thousand rows are not read back: that takes the event loop."""
-    await ctx.execute(_ADD, _added(ctx, scenario_id, trades))
+    await ctx.execute(_ADD, _trade_rows(ctx, scenario_id, trades))
 
 
 async def add_trade(ctx: Context, scenario_id: UUID, trade: schema.TradeCreate) -> schema.StoredTrade:
     """One trade that applies behind those that are there."""
     (row,) = await ctx.all(
-        _TradeRow, _ADD + "RETURNING id, scenario_id, created_at, trade", _added(ctx, scenario_id, [trade])
+        _TradeRow, _ADD + "RETURNING id, scenario_id, created_at, trade", _trade_rows(ctx, scenario_id, [trade])
     )
     return row.stored
 

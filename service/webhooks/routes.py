@@ -24,7 +24,7 @@ def _sendings(settings: Settings, _: str, user: str) -> Sequence[Window]:
 @area.get(access=ADMIN)
 async def list_webhooks(ctx: Context, query: PageQuery) -> Page[schema.Webhook]:
     """The webhooks of the tenant, the oldest first."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.post(access=ADMIN, status=201, errors=(schema.WebhookLimitExceeded,), event="webhook.created")

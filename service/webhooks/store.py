@@ -41,7 +41,7 @@ class Target(Struct, frozen=True, kw_only=True):
     failing_since: datetime | None
 
 
-class Waiting(Struct, frozen=True, kw_only=True):
+class WaitingDelivery(Struct, frozen=True, kw_only=True):
     """The delivery whose turn it is."""
 
     id: UUID
@@ -60,7 +60,7 @@ async def create(ctx: Context, row: dict[str, Any]) -> None:
     await insert(ctx, "webhook_queues", {"webhook_id": row["id"]})
 
 
-async def listed(ctx: Context, query: PageQuery) -> Page[Webhook]:
+async def read_page(ctx: Context, query: PageQuery) -> Page[Webhook]:
     """A page of the tenant's webhooks, the oldest first."""
     return await page(ctx, Webhook, webhooks.columns, "webhooks WHERE true", {}, query, order="created_at, id")
 
@@ -114,11 +114,11 @@ async def repeat(ctx: Context, webhook_id: UUID, delivery_id: UUID, new_id: UUID
         raise DeliveryNotFound
 
 
-async def next_waiting(unit: Unit, webhook_id: UUID) -> Waiting | None:
+async def next_waiting(unit: Unit, webhook_id: UUID) -> WaitingDelivery | None:
     """The first delivery that waits; where there is none the line is served no more, until an event comes."""
     await unit.execute("SELECT FROM webhook_queues WHERE webhook_id = %s FOR UPDATE", [webhook_id])
     delivery = await unit.one_or_none(
-        Waiting,
+        WaitingDelivery,
         """
         SELECT id, message_id, payload, jsonb_array_length(attempts) AS tries FROM webhook_deliveries
         WHERE webhook_id = %s AND status = 'pending' ORDER BY sequence LIMIT 1
@@ -136,7 +136,7 @@ async def take_service(unit: Unit, webhook_id: UUID) -> bool:
     return bool(await unit.execute(sql, [webhook_id]))
 
 
-async def tried(
+async def write_attempt(
     unit: Unit, delivery_id: UUID, attempt: Attempt, status: str, error: str | None, next_attempt_at: datetime | None
 ) -> None:
     """What an attempt came to."""

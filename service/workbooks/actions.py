@@ -13,9 +13,9 @@ from service.mappings.shared import DEFAULT_MAPPING, check_mapping, get_mapping
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.route.api import Raw, Streamed
 from service.platform.unit.context import Context
-from service.processes.shared import limited_in_child
+from service.processes.shared import run_limited_in_child
 from service.workbooks import child, schema, shared, sheet_actions, store
-from service.workbooks.upload_actions import About, head, take_in
+from service.workbooks.upload_actions import WorkbookAbout, head, take_in
 
 FILES_TOLD: Final = 10
 SMALL_CELLS: Final = 5_000
@@ -27,7 +27,7 @@ SMALL_FORMULAS: Final = 500
 async def upload(ctx: Context, form: schema.UploadForm) -> schema.Uploaded:
     """Take a file in as a workbook."""
     shared.check_stream(ctx, form.stream_key)
-    about = About(
+    about = WorkbookAbout(
         form.name, form.description or None, form.mapping_id or None, form.stream_key, form.deal_id, form.as_of
     )
     return await take_in(ctx, "file", [form.file], about)
@@ -55,14 +55,14 @@ async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: sc
     row = await store.workbooks.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
     parsed = replace(row, book_key=sheet.book_key)
-    stored = await shared.stored_book(ctx, parsed)
+    stored = await shared.locate_book(ctx, parsed)
     is_small = query.page_size * len(sheet.types) <= (SMALL_FORMULAS if query.include_formulas else SMALL_CELLS)
     if is_small or not stored.is_there:
         book = await shared.open_book(ctx, parsed)
         await ctx.commit()
         return await ctx.compute(sheet_actions.page, book, sheet, query)
     await ctx.commit()
-    return await limited_in_child(ctx, child.page, stored.key, stored.manifest, stored.paths, sheet, query)
+    return await run_limited_in_child(ctx, child.page, stored.key, stored.manifest, stored.paths, sheet, query)
 
 
 async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> schema.Cell:

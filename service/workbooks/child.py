@@ -32,10 +32,10 @@ OPEN_MAX: Final = 4
 
 def page(key: str, manifest: str, paths: tuple[str, ...], row: schema.SheetRow, query: schema.DataQuery) -> Raw:
     """A page of a sheet's data, encoded; `key` is that of the stored workbook."""
-    return sheet_actions.page(_opened(key, manifest, paths), row, query)
+    return sheet_actions.page(_open(key, manifest, paths), row, query)
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class DetectionOrder(Struct, frozen=True, kw_only=True):
     """Whose loans are asked for, and how they are read."""
 
     workbook_id: UUID
@@ -50,12 +50,12 @@ class Asked(Struct, frozen=True, kw_only=True):
     """What people of the tenant read in place of an agency's name."""
 
 
-def detection(key: str, manifest: str, paths: tuple[str, ...], asked: Asked) -> Raw:
+def detection(key: str, manifest: str, paths: tuple[str, ...], asked: DetectionOrder) -> Raw:
     """What is detected in a workbook and why, encoded; `key` is that of the stored workbook."""
-    return detected(_opened(key, manifest, paths), asked)
+    return detect_in(_open(key, manifest, paths), asked)
 
 
-def detected(book: Workbook, asked: Asked) -> Raw:
+def detect_in(book: Workbook, asked: DetectionOrder) -> Raw:
     """The same of an open workbook."""
     detection = detect_columns(book, asked.mapping, sheet=asked.sheet, columns_max=schema.DETECTED_COLUMNS_MAX)
     checked = validate(book, asked.mapping, sheet=asked.sheet)
@@ -73,7 +73,7 @@ def detected(book: Workbook, asked: Asked) -> Raw:
     return Raw(msgspec.json.encode(answer), "application/json")
 
 
-def _warnings(book: Workbook, asked: Asked) -> list[DataWarning]:
+def _warnings(book: Workbook, asked: DetectionOrder) -> list[DataWarning]:
     days = float((asked.day - EPOCH).days)
     portfolio = Portfolio.from_workbook(book, asked.mapping, as_of=days, as_of_source=asked.day_source)
     return bounded(portfolio.notes.warnings)
@@ -98,5 +98,5 @@ def _finding(fault: CellFault) -> Finding:
 
 
 @lru_cache(maxsize=OPEN_MAX)
-def _opened(_key: str, manifest: str, paths: tuple[str, ...]) -> Workbook:
+def _open(_key: str, manifest: str, paths: tuple[str, ...]) -> Workbook:
     return open_workbook(Manifest.from_json(manifest), [Path(path) for path in paths])

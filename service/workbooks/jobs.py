@@ -31,7 +31,7 @@ jobs = JobTable()
 async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """Parsing failed past its retries. What went wrong is for the dead letter to tell, not for the workbook."""
     clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
-    await _fail(unit, UUID(arguments["workbook_id"]), "workbook.parsing_failed", _told(error, FAILED))
+    await _fail(unit, UUID(arguments["workbook_id"]), "workbook.parsing_failed", _message_of(error, FAILED))
 
 
 async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
@@ -77,7 +77,7 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
 async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """Recalculating failed past its retries."""
     clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
-    await _fail(unit, UUID(arguments["workbook_id"]), "calculation.failed", _told(error, RECALCULATION_FAILED))
+    await _fail(unit, UUID(arguments["workbook_id"]), "calculation.failed", _message_of(error, RECALCULATION_FAILED))
 
 
 async def lift_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
@@ -132,7 +132,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     await unit.audit("calculation.completed", Subject("workbook", str(workbook_id), row.name, details))
 
 
-def _told(error: str, otherwise: str) -> str:
+def _message_of(error: str, otherwise: str) -> str:
     return DAMAGED if error.startswith(Damaged.detail) else otherwise
 
 

@@ -19,7 +19,7 @@ area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
 @area.get(lags=True)
 async def list_workbooks(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
     """The workbooks of the tenant."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.post(

@@ -111,7 +111,7 @@ class Sheet(Struct, frozen=True, kw_only=True):
     """Names of its columns; none where no row is a header, and while the workbook is parsed."""
 
 
-def served(status: str, book_key: str | None) -> str | None:
+def readable_key(status: str, book_key: str | None) -> str | None:
     """The stored columns of a workbook in this state that may be read: none while it is parsed or recalculated.
 
     One whose recalculation failed has its last good ones, and says by its state that they are not new.

@@ -212,7 +212,7 @@ def _check_size(chosen: _Chosen) -> None:
     if height * len(chosen.columns) > schema.CELLS_MAX:
         raise _too_large(f"{height} rows of {len(chosen.columns)} columns are more than {schema.CELLS_MAX:,} cells")
     text_bytes = height * sum(map(len, chosen.names))
-    for _, column in _stored(chosen):
+    for _, column in _filled_columns(chosen):
         text_bytes += _text_bytes(chosen.sheet.text, column.codes[column.codes >= 0])
     if text_bytes > schema.TEXT_BYTES_MAX:
         raise _too_large(f"the text of these rows is more than {schema.TEXT_BYTES_MAX:,} bytes")
@@ -227,7 +227,7 @@ def _too_large(why: str) -> ValidationFailed:
     return ValidationFailed(Fault(["query", "page_size"], hint))
 
 
-def _stored(chosen: _Chosen) -> Iterator[tuple[int, Column]]:
+def _filled_columns(chosen: _Chosen) -> Iterator[tuple[int, Column]]:
     """Each chosen column that has cells, by its place among the chosen, cut to the rows of the page."""
     for place, index in enumerate(chosen.columns):
         column = chosen.sheet.columns[index]
@@ -277,7 +277,7 @@ def _rows(chosen: _Chosen) -> list[dict[str, Any]]:
 def _values(chosen: _Chosen) -> list[list[Value]]:
     """The values of each chosen column."""
     values: list[list[Value]] = [[None] * (chosen.stop - chosen.first)] * len(chosen.columns)
-    for place, column in _stored(chosen):
+    for place, column in _filled_columns(chosen):
         values[place] = _column_values(chosen.sheet, column, chosen.date_1904, chosen.shows)
     return values
 

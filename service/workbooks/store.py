@@ -39,7 +39,7 @@ _ORDER = {
 }
 
 
-async def listed(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
+async def read_page(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
     """A page of workbooks."""
     order = _ORDER[query.sort_by].format(query.sort_order)
     asked = {"pattern": containing(query.search), "deal_id": query.deal_id}

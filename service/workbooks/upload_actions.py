@@ -46,7 +46,7 @@ _REFUSALS: dict[type[FileRefused], type[Problem]] = {
 """Of a file's content, by what its reader says."""
 
 
-class Received(NamedTuple):
+class Receipt(NamedTuple):
     """A file that was kept."""
 
     key: str
@@ -55,7 +55,7 @@ class Received(NamedTuple):
     """Of a workbook; the sheets of other files are known once they are parsed."""
 
 
-class About(NamedTuple):
+class WorkbookAbout(NamedTuple):
     """What a user says of a workbook that is uploaded; `name` "" stands for that of its file."""
 
     name: str
@@ -67,7 +67,11 @@ class About(NamedTuple):
 
 
 async def take_in(
-    ctx: Context, field: str, files: Sequence[Upload], about: About, extensions: Extensions = WORKBOOK_EXTENSIONS
+    ctx: Context,
+    field: str,
+    files: Sequence[Upload],
+    about: WorkbookAbout,
+    extensions: Extensions = WORKBOOK_EXTENSIONS,
 ) -> schema.Uploaded:
     """Look at files, keep them, and have them parsed as one workbook; what is refused leaves nothing behind.
 
@@ -142,7 +146,7 @@ async def receive(
     files: Sequence[Upload],
     extensions: Extensions = WORKBOOK_EXTENSIONS,
     check: Callable[[Room], None] = lambda room: None,
-) -> list[Received]:
+) -> list[Receipt]:
     """Keep uploaded files as blobs that go again should the request fail; the tenant's row stays locked.
 
     `field` is that of the form, `extensions` what the files' names may end in. `check` raises where the tenant may not
@@ -158,7 +162,7 @@ async def receive(
     room = await store.room(ctx)
     give_back = await ctx.limit([Window(f"uploads:{ctx.tenant}", ctx.settings.uploads_per_hour.of(room.tier), 3600)])
     try:
-        received = await _received(ctx, ["body", field], files, extensions, room, check)
+        received = await _receive(ctx, ["body", field], files, extensions, room, check)
     except BaseException:
         await give_back()
         raise
@@ -166,14 +170,14 @@ async def receive(
     return received
 
 
-async def _received(
+async def _receive(
     ctx: Context,
     where: list[str],
     files: Sequence[Upload],
     extensions: Extensions,
     room: Room,
     check: Callable[[Room], None],
-) -> list[Received]:
+) -> list[Receipt]:
     check(room)
     size_bytes = sum(file.size_bytes for file in files)
     _check_size(ctx, where, room, size_bytes)
@@ -183,7 +187,7 @@ async def _received(
         received = []
         for number, file in enumerate(files):
             at = where if len(files) == 1 else [*where, str(number)]
-            received.append(await _looked_at(ctx, at, file, paths[number], extensions))
+            received.append(await _look_at(ctx, at, file, paths[number], extensions))
         if excess := excess_of(ctx.settings, [sheet for receipt in received for sheet in receipt.sheets]):
             raise excess.problem.at(where, excess.hint)
         room = await store.lock_room(ctx)
@@ -194,7 +198,7 @@ async def _received(
     return received
 
 
-async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, extensions: Extensions) -> Received:
+async def _look_at(ctx: Context, where: list[str], file: Upload, path: Path, extensions: Extensions) -> Receipt:
     try:
         check_file_name(file.file_name, extensions)  # before 100 MB are copied
     except InvalidFormat as refusal:
@@ -216,7 +220,7 @@ async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, e
         raise Unavailable from killed
 
 
-def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Received:
+def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Receipt:
     """Copy an upload to a file of its own and look at it; `keeps_all` takes what is no workbook, too."""
     digest = hashlib.sha256()
     with path.open("wb") as file:
@@ -224,8 +228,8 @@ def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Rece
             digest.update(chunk)
             file.write(chunk)
     if keeps_all and file_kind(path) not in WORKBOOK_KINDS:
-        return Received(digest.hexdigest(), ())
-    return Received(digest.hexdigest(), probe(path, file_name=upload.file_name, **limits).sheets)
+        return Receipt(digest.hexdigest(), ())
+    return Receipt(digest.hexdigest(), probe(path, file_name=upload.file_name, **limits).sheets)
 
 
 def _check_size(ctx: Context, where: list[str], room: Room, size_bytes: int) -> None:
