@@ -13,11 +13,11 @@ from cyclopts import App
 from service.commands.choices import choice_blocks
 from service.commands.limits import limited
 from service.commands.output import (
+    Column,
     Grid,
     Line,
     Output,
-    OutputColumn,
-    OutputPage,
+    Page,
     counted,
     emit,
     json_of,
@@ -84,8 +84,8 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
         faults = [{"place": place, "message": message} for place, message in error.faults]
     lines = [Line(f"{fault['place'] or 'the document'}: {fault['message']}") for fault in faults]
     last = Line(counted(len(faults), "fault") if faults else f"a definition with {counted(tests, 'test')}")
-    columns = [OutputColumn(key=key, value=itemgetter(key)) for key in ("place", "message")]
-    page = OutputPage(
+    columns = [Column(key=key, value=itemgetter(key)) for key in ("place", "message")]
+    page = Page(
         blocks=[*lines, last],
         rows=Grid(columns=columns, items=faults),
         document=json_of({"file": file, "name": name, "tests": tests, "faults": faults}),
@@ -136,7 +136,7 @@ def draft_definition(
             print(one_line(f"{output.out}: {last.words}"), file=sys.stderr)
         return
     told = {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings}
-    page = OutputPage(
+    page = Page(
         warnings=portfolio.notes.warnings,
         blocks=[decide, last],
         rows=decide,
@@ -147,10 +147,10 @@ def draft_definition(
 
 
 _DECIDE: Final = [
-    OutputColumn(key="subject", heading="To decide", value=member("subject"), folds=True),
-    OutputColumn(key="why", heading="Why", value=member("why"), folds=True),
-    OutputColumn(key="limit", heading="Limit", value=member("limit"), right=True),
-    OutputColumn(key="place", heading="Place", value=member("place")),
+    Column(key="subject", heading="To decide", value=member("subject"), folds=True),
+    Column(key="why", heading="Why", value=member("why"), folds=True),
+    Column(key="limit", heading="Limit", value=member("limit"), right=True),
+    Column(key="place", heading="Place", value=member("place")),
 ]
 
 
@@ -229,7 +229,7 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     grid = Grid(columns=_TIE_OUT, items=items)
     nothing = [] if items else [Line("The file publishes no test results.")]
     alone = [Line(f"The file prints nothing of: {', '.join(items.not_printed)}.")] if items.not_printed else []
-    page = OutputPage(
+    page = Page(
         warnings=portfolio.notes.warnings,
         blocks=nothing or [grid, *alone, *choice_blocks(interpretation)],
         rows=grid,
@@ -290,7 +290,7 @@ def movements(
         )
     warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
     grid = Grid(columns=_movement_columns(), items=items)
-    page = OutputPage(
+    page = Page(
         warnings=warnings,
         blocks=[grid],
         rows=grid,
@@ -338,21 +338,21 @@ def _parts_apart(one: TieOut) -> str:
 
 
 _TIE_OUT: Final = [
-    OutputColumn(key="trustee_name", heading="Trustee's test", value=member("trustee_name"), folds=True),
-    OutputColumn(key="test_id", value=member("test_id")),
-    OutputColumn(key="trustee_value", heading="Trustee", value=member("trustee_value"), right=True),
-    OutputColumn(key="our_value", heading="Ours", value=member("our_value"), right=True),
-    OutputColumn(key="difference", heading="Difference", value=member("difference"), right=True,
+    Column(key="trustee_name", heading="Trustee's test", value=member("trustee_name"), folds=True),
+    Column(key="test_id", value=member("test_id")),
+    Column(key="trustee_value", heading="Trustee", value=member("trustee_value"), right=True),
+    Column(key="our_value", heading="Ours", value=member("our_value"), right=True),
+    Column(key="difference", heading="Difference", value=member("difference"), right=True,
            shown=lambda one: "-" if one.agrees else plain(one.difference)),
-    OutputColumn(key="agrees", value=member("agrees")),
-    OutputColumn(key="trustee_numerator", value=member("trustee_numerator")),
-    OutputColumn(key="our_numerator", value=member("our_numerator")),
-    OutputColumn(key="trustee_denominator", value=member("trustee_denominator")),
-    OutputColumn(key="our_denominator", value=member("our_denominator")),
-    OutputColumn(key="differs", heading="Differs in", value=member("differs"), shown=lambda one: one.differs or "-"),
-    OutputColumn(key="explained_by", heading="Explained by, or why not matched", value=_why, shown=_why, folds=True),
-    OutputColumn(key="nearest", value=member("nearest")),
-    OutputColumn(key="cell", value=member("cell")),
+    Column(key="agrees", value=member("agrees")),
+    Column(key="trustee_numerator", value=member("trustee_numerator")),
+    Column(key="our_numerator", value=member("our_numerator")),
+    Column(key="trustee_denominator", value=member("trustee_denominator")),
+    Column(key="our_denominator", value=member("our_denominator")),
+    Column(key="differs", heading="Differs in", value=member("differs"), shown=lambda one: one.differs or "-"),
+    Column(key="explained_by", heading="Explained by, or why not matched", value=_why, shown=_why, folds=True),
+    Column(key="nearest", value=member("nearest")),
+    Column(key="cell", value=member("cell")),
 ]  # fmt: skip
 
 
@@ -368,16 +368,16 @@ def _part(name: str) -> Callable[[Movement], float | None]:
     return lambda one: next((part.change for part in one.parts if part.part == name), None)
 
 
-def _movement_columns() -> list[OutputColumn]:
+def _movement_columns() -> list[Column]:
     from core.deals.movements import PARTS
 
     return [
-        OutputColumn(key="test_id", value=member("test_id")),
-        OutputColumn(key="test_name", heading="Test", value=member("test_name"), folds=True),
-        OutputColumn(key="before", heading="From", value=member("before"), right=True),
-        OutputColumn(key="after", heading="To", value=member("after"), right=True),
-        OutputColumn(key="change", heading="Change", value=member("change"), right=True),
-        OutputColumn(heading="Of which", shown=_of_which, folds=True),
-        *(OutputColumn(key=name, value=_part(name)) for name in PARTS),
-        OutputColumn(key="reason", value=lambda one: (why := one.after_open or one.before_open) and why.reason),
+        Column(key="test_id", value=member("test_id")),
+        Column(key="test_name", heading="Test", value=member("test_name"), folds=True),
+        Column(key="before", heading="From", value=member("before"), right=True),
+        Column(key="after", heading="To", value=member("after"), right=True),
+        Column(key="change", heading="Change", value=member("change"), right=True),
+        Column(heading="Of which", shown=_of_which, folds=True),
+        *(Column(key=name, value=_part(name)) for name in PARTS),
+        Column(key="reason", value=lambda one: (why := one.after_open or one.before_open) and why.reason),
     ]

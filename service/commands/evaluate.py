@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_of, member
+from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member
 from service.commands.progress import busy
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, one_line
@@ -364,7 +364,7 @@ def _fault(formula: str, fault: FormulaError) -> Found:
 # What is told ---------------------------------------------------------------------------------------------------------
 
 
-def _page(found: list[Found], book: Book | None, doubts: list[str]) -> OutputPage:
+def _page(found: list[Found], book: Book | None, doubts: list[str]) -> Page:
     blocks: list[Line | Grid]
     if len(found) == 1:
         blocks = [Line(line, is_exact=True) for line in found[0].text.split("\n")]
@@ -382,7 +382,7 @@ def _page(found: list[Found], book: Book | None, doubts: list[str]) -> OutputPag
         documents.append(document if one.trace is None else document | {"trace": one.trace})
     notes = [] if book is None or book.filled is None else [Line(book.filled.message, "note", "yellow")]
     notes += [Line(doubt, "warning", "yellow") for doubt in doubts]
-    return OutputPage(
+    return Page(
         blocks=[*notes, *blocks] if len(found) > 1 else blocks,
         rows=Grid(columns=[_CELL, *_COLUMNS], items=found),
         document=json_of({"results": documents} | ({"warnings": doubts} if doubts else {})),
@@ -404,22 +404,22 @@ def _text(value: Any) -> str:
 
 
 _STEPS: Final = [
-    OutputColumn(heading="Step", shown=lambda step: step["expression"], folds=True),
-    OutputColumn(heading="Value", shown=lambda step: one_line(_text(step["value"]).replace("\n", "; ")), folds=True),
-    OutputColumn(heading="Type", shown=lambda step: step["type"]),
+    Column(heading="Step", shown=lambda step: step["expression"], folds=True),
+    Column(heading="Value", shown=lambda step: one_line(_text(step["value"]).replace("\n", "; ")), folds=True),
+    Column(heading="Type", shown=lambda step: step["type"]),
 ]
 
-_CELL: Final = OutputColumn(key="cell", heading="Cell", value=member("cell"), shown=lambda one: one.cell or "")
+_CELL: Final = Column(key="cell", heading="Cell", value=member("cell"), shown=lambda one: one.cell or "")
 
 _COLUMNS: Final = [
-    OutputColumn(key="formula", heading="Formula", value=member("formula"), folds=True),
-    OutputColumn(
+    Column(key="formula", heading="Formula", value=member("formula"), folds=True),
+    Column(
         key="value",
         heading="Value",
         value=lambda one: _text(one.value) if isinstance(one.value, list) else one.value,
         shown=lambda one: one.text.replace("\n", "; "),
         folds=True,
     ),
-    OutputColumn(key="type", heading="Type", value=member("type")),
-    OutputColumn(key="error", value=member("error")),
+    Column(key="type", heading="Type", value=member("type")),
+    Column(key="error", value=member("error")),
 ]

@@ -16,12 +16,12 @@ from uuid import UUID
 from cyclopts import App
 
 from service.commands.output import (
+    Column,
     Format,
     Grid,
     Line,
     Output,
-    OutputColumn,
-    OutputPage,
+    Page,
     counted,
     emit,
     member,
@@ -115,7 +115,7 @@ def _verified(settings: Settings, tenant: str | None, asked: ReplayOrder, output
     report = _Report(form, None)
     code = asyncio.run(report.all(settings, tenant, asked))
     lines = [Line(text, label=slug) for slug, text, _ in report.told]
-    emit(OutputPage(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.told), document=tuple), output)
+    emit(Page(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.told), document=tuple), output)
     return code
 
 
@@ -128,12 +128,12 @@ def _kind(told: tuple[str, str, dict[str, Any]]) -> str:
 
 
 _COLUMNS: Final = [
-    OutputColumn(key="tenant", value=itemgetter(0)),
-    OutputColumn(key="kind", value=_kind),
-    OutputColumn(key="run_id", value=lambda told: str(told[2]["run"].run_id) if "run" in told[2] else None),
-    OutputColumn(key="status", value=_in("run", "status")),
-    OutputColumn(key="sequence", value=_in("break", "sequence")),
-    OutputColumn(key="told", value=itemgetter(1)),
+    Column(key="tenant", value=itemgetter(0)),
+    Column(key="kind", value=_kind),
+    Column(key="run_id", value=lambda told: str(told[2]["run"].run_id) if "run" in told[2] else None),
+    Column(key="status", value=_in("run", "status")),
+    Column(key="sequence", value=_in("break", "sequence")),
+    Column(key="told", value=itemgetter(1)),
 ]
 
 
