@@ -12,19 +12,7 @@ from cyclopts import App
 
 from service.commands.choices import choice_blocks
 from service.commands.limits import limited
-from service.commands.output import (
-    Column,
-    Grid,
-    Line,
-    Output,
-    Page,
-    counted,
-    emit,
-    json_of,
-    member,
-    plain,
-    stream_of,
-)
+from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain, stream_of
 from service.commands.progress import busy
 from service.commands.reading import (
     definition_text,

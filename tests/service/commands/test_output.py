@@ -18,10 +18,10 @@ from rich.console import Console
 from core.labels import labelled
 from core.portfolio.model.notes import DataWarning
 from service.commands.output import (
+    Column,
     Grid,
     Line,
     Output,
-    Column,
     Page,
     bar,
     console_for,
