@@ -24,7 +24,7 @@ from service.platform.tracing import traced
 from service.platform.work.cleanup import clean_up_forever
 from service.platform.work.expiry import forget_forever
 from service.platform.work.exposition import exposed
-from service.platform.work.jobs import MARKER, hand_over_forever, queue_of, wake_forever, workers
+from service.platform.work.jobs import MARKER, dispatch_forever, queue_of, wake_forever, workers
 from service.platform.work.process import end, resources
 from service.platform.work.usage import keep_usage
 from service.work import jobs
@@ -54,7 +54,7 @@ async def work(settings: Settings) -> None:
         running = workers(shared, settings.redis_url, jobs())
         tasks = [asyncio.create_task(worker.async_run()) for worker in running]
         beside = [
-            asyncio.create_task(hand_over_forever(shared, queue, settings.database_url, stopping)),
+            asyncio.create_task(dispatch_forever(shared, queue, settings.database_url, stopping)),
             asyncio.create_task(wake_forever(shared, running, queue, stopping)),
             asyncio.create_task(shared.revocations.mend(stopping)),
             asyncio.create_task(keep_usage(shared, stopping)),

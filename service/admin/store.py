@@ -25,7 +25,7 @@ from service.platform.base.problem import NotFound
 from service.platform.data.database import containing
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import page
+from service.platform.unit.listing import fetch_page
 
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
 
@@ -39,7 +39,7 @@ _KEY = """
 
 async def tenant(ctx: Context) -> TenantRow:
     """The caller's tenant and what it uses."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         TenantRow,
         """
         SELECT t.id, t.name, t.slug, t.subscription_tier, t.status, t.settings, t.version, t.created_at, t.updated_at,
@@ -84,12 +84,12 @@ async def users(ctx: Context, query: UserList) -> Page[User]:
     }
     matching = {"pattern": "(email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)"}
     source = "users WHERE removed_at IS NULL"
-    return await page(ctx, User, _USER, source, asked, query, order="created_at DESC, id", conditions=matching)
+    return await fetch_page(ctx, User, _USER, source, asked, query, order="created_at DESC, id", conditions=matching)
 
 
 async def user(ctx: Context, user_id: UUID) -> UserRow:
     """A user."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         UserRow,
         f"SELECT {_USER}, login_count FROM users WHERE id = %s AND removed_at IS NULL",
         [user_id],
@@ -99,7 +99,7 @@ async def user(ctx: Context, user_id: UUID) -> UserRow:
 
 async def lock_user(ctx: Context, user_id: UUID) -> User:
     """A user, locked."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         User,
         f"SELECT {_USER} FROM users WHERE id = %s AND removed_at IS NULL FOR NO KEY UPDATE",
         [user_id],
@@ -114,7 +114,7 @@ async def lock_person(unit: Unit, user_id: UUID) -> Person:
                EXISTS (SELECT FROM users o WHERE o.email = u.email AND o.id <> u.id AND o.removed_at IS NULL) AS is_back
         FROM users u WHERE u.id = %s FOR NO KEY UPDATE OF u
     """
-    return await unit.one(Person, sql, [user_id], missing=UserNotFound)
+    return await unit.fetch_one(Person, sql, [user_id], missing=UserNotFound)
 
 
 async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
@@ -129,12 +129,12 @@ async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
         SELECT EXISTS (SELECT FROM jobs WHERE status = 'running' AND asked_by ->> 'user_id' = %s
                        AND asked_by ->> 'user_email' <> %s)
     """
-    return bool(await unit.value(sql, [str(user_id), token]))
+    return bool(await unit.fetch_value(sql, [str(user_id), token]))
 
 
 async def letters(unit: Unit) -> list[Letter]:
     """The letters of the tenant that jobs and dead letters still hold, sealed."""
-    return await unit.all(
+    return await unit.fetch_all(
         Letter,
         """
         SELECT id, arguments ->> 'mail' AS mail FROM jobs WHERE name = 'mail.send' AND arguments ? 'mail'
@@ -159,7 +159,7 @@ async def destroy_letter(unit: Unit, job_id: str) -> None:
 
 async def lock_owners(ctx: Context) -> set[UUID]:
     """The active owners, all locked so that two changes of owners cannot pass each other."""
-    owners = await ctx.all(
+    owners = await ctx.fetch_all(
         User, f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR NO KEY UPDATE"
     )
     return {owner.id for owner in owners}
@@ -167,7 +167,7 @@ async def lock_owners(ctx: Context) -> set[UUID]:
 
 async def update_user(ctx: Context, user_id: UUID, role: str, status: str, full_name: str) -> User:
     """Change a user."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         User,
         f"UPDATE users SET role = %s, status = %s, full_name = %s, updated_at = now() WHERE id = %s RETURNING {_USER}",
         [role, status, full_name, user_id],
@@ -177,13 +177,13 @@ async def update_user(ctx: Context, user_id: UUID, role: str, status: str, full_
 
 async def key_hashes_of(ctx: Context, creator_id: UUID) -> list[bytes]:
     """The hashes of the keys that a user made."""
-    found = await ctx.value("SELECT array_agg(key_hash) FROM api_keys WHERE creator_id = %s", [creator_id])
+    found = await ctx.fetch_value("SELECT array_agg(key_hash) FROM api_keys WHERE creator_id = %s", [creator_id])
     return list(found or [])
 
 
 async def revoke_keys_of(ctx: Context, creator_id: UUID) -> list[bytes]:
     """Revoke the keys that a user made, for good; their hashes."""
-    found = await ctx.value(
+    found = await ctx.fetch_value(
         """
         WITH ended AS (UPDATE api_keys SET status = 'revoked' WHERE creator_id = %s RETURNING key_hash)
         SELECT array_agg(key_hash) FROM ended
@@ -219,7 +219,7 @@ async def create_invited_user(ctx: Context, user_id: UUID, email: str, full_name
 
 async def withdraw_expired(ctx: Context, email: str) -> User | None:
     """Drop the invitation of this e-mail if it ran out; the user who has waited in vain."""
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         User,
         f"""
         WITH expired AS (
@@ -251,7 +251,7 @@ async def create_invitation(
     ctx: Context, user_id: UUID, token_hash: bytes, expires_at: datetime, creator: str
 ) -> datetime:
     """An invitation, under the identifier of its user, who has one at most; when it was made."""
-    made: datetime = await ctx.value(
+    made: datetime = await ctx.fetch_value(
         """
         INSERT INTO invitations (tenant_id, id, user_id, token_hash, expires_at, created_by)
         VALUES (%s, %s, %s, %s, %s, %s)
@@ -264,7 +264,7 @@ async def create_invitation(
 
 async def create_key(ctx: Context, row: dict[str, Any]) -> ApiKey:
     """Store a key's hash and what it may do."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         ApiKey,
         f"""
         INSERT INTO api_keys (tenant_id, id, name, description, key_hash, key_prefix,
@@ -281,19 +281,19 @@ async def create_key(ctx: Context, row: dict[str, Any]) -> ApiKey:
 async def keys(ctx: Context, query: KeyList) -> Page[ApiKey]:
     """A page of keys, the newest first."""
     source = f"(SELECT {_KEY} FROM api_keys) k WHERE true"
-    return await page(ctx, ApiKey, "*", source, {"status": query.status}, query, order="created_at DESC, id")
+    return await fetch_page(ctx, ApiKey, "*", source, {"status": query.status}, query, order="created_at DESC, id")
 
 
 async def lock_key(ctx: Context, key_id: UUID) -> KeyRow:
     """A key, locked."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         KeyRow, f"SELECT {_KEY}, key_hash FROM api_keys WHERE id = %s FOR UPDATE", [key_id], missing=KeyNotFound
     )
 
 
 async def deprecate_key(ctx: Context, key_id: UUID, successor_id: UUID, expires_at: datetime) -> datetime:
     """Let a key run out at this moment, or at its own where that is earlier; when it will."""
-    moment: datetime = await ctx.value(
+    moment: datetime = await ctx.fetch_value(
         """
         UPDATE api_keys SET status = 'deprecated', replaced_by = %s, expires_at = least(expires_at, %s)
         WHERE id = %s RETURNING expires_at

@@ -63,7 +63,7 @@ async def create(ctx: Context, body: AlertCreate) -> Alert:
         },
     )
     types = [one.type for one in channels]
-    ctx.concerns("alert", row.id, row.name, alert_type=row.alert_type, channels=types, workbook_id=row.workbook_id)
+    ctx.set_subject("alert", row.id, row.name, alert_type=row.alert_type, channels=types, workbook_id=row.workbook_id)
     return _told(ctx, row)
 
 
@@ -77,12 +77,12 @@ async def detail(ctx: Context, alert_id: UUID, query: AlertDetail) -> Alert:
 async def update(ctx: Context, alert_id: UUID, patch: AlertPatch) -> Alert:
     """Change what is given of an alert; what comes of it must be one again."""
     row = await store.get(ctx, alert_id, locked=True)
-    ctx.match(row.version)
+    ctx.check_if_match(row.version)
     given: dict[str, Any] = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
     if not given:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return _told(ctx, row)
-    ctx.concerns("alert", alert_id, given.get("name", row.name), changed=sorted(given))
+    ctx.set_subject("alert", alert_id, given.get("name", row.name), changed=sorted(given))
     if patch.channels is not UNSET:
         channel_actions.check_types(patch.channels)
     conditions, enabled = row.conditions, given.get("enabled", row.enabled)
@@ -100,20 +100,20 @@ async def update(ctx: Context, alert_id: UUID, patch: AlertPatch) -> Alert:
 
 async def delete(ctx: Context, alert_id: UUID) -> None:
     """Delete an alert with its history; what waits is not sent."""
-    ctx.concerns("alert", alert_id, await store.delete(ctx, alert_id))
+    ctx.set_subject("alert", alert_id, await store.delete(ctx, alert_id))
 
 
 async def test(ctx: Context, alert_id: UUID) -> AlertTest:
     """Send a test message through each channel at once; it is no trigger, and counts for nothing."""
     row = await store.get(ctx, alert_id)
-    ctx.concerns("alert", alert_id, row.name)
+    ctx.set_subject("alert", alert_id, row.name)
     await ctx.email()  # of the event: the transaction in which it is known ends while messages are sent
     results = await sending_actions.send_test(ctx, row)
     return AlertTest(test_id=new_id(), alert_id=alert_id, results=results, tested_at=ctx.now())
 
 
 def _told(ctx: Context, row: AlertRow) -> Alert:
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return Alert(**{name: getattr(row, name) for name in Alert.__struct_fields__})
 
 

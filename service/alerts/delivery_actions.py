@@ -22,7 +22,7 @@ from service.platform.data.blobs import Damaged
 from service.platform.metrics import ALERT_ATTEMPTS
 from service.platform.unit.context import Unit
 from service.platform.work.attempt import pause_seconds
-from service.platform.work.jobs import Hopeless
+from service.platform.work.jobs import PermanentError
 from service.platform.work.mail import ATTACHED_BYTES, Attachment
 from service.reports import shared as reports
 
@@ -48,7 +48,7 @@ async def serve(unit: Unit, line: Line, delay_seconds: float = 0.0) -> None:
 
 async def hasten(unit: Unit, alert_id: UUID) -> None:
     """What waits for its next attempt is tried at once: whoever changes an alert may have mended it."""
-    await unit.hasten(DELIVER, queue=QUEUE, arguments={"alert_id": str(alert_id)})
+    await unit.make_due(DELIVER, queue=QUEUE, arguments={"alert_id": str(alert_id)})
 
 
 async def hand_on(unit: Unit, line: Line) -> None:
@@ -89,7 +89,7 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
         channel.config.retry_count + 1 if isinstance(channel.config, WebhookConfig) else unit.settings.webhook_attempts
     )
     if due.status == "pending" and len(due.attempts) >= most:  # a worker died before it could say so
-        raise Hopeless(due.error)
+        raise PermanentError(due.error)
     about = await delivery_store.about(unit, due.workbook_id)
     if isinstance(channel.config, EmailConfig) and not due.attempts:
         limited = await too_many_mails(unit, about.tier, channel.config)
@@ -144,7 +144,7 @@ async def _record(unit: Unit, due: Due, came: Came, most: int = 1) -> None:
     elif came.is_final or tries >= most:
         await delivery_store.tried(unit, due.id, came.made, due.status, error, None)
         await unit.commit()
-        raise Hopeless(error)
+        raise PermanentError(error)
     else:
         seconds = pause_seconds(unit.settings, tries)
         next_at = unit.now() + timedelta(seconds=seconds)

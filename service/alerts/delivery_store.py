@@ -74,7 +74,7 @@ class About(Struct, frozen=True, kw_only=True):
 async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[Line]:
     """A delivery for each channel of the alerts that triggered, whose rows the caller holds; those of them that nothing
     stands before."""
-    return await unit.all(
+    return await unit.fetch_all(
         Line,
         """
         WITH added AS (
@@ -100,7 +100,7 @@ async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[Line]:
 
 async def due(unit: Unit, delivery_id: UUID) -> Due | None:
     """A delivery; None where it has gone with its trigger."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         Due,
         """
         SELECT d.id, d.alert_id, d.channel_id, d.status, d.attempts, d.error, h.triggered_at, h.workbook_id, h.details
@@ -146,7 +146,7 @@ async def hold(unit: Unit, alert_id: UUID) -> None:
 
 async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> Line | None:
     """The first delivery that waits for a channel."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         Line,
         """
         SELECT id, alert_id, channel_id FROM alert_deliveries
@@ -158,7 +158,7 @@ async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> Line | None:
 
 async def about(unit: Unit, workbook_id: UUID | None) -> About:
     """What a message calls the tenant, a workbook and its deal."""
-    return await unit.one(
+    return await unit.fetch_one(
         About,
         """
         SELECT %s::uuid AS workbook_id, t.name AS organization, t.subscription_tier AS tier, w.name AS workbook_name,

@@ -40,7 +40,7 @@ async def change(ctx: Context, body: PasswordChange) -> None:
     await store.end_other_sessions(ctx, user_id, session_id)
     await store.end_resets(ctx, user_id)
     await renew_cookie(ctx)
-    ctx.concerns("user", user_id, await ctx.email())
+    ctx.set_subject("user", user_id, await ctx.email())
 
 
 async def forget(ctx: Context, body: PasswordForgotten) -> ResetAccepted:
@@ -50,7 +50,7 @@ async def forget(ctx: Context, body: PasswordForgotten) -> ResetAccepted:
     await ctx.commit()
     account = ctx.resources.vault.fingerprint("forgot", email).hex()
     await ctx.limit([Window(f"forgot:{account}", ctx.settings.password_changes_per_hour, 3600)])
-    ctx.afterwards(partial(_send_reset, ctx, email))
+    ctx.after_answer(partial(_send_reset, ctx, email))
     return ResetAccepted()
 
 
@@ -69,7 +69,7 @@ async def reset(ctx: Context, body: PasswordReset) -> None:
     await store.end_resets(ctx, found.user_id)
     await store.revoke_tokens(ctx, found.user_id)
     await store.forget_origins(ctx, found.user_id)  # a thief may have logged in, too
-    ctx.concerns("user", found.user_id, email)
+    ctx.set_subject("user", found.user_id, email)
 
 
 async def _send_reset(ctx: Context, email: str) -> None:
@@ -102,6 +102,6 @@ async def _post_reset(unit: Unit, account: Account) -> None:
         to=account.email,
         full_name=account.full_name,
         token=token,
-        expires_at=await unit.there(expires_at),
+        expires_at=await unit.local_time(expires_at),
     )
     await mail.post(unit, letter)

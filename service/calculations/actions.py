@@ -106,13 +106,13 @@ async def evaluate(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
         sheet_name=body.sheet_name,
         options=options,
         debug=body.debug or options.debug,
-        now=await ctx.there(now),
+        now=await ctx.local_time(now),
         seconds=ctx.settings.evaluation_seconds,
         workbook=None if body.workbook_id is None else await _stored(ctx, body.workbook_id, body.sheet_name),
     )
     found = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
     if order.workbook is None:
-        ctx.concerns("formula", "", formulas=1)
+        ctx.set_subject("formula", "", formulas=1)
     return EvaluationResult(
         value=Raw(found.value),
         type=found.type,
@@ -164,7 +164,7 @@ def _at_once(order: EvaluateOrder) -> Evaluated:
 async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
     seconds = order.seconds + SLACK_SECONDS + (0.0 if order.workbook is None else OPENING_SECONDS)
     try:
-        answer = await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)
+        answer = await evaluators_of(ctx.resources)(ctx.tenant_key, encode(order), seconds)
     except ChildOutOfTime:
         raise EvaluationError(Fault(FORMULA, evaluation_actions.TOO_LONG)) from None
     except ChildFailed:
@@ -185,7 +185,7 @@ async def _stored(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> St
     index = (await workbooks.sheet(ctx, row.id, sheet_name)).index if sheet_name is not None else 0
     stored = await workbooks.stored_book(ctx, row)
     await ctx.commit()
-    ctx.concerns("formula", row.id, row.name, formulas=1)
+    ctx.set_subject("formula", row.id, row.name, formulas=1)
     return Stored(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
 
 
@@ -199,17 +199,17 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
         formulas=body.formulas,
         shared_context=body.shared_context or {},
         options=body.options or Options(),
-        now=await ctx.there(ctx.now()),
+        now=await ctx.local_time(ctx.now()),
         seconds=ctx.settings.evaluation_seconds,
     )
     seconds = order.seconds * evaluation_actions.BATCH_TIMES + SLACK_SECONDS
     try:
-        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)))
+        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.tenant_key, encode(order), seconds)))
     except ChildOutOfTime:
         done = evaluation_actions.all_failed(body.formulas, evaluation_actions.TOO_LONG)
     except ChildFailed:
         done = evaluation_actions.all_failed(body.formulas, BROKEN_OFF)
-    ctx.concerns("formula", "", formulas=count)
+    ctx.set_subject("formula", "", formulas=count)
     return BatchResult(
         results=cast(list[BatchItem], Raw(done.results)),
         summary=BatchSummary(total=count, succeeded=done.succeeded, failed=count - done.succeeded),
@@ -286,7 +286,7 @@ async def _told(ctx: Context, order: ValidateOrder | TranslateOrder) -> Told | R
     """What an evaluator says; of a formula's text there is nothing that could take as long as it may."""
     seconds = ctx.settings.evaluation_seconds + SLACK_SECONDS
     try:
-        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds))
+        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.tenant_key, encode(order), seconds))
     except (ChildOutOfTime, ChildFailed):
         raise Unavailable from None
     assert isinstance(answer, Told | Refused)

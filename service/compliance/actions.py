@@ -57,7 +57,7 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         ctx, body.workbook_id, suite=body.test_suite, given=_document(body.definition), as_of=body.as_of, alone=True
     )
     subject, definition = ready.subject, ready.definition
-    ctx.knows_email(subject.email)
+    ctx.set_email(subject.email)
     given = {one.test_id: engine.Threshold(**msgspec.structs.asdict(one)) for one in body.thresholds}
     for place, one in enumerate(body.thresholds):
         where = ["body", "thresholds", str(place)]
@@ -113,7 +113,7 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         **counts,
         "evidence": evidence,
     }
-    ctx.concerns("compliance_run", done.id, subject.name, **told)
+    ctx.set_subject("compliance_run", done.id, subject.name, **told)
     return done
 
 
@@ -218,7 +218,7 @@ async def delete_threshold(ctx: Context, threshold_id: UUID) -> None:
 
 def _tell_threshold(ctx: Context, threshold: Threshold, **change: dict[str, Any] | None) -> None:
     scope = {"workbook_id": threshold.workbook_id, "deal_id": threshold.deal_id}
-    ctx.concerns("threshold", threshold.id, threshold.test_id, **scope, **change)
+    ctx.set_subject("threshold", threshold.id, threshold.test_id, **scope, **change)
 
 
 def _limit(threshold: Threshold) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Tenant(Struct, frozen=True):
 
 async def tenants(tx: Transaction, wanted: str | None) -> list[Tenant]:
     """The tenant of this slug or identifier; all where none is named."""
-    return await tx.all(Tenant, "SELECT * FROM tenants_named(%s)", [wanted])
+    return await tx.fetch_all(Tenant, "SELECT * FROM tenants_named(%s)", [wanted])
 
 
 class Head(Struct, frozen=True):
@@ -38,7 +38,7 @@ class Head(Struct, frozen=True):
 
 async def head(tx: Transaction) -> Head | None:
     """The end of the chain; None before the first entry."""
-    return await tx.one_or_none(Head, "SELECT sequence, encode(hash, 'hex') AS hash FROM audit_heads")
+    return await tx.fetch_one_or_none(Head, "SELECT sequence, encode(hash, 'hex') AS hash FROM audit_heads")
 
 
 class Kept(Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ _KEPT = columns_of(Kept, evidence="ARRAY[" + ", ".join(f"{name}::text" for name 
 
 async def runs(tx: Transaction, ids: list[UUID]) -> dict[UUID, Kept]:
     """Stored runs by identifier; one that is not there is missing."""
-    found = await tx.all(Kept, f"SELECT {_KEPT} FROM compliance_runs WHERE id = ANY (%s)", [ids])
+    found = await tx.fetch_all(Kept, f"SELECT {_KEPT} FROM compliance_runs WHERE id = ANY (%s)", [ids])
     return {one.id: one for one in found}
 
 
@@ -72,7 +72,7 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
         id: UUID
         until: str
 
-    found = await tx.all(
+    found = await tx.fetch_all(
         Row,
         """
         SELECT a.resource_id AS id, coalesce(a.details ->> 'retention_until', '') AS until FROM audit_log a
@@ -90,7 +90,7 @@ async def untold(tx: Transaction, most: int) -> list[UUID]:
     class Row(Struct):
         id: UUID
 
-    found = await tx.all(
+    found = await tx.fetch_all(
         Row,
         """
         SELECT r.id FROM compliance_runs r
@@ -105,7 +105,7 @@ async def untold(tx: Transaction, most: int) -> list[UUID]:
 
 async def manifest(tx: Transaction, book_key: str) -> str | None:
     """The manifest of the columns that a run read; None where evidence never kept it."""
-    found: str | None = await tx.value("SELECT manifest FROM evidence_books WHERE key = %s", [book_key])
+    found: str | None = await tx.fetch_value("SELECT manifest FROM evidence_books WHERE key = %s", [book_key])
     return found
 
 
@@ -121,7 +121,7 @@ class Keeping(Struct, frozen=True):
 
 async def keeping(tx: Transaction, book_key: str) -> Keeping:
     """For how long the bytes of a book are kept, and whether they still are."""
-    return await tx.one(
+    return await tx.fetch_one(
         Keeping,
         """
         SELECT NULLIF(k.until, 'infinity') AS until, k.until <= now() AS is_over,

@@ -29,7 +29,7 @@ from service.platform.base.secrets import new_id
 from service.platform.data.audit import digest
 from service.platform.route.api import Listing, Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, rows_of
+from service.platform.unit.listing import columns_of, fetch_page, fetch_slice, insert_of
 from service.workbooks.schema import WorkbookNotFound
 
 _RUN, _THRESHOLD = columns_of(RunItem), columns_of(Threshold)
@@ -103,7 +103,7 @@ async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None,
     Raises:
         WorkbookNotFound: there is none of that identifier, or not of that deal.
     """
-    return await unit.one(
+    return await unit.fetch_one(
         Subject,
         """
         SELECT w.id, w.name, w.status, w.content_hash, w.book_key, coalesce(w.mapping_id, d.mapping_id) AS mapping_id,
@@ -235,7 +235,7 @@ def as_json(value: Any) -> str:
 async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
     """A stored run with all of its results."""
     sql = f"SELECT {columns_of(ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
-    return await ctx.one(ComplianceRun, sql, [run_id], missing=ResultNotFound)
+    return await ctx.fetch_one(ComplianceRun, sql, [run_id], missing=ResultNotFound)
 
 
 async def evidence(ctx: Context, run_id: UUID) -> Evidence:
@@ -254,7 +254,7 @@ async def evidence(ctx: Context, run_id: UUID) -> Evidence:
                AND NOT EXISTS (SELECT FROM blobs f WHERE f.tenant_id = s.tenant_id AND f.key = s.blob_key)))
         """
     sql = f"SELECT {columns_of(Evidence, **names, manifest=kept)} FROM compliance_runs r WHERE r.id = %s"
-    return await ctx.one(Evidence, sql, [run_id], missing=ResultNotFound)
+    return await ctx.fetch_one(Evidence, sql, [run_id], missing=ResultNotFound)
 
 
 class StoredRun(ComplianceRun, frozen=True, kw_only=True):
@@ -296,7 +296,7 @@ async def stored_run(
     unit: Unit, workbook_id: UUID, *, run_id: UUID | None = None, suite: str | None = None
 ) -> StoredRun | None:
     """A run of a workbook: the one of that identifier, else the newest full one, of that suite where one is named."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
@@ -312,7 +312,7 @@ async def run_before(
     unit: Unit, *, deal_id: UUID | None, workbook_id: UUID, as_of: date, suite: str | None = None
 ) -> StoredRun | None:
     """The newest full run, of that suite where one is named, on the deal's last other workbook of an earlier day."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
@@ -336,7 +336,7 @@ async def history(ctx: Context, query: HistoryQuery, since: datetime | None, unt
     }
     matching = {"since": "executed_at >= %(since)s", "until": "executed_at <= %(until)s"}
     source = "compliance_runs WHERE true"
-    return await page(ctx, RunItem, _RUN, source, asked, query, order="executed_at DESC, id", conditions=matching)
+    return await fetch_page(ctx, RunItem, _RUN, source, asked, query, order="executed_at DESC, id", conditions=matching)
 
 
 # Thresholds ---------------------------------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ async def lock_threshold(ctx: Context, body: ThresholdCreate) -> Threshold | Non
     """
     scope = body.workbook_id or body.deal_id or ctx.tenant
     await ctx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"threshold {scope} {body.test_id}"])
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         Threshold,
         f"""
         SELECT {_THRESHOLD} FROM thresholds
@@ -371,7 +371,7 @@ async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Dir
     Raises:
         WorkbookNotFound, DealNotFound: what it is for is not there.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         Threshold,
         f"""
         INSERT INTO thresholds (tenant_id, id, workbook_id, deal_id, test_id, threshold_value, threshold_type,
@@ -406,7 +406,7 @@ async def delete_threshold(ctx: Context, threshold_id: UUID) -> Threshold:
     Raises:
         ThresholdNotFound: there is none of that identifier, or its workbook was deleted.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         Threshold,
         f"DELETE FROM thresholds WHERE id = %s AND {_THERE} RETURNING {_THRESHOLD}",
         [threshold_id],
@@ -416,7 +416,7 @@ async def delete_threshold(ctx: Context, threshold_id: UUID) -> Threshold:
 
 async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | None) -> DealRules | None:
     """What a deal, or that of a workbook, says of the rules; None where there is none."""
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         DealRules,
         """
         SELECT d.currency, d.home_countries, d.closing_date, d.reinvestment_end, d.stated_maturity,
@@ -431,7 +431,7 @@ async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | No
 
 async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | None) -> Listing[Threshold]:
     """The limits that were set, the oldest first; `test_ids` narrows to a category's tests."""
-    found = await rows_of(
+    found = await fetch_slice(
         ctx,
         Threshold,
         _THRESHOLD,

@@ -8,8 +8,8 @@ from uuid import UUID
 from service.compliance.stream_schema import StreamProfile, StreamProfileList, StreamProfileNotFound
 from service.platform.route.api import Page
 from service.platform.unit.context import Context
-from service.platform.unit.listing import columns_of, insert_of, page, set_of
-from service.platform.unit.storage import leave
+from service.platform.unit.listing import columns_of, fetch_page, insert_of, set_of
+from service.platform.unit.storage import release
 
 _PROFILE = columns_of(StreamProfile)
 
@@ -17,7 +17,7 @@ _PROFILE = columns_of(StreamProfile)
 async def listed(ctx: Context, query: StreamProfileList) -> Page[StreamProfile]:
     """A page of the profiles, the newest first."""
     asked = {"stream_key": query.stream_key}
-    return await page(
+    return await fetch_page(
         ctx, StreamProfile, _PROFILE, "stream_profiles WHERE true", asked, query, order="created_at DESC, id"
     )
 
@@ -25,7 +25,7 @@ async def listed(ctx: Context, query: StreamProfileList) -> Page[StreamProfile]:
 async def lock_count(ctx: Context) -> int:
     """How many profiles the tenant has, held still until the transaction ends."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM stream_profiles"))
+    return int(await ctx.fetch_value("SELECT count(*) FROM stream_profiles"))
 
 
 async def create(ctx: Context, row: dict[str, Any]) -> StreamProfile:
@@ -35,19 +35,19 @@ async def create(ctx: Context, row: dict[str, Any]) -> StreamProfile:
         StreamProfileExists: the stream has one.
     """
     sql = f"{insert_of('stream_profiles', row)} RETURNING {_PROFILE}"
-    return await ctx.one(StreamProfile, sql, row, missing=StreamProfileNotFound)
+    return await ctx.fetch_one(StreamProfile, sql, row, missing=StreamProfileNotFound)
 
 
 async def lock(ctx: Context, profile_id: UUID) -> StreamProfile:
     """A profile, which nobody else changes until the transaction ends."""
     sql = f"SELECT {_PROFILE} FROM stream_profiles WHERE id = %s FOR UPDATE"
-    return await ctx.one(StreamProfile, sql, [profile_id], missing=StreamProfileNotFound)
+    return await ctx.fetch_one(StreamProfile, sql, [profile_id], missing=StreamProfileNotFound)
 
 
 async def update(ctx: Context, profile_id: UUID, row: dict[str, Any]) -> StreamProfile:
     """A profile changed."""
     sql = f"UPDATE stream_profiles SET {set_of(row)} WHERE id = %(id)s RETURNING {_PROFILE}"
-    return await ctx.one(StreamProfile, sql, {**row, "id": profile_id}, missing=StreamProfileNotFound)
+    return await ctx.fetch_one(StreamProfile, sql, {**row, "id": profile_id}, missing=StreamProfileNotFound)
 
 
 async def delete(ctx: Context, profile_id: UUID) -> None:
@@ -57,7 +57,7 @@ async def delete(ctx: Context, profile_id: UUID) -> None:
 
 async def look_again(ctx: Context, stream_key: str) -> None:
     """Have the worker look at the bytes that the stream's evidence keeps: how long they stay was changed."""
-    keys = await ctx.value(
+    keys = await ctx.fetch_value(
         """
         WITH gone AS (
             SELECT w.id, w.content_hash FROM workbooks w
@@ -74,4 +74,4 @@ async def look_again(ctx: Context, stream_key: str) -> None:
         {"stream_key": stream_key},
     )
     if keys:
-        await leave(ctx, keys)
+        await release(ctx, keys)

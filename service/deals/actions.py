@@ -67,7 +67,7 @@ async def create(ctx: Context, body: DealCreate) -> Deal:
         raise DealLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_deals} deals")
     given = msgspec.structs.asdict(body)
     row = await store.create(ctx, {**given, "tenant_id": ctx.tenant, "id": new_id(), "created_by": await ctx.email()})
-    ctx.concerns("deal", row.id, row.name, stream_key=row.stream_key, currency=row.currency)
+    ctx.set_subject("deal", row.id, row.name, stream_key=row.stream_key, currency=row.currency)
     return _told(ctx, row)
 
 
@@ -79,10 +79,10 @@ async def detail(ctx: Context, deal_id: UUID) -> Deal:
 async def update(ctx: Context, deal_id: UUID, patch: DealPatch) -> Deal:
     """Change what is given of a deal."""
     row = await store.get(ctx, deal_id, locked=True)
-    ctx.match(row.version)
+    ctx.check_if_match(row.version)
     given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
     if not given:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return _told(ctx, row)
     workbooks.check_stream(ctx, given.get("stream_key"))
     if given.get("mapping_id") is not None:
@@ -93,7 +93,7 @@ async def update(ctx: Context, deal_id: UUID, patch: DealPatch) -> Deal:
         written = await store.definition(ctx, deal_id, row.definition_version)
         await _check_definition(ctx, written.definition, {**kept, **given})
     changed = await store.update(ctx, deal_id, {**kept, **given})
-    ctx.concerns("deal", deal_id, changed.name, changed=sorted(given))
+    ctx.set_subject("deal", deal_id, changed.name, changed=sorted(given))
     return _told(ctx, changed)
 
 
@@ -109,11 +109,11 @@ async def delete(ctx: Context, deal_id: UUID) -> None:
     """Delete a deal; its workbooks, its tapes and what was run on them stay."""
     row = await store.get(ctx, deal_id, locked=True)
     books, tapes = await store.delete(ctx, deal_id)
-    ctx.concerns("deal", deal_id, row.name, workbooks=books, tapes=tapes, definition_version=row.definition_version)
+    ctx.set_subject("deal", deal_id, row.name, workbooks=books, tapes=tapes, definition_version=row.definition_version)
 
 
 def _told(ctx: Context, row: DealRow) -> Deal:
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return Deal(**{name: getattr(row, name) for name in Deal.__struct_fields__})
 
 
@@ -169,11 +169,11 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     if version > VERSIONS_MAX:
         raise DealLimitExceeded.at(["body"], f"the limit is {VERSIONS_MAX:,} versions of a definition")
     if body.check_only:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return msgspec.structs.replace(NO_DEFINITION, version=version, definition=body.definition)
     row = {"version": version, "definition": document.decode(), "change_notes": body.change_notes}
     made = await store.add_definition(ctx, deal_id, {**row, "created_by": await ctx.email()})
-    ctx.concerns("deal", deal_id, deal.name, definition_version=version, change_notes=body.change_notes)
+    ctx.set_subject("deal", deal_id, deal.name, definition_version=version, change_notes=body.change_notes)
     return made
 
 

@@ -24,7 +24,7 @@ from service.mappings.schema import naming_a_mapping
 from service.platform.data.database import containing
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, set_of
+from service.platform.unit.listing import columns_of, fetch_page, insert_of, set_of
 from service.workbooks.schema import DealNotFound, WorkbookNotFound
 
 _LATEST = """
@@ -60,20 +60,20 @@ async def get(ctx: Context, deal_id: UUID, *, locked: bool = False) -> DealRow:
         DealNotFound: there is none of that identifier.
     """
     sql = f"SELECT {_ROW} FROM deals WHERE id = %s{_LOCKED[locked]}"
-    return await ctx.one(DealRow, sql, [deal_id], missing=DealNotFound)
+    return await ctx.fetch_one(DealRow, sql, [deal_id], missing=DealNotFound)
 
 
 async def listed(ctx: Context, query: DealList) -> Page[Deal]:
     """A page of deals."""
     order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
     asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
-    return await page(ctx, Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
+    return await fetch_page(ctx, Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
 
 
 async def lock_count(ctx: Context) -> int:
     """How many deals the tenant has, held still until the transaction ends."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM deals"))
+    return int(await ctx.fetch_value("SELECT count(*) FROM deals"))
 
 
 async def create(ctx: Context, row: dict[str, Any]) -> DealRow:
@@ -83,13 +83,13 @@ async def create(ctx: Context, row: dict[str, Any]) -> DealRow:
         StreamTaken: another one has its stream.
         MappingNotFound: the mapping that it names was deleted in this moment.
     """
-    currency = await ctx.value(
+    currency = await ctx.fetch_value(
         "SELECT coalesce(%s, settings ->> 'default_currency', 'USD') FROM tenants WHERE id = %s",
         [row["currency"], row["tenant_id"]],
     )
     sql = f"{insert_of('deals', row)} RETURNING {_ROW}"
     with naming_a_mapping():
-        return await ctx.one(DealRow, sql, {**row, "currency": currency}, missing=DealNotFound)
+        return await ctx.fetch_one(DealRow, sql, {**row, "currency": currency}, missing=DealNotFound)
 
 
 async def update(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> DealRow:
@@ -102,7 +102,7 @@ async def update(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> DealRow:
         UPDATE deals SET {set_of(row)}, version = version + 1, updated_at = now() WHERE id = %(id)s RETURNING {_ROW}
         """
     with naming_a_mapping():
-        return await ctx.one(DealRow, sql, {**row, "id": deal_id}, missing=DealNotFound)
+        return await ctx.fetch_one(DealRow, sql, {**row, "id": deal_id}, missing=DealNotFound)
 
 
 async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
@@ -125,7 +125,7 @@ async def definition(ctx: Context, deal_id: UUID, version: int) -> Definition:
         DefinitionNotFound: there is none of that number.
     """
     sql = f"SELECT {columns_of(Definition)} FROM deal_definitions WHERE deal_id = %s AND version = %s"
-    return await ctx.one(Definition, sql, [deal_id, version], missing=DefinitionNotFound)
+    return await ctx.fetch_one(Definition, sql, [deal_id, version], missing=DefinitionNotFound)
 
 
 async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> Definition:
@@ -138,14 +138,14 @@ async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> De
     )
     row |= {"tenant_id": ctx.tenant, "deal_id": deal_id}
     sql = f"{insert_of('deal_definitions', row)} RETURNING {columns_of(Definition)}"
-    return await ctx.one(Definition, sql, row, missing=DealNotFound)
+    return await ctx.fetch_one(Definition, sql, row, missing=DealNotFound)
 
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
     """A page of the versions of a deal's definition, the newest first."""
     columns, asked = columns_of(DefinitionVersion), {"deal_id": deal_id}
     source = "deal_definitions WHERE true"
-    return await page(ctx, DefinitionVersion, columns, source, asked, query, order="version DESC")
+    return await fetch_page(ctx, DefinitionVersion, columns, source, asked, query, order="version DESC")
 
 
 # Through the months ---------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class _Found(Struct, frozen=True):
 
 async def history(unit: Unit, deal_id: UUID, query: DealHistoryQuery) -> tuple[list[Series], bool]:
     """The series of a deal's tests in its full runs, and whether there are more of these than they are made of."""
-    found = await unit.one(
+    found = await unit.fetch_one(
         _Found,
         """
         WITH runs AS (
@@ -211,7 +211,7 @@ async def workbook_of(ctx: Context, deal_id: UUID, *, workbook_id: UUID | None =
     Raises:
         WorkbookNotFound: the deal has none such.
     """
-    found: UUID | None = await ctx.value(
+    found: UUID | None = await ctx.fetch_value(
         """
         SELECT id FROM deal_workbooks
         WHERE deal_id = %(deal_id)s AND coalesce(id = %(workbook_id)s::uuid, true)

@@ -39,7 +39,7 @@ async def _taken(ctx: Context, named: str) -> Task:
     if found.tenant_id != ctx.tenant_id:
         await ctx.act_for(found.tenant_id)
     task = await store.lock(ctx, found.dlq_id)
-    ctx.concerns("dead_letter", task.dlq_id, task.task_name, task_id=task.original_task_id)
+    ctx.set_subject("dead_letter", task.dlq_id, task.task_name, task_id=task.original_task_id)
     return task
 
 
@@ -56,7 +56,7 @@ async def retry(ctx: Context, named: str, query: RetryQuery) -> Retried:
         raise RetriesExceeded.at(TASK, f"it was given back {task.retry_count} times, the limit is {most}: force it")
     retry_id = await _given_back(ctx, task)
     await store.retried(ctx, task.dlq_id, retry_id)
-    ctx.concerns(
+    ctx.set_subject(
         "dead_letter", task.dlq_id, task.task_name,
         task_id=task.original_task_id, retry_task_id=retry_id, force=query.force,
     )  # fmt: skip
@@ -66,16 +66,16 @@ async def retry(ctx: Context, named: str, query: RetryQuery) -> Retried:
 
 async def _given_back(ctx: Context, task: Task) -> str:
     job = ctx.resources.once(table_of)().jobs.get(task.task_name)
-    if job is None or job.lifted is None:
+    if job is None or job.on_retry is None:
         raise NotLifted.at(TASK, ELSEWHERE)
     retry_id = await ctx.enqueue(task.task_name, queue=task.queue, arguments=task.arguments)
     try:
-        is_lifted = await job.lifted(ctx, task.arguments, retry_id)
+        is_accepted = await job.on_retry(ctx, task.arguments, retry_id)
     except Problem as refusal:
         if refusal.status >= 500:
             raise
         raise NotLifted.at(TASK, "; ".join([refusal.detail, *(fault.message for fault in refusal.errors)])) from refusal
-    if not is_lifted:
+    if not is_accepted:
         raise NotLifted.at(TASK, MOVED_ON)
     return retry_id
 
@@ -101,7 +101,7 @@ async def discard(ctx: Context, named: str) -> None:
     """
     task = await _taken(ctx, named)
     if task.status == "discarded":
-        ctx.changed_nothing()
+        ctx.skip_event()
         return
     await store.discarded(ctx, task.dlq_id)
 
@@ -126,7 +126,7 @@ async def report(ctx: Context) -> EntryStats:
     del figures["timestamp"]
     log.info("dead_letters.reported", **figures)
     if ctx.caller.system and ctx.caller.runs_deployment:
-        ctx.changed_nothing()
+        ctx.skip_event()
     else:
-        ctx.concerns("dead_letter", ctx.tenant, None, **figures)
+        ctx.set_subject("dead_letter", ctx.tenant, None, **figures)
     return told

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from service.dlq.schema import ARGUMENTS_CHARACTERS, Entries, Entry, EntryNotFound, EntryQuery, Task
 from service.platform.unit.context import Context
-from service.platform.unit.listing import columns_of, rows_of
+from service.platform.unit.listing import columns_of, fetch_slice
 
 _TABLES: Final = {False: "dead_letters", True: "every_dead_letter"}
 """By whether the caller runs the deployment."""
@@ -27,7 +27,7 @@ _ENTRY: Final = columns_of(
 
 async def listed(ctx: Context, query: EntryQuery) -> Entries:
     """Some of the entries, the newest first."""
-    found = await rows_of(
+    found = await fetch_slice(
         ctx,
         Entry,
         _ENTRY,
@@ -48,7 +48,7 @@ async def get(ctx: Context, named: str) -> Entry:
     """
     table = _TABLES[ctx.caller.runs_deployment]
     sql = f"SELECT {_ENTRY} FROM {table} WHERE (id = %(named)s OR original_task_id = %(named)s) LIMIT 1"
-    return await ctx.one(Entry, sql, {"named": named}, missing=EntryNotFound)
+    return await ctx.fetch_one(Entry, sql, {"named": named}, missing=EntryNotFound)
 
 
 async def lock(ctx: Context, dlq_id: str) -> Task:
@@ -58,7 +58,7 @@ async def lock(ctx: Context, dlq_id: str) -> Task:
         EntryNotFound: as `get`.
     """
     sql = f"SELECT {columns_of(Task, dlq_id='id')} FROM dead_letters WHERE id = %s FOR UPDATE"
-    return await ctx.one(Task, sql, [dlq_id], missing=EntryNotFound)
+    return await ctx.fetch_one(Task, sql, [dlq_id], missing=EntryNotFound)
 
 
 async def retried(ctx: Context, dlq_id: str, task_id: str) -> None:
@@ -76,7 +76,7 @@ async def resolved(ctx: Context, dlq_id: str, notes: str | None) -> datetime:
         UPDATE dead_letters SET status = 'resolved', resolved_at = now(), resolution_notes = %s WHERE id = %s
         RETURNING resolved_at
     """
-    moment: datetime = await ctx.value(sql, [notes, dlq_id])
+    moment: datetime = await ctx.fetch_value(sql, [notes, dlq_id])
     return moment
 
 
@@ -96,7 +96,7 @@ class Count(Struct, frozen=True):
 async def counts(ctx: Context) -> list[Count]:
     """How many entries there are, by the name of their task."""
     table = _TABLES[ctx.caller.runs_deployment]
-    return await ctx.all(
+    return await ctx.fetch_all(
         Count,
         f"""
         SELECT task_name, count(*) AS entries, count(*) FILTER (WHERE status = 'pending_review') AS pending

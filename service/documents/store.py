@@ -8,7 +8,7 @@ from service.documents.schema import Document
 from service.platform.base.problem import NotFound
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Unit
-from service.platform.unit.storage import leave
+from service.platform.unit.storage import release
 
 _DOCUMENT = """
     id, name, media_type, size_bytes, blob_key AS key, blob_key IS NOT NULL AND expires_at > now() AS is_there,
@@ -18,7 +18,7 @@ _DOCUMENT = """
 
 async def create(unit: Unit, *, name: str, media_type: str, size_bytes: int, key: str, seconds: int) -> Document:
     """A document of a blob that this transaction keeps; it expires after so many seconds."""
-    return await unit.one(
+    return await unit.fetch_one(
         Document,
         f"""
         INSERT INTO documents (tenant_id, id, name, media_type, size_bytes, blob_key, expires_at)
@@ -36,11 +36,11 @@ async def get(unit: Unit, document_id: UUID) -> Document:
         NotFound: there is none of that identifier.
     """
     sql = f"SELECT {_DOCUMENT} FROM documents WHERE id = %s"
-    return await unit.one(Document, sql, [document_id], missing=NotFound)
+    return await unit.fetch_one(Document, sql, [document_id], missing=NotFound)
 
 
 async def remove(unit: Unit, document_id: UUID) -> None:
     """Delete a document; its bytes are freed in a while."""
-    key = await unit.value("DELETE FROM documents WHERE id = %s RETURNING blob_key", [document_id])
+    key = await unit.fetch_value("DELETE FROM documents WHERE id = %s RETURNING blob_key", [document_id])
     if key is not None:
-        await leave(unit, [key])
+        await release(unit, [key])

@@ -76,7 +76,7 @@ async def create(ctx: Context, body: ExportCreate) -> Export:
     )
     small = sum(sheet.row_count for sheet in Manifest.from_json(stored.manifest).sheets) <= SMALL_ROWS
     await ctx.enqueue("exports.make", queue="export", arguments={"export_id": export_id}, small=small)
-    ctx.concerns("export", export_id, row.name, workbook_id=str(row.id), format=body.format, **asdict(body.options))
+    ctx.set_subject("export", export_id, row.name, workbook_id=str(row.id), format=body.format, **asdict(body.options))
     return made
 
 
@@ -133,14 +133,14 @@ async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[s
         workbook_name=stem_of(row.name),
         file_name=row.file_name,
         source_hash=row.content_hash,
-        uploaded_at=await ctx.there(row.created_at),
+        uploaded_at=await ctx.local_time(row.created_at),
         as_of=run.as_of if run else row.as_of,
         as_of_source=run.as_of_source if run else "workbook" if row.as_of else None,
         mapping=mapping.mapping.name,
         definition=f"{run.deal_name}, version {run.definition_version}" if run and run.definition_version else None,
         suite=run.test_suite if run else None,
         run_id=str(run.id) if run else None,
-        run_at=await ctx.there(run.executed_at) if run else None,
+        run_at=await ctx.local_time(run.executed_at) if run else None,
         warnings=tuple(labelled(one, labels) for one in warnings),
     )
     rows = compliance_rows(run.results, run.skipped, labels=labels) if run else ()
@@ -153,7 +153,7 @@ async def cancel(ctx: Context, export_id: str) -> None:
     if ended is None:
         found = await store.get(ctx, export_id)
         raise ExportEnded.at(["path", "export_id"], f"the export is {found.status}")
-    ctx.concerns("export", export_id, ended.workbook_name, workbook_id=str(ended.workbook_id))
+    ctx.set_subject("export", export_id, ended.workbook_name, workbook_id=str(ended.workbook_id))
 
 
 async def download(ctx: Context, export_id: str, query: Download) -> Streamed:
@@ -171,5 +171,5 @@ async def download(ctx: Context, export_id: str, query: Download) -> Streamed:
     if document_id is None:
         raise NoSealedPdf
     about = {"workbook_id": str(found.workbook_id), "artifact": query.artifact or "export"}
-    ctx.concerns("export", export_id, found.workbook_name, **about)
+    ctx.set_subject("export", export_id, found.workbook_name, **about)
     return await documents.download(ctx, document_id, gone=ExportExpired)

@@ -12,8 +12,8 @@ from msgspec import Struct
 from service.exports.schema import QUEUED, Export, ExportFormat, ExportList, ExportNotFound, Progress, Source
 from service.platform.route.api import Slice
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, rows_of, set_of
-from service.platform.unit.storage import keep_again, leave
+from service.platform.unit.listing import columns_of, fetch_slice, insert_of, set_of
+from service.platform.unit.storage import reclaim, release
 
 _JOINED: Final = """
     exports e LEFT JOIN documents d ON d.tenant_id = e.tenant_id AND d.id = e.document_id
@@ -62,7 +62,7 @@ async def get(unit: Unit, export_id: str) -> Export:
         ExportNotFound: there is none of that identifier.
     """
     sql = f"SELECT {_EXPORT} FROM {_JOINED} WHERE e.id = %s"
-    return await unit.one(Export, sql, [export_id], missing=ExportNotFound)
+    return await unit.fetch_one(Export, sql, [export_id], missing=ExportNotFound)
 
 
 async def documents(unit: Unit, export_id: str) -> Documents:
@@ -72,12 +72,12 @@ async def documents(unit: Unit, export_id: str) -> Documents:
         ExportNotFound: as `get`.
     """
     sql = f"SELECT {columns_of(Documents, workbook_name=_NAME)} FROM exports WHERE id = %s"
-    return await unit.one(Documents, sql, [export_id], missing=ExportNotFound)
+    return await unit.fetch_one(Documents, sql, [export_id], missing=ExportNotFound)
 
 
 async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
     """Some of the exports, the newest first."""
-    found = await rows_of(
+    found = await fetch_slice(
         ctx,
         Export,
         _EXPORT,
@@ -93,7 +93,7 @@ async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
 async def lock_count(ctx: Context) -> int:
     """How many exports of the tenant are in work, held still until the transaction ends."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM exports WHERE source_keys IS NOT NULL"))
+    return int(await ctx.fetch_value("SELECT count(*) FROM exports WHERE source_keys IS NOT NULL"))
 
 
 async def create(ctx: Context, row: dict[str, Any]) -> Export:
@@ -104,7 +104,7 @@ async def create(ctx: Context, row: dict[str, Any]) -> Export:
 
 async def start(unit: Unit, export_id: str) -> Work | None:
     """An export that is begun, or begun again; None once it has ended."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         Work,
         f"""
         UPDATE exports SET started_at = coalesce(started_at, now()) WHERE id = %s AND status = 'processing'
@@ -132,7 +132,7 @@ class Ended(Struct, frozen=True, kw_only=True):
 
 async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> Ended | None:
     """An export completed, failed or cancelled, whoever comes first; None where it had ended before."""
-    ended = await unit.one_or_none(
+    ended = await unit.fetch_one_or_none(
         Ended,
         f"""
         WITH held AS (SELECT tenant_id, id, source_keys FROM exports
@@ -144,7 +144,7 @@ async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> Ended | None:
         {**row, "id": export_id},
     )
     if ended is not None:
-        await leave(unit, ended.keys)
+        await release(unit, ended.keys)
     return ended
 
 
@@ -154,7 +154,7 @@ async def resume(unit: Unit, export_id: str) -> bool:
     class Row(Struct):
         keys: list[str]
 
-    row = await unit.one_or_none(
+    row = await unit.fetch_one_or_none(
         Row,
         """
         SELECT ARRAY(SELECT sheet ->> 'file'
@@ -163,7 +163,7 @@ async def resume(unit: Unit, export_id: str) -> bool:
         """,
         [export_id],
     )
-    if row is None or not await keep_again(unit, row.keys):
+    if row is None or not await reclaim(unit, row.keys):
         return False
     sql = """
         UPDATE exports SET status = 'processing', source_keys = %s, progress = %s, error_details = NULL,

@@ -141,7 +141,7 @@ async def create(ctx: Context, body: ConfigCreate) -> Config:
         raise FormulaLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_formulas} formulas")
     given = msgspec.structs.asdict(body) | schemas | {"graph": graph}
     row = await store.create(ctx, {**given, "id": f"frm_{new_id().hex}", "created_by": await ctx.email()})
-    ctx.concerns("formula", row.id, row.name, status=row.status, template_id=row.template_id)
+    ctx.set_subject("formula", row.id, row.name, status=row.status, template_id=row.template_id)
     return _told(ctx, row)
 
 
@@ -153,7 +153,7 @@ async def detail(ctx: Context, config_id: str) -> Config:
 async def update(ctx: Context, config_id: str, patch: ConfigPatch) -> Config:
     """Change what is given of a formula: of a draft all, of an active one no graph, of an archived one its status."""
     row = await store.get(ctx, config_id, lock=True)
-    ctx.match(row.revision)
+    ctx.check_if_match(row.revision)
     given = {name: value for name in patch.__struct_fields__ if (value := getattr(patch, name)) is not UNSET}
     differing = {name for name, value in given.items() if value != getattr(row, name)}  # the others are only sent back
     status = given.get("status", row.status)
@@ -164,18 +164,18 @@ async def update(ctx: Context, config_id: str, patch: ConfigPatch) -> Config:
     if differing - {"status"} and row.status == status == "archived":
         raise NotActive.at(["body"], "an archived formula can only become active")
     if not given:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return _told(ctx, row)
     graph = given.get("graph", row.graph)
     given["graph"] = await _kept(ctx, graph, row.input_schema, status)
     kept = {name: getattr(row, name) for name in patch.__struct_fields__}
     changed = await store.update(ctx, config_id, {**kept, **given})
-    ctx.concerns("formula", config_id, changed.name, changed=sorted(given), status=changed.status)
+    ctx.set_subject("formula", config_id, changed.name, changed=sorted(given), status=changed.status)
     return _told(ctx, changed)
 
 
 def _told(ctx: Context, row: ConfigRow) -> Config:
-    ctx.tag(row.revision)
+    ctx.set_etag(row.revision)
     return Config(**{name: getattr(row, name) for name in Config.__struct_fields__})
 
 
@@ -192,7 +192,7 @@ async def add_version(ctx: Context, config_id: str, body: VersionPut) -> Version
     graph = await _kept(ctx, body.graph, row.input_schema, row.status)
     made = {"graph": graph, "change_notes": body.change_notes, "created_by": await ctx.email()}
     version = await store.add_version(ctx, config_id, made)
-    ctx.concerns("formula", config_id, row.name, version_id=version.version_id, change_notes=body.change_notes)
+    ctx.set_subject("formula", config_id, row.name, version_id=version.version_id, change_notes=body.change_notes)
     return version
 
 

@@ -49,7 +49,7 @@ TASTED: Final = ("subject", "workbook_id", "as_of", "tests", "loans_in_all", "re
 async def nominate(ctx: Context, workbook_id: UUID, body: NominationPut) -> Nomination:
     """Nominate a workbook, or end that."""
     (nomination,) = await _nominated(ctx, [workbook_id], body.is_nominated)
-    ctx.concerns("workbook", workbook_id, nomination.workbook_name, is_nominated=body.is_nominated)
+    ctx.set_subject("workbook", workbook_id, nomination.workbook_name, is_nominated=body.is_nominated)
     return nomination
 
 
@@ -57,7 +57,7 @@ async def nominate_many(ctx: Context, body: NominationBulk) -> BulkNominated:
     """Nominate workbooks, or end that."""
     wanted = list(dict.fromkeys(body.workbook_ids))
     await _nominated(ctx, wanted, body.is_nominated)
-    ctx.concerns("nomination", "bulk", workbook_ids=wanted, is_nominated=body.is_nominated)
+    ctx.set_subject("nomination", "bulk", workbook_ids=wanted, is_nominated=body.is_nominated)
     return BulkNominated(updated_count=len(wanted), workbook_ids=wanted, is_nominated=body.is_nominated)
 
 
@@ -73,7 +73,7 @@ async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated:
     if missing := [one for one in workbook_ids if one not in there]:
         raise WorkbookNotFound(*(Fault(["workbook_id"], f"there is no workbook {one}") for one in missing[:10]))
     if all(one.is_nominated == is_nominated for one in there.values()):
-        ctx.changed_nothing()
+        ctx.skip_event()
         return list(there.values())
     await (store.nominate if is_nominated else store.withdraw)(ctx, workbook_ids)
     most = ctx.settings.max_nominations
@@ -172,7 +172,7 @@ async def _kept(ctx: Context, session_id: str, made: _Made) -> Session:
     """A session whose insights are stored."""
     await store.put_insights(ctx, session_id, made.insights)
     session = await store.session(ctx, session_id)
-    ctx.concerns(
+    ctx.set_subject(
         "insight_session",
         session_id,
         stakeholder_type=session.stakeholder_type,

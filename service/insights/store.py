@@ -48,7 +48,7 @@ _NOMINATIONS: Final = """
 
 async def nominations(ctx: Context) -> list[Nomination]:
     """The tenant's workbooks, the nominated ones first, then the newest."""
-    return await ctx.all(
+    return await ctx.fetch_all(
         Nomination,
         f"""
         SELECT {_NOMINATION} FROM {_NOMINATIONS}
@@ -59,7 +59,7 @@ async def nominations(ctx: Context) -> list[Nomination]:
 
 async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[Nomination]:
     """Those of some workbooks; what is not there is not among them."""
-    return await ctx.all(
+    return await ctx.fetch_all(
         Nomination, f"SELECT {_NOMINATION} FROM {_NOMINATIONS} AND w.id = ANY (%s)", [list(workbook_ids)]
     )
 
@@ -70,7 +70,7 @@ async def nominated(unit: Unit) -> list[UUID]:
     class Row(Struct):
         workbook_id: UUID
 
-    rows = await unit.all(
+    rows = await unit.fetch_all(
         Row,
         """
         SELECT workbook_id FROM nominated_workbooks GROUP BY workbook_id ORDER BY max(nominated_at) DESC, workbook_id
@@ -81,7 +81,7 @@ async def nominated(unit: Unit) -> list[UUID]:
 
 async def has_workbooks(unit: Unit) -> bool:
     """Whether the tenant has any workbook."""
-    return bool(await unit.value("SELECT EXISTS (SELECT FROM workbooks WHERE deleted_at IS NULL)"))
+    return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM workbooks WHERE deleted_at IS NULL)"))
 
 
 async def settle(ctx: Context) -> None:
@@ -136,7 +136,7 @@ async def about(unit: Unit, workbook_id: UUID) -> About:
     Raises:
         WorkbookNotFound: there is none of that identifier.
     """
-    return await unit.one(
+    return await unit.fetch_one(
         About,
         """
         SELECT w.name AS workbook_name, w.deal_id, d.name AS deal_name
@@ -176,7 +176,7 @@ class StoredBreaks(Struct, frozen=True, kw_only=True):
 
 async def breaks(unit: Unit, workbook_id: UUID, most: int) -> StoredBreaks | None:
     """A workbook's newest comparison, with the worst discrepancies; None where there was none."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         StoredBreaks,
         """
         WITH newest AS (
@@ -275,7 +275,7 @@ async def current(ctx: Context) -> Session:
 
 
 async def _session(ctx: Context, where: str, missing: type[Problem], **asked: str) -> Session:
-    return await ctx.one(
+    return await ctx.fetch_one(
         Session,
         f"""
         SELECT {_SESSION} FROM insight_sessions s
@@ -288,7 +288,7 @@ async def _session(ctx: Context, where: str, missing: type[Problem], **asked: st
 
 async def held(ctx: Context) -> Held | None:
     """The caller's newest session, as regenerating needs it."""
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         Held,
         f"SELECT {columns_of(Held)} FROM insight_sessions WHERE user_id = %s ORDER BY created_at DESC, id LIMIT 1",
         [ctx.caller.user_id],
@@ -365,7 +365,7 @@ async def insight(ctx: Context, insight_id: str) -> InsightDetail:
         is_taster="%(is_taster)s::boolean",
         recent_questions=recent,
     )
-    return await ctx.one(
+    return await ctx.fetch_one(
         InsightDetail,
         f"""
         SELECT {columns} FROM insights i
@@ -391,7 +391,7 @@ async def keep_question(ctx: Context, item: QuestionItem) -> None:
 
 async def questions(ctx: Context, limit: int) -> list[QuestionItem]:
     """The caller's questions, the newest first."""
-    return await ctx.all(
+    return await ctx.fetch_all(
         QuestionItem,
         f"SELECT {_QUESTION} FROM insight_questions WHERE user_id = %s ORDER BY asked_at DESC, id LIMIT %s",
         [ctx.caller.user_id, limit],

@@ -98,7 +98,7 @@ async def create(ctx: Context, body: MappingCreate) -> Mapping:
             **written,
         },
     )
-    ctx.concerns("mapping", row.id, row.name, source_type=row.source_type, profile_id=row.profile_id)
+    ctx.set_subject("mapping", row.id, row.name, source_type=row.source_type, profile_id=row.profile_id)
     return await _answer(ctx, row)
 
 
@@ -107,10 +107,10 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
     if mapping_id in PROFILES:
         raise UnchangeableMapping
     row = await store.lock(ctx, mapping_id)
-    ctx.match(row.version)
+    ctx.check_if_match(row.version)
     named = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
     if not named:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return await _answer(ctx, row)
     name, description = named.get("name", row.name), named.get("description", row.description)
     given = GivenMapping(
@@ -128,7 +128,7 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
     )
     written = await written_of(ctx, given, name, is_stored=patch.mappings is UNSET)
     changed = await store.update(ctx, {"id": mapping_id, "name": name, "description": description, **written})
-    ctx.concerns("mapping", mapping_id, changed.name, changed=sorted(named))
+    ctx.set_subject("mapping", mapping_id, changed.name, changed=sorted(named))
     return await _answer(ctx, changed)
 
 
@@ -140,7 +140,7 @@ async def delete(ctx: Context, mapping_id: str) -> None:
     if await store.is_used(ctx, mapping_id):
         raise MappingInUse
     await store.delete(ctx, mapping_id)
-    ctx.concerns("mapping", mapping_id, row.name)
+    ctx.set_subject("mapping", mapping_id, row.name)
 
 
 # Trying ---------------------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ async def validate(ctx: Context, mapping_id: str, body: Sample | Unread) -> Raw:
 
 
 async def _answer(ctx: Context, row: MappingRow) -> Mapping:
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return Mapping(
         **{name: getattr(row, name) for name in Mapping.__struct_fields__ if name in MappingRow.__struct_fields__},
         warnings=[

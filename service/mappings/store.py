@@ -7,7 +7,7 @@ from typing import Any
 from service.mappings.schema import MappingList, MappingNotFound, MappingRow, MappingSummary
 from service.platform.data.database import containing
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import rows_of
+from service.platform.unit.listing import fetch_slice
 
 _ROW = """
     id, name, description, source_type, profile_id, mappings, transforms, validation_rules, created_by, version,
@@ -25,7 +25,7 @@ async def get(unit: Unit, mapping_id: str) -> MappingRow:
     Raises:
         MappingNotFound: the tenant has none of that identifier.
     """
-    found = await unit.one_or_none(MappingRow, f"SELECT {_ROW} FROM mappings WHERE id = %s", [mapping_id])
+    found = await unit.fetch_one_or_none(MappingRow, f"SELECT {_ROW} FROM mappings WHERE id = %s", [mapping_id])
     if found is None:
         raise MappingNotFound.for_id(mapping_id)
     return found
@@ -37,7 +37,7 @@ async def lock(ctx: Context, mapping_id: str) -> MappingRow:
     Raises:
         MappingNotFound: as `get`.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         MappingRow, f"SELECT {_ROW} FROM mappings WHERE id = %s FOR UPDATE", [mapping_id], missing=MappingNotFound
     )
 
@@ -48,7 +48,7 @@ async def version(unit: Unit, mapping_id: str) -> int:
     Raises:
         MappingNotFound: as `get`.
     """
-    found: int | None = await unit.value("SELECT version FROM mappings WHERE id = %s", [mapping_id])
+    found: int | None = await unit.fetch_value("SELECT version FROM mappings WHERE id = %s", [mapping_id])
     if found is None:
         raise MappingNotFound.for_id(mapping_id)
     return found
@@ -56,7 +56,7 @@ async def version(unit: Unit, mapping_id: str) -> int:
 
 async def targets(unit: Unit) -> list[str]:
     """What any of the tenant's mappings feeds, once each."""
-    found: list[str] = await unit.value(
+    found: list[str] = await unit.fetch_value(
         """
         SELECT coalesce(array_agg(DISTINCT c.value ->> 'target'), '{}')
         FROM mappings m, json_each(m.mappings::json) AS c
@@ -67,7 +67,7 @@ async def targets(unit: Unit) -> list[str]:
 
 async def listed(ctx: Context, query: MappingList, *, limit: int, offset: int) -> tuple[list[MappingSummary], int]:
     """Stored mappings, the newest first, and how many there are."""
-    return await rows_of(
+    return await fetch_slice(
         ctx,
         MappingSummary,
         _SUMMARY,
@@ -83,7 +83,7 @@ async def listed(ctx: Context, query: MappingList, *, limit: int, offset: int) -
 async def lock_count(ctx: Context) -> int:
     """How many mappings the tenant has, held still until the transaction ends."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM mappings"))
+    return int(await ctx.fetch_value("SELECT count(*) FROM mappings"))
 
 
 async def create(ctx: Context, row: dict[str, Any]) -> MappingRow:
@@ -92,7 +92,7 @@ async def create(ctx: Context, row: dict[str, Any]) -> MappingRow:
     Raises:
         MappingExists: another one has its name.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         MappingRow,
         f"""
         INSERT INTO mappings (tenant_id, id, name, description, source_type, profile_id, mappings, transforms,
@@ -112,7 +112,7 @@ async def update(ctx: Context, row: dict[str, Any]) -> MappingRow:
     Raises:
         MappingExists: another one has its new name.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         MappingRow,
         f"""
         UPDATE mappings SET name = %(name)s, description = %(description)s, mappings = %(mappings)s,
@@ -128,7 +128,7 @@ async def update(ctx: Context, row: dict[str, Any]) -> MappingRow:
 async def is_used(ctx: Context, mapping_id: str) -> bool:
     """Whether a workbook, a deal or a tape names the mapping."""
     return bool(
-        await ctx.value(
+        await ctx.fetch_value(
             """
             SELECT EXISTS (SELECT FROM workbooks WHERE own_mapping_id = %(id)s)
                 OR EXISTS (SELECT FROM deals WHERE own_mapping_id = %(id)s)

@@ -30,7 +30,7 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
-def there(moment: datetime, zone: ZoneInfo) -> datetime:
+def local_time(moment: datetime, zone: ZoneInfo) -> datetime:
     """A moment as clocks of a zone show it, with their distance from UTC, which `%Z` prints as UTC+01:00."""
     if zone.key == "UTC":
         return moment

@@ -56,7 +56,7 @@ async def file(ctx: Context, tape_id: str) -> Streamed:
         Damaged, RangeNotSatisfiable: as `workbooks.original`.
     """
     row = await store.get_tape(ctx, tape_id)
-    ctx.concerns("tape", tape_id, row.file_name)
+    ctx.set_subject("tape", tape_id, row.file_name)
     source = workbooks.SourceFile(file_name=row.file_name, file_size=row.file_size, content_hash=row.content_hash)
     return await workbooks.original(ctx, source)
 
@@ -66,7 +66,7 @@ async def update_tape(ctx: Context, tape_id: str, patch: TapePatch) -> Tape:
     row = await store.get_tape(ctx, tape_id, locked=True)
     given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
     if not given:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return await store.show_tape(ctx, tape_id)
     if given.get("deal_id") is not None:
         await workbooks.check_deal(ctx, given["deal_id"])
@@ -76,7 +76,7 @@ async def update_tape(ctx: Context, tape_id: str, patch: TapePatch) -> Tape:
         if row.processing_status == "processing":
             raise TapeNotReady.at(["path", "tape_id"], "its loans are still being read, by another mapping")
         await store.read_again(ctx, tape_id, await have_read(ctx, tape_id, row.file_size))
-    ctx.concerns("tape", tape_id, row.file_name, changed=sorted(given))
+    ctx.set_subject("tape", tape_id, row.file_name, changed=sorted(given))
     return await store.show_tape(ctx, tape_id)
 
 
@@ -122,8 +122,8 @@ async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
         await ctx.enqueue("reconciliation.compare", queue="calculate", arguments={"job_id": job_id})
     else:
         job_id = running.job_id
-        ctx.changed_nothing()
-    ctx.concerns("reconciliation", job_id, tape.file_name, tape_id=tape.id, workbook_id=str(book.id), rules=rules)
+        ctx.skip_event()
+    ctx.set_subject("reconciliation", job_id, tape.file_name, tape_id=tape.id, workbook_id=str(book.id), rules=rules)
     message = "The comparison has begun." if running is None else "The same comparison is under way already."
     return CompareStarted(job_id=job_id, tape_id=tape.id, workbook_id=book.id, status="processing", message=message)
 

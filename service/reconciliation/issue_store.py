@@ -71,7 +71,7 @@ async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
     """A page of issues: of one tape the gravest first, of all tapes the newest first."""
     parameters = conditions_of(query)
     where = _where(_COUNTED, parameters)
-    total: int = await ctx.value(
+    total: int = await ctx.fetch_value(
         f"SELECT coalesce(sum(issues), 0)::bigint FROM reconciliation_counts WHERE {where}", parameters
     )
     order = "id DESC" if query.tape_id is None else "gravity, id"
@@ -79,7 +79,7 @@ async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
     if query.offset < total:
         where = _where(_LISTED, parameters)
         # The inner query passes over rows by the index alone; only the page itself is fetched.
-        items = await ctx.all(
+        items = await ctx.fetch_all(
             Issue,
             f"""
             SELECT {_ISSUE} FROM reconciliation_issues WHERE id IN (
@@ -94,7 +94,7 @@ async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
 
 async def issues_of(unit: Unit, *, tape_id: str, workbook_id: UUID, after: Issue | None, most: int) -> list[Issue]:
     """The next issues of a tape and a workbook behind another one, the gravest first."""
-    return await unit.all(
+    return await unit.fetch_all(
         Issue,
         f"""
         SELECT {_ISSUE} FROM reconciliation_issues
@@ -121,7 +121,7 @@ async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
     """How many issues there are, by severity and by status."""
     parameters = conditions_of(query)
     where = _where(_COUNTED, parameters)
-    counts = await ctx.all(
+    counts = await ctx.fetch_all(
         _Count,
         f"""
         SELECT severity, status, sum(issues)::bigint AS issues FROM reconciliation_counts
@@ -159,7 +159,7 @@ async def place_of(ctx: Context, issue_id: str) -> IssuePlace:
         IssueNotFound: there is none of that identifier.
     """
     sql = f"SELECT {columns_of(IssuePlace)} FROM reconciliation_issues WHERE id = %s"
-    return await ctx.one(IssuePlace, sql, [issue_id], missing=IssueNotFound)
+    return await ctx.fetch_one(IssuePlace, sql, [issue_id], missing=IssueNotFound)
 
 
 async def lock_issue(ctx: Context, issue_id: str) -> Issue:
@@ -170,16 +170,16 @@ async def lock_issue(ctx: Context, issue_id: str) -> Issue:
         ConcurrentModification: a merge is not over within `REVIEW_WAIT`.
     """
     seen = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
-    issue = await ctx.one(Issue, seen, [issue_id], missing=IssueNotFound)
+    issue = await ctx.fetch_one(Issue, seen, [issue_id], missing=IssueNotFound)
     await (await ctx.begin()).post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
     await ctx.execute(LOCK_PAIR, {"tape_id": issue.tape_id, "workbook_id": issue.workbook_id})
     held = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"
-    return await ctx.one(Issue, held, [issue_id], missing=IssueNotFound)
+    return await ctx.fetch_one(Issue, held, [issue_id], missing=IssueNotFound)
 
 
 async def review(ctx: Context, issue: Issue, *, status: str, notes: str | None, reviewer: str) -> Issue:
     """Set an issue's status and notes, and keep the counts."""
-    changed = await ctx.one(
+    changed = await ctx.fetch_one(
         Issue,
         f"""
         UPDATE reconciliation_issues SET status = %(status)s, resolution_notes = %(notes)s, reviewed_by = %(reviewer)s,
@@ -228,7 +228,7 @@ class Pair(Struct, frozen=True):
 
 async def pairs_of(ctx: Context, conditions: dict[str, Any], *, most: int) -> list[Pair]:
     """The pairs that issues are of, in the order in which pairs are locked; at most so many issues are looked at."""
-    return await ctx.all(
+    return await ctx.fetch_all(
         Pair,
         f"""
         SELECT tape_id, workbook_id, count(*) AS issues FROM (
@@ -253,7 +253,7 @@ async def review_many(
     await transaction.post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
     for pair in pairs:
         await transaction.post(LOCK_PAIR, {"tape_id": pair.tape_id, "workbook_id": pair.workbook_id})
-    return await ctx.one(
+    return await ctx.fetch_one(
         IssuesReviewed,
         f"""
         WITH old AS (

@@ -14,8 +14,8 @@ from service.mappings.schema import naming_a_mapping
 from service.platform.base.problem import NotFound
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page
-from service.platform.unit.storage import leave
+from service.platform.unit.listing import columns_of, fetch_page, insert_of
+from service.platform.unit.storage import release
 from service.reconciliation.schema import (
     FILE_OF_ANOTHER_DAY,
     Facts,
@@ -59,7 +59,7 @@ async def update_tape(ctx: Context, tape_id: str, row: dict[str, Any]) -> TapeRo
         DealNotFound: it has just gone.
     """
     sql = f"UPDATE tapes SET deal_id = %(deal_id)s, as_of = %(as_of)s WHERE id = %(id)s RETURNING {_TAPE_ROW}"
-    return await ctx.one(TapeRow, sql, {**row, "id": tape_id}, missing=TapeNotFound)
+    return await ctx.fetch_one(TapeRow, sql, {**row, "id": tape_id}, missing=TapeNotFound)
 
 
 async def read_again(ctx: Unit, tape_id: str, job_id: str) -> None:
@@ -75,7 +75,7 @@ async def get_tape(unit: Unit, tape_id: str, *, locked: bool = False) -> TapeRow
         TapeNotFound: there is none of that identifier.
     """
     sql = f"SELECT {_TAPE_ROW} FROM tapes WHERE id = %s{_LOCKED[locked]}"
-    return await unit.one(TapeRow, sql, [tape_id], missing=TapeNotFound)
+    return await unit.fetch_one(TapeRow, sql, [tape_id], missing=TapeNotFound)
 
 
 async def show_tape(ctx: Context, tape_id: str) -> Tape:
@@ -85,7 +85,7 @@ async def show_tape(ctx: Context, tape_id: str) -> Tape:
         TapeNotFound: as `get_tape`.
     """
     sql = f"SELECT {_TAPE} FROM tapes WHERE id = %s"
-    return _told(await ctx.one(Tape, sql, [tape_id], missing=TapeNotFound))
+    return _told(await ctx.fetch_one(Tape, sql, [tape_id], missing=TapeNotFound))
 
 
 def _told(tape: Tape) -> Tape:
@@ -100,14 +100,14 @@ async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
     asked = {
         "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
     }  # fmt: skip
-    found = await page(ctx, Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
+    found = await fetch_page(ctx, Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
     return msgspec.structs.replace(found, items=[_told(tape) for tape in found.items])
 
 
 async def finish_tape(unit: Unit, tape: TapeRow, found: dict[str, Any]) -> None:
     """The tape's loans are stored."""
     if tape.loans_key is not None:  # of another reading
-        await leave(unit, [tape.loans_key])
+        await release(unit, [tape.loans_key])
     await unit.execute(
         """
         UPDATE tapes SET processing_status = 'completed', error_message = NULL, loans_key = %(loans_key)s,
@@ -121,7 +121,7 @@ async def finish_tape(unit: Unit, tape: TapeRow, found: dict[str, Any]) -> None:
 
 async def fail_tape(unit: Unit, tape_id: str, message: str) -> str | None:
     """The tape cannot be used; its file's name, or None where nothing was to be done with it."""
-    name: str | None = await unit.value(
+    name: str | None = await unit.fetch_value(
         """
         UPDATE tapes SET processing_status = 'failed', error_message = %s, processed_at = now()
         WHERE id = %s AND processing_status = 'processing'
@@ -158,12 +158,12 @@ async def own_tolerances(ctx: Context) -> dict[str, float]:
         tolerances: dict[str, float] | None
 
     sql = "SELECT settings -> 'reconciliation_tolerances' AS tolerances FROM tenants WHERE id = %s"
-    return (await ctx.one(Row, sql, [ctx.tenant], missing=NotFound)).tolerances or {}
+    return (await ctx.fetch_one(Row, sql, [ctx.tenant], missing=NotFound)).tolerances or {}
 
 
 async def running_job(ctx: Context, row: dict[str, Any]) -> Job | None:
     """The same comparison, of the same columns, that is under way already."""
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         Job,
         f"""
         SELECT {_JOB} FROM reconciliations
@@ -186,7 +186,7 @@ async def get_job(ctx: Context, job_id: str) -> Job:
     Raises:
         JobNotFound: there is none of that identifier.
     """
-    return await ctx.one(Job, f"SELECT {_JOB} FROM reconciliations WHERE id = %s", [job_id], missing=JobNotFound)
+    return await ctx.fetch_one(Job, f"SELECT {_JOB} FROM reconciliations WHERE id = %s", [job_id], missing=JobNotFound)
 
 
 class StoredComparison(Job, frozen=True, kw_only=True):
@@ -229,7 +229,7 @@ _STORED = columns_of(
 
 async def stored_comparison(unit: Unit, tape_id: str, job_id: str | None = None) -> StoredComparison | None:
     """A completed comparison of a tape: the one of that identifier, else the newest one."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         StoredComparison,
         f"""
         SELECT {_STORED} FROM reconciliations r JOIN tapes t ON t.tenant_id = r.tenant_id AND t.id = r.tape_id
@@ -247,7 +247,7 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
     Raises:
         JobNotFound: as `get_job`.
     """
-    return await unit.one(
+    return await unit.fetch_one(
         JobRow,
         """
         SELECT r.id, r.tape_id, r.workbook_id, r.status, r.rules, r.tolerances,
@@ -289,7 +289,7 @@ async def resume_job(unit: Unit, job_id: str) -> bool:
 
 async def fail_job(unit: Unit, job_id: str, message: str) -> str | None:
     """The comparison cannot be made; the name of its tape's file, or None where nothing was to be done with it."""
-    name: str | None = await unit.value(
+    name: str | None = await unit.fetch_value(
         """
         UPDATE reconciliations r SET status = 'failed', error_message = %s, completed_at = now()
         FROM tapes t WHERE r.id = %s AND r.status = 'processing' AND t.id = r.tape_id

@@ -189,7 +189,7 @@ async def download(ctx: Context, report_id: UUID) -> Streamed:
     row = await store.get(ctx, report_id)
     if row.document_id is None:
         raise ReportNotReady.at(["path", "report_id"], row.error_details or f"its status is {row.status}")
-    ctx.concerns("report", report_id, row.filename, report_type=row.report_type, format=row.format)
+    ctx.set_subject("report", report_id, row.filename, report_type=row.report_type, format=row.format)
     return await documents.download(ctx, row.document_id, gone=ReportExpired)
 
 
@@ -199,4 +199,4 @@ async def delete(ctx: Context, report_id: UUID) -> None:
     await store.delete(ctx, report_id)
     if row.document_id is not None:
         await documents.remove(ctx, row.document_id)
-    ctx.concerns("report", report_id, row.filename, report_type=row.report_type, status=row.status)
+    ctx.set_subject("report", report_id, row.filename, report_type=row.report_type, status=row.status)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from service.platform.route.api import Slice
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, rows_of, set_of
+from service.platform.unit.listing import columns_of, fetch_slice, insert_of, set_of
 from service.reports.schema import Report, ReportList, ReportNotFound, ReportRow
 
 _MADE = {
@@ -32,7 +32,7 @@ _ORDER = {
 async def lock_count(unit: Unit) -> int:
     """How many reports of the tenant are in work, held still until the transaction ends."""
     await unit.execute("SELECT FROM tenants WHERE id = %s FOR UPDATE", [unit.tenant])
-    return int(await unit.value("SELECT count(*) FROM reports WHERE status IN ('pending', 'generating')"))
+    return int(await unit.fetch_value("SELECT count(*) FROM reports WHERE status IN ('pending', 'generating')"))
 
 
 async def create(unit: Unit, row: dict[str, Any]) -> None:
@@ -47,12 +47,12 @@ async def get(unit: Unit, report_id: UUID, *, locked: bool = False) -> ReportRow
         ReportNotFound: there is none of that identifier.
     """
     sql = f"SELECT {_ROW} FROM {_FROM} WHERE reports.id = %s{_LOCKED[locked]}"
-    return await unit.one(ReportRow, sql, [report_id], missing=ReportNotFound)
+    return await unit.fetch_one(ReportRow, sql, [report_id], missing=ReportNotFound)
 
 
 async def listed(ctx: Context, query: ReportList) -> Slice[Report]:
     """Some of the reports."""
-    found = await rows_of(
+    found = await fetch_slice(
         ctx,
         Report,
         _REPORT,

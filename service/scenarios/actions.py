@@ -64,30 +64,30 @@ async def create(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     await store.create(ctx, {**given, "id": scenario_id, "created_by": await ctx.email()})
     if body.trades:
         await store.add_trades(ctx, scenario_id, body.trades)
-    ctx.concerns("scenario", scenario_id, body.name, trades=len(body.trades), base_workbook_id=body.base_workbook_id)
+    ctx.set_subject("scenario", scenario_id, body.name, trades=len(body.trades), base_workbook_id=body.base_workbook_id)
     return await detail(ctx, scenario_id)
 
 
 async def detail(ctx: Context, scenario_id: UUID) -> ScenarioDetail:
     """A scenario."""
     row = await store.get(ctx, scenario_id)
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return ScenarioDetail(**{name: getattr(row, name) for name in ScenarioDetail.__struct_fields__})
 
 
 async def update(ctx: Context, scenario_id: UUID, patch: ScenarioPatch) -> ScenarioDetail:
     """Change what is given of a scenario; with another base it is a draft again."""
     held = await _held(ctx, scenario_id)
-    ctx.match(held.version)
+    ctx.check_if_match(held.version)
     kept = {name: getattr(held, name) for name in patch.__struct_fields__}
     given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
     row = kept | given
     if given:
         is_other = row["base_workbook_id"] != held.base_workbook_id
         await store.update(ctx, scenario_id, {**row, "is_other": is_other})
-        ctx.concerns("scenario", scenario_id, row["name"], changed=sorted(given))
+        ctx.set_subject("scenario", scenario_id, row["name"], changed=sorted(given))
     else:
-        ctx.changed_nothing()
+        ctx.skip_event()
     return await detail(ctx, scenario_id)
 
 
@@ -95,7 +95,7 @@ async def delete(ctx: Context, scenario_id: UUID) -> None:
     """Delete a scenario with its trades and what came of them."""
     held = await _held(ctx, scenario_id)
     await store.delete(ctx, scenario_id)
-    ctx.concerns("scenario", scenario_id, held.name, trades=held.trade_count)
+    ctx.set_subject("scenario", scenario_id, held.name, trades=held.trade_count)
 
 
 async def _held(ctx: Context, scenario_id: UUID) -> store.Held:
@@ -126,7 +126,7 @@ async def add_trade(ctx: Context, scenario_id: UUID, body: TradeCreate) -> Trade
     stored = await store.add_trade(ctx, scenario_id, body)
     await store.touch(ctx, scenario_id)
     (trade,) = await ctx.compute(_with_warnings, [stored])
-    ctx.concerns("trade", trade.id, held.name, scenario_id=scenario_id, **_named(body))
+    ctx.set_subject("trade", trade.id, held.name, scenario_id=scenario_id, **_named(body))
     return trade
 
 
@@ -146,7 +146,7 @@ async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
     held = await _held(ctx, scenario_id)
     await store.remove_trade(ctx, scenario_id, trade_id)
     await store.touch(ctx, scenario_id)
-    ctx.concerns("trade", trade_id, held.name, scenario_id=scenario_id)
+    ctx.set_subject("trade", trade_id, held.name, scenario_id=scenario_id)
 
 
 def _named(trade: TradeCreate) -> dict[str, object]:
@@ -212,7 +212,7 @@ async def simulate(ctx: Context, scenario_id: UUID) -> Simulated:
     )
     told = await ctx.compute(_with_warnings, trades)
     await store.complete(ctx, scenario_id, held.version, done)
-    ctx.concerns(
+    ctx.set_subject(
         "scenario",
         scenario_id,
         held.name,
@@ -244,7 +244,7 @@ async def prepare_base(
     if workbook_id is None:
         raise NoBaseWorkbook
     ready = await compliance.prepare(ctx, workbook_id, suite=suite or "enhanced")
-    ctx.knows_email(ready.subject.email)
+    ctx.set_email(ready.subject.email)
     return ready, suite or (DEAL_SUITE if ready.definition_version else "enhanced")
 
 
@@ -307,7 +307,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Pr
     )
     if not isinstance(found, child.Found):
         raise _no_proposal(ctx, found, made)
-    ctx.concerns(
+    ctx.set_subject(
         "scenario",
         scenario_id,
         row.name,

@@ -14,7 +14,7 @@ from msgspec import Struct
 from service.platform.base.problem import ConcurrentModification
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Context
-from service.platform.unit.listing import rows_of
+from service.platform.unit.listing import fetch_slice
 from service.scenarios.schema import (
     Scenario,
     ScenarioList,
@@ -54,7 +54,7 @@ async def get(ctx: Context, scenario_id: UUID) -> ScenarioRow:
     Raises:
         ScenarioNotFound: there is none of that identifier.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         ScenarioRow,
         f"SELECT {_SCENARIO}, simulation, version FROM scenario_states WHERE id = %s",
         [scenario_id],
@@ -86,7 +86,7 @@ async def hold(ctx: Context, scenario_id: UUID) -> Held:
     Raises:
         ScenarioNotFound: as `get`.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         Held,
         f"""
         SELECT {_HELD}, pg_try_advisory_xact_lock_shared(scenario_lock(tenant_id, id)) AS is_free
@@ -103,7 +103,7 @@ async def hold_alone(ctx: Context, scenario_id: UUID) -> Held:
     Raises:
         ScenarioNotFound: as `get`.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         Held,
         f"""
         SELECT {_HELD}, pg_try_advisory_xact_lock(scenario_lock(tenant_id, id)) AS is_free
@@ -116,7 +116,7 @@ async def hold_alone(ctx: Context, scenario_id: UUID) -> Held:
 
 async def listed(ctx: Context, query: ScenarioList) -> ScenarioPage:
     """A page of scenarios, the newest first."""
-    items, total = await rows_of(
+    items, total = await fetch_slice(
         ctx,
         Scenario,
         _SCENARIO,
@@ -133,7 +133,7 @@ async def listed(ctx: Context, query: ScenarioList) -> ScenarioPage:
 async def lock_count(ctx: Context) -> int:
     """How many scenarios the tenant has, held still until the transaction ends."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM scenarios"))
+    return int(await ctx.fetch_value("SELECT count(*) FROM scenarios"))
 
 
 async def create(ctx: Context, row: dict[str, Any]) -> None:
@@ -211,7 +211,7 @@ async def results(ctx: Context, scenario_id: UUID) -> SimulationResults:
         ScenarioNotFound: as `get`.
     """
     sql = "SELECT coalesce(simulation -> 'results', '[]') AS results FROM scenarios WHERE id = %s"
-    return await ctx.one(SimulationResults, sql, [scenario_id], missing=ScenarioNotFound)
+    return await ctx.fetch_one(SimulationResults, sql, [scenario_id], missing=ScenarioNotFound)
 
 
 async def delete(ctx: Context, scenario_id: UUID) -> None:
@@ -236,7 +236,7 @@ class _TradeRow(Struct, frozen=True):
 
 async def trades(ctx: Context, scenario_id: UUID) -> list[StoredTrade]:
     """The trades of a scenario, in the order in which they apply."""
-    rows = await ctx.all(
+    rows = await ctx.fetch_all(
         _TradeRow,
         "SELECT id, scenario_id, created_at, trade FROM scenario_trades WHERE scenario_id = %s ORDER BY number",
         [scenario_id],
@@ -266,7 +266,7 @@ async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[TradeCrea
 
 async def add_trade(ctx: Context, scenario_id: UUID, trade: TradeCreate) -> StoredTrade:
     """One trade that applies behind those that are there."""
-    (row,) = await ctx.all(
+    (row,) = await ctx.fetch_all(
         _TradeRow, _ADD + "RETURNING id, scenario_id, created_at, trade", _added(ctx, scenario_id, [trade])
     )
     return row.stored

@@ -57,7 +57,7 @@ async def create(ctx: Context, body: WebhookCreate) -> NewWebhook:
             **kept,
         },
     )
-    ctx.concerns("webhook", webhook_id, host_of(body.url), events=body.events)
+    ctx.set_subject("webhook", webhook_id, host_of(body.url), events=body.events)
     made = await store.get(ctx, webhook_id)
     return NewWebhook(**msgspec.structs.asdict(made), secret=secret)
 
@@ -71,9 +71,9 @@ async def update(ctx: Context, webhook_id: UUID, body: WebhookPatch) -> Webhook:
     if body.events is not UNSET:
         given["events"] = list(dict.fromkeys(body.events))
     if not given:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return await store.get(ctx, webhook_id)
-    ctx.concerns("webhook", webhook_id, host_of(given.get("url", held.url)), changed=sorted(given))
+    ctx.set_subject("webhook", webhook_id, host_of(given.get("url", held.url)), changed=sorted(given))
     given["updated_at"] = ctx.now()
     if body.enabled is not UNSET and body.enabled is not held.enabled:
         given |= {
@@ -90,7 +90,7 @@ async def delete(ctx: Context, webhook_id: UUID) -> None:
     """Delete a webhook; a job removes its deliveries."""
     url = await store.delete(ctx, webhook_id)
     await ctx.enqueue("webhooks.wake", queue="webhooks", arguments={"webhook_id": str(webhook_id)})
-    ctx.concerns("webhook", webhook_id, host_of(url))
+    ctx.set_subject("webhook", webhook_id, host_of(url))
 
 
 async def rotate(ctx: Context, webhook_id: UUID, body: SecretRotation) -> RotatedSecret:
@@ -100,7 +100,7 @@ async def rotate(ctx: Context, webhook_id: UUID, body: SecretRotation) -> Rotate
     until = ctx.now() + timedelta(hours=body.overlap_hours) if body.overlap_hours else None
     old = {"old_secret": held.secret if until else None, "old_secret_until": until}
     await store.change(ctx, webhook_id, {**kept, **old, "updated_at": ctx.now()})
-    ctx.concerns("webhook", webhook_id, host_of(held.url), overlap_hours=body.overlap_hours)
+    ctx.set_subject("webhook", webhook_id, host_of(held.url), overlap_hours=body.overlap_hours)
     return RotatedSecret(id=webhook_id, secret=secret, old_secret_until=until)
 
 
@@ -113,7 +113,7 @@ async def deliveries(ctx: Context, webhook_id: UUID, query: DeliveryList) -> Pag
 async def test(ctx: Context, webhook_id: UUID) -> Delivery:
     """Send a test event at once, past what waits; it is tried once, and counts for nothing."""
     target = await store.target(ctx, webhook_id)
-    ctx.concerns("webhook", webhook_id, host_of(target.url))
+    ctx.set_subject("webhook", webhook_id, host_of(target.url))
     await ctx.email()
     await ctx.commit()  # no connection is held while the receiver takes its time
     message_id, moment = f"msg_{new_id().hex}", ctx.now()
@@ -146,7 +146,7 @@ async def replay(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> Delivery:
     again = new_id()
     await store.repeat(ctx, webhook_id, delivery_id, again)
     await ctx.enqueue("webhooks.wake", queue="webhooks", arguments={"webhook_id": str(webhook_id)})
-    ctx.concerns("webhook", webhook_id, host_of(target.url), delivery_id=again, replay_of=delivery_id)
+    ctx.set_subject("webhook", webhook_id, host_of(target.url), delivery_id=again, replay_of=delivery_id)
     return await store.delivery(ctx, webhook_id, again)
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, set_of
+from service.platform.unit.listing import columns_of, fetch_page, insert_of, set_of
 from service.platform.work.attempt import TRIED, Attempt, tried_with
 from service.webhooks.schema import Delivery, DeliveryList, DeliveryNotFound, Webhook, WebhookNotFound
 
@@ -56,7 +56,7 @@ _TARGET = columns_of(Target)
 async def lock_count(ctx: Context) -> int:
     """How many webhooks the tenant has, held still until the transaction ends."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM webhooks"))
+    return int(await ctx.fetch_value("SELECT count(*) FROM webhooks"))
 
 
 async def create(ctx: Context, row: dict[str, Any]) -> None:
@@ -74,12 +74,12 @@ async def get(ctx: Context, webhook_id: UUID) -> Webhook:
         WebhookNotFound: there is none of that identifier.
     """
     sql = f"SELECT {_WEBHOOK} FROM webhooks WHERE id = %s"
-    return await ctx.one(Webhook, sql, [webhook_id], missing=WebhookNotFound)
+    return await ctx.fetch_one(Webhook, sql, [webhook_id], missing=WebhookNotFound)
 
 
 async def listed(ctx: Context, query: PageQuery) -> Page[Webhook]:
     """A page of the tenant's webhooks, the oldest first."""
-    return await page(ctx, Webhook, _WEBHOOK, "webhooks WHERE true", {}, query, order="created_at, id")
+    return await fetch_page(ctx, Webhook, _WEBHOOK, "webhooks WHERE true", {}, query, order="created_at, id")
 
 
 async def target(unit: Unit, webhook_id: UUID, *, locked: bool = False) -> Target:
@@ -89,7 +89,7 @@ async def target(unit: Unit, webhook_id: UUID, *, locked: bool = False) -> Targe
         WebhookNotFound: there is none of that identifier.
     """
     sql = f"SELECT {_TARGET} FROM webhooks WHERE id = %s{_LOCKED[locked]}"
-    return await unit.one(Target, sql, [webhook_id], missing=WebhookNotFound)
+    return await unit.fetch_one(Target, sql, [webhook_id], missing=WebhookNotFound)
 
 
 async def change(unit: Unit, webhook_id: UUID, row: dict[str, Any]) -> int:
@@ -105,7 +105,7 @@ async def delete(ctx: Context, webhook_id: UUID) -> str:
     Raises:
         WebhookNotFound: there is none of that identifier.
     """
-    url = await ctx.value("DELETE FROM webhooks WHERE id = %s RETURNING url", [webhook_id])
+    url = await ctx.fetch_value("DELETE FROM webhooks WHERE id = %s RETURNING url", [webhook_id])
     if url is None:
         raise WebhookNotFound
     return str(url)
@@ -116,7 +116,7 @@ async def delete(ctx: Context, webhook_id: UUID) -> str:
 
 async def deliveries(ctx: Context, webhook_id: UUID, query: DeliveryList) -> Page[Delivery]:
     """A page of a webhook's deliveries, the newest first."""
-    return await page(
+    return await fetch_page(
         ctx,
         Delivery,
         _DELIVERY,
@@ -134,7 +134,7 @@ async def delivery(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> Deliver
         DeliveryNotFound: it has none of that identifier.
     """
     sql = f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE webhook_id = %s AND id = %s"
-    return await ctx.one(Delivery, sql, [webhook_id, delivery_id], missing=DeliveryNotFound)
+    return await ctx.fetch_one(Delivery, sql, [webhook_id, delivery_id], missing=DeliveryNotFound)
 
 
 async def add_delivery(ctx: Context, row: dict[str, Any]) -> None:
@@ -163,7 +163,7 @@ async def repeat(ctx: Context, webhook_id: UUID, delivery_id: UUID, new_id: UUID
 async def next_waiting(unit: Unit, webhook_id: UUID) -> Waiting | None:
     """The first delivery that waits; where there is none the line is served no more, until an event comes."""
     await unit.execute("SELECT FROM webhook_queues WHERE webhook_id = %s FOR UPDATE", [webhook_id])
-    found = await unit.one_or_none(
+    found = await unit.fetch_one_or_none(
         Waiting,
         """
         SELECT id, message_id, payload, jsonb_array_length(attempts) AS tries FROM webhook_deliveries

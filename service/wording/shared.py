@@ -100,7 +100,7 @@ async def worded(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fa
         if not asked.facts:
             return None
         await unit.commit()
-        reply = await model.reply(unit.payer, _messages(purpose, asked))
+        reply = await model.reply(unit.tenant_key, _messages(purpose, asked))
         checked = await unit.compute(_checked, reply, asked)
     except (NoReply, Unavailable):
         return None

@@ -56,7 +56,7 @@ async def upload(ctx: Context, form: UploadForm) -> Uploaded:
 async def detail(ctx: Context, workbook_id: UUID, query: Detail) -> Workbook:
     """A workbook, with as much as was asked for."""
     row = await store.get(ctx, workbook_id)
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return Workbook(
         **head(row),
         sheets=await store.sheets(ctx, workbook_id) if query.include_sheets else UNSET,
@@ -132,18 +132,18 @@ async def file(ctx: Context, workbook_id: UUID, query: FileQuery) -> Streamed:
     if number > len(files):
         raise FileNotFound.at(["query", "number"], f"the workbook's files are 1 to {len(files)}")
     chosen = files[number - 1]
-    ctx.concerns("workbook", workbook_id, row.name, file_name=chosen.file_name)
+    ctx.set_subject("workbook", workbook_id, row.name, file_name=chosen.file_name)
     return await shared.original(ctx, chosen)
 
 
 async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workbook:
     """Change what is said about a workbook."""
     row = await store.lock(ctx, workbook_id)
-    ctx.match(row.version)
+    ctx.check_if_match(row.version)
     given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
     if not given:
-        ctx.changed_nothing()
-        ctx.tag(row.version)
+        ctx.skip_event()
+        ctx.set_etag(row.version)
         return Workbook(**head(row))
     shared.check_stream(ctx, given.get("stream_key"))
     if given.get("mapping_id") is not None:
@@ -152,8 +152,8 @@ async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workb
         await store.check_deal(ctx, given["deal_id"])
     kept = {name: getattr(row, name) for name in patch.__struct_fields__}
     changed = await store.update(ctx, workbook_id, {**kept, **given})
-    ctx.concerns("workbook", workbook_id, changed.name, changed=sorted(given))
-    ctx.tag(changed.version)
+    ctx.set_subject("workbook", workbook_id, changed.name, changed=sorted(given))
+    ctx.set_etag(changed.version)
     return Workbook(**head(changed))
 
 
@@ -163,8 +163,8 @@ async def recalculate(ctx: Context, workbook_id: UUID, locale: LocaleTag | None)
     await ctx.enqueue(
         "workbooks.recalculate", queue="calculate", arguments={"workbook_id": str(workbook_id), "locale": locale}
     )
-    ctx.concerns("workbook", workbook_id, row.name)
-    ctx.tag(row.version)
+    ctx.set_subject("workbook", workbook_id, row.name)
+    ctx.set_etag(row.version)
     return Workbook(**head(row))
 
 
@@ -174,7 +174,7 @@ async def delete(ctx: Context, workbook_id: UUID) -> None:
     if row.status in BUSY or row.written_by:
         raise WorkbookInUse
     await store.hide(ctx, workbook_id)
-    ctx.concerns("workbook", workbook_id, row.name)
+    ctx.set_subject("workbook", workbook_id, row.name)
 
 
 # From the stored row --------------------------------------------------------------------------------------------------

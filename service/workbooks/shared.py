@@ -147,7 +147,7 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
         WorkbookNotReady, Damaged: as `stored_book`.
         MappingTooSlow: it takes longer, or more memory, than it may.
     """
-    day = row.as_of or (await ctx.there(row.created_at)).date()
+    day = row.as_of or (await ctx.local_time(row.created_at)).date()
     asked = child.Asked(
         workbook_id=row.id,
         mapping=mapping,

@@ -16,8 +16,8 @@ from service.platform.config import Tier
 from service.platform.data.database import containing
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, set_of
-from service.platform.unit.storage import leave
+from service.platform.unit.listing import columns_of, fetch_page, insert_of, set_of
+from service.platform.unit.storage import release
 from service.workbooks.schema import (
     DealNotFound,
     Sheet,
@@ -47,7 +47,7 @@ async def get(unit: Unit, workbook_id: UUID) -> WorkbookRow:
     Raises:
         WorkbookNotFound: there is none of that identifier, or it was deleted.
     """
-    return await unit.one(
+    return await unit.fetch_one(
         WorkbookRow,
         f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL",
         [workbook_id],
@@ -61,7 +61,7 @@ async def lock(unit: Unit, workbook_id: UUID) -> WorkbookRow:
     Raises:
         WorkbookNotFound: as `get`.
     """
-    return await unit.one(
+    return await unit.fetch_one(
         WorkbookRow,
         f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL FOR UPDATE",
         [workbook_id],
@@ -75,7 +75,7 @@ async def listed(ctx: Context, query: WorkbookList) -> Page[Workbook]:
     asked = {"pattern": containing(query.search), "deal_id": query.deal_id}
     matching = {"pattern": "name ILIKE %(pattern)s"}
     source = "workbooks WHERE deleted_at IS NULL"
-    return await page(ctx, Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
+    return await fetch_page(ctx, Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
 
 
 # Room for one more ----------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class Room(Struct, frozen=True, kw_only=True):
 
 async def room(ctx: Unit) -> Room:
     """What the tenant may upload and has."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         Room,
         """
         SELECT t.subscription_tier AS tier, (t.settings ->> 'max_workbook_size_mb')::integer AS max_workbook_size_mb,
@@ -120,7 +120,7 @@ async def check_deal(unit: Unit, deal_id: UUID) -> None:
     Raises:
         DealNotFound: there is none.
     """
-    if not await unit.value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
+    if not await unit.fetch_value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
         raise DealNotFound
 
 
@@ -132,7 +132,7 @@ async def create(ctx: Context, row: dict[str, Any]) -> WorkbookRow:
     """
     sql = f"{insert_of('workbooks', row)} RETURNING {_ROW}"
     with naming_a_mapping():
-        return await ctx.one(WorkbookRow, sql, row, missing=WorkbookNotFound)
+        return await ctx.fetch_one(WorkbookRow, sql, row, missing=WorkbookNotFound)
 
 
 class SourceFile(Struct, frozen=True, kw_only=True):
@@ -159,7 +159,7 @@ async def put_files(ctx: Context, workbook_id: UUID, files: Sequence[SourceFile]
 
 async def files(unit: Unit, row: WorkbookRow) -> list[SourceFile]:
     """The files that a workbook is made of, in the order in which they came."""
-    several = await unit.all(
+    several = await unit.fetch_all(
         SourceFile,
         "SELECT file_name, file_size, content_hash FROM workbook_files WHERE workbook_id = %s ORDER BY index",
         [row.id],
@@ -215,7 +215,7 @@ async def begin_recalculation(unit: Unit, workbook_id: UUID) -> WorkbookRow:
         WorkbookNotReady: it is in another state, or a record writes it.
     """
     _check_unwritten(await lock(unit, workbook_id))
-    return await unit.one(
+    return await unit.fetch_one(
         WorkbookRow,
         f"""
         UPDATE workbooks SET status = 'recalculating', error_message = NULL, version = version + 1, updated_at = now()
@@ -289,7 +289,7 @@ async def end_writing(unit: Unit, workbook_id: UUID, by: str) -> None:
 
 async def fail(unit: Unit, workbook_id: UUID, message: str) -> str | None:
     """The workbook cannot be parsed or recalculated; its name, or None where nothing was to be done with it."""
-    name: str | None = await unit.value(
+    name: str | None = await unit.fetch_value(
         """
         UPDATE workbooks SET status = 'error', error_message = %s, version = version + 1, updated_at = now()
         WHERE id = %s AND status IN ('processing', 'recalculating')
@@ -323,7 +323,7 @@ async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> Wo
         WHERE id = %(id)s RETURNING {_ROW}
         """
     with naming_a_mapping():
-        return await ctx.one(WorkbookRow, sql, {**changes, "id": workbook_id}, missing=WorkbookNotFound)
+        return await ctx.fetch_one(WorkbookRow, sql, {**changes, "id": workbook_id}, missing=WorkbookNotFound)
 
 
 async def hide(ctx: Context, workbook_id: UUID) -> None:
@@ -341,7 +341,7 @@ async def hide(ctx: Context, workbook_id: UUID) -> None:
 
 async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
     """The sheets of a workbook, in its order."""
-    return await ctx.all(
+    return await ctx.fetch_all(
         Sheet,
         """
         SELECT id, name, index, state, row_count, column_count, formula_count > 0 AS has_formulas, formula_count,
@@ -358,7 +358,7 @@ async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> SheetRow:
     Raises:
         SheetNotFound: the workbook has no such sheet.
     """
-    return await unit.one(
+    return await unit.fetch_one(
         SheetRow,
         """
         SELECT id, name, index, header_row, headers, types,
@@ -375,7 +375,7 @@ async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> SheetRow:
 
 async def book(unit: Unit, workbook_id: UUID) -> str:
     """The manifest of a parsed workbook's stored columns, as JSON; `file` of each sheet is its blob's key."""
-    return str(await unit.value("SELECT book FROM workbooks WHERE id = %s", [workbook_id]))
+    return str(await unit.fetch_value("SELECT book FROM workbooks WHERE id = %s", [workbook_id]))
 
 
 # Blobs ----------------------------------------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ async def book(unit: Unit, workbook_id: UUID) -> str:
 
 async def leave_blobs(unit: Unit, workbook_id: UUID) -> None:
     """The workbook may soon name other blobs than it does; those that nothing names then are freed in a while."""
-    keys = await unit.value(
+    keys = await unit.fetch_value(
         """
         SELECT array_agg(key) FROM (
             SELECT content_hash AS key FROM workbooks WHERE id = %(id)s
@@ -392,4 +392,4 @@ async def leave_blobs(unit: Unit, workbook_id: UUID) -> None:
         """,
         {"id": workbook_id},
     )
-    await leave(unit, keys or [])
+    await release(unit, keys or [])

@@ -124,7 +124,7 @@ class CallerCache:
         self._undropped: set[str] = set()
         self.hits = self.misses = 0
         """Verdicts that found all copies, and those that had to load some."""
-        breaker.owed(self._drop_again)
+        breaker.on_recovery(self._drop_again)
 
     # Read -------------------------------------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ class Meter(NamedTuple):
 NO_METER = Meter("", ByTier(-1, -1, -1, -1), amount=0)
 
 
-class Figures(NamedTuple):
+class RequestLimits(NamedTuple):
     """What a subject may ask: requests a minute, at once, a day (-1 unlimited)."""
 
     per_minute: int
@@ -91,9 +91,9 @@ class Figures(NamedTuple):
     per_day: int
 
 
-def figures_of(settings: Settings, tier: str) -> Figures:
+def figures_of(settings: Settings, tier: str) -> RequestLimits:
     """The figures of a tier."""
-    return Figures(
+    return RequestLimits(
         settings.requests_per_minute.of(tier), settings.request_burst.of(tier), settings.requests_per_day.of(tier)
     )
 
@@ -146,7 +146,7 @@ class KeyRecord(Struct, frozen=True, kw_only=True):
         return self.active and (self.expires_at is None or self.expires_at > now)
 
 
-class Verdict(NamedTuple):
+class GateVerdict(NamedTuple):
     """What the gate says of a request."""
 
     outcome: str
@@ -244,7 +244,7 @@ class _TenantSettings(Struct):
     timezone: str | None = None
 
 
-class TenantRow(Struct):
+class TenantStatusRow(Struct):
     """A tenant as `find_tenant` gives it."""
 
     id: UUID
@@ -267,7 +267,7 @@ class TenantRow(Struct):
         )
 
 
-class KeyRow(Struct):
+class KeyStatusRow(Struct):
     """An API key as `find_api_key` gives it."""
 
     tenant_id: UUID
@@ -297,7 +297,7 @@ class KeyRow(Struct):
         )
 
 
-class UserStatus(TenantRow):
+class UserStatus(TenantStatusRow):
     """A user's token as `user_standing` sees it."""
 
     two_factor_enabled: bool
@@ -309,8 +309,8 @@ class UserStatus(TenantRow):
 class KeyStatus(Struct):
     """An API key as `key_standing` sees it."""
 
-    tenant: TenantRow
-    key: KeyRow
+    tenant: TenantStatusRow
+    key: KeyStatusRow
     amounts: dict[str, int]
 
 
@@ -321,37 +321,37 @@ def nobodys(tenant_id: UUID) -> TenantRecord:
 
 async def read_tenant(tx: Transaction, tenant_id: UUID) -> TenantRecord:
     """A tenant; one that does not exist is cancelled and has no slug."""
-    row = await tx.one_or_none(TenantRow, "SELECT * FROM find_tenant(%s)", [tenant_id])
+    row = await tx.fetch_one_or_none(TenantStatusRow, "SELECT * FROM find_tenant(%s)", [tenant_id])
     return row.record() if row else nobodys(tenant_id)
 
 
-async def read_key(tx: Transaction, key_hash: bytes) -> KeyRow | None:
+async def read_key(tx: Transaction, key_hash: bytes) -> KeyStatusRow | None:
     """An API key."""
-    return await tx.one_or_none(KeyRow, "SELECT * FROM find_api_key(%s)", [key_hash])
+    return await tx.fetch_one_or_none(KeyStatusRow, "SELECT * FROM find_api_key(%s)", [key_hash])
 
 
 async def read_two_factor(tx: Transaction, user_id: UUID) -> bool:
     """Whether a user has enabled two-factor; nobody has not."""
-    return bool(await tx.value("SELECT find_two_factor(%s)", [user_id]))
+    return bool(await tx.fetch_value("SELECT find_two_factor(%s)", [user_id]))
 
 
 async def read_user_status(
     tx: Transaction, tenant_id: UUID, user_id: UUID, session_id: UUID, month: str
 ) -> UserStatus | None:
     """What holds of a user's token; None where the tenant does not exist."""
-    return await tx.one_or_none(
+    return await tx.fetch_one_or_none(
         UserStatus, "SELECT * FROM user_standing(%s, %s, %s, %s)", [tenant_id, user_id, session_id, month]
     )
 
 
 async def read_key_status(tx: Transaction, key_hash: bytes, month: str) -> KeyStatus | None:
     """What holds of an API key; None where it does not exist."""
-    return await tx.one_or_none(KeyStatus, "SELECT * FROM key_standing(%s, %s)", [key_hash, month])
+    return await tx.fetch_one_or_none(KeyStatus, "SELECT * FROM key_standing(%s, %s)", [key_hash, month])
 
 
 async def read_amounts(tx: Transaction, month: str) -> dict[str, int]:
     """What the transaction's tenant used in a month, by name."""
-    rows = await tx.all(_Amount, "SELECT name, amount FROM tenant_usage WHERE month = %s", [month])
+    rows = await tx.fetch_all(_Amount, "SELECT name, amount FROM tenant_usage WHERE month = %s", [month])
     return {row.name: row.amount for row in rows}
 
 

@@ -13,12 +13,12 @@ from uuid import UUID
 from service.platform.access.caller_status import (
     CALLS,
     NO_METER,
-    Figures,
+    GateVerdict,
     KeyStatus,
     Meter,
+    RequestLimits,
     TenantRecord,
     UserStatus,
-    Verdict,
     Window,
     figures_of,
     nobodys,
@@ -86,14 +86,14 @@ class Fallback:
         month: str,
         *,
         counted: bool = True,
-    ) -> Verdict:
+    ) -> GateVerdict:
         """The verdict on a request with a user's token; not `counted`: no limit concerns it."""
         async with self._database.transaction() as tx:
             status = await read_user_status(tx, tenant_id, user_id, session_id, month)
         if status is None:
-            return Verdict("ok", tenant=nobodys(tenant_id))
+            return GateVerdict("ok", tenant=nobodys(tenant_id))
         if status.session_revoked or generation < status.generation:
-            return Verdict("revoked")
+            return GateVerdict("revoked")
         subjects = {f"tenant:{tenant_id}": "requests"}
         verdict = self._tenants(subjects, status, status.record(), windows, meter, month, counted=counted)
         if verdict.outcome == "ok" and verdict.tenant and verdict.tenant.session_timeout_minutes:
@@ -103,15 +103,15 @@ class Fallback:
 
     async def key(
         self, key_hash: bytes, windows: Sequence[Window], meter: Meter, month: str, *, counted: bool = True
-    ) -> Verdict:
+    ) -> GateVerdict:
         """The verdict on a request with an API key; not `counted`: it has been counted already."""
         async with self._database.transaction() as tx:
             status = await read_key_status(tx, key_hash, month)
         if status is None:
-            return Verdict("ok")
+            return GateVerdict("ok")
         key, tenant = status.key.record(), status.tenant.record()
         if not key.lives_at(self._now()):
-            return Verdict("ok", key=key)
+            return GateVerdict("ok", key=key)
         meter = meter if meter.scope in key.scopes else NO_METER
         subjects = {f"key:{key.id}": "requests", f"tenant:{tenant.id}": "tenant"}
         verdict = self._tenants(subjects, status, tenant, windows, meter, month, counted=counted)
@@ -120,30 +120,30 @@ class Fallback:
             self._owed.keys[key_hash] = KeyUse(before.times + 1, self._now())
         return verdict._replace(key=key)
 
-    def system(self, windows: Sequence[Window], *, counted: bool = True) -> Verdict:
+    def system(self, windows: Sequence[Window], *, counted: bool = True) -> GateVerdict:
         """The verdict on a request with the deployment's own key."""
         figures = figures_of(self._settings, "enterprise")
         if not counted:
             return self._least_left([SYSTEM], figures)
         return self._admit({SYSTEM: "requests"}, figures, windows)
 
-    def windows(self, windows: Sequence[Window]) -> Verdict:
+    def windows(self, windows: Sequence[Window]) -> GateVerdict:
         """The verdict of the windows alone."""
         return self._admit({}, None, windows)
 
-    def forgive(self, window: Window, moment: str) -> None:
+    def refund(self, window: Window, moment: str) -> None:
         """Take the call of this moment out of a window again."""
         calls = self._calls_of(window)
         if float(moment) in calls:
             calls.remove(float(moment))
 
-    async def use(self, tenant_id: UUID, figure: int, meter: Meter, month: str) -> Verdict:
+    async def use(self, tenant_id: UUID, figure: int, meter: Meter, month: str) -> GateVerdict:
         """The verdict on a use of the month."""
         used = (await self.amounts(tenant_id, month)).get(meter.name, 0)
         if 0 <= figure < used + meter.amount:
-            return Verdict("used_up")
+            return GateVerdict("used_up")
         self._count(tenant_id, month, meter.name, meter.amount)
-        return Verdict("ok")
+        return GateVerdict("ok")
 
     # What is known ----------------------------------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class Fallback:
         month: str,
         *,
         counted: bool = True,
-    ) -> Verdict:
+    ) -> GateVerdict:
         figures = figures_of(self._settings, tenant.tier)
         if tenant.status != "active" or not counted:
             return self._least_left(subjects, figures)._replace(tenant=tenant)
@@ -209,8 +209,13 @@ class Fallback:
         return verdict._replace(tenant=tenant)
 
     def _admit(
-        self, subjects: Mapping[str, str], figures: Figures | None, windows: Sequence[Window], *, used_up: bool = False
-    ) -> Verdict:
+        self,
+        subjects: Mapping[str, str],
+        figures: RequestLimits | None,
+        windows: Sequence[Window],
+        *,
+        used_up: bool = False,
+    ) -> GateVerdict:
         """Whether buckets and windows all permit it; only then it is counted in each of them.
 
         `subjects`: whose buckets, minutes and days it counts in, and what their limits are called after.
@@ -251,7 +256,7 @@ class Fallback:
         if figures is not None:
             told = self._least_left(subjects, figures)
         else:
-            told = self._told_of(spans[-1]) if spans else Verdict("ok")
+            told = self._told_of(spans[-1]) if spans else GateVerdict("ok")
         if outcome != "limited":
             retry_after, passed = 0, None
         moment = repr(now) if spans else ""
@@ -266,21 +271,21 @@ class Fallback:
             calls = [*self._calls_of(window), now]
             _remember(self._calls, window.name, calls[-window.most :] if window.most else [])
 
-    def _least_left(self, subjects: Iterable[str], figures: Figures) -> Verdict:
+    def _least_left(self, subjects: Iterable[str], figures: RequestLimits) -> GateVerdict:
         """What is told of the minutes of subjects: the one with less left."""
         told = [self._told(Window(f"minute:{subject}", figures.per_minute, 60)) for subject in subjects]
         return min(told, key=attrgetter("remaining"))
 
-    def _told(self, window: Window) -> Verdict:
+    def _told(self, window: Window) -> GateVerdict:
         left = max(0, window.most - self._used_of(window))
-        return Verdict("ok", window.most, left, int(_ends(window, self._now())))
+        return GateVerdict("ok", window.most, left, int(_ends(window, self._now())))
 
-    def _told_of(self, window: Window) -> Verdict:
+    def _told_of(self, window: Window) -> GateVerdict:
         calls = self._calls_of(window)
         ends = math.ceil((calls[0] if calls else self._now()) + window.seconds)
-        return Verdict("ok", window.most, max(0, window.most - len(calls)), ends)
+        return GateVerdict("ok", window.most, max(0, window.most - len(calls)), ends)
 
-    def _filled(self, subject: str, figures: Figures) -> float:
+    def _filled(self, subject: str, figures: RequestLimits) -> float:
         tokens, at = self._tokens.get(subject, (float(figures.burst), self._now()))
         return min(float(figures.burst), tokens + max(0.0, self._now() - at) * figures.per_minute / 60)
 

@@ -22,10 +22,10 @@ from service.platform.access.caller_cache import MOST_LOADS, CallerCache
 from service.platform.access.caller_status import (
     CALLS,
     NO_METER,
+    GateVerdict,
     Meter,
     TenantRecord,
     TenantUsage,
-    Verdict,
     Window,
     figures_of,
 )
@@ -70,7 +70,7 @@ class Gate:
         self._enforce = "1" if settings.rate_limits == "on" else "0"
         self._script = resources.files("service.platform.access").joinpath("gate.lua").read_text(encoding="utf-8")
         self._digest = ""
-        breaker.owed(self._hand_over)
+        breaker.on_recovery(self._hand_over)
 
     # Verdicts ---------------------------------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ class Gate:
         meter: Meter = NO_METER,
         *,
         counted: bool = True,
-    ) -> Verdict:
+    ) -> GateVerdict:
         """The verdict on a request with a user's token; not `counted`: no limit concerns it."""
         month = self._month()
         return await self._breaker.either(
@@ -116,7 +116,7 @@ class Gate:
 
     async def key(
         self, key_hash: bytes, windows: Sequence[Window] = (), meter: Meter = NO_METER, *, counted: bool = True
-    ) -> Verdict:
+    ) -> GateVerdict:
         """The verdict on a request with an API key; `key` of the verdict is None for one that does not exist.
 
         The key of a verdict may be dead: that is for the caller to refuse, and nothing was counted.
@@ -127,7 +127,7 @@ class Gate:
             partial(self._fallback.key, key_hash, windows, meter, month, counted=counted),
         )
 
-    async def system(self, windows: Sequence[Window] = (), *, counted: bool = True) -> Verdict:
+    async def system(self, windows: Sequence[Window] = (), *, counted: bool = True) -> GateVerdict:
         """The verdict on a request with the deployment's own key, which has the enterprise tier's figures."""
         per_minute, burst, per_day = figures_of(self._settings, "enterprise")
         return await self._breaker.either(
@@ -147,7 +147,7 @@ class Gate:
             partial(_at_once, self._fallback.system, windows, counted=counted),
         )
 
-    async def use(self, tenant_id: UUID, tier: str, meter: Meter) -> Verdict:
+    async def use(self, tenant_id: UUID, tier: str, meter: Meter) -> GateVerdict:
         """The verdict on a use that only the request's body tells the amount of."""
         figure, month = meter.most.of(tier), self._month()
         flat = meter._replace(most=ByTier(figure, figure, figure, figure))
@@ -156,18 +156,18 @@ class Gate:
             partial(self._fallback.use, tenant_id, figure, meter, month),
         )
 
-    async def windows(self, windows: Sequence[Window]) -> Verdict:
+    async def windows(self, windows: Sequence[Window]) -> GateVerdict:
         """The verdict on a call that has no caller yet, or on a quota of its own within a request."""
         return await self._breaker.either(
             partial(self._ask, "none", "", "", "", 0, "", windows, NO_METER, self._month()),
             partial(_at_once, self._fallback.windows, windows),
         )
 
-    async def forgive(self, window: Window, moment: str) -> None:
+    async def refund(self, window: Window, moment: str) -> None:
         """Take the call of a verdict's moment out of a window again: it is none of those that the window is about."""
         await self._breaker.either(
             partial(self._forgive, window, moment),
-            partial(_at_once, self._fallback.forgive, window, moment),
+            partial(_at_once, self._fallback.refund, window, moment),
         )
 
     async def _forgive(self, window: Window, moment: str) -> None:
@@ -187,7 +187,7 @@ class Gate:
         month: str,
         *,
         counted: bool = True,
-    ) -> Verdict:
+    ) -> GateVerdict:
         arguments: list[Any] = [
             mode,
             self._enforce if counted else "-",
@@ -215,7 +215,7 @@ class Gate:
                 case b"load_usage":
                     await self._caller_cache.load_usage(UUID(answer[1].decode()), month)
                 case b"revoked":
-                    return Verdict("revoked")
+                    return GateVerdict("revoked")
                 case outcome:
                     record = key = None
                     if answer[6]:
@@ -233,9 +233,9 @@ class Gate:
                         self._caller_cache.misses += 1
                     else:
                         self._caller_cache.hits += 1
-                    await self._switches.heed(answer[8])
+                    await self._switches.sync_version(answer[8])
                     limit, remaining, reset, retry_after = answer[1:5]
-                    return Verdict(
+                    return GateVerdict(
                         outcome.decode(),
                         limit,
                         remaining,

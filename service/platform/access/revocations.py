@@ -118,7 +118,7 @@ class Revocations:
 
     async def _copy_all(self) -> None:
         async with self._database.transaction() as tx:
-            rows = await tx.all(_Revocation, "SELECT * FROM live_revocations()")
+            rows = await tx.fetch_all(_Revocation, "SELECT * FROM live_revocations()")
         # In one transaction: a flush half-way would leave a marker that promises revocations which are gone.
         async with self._redis.pipeline(transaction=True) as pipe:
             for row in rows:

@@ -129,7 +129,7 @@ class Switches:
 
     # The copy ---------------------------------------------------------------------------------------------------------
 
-    async def heed(self, told: bytes) -> None:
+    async def sync_version(self, told: bytes) -> None:
         """Redis has this version; nothing to do where it is the process's own."""
         if told in (self._told, self._unread):
             return

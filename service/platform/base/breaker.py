@@ -28,7 +28,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     open_seconds_max: float
 
 
-class Figures(Struct, frozen=True, kw_only=True):
+class BreakerFigures(Struct, frozen=True, kw_only=True):
     """What a breaker has counted in its process."""
 
     state: State
@@ -103,12 +103,12 @@ class Breaker:
         return max(1, math.ceil(self.seconds_left))
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> BreakerFigures:
         """What was counted here."""
         retry_at = None
         if self._retry_at is not None:
             retry_at = datetime.fromtimestamp(time.time() + self._retry_at - self._now(), UTC)
-        return Figures(
+        return BreakerFigures(
             state=self.state,
             successes=self.successes,
             failures=self._failures,

@@ -43,7 +43,7 @@ def anchor_of(detail: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", detail.lower()).strip("_")
 
 
-class Limit(Protocol):
+class CountedLimit(Protocol):
     """A limit that can be told."""
 
     @property
@@ -180,7 +180,7 @@ class RateLimited(Problem, status=429):
         self.retry_after_seconds = retry_after_seconds
 
     @classmethod
-    def passing(cls, window: Limit | None, retry_after_seconds: int) -> Self:
+    def passing(cls, window: CountedLimit | None, retry_after_seconds: int) -> Self:
         """This problem with the limit that was passed, where it is known."""
         faults = [Fault([], f"the limit is {window.words}")] if window is not None else []
         return cls(*faults, retry_after_seconds=retry_after_seconds)

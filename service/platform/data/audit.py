@@ -29,7 +29,7 @@ START: Final = bytes(32)
 """What stands in for the hash before a tenant's first entry."""
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class AuditEntry(Struct, frozen=True, kw_only=True):
     """What happened, as it is appended: the columns of the audit log that a writer gives."""
 
     id: UUID
@@ -48,7 +48,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     """The text of a JSON object."""
 
 
-def encoded(entries: list[Entry]) -> str:
+def encoded(entries: list[AuditEntry]) -> str:
     """Entries as `append_audit` takes them."""
     return msgspec.json.encode(entries).decode()
 
@@ -149,14 +149,14 @@ def breaks(records: Iterable[Record], *, gaps: bool = False) -> Iterator[Break]:
     hash of the entry before it. With `gaps` (an export under a filter) numbers may be left out, at the beginning as
     well, but not go back. Nothing tells of entries that are cut off at the end.
     """
-    chain = Chain(gaps=gaps)
+    chain = AuditChain(gaps=gaps)
     for record in records:
         if reason := chain.fault(record):
             yield Break(record.sequence, reason)
     yield from chain.unexplained()
 
 
-class Chain:
+class AuditChain:
     """Entries that go by one after the other, and whether each fits; `gaps` as in `breaks`."""
 
     def __init__(self, *, gaps: bool = False) -> None:

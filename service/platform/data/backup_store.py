@@ -18,7 +18,7 @@ BACKUP_LOCK: Final = 0x4241434B
 Connection = psycopg.Connection[Any]
 
 
-class Head(Struct, frozen=True):
+class ChainHead(Struct, frozen=True):
     """The end of a tenant's audit chain."""
 
     tenant_id: str
@@ -26,7 +26,7 @@ class Head(Struct, frozen=True):
     hash: str
 
 
-class Facts(Struct, frozen=True):
+class DatabaseFacts(Struct, frozen=True):
     """What a snapshot says of its database."""
 
     snapshot: str
@@ -38,7 +38,7 @@ class Facts(Struct, frozen=True):
     migrations: list[str]
     damaged: set[str]
     """Blobs that some tenant's row marks as damaged."""
-    heads: list[Head]
+    heads: list[ChainHead]
     owner: str
     """The role whose tables they are."""
     definers: list[str]
@@ -56,7 +56,7 @@ def hold(connection: Connection) -> None:
     connection.execute("SELECT pg_advisory_lock(%s)", [BACKUP_LOCK])
 
 
-def facts(reader: Connection) -> Facts:
+def facts(reader: Connection) -> DatabaseFacts:
     """Begin a snapshot, which lasts until the connection is closed or committed."""
     reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     reader.read_only = True
@@ -77,15 +77,15 @@ def facts(reader: Connection) -> Facts:
             """
         )
     ]
-    return Facts(snapshot, made_at, postgres, deployment, migrations, damaged, heads(reader), owner, definers)
+    return DatabaseFacts(snapshot, made_at, postgres, deployment, migrations, damaged, heads(reader), owner, definers)
 
 
-def heads(connection: Connection) -> list[Head]:
+def heads(connection: Connection) -> list[ChainHead]:
     """The ends of all audit chains."""
     found = connection.execute(
         "SELECT tenant_id::text, sequence, encode(hash, 'hex') FROM audit_heads ORDER BY tenant_id"
     )
-    return [Head(*row) for row in found]
+    return [ChainHead(*row) for row in found]
 
 
 def blob_keys(reader: Connection) -> Iterator[str]:

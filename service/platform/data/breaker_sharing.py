@@ -18,7 +18,7 @@ from msgspec import Struct
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from service.platform.base.breaker import Figures
+from service.platform.base.breaker import BreakerFigures
 from service.platform.base.breaker_schema import Change, SeenBy, Service
 from service.platform.base.breakers import HISTORY_MAX, Breakers
 from service.platform.data.fallback_cache import Counts, FallbackCache
@@ -72,7 +72,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     """What a process tells of itself."""
 
     process: str
-    breakers: dict[Service, Figures]
+    breakers: dict[Service, BreakerFigures]
     cache: Counts = Counts()
     sync: SyncCounts = SyncCounts()
 

@@ -155,39 +155,41 @@ class Transaction:
         with named_refusals():
             await self._connection.execute(cast(Any, sql), parameters)
 
-    async def all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
+    async def fetch_all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
         """All rows, as `kind`."""
         with named_refusals():
             cursor = self._connection.cursor(row_factory=into(kind))
             await cursor.execute(cast(Any, sql), parameters)
             return await cursor.fetchall()
 
-    async def counted(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[tuple[T, int]]:
+    async def fetch_counted(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[tuple[T, int]]:
         """All rows, as `kind` with the number in the last column."""
         with named_refusals():
             cursor = self._connection.cursor(row_factory=into_counted(kind))
             await cursor.execute(cast(Any, sql), parameters)
             return await cursor.fetchall()
 
-    async def one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
+    async def fetch_one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
         """The first row, as `kind`, or None."""
         with named_refusals():
             cursor = self._connection.cursor(row_factory=into(kind))
             await cursor.execute(cast(Any, sql), parameters)
             return await cursor.fetchone()
 
-    async def one(self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]) -> T:
+    async def fetch_one(
+        self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]
+    ) -> T:
         """The first row, as `kind`.
 
         Raises:
             missing: there is no row.
         """
-        row = await self.one_or_none(kind, sql, parameters)
+        row = await self.fetch_one_or_none(kind, sql, parameters)
         if row is None:
             raise missing
         return row
 
-    async def value(self, sql: str, parameters: Parameters | None = None) -> Any:
+    async def fetch_value(self, sql: str, parameters: Parameters | None = None) -> Any:
         """The first column of the first row, or None."""
         with named_refusals():
             cursor = await self._connection.execute(cast(Any, sql), parameters)
@@ -296,7 +298,7 @@ class Database:
             while True:
                 try:
                     async with self.transaction() as tx:
-                        _check_login(await tx.value(LOGIN))
+                        _check_login(await tx.fetch_value(LOGIN))
                     return
                 except Unavailable:
                     if time.monotonic() > end:
@@ -365,7 +367,7 @@ class Database:
                 await cursor.execute(cast(Any, sql), parameters)
                 return await cursor.fetchall()
 
-    async def counted(
+    async def fetch_counted(
         self, tenant_id: UUID | str | None, kind: type[T], sql: str, parameters: Parameters | None = None
     ) -> list[tuple[T, int]]:
         """The rows of one query that writes nothing, as `Transaction.counted` gives them, in a single round trip.

@@ -40,7 +40,7 @@ def key_of(caller: Caller, path: str, query: bytes) -> Key:
     )
 
 
-class Kept(NamedTuple):
+class CachedAnswer(NamedTuple):
     """An answer as it went out."""
 
     content: bytes
@@ -61,7 +61,7 @@ class Counts(NamedTuple):
     cleared: int = 0
 
 
-class FallbackCache(Lru[Key, Kept]):
+class FallbackCache(Lru[Key, CachedAnswer]):
     """The answers of one process, by caller, path and query.
 
     What a tenant changes drops all that is kept of it. An answer that was begun before that change, and ends after it,
@@ -94,11 +94,11 @@ class FallbackCache(Lru[Key, Kept]):
         tenant_id: Any = key[0]
         if self.most == 0 or len(content) > ANSWER_BYTES_MAX or self._changed.get(tenant_id, self._forgotten) > turn:
             return
-        self.keep(key, Kept(content, headers, self._now()), len(content) + ENTRY_BYTES)
+        self.keep(key, CachedAnswer(content, headers, self._now()), len(content) + ENTRY_BYTES)
         if key in self._kept:
             self._of_tenant.setdefault(tenant_id, set()).add(key)
 
-    def find(self, key: Key) -> tuple[Kept, int] | None:
+    def find(self, key: Key) -> tuple[CachedAnswer, int] | None:
         """What is kept of this and its age in whole seconds; None where there is nothing that is young enough."""
         found = self.get(key)
         if found is not None:

@@ -40,7 +40,7 @@ class RedisBreaker:
         """Do this once before Redis is asked again. Where it fails, Redis stays away."""
         self._first.append(load)
 
-    def owed(self, catch_up: Callable[[], Awaitable[bool]]) -> None:
+    def on_recovery(self, catch_up: Callable[[], Awaitable[bool]]) -> None:
         """Do this before Redis is asked again, until none says any more that there was something to do.
 
         Where nothing is to do it must not await, lest more come up after it looked. Where it fails, Redis stays away.

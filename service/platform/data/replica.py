@@ -73,7 +73,7 @@ class Replica:
         self._unnoted = -1
         """The last position that Redis was not there to be told."""
         primary.committed = self._note
-        breaker.owed(self._catch_up)
+        breaker.on_recovery(self._catch_up)
 
     async def open(self) -> None:
         """Begin to connect; a replica that is away keeps nobody waiting."""
@@ -126,9 +126,9 @@ class Replica:
                 whole = await self._breaker.either(lambda: self._ask("ZSCORE", NOTES, EVERYBODY), _unknown) is not None
                 now = time.monotonic()
                 async with self._primary.transaction() as tx:
-                    there = await tx.one_or_none(_Place, _PRIMARY)
+                    there = await tx.fetch_one_or_none(_Place, _PRIMARY)
                 async with self._database.transaction() as tx:
-                    here = await tx.one_or_none(_Place, _REPLICA)
+                    here = await tx.fetch_one_or_none(_Place, _REPLICA)
                 assert there is not None
                 assert there.position is not None
                 if not whole:  # Redis lost its notes: whatever they said lies before this position

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.audit import APPEND, AuditEntry, encoded
 from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources, Unit
 
@@ -128,7 +128,7 @@ class _Tenant(Struct):
 
 async def _tell_of(resources: Resources, tenant_id: UUID, before: datetime) -> None:
     async with resources.database.transaction(tenant_id) as tx:
-        ended = await tx.all(Counted, _ENDED, [tenant_id, before])
+        ended = await tx.fetch_all(Counted, _ENDED, [tenant_id, before])
         if ended:  # else another worker was faster
             emails = await emails_of(tx, {one.user_id for one in ended if one.user_email is None})
             await tx.execute(APPEND, [tenant_id, encoded([_entry(one, emails) for one in ended])])
@@ -136,12 +136,12 @@ async def _tell_of(resources: Resources, tenant_id: UUID, before: datetime) -> N
 
 async def is_untold(unit: Unit, moment: datetime) -> bool:
     """Whether calls up to a moment are counted that are no entries of the tenant's audit log yet."""
-    return bool(await unit.value("SELECT EXISTS (SELECT FROM calls WHERE since <= %s)", [moment]))
+    return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM calls WHERE since <= %s)", [moment]))
 
 
-def _entry(one: Counted, emails: dict[UUID | None, str]) -> Entry:
+def _entry(one: Counted, emails: dict[UUID | None, str]) -> AuditEntry:
     told = {"calls": one.calls, "formulas": one.formulas, "first_at": one.first_at}
-    return Entry(
+    return AuditEntry(
         id=new_id(),
         occurred_at=one.last_at,
         user_id=one.user_id,
@@ -163,7 +163,7 @@ async def emails_of(tx: Transaction, wanted: set[UUID | None]) -> dict[UUID | No
     known = [user_id for user_id in wanted if user_id is not None]
     if not known:
         return {}
-    found = await tx.all(_Email, "SELECT id, email FROM users WHERE id = ANY(%s)", [known])
+    found = await tx.fetch_all(_Email, "SELECT id, email FROM users WHERE id = ANY(%s)", [known])
     return {user.id: user.email for user in found}
 
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.audit import APPEND, AuditEntry, encoded
 from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources
 
@@ -154,7 +154,7 @@ async def not_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumbe
     """Those of these events that are not noted yet; until this transaction ends nobody else asks of this tenant."""
     await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"events {tenant_id}"])
     given = [[one.source for one in numbers], [one.number for one in numbers], tenant_id]
-    return set(await tx.all(EventNumber, _NOT_ARRIVED, given))
+    return set(await tx.fetch_all(EventNumber, _NOT_ARRIVED, given))
 
 
 async def tell_missing(resources: Resources, waiting_since: datetime | None) -> None:
@@ -166,13 +166,13 @@ async def tell_missing(resources: Resources, waiting_since: datetime | None) -> 
     ripe = await resources.database.look(_Source, "SELECT * FROM suspect_events(%s, %s)", figures)
     for source in ripe:
         async with resources.database.transaction(source.tenant_id) as tx:
-            gaps = await tx.all(_Gap, _TAKE_MISSING, [source.tenant_id, source.source])
+            gaps = await tx.fetch_all(_Gap, _TAKE_MISSING, [source.tenant_id, source.source])
             if not gaps:  # another worker was faster
                 continue
             missing = sum(gap.last - gap.first + 1 for gap in gaps)
             log.error("events.missing", tenant_id=source.tenant_id, source=source.source, missing=missing)
             told = {"missing": missing, "gaps": [[gap.first, gap.last] for gap in gaps[:GAPS_TOLD]]}
-            entry = Entry(
+            entry = AuditEntry(
                 id=new_id(),
                 occurred_at=resources.clock.now(),
                 action=MISSING,

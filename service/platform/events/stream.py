@@ -21,7 +21,7 @@ from redis.exceptions import ResponseError
 from service.platform.base.caller import NOBODY
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.audit import APPEND, AuditEntry, encoded
 from service.platform.events.calls import LOOKS, count, emails_of, tell_calls
 from service.platform.events.numbers import (
     TIMES_A_GAP,
@@ -213,9 +213,9 @@ async def _write(resources: Resources, tenant_id: UUID, events: list[Sent]) -> N
             await tx.execute(APPEND, [tenant_id, encoded([_entry(event, emails) for event in alone])])
 
 
-def _entry(event: Event, emails: dict[UUID | None, str]) -> Entry:
+def _entry(event: Event, emails: dict[UUID | None, str]) -> AuditEntry:
     subject = event.subject
-    return Entry(
+    return AuditEntry(
         id=event.id,
         occurred_at=event.occurred_at,
         user_id=event.user_id,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from service.platform.access.caller_status import NO_METER, KeyRecord, Meter, TenantRecord, Verdict
+from service.platform.access.caller_status import NO_METER, GateVerdict, KeyRecord, Meter, TenantRecord
 from service.platform.access.rights import Rights
 from service.platform.access.switches import may_operate
 from service.platform.base import problem as problems
@@ -23,7 +23,7 @@ TENANT: Final = ("header", "x-tenant-id")
 ANOTHERS: Final = "only who runs the deployment names another tenant than their own"
 
 
-async def admit(ctx: Context, route: Route) -> Verdict:
+async def admit(ctx: Context, route: Route) -> GateVerdict:
     """Let the caller of a request in, and tell `ctx` who it is; what the gate said of them.
 
     Raises:
@@ -45,13 +45,13 @@ async def admit(ctx: Context, route: Route) -> Verdict:
     return verdict
 
 
-async def _admit(ctx: Context, route: Route) -> Verdict:
+async def _admit(ctx: Context, route: Route) -> GateVerdict:
     resources = ctx.resources
     if route.access == "public":
         _check_maintenance(ctx, route)
         _check_flag(ctx, route)
         if not route.limited or route.windows is None:
-            return Verdict("ok")
+            return GateVerdict("ok")
         verdict = await resources.gate.windows(route.windows(resources.settings, ctx.origin, ""))
         return _passed(verdict)
     authorization, key = ctx.headers.get(b"authorization"), ctx.headers.get(b"x-api-key")
@@ -120,7 +120,7 @@ async def admit_again(ctx: Context, route: Route) -> None:
         raise _with(refusal, verdict) from None
 
 
-def _home(ctx: Context, verdict: Verdict) -> TenantRecord:
+def _home(ctx: Context, verdict: GateVerdict) -> TenantRecord:
     """The tenant that the caller is at home in.
 
     Raises:
@@ -133,7 +133,7 @@ def _home(ctx: Context, verdict: Verdict) -> TenantRecord:
     return verdict.tenant
 
 
-def _check_rights(ctx: Context, route: Route, verdict: Verdict) -> None:
+def _check_rights(ctx: Context, route: Route, verdict: GateVerdict) -> None:
     """See that the caller may call this route.
 
     Raises:
@@ -145,7 +145,7 @@ def _check_rights(ctx: Context, route: Route, verdict: Verdict) -> None:
         raise problems.EnrolmentRequired
 
 
-def _check_maintenance(ctx: Context, route: Route, verdict: Verdict | None = None) -> None:
+def _check_maintenance(ctx: Context, route: Route, verdict: GateVerdict | None = None) -> None:
     """See that the route answers now. Until it is known who calls, `verdict` is None, and nobody is an operator.
 
     Raises:
@@ -164,7 +164,7 @@ def _check_flag(ctx: Context, route: Route) -> None:
         ctx.resources.switches.check(route.flag, ctx.tenant_id)
 
 
-def _passes(ctx: Context, caller: Caller, verdict: Verdict) -> bool:
+def _passes(ctx: Context, caller: Caller, verdict: GateVerdict) -> bool:
     """Whether the caller goes on working during maintenance; `verdict` is on the tenant that they are at home in."""
     home = verdict.tenant
     return home is not None and caller.kind in ("user", "operator") and _is_operators(ctx, caller.role, home)
@@ -181,7 +181,7 @@ def _is_system_key(ctx: Context, key: bytes) -> bool:
     return known is not None and hmac.compare_digest(digest(known), digest(key.decode("latin-1")))
 
 
-async def _system(ctx: Context, route: Route) -> Verdict:
+async def _system(ctx: Context, route: Route) -> GateVerdict:
     """The deployment's own key: it administers the tenant that it names, whatever that one's status."""
     windows = route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if route.windows else ()
     verdict = _passed(await ctx.resources.gate.system(windows, counted=route.limited))
@@ -250,7 +250,7 @@ def _is_operators(ctx: Context, role: Role, home: TenantRecord) -> bool:
     return role in ("owner", "admin") and home.slug in ctx.settings.operator_tenants
 
 
-async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdict, Caller, Rights]:
+async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[GateVerdict, Caller, Rights]:
     scheme, _, token = authorization.partition(b" ")
     if scheme.lower() != b"bearer":
         raise problems.InvalidToken.at(["header", "authorization"], "expected Bearer and an access token")
@@ -292,7 +292,7 @@ async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdi
     return verdict, caller, rights
 
 
-async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller, Rights]:
+async def _key(ctx: Context, route: Route, key: bytes) -> tuple[GateVerdict, Caller, Rights]:
     windows = route.windows(ctx.settings, ctx.origin, "") if route.windows else ()
     key_hash = digest(key.decode("latin-1"))
     verdict = await ctx.resources.gate.key(key_hash, windows, _meter(ctx, route))
@@ -319,7 +319,7 @@ async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller,
     return verdict, caller, rights
 
 
-def _living_key(ctx: Context, verdict: Verdict) -> KeyRecord:
+def _living_key(ctx: Context, verdict: GateVerdict) -> KeyRecord:
     """The key that the gate found.
 
     Raises:
@@ -341,7 +341,7 @@ def _meter(ctx: Context, route: Route) -> Meter:
     return route.metered[0](ctx.settings)._replace(scope=route.access)
 
 
-def _pass_metered(ctx: Context, route: Route, verdict: Verdict) -> None:
+def _pass_metered(ctx: Context, route: Route, verdict: GateVerdict) -> None:
     if verdict.outcome == "used_up":
         assert route.metered is not None
         seconds = ctx.resources.gate.seconds_left_of_month()
@@ -366,12 +366,12 @@ async def _tenant_named(ctx: Context, named: str) -> TenantRecord:
     return tenant
 
 
-def _passed(verdict: Verdict) -> Verdict:
+def _passed(verdict: GateVerdict) -> GateVerdict:
     if verdict.outcome == "limited":
         raise _with(problems.RateLimited.passing(verdict.passed, verdict.retry_after_seconds), verdict)
     return verdict
 
 
-def _with(refusal: Problem, verdict: Verdict) -> Problem:
+def _with(refusal: Problem, verdict: GateVerdict) -> Problem:
     refusal.verdict = verdict  # the answer carries the limits even when it refuses
     return refusal

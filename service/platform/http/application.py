@@ -17,7 +17,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp
 
 from service.platform import tracing
-from service.platform.access.caller_status import Verdict
+from service.platform.access.caller_status import GateVerdict
 from service.platform.base import problem as problems
 from service.platform.base.problem import Problem, TooManyConnections
 from service.platform.http.connections import Connections
@@ -234,6 +234,6 @@ def _dressed(response: Response, request: Request, request_id: str) -> Response:
     response.raw_headers += [
         (b"x-request-id", request_id.encode("ascii")),
         (b"x-content-type-options", b"nosniff"),
-        *limit_headers(Verdict("ok"), request.app.state.resources),
+        *limit_headers(GateVerdict("ok"), request.app.state.resources),
     ]
     return response

@@ -93,7 +93,7 @@ class Binding:
             elif len(content) <= LARGE_BYTES:
                 arguments["body"] = self._bind_body(content)
             else:
-                arguments["body"] = await ctx.resources.bodies(ctx.payer, self._bind_body, content)
+                arguments["body"] = await ctx.resources.bodies(ctx.tenant_key, self._bind_body, content)
         return arguments, content, closing
 
     def _parameters(self, raw: bytes) -> list[tuple[str, str]]:

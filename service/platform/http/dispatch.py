@@ -17,7 +17,7 @@ import structlog
 from prometheus_client import Histogram
 
 from service.platform import tracing
-from service.platform.access.caller_status import Verdict, is_within, read_address
+from service.platform.access.caller_status import GateVerdict, is_within, read_address
 from service.platform.access.cookies import SESSION_HEADER, check_session_header
 from service.platform.base import problem as problems
 from service.platform.base.memory import RETRY_SECONDS
@@ -38,14 +38,14 @@ from service.platform.http.compression import (
     is_compressible,
     takes_gzip,
 )
-from service.platform.http.idempotency import Claim, claim_of
+from service.platform.http.idempotency import IdempotencyClaim, claim_of
 from service.platform.http.intake import Intake, Receive, Scope, Send
 from service.platform.http.waiting import read_and_wait
 from service.platform.log import log_request
 from service.platform.metrics import REQUEST_SECONDS
 from service.platform.route.api import Raw, Route, Streamed
 from service.platform.unit.context import Context, Resources
-from service.platform.unit.storage import report
+from service.platform.unit.storage import report_damage
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 ONCE = frozenset(
@@ -101,10 +101,10 @@ class Endpoint:
             headers=headers,
         )
         if scope["method"] == "HEAD":
-            ctx.changed_nothing()  # nobody has what is told of
-        verdict = Verdict("ok")
+            ctx.skip_event()  # nobody has what is told of
+        verdict = GateVerdict("ok")
         closing: Callable[[], Awaitable[None]] | None = None
-        claim: Claim | None = None
+        claim: IdempotencyClaim | None = None
         kept_as: tuple[Key, int] | None = None
         try:
             if resources.memory.is_short and not self.route.essential:
@@ -136,7 +136,7 @@ class Endpoint:
             if claim is not None:
                 await claim.release()
             if isinstance(error, Damaged):
-                await report(resources, error.key, request_id)
+                await report_damage(resources, error.key, request_id)
             stale = _stale(resources, kept_as[0]) if kept_as and isinstance(error, problems.Unavailable) else None
             if stale is not None:
                 answer = stale
@@ -181,7 +181,9 @@ class Endpoint:
             timer = self._timers[status] = REQUEST_SECONDS.labels(self.route.method, self.route.path, status)
         timer.observe(time.perf_counter() - started)
 
-    async def _perform(self, ctx: Context, arguments: dict[str, Any], claim: Claim | None, receive: Receive) -> _Answer:
+    async def _perform(
+        self, ctx: Context, arguments: dict[str, Any], claim: IdempotencyClaim | None, receive: Receive
+    ) -> _Answer:
         """Handle the request, record it, and commit; the answer is encoded before, since it may have to be kept."""
         if claim is not None and self.route.metered is not None:
             await ctx.use(self.route.metered[0](ctx.settings), self.route.metered[1])
@@ -327,7 +329,7 @@ def _check_once(headers: Sequence[tuple[bytes, bytes]]) -> None:
 
 
 async def _send(
-    send: Send, receive: Receive, answer: _Answer, request_id: str, verdict: Verdict, resources: Resources
+    send: Send, receive: Receive, answer: _Answer, request_id: str, verdict: GateVerdict, resources: Resources
 ) -> None:
     headers = [
         (b"x-request-id", request_id.encode("ascii")),
@@ -371,13 +373,13 @@ async def _left(receive: Receive) -> None:
         pass
 
 
-def limit_headers(verdict: Verdict, resources: Resources) -> list[tuple[bytes, bytes]]:
+def limit_headers(verdict: GateVerdict, resources: Resources) -> list[tuple[bytes, bytes]]:
     """The rate-limit headers; where nothing was counted they carry the figure that a new tenant would have."""
     if verdict.limit:
         return verdict.headers
     settings = resources.settings
     figure = settings.requests_per_minute.of(settings.tier_of_new_tenant)
-    return Verdict("ok", figure, figure, (int(resources.clock.now().timestamp()) // 60 + 1) * 60).headers
+    return GateVerdict("ok", figure, figure, (int(resources.clock.now().timestamp()) // 60 + 1) * 60).headers
 
 
 def request_id_of(headers: Mapping[bytes, bytes]) -> str:

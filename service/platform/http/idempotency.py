@@ -36,7 +36,7 @@ class _Kept(Struct):
     content: bytes | None
 
 
-class Claim:
+class IdempotencyClaim:
     """The right of one request to be the first with its key."""
 
     def __init__(self, ctx: Context, caller: str, key: bytes, request_hash: bytes) -> None:
@@ -61,9 +61,9 @@ class Claim:
             AlreadyProcessed: its answer was not kept.
         """
         async with self._ctx.resources.database.transaction(self._tenant) as tx:
-            if await tx.value(_CLAIM, self._row) is not None:
+            if await tx.fetch_value(_CLAIM, self._row) is not None:
                 return None
-            kept = await tx.one_or_none(_Kept, _READ, self._row)
+            kept = await tx.fetch_one_or_none(_Kept, _READ, self._row)
         if kept is None:  # the first request was refused, or its answer expired, in between
             raise StillProcessing
         if kept.request_hash != self._row["request"]:
@@ -122,7 +122,7 @@ def is_keyed(ctx: Context, route: Route) -> bool:
 
 async def claim_of(
     ctx: Context, route: Route, path: str, query: bytes, content: bytes | dict[str, Any]
-) -> Claim | None:
+) -> IdempotencyClaim | None:
     """The claim of a request; None for one that wants none. `content`: the body, or the fields of a form.
 
     Raises:
@@ -136,7 +136,7 @@ async def claim_of(
     digest = await ctx.compute(_hash, f"{path}?".encode() + query, content)
     # With the deployment's secret: who reads the table alone cannot try passwords against the hash of a login.
     request_hash = ctx.resources.vault.fingerprint("idempotent request", digest.hex())
-    return Claim(ctx, _name(ctx), key, request_hash)
+    return IdempotencyClaim(ctx, _name(ctx), key, request_hash)
 
 
 def _name(ctx: Context) -> str:

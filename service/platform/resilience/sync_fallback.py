@@ -40,7 +40,7 @@ class NoWorker(Exception):
     """No worker lives, and jobs are due"""
 
 
-class Due(Struct, frozen=True):
+class DueJob(Struct, frozen=True):
     """Jobs that could begin."""
 
     small: int = 0
@@ -68,11 +68,11 @@ class SyncFallback:
             active=self.active, running=len(self._running), completed=self._completed, failed=self._failed
         )
 
-    async def due(self) -> Due | None:
+    async def due(self) -> DueJob | None:
         """The jobs that wait; None while the database does not tell."""
         try:
             async with asyncio.timeout(COUNTING_SECONDS), self._resources.database.transaction() as tx:
-                return await tx.one(Due, "SELECT small, large FROM jobs_due()", missing=Unavailable)
+                return await tx.fetch_one(DueJob, "SELECT small, large FROM jobs_due()", missing=Unavailable)
         except (TimeoutError, Problem):
             return None
 
@@ -131,7 +131,7 @@ class SyncFallback:
         try:
             async with self._resources.database.transaction() as tx:
                 await tx.execute("SELECT reap_jobs(false)")
-                claimed = await tx.all(
+                claimed = await tx.fetch_all(
                     Claimed,
                     "SELECT * FROM claim_small_jobs(%s, %s)",
                     [free, self._resources.settings.job_lease_seconds],

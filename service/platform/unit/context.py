@@ -30,9 +30,9 @@ from service.platform.base.compute import Compute
 from service.platform.base.memory import Memory
 from service.platform.base.problem import ConcurrentModification, Fault, Problem, RateLimited
 from service.platform.base.secrets import Tokens, Vault, new_id
-from service.platform.clock import Clock, there, zone_of
+from service.platform.clock import Clock, local_time, zone_of
 from service.platform.config import Settings
-from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.audit import APPEND, AuditEntry, encoded
 from service.platform.data.blobs import Blobs
 from service.platform.data.breaker_sharing import Sharing
 from service.platform.data.database import Database, Parameters, Transaction
@@ -141,7 +141,7 @@ class Unit:
         self._reads: Database | None = None
         self.has_begun = False
         """Whether it ever had a transaction."""
-        self._entries: list[Entry] = []
+        self._entries: list[AuditEntry] = []
         self._after_commit: list[Callable[[], Awaitable[None]]] = []
         self._on_rollback: list[Callable[[], Awaitable[None]]] = []
         self._afterwards: list[Callable[[], Awaitable[None]]] = []
@@ -157,7 +157,7 @@ class Unit:
         return self.tenant_id
 
     @property
-    def payer(self) -> Hashable:
+    def tenant_key(self) -> Hashable:
         """Whose work this is where places are shared."""
         return self.tenant_id
 
@@ -168,7 +168,7 @@ class Unit:
 
     async def compute(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a kernel in a thread."""
-        return await self.resources.compute(self.payer, function, *args, **kwargs)
+        return await self.resources.compute(self.tenant_key, function, *args, **kwargs)
 
     def now(self) -> datetime:
         """The present moment, in UTC."""
@@ -177,14 +177,14 @@ class Unit:
     async def zone(self) -> ZoneInfo:
         """The tenant's time zone: whose clocks NOW, TODAY, days and messages go by."""
         return zone_of(
-            await self.value(
+            await self.fetch_value(
                 "SELECT coalesce(settings ->> 'timezone', 'UTC') FROM tenants WHERE id = %s", [self.tenant]
             )
         )
 
-    async def there(self, moment: datetime) -> datetime:
+    async def local_time(self, moment: datetime) -> datetime:
         """A moment as the tenant's clocks show it."""
-        return there(moment, await self.zone())
+        return local_time(moment, await self.zone())
 
     def flag(self, name: str) -> bool:
         """Whether a feature is switched on, for the tenant where one is known."""
@@ -217,30 +217,32 @@ class Unit:
         await self.commit()
         self.tenant_id = tenant_id
 
-    async def one(self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]) -> T:
+    async def fetch_one(
+        self, kind: type[T], sql: str, parameters: Parameters | None = None, *, missing: type[Problem]
+    ) -> T:
         """The first row as `kind`, or the problem `missing`."""
-        return await (await self.begin()).one(kind, sql, parameters, missing=missing)
+        return await (await self.begin()).fetch_one(kind, sql, parameters, missing=missing)
 
-    async def one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
+    async def fetch_one_or_none(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> T | None:
         """The first row as `kind`, or None."""
-        return await (await self.begin()).one_or_none(kind, sql, parameters)
+        return await (await self.begin()).fetch_one_or_none(kind, sql, parameters)
 
-    async def all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
+    async def fetch_all(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[T]:
         """All rows as `kind`."""
-        return await (await self.begin()).all(kind, sql, parameters)
+        return await (await self.begin()).fetch_all(kind, sql, parameters)
 
-    async def counted(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[tuple[T, int]]:
+    async def fetch_counted(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[tuple[T, int]]:
         """All rows of a query that writes nothing, as `kind` with the number in the last column.
 
         Where the unit has no transaction yet, none is begun: the query is a single round trip of its own.
         """
         if self._transaction is not None:
-            return await self._transaction.counted(kind, sql, parameters)
-        return await (self._reads or self.resources.database).counted(self.tenant_id, kind, sql, parameters)
+            return await self._transaction.fetch_counted(kind, sql, parameters)
+        return await (self._reads or self.resources.database).fetch_counted(self.tenant_id, kind, sql, parameters)
 
-    async def value(self, sql: str, parameters: Parameters | None = None) -> Any:
+    async def fetch_value(self, sql: str, parameters: Parameters | None = None) -> Any:
         """The first column of the first row, or None."""
-        return await (await self.begin()).value(sql, parameters)
+        return await (await self.begin()).fetch_value(sql, parameters)
 
     async def execute(self, sql: str, parameters: Parameters | None = None) -> int:
         """Run a statement; the number of rows that it touched."""
@@ -276,7 +278,7 @@ class Unit:
         """Run this once the transaction is safe: copies into Redis, and nothing that must not be lost."""
         self._after_commit.append(follow)
 
-    async def forget(self, drop: Callable[[], Awaitable[None]]) -> None:
+    async def drop_copies(self, drop: Callable[[], Awaitable[None]]) -> None:
         """Have the gate forget its copy of what changes.
 
         Before the commit, so that there is no commit without it, and once more after it, should a copy of what was have
@@ -285,7 +287,7 @@ class Unit:
         await drop()
         self.after_commit(drop)
 
-    def afterwards(self, work: Callable[[], Awaitable[None]]) -> None:
+    def after_answer(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run this when the answer is out, if there is one: what must not show in the time that the answer takes, nor,
         after a pause of chance, in that of the caller's next one.
 
@@ -344,7 +346,7 @@ class Unit:
         )
         return job_id
 
-    async def hasten(self, name: str, *, queue: str, arguments: dict[str, Any]) -> None:
+    async def make_due(self, name: str, *, queue: str, arguments: dict[str, Any]) -> None:
         """Jobs with these arguments, or more, that wait for their time are due now."""
         await self.execute(
             """
@@ -360,7 +362,7 @@ class Unit:
         `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id; else whoever asked for a job.
         """
         self._entries.append(
-            Entry(
+            AuditEntry(
                 **{"request_id": self.request_id, **msgspec.structs.asdict(self._asked_by), **who},
                 id=new_id(),
                 occurred_at=self.now(),
@@ -429,7 +431,7 @@ class Context(Unit):
         return await super().zone() if caller is None or caller.runs_deployment else zone_of(caller.timezone)
 
     @property
-    def payer(self) -> Hashable:
+    def tenant_key(self) -> Hashable:
         """The tenant; before one is known the caller's address."""
         return self.tenant_id or self.origin
 
@@ -490,11 +492,11 @@ class Context(Unit):
     async def email(self) -> str:
         """The caller's e-mail (for a key: its creator's)."""
         if self.caller.email is None:
-            email = await self.value("SELECT email FROM users WHERE id = %s", [self.caller.user_id])
+            email = await self.fetch_value("SELECT email FROM users WHERE id = %s", [self.caller.user_id])
             self._caller = msgspec.structs.replace(self.caller, email=email or "")
         return self.caller.email or ""
 
-    def knows_email(self, email: str) -> None:
+    def set_email(self, email: str) -> None:
         """The caller's e-mail came along with another query, so `email` need not ask for it."""
         self._caller = msgspec.structs.replace(self.caller, email=email)
 
@@ -519,7 +521,7 @@ class Context(Unit):
 
         async def give_back() -> None:
             for window in windows if verdict.moment else ():
-                await gate.forgive(window, verdict.moment)
+                await gate.refund(window, verdict.moment)
 
         return give_back
 
@@ -535,11 +537,11 @@ class Context(Unit):
             used = Fault([], meter.words(self.caller.tier))
             raise problem(used, retry_after_seconds=gate.seconds_left_of_month())
 
-    def concerns(self, type_: str, id_: object, name: str | None = None, /, **details: Any) -> None:
+    def set_subject(self, type_: str, id_: object, name: str | None = None, /, **details: Any) -> None:
         """Name the record that the route's event is about."""
         self.subject = Subject(type_, str(id_), name, details)
 
-    def changed_nothing(self) -> None:
+    def skip_event(self) -> None:
         """All is as the call asks for already: the route's event is not written."""
         self.is_eventful = False
 
@@ -560,11 +562,11 @@ class Context(Unit):
 
     # Versions of a record ---------------------------------------------------------------------------------------------
 
-    def tag(self, version: int) -> None:
+    def set_etag(self, version: int) -> None:
         """Send the record's version as its ETag."""
         self.answer_headers.append((b"etag", b'"%d"' % version))
 
-    def match(self, version: int) -> None:
+    def check_if_match(self, version: int) -> None:
         """Compare If-Match, when given, with the record's version.
 
         Raises:

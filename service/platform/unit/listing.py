@@ -36,7 +36,7 @@ def _names(row: Iterable[str]) -> list[str]:
     return names
 
 
-async def rows_of(
+async def fetch_slice(
     unit: Unit,
     kind: type[T],
     columns: str,
@@ -59,19 +59,19 @@ async def rows_of(
     given = {name: value for name, value in asked.items() if value is not None}
     where = "".join(f" AND {(conditions or {}).get(name, f'{name} = %({name})s')}" for name in given)
     _count = f"SELECT count(*) FROM {source}{where}"  # noqa: S608 - of constants
-    found = await unit.counted(
+    found = await unit.fetch_counted(
         kind,
         f"SELECT {columns}, ({_count}) FROM {source}{where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",  # noqa: S608 - likewise
         {**given, "limit": limit, "offset": offset},
     )
     if not found:  # nobody told the number: beyond the last page it is another than 0
-        return [], await unit.value(_count, given) if offset or not limit else 0
+        return [], await unit.fetch_value(_count, given) if offset or not limit else 0
     return [item for item, _ in found], found[0][1]
 
 
-async def page(
+async def fetch_page(
     unit: Unit, kind: type[T], columns: str, source: str, asked: Mapping[str, Any], query: Any, **how: Any
 ) -> Page[T]:
-    """The page of matching rows that `query` (page, page_size, offset) asks for; the rest as `rows_of`."""
-    found = await rows_of(unit, kind, columns, source, asked, limit=query.page_size, offset=query.offset, **how)
+    """The page of matching rows that `query` (page, page_size, offset) asks for; the rest as `fetch_slice`."""
+    found = await fetch_slice(unit, kind, columns, source, asked, limit=query.page_size, offset=query.offset, **how)
     return page_of(*found, query)

@@ -27,13 +27,13 @@ log = structlog.get_logger()
 # Keeping --------------------------------------------------------------------------------------------------------------
 
 
-async def keep(unit: Unit, path: Path, key: str) -> None:
+async def store_blob(unit: Unit, path: Path, key: str) -> None:
     """Store a file as a blob of the unit's tenant; the record that names it belongs into the same transaction.
 
     Should that fail the blob goes again, unless somebody else has the same one.
     """
     await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])  # nobody removes it now
-    unit.on_rollback(partial(drop, unit.resources, key))
+    unit.on_rollback(partial(drop_unused, unit.resources, key))
     size_bytes = (await asyncio.to_thread(path.stat)).st_size
     await unit.resources.blobs.put(path, key)
     await unit.execute(
@@ -46,7 +46,7 @@ async def keep(unit: Unit, path: Path, key: str) -> None:
     await unit.execute(CLEAR_DAMAGE, [key])
 
 
-async def leave(unit: Unit, keys: list[str]) -> None:
+async def release(unit: Unit, keys: list[str]) -> None:
     """A record ceases to name these: what no other one names is freed in a while, when nobody reads it any more."""
     await unit.execute(
         """
@@ -57,26 +57,26 @@ async def leave(unit: Unit, keys: list[str]) -> None:
     )
 
 
-async def drop(resources: Resources, key: str) -> None:
+async def drop_unused(resources: Resources, key: str) -> None:
     """Remove a blob that no committed record of any tenant names.
 
     Not where an open transaction holds it: that one names it, or drops it itself. Nor while a backup is made: a later
     sweep finds it.
     """
     async with resources.database.transaction() as tx:
-        if not await tx.value("SELECT pg_try_advisory_xact_lock_shared(%s)", [BACKUP_LOCK]):
+        if not await tx.fetch_value("SELECT pg_try_advisory_xact_lock_shared(%s)", [BACKUP_LOCK]):
             return
-        alone = await tx.value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [key])
-        if alone and not await tx.value("SELECT blob_is_used(%s)", [key]):
+        alone = await tx.fetch_value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [key])
+        if alone and not await tx.fetch_value("SELECT blob_is_used(%s)", [key]):
             await resources.blobs.delete(key)
             log.info("blob.removed", key=key)
 
 
-async def keep_again(unit: Unit, keys: list[str]) -> bool:
+async def reclaim(unit: Unit, keys: list[str]) -> bool:
     """Whether the tenant still has all of these blobs, which a record of this transaction names anew."""
     wanted = sorted(set(keys))
     for key in wanted:
-        await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])  # as `keep`
+        await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])  # as `store_blob`
     return await unit.execute("UPDATE blobs SET left_at = NULL WHERE key = ANY (%s)", [wanted]) == len(wanted)
 
 
@@ -87,7 +87,7 @@ class _Holder(Struct):
     tenant_id: UUID
 
 
-async def report(resources: Resources, key: str, request_id: str) -> None:
+async def report_damage(resources: Resources, key: str, request_id: str) -> None:
     """Somebody met bytes that are not those of their key: everyone who has them is to know, once.
 
     A job of each of these tenants looks again, and gives up what is made of the blob. Where the database is away,
@@ -96,7 +96,7 @@ async def report(resources: Resources, key: str, request_id: str) -> None:
     log.error("blob.damaged", key=key)
     try:
         async with resources.database.transaction() as tx:
-            holders = await tx.all(_Holder, "SELECT * FROM blob_holders(%s)", [key])
+            holders = await tx.fetch_all(_Holder, "SELECT * FROM blob_holders(%s)", [key])
         for holder in holders:
             await _mark(Unit(resources, holder.tenant_id, request_id=request_id), key)
     except Problem as error:

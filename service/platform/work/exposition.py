@@ -80,7 +80,7 @@ class _Queue(Struct):
 
 async def _queues(resources: Resources) -> list[Metric]:
     async with resources.database.transaction() as tx:
-        rows = await tx.all(_Queue, "SELECT queue, due, later, running, oldest_seconds FROM queue_figures()")
+        rows = await tx.fetch_all(_Queue, "SELECT queue, due, later, running, oldest_seconds FROM queue_figures()")
     jobs = GaugeMetricFamily(
         "cushion_queue_jobs",
         "Jobs of a queue in all processes; state due, later (a retry or a schedule) or running",

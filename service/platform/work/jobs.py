@@ -42,7 +42,7 @@ from service.platform.data.blobs import Damaged
 from service.platform.data.database import readable
 from service.platform.metrics import DEAD_LETTERS, JOB_SECONDS, JOB_WAIT_SECONDS, JOBS_LOST
 from service.platform.unit.context import Actor, Resources, Unit
-from service.platform.unit.storage import report
+from service.platform.unit.storage import report_damage
 
 QUEUES = ("default", "calculate", "parse", "priority", "export", "webhooks")
 CLAIM_BATCH = 100
@@ -90,26 +90,26 @@ _PASSWORD = re.compile(r"(://[^\s/@:]*):[^\s/@]+@")
 log = structlog.get_logger()
 
 Run = Callable[[Unit, dict[str, Any]], Awaitable[None]]
-Failed = Callable[[Unit, dict[str, Any], str], Awaitable[None]]
-Lifted = Callable[[Unit, dict[str, Any], str], Awaitable[bool]]
+OnFailure = Callable[[Unit, dict[str, Any], str], Awaitable[None]]
+OnRetry = Callable[[Unit, dict[str, Any], str], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class JobKind:
     """A kind of background work. `run` may be called again after a crash at any point, so it repeats without harm."""
 
     name: str
     run: Run
-    failed: Failed
+    on_failure: OnFailure
     """Leaves the record in its error state, in the transaction that writes the dead letter."""
-    lifted: Lifted | None = None
+    on_retry: OnRetry | None = None
     """Takes the record out of its error state, in the transaction that writes the next job, whose identifier it is
     given. False, or a Problem: the record cannot be taken up any more. None: work of this kind is not given back."""
     flag: str | None = None
     """The feature flag that it waits for."""
 
 
-async def nothing_to_lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
+async def accept_retry(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """No record waits for the job, or the job takes it up by itself."""
     return True
 
@@ -118,17 +118,17 @@ async def nothing_to_lift(unit: Unit, arguments: dict[str, Any], job_id: str) ->
 class JobTable:
     """The jobs of an area, or of the whole service."""
 
-    jobs: dict[str, Job] = field(default_factory=dict)
+    jobs: dict[str, JobKind] = field(default_factory=dict)
 
     def job(
-        self, name: str, *, failed: Failed, lifted: Lifted | None = None, flag: str | None = None
+        self, name: str, *, on_failure: OnFailure, on_retry: OnRetry | None = None, flag: str | None = None
     ) -> Callable[[Run], Run]:
         """Declare a job: `run(unit, arguments)`; its effects and its final state commit together."""
 
         def declare(run: Run) -> Run:
             assert name not in self.jobs, f"two jobs are called {name}"
             assert flag is None or flag in FLAGS, f"{name}: there is no flag {flag}"
-            self.jobs[name] = Job(name, run, failed, lifted, flag)
+            self.jobs[name] = JobKind(name, run, on_failure, on_retry, flag)
             return run
 
         return declare
@@ -176,7 +176,7 @@ class WorkerLost(Exception):
     """The worker that ran the job fell silent"""
 
 
-class Hopeless(Exception):
+class PermanentError(Exception):
     """Raised by a job that would fail at every further attempt too: it becomes a dead letter at once."""
 
 
@@ -245,7 +245,7 @@ class Runner:
             await unit.rollback(error)
             await self._failed_run(tenant_id, taken, job_id, attempt, error)
             if isinstance(error, Damaged):
-                await report(self._resources, error.key, unit.request_id)
+                await report_damage(self._resources, error.key, unit.request_id)
         finally:
             JOB_SECONDS.labels(self._known(taken.name), outcome).observe(time.perf_counter() - started)
             beat.cancel()
@@ -265,7 +265,7 @@ class Runner:
 
     async def _take(self, tenant_id: UUID, job_id: str, attempt: int) -> _Taken | None:
         async with self._resources.database.transaction(tenant_id) as tx:
-            taken = await tx.one_or_none(
+            taken = await tx.fetch_one_or_none(
                 _Taken,
                 """
                 UPDATE jobs SET status = 'running', started_at = now(),
@@ -349,7 +349,7 @@ class Runner:
     ) -> None:
         message = _storable(f"{type(error).__name__}: {error}")[:MESSAGE_CHARACTERS]
         failures = taken.failures + (0 if counted else 1)
-        final = isinstance(error, Hopeless | Damaged) or failures >= self._resources.settings.job_attempts
+        final = isinstance(error, PermanentError | Damaged) or failures >= self._resources.settings.job_attempts
         log.warning("job.failed", error=message, failures=failures, final=final)
         pause = min(self._resources.settings.job_backoff_seconds * 2 ** (failures - 1), MOST_BACKOFF_SECONDS)
         try:
@@ -357,7 +357,7 @@ class Runner:
                 if final:
                     await self._finish(unit, job_id, attempt, "failed", message)
                     await self._leave_error(unit, taken, error)
-                    await self._bury(unit, taken, job_id, failures, error)
+                    await self._write_dead_letter(unit, taken, job_id, failures, error)
                 else:
                     await self._retry(unit, job_id, attempt, message, pause)
         except LeaseLost:
@@ -369,7 +369,7 @@ class Runner:
             with suppress(LeaseLost):  # a job that cannot even say that it failed must not go round for ever
                 async with self._committed(tenant_id, taken, job_id) as unit:
                     await self._finish(unit, job_id, attempt, "failed", message)
-                    await self._bury(unit, taken, job_id, failures, error)
+                    await self._write_dead_letter(unit, taken, job_id, failures, error)
 
     def _unit(self, tenant_id: UUID, taken: _Taken, job_id: str) -> Unit:
         return Unit(self._resources, tenant_id, request_id=taken.request_id or job_id, asked_by=taken.asked_by)
@@ -397,9 +397,11 @@ class Runner:
     async def _leave_error(self, unit: Unit, taken: _Taken, error: Exception) -> None:
         job = self._table.jobs.get(taken.name)
         if job is not None:
-            await job.failed(unit, taken.arguments, _storable(str(error))[:MESSAGE_CHARACTERS] or type(error).__name__)
+            await job.on_failure(
+                unit, taken.arguments, _storable(str(error))[:MESSAGE_CHARACTERS] or type(error).__name__
+            )
 
-    async def _bury(self, unit: Unit, taken: _Taken, job_id: str, failures: int, error: Exception) -> None:
+    async def _write_dead_letter(self, unit: Unit, taken: _Taken, job_id: str, failures: int, error: Exception) -> None:
         unit.after_commit(self._counted(taken.name))
         await unit.execute(
             """
@@ -446,7 +448,7 @@ def without_secrets(text: str, settings: Settings) -> str:
 # From the outbox to the queues ----------------------------------------------------------------------------------------
 
 
-async def hand_over(resources: Resources, queue: ArqRedis) -> int:
+async def dispatch(resources: Resources, queue: ArqRedis) -> int:
     """Return what was lost to pending, then hand pending jobs to their queues; how many were handed over.
 
     Of each tenant and queue only a few are there at a time, queued or running: in Redis they stand in the order in
@@ -458,7 +460,7 @@ async def hand_over(resources: Resources, queue: ArqRedis) -> int:
         if lost:  # one of several workers finds it so: what it then hands over is not lost to the next
             await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [MARKER])
             lost = not await queue.exists(MARKER)
-        reaped = await tx.all(_Reaped, "SELECT * FROM reap_jobs(%s)", [lost])
+        reaped = await tx.fetch_all(_Reaped, "SELECT * FROM reap_jobs(%s)", [lost])
         if lost:
             await queue.set(MARKER, "1")
     for lost_job in reaped:
@@ -469,7 +471,7 @@ async def hand_over(resources: Resources, queue: ArqRedis) -> int:
         if resources.switches.maintenance is not None:
             return 0
     async with resources.database.transaction() as tx:
-        claimed = await tx.all(
+        claimed = await tx.fetch_all(
             Claimed,
             "SELECT * FROM claim_jobs(%s, %s, %s)",
             [CLAIM_BATCH, settings.job_lease_seconds * WAITING_LEASES, settings.tenant_jobs],
@@ -511,7 +513,7 @@ async def _take_back(resources: Resources, claimed: list[Claimed]) -> None:
             )
 
 
-async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url: str, stopping: asyncio.Event) -> None:
+async def dispatch_forever(resources: Resources, queue: ArqRedis, database_url: str, stopping: asyncio.Event) -> None:
     """Hand over whenever a job is announced or has ended, and look every second: what is due later is not announced.
 
     First of all what waits in Redis is handed over anew: a worker that was killed had fetched some of it, and arq keeps
@@ -530,7 +532,7 @@ async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url:
             async with connection:
                 await connection.execute("LISTEN cushion_jobs")
                 while not stopping.is_set():
-                    while await hand_over(resources, queue) == CLAIM_BATCH:
+                    while await dispatch(resources, queue) == CLAIM_BATCH:
                         pass
                     while not (
                         stopping.is_set() or await _announced(connection) or await _waits(connection, resources)

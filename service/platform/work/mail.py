@@ -33,7 +33,7 @@ from service.platform.base.secrets import BadSeal, new_id
 from service.platform.config import Settings
 from service.platform.metrics import MAILS
 from service.platform.unit.context import Unit
-from service.platform.work.jobs import Hopeless, JobTable, nothing_to_lift
+from service.platform.work.jobs import JobTable, PermanentError, accept_retry
 from service.platform.work.mail_address import UnfitAddress, envelope
 
 SMTP_SECONDS = 20.0
@@ -229,13 +229,13 @@ async def note_failure(unit: Unit, arguments: dict[str, Any], message: str) -> N
     log.error("mail.failed", error=message)
 
 
-@jobs.job("mail.send", failed=note_failure, lifted=nothing_to_lift)
+@jobs.job("mail.send", on_failure=note_failure, on_retry=accept_retry)
 async def send(unit: Unit, arguments: dict[str, Any]) -> None:
     """Send a letter that was posted, or write it into the data folder where no server is set."""
     try:
         raw = unit.resources.vault.open(PURPOSE, arguments["mail"])
     except BadSeal:
-        raise Hopeless("the mail was sealed with another secret key") from None
+        raise PermanentError("the mail was sealed with another secret key") from None
     sealed = msgspec.json.decode(raw, type=_Sealed)
     await unit.commit()  # no connection is held while the mail server takes its time
     await hand(unit.settings, unit.resources.breakers["mail"], sealed.id, sealed.written_at, sealed.mail)
@@ -288,7 +288,7 @@ async def hand(
         MAILS.labels("written").inc()
         log.info("mail.written", path=str(path))
         return Handed(path=path, refused={}, postponed={})
-    raise Hopeless("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
+    raise PermanentError("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
 
 
 def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
@@ -394,13 +394,13 @@ async def _deliver(server: Server, settings: Settings, to: list[str], content: b
                 secure = True
             if server.user is not None and server.password is not None:
                 if not secure and not server.local:  # somebody on the way may have hidden the offer
-                    raise Hopeless("the mail server offers no TLS: the password does not go to it in the clear")
+                    raise PermanentError("the mail server offers no TLS: the password does not go to it in the clear")
                 await client.login(server.user, server.password)
             options = [] if content.isascii() else ["SMTPUTF8"]
             some, _ = await client.sendmail(sender_of(settings), to, content, mail_options=options)
     except SMTPException as refused:  # of which nothing goes on: its text, and so its traceback, names the addresses
         if _for_good(refused):
-            raise Hopeless(f"the mail server refused: {_said(refused, to)}") from None
+            raise PermanentError(f"the mail server refused: {_said(refused, to)}") from None
         spoke = isinstance(refused, SMTPResponseException | SMTPRecipientsRefused)
         raise (NotTaken if spoke else NotReached)(f"the mail server did not take it: {_said(refused, to)}") from None
     words = {address: _hidden(f"{answer.code} {answer.message}", to) for address, answer in some.items()}

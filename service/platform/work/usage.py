@@ -115,7 +115,9 @@ async def _keep_tenants(resources: Resources, members: list[str]) -> list[_Entry
         tenant, _, month = member.partition(":")
         rows += [_TenantTotal(UUID(tenant), month, name, int(amount)) for name, amount in amounts.items()]
     async with resources.database.transaction() as tx:
-        kept = await tx.all(_TenantTotal, "SELECT * FROM keep_tenant_usage(%s)", [msgspec.json.encode(rows).decode()])
+        kept = await tx.fetch_all(
+            _TenantTotal, "SELECT * FROM keep_tenant_usage(%s)", [msgspec.json.encode(rows).decode()]
+        )
     stored = {(f"{row.tenant_id}:{row.month}", row.name): row.amount for row in kept}
     return [
         _Entry(
@@ -138,7 +140,7 @@ async def _keep_keys(resources: Resources, members: list[str]) -> list[_Entry]:
         if total
     ]
     async with resources.database.transaction() as tx:
-        kept = await tx.all(_KeptKey, "SELECT * FROM keep_key_usage(%s)", [msgspec.json.encode(rows).decode()])
+        kept = await tx.fetch_all(_KeptKey, "SELECT * FROM keep_key_usage(%s)", [msgspec.json.encode(rows).decode()])
     stored = {str(row.id): row.usage_count for row in kept}
     return [
         _Entry(

@@ -147,7 +147,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
 
 
 def test_every_kind_of_job_says_how_it_is_given_back() -> None:
-    assert {name for name, job in jobs().jobs.items() if job.lifted is None} == {"webhooks.deliver"}
+    assert {name for name, job in jobs().jobs.items() if job.on_retry is None} == {"webhooks.deliver"}
 
 
 MOVED = "its record is no longer in the state that the failure left it in"
