@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from service.platform.access.switches import State
 from service.platform.unit.context import Context, Resources
-from service.platform.work.jobs import LISTENER
+from service.platform.work.queues import LISTENER
 
 SLUGS_MAX = 1_000
 """Slugs among which a misspelt one is looked for."""

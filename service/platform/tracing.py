@@ -85,8 +85,8 @@ def _provider(settings: Settings, version: str, kind: str) -> TracerProvider:
     share = TraceIdRatioBased(settings.trace_share)
     # Whether a trace is kept is ours to say: a stranger's flag would fill the collector, or hide from it.
     sampler = ParentBased(root=share, remote_parent_sampled=share, remote_parent_not_sampled=share)
-    told = {"service.name": "cushion", "service.version": version, "cushion.process": kind}
-    provider = TracerProvider(sampler=sampler, resource=Resource.create(told), shutdown_on_exit=False)
+    attributes = {"service.name": "cushion", "service.version": version, "cushion.process": kind}
+    provider = TracerProvider(sampler=sampler, resource=Resource.create(attributes), shutdown_on_exit=False)
     url = settings.otlp_url.rstrip("/").removesuffix(TRACES_PATH) + TRACES_PATH
     exporter = OTLPSpanExporter(endpoint=url, timeout=EXPORT_SECONDS)
     logging.getLogger(OTLPSpanExporter.__module__).addFilter(_Seldom())
@@ -118,8 +118,8 @@ def request(method: str, route: str, traceparent: bytes | None) -> Iterator[None
     from opentelemetry.trace import SpanKind
 
     attributes = {"http.request.method": method, "http.route": route}
-    given = _remote(traceparent.decode("latin-1") if traceparent else None)
-    with _current(f"{method} {route}", SpanKind.SERVER, attributes, given):
+    parent = _remote(traceparent.decode("latin-1") if traceparent else None)
+    with _current(f"{method} {route}", SpanKind.SERVER, attributes, parent):
         yield
 
 
@@ -177,13 +177,13 @@ def traceparent() -> str | None:
 
 
 @contextmanager
-def _current(name: str, kind: Any, attributes: dict[str, Any], given: TraceContext | None) -> Iterator[None]:
+def _current(name: str, kind: Any, attributes: dict[str, Any], parent: TraceContext | None) -> Iterator[None]:
     from opentelemetry import context
     from opentelemetry.trace import set_span_in_context
 
     assert _tracer is not None
     # An empty context rather than the present one, which may be that of whoever began this task.
-    span = _tracer.start_span(name, context=given or context.Context(), kind=kind, attributes=attributes)
+    span = _tracer.start_span(name, context=parent or context.Context(), kind=kind, attributes=attributes)
     token = context.attach(set_span_in_context(span))
     try:
         with _ended(span):
@@ -211,12 +211,12 @@ def _ended(span: Span) -> Iterator[None]:
 def _remote(traceparent: str | None) -> TraceContext | None:
     """The span of a caller or of whoever wrote a job; what is not as version 00 of the standard has it counts for
     nothing, and so does a tracestate."""
-    found = _TRACEPARENT.fullmatch(traceparent or "")
-    if found is None:
+    match = _TRACEPARENT.fullmatch(traceparent or "")
+    if match is None:
         return None
     from opentelemetry.context import Context
     from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
-    trace_id, span_id, flags = (int(part, 16) for part in found.groups())
+    trace_id, span_id, flags = (int(part, 16) for part in match.groups())
     parent = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(flags & 1))
     return set_span_in_context(NonRecordingSpan(parent), Context())

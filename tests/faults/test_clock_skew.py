@@ -190,7 +190,7 @@ def uploaded(owner: Member, name: str) -> str:
 HAND_OVER = """
 import asyncio
 from service.platform import config
-from service.platform.work.jobs import dispatch, queue_of
+from service.platform.work.queues import dispatch, queue_of
 from service.platform.work.process import resources
 
 async def main():

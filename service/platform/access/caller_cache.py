@@ -176,14 +176,14 @@ class CallerCache:
         return self._signature(name, until + content) + until + content
 
     def _opened(self, decode: Callable[[bytes], T], name: str, raw: bytes) -> tuple[int, T | None]:
-        signature, told = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
-        if not hmac.compare_digest(signature, self._signature(name, told)):
+        signature, content = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
+        if not hmac.compare_digest(signature, self._signature(name, content)):
             log.error("copy.refused", name=name)
             return 0, None
-        return int.from_bytes(told[:UNTIL_BYTES]), decode(told[UNTIL_BYTES:])
+        return int.from_bytes(content[:UNTIL_BYTES]), decode(content[UNTIL_BYTES:])
 
-    def _signature(self, name: str, told: bytes) -> bytes:
-        return self._vault.sign("copies", b"%s %s" % (name.encode(), told))
+    def _signature(self, name: str, content: bytes) -> bytes:
+        return self._vault.sign("copies", b"%s %s" % (name.encode(), content))
 
     # Loaded -----------------------------------------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ class KeyUse(NamedTuple):
     at: float
 
 
-class Owed(NamedTuple):
+class UnsentCounts(NamedTuple):
     """What was counted here and is not in Redis yet."""
 
     tenants: dict[tuple[UUID, str], dict[str, int]]
@@ -71,7 +71,7 @@ class Fallback:
         self._tokens: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._seen: OrderedDict[UUID, float] = OrderedDict()
         self._amounts: OrderedDict[tuple[UUID, str], dict[str, int]] = OrderedDict()
-        self._owed = Owed({}, {})
+        self._unsent = UnsentCounts({}, {})
 
     # The callers ------------------------------------------------------------------------------------------------------
 
@@ -116,8 +116,8 @@ class Fallback:
         subjects = {f"key:{key.id}": "requests", f"tenant:{tenant.id}": "tenant"}
         verdict = self._tenants(subjects, status, tenant, windows, meter, month, counted=counted)
         if verdict.outcome == "ok" and tenant.status == "active" and counted:
-            before = self._owed.keys.get(key_hash, KeyUse(0, 0.0))
-            self._owed.keys[key_hash] = KeyUse(before.times + 1, self._now())
+            before = self._unsent.keys.get(key_hash, KeyUse(0, 0.0))
+            self._unsent.keys[key_hash] = KeyUse(before.times + 1, self._now())
         return verdict._replace(key=key)
 
     def system(self, windows: Sequence[Window], *, counted: bool = True) -> GateVerdict:
@@ -167,20 +167,20 @@ class Fallback:
         """When a session was last used while Redis was away (epoch seconds)."""
         return self._seen.get(session_id)
 
-    def take_owed(self) -> Owed:
+    def take_unsent(self) -> UnsentCounts:
         """What was counted here, for Redis to have; from here on it is no longer this process's."""
-        owed, self._owed = self._owed, Owed({}, {})
+        counts, self._unsent = self._unsent, UnsentCounts({}, {})
         self._amounts.clear()  # PostgreSQL's totals will soon include what was counted here
-        return owed
+        return counts
 
-    def give_back(self, owed: Owed) -> None:
+    def give_back(self, counts: UnsentCounts) -> None:
         """Count again what Redis did not take."""
-        for (tenant_id, month), amounts in owed.tenants.items():
+        for (tenant_id, month), amounts in counts.tenants.items():
             for name, amount in amounts.items():
                 self._count(tenant_id, month, name, amount)
-        for key_hash, use in owed.keys.items():
-            now = self._owed.keys.get(key_hash, KeyUse(0, 0.0))
-            self._owed.keys[key_hash] = KeyUse(now.times + use.times, max(now.at, use.at))
+        for key_hash, use in counts.keys.items():
+            now = self._unsent.keys.get(key_hash, KeyUse(0, 0.0))
+            self._unsent.keys[key_hash] = KeyUse(now.times + use.times, max(now.at, use.at))
 
     # The counts: nothing here awaits, so a request is looked at and counted in one step -------------------------------
 
@@ -254,13 +254,13 @@ class Fallback:
         else:
             self._take(tokens, bounds, spans, now)
         if figures is not None:
-            told = self._least_left(subjects, figures)
+            verdicts = self._least_left(subjects, figures)
         else:
-            told = self._told_of(spans[-1]) if spans else GateVerdict("ok")
+            verdicts = self._report_of(spans[-1]) if spans else GateVerdict("ok")
         if outcome != "limited":
             retry_after, passed = 0, None
         moment = repr(now) if spans else ""
-        return told._replace(outcome=outcome, retry_after_seconds=retry_after, moment=moment, passed=passed)
+        return verdicts._replace(outcome=outcome, retry_after_seconds=retry_after, moment=moment, passed=passed)
 
     def _take(self, tokens: Mapping[str, float], bounds: Iterable[Window], spans: Iterable[Window], now: float) -> None:
         for subject, left in tokens.items():
@@ -273,14 +273,14 @@ class Fallback:
 
     def _least_left(self, subjects: Iterable[str], figures: RequestLimits) -> GateVerdict:
         """What is told of the minutes of subjects: the one with less left."""
-        told = [self._told(Window(f"minute:{subject}", figures.per_minute, 60)) for subject in subjects]
-        return min(told, key=attrgetter("remaining"))
+        verdicts = [self._report(Window(f"minute:{subject}", figures.per_minute, 60)) for subject in subjects]
+        return min(verdicts, key=attrgetter("remaining"))
 
-    def _told(self, window: Window) -> GateVerdict:
+    def _report(self, window: Window) -> GateVerdict:
         left = max(0, window.most - self._used_of(window))
         return GateVerdict("ok", window.most, left, int(_ends(window, self._now())))
 
-    def _told_of(self, window: Window) -> GateVerdict:
+    def _report_of(self, window: Window) -> GateVerdict:
         calls = self._calls_of(window)
         ends = math.ceil((calls[0] if calls else self._now()) + window.seconds)
         return GateVerdict("ok", window.most, max(0, window.most - len(calls)), ends)
@@ -300,12 +300,12 @@ class Fallback:
         return calls
 
     def _count(self, tenant_id: UUID, month: str, name: str, amount: int) -> None:
-        amounts = self._owed.tenants.setdefault((tenant_id, month), {})
+        amounts = self._unsent.tenants.setdefault((tenant_id, month), {})
         amounts[name] = amounts.get(name, 0) + amount
 
     def _with_owed(self, tenant_id: UUID, month: str, amounts: dict[str, int]) -> dict[str, int]:
-        owed = self._owed.tenants.get((tenant_id, month), {})
-        return {name: amounts.get(name, 0) + owed.get(name, 0) for name in amounts.keys() | owed.keys()}
+        counts = self._unsent.tenants.get((tenant_id, month), {})
+        return {name: amounts.get(name, 0) + counts.get(name, 0) for name in amounts.keys() | counts.keys()}
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

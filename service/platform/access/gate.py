@@ -29,7 +29,7 @@ from service.platform.access.caller_status import (
     Window,
     figures_of,
 )
-from service.platform.access.fallback import Fallback, Owed
+from service.platform.access.fallback import Fallback, UnsentCounts
 from service.platform.access.revocations import Revocations
 from service.platform.access.switches import Switches
 from service.platform.base.problem import Unavailable
@@ -70,7 +70,7 @@ class Gate:
         self._enforce = "1" if settings.rate_limits == "on" else "0"
         self._script = resources.files("service.platform.access").joinpath("gate.lua").read_text(encoding="utf-8")
         self._digest = ""
-        breaker.on_recovery(self._hand_over)
+        breaker.on_recovery(self._send_counts)
 
     # Verdicts ---------------------------------------------------------------------------------------------------------
 
@@ -300,24 +300,24 @@ class Gate:
 
     # Redis back -------------------------------------------------------------------------------------------------------
 
-    async def _hand_over(self) -> bool:
+    async def _send_counts(self) -> bool:
         """Add to Redis's totals what was counted here. Where Redis's answer is lost on its way it is added twice."""
-        owed = self._fallback.take_owed()
-        if not any(owed):
+        counts = self._fallback.take_unsent()
+        if not any(counts):
             return False
-        await self._add(owed)
+        await self._add(counts)
         return True
 
-    async def _add(self, owed: Owed) -> None:
+    async def _add(self, counts: UnsentCounts) -> None:
         try:
-            for (tenant_id, month), amounts in list(owed.tenants.items()):
+            for (tenant_id, month), amounts in list(counts.tenants.items()):
                 await self._caller_cache.add_usage(tenant_id, month, amounts)
-                del owed.tenants[tenant_id, month]
-            for key_hash, use in list(owed.keys.items()):
+                del counts.tenants[tenant_id, month]
+            for key_hash, use in list(counts.keys.items()):
                 await self._caller_cache.add_key_usage(key_hash, use.times, use.at)
-                del owed.keys[key_hash]
+                del counts.keys[key_hash]
         finally:
-            self._fallback.give_back(owed)
+            self._fallback.give_back(counts)
 
 
 async def _at_once(function: Callable[..., T], *arguments: Any, **named: Any) -> T:

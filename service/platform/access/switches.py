@@ -102,7 +102,7 @@ class Switches:
         self._vault = vault
         self._breaker = breaker
         self._state = State()
-        self._told = b"0"
+        self._version_text = b"0"
         self._unread = b"0"
         """A version that could be had from nowhere: not tried again before PostgreSQL answers."""
         self._loading = asyncio.Lock()
@@ -129,20 +129,20 @@ class Switches:
 
     # The copy ---------------------------------------------------------------------------------------------------------
 
-    async def sync_version(self, told: bytes) -> None:
+    async def sync_version(self, version: bytes) -> None:
         """Redis has this version; nothing to do where it is the process's own."""
-        if told in (self._told, self._unread):
+        if version in (self._version_text, self._unread):
             return
         async with self._loading:
-            if told in (self._told, self._unread):
+            if version in (self._version_text, self._unread):
                 return
-            if told and (newer := await self._in_redis()) is not None and newer.version > self._state.version:
+            if version and (newer := await self._in_redis()) is not None and newer.version > self._state.version:
                 self._take(newer)
                 return
             try:
                 await self._load()
             except Problem:
-                self._unread = told  # the copy holds
+                self._unread = version  # the copy holds
             else:
                 await self._publish()  # Redis lost it, or has another one than PostgreSQL
 
@@ -153,9 +153,9 @@ class Switches:
             Unavailable: it does not answer.
         """
         async with self._loading:
-            before = self._told
+            before = self._version_text
             await self._load()
-        if self._told != before:
+        if self._version_text != before:
             await self._breaker.either(self._publish, _nothing)
 
     async def watch(self) -> None:
@@ -171,28 +171,31 @@ class Switches:
 
     async def _load(self) -> None:
         newer = await self._database.look(State, _NEWER, [self._state.version])
-        self._unread = self._told
+        self._unread = self._version_text
         for state in newer:
             self._take(state)
 
     def _take(self, state: State) -> None:
         if self._state.version and state.version != self._state.version:
             log.info("switches.changed", version=state.version, maintenance=state.maintenance is not None)
-        self._state, self._told = state, b"%d" % state.version
+        self._state, self._version_text = state, b"%d" % state.version
 
     async def _in_redis(self) -> State | None:
         raw = await self._redis.hget(NAME, "record")  # type: ignore[misc]
-        signature, told = (raw or b"")[:SIGNATURE_BYTES], (raw or b"")[SIGNATURE_BYTES:]
-        if not hmac.compare_digest(signature, self._vault.sign("switches", told)):
+        signature, version = (raw or b"")[:SIGNATURE_BYTES], (raw or b"")[SIGNATURE_BYTES:]
+        if not hmac.compare_digest(signature, self._vault.sign("switches", version)):
             log.error("copy.refused", name=NAME)
             return None
-        return _decode(told)
+        return _decode(version)
 
     async def _publish(self) -> None:
         if not self._state.version:
             return
-        told = _encode(self._state)
-        copy: dict[Any, Any] = {"version": self._told, "record": self._vault.sign("switches", told) + told}
+        version = _encode(self._state)
+        copy: dict[Any, Any] = {
+            "version": self._version_text,
+            "record": self._vault.sign("switches", version) + version,
+        }
         await self._redis.hset(NAME, mapping=copy)  # type: ignore[misc]
 
 

@@ -24,7 +24,7 @@ class FairSemaphore:
         self._places = self._free = places
         self._most_each = (places + 1) // 2
         self._waiting_most = self._room = waiting
-        self._held: dict[Hashable, int] = {}
+        self._in_use_by: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[Turn]] = {}
         """By whom they are for; whoever was served goes to the end."""
 
@@ -56,9 +56,9 @@ class FairSemaphore:
     def release(self, whose: Hashable) -> None:
         """The work has ended: who waits longest for a turn gets the place."""
         self._free += 1
-        self._held[whose] -= 1
-        if not self._held[whose]:
-            del self._held[whose]
+        self._in_use_by[whose] -= 1
+        if not self._in_use_by[whose]:
+            del self._in_use_by[whose]
         while (following := next(filter(self._may_begin, self._waiting), None)) is not None:
             turns = self._waiting.pop(following)
             turn = turns.popleft()
@@ -84,11 +84,11 @@ class FairSemaphore:
             raise
 
     def _may_begin(self, whose: Hashable) -> bool:
-        return self._free > 0 and self._held.get(whose, 0) < self._most_each
+        return self._free > 0 and self._in_use_by.get(whose, 0) < self._most_each
 
     def _begin(self, whose: Hashable) -> None:
         self._free -= 1
-        self._held[whose] = self._held.get(whose, 0) + 1
+        self._in_use_by[whose] = self._in_use_by.get(whose, 0) + 1
 
     def _make_room(self, whose: Hashable) -> None:
         if self._room > 0:

@@ -39,12 +39,12 @@ class Lru(Generic[K, T]):
 
     def get(self, key: K) -> T | None:
         """What was made from this, if it is still here."""
-        found = self._kept.get(key)
-        if found is None:
+        entry = self._kept.get(key)
+        if entry is None:
             self.misses += 1
             return None
         self.hits += 1
-        value, size_bytes, _ = found
+        value, size_bytes, _ = entry
         self._kept[key] = value, size_bytes, next(_turns)
         self._kept.move_to_end(key)
         return value
@@ -87,13 +87,13 @@ def bytes_of(value: Any) -> int:
     seen: set[int] = set()
     waiting = [value]
     while waiting:
-        fresh = {id(one): one for one in waiting if not isinstance(one, _SHARED)}
+        fresh = {id(item): item for item in waiting if not isinstance(item, _SHARED)}
         for known in seen.intersection(fresh):
             del fresh[known]
         seen.update(fresh)
         size_bytes += sum(map(sys.getsizeof, fresh.values()))
         waiting = gc.get_referents(*fresh.values())
-        waiting += [one.base for one in fresh.values() if isinstance(one, np.ndarray) and one.base is not None]
+        waiting += [item.base for item in fresh.values() if isinstance(item, np.ndarray) and item.base is not None]
     return size_bytes
 
 

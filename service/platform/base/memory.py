@@ -31,10 +31,10 @@ class Memory:
 
     def cache(self, name: str, *, most: int, bytes_most: int) -> Lru[Any, Any]:
         """The cache of that name, made when it is first asked for."""
-        found = self.caches.get(name)
-        if found is None:
-            found = self.caches[name] = Lru(most=most, bytes_most=bytes_most)
-        return found
+        lru = self.caches.get(name)
+        if lru is None:
+            lru = self.caches[name] = Lru(most=most, bytes_most=bytes_most)
+        return lru
 
     async def watch(self) -> None:
         """Look at the process's memory again and again; above its limit forget the least recently used first, and turn

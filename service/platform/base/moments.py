@@ -20,10 +20,10 @@ def moment(loc: Sequence[str], raw: str, *, at: time = time.min) -> datetime:
         ValidationFailed: it is neither a date nor a date-time; `loc` says where it stood.
     """
     try:
-        found = datetime.combine(date.fromisoformat(raw), at)
+        parsed = datetime.combine(date.fromisoformat(raw), at)
     except ValueError:
         try:
-            found = datetime.fromisoformat(raw)
+            parsed = datetime.fromisoformat(raw)
         except ValueError:
             raise ValidationFailed.at(loc, "expected an ISO 8601 date or date-time") from None
-    return found.replace(tzinfo=found.tzinfo or UTC)
+    return parsed.replace(tzinfo=parsed.tzinfo or UTC)

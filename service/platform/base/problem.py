@@ -126,11 +126,11 @@ class Problem(Exception):
     def __init__(self, *errors: Fault, headers: dict[str, str] | None = None) -> None:
         super().__init__(self.detail)
         self.errors = errors or ((Fault([], self.hint),) if self.hint else ())
-        self.headers = headers or self._told()
+        self.headers = headers or self._own_headers()
         self.verdict: Any = None
         """The gate's verdict, where the answer's limit headers are to tell it."""
 
-    def _told(self) -> dict[str, str]:
+    def _own_headers(self) -> dict[str, str]:
         """The headers that every refusal of its status has."""
         if self.status == 503:
             return {"Retry-After": str(RETRY_SECONDS)}
@@ -157,8 +157,8 @@ class Problem(Exception):
     @classmethod
     def past(cls, most_bytes: int, declared_bytes: int | None = None) -> Problem:
         """This problem with the limit of a body's size, and the size that the request told of, where it did."""
-        told = f"; this one has {declared_bytes:,}" if declared_bytes is not None else ""
-        return cls.at(["body"], f"the limit is {most_bytes:,} bytes{told}")
+        size = f"; this one has {declared_bytes:,}" if declared_bytes is not None else ""
+        return cls.at(["body"], f"the limit is {most_bytes:,} bytes{size}")
 
     @classmethod
     def saying(cls, detail: str, *, retry_after_seconds: int) -> Problem:

@@ -40,9 +40,9 @@ _hasher = PasswordHasher()  # argon2id, the library's present parameters
 
 def _nobodys_hash() -> str:
     """A hash of no password: as much work to try as any other, and none to make, which would delay every start."""
-    salt, made = (base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (16, 32))
+    salt, digest_text = (base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (16, 32))
     costs = f"m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
-    return f"$argon2id$v={ARGON2_VERSION}${costs}${salt}${made}"
+    return f"$argon2id$v={ARGON2_VERSION}${costs}${salt}${digest_text}"
 
 
 _NOBODY = _nobodys_hash()

@@ -172,12 +172,12 @@ class AuditChain:
         self.last = record
         if reason:
             return reason
-        given = chained(bytes.fromhex(record.previous_hash), record).hex()
-        if given != record.hash:
-            self._changed[record.sequence] = given
+        computed = chained(bytes.fromhex(record.previous_hash), record).hex()
+        if computed != record.hash:
+            self._changed[record.sequence] = computed
         elif record.action == REDACTED:
-            for sequence, told in redactions(record):
-                if self._changed.get(sequence) == told:
+            for sequence, digest_text in redactions(record):
+                if self._changed.get(sequence) == digest_text:
                     del self._changed[sequence]
         return None
 

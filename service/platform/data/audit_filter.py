@@ -37,8 +37,8 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
     @property
     def values(self) -> dict[str, Any]:
         """The condition's parameters, by name."""
-        given = {name: getattr(self, name) for name in CONDITIONS}
-        return {name: value for name, value in given.items() if value is not None}
+        values = {name: getattr(self, name) for name in CONDITIONS}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 CONDITIONS = {

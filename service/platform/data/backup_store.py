@@ -47,8 +47,8 @@ class DatabaseFacts(Struct, frozen=True):
 
 def sees_all(connection: Connection) -> bool:
     """Whether row security leaves the connection's role alone."""
-    found = connection.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
-    return found.fetchone() == (True,)
+    cursor = connection.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
+    return cursor.fetchone() == (True,)
 
 
 def hold(connection: Connection) -> None:
@@ -82,10 +82,10 @@ def facts(reader: Connection) -> DatabaseFacts:
 
 def heads(connection: Connection) -> list[ChainHead]:
     """The ends of all audit chains."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT tenant_id::text, sequence, encode(hash, 'hex') FROM audit_heads ORDER BY tenant_id"
     )
-    return [ChainHead(*row) for row in found]
+    return [ChainHead(*row) for row in rows]
 
 
 def blob_keys(reader: Connection) -> Iterator[str]:
@@ -98,8 +98,8 @@ def blob_keys(reader: Connection) -> Iterator[str]:
 
 def is_empty(connection: Connection) -> bool:
     """Whether nothing stands in the database."""
-    found = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1").fetchone()
-    return found is None
+    row = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1").fetchone()
+    return row is None
 
 
 def prepare(connection: Connection, owner: str) -> bool:
@@ -109,7 +109,7 @@ def prepare(connection: Connection, owner: str) -> bool:
     """
     if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [owner]).fetchone() is None:
         connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(Identifier(owner)))
-    found = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'cushion_service'").fetchone()
+    row = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'cushion_service'").fetchone()
     connection.execute(
         """
         DO $$
@@ -125,7 +125,7 @@ def prepare(connection: Connection, owner: str) -> bool:
         GRANT cushion_service, cushion_definer TO CURRENT_USER
         """
     )
-    return found is None
+    return row is None
 
 
 def hand_over(connection: Connection, owner: str, names: list[str]) -> None:

@@ -152,21 +152,21 @@ class Blobs:
         Raises:
             Unavailable: the store does not answer, or the file is no longer what `key` says.
         """
-        found = key if key is not None and self._folder is not None else await asyncio.to_thread(hash_path, path)
-        if key not in (None, found):
+        digest = key if key is not None and self._folder is not None else await asyncio.to_thread(hash_path, path)
+        if key not in (None, digest):
             raise Unavailable
         with self._asked():
             if self._folder is not None:
                 self._check_disk()
-                await asyncio.to_thread(_write, path, self._folder / _place(found), found)
+                await asyncio.to_thread(_write, path, self._folder / _place(digest), digest)
             else:
                 size_bytes = (await asyncio.to_thread(path.stat)).st_size
                 use_multipart = size_bytes > 8 * CHUNK_BYTES
                 try:
-                    await obstore.put_async(self._store, _place(found), path, use_multipart=use_multipart)
+                    await obstore.put_async(self._store, _place(digest), path, use_multipart=use_multipart)
                 except FileNotFoundError as error:  # there is no such bucket
                     raise _unavailable(error) from error
-        return found
+        return digest
 
     async def has_room(self) -> bool:
         """Whether the store's disk takes another file; of a remote store its keeper knows."""
@@ -178,10 +178,10 @@ class Blobs:
         Raises:
             Unavailable: the store is away.
         """
-        found = await self.locate(key)
-        if not found.is_there:
+        local = await self.locate(key)
+        if not local.is_there:
             raise self.away()
-        return found.path
+        return local.path
 
     def away(self) -> Away:
         """What a caller reads who needs a file while the store is away."""
@@ -201,14 +201,14 @@ class Blobs:
         if known is not None and known.identity == _identity(known.path):
             return known
         try:
-            return await self._found(key)
+            return await self._open_local(key)
         except _Away:
             if known is None:
                 raise self.away() from None
             self._lookout.suspect()
             return known._replace(is_there=False)
 
-    async def _found(self, key: str) -> Local:
+    async def _open_local(self, key: str) -> Local:
         """
         Raises:
             _Away: the store is, and with it the whole file; one that was altered is Unavailable.
@@ -238,20 +238,20 @@ class Blobs:
             with self._asked():
                 if self._folder is not None:
                     path = self._folder / _place(key)
-                    found = await asyncio.get_running_loop().run_in_executor(self._threads, hash_path, path)
+                    actual = await asyncio.get_running_loop().run_in_executor(self._threads, hash_path, path)
                     size_bytes = path.stat().st_size
                 else:
                     async for chunk in (await obstore.get_async(self._store, _place(key))).stream(CHUNK_BYTES):
                         digest.update(chunk)
                         size_bytes += len(chunk)
-                    found = digest.hexdigest()
+                    actual = digest.hexdigest()
         except FileNotFoundError:
             try:
                 self._check_folder()
             except _Away:
                 raise self.away() from None
             raise Damaged(key) from None
-        if found != key:
+        if actual != key:
             raise Damaged(key)
         return size_bytes
 
@@ -266,11 +266,11 @@ class Blobs:
         with self._asked():
             if self._folder is not None:
                 return await asyncio.to_thread(_list_folder, self._folder, after, most)
-            now, found = time.time(), list[Listed]()
+            now, items = time.time(), list[Listed]()
             async for part in obstore.list(self._store, offset=after or None, chunk_size=most):
-                found = [Listed(item["path"], item["size"], now - item["last_modified"].timestamp()) for item in part]
+                items = [Listed(item["path"], item["size"], now - item["last_modified"].timestamp()) for item in part]
                 break
-        return sorted(found)
+        return sorted(items)
 
     def remove_unfinished(self, place: str) -> None:
         """Remove what a killed writer left; what else stands in a remote store is none of ours."""
@@ -283,11 +283,11 @@ class Blobs:
             if self._folder is not None:
                 self._check_disk()
             try:
-                found = bytes(await (await obstore.get_async(self._store, DEPLOYMENT)).bytes_async())
+                owner = bytes(await (await obstore.get_async(self._store, DEPLOYMENT)).bytes_async())
             except FileNotFoundError:
                 await obstore.put_async(self._store, DEPLOYMENT, deployment.encode())
                 return True
-        return found == deployment.encode()
+        return owner == deployment.encode()
 
     def close(self) -> None:
         """Take nothing more."""
@@ -301,15 +301,15 @@ class Blobs:
             self._checking[key] = running
             running.add_done_callback(lambda _: self._checking.pop(key, None))
         try:
-            found = await asyncio.shield(running)
+            digest = await asyncio.shield(running)
         except FileNotFoundError:
             return False
         except OSError as error:
             raise _unavailable(error) from error
-        if found == key:
+        if digest == key:
             kept = Local(path, identity)
             self._whole.keep(key, kept, bytes_of(kept))
-        return found == key
+        return digest == key
 
     @contextmanager
     def _asked(self) -> Iterator[None]:
@@ -433,12 +433,12 @@ def _identity(path: Path) -> Identity | None:
 
 
 def _disk_of(folder: Path) -> tuple[int, int]:
-    found = os.stat(folder)
-    return found.st_dev, found.st_ino
+    status = os.stat(folder)
+    return status.st_dev, status.st_ino
 
 
-def _identity_of(found: os.stat_result) -> Identity:
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _identity_of(status: os.stat_result) -> Identity:
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _write(source: Path, target: Path, key: str) -> None:
@@ -453,9 +453,9 @@ def _write(source: Path, target: Path, key: str) -> None:
         handle, temporary = tempfile.mkstemp(dir=target.parent)
         digest = hashlib.sha256()
         try:
-            with os.fdopen(handle, "wb") as file, source.open("rb") as given:
+            with os.fdopen(handle, "wb") as file, source.open("rb") as original:
                 hold(handle)
-                while chunk := given.read(CHUNK_BYTES):
+                while chunk := original.read(CHUNK_BYTES):
                     digest.update(chunk)
                     file.write(chunk)
                 if digest.hexdigest() != key:
@@ -489,5 +489,5 @@ def _walk(folder: Path, after: str) -> Iterator[Listed]:
         for entry in sorted(os.scandir(folder / shard), key=lambda entry: entry.name) if shard >= after[:2] else ():
             if f"{shard}/{entry.name}" > after:
                 with suppress(FileNotFoundError):
-                    found = entry.stat()
-                    yield Listed(f"{shard}/{entry.name}", found.st_size, now - found.st_mtime)
+                    status = entry.stat()
+                    yield Listed(f"{shard}/{entry.name}", status.st_size, now - status.st_mtime)

@@ -177,12 +177,12 @@ class Sharing:
         others: list[Snapshot] = []
         try:
             now, _ = await self._pipeline("TIME")
-            told = await self._pipeline("HGETALL", PROCESSES)
+            entries = await self._pipeline("HGETALL", PROCESSES)
         except RedisError:
             return [self.own], "this_process"
-        for name, value in zip(told[::2], told[1::2], strict=True):
-            if name != self._breakers.process.encode() and (found := _living(value, int(now))) is not None:
-                others.append(found)
+        for name, value in zip(entries[::2], entries[1::2], strict=True):
+            if name != self._breakers.process.encode() and (snapshot := _living(value, int(now))) is not None:
+                others.append(snapshot)
         return [self.own, *others], "all_processes"
 
     async def changes(self, most: int) -> tuple[list[Change], int, SeenBy]:
@@ -193,13 +193,13 @@ class Sharing:
             raw = await self._pipeline("LRANGE", HISTORY, 0, most - 1)
         except RedisError:
             return own[:most], len(own), "this_process"
-        told = []
-        for one in raw:
+        known = []
+        for item in raw:
             with suppress(msgspec.MsgspecError):
-                told.append(_decode_change(one))
+                known.append(_decode_change(item))
         waiting = self._untold[:]
-        found = sorted([*waiting, *told], key=lambda change: change.at, reverse=True)
-        return found[:most], min(total + len(waiting), HISTORY_MAX), "all_processes"
+        newest = sorted([*waiting, *known], key=lambda change: change.at, reverse=True)
+        return newest[:most], min(total + len(waiting), HISTORY_MAX), "all_processes"
 
     def _note(self, change: Change) -> None:
         self._untold = [*self._untold, change][-CHANGES_WAITING_MAX:]

@@ -441,8 +441,8 @@ class Database:
         return self._pool.get_stats().get("pool_available", 0)
 
     def _in_use(self) -> int:
-        told = self._pool.get_stats()
-        return max(0, told.get("pool_size", 0) - told.get("pool_available", 0))
+        stats = self._pool.get_stats()
+        return max(0, stats.get("pool_size", 0) - stats.get("pool_available", 0))
 
     @asynccontextmanager
     async def _pooled(self, asked: float) -> AsyncIterator[AsyncConnection[Any]]:
@@ -660,9 +660,9 @@ def give_password(owner_url: str, service_url: str) -> bool:
 
     The server is told the password's SCRAM verifier, so that no log of statements holds it.
     """
-    told = conninfo_to_dict(service_url)
-    password = told.get("password")
-    if told.get("user") != SERVICE_ROLE or not password:
+    stats = conninfo_to_dict(service_url)
+    password = stats.get("password")
+    if stats.get("user") != SERVICE_ROLE or not password:
         return False
     with psycopg.connect(owner_url, autocommit=True) as connection:
         verifier = connection.pgconn.encrypt_password(

@@ -100,12 +100,12 @@ class FallbackCache(Lru[Key, CachedAnswer]):
 
     def find(self, key: Key) -> tuple[CachedAnswer, int] | None:
         """What is kept of this and its age in whole seconds; None where there is nothing that is young enough."""
-        found = self.get(key)
-        if found is not None:
-            age_seconds = self._now() - found.at
+        answer = self.get(key)
+        if answer is not None:
+            age_seconds = self._now() - answer.at
             if age_seconds <= self.seconds_most:
                 self.served += 1
-                return found, int(age_seconds)
+                return answer, int(age_seconds)
             self._drop(key)
         self.missed += 1
         return None

@@ -29,7 +29,7 @@ class RedisBreaker:
         self._is_behind = False
         """Whether Redis may lack something of this process; who resets the breaker does not give it that."""
         self._first: list[Callable[[], Awaitable[None]]] = []
-        self._owed: list[Callable[[], Awaitable[bool]]] = []
+        self._recoveries: list[Callable[[], Awaitable[bool]]] = []
 
     @property
     def away(self) -> bool:
@@ -45,7 +45,7 @@ class RedisBreaker:
 
         Where nothing is to do it must not await, lest more come up after it looked. Where it fails, Redis stays away.
         """
-        self._owed.append(catch_up)
+        self._recoveries.append(catch_up)
 
     async def either(self, ask: Callable[[], Awaitable[T]], otherwise: Callable[[], Awaitable[T]]) -> T:
         """What Redis says, or while it is away what this process does."""
@@ -106,7 +106,7 @@ class RedisBreaker:
             await self._redis.ping()
             for load in self._first:
                 await load()
-            while any([await catch_up() for catch_up in self._owed]):
+            while any([await catch_up() for catch_up in self._recoveries]):
                 pass
             self._is_behind = False
             self._breaker.succeeded(passed)

@@ -135,14 +135,14 @@ class Replica:
                     await self._breaker.either(
                         lambda: self._ask("ZADD", NOTES, "GT", there.position, EVERYBODY), _unknown
                     )
-            self._found(now, there, here)
+            self._note_place(now, there, here)
         except (Problem, TimeoutError) as error:
             self._unused("unavailable", error=type(error).__name__)
         finally:
             self._looked_at = time.monotonic()
             self._looking = None
 
-    def _found(self, now: float, there: _Place, here: _Place | None) -> None:
+    def _note_place(self, now: float, there: _Place, here: _Place | None) -> None:
         if here is None or here.position is None or here.cluster != there.cluster or here.login != SERVICE_ROLE:
             self._unused("unfit", login=None if here is None else here.login)
             return

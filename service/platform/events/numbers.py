@@ -70,7 +70,7 @@ class _Count(Struct):
     tenant_id: UUID
     source: UUID
     highest: int = 0
-    told: int = 0
+    reported: int = 0
 
 
 class Numbers:
@@ -99,7 +99,9 @@ class Numbers:
             Unavailable: it is to be told again.
         """
         left, self._untold = self._untold, []
-        changed = [(count, count.highest) for count in (*left, *self._counts.values()) if count.highest > count.told]
+        changed = [
+            (count, count.highest) for count in (*left, *self._counts.values()) if count.highest > count.reported
+        ]
         if not changed:
             return
         rows = [{"tenant_id": count.tenant_id, "source": count.source, "highest": number} for count, number in changed]
@@ -110,7 +112,7 @@ class Numbers:
             self._untold += left
             raise
         for count, number in changed:
-            count.told = number
+            count.reported = number
 
 
 def _numbers(resources: Resources) -> Numbers:
@@ -147,14 +149,14 @@ async def _tell_forever(resources: Resources) -> None:
 
 async def note_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> None:
     """Note that events are in the audit log, in the transaction that puts them there."""
-    await tx.execute(_ARRIVED, [tenant_id, [one.source for one in numbers], [one.number for one in numbers]])
+    await tx.execute(_ARRIVED, [tenant_id, [event.source for event in numbers], [event.number for event in numbers]])
 
 
 async def not_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> set[EventNumber]:
     """Those of these events that are not noted yet; until this transaction ends nobody else asks of this tenant."""
     await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"events {tenant_id}"])
-    given = [[one.source for one in numbers], [one.number for one in numbers], tenant_id]
-    return set(await tx.fetch_all(EventNumber, _NOT_ARRIVED, given))
+    parameters = [[event.source for event in numbers], [event.number for event in numbers], tenant_id]
+    return set(await tx.fetch_all(EventNumber, _NOT_ARRIVED, parameters))
 
 
 async def tell_missing(resources: Resources, waiting_since: datetime | None) -> None:
@@ -171,14 +173,14 @@ async def tell_missing(resources: Resources, waiting_since: datetime | None) -> 
                 continue
             missing = sum(gap.last - gap.first + 1 for gap in gaps)
             log.error("events.missing", tenant_id=source.tenant_id, source=source.source, missing=missing)
-            told = {"missing": missing, "gaps": [[gap.first, gap.last] for gap in gaps[:GAPS_TOLD]]}
+            details = {"missing": missing, "gaps": [[gap.first, gap.last] for gap in gaps[:GAPS_TOLD]]}
             entry = AuditEntry(
                 id=new_id(),
                 occurred_at=resources.clock.now(),
                 action=MISSING,
                 resource_type="process",
                 resource_id=str(source.source),
-                details=msgspec.Raw(msgspec.json.encode(told)),
+                details=msgspec.Raw(msgspec.json.encode(details)),
             )
             await tx.execute(APPEND, [source.tenant_id, encoded([entry])])
 

@@ -345,8 +345,8 @@ def _pass_metered(ctx: Context, route: Route, verdict: GateVerdict) -> None:
     if verdict.outcome == "used_up":
         assert route.metered is not None
         seconds = ctx.resources.gate.seconds_left_of_month()
-        told = Fault([], route.metered[0](ctx.settings).words(verdict.tier))
-        raise _with(route.metered[1](told, retry_after_seconds=seconds), verdict)
+        fault = Fault([], route.metered[0](ctx.settings).words(verdict.tier))
+        raise _with(route.metered[1](fault, retry_after_seconds=seconds), verdict)
     _passed(verdict)
 
 

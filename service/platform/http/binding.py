@@ -195,12 +195,12 @@ def _text_fields(kind: type | None) -> frozenset[str]:
     """The fields that take any text."""
     if kind is None:
         return frozenset()
-    found = set()
+    names = set()
     for field in msgspec.structs.fields(kind):
         shape = msgspec.inspect.type_info(field.type)
         for part in getattr(shape, "types", (shape,)):
             while isinstance(part, msgspec.inspect.Metadata):
                 part = part.type
             if isinstance(part, msgspec.inspect.StrType):
-                found.add(field.encode_name)
-    return frozenset(found)
+                names.add(field.encode_name)
+    return frozenset(names)

@@ -56,7 +56,7 @@ class BodyReader:
         finally:
             gc.enable()
         try:
-            given = msgspec.json.decode(raw or self._empty)
+            body = msgspec.json.decode(raw or self._empty)
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             raise ValidationFailed.at(["body"], "malformed JSON") from None
-        return read(given, self._kind, ["body"], records=self._records)
+        return read(body, self._kind, ["body"], records=self._records)

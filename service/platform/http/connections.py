@@ -145,7 +145,7 @@ class Connections:
         """End connections of addresses that hold more than their share: of those without a request now and before."""
         asking = {(read_address(request.peer[0]), request.peer[1]) for request in self._requests}
         before, self._idle = self._idle, set()
-        held: dict[str, int] = {}
+        counts: dict[str, int] = {}
         idle: dict[str, list[Connection]] = {}
         for connection in _accepted():
             _, (host, port) = connection
@@ -153,17 +153,17 @@ class Connections:
             if address is None or is_within(address, self.trusted_proxies):
                 continue
             origin = origin_of(str(address))
-            held[origin] = held.get(origin, 0) + 1
+            counts[origin] = counts.get(origin, 0) + 1
             if (address, port) not in asking:
                 self._idle.add(connection)
                 if connection in before:
                     idle.setdefault(origin, []).append(connection)
         for origin, connections in idle.items():
-            if held[origin] > self._share:
-                ended = connections[: held[origin] - self._share]
+            if counts[origin] > self._share:
+                ended = connections[: counts[origin] - self._share]
                 for file, peer in ended:
                     _end(file, peer)
-                log.warning("places.parted", origin=origin, connections=held[origin], ended=len(ended))
+                log.warning("places.parted", origin=origin, connections=counts[origin], ended=len(ended))
 
 
 def room_for(files: int) -> int:
@@ -178,16 +178,16 @@ def room_for(files: int) -> int:
 def _accepted() -> list[Connection]:
     """Connections that somebody opened to this process: its files whose port one of its sockets listens on."""
     listening = set()
-    found = []
+    slow = []
     for name in os.listdir(OWN_FILES):
         for own in _opened(int(name)):
             place: Any = own.getsockname()
             try:
-                found.append((int(name), own.getpeername()[:2], place[1:2]))
+                slow.append((int(name), own.getpeername()[:2], place[1:2]))
             except OSError:  # not connected
                 if own.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                     listening.add(place[1:2])
-    return [(file, peer) for file, peer, port in found if port in listening]
+    return [(file, peer) for file, peer, port in slow if port in listening]
 
 
 def _end(file: int, peer: Peer) -> None:

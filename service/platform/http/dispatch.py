@@ -188,10 +188,10 @@ class Endpoint:
         if claim is not None and self.route.metered is not None:
             await ctx.use(self.route.metered[0](ctx.settings), self.route.metered[1])
         if self.route.waits is not None and arguments["query"].wait:
-            given = await read_and_wait(ctx, self.route, arguments, receive)
+            result = await read_and_wait(ctx, self.route, arguments, receive)
         else:
-            given = await self._handle(ctx, arguments)
-        answer = self._encode_answer(given)
+            result = await self._handle(ctx, arguments)
+        answer = self._encode_answer(result)
         answer.headers.extend(ctx.answer_headers)
         if claim is not None:
             assert isinstance(answer.content, bytes), "a streamed answer cannot be kept"
@@ -293,10 +293,10 @@ def _stale(resources: Resources, key: Key) -> _Answer | None:
     """The answer that was kept of a request which the database is needed for, while it is away."""
     if resources.breakers["database"].is_closed:
         return None
-    found = resources.fallback_cache.find(key)
-    if found is None:
+    answer = resources.fallback_cache.find(key)
+    if answer is None:
         return None
-    kept, age_seconds = found
+    kept, age_seconds = answer
     headers = [*kept.headers, (b"age", b"%d" % age_seconds), (b"x-cushion-stale", b"true")]
     return _Answer(200, JSON, kept.content, headers)
 
@@ -384,8 +384,8 @@ def limit_headers(verdict: GateVerdict, resources: Resources) -> list[tuple[byte
 
 def request_id_of(headers: Mapping[bytes, bytes]) -> str:
     """The caller's X-Request-ID where it is printable and short, else a new one."""
-    given = headers.get(b"x-request-id", b"")
-    return given.decode("ascii") if REQUEST_ID.fullmatch(given) else str(new_id())
+    value = headers.get(b"x-request-id", b"")
+    return value.decode("ascii") if REQUEST_ID.fullmatch(value) else str(new_id())
 
 
 def address_of(scope: Scope, trusted: tuple[str, ...]) -> str:

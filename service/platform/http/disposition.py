@@ -38,14 +38,14 @@ def plain_disposition(header: bytes) -> bytes:
 def _parameters(text: str) -> dict[str, str]:
     message = Message()
     message["content-disposition"] = text
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     extended: dict[str, str] = {}
     for name, value in message.get_params([], "content-disposition")[1:]:
         if isinstance(value, tuple):
             extended.setdefault(name.lower(), collapse_rfc2231_value(value))
         else:
-            found.setdefault(name.lower(), value)
-    return found | extended
+            parameters.setdefault(name.lower(), value)
+    return parameters | extended
 
 
 def _decode_words(text: str) -> str:

@@ -153,8 +153,8 @@ def _hash(place: bytes, content: bytes | dict[str, Any]) -> bytes:
         return digest.digest()
     for name in sorted(content):  # not the bytes of a form: each sender draws a new boundary
         digest.update(_framed(name.encode()))
-        given = content[name]
-        for value in given if isinstance(given, list) else [given]:
+        values = content[name]
+        for value in values if isinstance(values, list) else [values]:
             if not isinstance(value, Upload):
                 digest.update(_framed(value.encode()))
                 continue

@@ -23,7 +23,7 @@ class Looks:
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self._found: dict[Hashable, tuple[float, Any]] = {}
+        self._answers: dict[Hashable, tuple[float, Any]] = {}
         self._looking: dict[Hashable, asyncio.Task[Any]] = {}
 
     async def of(self, key: Hashable, look: Look[T], *, seconds: float = LOOK_SECONDS) -> T:
@@ -32,9 +32,9 @@ class Looks:
         Raises:
             Problem: as `look`; the next caller looks again.
         """
-        at, found = self._found.get(key, (-seconds, None))
+        at, answer = self._answers.get(key, (-seconds, None))
         if time.monotonic() - at < seconds:
-            kept: T = found
+            kept: T = answer
             return kept
         looking = self._looking.get(key)
         if looking is None:
@@ -44,8 +44,8 @@ class Looks:
 
     async def _look(self, key: Hashable, look: Look[T]) -> T:
         try:
-            found = await look(self._resources)
-            self._found[key] = (time.monotonic(), found)
-            return found
+            answer = await look(self._resources)
+            self._answers[key] = (time.monotonic(), answer)
+            return answer
         finally:
             del self._looking[key]

@@ -18,7 +18,9 @@ from redis.exceptions import RedisError
 from service.platform.base.problem import Problem, Unavailable
 from service.platform.data.breaker_sharing import SyncCounts
 from service.platform.unit.context import Resources
-from service.platform.work.jobs import Claimed, JobTable, Runner
+from service.platform.work.jobs import JobTable
+from service.platform.work.queues import ClaimedJob
+from service.platform.work.runner import Runner
 
 ALIVE: Final = "cushion:workers:alive"
 ALIVE_SECONDS: Final = 5.0
@@ -132,7 +134,7 @@ class SyncFallback:
             async with self._resources.database.transaction() as tx:
                 await tx.execute("SELECT reap_jobs(false)")
                 claimed = await tx.fetch_all(
-                    Claimed,
+                    ClaimedJob,
                     "SELECT * FROM claim_small_jobs(%s, %s)",
                     [free, self._resources.settings.job_lease_seconds],
                 )
@@ -144,7 +146,7 @@ class SyncFallback:
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
-    async def _do(self, runner: Runner, job: Claimed) -> None:
+    async def _do(self, runner: Runner, job: ClaimedJob) -> None:
         log.info("sync_fallback.job", job_id=job.id, queue=job.queue, attempt=job.attempt)
         try:
             outcome = await runner({}, str(job.tenant_id), job.id, job.attempt)

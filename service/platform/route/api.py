@@ -351,8 +351,8 @@ def records_of(route: Route, routes: Iterable[Route]) -> list[Any]:
     if route.method == "POST" and route.status != 201:
         return []
     own = re.escape(route.path) + (r"/{\w+}" if route.method == "POST" else "")
-    found = [other.answer for other in routes if other.method == "GET" and re.fullmatch(own, other.path)]
-    return [route.answer, *found]
+    answers = [row.answer for row in routes if row.method == "GET" and re.fullmatch(own, row.path)]
+    return [route.answer, *answers]
 
 
 def _stated(answer: Any) -> Any:

@@ -254,11 +254,11 @@ def describe(properties: dict[str, Any], kind: type, components: dict[str, Any])
     """
     own = _own(kind)
     names = dict(zip(*(getattr(kind, f"__struct_{each}__", ()) for each in ("encode_fields", "fields")), strict=True))
-    for told, schema in properties.items():
-        words, said = own.get(names.get(told, told)), _of_type(schema) or SHARED.get(told)
-        if words and said and words.startswith(_ADDS):
-            words = f"{sentence(said)} {words}"
-        if words := words or said or _of_reference(schema, components):
+    for name, schema in properties.items():
+        words, text = own.get(names.get(name, name)), _of_type(schema) or SHARED.get(name)
+        if words and text and words.startswith(_ADDS):
+            words = f"{sentence(text)} {words}"
+        if words := words or text or _of_reference(schema, components):
             schema["description"] = sentence(words)
 
 
@@ -286,11 +286,11 @@ def sentence(words: str) -> str:
 
 def _own(kind: type) -> dict[str, str]:
     """The strings below a class's fields, those of its bases included."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] in ("core", "service"):
-            found |= _module(base.__module__).get(base.__name__, {})
-    return found
+            texts |= _module(base.__module__).get(base.__name__, {})
+    return texts
 
 
 _LINE: Final = re.compile(r'^(?:class (\w+)|([^\s)])|    (\w+): |    """(.*?)""")', re.MULTILINE | re.DOTALL)
@@ -301,17 +301,17 @@ instead takes twenty times as long, a tenth of a second at each start.)"""
 @cache
 def _module(name: str) -> dict[str, dict[str, str]]:
     """The strings below the fields of a module's classes, by class and field."""
-    found: dict[str, dict[str, str]] = {}
+    classes: dict[str, dict[str, str]] = {}
     fields: dict[str, str] = {}
     field = ""
     for line in _LINE.finditer(Path(str(sys.modules[name].__file__)).read_text(encoding="utf-8")):
-        class_name, other, field_name, words = line.groups()
-        if class_name or other:
-            fields, field = found.setdefault(class_name or "", {}), ""
+        class_name, statement, field_name, words = line.groups()
+        if class_name or statement:
+            fields, field = classes.setdefault(class_name or "", {}), ""
         elif field_name:
             field = field_name
         elif field:
             fields[field] = words
             field = ""
-    found.pop("", None)
-    return found
+    classes.pop("", None)
+    return classes

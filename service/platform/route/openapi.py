@@ -124,7 +124,7 @@ def document(
     """The OpenAPI document of these routes; `tags` says what each tag is about, `examples` are by the routes' names."""
     types = _types(routes)
     schemas, components = msgspec.json.schema_components(types, ref_template=SCHEMAS + "{name}")
-    _say_more(types, components, given=_structs(kind for route in routes for kind in _asked_types(route)))
+    _say_more(types, components, asked=_structs(kind for route in routes for kind in _asked_types(route)))
     for struct in _structs(kind for route in routes for kind in _asked_types(route) if kind is not route.query):
         _tell_defaults(components[_component_name(struct)]["properties"])
     by_type = {id(kind): to_3_0(schema) for kind, schema in zip(types, schemas, strict=True)}
@@ -172,20 +172,20 @@ def _asked_types(route: Route) -> list[Any]:
     return [kind for kind in (route.query, route.body, *_form_fields(route).values()) if kind is not None]
 
 
-def _say_more(types: Iterable[Any], components: dict[str, Any], *, given: set[Any]) -> None:
+def _say_more(types: Iterable[Any], components: dict[str, Any], *, asked: set[Any]) -> None:
     """Write into these schemas what their fields are; which texts are moments, since msgspec says that only of those
-    whose offset it checks; and that what only answers have is always there, default or not. Requests have `given`."""
+    whose offset it checks; and that what only answers have is always there, default or not. Requests have `asked`."""
     for struct in parts_of(*types):
         if not isinstance(struct, inspect.StructType | inspect.DataclassType):
             continue
         schema = components[_component_name(struct.cls)]
         schema["description"], properties = sentence(schema["description"]), schema["properties"]
         config = getattr(get_origin(struct.cls) or struct.cls, "__struct_config__", None)  # a dataclass has none
-        if struct.cls not in given and not (config and config.omit_defaults):
-            told = [field.encode_name for field in struct.fields if field.required or _has_default(field)]
-            required = [*schema["required"], *(name for name in told if name not in schema["required"])]
+        if struct.cls not in asked and not (config and config.omit_defaults):
+            present = [field.encode_name for field in struct.fields if field.required or _has_default(field)]
+            required = [*schema["required"], *(name for name in present if name not in schema["required"])]
             schema["required"] = [name for name in required if name != "default"]  # examples leave it out where null
-            for name in told:
+            for name in present:
                 properties[name].pop("default", None)
         if config and config.tag_field:
             properties[config.tag_field]["description"] = f"{config.tag}: the answer is of this form."
@@ -251,14 +251,14 @@ def _used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
 def _references(value: Any) -> set[str]:
     if isinstance(value, dict):
         own = value.get("$ref")
-        found = {own.removeprefix(SCHEMAS)} if isinstance(own, str) and own.startswith(SCHEMAS) else set()
+        names = {own.removeprefix(SCHEMAS)} if isinstance(own, str) and own.startswith(SCHEMAS) else set()
         value = list(value.values())
     else:
-        found = set()
+        names = set()
     if isinstance(value, list):
         for inner in value:
-            found |= _references(inner)
-    return found
+            names |= _references(inner)
+    return names
 
 
 def _shared_responses(paths: dict[str, Any]) -> dict[str, Any]:
@@ -277,10 +277,10 @@ def _shared_responses(paths: dict[str, Any]) -> dict[str, Any]:
         most, count = max(((text, n) for (each, text), n in times.items() if each == status), key=lambda pair: pair[1])
         if count > 1:
             name = _phrase(int(status))
-            for each, found in answers:
-                if each == status and repr(found[status]) == most:
-                    shared[name] = found[status]
-                    found[status] = {"$ref": f"#/components/responses/{name}"}
+            for each, responses in answers:
+                if each == status and repr(responses[status]) == most:
+                    shared[name] = responses[status]
+                    responses[status] = {"$ref": f"#/components/responses/{name}"}
     return shared
 
 
@@ -303,8 +303,8 @@ def to_3_0(schema: Any) -> Any:
         result["enum"] = [result.pop("const")]
     if "enum" in result and "type" not in result:
         values = [value for value in result.pop("enum") if value is not None]
-        one = {"type": _type_of(values), "enum": values}
-        result |= one if len(values) == len(schema.get("enum", values)) else {"anyOf": [one, NOTHING]}
+        branch = {"type": _type_of(values), "enum": values}
+        result |= branch if len(values) == len(schema.get("enum", values)) else {"anyOf": [branch, NOTHING]}
     for name, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if name in result and not isinstance(result[name], bool):
             result[plain] = result[name]
@@ -474,8 +474,8 @@ def _parameters(struct: dict[str, Any], repeated: frozenset[str]) -> list[dict[s
     for name, schema in own["properties"].items():
         schema.pop("nullable", None)
         if NOTHING in schema.get("anyOf", ()):
-            (one,) = (branch for branch in schema.pop("anyOf") if branch != NOTHING)
-            schema |= one
+            (branch,) = (branch for branch in schema.pop("anyOf") if branch != NOTHING)
+            schema |= branch
         words = schema.pop("description")
         if schema.get("default", ...) is None:
             del schema["default"]
@@ -561,12 +561,12 @@ def _responses(
         more.append("Set-Cookie")
     if route.method == "POST" and not route.tells_secrets:
         more.append("Idempotent-Replayed")
-    success: dict[str, Any] = {"description": "Success", "headers": _told(*more)}
+    success: dict[str, Any] = {"description": "Success", "headers": _header_references(*more)}
     if route.status != 204:
         success["content"] = _answer_content(route, schemas)
     responses = {str(route.status): success}
     if route.ranged:
-        headers = _told(*more, "Content-Range")
+        headers = _header_references(*more, "Content-Range")
         responses["206"] = success | {"description": HTTPStatus(206).phrase, "headers": headers}
     refusals: dict[int, dict[str, str]] = {}
     for problem in [*route.errors, *(problem for problem in always if _applies(problem, route))]:
@@ -574,18 +574,18 @@ def _responses(
     if route.flag is not None:
         refusals[SwitchedOff.status][FLAGS[route.flag].refusal] = SwitchedOff.code
     for status in sorted({*refusals, *route.also}):
-        said = refusals.get(status, {})
+        messages = refusals.get(status, {})
         kind = route.also.get(status)
-        schema = _error(status, set(said.values()), schemas, named) if kind is None else schemas[id(kind)]
+        schema = _error(status, set(messages.values()), schemas, named) if kind is None else schemas[id(kind)]
         responses[str(status)] = {
-            "description": "; ".join(said) or HTTPStatus(status).phrase,
-            "headers": _told(*(REFUSED.get(status, ["Link"]) if kind is None else [])),
+            "description": "; ".join(messages) or HTTPStatus(status).phrase,
+            "headers": _header_references(*(REFUSED.get(status, ["Link"]) if kind is None else [])),
             "content": {"application/json": {"schema": schema}},
         }
     return responses
 
 
-def _told(*more: str) -> dict[str, Any]:
+def _header_references(*more: str) -> dict[str, Any]:
     """The headers of an answer: those of each, and these."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in (*RATE_HEADERS, "X-Request-ID", *more)}
 

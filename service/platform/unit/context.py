@@ -105,8 +105,8 @@ class Resources(Struct, frozen=True, kw_only=True):
         one."""
         if make not in self.opened:
             self.opened[make] = make(self)
-        made: T = self.opened[make]
-        return made
+        value: T = self.opened[make]
+        return value
 
 
 class Subject(Struct, frozen=True):
@@ -326,7 +326,7 @@ class Unit:
         """
         self.resources.enqueued.set()
         job_id = f"task_{new_id().hex}"
-        documents = [msgspec.json.encode(one).decode() for one in (arguments, await self.actor())]
+        documents = [msgspec.json.encode(part).decode() for part in (arguments, await self.actor())]
         await (await self.begin()).post(
             """
             INSERT INTO jobs (tenant_id, id, queue, name, arguments, asked_by, request_id, traceparent, ready_at, small)

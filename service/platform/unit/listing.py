@@ -13,9 +13,11 @@ from service.platform.unit.context import Unit
 T = TypeVar("T")
 
 
-def columns_of(kind: type[msgspec.Struct], **made: str) -> str:
+def columns_of(kind: type[msgspec.Struct], **expressions: str) -> str:
     """The columns that feed a Struct: one of the name of each field, or what SQL makes of others for it."""
-    return ", ".join(f"{made[name]} AS {name}" if name in made else name for name in kind.__struct_fields__)
+    return ", ".join(
+        f"{expressions[name]} AS {name}" if name in expressions else name for name in kind.__struct_fields__
+    )
 
 
 def insert_of(table: str, row: Iterable[str]) -> str:
@@ -56,22 +58,22 @@ async def fetch_slice(
             prepared one has the plan for its index.
         conditions: by name, where it is another than that the column of this name has the value.
     """
-    given = {name: value for name, value in asked.items() if value is not None}
-    where = "".join(f" AND {(conditions or {}).get(name, f'{name} = %({name})s')}" for name in given)
+    values = {name: value for name, value in asked.items() if value is not None}
+    where = "".join(f" AND {(conditions or {}).get(name, f'{name} = %({name})s')}" for name in values)
     _count = f"SELECT count(*) FROM {source}{where}"  # noqa: S608 - of constants
-    found = await unit.fetch_counted(
+    rows = await unit.fetch_counted(
         kind,
         f"SELECT {columns}, ({_count}) FROM {source}{where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",  # noqa: S608 - likewise
-        {**given, "limit": limit, "offset": offset},
+        {**values, "limit": limit, "offset": offset},
     )
-    if not found:  # nobody told the number: beyond the last page it is another than 0
-        return [], await unit.fetch_value(_count, given) if offset or not limit else 0
-    return [item for item, _ in found], found[0][1]
+    if not rows:  # nobody told the number: beyond the last page it is another than 0
+        return [], await unit.fetch_value(_count, values) if offset or not limit else 0
+    return [item for item, _ in rows], rows[0][1]
 
 
 async def fetch_page(
     unit: Unit, kind: type[T], columns: str, source: str, asked: Mapping[str, Any], query: Any, **how: Any
 ) -> Page[T]:
     """The page of matching rows that `query` (page, page_size, offset) asks for; the rest as `fetch_slice`."""
-    found = await fetch_slice(unit, kind, columns, source, asked, limit=query.page_size, offset=query.offset, **how)
-    return page_of(*found, query)
+    rows = await fetch_slice(unit, kind, columns, source, asked, limit=query.page_size, offset=query.offset, **how)
+    return page_of(*rows, query)

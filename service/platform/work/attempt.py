@@ -93,9 +93,9 @@ TRIED: Final = """
 """What an attempt changes in a table of deliveries."""
 
 
-def tried_with(made: Attempt, status: str, error: str | None, next_at: datetime | None) -> dict[str, Any]:
+def tried_with(attempt: Attempt, status: str, error: str | None, next_at: datetime | None) -> dict[str, Any]:
     """The parameters of `TRIED`."""
-    return {"attempt": msgspec.json.encode([made]).decode(), "status": status, "error": error, "next": next_at}
+    return {"attempt": msgspec.json.encode([attempt]).decode(), "status": status, "error": error, "next": next_at}
 
 
 def pause_seconds(settings: Settings, tries: int) -> float:

@@ -197,8 +197,8 @@ class _Expired(Struct):
 async def expire_runs(resources: Resources, stopping: asyncio.Event) -> None:
     """Remove runs that `expired_runs` names; the audit log tells of each."""
     async with resources.database.transaction() as tx:
-        found = await tx.fetch_all(_Tenant, "SELECT * FROM tenants_with_expired_runs(%s)", [TENANTS_AT_A_TIME])
-    for tenant in found:
+        tenants = await tx.fetch_all(_Tenant, "SELECT * FROM tenants_with_expired_runs(%s)", [TENANTS_AT_A_TIME])
+    for tenant in tenants:
         while not stopping.is_set() and await _expired(resources, tenant.tenant_id) == RUNS_AT_A_TIME:
             pass
 
@@ -216,8 +216,8 @@ async def _expired(resources: Resources, tenant_id: UUID) -> int:
             [RUNS_AT_A_TIME],
         )
         for run in gone:
-            told = {"stream_key": run.stream_key, "retention_until": run.until}
-            await unit.audit("compliance.run_expired", Subject("compliance_run", str(run.id), None, told))
+            details = {"stream_key": run.stream_key, "retention_until": run.until}
+            await unit.audit("compliance.run_expired", Subject("compliance_run", str(run.id), None, details))
         await unit.commit()
     except BaseException as error:
         await unit.rollback(error)

@@ -163,14 +163,14 @@ class _Own(Collector):
             "Calls of a service; outcome success, failure, or rejected by its breaker",
             labels=("service", "outcome"),
         )
-        for service, told in self._resources.breakers.figures().items():
+        for service, figures in self._resources.breakers.figures().items():
             for each in get_args(State):
-                state.add_metric((service, each), told.state == each)
-            opens.add_metric((service,), told.times_opened)
+                state.add_metric((service, each), figures.state == each)
+            opens.add_metric((service,), figures.times_opened)
             for outcome, amount in (
-                ("success", told.successes),
-                ("failure", told.failures),
-                ("rejected", told.rejected),
+                ("success", figures.successes),
+                ("failure", figures.failures),
+                ("rejected", figures.rejected),
             ):
                 calls.add_metric((service, outcome), amount)
         yield from (state, opens, calls)
@@ -182,10 +182,10 @@ def merged(texts: dict[str, bytes]) -> bytes:
     for place, text in texts.items():
         label = b'{process="%s"' % place.encode()
         for chunk in text.split(_HEAD)[1:]:
-            told, kind, samples = chunk.split(b"\n", 2)
+            heading, kind, samples = chunk.split(b"\n", 2)
             named = _SAMPLE.sub(partial(_labelled, label), samples)
             # By its name alone: while versions change, two may say it in other words.
-            families.setdefault(told.split(b" ", 1)[0], [_HEAD, told, b"\n", kind, b"\n"]).append(named)
+            families.setdefault(heading.split(b" ", 1)[0], [_HEAD, heading, b"\n", kind, b"\n"]).append(named)
     return b"".join(part for parts in families.values() for part in parts)
 
 
@@ -208,11 +208,11 @@ class Exposition:
         self._registry = CollectorRegistry()
         self._registry.register(_Own(resources, kind))
         self._making = threading.Lock()
-        self._made = (b"", 0.0)
+        self._latest = (b"", 0.0)
         """The last answer, and until when it is given again."""
         self._closed = threading.Event()
         self._server: _Server | None = None
-        self.place, self._held = self._take_place(kind)
+        self.place, self._lock = self._take_place(kind)
         self._listener = self._listening()
         self._run(self._answer_siblings)
         if resources.settings.metrics_port:
@@ -228,7 +228,7 @@ class Exposition:
         self._listener.close()
         with suppress(OSError):
             os.unlink(self._socket_of(self.place))
-        _leave(self._lock_of(self.place), self._held)
+        _leave(self._lock_of(self.place), self._lock)
         os.close(self._folder)
 
     def own(self) -> bytes:
@@ -238,10 +238,10 @@ class Exposition:
     def text(self) -> bytes:
         """The metrics of all processes of this machine, and of what they share. Waits: not for the event loop."""
         with self._making:
-            text, until = self._made
+            text, until = self._latest
             if time.monotonic() >= until:
                 text = self._all()
-                self._made = text, time.monotonic() + KEPT_SECONDS
+                self._latest = text, time.monotonic() + KEPT_SECONDS
             return text
 
     def _all(self) -> bytes:
@@ -263,10 +263,10 @@ class Exposition:
 
     def _shared(self) -> list[Metric]:
         """What the deployment has; what does not answer is missing, and said to be."""
-        told = GaugeMetricFamily(
+        up = GaugeMetricFamily(
             "cushion_figures_up", "1 for figures of the whole deployment that could be read", labels=("figures",)
         )
-        families: list[Metric] = [told]
+        families: list[Metric] = [up]
         asked = {
             name: asyncio.run_coroutine_threadsafe(ask(self._resources), self._loop) for name, ask in SHARED.items()
         }
@@ -274,10 +274,10 @@ class Exposition:
         for name, answer in asked.items():
             try:
                 families += answer.result(max(0.0, end - time.monotonic()))
-                told.add_metric((name,), 1)
+                up.add_metric((name,), 1)
             except Exception as error:
                 answer.cancel()
-                told.add_metric((name,), 0)
+                up.add_metric((name,), 0)
                 log.info("metrics.unread", figures=name, error=repr(error))
         return families
 
@@ -287,19 +287,19 @@ class Exposition:
         for number in range(1, PLACES_MOST + 1):
             place = f"{kind}-{number}"
             try:
-                held = _locked(self._lock_of(place), waits=False)
+                lock = _locked(self._lock_of(place), waits=False)
             except PermissionError:
                 continue  # a process of another user left it
-            if held is not None:
-                return place, held
+            if lock is not None:
+                return place, lock
         raise OSError(f"there are {PLACES_MOST} processes already")
 
     def _lock_of(self, name: str) -> Path:
         return self._resources.scratch / f"metrics-{name}.lock"
 
     def _places(self) -> list[str]:
-        found = self._resources.scratch.glob("metrics-*.sock")
-        return sorted(path.stem.removeprefix("metrics-") for path in found)[: 2 * PLACES_MOST]
+        sockets = self._resources.scratch.glob("metrics-*.sock")
+        return sorted(path.stem.removeprefix("metrics-") for path in sockets)[: 2 * PLACES_MOST]
 
     def _socket_of(self, place: str) -> str:
         path = str(self._resources.scratch / f"metrics-{place}.sock")
@@ -356,7 +356,7 @@ class Exposition:
 
     def _serve(self, host: str, port: int) -> None:
         """Wait until nobody else serves the port, then serve it."""
-        held = _locked(self._lock_of("port"), waits=True)
+        lock = _locked(self._lock_of("port"), waits=True)
         try:
             warned = False
             while not self._closed.is_set():
@@ -373,8 +373,8 @@ class Exposition:
                     if not self._closed.is_set():
                         server.serve_forever()
         finally:
-            if held is not None:
-                _leave(self._lock_of("port"), held)
+            if lock is not None:
+                _leave(self._lock_of("port"), lock)
 
     def _run(self, work: Callable[..., None], *arguments: Any) -> None:
         threading.Thread(target=work, args=arguments, name="metrics", daemon=True).start()
@@ -446,12 +446,12 @@ def _hang_up(caller: socket.socket) -> None:
 
 
 def _text_of(families: list[Metric]) -> bytes:
-    class Told(Collector):
+    class _Families(Collector):
         def collect(self) -> list[Metric]:
             return families
 
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Told())
+    registry.register(_Families())
     return generate_latest(registry)
 
 
@@ -471,11 +471,11 @@ def _locked(path: Path, *, waits: bool) -> int | None:
         os.close(handle)
 
 
-def _leave(path: Path, held: int) -> None:
+def _leave(path: Path, handle: int) -> None:
     """Give a lock up, its file with it: whoever waits for it looks whether it is still the one of that name."""
     with suppress(OSError):
         os.unlink(path)
-    os.close(held)
+    os.close(handle)
 
 
 def exposition_of(resources: Resources) -> Exposition | None:

@@ -117,7 +117,7 @@ class LanguageModel:
         """The reply; what came of asking is the breaker's to know."""
         try:
             async with asyncio.timeout(self._settings.llm_seconds):
-                said = await self._asked(messages)
+                text = await self._asked(messages)
         except NoReply as error:
             self._failed(passed, error)
             raise
@@ -129,7 +129,7 @@ class LanguageModel:
             self.breaker.abandoned(passed)
             raise
         self.breaker.succeeded(passed)
-        return said
+        return text
 
     def _failed(self, passed: int, error: NoReply, kind: str = "NoReply") -> None:
         log.warning("language_model.failed", host=httpx.URL(self._url).host, error=str(error))
@@ -152,7 +152,7 @@ class LanguageModel:
             if answer.status_code != 200:
                 raise _refusal(answer)
             whole = answer.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
-            return await _said(_whole(answer) if whole else _lines(answer))
+            return await _read_text(_whole(answer) if whole else _lines(answer))
 
 
 def _refusal(answer: httpx.Response) -> NoReply:
@@ -188,7 +188,7 @@ async def _lines(answer: httpx.Response) -> AsyncIterator[bytes]:
     yield rest.strip()
 
 
-async def _said(lines: AsyncIterator[bytes]) -> str:
+async def _read_text(lines: AsyncIterator[bytes]) -> str:
     """The text of a streamed answer; of a whole one, where an endpoint does not stream."""
     pieces: list[str] = []
     characters = 0

@@ -305,7 +305,7 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
         raise UnfitMail("the subject of a mail holds no encoded words")
     if len(mail.recipients) > RECIPIENTS_MAX:
         raise UnfitMail(f"a mail goes to at most {RECIPIENTS_MAX} addresses, this one to {len(mail.recipients)}")
-    if sum(len(one.content) for one in mail.attachments) > ATTACHED_BYTES:
+    if sum(len(attachment.content) for attachment in mail.attachments) > ATTACHED_BYTES:
         raise UnfitMail(f"the attachments of a mail have at most {ATTACHED_BYTES:,} bytes")
     sender = sender_of(settings)
     to, cc = [", ".join(map(envelope, listed)) for listed in ((mail.to, *mail.also_to), mail.cc)]
@@ -321,9 +321,9 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
         message["Auto-Submitted"] = "auto-generated"
         short = mail.text.isascii() and all(len(line) <= LINE_CHARACTERS for line in mail.text.splitlines())
         message.set_content(mail.text, cte="7bit" if short else "quoted-printable")
-        for one in mail.attachments:
-            kind, _, subtype = one.media_type.partition("/")
-            message.add_attachment(one.content, maintype=kind, subtype=subtype, filename=plain(one.name))
+        for attachment in mail.attachments:
+            kind, _, subtype = attachment.media_type.partition("/")
+            message.add_attachment(attachment.content, maintype=kind, subtype=subtype, filename=plain(attachment.name))
         if mail.attachments:
             message.set_boundary(f"part-{id_}")  # not of chance: each attempt sends the very same letter
         stream = BytesIO()
@@ -400,22 +400,24 @@ async def _deliver(server: Server, settings: Settings, to: list[str], content: b
             some, _ = await client.sendmail(sender_of(settings), to, content, mail_options=options)
     except SMTPException as refused:  # of which nothing goes on: its text, and so its traceback, names the addresses
         if _for_good(refused):
-            raise PermanentError(f"the mail server refused: {_said(refused, to)}") from None
+            raise PermanentError(f"the mail server refused: {_reply_text(refused, to)}") from None
         spoke = isinstance(refused, SMTPResponseException | SMTPRecipientsRefused)
-        raise (NotTaken if spoke else NotReached)(f"the mail server did not take it: {_said(refused, to)}") from None
+        raise (NotTaken if spoke else NotReached)(
+            f"the mail server did not take it: {_reply_text(refused, to)}"
+        ) from None
     words = {address: _hidden(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
     final = {address for address, answer in some.items() if 500 <= answer.code < 600}
     return Handed(
         path=None,
-        refused={address: said for address, said in words.items() if address in final},
-        postponed={address: said for address, said in words.items() if address not in final},
+        refused={address: text for address, text in words.items() if address in final},
+        postponed={address: text for address, text in words.items() if address not in final},
     )
 
 
-def _said(refused: SMTPException, to: list[str]) -> str:
+def _reply_text(refused: SMTPException, to: list[str]) -> str:
     """The server's words, without the addresses that they are about: they are logged."""
     if isinstance(refused, SMTPRecipientsRefused):
-        return _said(refused.recipients[0], to)
+        return _reply_text(refused.recipients[0], to)
     words = f"{refused.code} {refused.message}" if isinstance(refused, SMTPResponseException) else str(refused)
     return _hidden(words, to)
 
@@ -426,7 +428,7 @@ def _hidden(words: str, addresses: list[str]) -> str:
 
 def _for_good(refused: SMTPException) -> bool:
     if isinstance(refused, SMTPRecipientsRefused):
-        return all(_for_good(one) for one in refused.recipients)
+        return all(_for_good(reply) for reply in refused.recipients)
     if isinstance(refused, SMTPResponseException):
         return 500 <= refused.code < 600
     return isinstance(refused, SMTPNotSupported)

@@ -192,7 +192,7 @@ async def send(
         raise NoAnswer(f"no answer within {seconds:g} seconds") from None
     except (httpx.HTTPError, OSError, ssl.SSLError) as error:
         log.info("outgoing.failed", host=parsed.host, error=repr(error))
-        raise NoAnswer(_told(error)) from None
+        raise NoAnswer(_message(error)) from None
     return msgspec.structs.replace(answer, milliseconds=round((time.monotonic() - started) * 1000))
 
 
@@ -202,8 +202,8 @@ async def _addresses(parsed: httpx.URL, *, private: bool, resolve: Resolve) -> l
     if literal is not None:
         return [literal]  # `target` has looked at it
     try:
-        found = await resolve(host, _port(parsed))
-        addresses = [ip_address(one) for one in dict.fromkeys(found)][:ADDRESSES_MAX]
+        names = await resolve(host, _port(parsed))
+        addresses = [ip_address(name) for name in dict.fromkeys(names)][:ADDRESSES_MAX]
     except (OSError, UnicodeError, ValueError):
         addresses = []
     if private and not addresses:
@@ -256,10 +256,10 @@ async def _asked(
         return Answer(status=answer.status_code, content=bytes(read[:answer_bytes]), milliseconds=0)
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     """Why there was no answer, without what only the network's own people should learn."""
     causes: list[BaseException | None] = [error, error.__cause__, error.__context__]
-    causes += [one.__cause__ or one.__context__ for one in causes if one is not None]
+    causes += [cause.__cause__ or cause.__context__ for cause in causes if cause is not None]
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         return "the certificate of the host could not be verified"
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
@@ -284,10 +284,10 @@ def _literal(host: str) -> IPv4Address | IPv6Address | None:
 
 async def _resolved(host: str, port: int) -> list[str]:
     loop = asyncio.get_running_loop()
-    found = await loop.run_in_executor(
+    entries = await loop.run_in_executor(
         _threads(), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     )
-    return [str(entry[4][0]) for entry in found]
+    return [str(entry[4][0]) for entry in entries]
 
 
 @cache

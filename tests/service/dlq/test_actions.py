@@ -11,7 +11,7 @@ from uuid import uuid4
 import httpx
 
 from service.platform.config import Settings
-from service.platform.work.jobs import without_secrets
+from service.platform.work.runner import without_secrets
 from service.work import jobs
 from tests.conftest import Member, Stack, register, wait_until
 from tests.records import BOOK, FORMULA, TAPE, small_book

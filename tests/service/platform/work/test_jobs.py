@@ -16,18 +16,9 @@ from arq.connections import ArqRedis
 
 from service.platform.base.problem import Unavailable
 from service.platform.unit.context import Actor, Resources, Subject, Unit
-from service.platform.work.jobs import (
-    MARKER,
-    QUEUES,
-    JobTable,
-    QueueWorker,
-    Runner,
-    dispatch,
-    dispatch_forever,
-    queue_of,
-    wake_forever,
-    workers,
-)
+from service.platform.work.jobs import QUEUES, JobTable
+from service.platform.work.queues import QueueWorker, dispatch, dispatch_forever, queue_of, wake_forever, workers
+from service.platform.work.runner import QUEUES_MARKER, Runner
 from tests.conftest import wait_until
 from tests.redis_server import RedisServer
 from tests.service.platform.conftest import Apart, act
@@ -164,16 +155,16 @@ def test_of_two_that_find_the_queues_lost_the_second_leaves_what_the_first_hande
     tenant = alone.tenant()
 
     async def second(shared: Resources, queue: ArqRedis) -> None:
-        await queue.delete(MARKER)
+        await queue.delete(QUEUES_MARKER)
         job_id = await accept(shared, tenant, queue="parse")
         with psycopg.connect(alone.database_url) as first:
-            first.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [MARKER])
+            first.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [QUEUES_MARKER])
             waiting = asyncio.create_task(dispatch(shared, queue))
             blocked = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"
             waits = partial(alone.sql, blocked, [first.info.backend_pid])
             await asyncio.to_thread(wait_until, lambda: waiting.done() or waits()[0][0], what="the second one")
             first.execute("SELECT * FROM claim_jobs(10, 60, 2)")
-            await queue.set(MARKER, "1")
+            await queue.set(QUEUES_MARKER, "1")
         assert await waiting == 0
         assert state(alone, job_id) == ("queued", 1, 0)
 
@@ -201,7 +192,7 @@ def test_of_each_tenant_and_queue_a_few_are_handed_over_at_a_time(alone: Apart) 
 
 def test_tenants_are_handed_over_in_turn(alone: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
     hostile, other = alone.tenant(), alone.tenant()
-    monkeypatch.setattr("service.platform.work.jobs.CLAIM_BATCH", 2)
+    monkeypatch.setattr("service.platform.work.queues.CLAIM_BATCH", 2)
 
     async def turns(shared: Resources, queue: ArqRedis) -> None:
         for _ in range(3):
@@ -525,7 +516,7 @@ def test_queued_jobs_are_handed_over_again_after_a_flush(alone: Apart) -> None:
         assert await dispatch(shared, queue) == 1
         assert state(alone, job_id) == ("queued", 2, 0), "a flush is no failure of the job"
         assert await queue.zcard("cushion:queue:default") == 1
-        assert await queue.exists(MARKER)
+        assert await queue.exists(QUEUES_MARKER)
         await Runner(shared, table(seen))({}, str(tenant), job_id, 1)  # an old copy, from before the flush
         assert seen.runs == []
         await Runner(shared, table(seen))({}, str(tenant), job_id, 2)

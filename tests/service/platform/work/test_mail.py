@@ -33,10 +33,12 @@ from service.platform.base.secrets import Vault
 from service.platform.config import ConfigError, Settings
 from service.platform.unit.context import Resources, Unit
 from service.platform.work import mail
-from service.platform.work.jobs import PermanentError, Runner, dispatch
+from service.platform.work.jobs import PermanentError
 from service.platform.work.mail import Attachment, Handed, Mail, NotTaken, UnfitMail
 from service.platform.work.mail_address import UnfitAddress
 from service.platform.work.process import check_mail
+from service.platform.work.queues import dispatch
+from service.platform.work.runner import Runner
 from tests.rows import every
 from tests.service.platform.conftest import Apart, act
 

@@ -12,7 +12,7 @@ import pytest
 import redis
 import xlsxwriter
 
-from service.platform.work.jobs import dispatch, queue_of
+from service.platform.work.queues import dispatch, queue_of
 from tests.conftest import Member, Stack, register, wait_until
 
 ROWS, COLUMNS = 40_000, 12
