@@ -23,8 +23,7 @@ async def feed(ctx: Context, asked: AuditFilter, query: ActivityQuery) -> Activi
         "audit_log WHERE true",
         asked.values,
         order="occurred_at DESC, sequence DESC",
-        limit=query.limit,
-        offset=query.offset,
+        part=(query.limit, query.offset),
         conditions=CONDITIONS,
     )
     return ActivityFeed([told(one) for one in seen], total, query.limit, query.offset)

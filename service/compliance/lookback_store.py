@@ -127,7 +127,7 @@ async def events(
     matching = {"since": "occurred_at >= %(since)s", "until": "occurred_at <= %(until)s"}
     return await fetch_slice(
         ctx, Found, columns, _EVENTS, given,
-        order="sequence DESC", limit=asked.limit, offset=asked.offset, conditions=matching,
+        order="sequence DESC", part=(asked.limit, asked.offset), conditions=matching,
     )  # fmt: skip
 
 

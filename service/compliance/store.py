@@ -443,8 +443,7 @@ async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | 
             "test_ids": test_ids,
         },
         order="created_at, id",
-        limit=query.limit,
-        offset=query.offset,
+        part=(query.limit, query.offset),
         conditions={"test_ids": "test_id = ANY (%(test_ids)s)"},
     )
     return Listing(*found)

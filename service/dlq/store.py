@@ -34,8 +34,7 @@ async def listed(ctx: Context, query: EntryQuery) -> Entries:
         f"{_TABLES[ctx.caller.runs_deployment]} WHERE true",
         {"status": query.status, "task_name": query.task_name, "tenant_id": query.tenant_id},
         order="failed_at DESC, id",
-        limit=query.limit,
-        offset=query.offset,
+        part=(query.limit, query.offset),
     )
     return Entries(*found, query.limit, query.offset)
 

@@ -84,8 +84,7 @@ async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
         f"{_JOINED} WHERE true",
         {"workbook_id": query.workbook_id, "status": query.status},
         order="e.created_at DESC, e.id",
-        limit=query.limit,
-        offset=query.skip,
+        part=(query.limit, query.skip),
     )
     return Slice(*found, query.skip, query.limit)
 

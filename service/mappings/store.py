@@ -74,8 +74,7 @@ async def listed(ctx: Context, query: MappingList, *, limit: int, offset: int) -
         "mappings WHERE true",
         {"source_type": query.source_type, "pattern": containing(query.search)},
         order="created_at DESC, id",
-        limit=limit,
-        offset=offset,
+        part=(limit, offset),
         conditions={"pattern": "name ILIKE %(pattern)s"},
     )
 

@@ -59,8 +59,7 @@ async def listed(ctx: Context, query: ReportList) -> Slice[Report]:
         f"{_FROM} WHERE true",
         {"report_type": query.report_type},
         order=_ORDER[query.sort_by].format(query.sort_dir),
-        limit=query.limit,
-        offset=query.skip,
+        part=(query.limit, query.skip),
     )
     return Slice(*found, query.skip, query.limit)
 

@@ -123,8 +123,7 @@ async def listed(ctx: Context, query: ScenarioList) -> ScenarioPage:
         "scenario_states WHERE true",
         {"status": query.status_filter},
         order="created_at DESC, id",
-        limit=query.page_size,
-        offset=query.offset,
+        part=(query.page_size, query.offset),
     )
     pages = -(-total // query.page_size)
     return ScenarioPage(items=items, total=total, page=query.page, page_size=query.page_size, pages=pages)

@@ -119,39 +119,29 @@ async def publish(resources: Resources, event: Event) -> None:
 
 
 async def drain(resources: Resources, consumer: str, *, claiming: bool = True, block_milliseconds: int = 1000) -> int:
-    """Move one batch from the stream into the audit log, `claiming` of what another consumer left first; how many
-    events it held.
+    """Move one batch from the stream into the audit log; return how many events it had.
 
-    An entry is acknowledged after its commit, so a crash in between hands it out again; the audit row has the event's
-    identifier, so it is written once.
+    `claiming`: what another consumer left comes first. An entry is acknowledged after its commit, so a crash in between
+    hands it out again; the audit row has the event's identifier, so it is written once.
     """
-    redis = resources.redis
     try:
-        entries = []
-        if claiming:
-            claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=ABANDONED_MILLISECONDS, count=BATCH)
-            entries = [
-                entry for entry in claimed[1] if entry[0] is not None
-            ]  # Redis 6 hands out trimmed entries as nothing
-        if not entries:
-            answer = await redis.xreadgroup(GROUP, consumer, {STREAM: ">"}, count=BATCH, block=block_milliseconds)
-            entries = answer[0][1] if answer else []
+        entries = await _read(resources.redis, consumer, claiming, block_milliseconds)
     except ResponseError as error:
         if "NOGROUP" not in str(error):
             raise
-        await redis.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
+        await resources.redis.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
         return 0
     by_tenant: dict[UUID, list[tuple[bytes, Sent]]] = {}
     refused: list[bytes] = []
     for entry_id, fields in entries:
-        sent = _believed(resources, fields)
+        sent = _verify(resources, fields)
         if sent is None:
             refused.append(entry_id)
         else:
             by_tenant.setdefault(sent.event.tenant_id, []).append((entry_id, sent))
     if refused:  # must not stand in the way of all that follow
         log.error("events.refused", entries=len(refused), first=refused[0].decode())
-        await _done(redis, refused)
+        await _acknowledge(resources.redis, refused)
     for tenant_id, events in by_tenant.items():
         try:
             await _write_all(resources, tenant_id, [sent for _, sent in events])
@@ -160,8 +150,18 @@ async def drain(resources: Resources, consumer: str, *, claiming: bool = True, b
         except Exception as error:  # one tenant's fault keeps no other back; these are handed out again later
             log.error("events.write_failed", tenant_id=tenant_id, events=len(events), error=repr(error))
             continue
-        await _done(redis, [entry_id for entry_id, _ in events])
+        await _acknowledge(resources.redis, [entry_id for entry_id, _ in events])
     return len(entries)
+
+
+async def _read(redis: Redis, consumer: str, claiming: bool, block_milliseconds: int) -> list[tuple[bytes, Any]]:
+    if claiming:
+        claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=ABANDONED_MILLISECONDS, count=BATCH)
+        entries = [entry for entry in claimed[1] if entry[0] is not None]  # Redis 6 gives trimmed entries as nothing
+        if entries:
+            return entries
+    answer = await redis.xreadgroup(GROUP, consumer, {STREAM: ">"}, count=BATCH, block=block_milliseconds)
+    return list(answer[0][1]) if answer else []
 
 
 async def waiting_since(resources: Resources) -> datetime | None:
@@ -170,7 +170,7 @@ async def waiting_since(resources: Resources) -> datetime | None:
     return datetime.fromtimestamp(int(oldest[0][0].partition(b"-")[0]) / 1000, UTC) if oldest else None
 
 
-def _believed(resources: Resources, fields: dict[bytes, bytes]) -> Sent | None:
+def _verify(resources: Resources, fields: dict[bytes, bytes]) -> Sent | None:
     """What an entry says; None where this deployment has not signed it."""
     raw = fields.get(b"event", b"")
     if not hmac.compare_digest(fields.get(b"signature", b""), resources.vault.sign(SIGNED, raw)):
@@ -181,7 +181,7 @@ def _believed(resources: Resources, fields: dict[bytes, bytes]) -> Sent | None:
         return None
 
 
-async def _done(redis: Redis, entry_ids: list[bytes]) -> None:
+async def _acknowledge(redis: Redis, entry_ids: list[bytes]) -> None:
     async with redis.pipeline() as pipe:
         pipe.xack(STREAM, GROUP, *entry_ids)
         pipe.xdel(STREAM, *entry_ids)

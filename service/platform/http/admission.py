@@ -46,14 +46,8 @@ async def admit(ctx: Context, route: Route) -> GateVerdict:
 
 
 async def _admit(ctx: Context, route: Route) -> GateVerdict:
-    resources = ctx.resources
     if route.access == "public":
-        _check_maintenance(ctx, route)
-        _check_flag(ctx, route)
-        if not route.limited or route.windows is None:
-            return GateVerdict("ok")
-        verdict = await resources.gate.windows(route.windows(resources.settings, ctx.origin, ""))
-        return _passed(verdict)
+        return await _admit_anybody(ctx, route)
     authorization, key = ctx.headers.get(b"authorization"), ctx.headers.get(b"x-api-key")
     if authorization is not None:
         verdict, caller, rights = await _user(ctx, route, authorization)
@@ -66,16 +60,7 @@ async def _admit(ctx: Context, route: Route) -> GateVerdict:
         raise problems.Unauthenticated
     try:
         ctx.admit(caller)
-        home = _home(ctx, verdict)
-        named = _named_tenant(ctx)
-        if route.access == "operator":
-            caller = await _operator(ctx, caller, home, named)
-            ctx.admit(caller)
-        elif named is not None and named != str(caller.tenant_id):
-            caller = await _in_tenant(ctx, caller, home, named)
-            ctx.admit(caller)
-        elif route.everywhere and _operates(ctx, caller, home):
-            ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
+        ctx.admit(await _in_its_tenant(ctx, route, caller, _home(ctx, verdict)))
         _check_rights(ctx, route, verdict)
     except Problem as refusal:
         raise _with(refusal, verdict) from None
@@ -83,6 +68,27 @@ async def _admit(ctx: Context, route: Route) -> GateVerdict:
     if route.method != "GET" or route.event is not None:
         ctx.rights = rights
     return verdict
+
+
+async def _admit_anybody(ctx: Context, route: Route) -> GateVerdict:
+    """Let a request to a public route in, within the route's limits."""
+    _check_maintenance(ctx, route)
+    _check_flag(ctx, route)
+    if not route.limited or route.windows is None:
+        return GateVerdict("ok")
+    return _passed(await ctx.resources.gate.windows(route.windows(ctx.resources.settings, ctx.origin, "")))
+
+
+async def _in_its_tenant(ctx: Context, route: Route, caller: Caller, home: TenantRecord) -> Caller:
+    """Return the caller as of the tenant that the request is for."""
+    named = _named_tenant(ctx)
+    if route.access == "operator":
+        return await _operator(ctx, caller, home, named)
+    if named is not None and named != str(caller.tenant_id):
+        return await _in_tenant(ctx, caller, home, named)
+    if route.everywhere and _operates(ctx, caller, home):
+        return msgspec.structs.replace(caller, runs_deployment=True)
+    return caller
 
 
 async def admit_again(ctx: Context, route: Route) -> None:

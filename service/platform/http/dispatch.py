@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -64,8 +65,22 @@ JSON = "application/json"
 SESSIONS = frozenset(f"/api/v1/auth/{name}" for name in ("login", "logout", "refresh"))
 """Who comes and goes all day long: it changes nothing that others read but the moment of somebody's last login."""
 
+ADMITTED = GateVerdict("ok")
+
 log = structlog.get_logger()
 encode = msgspec.json.Encoder(decimal_format="number").encode
+
+
+@dataclass(slots=True)
+class _Call:
+    """How far a request has come."""
+
+    verdict: GateVerdict = ADMITTED
+    closing: Callable[[], Awaitable[None]] | None = None
+    """Closes the files of a form."""
+    claim: IdempotencyClaim | None = None
+    cached_as: tuple[Key, int] | None = None
+    """Where the answer is kept for the time in which the database is away, and the turn of that cache."""
 
 
 class Endpoint:
@@ -101,50 +116,12 @@ class Endpoint:
             headers=headers,
         )
         if scope["method"] == "HEAD":
-            ctx.skip_event()  # nobody has what is told of
-        verdict = GateVerdict("ok")
-        closing: Callable[[], Awaitable[None]] | None = None
-        claim: IdempotencyClaim | None = None
-        kept_as: tuple[Key, int] | None = None
+            ctx.skip_event()  # nobody reads what the event is about
+        call = _Call()
         try:
-            if resources.memory.is_short and not self.route.essential:
-                raise problems.Unavailable(headers={"Retry-After": str(RETRY_SECONDS)})
-            if len(headers) != len(scope["headers"]):
-                _check_once(scope["headers"])
-            if self.route.browser:
-                check_session_header(headers)
-            verdict = await admit(ctx, self.route)
-            if self._falls_back and ctx.flag("fallback_cache"):
-                kept_as = (
-                    key_of(ctx.caller, scope["path"], scope["query_string"]),
-                    resources.fallback_cache.turn,
-                )
-            arrived = partial(self._look_again, ctx, scope["intake"])
-            arguments, content, closing = await self._binding.arguments(ctx, scope, receive, arrived)
-            claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
-            kept = await claim.take() if claim is not None else None
-            answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, claim, receive)
-            if (
-                kept_as is not None
-                and answer.status == 200
-                and answer.media_type == JSON
-                and isinstance(answer.content, bytes)
-            ):
-                resources.fallback_cache.add(kept_as[0], answer.content, tuple(answer.headers), kept_as[1])
+            answer = await self._serve(ctx, scope, receive, call)
         except Exception as error:
-            await ctx.rollback(error)
-            if claim is not None:
-                await claim.release()
-            if isinstance(error, Damaged):
-                await report_damage(resources, error.key, request_id)
-            stale = _stale(resources, kept_as[0]) if kept_as and isinstance(error, problems.Unavailable) else None
-            if stale is not None:
-                answer = stale
-            else:
-                refusal = self._refusal(error, strict=resources.settings.strict)
-                body = encode(refusal.body(request_id))
-                answer = _Answer(refusal.status, JSON, body, _headers(refusal.all_headers))
-                verdict = refusal.verdict or verdict
+            answer = await self._refuse(ctx, call, error)
         except BaseException as error:
             self._observe("left", started + ctx.waited_seconds)
             await ctx.rollback(error)
@@ -152,12 +129,12 @@ class Endpoint:
         finally:
             if self._changes and ctx.has_begun and ctx.tenant_id is not None:
                 resources.sharing.changed(ctx.tenant_id)  # whatever came of it: a commit's answer may be lost
-            if closing is not None:
-                await closing()
+            if call.closing is not None:
+                await call.closing()
         answer.headers.extend(self._headers)
         if self.route.compressed and not self.route.tells_secrets and _may_compress(answer):
             answer = await _compressed(answer, headers.get(b"accept-encoding", b""))
-        await _send(send, receive, answer, request_id, verdict, resources)
+        await _send(send, receive, answer, request_id, call.verdict, resources)
         self._observe(f"{answer.status // 100}xx", started + ctx.waited_seconds)
         tracing.answered(answer.status, request_id)
         log_request(
@@ -169,6 +146,49 @@ class Endpoint:
             request_id=request_id,
         )
         await ctx.finish()
+
+    async def _serve(self, ctx: Context, scope: Scope, receive: Receive, call: _Call) -> _Answer:
+        """Admit, bind and handle a request; `call` knows how far it came."""
+        resources = ctx.resources
+        if resources.memory.is_short and not self.route.essential:
+            raise problems.Unavailable(headers={"Retry-After": str(RETRY_SECONDS)})
+        if len(ctx.headers) != len(scope["headers"]):
+            _check_once(scope["headers"])
+        if self.route.browser:
+            check_session_header(ctx.headers)
+        call.verdict = await admit(ctx, self.route)
+        if self._falls_back and ctx.flag("fallback_cache"):
+            key = key_of(ctx.caller, scope["path"], scope["query_string"])
+            call.cached_as = (key, resources.fallback_cache.turn)
+        arrived = partial(self._look_again, ctx, scope["intake"])
+        arguments, content, call.closing = await self._binding.arguments(ctx, scope, receive, arrived)
+        call.claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
+        kept = await call.claim.take() if call.claim is not None else None
+        answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, call.claim, receive)
+        if (
+            call.cached_as is not None
+            and answer.status == 200
+            and answer.media_type == JSON
+            and isinstance(answer.content, bytes)
+        ):
+            key, turn = call.cached_as
+            resources.fallback_cache.add(key, answer.content, tuple(answer.headers), turn)
+        return answer
+
+    async def _refuse(self, ctx: Context, call: _Call, error: Exception) -> _Answer:
+        """Undo a request, and answer with the refusal, or with what was cached while the database is away."""
+        await ctx.rollback(error)
+        if call.claim is not None:
+            await call.claim.release()
+        if isinstance(error, Damaged):
+            await report_damage(ctx.resources, error.key, ctx.request_id)
+        if call.cached_as and isinstance(error, problems.Unavailable):
+            stale = _stale(ctx.resources, call.cached_as[0])
+            if stale is not None:
+                return stale
+        refusal = self._refusal(error, strict=ctx.resources.settings.strict)
+        call.verdict = refusal.verdict or call.verdict
+        return _Answer(refusal.status, JSON, encode(refusal.body(ctx.request_id)), _headers(refusal.all_headers))
 
     async def _look_again(self, ctx: Context, intake: Intake) -> None:
         """Look at the caller again where their body was waited for; the gate has just done so where it was there."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from http import HTTPStatus
 from importlib.util import find_spec
@@ -289,44 +289,61 @@ def _phrase(status: int) -> str:
 
 
 def to_3_0(schema: Any) -> Any:
-    """A JSON Schema of 2020-12, as msgspec writes it, in the dialect of OpenAPI 3.0."""
+    """Translate a JSON Schema of 2020-12, as msgspec writes it, to the dialect of OpenAPI 3.0."""
     if isinstance(schema, list):
         return [to_3_0(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    result = {name: to_3_0(value) for name, value in schema.items() if name not in ("$defs",)}
+    result = {name: to_3_0(value) for name, value in schema.items() if name != "$defs"}
     if "anyOf" in result:
         _say_null(result)
     if result.get("type") == "null":
         return NOTHING
-    if "const" in result:
-        result["enum"] = [result.pop("const")]
-    if "enum" in result and "type" not in result:
-        values = [value for value in result.pop("enum") if value is not None]
-        branch = {"type": _type_of(values), "enum": values}
-        result |= branch if len(values) == len(schema.get("enum", values)) else {"anyOf": [branch, NOTHING]}
-    for name, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if name in result and not isinstance(result[name], bool):
-            result[plain] = result[name]
-            result[name] = True
-    if "prefixItems" in result:
-        items = result.pop("prefixItems")
-        result["items"] = {"anyOf": items} if items else {}
-    if result.get("items") is False or (result.get("type") == "array" and "items" not in result):
-        result["items"] = {}
+    for translate in (_translate_values, _translate_bounds, _translate_items):
+        translate(result)
     if isinstance(result.get("default"), tuple):
         result["default"] = list(result["default"])
     if result.get("required") == []:
         del result["required"]
-    if "$ref" in result:
-        result["$ref"] = SCHEMAS + _published(result["$ref"].removeprefix(SCHEMAS))
-    if "$ref" in result and len(result) > 1:
-        result = {"allOf": [{"$ref": result.pop("$ref")}], **result}
-    if "allOf" in result and isinstance(result.get("default"), dict):
-        del result["default"]  # its fields say their own; generators of clients do not take an object for one
-        if len(result) == 1:
-            return result["allOf"][0]
-    return result
+    return _translate_reference(result)
+
+
+def _translate_values(schema: dict[str, Any]) -> None:
+    if "const" in schema:
+        schema["enum"] = [schema.pop("const")]
+    if "enum" in schema and "type" not in schema:
+        values = schema.pop("enum")
+        texts = [value for value in values if value is not None]
+        branch = {"type": _type_of(texts), "enum": texts}
+        schema |= branch if len(texts) == len(values) else {"anyOf": [branch, NOTHING]}
+
+
+def _translate_bounds(schema: dict[str, Any]) -> None:
+    for name, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if name in schema and not isinstance(schema[name], bool):
+            schema[plain] = schema[name]
+            schema[name] = True
+
+
+def _translate_items(schema: dict[str, Any]) -> None:
+    if "prefixItems" in schema:
+        items = schema.pop("prefixItems")
+        schema["items"] = {"anyOf": items} if items else {}
+    if schema.get("items") is False or (schema.get("type") == "array" and "items" not in schema):
+        schema["items"] = {}
+
+
+def _translate_reference(schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        schema["$ref"] = SCHEMAS + _published(schema["$ref"].removeprefix(SCHEMAS))
+    if "$ref" in schema and len(schema) > 1:
+        schema = {"allOf": [{"$ref": schema.pop("$ref")}], **schema}
+    if "allOf" in schema and isinstance(schema.get("default"), dict):
+        del schema["default"]  # its fields say their own; generators of clients do not take an object for one
+        if len(schema) == 1:
+            (branch,) = schema["allOf"]
+            return dict(branch)
+    return schema
 
 
 def _say_null(schema: dict[str, Any]) -> None:
@@ -628,36 +645,38 @@ def _crosses_tenants(route: Route) -> bool:
     return route.access not in ("public", "any", "user")
 
 
+def _has_body(route: Route) -> bool:
+    return route.body is not None or route.form is not None
+
+
+def _is_for_callers(route: Route) -> bool:
+    return route.access != "public"
+
+
+_APPLIES: Final[dict[type[Problem] | int, Callable[[Route], bool]]] = {
+    AlreadyProcessed: lambda route: route.method == "POST",
+    KeyUsed: lambda route: route.method == "POST",
+    StillProcessing: lambda route: route.method == "POST",
+    UnderMaintenance: lambda route: not route.in_maintenance,
+    SwitchedOff: lambda _: False,  # the flag's own words say it
+    ConcurrentModification: lambda route: route.versioned and route.method in ("PATCH", "PUT"),
+    TenantNotFound: _crosses_tenants,
+    EnrolmentRequired: lambda route: _is_for_callers(route) and not route.enrolling,
+    401: _is_for_callers,
+    403: _is_for_callers,
+    **dict.fromkeys((404, 405, 409), lambda _: False),  # each route lists which of these it gives
+    413: _has_body,
+    415: _has_body,
+    416: lambda route: route.ranged,
+    422: lambda route: _has_body(route) or route.query is not None or route.method == "POST" or _crosses_tenants(route),
+    429: lambda route: route.limited and (_is_for_callers(route) or route.windows is not None),
+}
+"""Whether a route can give a refusal that any route may give; by its class, else by its status; others it can."""
+
+
 def _applies(problem: type[Problem], route: Route) -> bool:
-    """Whether a refusal that any route may give can come from this one."""
-    if problem in (AlreadyProcessed, KeyUsed, StillProcessing):
-        return route.method == "POST"
-    if problem is UnderMaintenance:
-        return not route.in_maintenance
-    if problem is SwitchedOff:
-        return False  # told in the flag's own words
-    if problem is ConcurrentModification:
-        return route.versioned and route.method in ("PATCH", "PUT")
-    if problem is TenantNotFound:
-        return _crosses_tenants(route)
-    if problem is EnrolmentRequired:
-        return route.access != "public" and not route.enrolling
-    match problem.status:
-        case 401 | 403:
-            return route.access != "public"
-        case 413 | 415:
-            return route.body is not None or route.form is not None
-        case 422:
-            reads = route.body is not None or route.form is not None or route.query is not None
-            return reads or route.method == "POST" or _crosses_tenants(route)
-        case 416:
-            return route.ranged
-        case 429:
-            return route.limited and (route.access != "public" or route.windows is not None)
-        case 404 | 405 | 409:
-            return False  # each route lists which of these it gives
-        case _:
-            return True
+    applies = _APPLIES.get(problem) or _APPLIES.get(problem.status)
+    return applies is None or applies(route)
 
 
 def _published(name: str) -> str:

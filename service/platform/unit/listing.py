@@ -46,18 +46,19 @@ async def fetch_slice(
     asked: Mapping[str, Any],
     *,
     order: str,
-    limit: int,
-    offset: int,
+    part: tuple[int, int],
     conditions: Mapping[str, str] | None = None,
 ) -> tuple[list[T], int]:
-    """Some of the matching rows as `kind`, and the number of all.
+    """Return some of the matching rows as `kind`, and the number of all.
 
     Args:
         source: what stands behind FROM, up to a WHERE and its condition.
         asked: values by name; None matches every row. Only what is asked stands in the statement, so that each
             prepared one has the plan for its index.
+        part: how many rows, after how many.
         conditions: by name, where it is another than that the column of this name has the value.
     """
+    limit, offset = part
     values = {name: value for name, value in asked.items() if value is not None}
     where = "".join(f" AND {(conditions or {}).get(name, f'{name} = %({name})s')}" for name in values)
     _count = f"SELECT count(*) FROM {source}{where}"  # noqa: S608 - of constants
@@ -66,7 +67,7 @@ async def fetch_slice(
         f"SELECT {columns}, ({_count}) FROM {source}{where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",  # noqa: S608 - likewise
         {**values, "limit": limit, "offset": offset},
     )
-    if not rows:  # nobody told the number: beyond the last page it is another than 0
+    if not rows:  # no row has the number: beyond the last page it is another than 0
         return [], await unit.fetch_value(_count, values) if offset or not limit else 0
     return [item for item, _ in rows], rows[0][1]
 
@@ -74,6 +75,6 @@ async def fetch_slice(
 async def fetch_page(
     unit: Unit, kind: type[T], columns: str, source: str, asked: Mapping[str, Any], query: Any, **how: Any
 ) -> Page[T]:
-    """The page of matching rows that `query` (page, page_size, offset) asks for; the rest as `fetch_slice`."""
-    rows = await fetch_slice(unit, kind, columns, source, asked, limit=query.page_size, offset=query.offset, **how)
+    """Return the page of matching rows that `query` (page, page_size, offset) asks for; the rest as `fetch_slice`."""
+    rows = await fetch_slice(unit, kind, columns, source, asked, part=(query.page_size, query.offset), **how)
     return page_of(*rows, query)

@@ -189,24 +189,10 @@ async def _lines(answer: httpx.Response) -> AsyncIterator[bytes]:
 
 
 async def _read_text(lines: AsyncIterator[bytes]) -> str:
-    """The text of a streamed answer; of a whole one, where an endpoint does not stream."""
+    """Read the text of a streamed answer; of a whole one, where an endpoint does not stream."""
     pieces: list[str] = []
     characters = 0
-    async for line in lines:
-        if not line or line[:1] == b":" or re.match(rb"(?:event|id|retry):", line):
-            continue
-        content = line.removeprefix(b"data:").strip()
-        if content == b"[DONE]":
-            break
-        try:
-            part = _decode(content)
-        except (msgspec.MsgspecError, RecursionError, UnicodeError):
-            raise NoReply("an answer that is not of the protocol") from None
-        if part.error is not None:
-            raise NoReply("an error in the answer")
-        if not part.choices:  # how much was used, say
-            continue
-        choice = part.choices[0]
+    async for choice in _choices(lines):
         piece = (choice.delta or choice.message or _Said()).content or ""
         pieces.append(piece)
         characters += len(piece)
@@ -216,11 +202,32 @@ async def _read_text(lines: AsyncIterator[bytes]) -> str:
             break
         if choice.finish_reason:  # too long, held back, or something else than words
             raise NoReply(f"a reply that ended by {choice.finish_reason[:40]!r}", counts=False)
-    else:
-        raise NoReply("an answer that broke off")
     if not (text := "".join(pieces)).strip():
         raise NoReply("an empty reply", counts=False)
     return text
+
+
+async def _choices(lines: AsyncIterator[bytes]) -> AsyncIterator[_Choice]:
+    """Read the parts of an answer up to its end.
+
+    Raises:
+        NoReply: it is not of the protocol, has an error in it, or broke off.
+    """
+    async for line in lines:
+        if not line or line[:1] == b":" or re.match(rb"(?:event|id|retry):", line):
+            continue
+        content = line.removeprefix(b"data:").strip()
+        if content == b"[DONE]":
+            return
+        try:
+            part = _decode(content)
+        except (msgspec.MsgspecError, RecursionError, UnicodeError):
+            raise NoReply("an answer that is not of the protocol") from None
+        if part.error is not None:
+            raise NoReply("an error in the answer")
+        if part.choices:  # else it says how much was used, say
+            yield part.choices[0]
+    raise NoReply("an answer that broke off")
 
 
 def language_model(resources: Resources) -> LanguageModel | None:

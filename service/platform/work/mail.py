@@ -291,12 +291,11 @@ async def hand(
     raise PermanentError("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
 
 
-def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
-    """The letter as it goes over the wire.
+def _check(mail: Mail) -> None:
+    """Refuse a letter that is too large, or whose subject could leave its header.
 
     Raises:
-        UnfitAddress: it cannot go there.
-        UnfitMail: it is too large, or a part would not stay within its header.
+        UnfitMail: it is, or could.
     """
     for part, most in ((mail.subject, SUBJECT_CHARACTERS), (mail.text, TEXT_CHARACTERS)):
         if len(part) > most:
@@ -307,6 +306,16 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
         raise UnfitMail(f"a mail goes to at most {RECIPIENTS_MAX} addresses, this one to {len(mail.recipients)}")
     if sum(len(attachment.content) for attachment in mail.attachments) > ATTACHED_BYTES:
         raise UnfitMail(f"the attachments of a mail have at most {ATTACHED_BYTES:,} bytes")
+
+
+def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
+    """The letter as it goes over the wire.
+
+    Raises:
+        UnfitAddress: it cannot go there.
+        UnfitMail: it is too large, or a part would not stay within its header.
+    """
+    _check(mail)
     sender = sender_of(settings)
     to, cc = [", ".join(map(envelope, listed)) for listed in ((mail.to, *mail.also_to), mail.cc)]
     message = EmailMessage(policy=policy.SMTP if (to + cc).isascii() else policy.SMTPUTF8)

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Final
+from typing import Final, NamedTuple
 
 import httpx
 import msgspec
@@ -76,6 +76,16 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """A host and a port to the host's addresses."""
 
 
+class Network(NamedTuple):
+    """Whom a request asks for addresses, and whose certificates it believes; unset, the system's."""
+
+    resolve: Resolve | None = None
+    authorities: ssl.SSLContext | None = None
+
+
+SYSTEM: Final = Network()
+
+
 class UnfitTarget(ValueError):
     """A request cannot go there, now or later; the message says what is wrong with the URL or the headers."""
 
@@ -94,7 +104,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def target(url: str, *, private: bool) -> httpx.URL:
-    """A URL that requests may go to, as far as it alone can tell; an international host in its ASCII form.
+    """Parse a URL that requests may go to, as far as it alone can tell; an international host in its ASCII form.
 
     Raises:
         UnfitTarget: it is none.
@@ -108,22 +118,28 @@ def target(url: str, *, private: bool) -> httpx.URL:
         host = parsed.raw_host.decode("ascii").lower()
     except (httpx.InvalidURL, UnicodeError, ValueError):
         raise UnfitTarget("expected a URL such as https://example.com/hooks") from None
-    if parsed.scheme not in DEFAULT_PORTS or (parsed.scheme == "http" and not private):
-        raise UnfitTarget("expected a URL that begins with https://")
-    if parsed.userinfo or "@" in parsed.netloc.decode("ascii"):
-        raise UnfitTarget("a URL holds no user name and password")
-    if parsed.fragment:
-        raise UnfitTarget("a URL that is requested has no fragment (#)")
     address = _literal(host)
-    if address is None and not _HOST.fullmatch(host):
-        raise UnfitTarget("expected a URL with a host, such as https://example.com/hooks")
+    faults = {
+        "expected a URL that begins with https://": parsed.scheme not in DEFAULT_PORTS
+        or (parsed.scheme == "http" and not private),
+        "a URL holds no user name and password": bool(parsed.userinfo) or "@" in parsed.netloc.decode("ascii"),
+        "a URL that is requested has no fragment (#)": bool(parsed.fragment),
+        "expected a URL with a host, such as https://example.com/hooks": address is None and not _HOST.fullmatch(host),
+    }
+    for message, is_wrong in faults.items():
+        if is_wrong:
+            raise UnfitTarget(message)
     if not private:
-        allowed = PORTS[parsed.scheme]
-        if _port(parsed) not in allowed:
-            raise UnfitTarget(f"expected one of the ports {', '.join(map(str, sorted(allowed)))}")
-        if address is not None and not is_public(address):
-            raise UnfitTarget(NO_PUBLIC_ADDRESS)
+        _check_public(parsed, address)
     return parsed
+
+
+def _check_public(parsed: httpx.URL, address: IPv4Address | IPv6Address | None) -> None:
+    allowed = PORTS[parsed.scheme]
+    if _port(parsed) not in allowed:
+        raise UnfitTarget(f"expected one of the ports {', '.join(map(str, sorted(allowed)))}")
+    if address is not None and not is_public(address):
+        raise UnfitTarget(NO_PUBLIC_ADDRESS)
 
 
 def check_headers(headers: Mapping[str, str], most: int = HEADERS_MAX) -> None:
@@ -159,16 +175,13 @@ async def send(
     headers: Mapping[str, str],
     content: bytes = b"",
     answer_bytes: int = ANSWER_BYTES_MAX,
-    resolve: Resolve | None = None,
-    authorities: ssl.SSLContext | None = None,
+    network: Network = SYSTEM,
 ) -> Answer:
     """Send a request and read its answer, within so many seconds for all of it.
 
     Args:
         private: any address, port and scheme will do.
         answer_bytes: of its content, as it comes; what is more is not read.
-        resolve: who is asked for addresses; unset, the system.
-        authorities: whose certificates are believed; unset, the system's, else those of Mozilla.
 
     Raises:
         UnfitTarget: it can go to no such URL, or not with these headers.
@@ -179,15 +192,17 @@ async def send(
     started = time.monotonic()
     try:
         async with asyncio.timeout(seconds):
-            addresses = await _addresses(parsed, private=private, resolve=resolve or _resolved)
+            addresses = await _addresses(parsed, private=private, resolve=network.resolve or _resolved)
             for address in addresses[:-1]:
                 try:
-                    answer = await _asked(method, parsed, address, headers, content, answer_bytes, authorities)
+                    answer = await _asked(method, parsed, address, headers, content, answer_bytes, network.authorities)
                     break
                 except (httpx.ConnectError, httpx.ConnectTimeout):  # nothing was sent: another address may do
                     continue
             else:
-                answer = await _asked(method, parsed, addresses[-1], headers, content, answer_bytes, authorities)
+                answer = await _asked(
+                    method, parsed, addresses[-1], headers, content, answer_bytes, network.authorities
+                )
     except TimeoutError:
         raise NoAnswer(f"no answer within {seconds:g} seconds") from None
     except (httpx.HTTPError, OSError, ssl.SSLError) as error:

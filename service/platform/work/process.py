@@ -93,7 +93,6 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     revocations = Revocations(redis, database, settings, breaker)
     switches = Switches(redis, database, vault, breaker)
     gate = Gate(
-        redis,
         pipeline,
         settings,
         clock,

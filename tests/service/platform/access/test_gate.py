@@ -335,7 +335,6 @@ class Still:
 
 def gate_at(shared: Resources, clock: Clock) -> Gate:
     return Gate(
-        shared.redis,
         shared.pipeline,
         shared.settings,
         clock,
