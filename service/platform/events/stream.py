@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import msgspec
