@@ -1,4 +1,4 @@
-"""Settings: read from the environment once, typed, each with a default and a description."""
+"""Settings, read once from the environment: typed, with defaults and words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ByTier(NamedTuple):
     enterprise: int
 
     def of(self, tier: str) -> int:
-        """The figure of one tier."""
+        """Return the figure of one tier."""
         return int(getattr(self, tier))
 
 
@@ -42,16 +42,16 @@ TOLERANCE_MAX = 1e15
 
 
 def describe(description: str, least: float | None = None, most: float | None = None) -> Meta:
-    """What a setting is for, and its bounds."""
+    """Describe a setting, with its bounds."""
     return Meta(description=description, ge=least, le=most)
 
 
 class ConfigError(ValueError):
-    """A setting cannot be used; the message names the variable, the value and what would do."""
+    """A setting is invalid; the message has the variable, its value and a remedy."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Every setting. The environment variable of a field is its name in capitals behind CUSHION_."""
+    """Every setting. A field's variable is its name in capitals behind CUSHION_."""
 
     database_url: Annotated[
         str | None, describe("PostgreSQL to use, as its role cushion_service; unset: the service runs its own")
@@ -494,7 +494,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def tier_of_new_tenant(self) -> Tier:
-        """The tier that a registration gives."""
+        """The tier of a new registration."""
         return self.default_tier or ("enterprise" if self.embedded else "free")
 
     @property
@@ -510,22 +510,22 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def console_url(self) -> str:
-        """Where people reach the console; never what a request says of its host."""
+        """The console's address for people; never taken from a request's host."""
         return (self.app_url or address(self.host, self.port)).rstrip("/") + CONSOLE
 
     @property
     def connections_of_address(self) -> int:
-        """How many connections of a process one address may hold."""
+        """How many connections of a process one address may have."""
         return self.connections_per_address or max(1, self.connections // 10)
 
     @property
     def draining_seconds(self) -> int:
-        """How long an API process serves on once it is told to stop: where nothing balances, nothing is waited for."""
+        """How long an API process serves on once it is stopped; 0 without a balancer."""
         return self.drain_seconds if self.drain_seconds is not None else 0 if self.embedded else 5
 
     @property
     def retention_floors(self) -> dict[str, int]:
-        """Years by jurisdiction, in capitals; the last one said counts."""
+        """Years by jurisdiction, in capitals; the last entry of one counts."""
         floors: dict[str, int] = {}
         for text in self.retention_floor_years:
             name, _, years = text.rpartition("=")
@@ -534,19 +534,19 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def run_seconds(self) -> int:
-        """Time in which one run of a job must end; then it counts as failed."""
+        """The time limit of one run of a job; then it counts as failed."""
         return 10 * max(
             self.parse_seconds, self.recalculation_seconds, self.reconciliation_seconds, self.export_seconds
         )
 
 
 def variable(field: str) -> str:
-    """The environment variable of a field."""
+    """Return the environment variable of a field."""
     return PREFIX + field.upper()
 
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Settings from the environment; an empty variable counts as unset.
+    """Read the settings from the environment; an empty variable counts as unset.
 
     Raises:
         ConfigError: a value does not fit its setting.
@@ -584,13 +584,13 @@ def _networks(raw: str) -> tuple[str, ...]:
 
 
 def unknown(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """CUSHION_ variables that are no setting: most likely misspelt, so the start warns of them."""
+    """Return CUSHION_ variables that are no setting, for a warning at the start."""
     known = {variable(field.name) for field in msgspec.structs.fields(Settings)}
     return sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
 
 
 def documentation() -> list[tuple[str, str, str]]:
-    """Every setting as (variable, default, description), for the page of settings."""
+    """Return every setting as (variable, default, description), for the guide."""
     rows = []
     for field in msgspec.structs.fields(Settings):
         meta = next(part for part in get_args(field.type) if isinstance(part, Meta))

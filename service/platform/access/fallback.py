@@ -1,4 +1,4 @@
-"""The gate while Redis is away: each process counts for itself and asks PostgreSQL who calls, at every request."""
+"""The gate while Redis is away: each process counts alone and asks PostgreSQL."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class KeyUse(NamedTuple):
 
 
 class UnsentCounts(NamedTuple):
-    """What was counted here and is not in Redis yet."""
+    """Counts of this process that are not in Redis yet."""
 
     tenants: dict[tuple[UUID, str], dict[str, int]]
     """Amounts by name, of a tenant and month."""
@@ -58,7 +58,10 @@ class UnsentCounts(NamedTuple):
 
 
 class Fallback:
-    """Answers as the script does, from this process's own counts; who calls is read from PostgreSQL, and not kept."""
+    """Judges requests as gate.lua does, by this process's own counts.
+
+    Who calls is read from PostgreSQL at every request, and not kept.
+    """
 
     def __init__(self, database: Database, settings: Settings, clock: Clock) -> None:
         self._database = database
@@ -87,7 +90,7 @@ class Fallback:
         *,
         counted: bool = True,
     ) -> GateVerdict:
-        """The verdict on a request with a user's token; not `counted`: no limit concerns it."""
+        """Judge a request with a user's token; not `counted`: no limit concerns it."""
         async with self._database.transaction() as tx:
             status = await read_user_status(tx, tenant_id, user_id, session_id, month)
         if status is None:
@@ -104,7 +107,7 @@ class Fallback:
     async def key(
         self, key_hash: bytes, windows: Sequence[Window], meter: Meter, month: str, *, counted: bool = True
     ) -> GateVerdict:
-        """The verdict on a request with an API key; not `counted`: it has been counted already."""
+        """Judge a request with an API key; not `counted`: it has been counted already."""
         async with self._database.transaction() as tx:
             status = await read_key_status(tx, key_hash, month)
         if status is None:
@@ -121,14 +124,14 @@ class Fallback:
         return verdict._replace(key=key)
 
     def system(self, windows: Sequence[Window], *, counted: bool = True) -> GateVerdict:
-        """The verdict on a request with the deployment's own key."""
+        """Judge a request with the deployment's own key."""
         figures = figures_of(self._settings, "enterprise")
         if not counted:
             return self._least_left([SYSTEM], figures)
         return self._admit({SYSTEM: "requests"}, figures, windows)
 
     def windows(self, windows: Sequence[Window]) -> GateVerdict:
-        """The verdict of the windows alone."""
+        """Judge by the windows alone."""
         return self._admit({}, None, windows)
 
     def refund(self, window: Window, moment: str) -> None:
@@ -138,7 +141,7 @@ class Fallback:
             calls.remove(float(moment))
 
     async def use(self, tenant_id: UUID, figure: int, meter: Meter, month: str) -> GateVerdict:
-        """The verdict on a use of the month."""
+        """Judge a use of the month."""
         used = (await self.amounts(tenant_id, month)).get(meter.name, 0)
         if 0 <= figure < used + meter.amount:
             return GateVerdict("used_up")
@@ -148,12 +151,12 @@ class Fallback:
     # What is known ----------------------------------------------------------------------------------------------------
 
     async def tenant(self, tenant_id: UUID) -> TenantRecord:
-        """A tenant's record."""
+        """Read a tenant's record."""
         async with self._database.transaction() as tx:
             return await read_tenant(tx, tenant_id)
 
     async def amounts(self, tenant_id: UUID, month: str) -> dict[str, int]:
-        """What a tenant used of a month: what PostgreSQL has, and what was counted here since.
+        """Return a tenant's use of a month: PostgreSQL's totals and own counts.
 
         PostgreSQL is not asked again where it was for this very request, which may hold a connection by now.
         """
@@ -164,11 +167,11 @@ class Fallback:
         return self._with_owed(tenant_id, month, amounts)
 
     def seen(self, session_id: UUID) -> float | None:
-        """When a session was last used while Redis was away (epoch seconds)."""
+        """Return when a session was last used while Redis was away (epoch seconds)."""
         return self._seen.get(session_id)
 
     def take_unsent(self) -> UnsentCounts:
-        """What was counted here, for Redis to have; from here on it is no longer this process's."""
+        """Hand over what was counted here, for Redis to add."""
         counts, self._unsent = self._unsent, UnsentCounts({}, {})
         self._amounts.clear()  # PostgreSQL's totals will soon include what was counted here
         return counts
@@ -216,7 +219,7 @@ class Fallback:
         *,
         used_up: bool = False,
     ) -> GateVerdict:
-        """Whether buckets and windows all permit it; only then it is counted in each of them.
+        """Count a request in its buckets and windows, if all of them permit it.
 
         `subjects`: whose buckets, minutes and days it counts in, and what their limits are called after.
         """
@@ -272,7 +275,7 @@ class Fallback:
             _remember(self._calls, window.name, calls[-window.most :] if window.most else [])
 
     def _least_left(self, subjects: Iterable[str], figures: RequestLimits) -> GateVerdict:
-        """What is told of the minutes of subjects: the one with less left."""
+        """Return the figures of the subject's minute with less left."""
         verdicts = [self._report(Window(f"minute:{subject}", figures.per_minute, 60)) for subject in subjects]
         return min(verdicts, key=attrgetter("remaining"))
 
@@ -294,7 +297,7 @@ class Fallback:
         return used if index == int(self._now() // window.seconds) else 0
 
     def _calls_of(self, window: Window) -> list[float]:
-        """The calls that count at this moment."""
+        """Return the calls that count at this moment."""
         calls = self._calls.get(window.name, [])
         del calls[: bisect_right(calls, self._now() - window.seconds)]
         return calls

@@ -1,4 +1,4 @@
-"""The gate: revocation, tenant, API key and every limit of a request, decided in one Redis round trip.
+"""The gate: revocation, tenant, key and limits of a request in one round trip.
 
 Redis holds copies only. What is missing there (after a flush, or for a tenant not seen for a while) is loaded from
 PostgreSQL and the question asked again; nothing passes before the copy is whole. While Redis is away each process
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class _Question(NamedTuple):
-    """What gate.lua is asked. Redis numbers the windows by its own clock when it counts."""
+    """A question for gate.lua, which numbers the windows by Redis's clock."""
 
     mode: Literal["user", "key", "system", "none"]
     month: str
@@ -111,7 +111,7 @@ class Gate:
     async def key(
         self, key_hash: bytes, windows: Sequence[Window] = (), meter: Meter = NO_METER, *, counted: bool = True
     ) -> GateVerdict:
-        """Judge a request with an API key; `key` of the verdict is None for one that does not exist.
+        """Judge a request with an API key; of an unknown one the verdict has no `key`.
 
         The key of a verdict may be dead: that is for the caller to refuse, and nothing was counted.
         """
@@ -123,7 +123,7 @@ class Gate:
         )
 
     async def system(self, windows: Sequence[Window] = (), *, counted: bool = True) -> GateVerdict:
-        """Judge a request with the deployment's own key, which has the enterprise tier's figures."""
+        """Judge a request with the deployment's own key, at the enterprise tier's limits."""
         per_minute, burst, per_day = figures_of(self._settings, "enterprise")
         # gate.lua takes its figures in the places of a user, a session and a generation.
         question = _Question(
@@ -143,14 +143,14 @@ class Gate:
         )
 
     async def windows(self, windows: Sequence[Window]) -> GateVerdict:
-        """Judge a call that has no caller yet, or count in a quota of its own within a request."""
+        """Judge a call that has no caller yet, or count in a quota of its own."""
         return await self._breaker.either(
             partial(self._ask, _Question("none", self._month(), windows=windows)),
             partial(_at_once, self._fallback.windows, windows),
         )
 
     async def refund(self, window: Window, moment: str) -> None:
-        """Take the call of a verdict's moment out of a window again: it is none of those that the window counts."""
+        """Take the call of a verdict's moment out of a window again."""
         await self._breaker.either(
             partial(self._pipeline, "LREM", f"cushion:window:{window.name}", -1, moment),
             partial(_at_once, self._fallback.refund, window, moment),
@@ -196,7 +196,7 @@ class Gate:
                 await self._caller_cache.load_usage(UUID(answer[1].decode()), question.month)
 
     async def _verdict_of(self, answer: list[Any], question: _Question) -> GateVerdict | None:
-        """Read gate.lua's answer; None where a copy of a record was no good and was loaded again."""
+        """Read gate.lua's answer; None where a record had to be loaded again."""
         outcome, limit, remaining, reset, retry_after, tenant_copy, key_copy, must_enroll, _, *more = answer
         record = key = None
         if key_copy:
@@ -235,14 +235,14 @@ class Gate:
     # What is known ----------------------------------------------------------------------------------------------------
 
     async def tenant(self, tenant_id: UUID) -> TenantRecord | None:
-        """A tenant's record, for who has no verdict that tells it; None where there is no such tenant."""
+        """Return a tenant's record without a verdict; None where there is no such tenant."""
         record = await self._breaker.either(
             partial(self._caller_cache.tenant, tenant_id), partial(self._fallback.tenant, tenant_id)
         )
         return record if record.slug else None
 
     async def usage(self, tenant_id: UUID) -> TenantUsage:
-        """What a tenant used in this calendar month (UTC)."""
+        """Return what a tenant used in this calendar month (UTC)."""
         month = self._month()
         amounts = await self._breaker.either(
             partial(self._caller_cache.totals, tenant_id, month), partial(self._fallback.amounts, tenant_id, month)
@@ -250,9 +250,9 @@ class Gate:
         return TenantUsage(amounts.get(CALLS, 0), amounts.get("calculations", 0))
 
     async def last_seen(self, session_id: UUID) -> float | None:
-        """When a session of a tenant with a session timeout last passed (epoch seconds), as far as that is known.
+        """Return when a session last passed (epoch seconds), where it can time out.
 
-        Redis alone remembers it, and while that is away this process: None tells nothing.
+        Redis alone remembers it, and this process while Redis is away: None means unknown.
         """
         here = self._fallback.seen(session_id)
         there = await self._breaker.either(partial(self._seen_copy, session_id), partial(_at_once, lambda: None))
@@ -263,7 +263,7 @@ class Gate:
         return float(moment) if moment else None
 
     def seconds_left_of_month(self) -> int:
-        """Until every meter begins anew."""
+        """Return after how many seconds every meter begins anew."""
         now = self._clock.now()
         first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
         return math.ceil(((first + timedelta(days=32)).replace(day=1) - now).total_seconds())
@@ -275,7 +275,10 @@ class Gate:
     # Redis back -------------------------------------------------------------------------------------------------------
 
     async def _send_counts(self) -> bool:
-        """Add to Redis's totals what was counted here. Where Redis's answer is lost on its way it is added twice."""
+        """Add to Redis's totals what was counted here.
+
+        Where Redis's answer is lost on its way it is added twice.
+        """
         counts = self._fallback.take_unsent()
         if not any(counts):
             return False

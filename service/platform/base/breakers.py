@@ -1,4 +1,4 @@
-"""The circuit breakers of one process, how much of the service is left by them, and what changed when."""
+"""The circuit breakers of one process, and the level of service that they leave."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HISTORY_MAX: Final = 500
 
 
 class BreakerRow(NamedTuple):
-    """A service: when its breaker opens, and what its absence comes to."""
+    """A service: when its breaker opens, and what is lost without it."""
 
     limits: Limits
     level: Level
@@ -83,7 +83,7 @@ DESCRIPTIONS: Final[dict[Level, str]] = {
 
 
 def level_of(states: Mapping[Service, State]) -> Level:
-    """How much of the service is left with breakers in these states."""
+    """Return the level of service with breakers in these states."""
     away = {service for service, state in states.items() if state != "closed"}
     if away >= OFFLINE:
         return "offline"
@@ -107,20 +107,20 @@ class Breakers:
         return self._breakers[service]
 
     def states(self) -> dict[Service, State]:
-        """The state of each in this process."""
+        """Return the state of each in this process."""
         return {service: breaker.state for service, breaker in self._breakers.items()}
 
     def figures(self) -> dict[Service, BreakerFigures]:
-        """What each has counted in this process."""
+        """Return what each has counted in this process."""
         return {service: breaker.figures for service, breaker in self._breakers.items()}
 
     @property
     def level(self) -> Level:
-        """How much of the service is left, by this process's breakers."""
+        """Return the level of service, by this process's breakers."""
         return level_of(self.states())
 
     def on_change(self, listen: Callable[[Change], None]) -> None:
-        """Tell of each change as it happens; what is called must not await, nor raise."""
+        """Call a function at each change; it must not await, nor raise."""
         self._listeners.append(listen)
 
     def reset(self, services: tuple[Service, ...]) -> None:

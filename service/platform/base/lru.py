@@ -1,4 +1,4 @@
-"""An LRU cache, bounded by a number of values and by the bytes that they truly take."""
+"""An LRU cache, bounded by a number of values and by their bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATM: Final = Path("/proc/self/statm")
 
 
 class Lru(Generic[K, T]):
-    """A bounded cache, the least recently used first out; of one event loop, so nothing is locked.
+    """A bounded cache, least recently used first out; of one event loop, so unlocked.
 
     A key names all that its value is made from, so that no value grows stale, and two tenants share one only where both
     brought the same.
@@ -38,7 +38,7 @@ class Lru(Generic[K, T]):
         self.hits = self.misses = 0
 
     def get(self, key: K) -> T | None:
-        """What was made from this, if it is still here."""
+        """Return the value of a key, if it is still here."""
         entry = self._kept.get(key)
         if entry is None:
             self.misses += 1
@@ -50,7 +50,7 @@ class Lru(Generic[K, T]):
         return value
 
     def keep(self, key: K, value: T, size_bytes: int) -> None:
-        """Keep a value that takes so many bytes (`bytes_of`), in place of the least recently used ones past a bound."""
+        """Keep a value of so many bytes (`bytes_of`); drop old ones past a bound."""
         if key in self._kept:
             self._drop(key)
         if size_bytes > self._bytes_most:
@@ -61,7 +61,7 @@ class Lru(Generic[K, T]):
             self.drop_oldest()
 
     def drop_oldest(self) -> int:
-        """Forget what was not used for longest; the bytes that it took."""
+        """Drop what was not used for longest; return its bytes."""
         return self._drop(next(iter(self._kept)))
 
     @property
@@ -79,7 +79,7 @@ class Lru(Generic[K, T]):
 
 
 def bytes_of(value: Any) -> int:
-    """The memory that a value keeps, all that it refers to included.
+    """Return the memory that a value keeps, all that it refers to included.
 
     Of a piece of an array it is the whole array; of a mapped file nothing, since its pages are the system's.
     """
@@ -98,7 +98,7 @@ def bytes_of(value: Any) -> int:
 
 
 def anonymous_bytes() -> int:
-    """What this process holds of its own: no file's pages, and nothing shared; 0 where the system does not tell."""
+    """Return this process's memory that is no file's and not shared; 0 if unknown."""
     try:
         _, resident, shared, *_ = _STATM.read_text(encoding="ascii").split()
     except OSError:

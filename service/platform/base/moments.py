@@ -14,7 +14,7 @@ Moment = Annotated[str, Meta(max_length=40, description="ISO 8601 date or date-t
 
 
 def moment(loc: Sequence[str], raw: str, *, at: time = time.min) -> datetime:
-    """The moment; for a date alone, that time of its day.
+    """Parse a moment; a date alone gets the time `at`.
 
     Raises:
         ValidationFailed: it is neither a date nor a date-time; `loc` says where it stood.

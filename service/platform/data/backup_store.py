@@ -1,4 +1,4 @@
-"""What a backup asks of the database, as its owner, and what it does to a restored one."""
+"""The SQL of backups: what one reads as the owner, and what a restore changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ChainHead(Struct, frozen=True):
 
 
 class DatabaseFacts(Struct, frozen=True):
-    """What a snapshot says of its database."""
+    """The facts of a snapshot's database."""
 
     snapshot: str
     """Its name, for whoever reads the same."""
@@ -46,13 +46,13 @@ class DatabaseFacts(Struct, frozen=True):
 
 
 def sees_all(connection: Connection) -> bool:
-    """Whether row security leaves the connection's role alone."""
+    """Return whether row security leaves the connection's role alone."""
     cursor = connection.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
     return cursor.fetchone() == (True,)
 
 
 def hold(connection: Connection) -> None:
-    """Have no blob taken out of the store for as long as the connection lives."""
+    """Keep every blob in the store for as long as the connection lives."""
     connection.execute("SELECT pg_advisory_lock(%s)", [BACKUP_LOCK])
 
 
@@ -81,7 +81,7 @@ def facts(reader: Connection) -> DatabaseFacts:
 
 
 def heads(connection: Connection) -> list[ChainHead]:
-    """The ends of all audit chains."""
+    """Return the ends of all audit chains."""
     rows = connection.execute(
         "SELECT tenant_id::text, sequence, encode(hash, 'hex') FROM audit_heads ORDER BY tenant_id"
     )
@@ -89,7 +89,7 @@ def heads(connection: Connection) -> list[ChainHead]:
 
 
 def blob_keys(reader: Connection) -> Iterator[str]:
-    """The keys of all blobs that the snapshot knows, in their order."""
+    """Yield the keys of all blobs that the snapshot knows, in their order."""
     with reader.cursor(name="keys") as cursor:
         cursor.itersize = KEYS_AT_A_TIME
         for (key,) in cursor.execute("SELECT key FROM blobs UNION SELECT key FROM named_blobs ORDER BY 1"):
@@ -97,15 +97,16 @@ def blob_keys(reader: Connection) -> Iterator[str]:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether nothing stands in the database."""
+    """Return whether the database is empty."""
     row = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1").fetchone()
     return row is None
 
 
 def prepare(connection: Connection, owner: str) -> bool:
-    """Make the roles that a dump names and does not have; whether the one that the service logs in as was missing.
+    """Make the roles that a dump names and the server lacks.
 
-    An owner of another name than the connection's role can do nothing: `hand_over` takes its place.
+    Returns whether the role that the service logs in as was missing. An owner of another name than the connection's
+    role can do nothing: `hand_over` takes its place.
     """
     if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [owner]).fetchone() is None:
         connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(Identifier(owner)))
@@ -129,7 +130,7 @@ def prepare(connection: Connection, owner: str) -> bool:
 
 
 def hand_over(connection: Connection, owner: str, names: list[str]) -> None:
-    """Have policies name the connection's role for the owner, and functions and views be those of `cushion_definer`."""
+    """Give policies to this connection's role, functions and views to the definer."""
     if owner != connection.info.user:
         statements = connection.execute(
             "SELECT format('ALTER POLICY %%I ON %%I TO CURRENT_USER', policyname, tablename) FROM pg_policies"

@@ -1,4 +1,7 @@
-"""Answers that this process gave, for the time in which the database is away: bounded, and none that was changed."""
+"""Answers of this process, for the time in which the database is away.
+
+They are bounded, and none is of a tenant that changed something since.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ Key = tuple[Hashable, ...]
 
 
 def key_of(caller: Caller, path: str, query: bytes) -> Key:
-    """What an answer is kept under: all that a handler may know of who calls, but for their e-mail."""
+    """Return the key of an answer: what a handler may know of a caller, but e-mail."""
     return (
         caller.tenant_id,
         caller.kind,
@@ -51,7 +54,7 @@ class CachedAnswer(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What a process tells of its cache."""
+    """What a process reports of its cache."""
 
     entries: int = 0
     size_bytes: int = 0
@@ -71,8 +74,10 @@ class FallbackCache(Lru[Key, CachedAnswer]):
     def __init__(
         self, *, most: int, bytes_most: int, seconds_most: float, now: Callable[[], float] = time.monotonic
     ) -> None:
-        """`most` and `bytes_most` are entries and bytes, `seconds_most` the oldest answer that is given out; 0 entries
-        keep nothing."""
+        """Keep at most `most` answers of `bytes_most`, no older than `seconds_most`.
+
+        0 entries keep nothing.
+        """
         super().__init__(most=most, bytes_most=bytes_most)
         self.most, self.bytes_most, self.seconds_most = most, bytes_most, seconds_most
         self._now = now
@@ -86,11 +91,11 @@ class FallbackCache(Lru[Key, CachedAnswer]):
 
     @property
     def turn(self) -> int:
-        """Where the changes stand: asked before an answer is made, told to `add` behind it."""
+        """The number of changes so far: read before an answer is made, passed to `add`."""
         return self._turn
 
     def add(self, key: Key, content: bytes, headers: tuple[tuple[bytes, bytes], ...], turn: int) -> None:
-        """Keep an answer that was begun at this turn, unless its tenant has changed something since."""
+        """Keep an answer that was begun at this turn, unless its tenant changed since."""
         tenant_id: Any = key[0]
         if self.most == 0 or len(content) > ANSWER_BYTES_MAX or self._changed.get(tenant_id, self._forgotten) > turn:
             return
@@ -99,7 +104,7 @@ class FallbackCache(Lru[Key, CachedAnswer]):
             self._of_tenant.setdefault(tenant_id, set()).add(key)
 
     def find(self, key: Key) -> tuple[CachedAnswer, int] | None:
-        """What is kept of this and its age in whole seconds; None where there is nothing that is young enough."""
+        """Return the kept answer and its age in whole seconds; None without a young one."""
         answer = self.get(key)
         if answer is not None:
             age_seconds = self._now() - answer.at
@@ -111,7 +116,7 @@ class FallbackCache(Lru[Key, CachedAnswer]):
         return None
 
     def changed(self, tenant_id: UUID | None) -> None:
-        """A tenant changed something, or may have: nothing of it is true any more."""
+        """Drop all answers of a tenant that changed something, or may have."""
         self._turn += 1
         self._changed[tenant_id] = self._turn
         self._changed.move_to_end(tenant_id)
@@ -123,7 +128,7 @@ class FallbackCache(Lru[Key, CachedAnswer]):
                 self.dropped += 1
 
     def clear(self) -> int:
-        """Forget all; how many answers that were."""
+        """Drop all; return how many answers."""
         entries = len(self)
         while len(self):
             self.drop_oldest()
@@ -135,7 +140,7 @@ class FallbackCache(Lru[Key, CachedAnswer]):
 
     @property
     def counts(self) -> Counts:
-        """What this process has to tell of it."""
+        """What this process reports of it."""
         return Counts(len(self), self.size_bytes, self.served, self.missed, self.dropped, self.cleared)
 
     def _drop(self, key: Key) -> int:

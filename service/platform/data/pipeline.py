@@ -1,4 +1,4 @@
-"""Sends Redis commands of concurrent requests together: what comes during one round trip waits for the next.
+"""Sends Redis commands of concurrent requests together, in shared round trips.
 
 A round trip costs the client several times what one more command in it costs. Under load the commands share it; an idle
 process sends each at once.
@@ -31,7 +31,7 @@ Waiting = tuple[tuple[Any, ...], asyncio.Future[Any]]
 
 
 class Pipeline(asyncio.Protocol):
-    """A pipeline to Redis that concurrent requests share; of one event loop, so nothing is locked.
+    """A pipeline to Redis that requests share; of one event loop, so unlocked.
 
     It keeps a connection of its own and sets one time limit for a whole round trip: the pool, its checks and a limit
     for each command take as long again as the commands. redis-py opens the connection. From then on bytes come straight
@@ -155,7 +155,7 @@ class Pipeline(asyncio.Protocol):
         return in_flight
 
     def _fail(self, error: Exception) -> None:
-        """Drop the connection and fail every caller: one that waits already would wait as long for the same error."""
+        """Drop the connection and fail every caller, who would wait for the same error."""
         waiting, self._waiting = self._end_round_trip() + self._waiting, []
         self._answers, self._is_due = [], False
         connection, transport = self._connection, self._transport

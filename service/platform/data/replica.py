@@ -1,4 +1,4 @@
-"""A read replica: which reads it may answer, so that nobody misses what they wrote, whichever process took that.
+"""A read replica, and which reads it may answer.
 
 Each commit of a tenant is noted in Redis with the primary's position in its log. A replica answers a tenant's reads
 once it has replayed past that note, and is behind by no more than a bound; in every other case the primary does.
@@ -52,7 +52,7 @@ class _Place(Struct):
 
 
 class Replica:
-    """What one process knows of the replica, by a look now and then beside the requests that it serves."""
+    """The state of the replica, by a check now and then beside the requests."""
 
     def __init__(
         self, database: Database, primary: Database, ask: Ask, breaker: RedisBreaker, lag_seconds: int
@@ -86,7 +86,7 @@ class Replica:
         await self._database.close()
 
     async def for_reads(self, tenant_id: UUID) -> Database | None:
-        """The replica where it has all that this tenant wrote; None: the primary is to be asked."""
+        """Return the replica where it has all that this tenant wrote, else None."""
         now = time.monotonic()
         if self._looking is None and now >= self._looked_at + LOOK_SECONDS:
             self._looking = asyncio.get_running_loop().create_task(self._look())
@@ -96,7 +96,7 @@ class Replica:
         return self._database if needed is not None and needed <= self._replayed else None
 
     def avoid(self) -> None:
-        """It did not answer: the next look decides."""
+        """Ask the primary until the next check: the replica did not answer."""
         self._holds_until = 0.0
 
     async def _needed(self, tenant_id: UUID) -> float | None:

@@ -1,4 +1,6 @@
-"""Calls that come by the thousand: counted by caller, record and minute, until the minute is an entry of the audit log.
+"""Calls that come by the thousand, counted by caller, record and minute.
+
+A minute becomes one entry of the audit log.
 
 The counts are in PostgreSQL, in the transaction that notes which events arrived: one that arrives twice counts once.
 """
@@ -109,7 +111,7 @@ def _counted(event: Event, seconds: int) -> Counted:
 
 
 async def tell_calls(resources: Resources) -> None:
-    """Make entries of what was counted in stretches of time that are over."""
+    """Write audit entries for the counts of minutes that are over."""
     seconds = resources.settings.calls_together_seconds + LATE_SECONDS
     before = resources.clock.now() - timedelta(seconds=seconds)
     tenants = await resources.database.look(_Tenant, "SELECT calls_before(%s) AS tenant_id", [before])
@@ -135,7 +137,7 @@ async def _tell_of(resources: Resources, tenant_id: UUID, before: datetime) -> N
 
 
 async def is_untold(unit: Unit, moment: datetime) -> bool:
-    """Whether calls up to a moment are counted that are no entries of the tenant's audit log yet."""
+    """Return whether calls up to a moment are counted that are no audit entries yet."""
     return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM calls WHERE since <= %s)", [moment]))
 
 
@@ -159,7 +161,7 @@ def _entry(group: Counted, emails: dict[UUID | None, str]) -> AuditEntry:
 
 
 async def emails_of(tx: Transaction, wanted: set[UUID | None]) -> dict[UUID | None, str]:
-    """The e-mails of users of whom only the identifier is known."""
+    """Return the e-mails of users of whom only the identifier is known."""
     known = [user_id for user_id in wanted if user_id is not None]
     if not known:
         return {}

@@ -1,4 +1,4 @@
-"""Events are numbered by the process that they happen in, so that one that is lost on its way leaves a gap.
+"""Numbers of events by process: one that is lost on its way leaves a gap.
 
 A process counts for each tenant from 1 on, and tells PostgreSQL how far it has counted. The drain notes what arrived;
 what has not for a while becomes an entry in the tenant's audit log.
@@ -60,7 +60,7 @@ log = structlog.get_logger()
 
 
 class EventNumber(Struct, frozen=True):
-    """Which event of a process this is, among its tenant's: the process's count of them."""
+    """The number of an event among its tenant's, in its process."""
 
     source: UUID
     number: int
@@ -82,7 +82,7 @@ class Numbers:
         """Of tenants that it keeps no count of any more."""
 
     def next(self, tenant_id: UUID) -> EventNumber:
-        """The number of a tenant's next event."""
+        """Return the number of a tenant's next event."""
         count = self._counts.get(tenant_id)
         if count is None:
             count = self._counts[tenant_id] = _Count(tenant_id, new_id())
@@ -93,7 +93,7 @@ class Numbers:
         return EventNumber(count.source, count.highest)
 
     async def tell(self, resources: Resources) -> None:
-        """Tell PostgreSQL how far this process has counted.
+        """Report to PostgreSQL how far this process has counted.
 
         Raises:
             Unavailable: it is to be told again.
@@ -120,13 +120,13 @@ def _numbers(resources: Resources) -> Numbers:
 
 
 def numbers_of(resources: Resources) -> Numbers:
-    """The counts of this process: there from the first event on."""
+    """Return the counts of this process."""
     return resources.once(_numbers)
 
 
 @asynccontextmanager
 async def telling(resources: Resources) -> AsyncIterator[None]:
-    """Tell the counts now and then, and at the end."""
+    """Report the counts now and then, and at the end."""
     task = asyncio.create_task(_tell_forever(resources))
     try:
         yield
@@ -148,19 +148,19 @@ async def _tell_forever(resources: Resources) -> None:
 
 
 async def note_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> None:
-    """Note that events are in the audit log, in the transaction that puts them there."""
+    """Note that events are in the audit log, in the transaction that writes them."""
     await tx.execute(_ARRIVED, [tenant_id, [event.source for event in numbers], [event.number for event in numbers]])
 
 
 async def not_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> set[EventNumber]:
-    """Those of these events that are not noted yet; until this transaction ends nobody else asks of this tenant."""
+    """Return those of these events that are not noted yet, under the tenant's lock."""
     await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"events {tenant_id}"])
     parameters = [[event.source for event in numbers], [event.number for event in numbers], tenant_id]
     return set(await tx.fetch_all(EventNumber, _NOT_ARRIVED, parameters))
 
 
 async def tell_missing(resources: Resources, waiting_since: datetime | None) -> None:
-    """Write into the audit logs which events have been missing for so long that they will not come.
+    """Write audit entries for events that have been missing for too long.
 
     `waiting_since`: when the oldest event came that still waits to be drained; what may be among those is not missing.
     """

@@ -1,4 +1,6 @@
-"""High-rate events: out through a Redis stream before the answer, drained by a worker into the audit log in batches.
+"""High-rate events: through a Redis stream, by a worker, into the audit log.
+
+An event is on the stream before the answer goes out.
 
 Redis is not trusted: an entry is signed, and one that is not becomes no audit row. Nor does it keep what it is given:
 entries are numbered (`numbers`), and what is missing is told.
@@ -76,7 +78,7 @@ class Sent(Struct, frozen=True):
 
 
 def event_of(ctx: Context, action: str, *, counted: bool = False) -> Event:
-    """The event of a request, with who called from where about which record."""
+    """Return the event of a request: who called from where about which record."""
     caller = ctx.caller
     return Event(
         occurred_at=ctx.now(),
@@ -94,7 +96,7 @@ def event_of(ctx: Context, action: str, *, counted: bool = False) -> Event:
 
 
 async def publish(resources: Resources, event: Event) -> None:
-    """Put an event on the stream; where Redis does not take it, straight into the audit log.
+    """Put an event on the stream; where Redis does not take it, into the audit log.
 
     Once this returns, a crash of this process loses nothing.
 
@@ -120,7 +122,7 @@ async def publish(resources: Resources, event: Event) -> None:
 
 
 async def drain(resources: Resources, consumer: str, *, claiming: bool = True, block_milliseconds: int = 1000) -> int:
-    """Move one batch from the stream into the audit log; return how many events it had.
+    """Move a batch from the stream into the audit log; return how many events.
 
     `claiming`: what another consumer left comes first. An entry is acknowledged after its commit, so a crash in between
     hands it out again; the audit row has the event's identifier, so it is written once.
@@ -166,13 +168,16 @@ async def _read(redis: Redis, consumer: str, claiming: bool, block_milliseconds:
 
 
 async def waiting_since(resources: Resources) -> datetime | None:
-    """When the oldest event came that no worker is done with; an entry's identifier begins with its milliseconds."""
+    """Return when the oldest event came that no worker is done with.
+
+    An entry's identifier begins with its milliseconds.
+    """
     oldest = await resources.redis.xrange(STREAM, count=1)
     return datetime.fromtimestamp(int(oldest[0][0].partition(b"-")[0]) / 1000, UTC) if oldest else None
 
 
 def _verify(resources: Resources, fields: dict[bytes, bytes]) -> Sent | None:
-    """What an entry says; None where this deployment has not signed it."""
+    """Return the event of an entry; None where this deployment has not signed it."""
     raw = fields.get(b"event", b"")
     if not hmac.compare_digest(fields.get(b"signature", b""), resources.vault.sign(SIGNED, raw)):
         return None
@@ -190,7 +195,7 @@ async def _acknowledge(redis: Redis, entry_ids: list[bytes]) -> None:
 
 
 async def _write_all(resources: Resources, tenant_id: UUID, events: list[Sent]) -> None:
-    """Write a batch; one that the database cannot hold must not keep back the others for ever."""
+    """Write a batch; an event that the database cannot hold does not stop the others."""
     try:
         await _write(resources, tenant_id, events)
     except psycopg.DataError as error:
@@ -234,7 +239,7 @@ def _entry(event: Event, emails: dict[UUID | None, str]) -> AuditEntry:
 
 
 async def drain_forever(resources: Resources, consumer: str, stopping: asyncio.Event) -> None:
-    """Drain until told to stop, through failures; in between tell what was counted, and what is missing."""
+    """Drain until the process stops; in between report counts and missing events."""
     loop = asyncio.get_running_loop()
     look_at = count_at = claim_at = 0.0
     while not stopping.is_set():

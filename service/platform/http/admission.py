@@ -1,4 +1,7 @@
-"""Who calls, for whom, and whether they may: by token, API key, the deployment's own key, or an operator's token."""
+"""Admission: who calls, for whom, and whether they may.
+
+By a user's token, an API key, the deployment's own key, or an operator's token.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ ANOTHERS: Final = "only who runs the deployment names another tenant than their 
 
 
 async def admit(ctx: Context, route: Route) -> GateVerdict:
-    """Let the caller of a request in, and tell `ctx` who it is; what the gate said of them.
+    """Admit the caller of a request into `ctx`; return the gate's verdict.
 
     Raises:
         Problem: the deployment is under maintenance, the caller is nobody, has too many requests behind them or may not
@@ -92,7 +95,7 @@ async def _in_its_tenant(ctx: Context, route: Route, caller: Caller, home: Tenan
 
 
 async def admit_again(ctx: Context, route: Route) -> None:
-    """Look at the caller again once a body is there that was waited for: much may have ended meanwhile.
+    """Look at the caller again after a wait for the body: rights may have ended.
 
     By the gate, as at the head, and by PostgreSQL, which remembers for longer what ended. Nothing is counted twice, and
     an access token that ran out by itself was good when the request began.
@@ -127,7 +130,7 @@ async def admit_again(ctx: Context, route: Route) -> None:
 
 
 def _home(ctx: Context, verdict: GateVerdict) -> TenantRecord:
-    """The tenant that the caller is at home in.
+    """Return the caller's own tenant.
 
     Raises:
         TenantSuspended, AddressNotAllowed: it is not active, or lets nobody in from there.
@@ -140,7 +143,7 @@ def _home(ctx: Context, verdict: GateVerdict) -> TenantRecord:
 
 
 def _check_rights(ctx: Context, route: Route, verdict: GateVerdict) -> None:
-    """See that the caller may call this route.
+    """Check that the caller may call this route.
 
     Raises:
         PermissionDenied, EnrolmentRequired: they may not.
@@ -152,7 +155,9 @@ def _check_rights(ctx: Context, route: Route, verdict: GateVerdict) -> None:
 
 
 def _check_maintenance(ctx: Context, route: Route, verdict: GateVerdict | None = None) -> None:
-    """See that the route answers now. Until it is known who calls, `verdict` is None, and nobody is an operator.
+    """Check that the route answers now.
+
+    Until it is known who calls, `verdict` is None, and nobody is an operator.
 
     Raises:
         UnderMaintenance: it does not, for this caller.
@@ -171,13 +176,16 @@ def _check_flag(ctx: Context, route: Route) -> None:
 
 
 def _passes(ctx: Context, caller: Caller, verdict: GateVerdict) -> bool:
-    """Whether the caller goes on working during maintenance; `verdict` is on the tenant that they are at home in."""
+    """Return whether the caller works on during maintenance.
+
+    `verdict` is of the tenant that they belong to.
+    """
     home = verdict.tenant
     return home is not None and caller.kind in ("user", "operator") and _is_operators(ctx, caller.role, home)
 
 
 def shows_system_key(ctx: Context) -> bool:
-    """Whether a request shows the deployment's own key, also on a route that asks for no caller."""
+    """Return whether a request has the deployment's own key, on any route."""
     key = ctx.headers.get(b"x-api-key")
     return key is not None and _is_system_key(ctx, key)
 
@@ -188,7 +196,10 @@ def _is_system_key(ctx: Context, key: bytes) -> bool:
 
 
 async def _system(ctx: Context, route: Route) -> GateVerdict:
-    """The deployment's own key: it administers the tenant that it names, whatever that one's status."""
+    """Admit the deployment's own key, which administers the tenant that it names.
+
+    Whatever that tenant's status is.
+    """
     windows = route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if route.windows else ()
     verdict = _passed(await ctx.resources.gate.system(windows, counted=route.limited))
     try:
@@ -218,7 +229,7 @@ async def _system(ctx: Context, route: Route) -> GateVerdict:
 
 
 async def _in_tenant(ctx: Context, caller: Caller, home: TenantRecord, named: str) -> Caller:
-    """An admin of an operator tenant, as an admin of the tenant that they named."""
+    """Return an operator's admin as an admin of the tenant that they named."""
     if not _operates(ctx, caller, home):
         raise problems.PermissionDenied.at(TENANT, ANOTHERS)
     tenant = await _tenant_named(ctx, named)
@@ -237,8 +248,10 @@ async def _in_tenant(ctx: Context, caller: Caller, home: TenantRecord, named: st
 
 
 async def _operator(ctx: Context, caller: Caller, home: TenantRecord, named: str | None) -> Caller:
-    """The caller of what concerns the whole deployment. It is done as an act of their own tenant, whichever they name:
-    another one's log is no place for it."""
+    """Return the caller of what concerns the whole deployment.
+
+    It is done as an act of their own tenant, whichever they name: another one's log is no place for it.
+    """
     runs_deployment = _operates(ctx, caller, home)
     if named is not None and named != str(caller.tenant_id):
         if not runs_deployment:
@@ -326,7 +339,7 @@ async def _key(ctx: Context, route: Route, key: bytes) -> tuple[GateVerdict, Cal
 
 
 def _living_key(ctx: Context, verdict: GateVerdict) -> KeyRecord:
-    """The key that the gate found.
+    """Return the key of a verdict.
 
     Raises:
         InvalidKey: there is none, or it has ended.
@@ -338,7 +351,7 @@ def _living_key(ctx: Context, verdict: GateVerdict) -> KeyRecord:
 
 
 def _meter(ctx: Context, route: Route) -> Meter:
-    """What the call uses of the month, where that does not depend on its body.
+    """Return what the call uses of the month, where that does not depend on its body.
 
     Nothing yet where it may be a repetition, which uses nothing.
     """
@@ -357,7 +370,7 @@ def _pass_metered(ctx: Context, route: Route, verdict: GateVerdict) -> None:
 
 
 def _named_tenant(ctx: Context) -> str | None:
-    """The tenant of X-Tenant-ID."""
+    """Return the tenant of X-Tenant-ID."""
     named = ctx.headers.get(b"x-tenant-id")
     return None if named is None else named.decode("latin-1").strip().lower()
 

@@ -176,7 +176,7 @@ class Endpoint:
         return answer
 
     async def _refuse(self, ctx: Context, call: _Call, error: Exception) -> _Answer:
-        """Undo a request, and answer with the refusal, or with what was cached while the database is away."""
+        """Undo a request; return its refusal, or a cached answer without a database."""
         await ctx.rollback(error)
         if call.claim is not None:
             await call.claim.release()
@@ -191,7 +191,7 @@ class Endpoint:
         return _Answer(refusal.status, JSON, encode(refusal.body(ctx.request_id)), _headers(refusal.all_headers))
 
     async def _look_again(self, ctx: Context, intake: Intake) -> None:
-        """Look at the caller again where their body was waited for; the gate has just done so where it was there."""
+        """Look at the caller again where their body was waited for."""
         if intake.waited_seconds > LATE_SECONDS:
             await admit_again(ctx, self.route)
 
@@ -204,7 +204,10 @@ class Endpoint:
     async def _perform(
         self, ctx: Context, arguments: dict[str, Any], claim: IdempotencyClaim | None, receive: Receive
     ) -> _Answer:
-        """Handle the request, record it, and commit; the answer is encoded before, since it may have to be kept."""
+        """Handle the request, record it, and commit.
+
+        The answer is encoded before, since it may have to be kept.
+        """
         if claim is not None and self.route.metered is not None:
             await ctx.use(self.route.metered[0](ctx.settings), self.route.metered[1])
         if self.route.waits is not None and arguments["query"].wait:
@@ -234,7 +237,7 @@ class Endpoint:
         return answer._replace(content=await _begun(answer.content))  # while a refusal can still be told
 
     async def _handle(self, ctx: Context, arguments: dict[str, Any]) -> Any:
-        """What the handler gives, read from the replica where that will do."""
+        """Return the handler's result, read from the replica where that will do."""
         replica = ctx.resources.replica if self.route.lags else None
         reads = await replica.for_reads(ctx.tenant) if replica is not None and ctx.flag("read_replica") else None
         if replica is not None and reads is not None and not ctx.has_begun:
@@ -247,7 +250,7 @@ class Endpoint:
         return await self.route.handler(ctx, **arguments)
 
     def _refusal(self, error: Exception, *, strict: bool) -> Problem:
-        """What the caller reads of an error; a refusal that the row does not list passes only when not strict."""
+        """Return the problem of an error; strictly, an unlisted one is an internal error."""
         if type(error) is problems.Unavailable and error.__traceback__ is not None:  # a breaker tells of its own
             *_, (at, line) = traceback.walk_tb(error.__traceback__)
             log.warning(
@@ -281,7 +284,7 @@ class Endpoint:
 
 
 class _Answer(NamedTuple):
-    """What goes out."""
+    """An answer, ready to be sent."""
 
     status: int
     media_type: str
@@ -297,7 +300,7 @@ def _may_compress(answer: _Answer) -> bool:
 
 
 async def _compressed(answer: _Answer, asked: bytes) -> _Answer:
-    """The answer in the coding that `asked` for: as it is, or as gzip."""
+    """Return the answer as `asked` permits: as it is, or as gzip."""
     if not takes_gzip(asked):
         return answer._replace(headers=[*answer.headers, VARY])
     content = answer.content
@@ -310,7 +313,7 @@ async def _compressed(answer: _Answer, asked: bytes) -> _Answer:
 
 
 def _stale(resources: Resources, key: Key) -> _Answer | None:
-    """The answer that was kept of a request which the database is needed for, while it is away."""
+    """Return the cached answer of a request, while the database is away."""
     if resources.breakers["database"].is_closed:
         return None
     answer = resources.fallback_cache.find(key)
@@ -326,7 +329,7 @@ def _headers(pairs: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
 
 
 async def _begun(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """The same chunks, the first of them made already."""
+    """Return the same chunks, the first of them made already."""
     first = await anext(chunks, None)
 
     async def rest() -> AsyncGenerator[bytes, None]:
@@ -340,7 +343,7 @@ async def _begun(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
 
 
 def _check_once(headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Refuse a request that says twice who it is from, for whom, or what it is."""
+    """Refuse a request that has a header twice that must be there once."""
     seen = set()
     for name, _ in headers:
         if name in seen and name in ONCE:
@@ -373,8 +376,10 @@ async def _send(
 
 
 async def _send_chunks(send: Send, receive: Receive, content: AsyncGenerator[bytes, None]) -> None:
-    """Send what is made while it is sent, and make no more of it once the caller has left: the server does not say so
-    when it is given the next chunk."""
+    """Send chunks while they are made, until the caller leaves.
+
+    The server does not say so when it is given the next chunk.
+    """
     left = asyncio.ensure_future(_left(receive))
     try:
         async with aclosing(content) as chunks:
@@ -388,13 +393,13 @@ async def _send_chunks(send: Send, receive: Receive, content: AsyncGenerator[byt
 
 
 async def _left(receive: Receive) -> None:
-    """Returns when the caller has left."""
+    """Return when the caller has left."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 def limit_headers(verdict: GateVerdict, resources: Resources) -> list[tuple[bytes, bytes]]:
-    """The rate-limit headers; where nothing was counted they carry the figure that a new tenant would have."""
+    """Return the rate-limit headers; without a count, those of a new tenant."""
     if verdict.limit:
         return verdict.headers
     settings = resources.settings
@@ -403,13 +408,16 @@ def limit_headers(verdict: GateVerdict, resources: Resources) -> list[tuple[byte
 
 
 def request_id_of(headers: Mapping[bytes, bytes]) -> str:
-    """The caller's X-Request-ID where it is printable and short, else a new one."""
+    """Return the caller's X-Request-ID if it is printable and short, else a new one."""
     value = headers.get(b"x-request-id", b"")
     return value.decode("ascii") if REQUEST_ID.fullmatch(value) else str(new_id())
 
 
 def address_of(scope: Scope, trusted: tuple[str, ...]) -> str:
-    """The caller's address: behind trusted proxies the last address of X-Forwarded-For that is none of theirs."""
+    """Return the caller's address; behind proxies the last that is none of theirs.
+
+    Of the addresses in X-Forwarded-For.
+    """
     peer = str(scope["client"][0]) if scope.get("client") else "127.0.0.1"
     hops = [peer]
     if trusted:  # each proxy adds to the line that it finds, or writes one below it

@@ -1,4 +1,4 @@
-"""Every fault of what a request says, in words for people: the decoder stops at the first one, and speaks of types."""
+"""All faults of a request in plain words: msgspec stops at the first one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ BLANK: Final = r"\S"
 
 
 def read(value: Any, kind: Any, loc: Sequence[str], *, records: Sequence[Any] = (), strict: bool = True) -> Any:
-    """What was given, as JSON or a form has it, in its type.
+    """Convert a value of JSON or of a form to its type.
 
     Args:
         records: types of the record that is changed or made: the names of their fields are passed over where the type
@@ -71,7 +71,7 @@ def read(value: Any, kind: Any, loc: Sequence[str], *, records: Sequence[Any] = 
 
 
 def fault_of(loc: Sequence[str], error: msgspec.ValidationError) -> Fault:
-    """What msgspec tells of a fault, with its place behind `loc`."""
+    """Return msgspec's error as a fault, with its place behind `loc`."""
     text = str(error)
     message, at, path = text.rpartition(" - at `")  # the last one: what was sent may hold such words, too
     steps = [step for step in re.split(r"[.\[\]`]", path.removeprefix("$") if at else "") if step]
@@ -80,7 +80,7 @@ def fault_of(loc: Sequence[str], error: msgspec.ValidationError) -> Fault:
 
 @cache
 def has_checks(kind: Any) -> bool:
-    """Whether a type has checks of its own, somewhere within."""
+    """Return whether a type has checks of its own, somewhere within."""
     bare, metas = _bare(kind)
     if any((meta.extra or {}).get("checks") for meta in metas):
         return True
@@ -101,7 +101,7 @@ class _Search:
         self._strict = strict
 
     def kept(self, value: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
-        """The value without what of a record was sent back."""
+        """Return the value without fields of a record that were sent back."""
         try:
             return self._look(value, kind, records, loc)
         except _Enough:
@@ -208,7 +208,7 @@ class _Search:
 
 
 def _bare(kind: Any) -> tuple[Any, list[Meta]]:
-    """A type without its annotations, and these."""
+    """Return a type without its annotations, and these."""
     metas: list[Meta] = []
     while get_origin(kind) is Annotated:
         kind, *more = get_args(kind)
@@ -217,7 +217,7 @@ def _bare(kind: Any) -> tuple[Any, list[Meta]]:
 
 
 def _branches(kind: Any) -> Iterator[tuple[Any, list[Meta]]]:
-    """The types that a union is of, or the type itself."""
+    """Yield the types of a union, or the type itself."""
     bare, metas = _bare(kind)
     if get_origin(bare) in _UNIONS:
         for part in get_args(bare):
@@ -227,13 +227,13 @@ def _branches(kind: Any) -> Iterator[tuple[Any, list[Meta]]]:
 
 
 def _branch(value: Any, kind: Any, *, strict: bool) -> tuple[Any, list[Meta]]:
-    """The type, of those that may stand there, whose faults are told: the one that such a value is of."""
+    """Return the type of a union that a value is of: its faults are listed."""
     branches = ((bare, metas) for bare, metas in _branches(kind) if _is_like(value, bare, strict=strict))
     return next(branches, (None, []))
 
 
 def _is_like(value: Any, bare: Any, *, strict: bool) -> bool:
-    """Whether the value is of the sort that JSON, or a form where all is text, has for the type."""
+    """Return whether the value is of the JSON (or form) kind of the type."""
     sort = get_origin(bare) or bare
     if bare is Any:
         return True
@@ -259,13 +259,13 @@ def _is_struct(bare: Any) -> TypeGuard[type[Struct]]:
 
 @cache
 def _settled(kind: Any) -> Any:
-    """A field's type without what stands for a field that is not given."""
+    """Return a field's type without UNSET."""
     parts = [bare for bare in get_args(kind) if bare is not UnsetType] if get_origin(kind) in _UNIONS else [kind]
     return Union[tuple(parts)]  # noqa: UP007  # of parts that are known here only
 
 
 def _fields_of(records: Iterable[Any]) -> dict[str, tuple[Any, ...]]:
-    """The fields of records, each with its types."""
+    """Return the fields of records, each with its types."""
     fields: dict[str, tuple[Any, ...]] = {}
     for bare in _each(records):
         if _is_struct(bare):
@@ -275,7 +275,7 @@ def _fields_of(records: Iterable[Any]) -> dict[str, tuple[Any, ...]]:
 
 
 def _values_of(records: Iterable[Any]) -> tuple[Any, ...]:
-    """What stands in the lists and under the keys of records."""
+    """Return the types in the lists and under the keys of records."""
     return tuple(get_args(bare)[-1] for bare in _each(records) if get_origin(bare) in (list, dict))
 
 
@@ -284,7 +284,7 @@ def _each(kinds: Iterable[Any]) -> Iterator[Any]:
 
 
 def _wanted(kind: Any) -> str:
-    """A type in words."""
+    """Describe a type."""
     words = dict.fromkeys(_word(bare) for bare, _ in _branches(kind))
     return " or ".join(words)
 
@@ -298,7 +298,7 @@ def _word(bare: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """What was given, in words; a short text itself."""
+    """Describe a value; a short text is shown itself."""
     if isinstance(value, str):
         return repr(value) if len(value) <= SHOWN_MAX else f"text of {len(value):,} characters"
     if isinstance(value, int | float):  # true and false among them
@@ -307,7 +307,7 @@ def _shown(value: Any) -> str:
 
 
 def _words_of(meta: Meta) -> str:
-    """What a text's pattern asks for."""
+    """Return the words of a text's pattern."""
     words: str = (meta.extra or {})["words"]
     return words
 
@@ -317,7 +317,7 @@ def _figure(value: Any) -> str:
 
 
 def unknown_parameters(names: Iterable[str], known: Sequence[str]) -> list[Fault]:
-    """A fault for each name of a query that is none of its parameters."""
+    """Return a fault for each name of a query that is none of its parameters."""
     strange = [name for name in dict.fromkeys(names) if name not in known]
     return [
         Fault(
@@ -329,7 +329,7 @@ def unknown_parameters(names: Iterable[str], known: Sequence[str]) -> list[Fault
 
 
 def _nearest(name: str, known: Sequence[str], otherwise: str) -> str:
-    """The end of a sentence about a word that there is not; upper and lower case are alike in it."""
+    """Suggest a known word for an unknown one; case does not matter."""
     near = (
         get_close_matches(name, known, 1) or get_close_matches(name.lower(), known, 1) if len(name) <= NEAR_MAX else []
     )

@@ -1,4 +1,4 @@
-"""A file as an answer: the whole of it, or the one range of it that the request asks for (RFC 9110, 14)."""
+"""A file as an answer: the whole of it, or one range (RFC 9110, 14)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOT_PLAIN: Final = re.compile(r"[^ !#$&+.0-9=@A-Z^_`a-z{}~()\[\],-]")
 def file_answer(
     headers: Mapping[bytes, bytes], path: Path, *, size_bytes: int, tag: str, name: str, kind: str
 ) -> Streamed:
-    """The answer that gives a file out as an attachment.
+    """Return an answer with a file as an attachment.
 
     Args:
         headers: the request's.
@@ -47,7 +47,10 @@ def file_answer(
 
 
 def disposition(name: str) -> str:
-    """The Content-Disposition of a download of that name (RFC 6266): in UTF-8, and as plain letters for old clients."""
+    """Return the Content-Disposition of a download of that name (RFC 6266).
+
+    In UTF-8, and as plain letters for old clients.
+    """
     name = re.sub(r"[\x00-\x1f\x7f/\\]", "_", name)
     plain = _NOT_PLAIN.sub("_", name)
     extended = "" if plain == name else f"; filename*=UTF-8''{quote(name, safe='')}"
@@ -55,7 +58,7 @@ def disposition(name: str) -> str:
 
 
 def _range(headers: Mapping[bytes, bytes], size_bytes: int, tag: bytes) -> tuple[int, int] | None:
-    """The first byte that is asked for and the one behind the last; None for the whole file.
+    """Return the first byte asked for and the one behind the last; None for all.
 
     The whole is also for whoever has a part of other bytes (If-Range), asks for several ranges, or in no way that is
     known.

@@ -1,4 +1,4 @@
-"""Idempotency-Key: the answer to a POST is kept with its effect, and given again to whoever repeats the request."""
+"""Idempotency-Key: the answer to a POST is kept with its effect, for repetitions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class IdempotencyClaim:
         }
 
     async def take(self) -> Raw | None:
-        """None when this request is the first, else the answer that the first one got.
+        """Return None when this request is the first, else the first one's answer.
 
         Raises:
             KeyUsed: the first request was another one.
@@ -78,7 +78,7 @@ class IdempotencyClaim:
     async def keep(
         self, route: Route, status: int, media_type: str, content: bytes, headers: Sequence[tuple[bytes, bytes]]
     ) -> None:
-        """Write the answer in the transaction of its effect; one with a secret in it is only said to have been given.
+        """Write the answer with its effect; of one with a secret only that it was.
 
         Where the effect belongs to a tenant that was not known before, the answer is written after its commit.
 
@@ -100,7 +100,7 @@ class IdempotencyClaim:
             self._ctx.after_commit(lambda: self._alone(_KEEP, answer))
 
     async def release(self) -> None:
-        """Give the key back: a request that was refused may be mended and sent again.
+        """Give the key back: a refused request may be corrected and sent again.
 
         Never raises: a key that could not be given back is free after CLAIM_SECONDS.
         """
@@ -116,14 +116,16 @@ class IdempotencyClaim:
 
 
 def is_keyed(ctx: Context, route: Route) -> bool:
-    """Whether a request may be the repetition of another."""
+    """Return whether a request may be the repetition of another."""
     return route.method == "POST" and HEADER in ctx.headers
 
 
 async def claim_of(
     ctx: Context, route: Route, path: str, query: bytes, content: bytes | dict[str, Any]
 ) -> IdempotencyClaim | None:
-    """The claim of a request; None for one that wants none. `content`: the body, or the fields of a form.
+    """Return the claim of a request; None without a key.
+
+    `content`: the body, or the fields of a form.
 
     Raises:
         ValidationFailed: the key is empty, too long, or not printable.

@@ -30,7 +30,7 @@ async def read_form(
     most_bytes: int,
     too_large: type[Problem] = PayloadTooLarge,
 ) -> tuple[dict[str, Any], Callable[[], Awaitable[None]]]:
-    """The fields of a form, files as `Upload`, and what closes (and so removes) the files.
+    """Return a form's fields, files as `Upload`, and what closes the files.
 
     `kinds` are the types of the fields that are read: one of them may be there once only, but for `Uploads`, which come
     as a list. Of other fields the last one counts.
@@ -73,7 +73,7 @@ def _parser(
 
 
 async def _chunks(receive: Receive, most_bytes: int, too_large: type[Problem]) -> AsyncGenerator[bytes, None]:
-    """The body as it arrives, an empty chunk at its end."""
+    """Yield the body as it arrives, an empty chunk at its end."""
     count = 0
     while True:
         message = await receive()
@@ -106,7 +106,7 @@ def _fields(form: FormData, kinds: dict[str, Any]) -> dict[str, Any]:
 
 
 class _PartParser(MultiPartParser):
-    """Starlette's parser, for the names of fields and files in whichever form clients send them."""
+    """Starlette's parser, for the names of fields and files in any client's form."""
 
     def on_headers_finished(self) -> None:
         self._current_part.content_disposition = plain_disposition(self._current_part.content_disposition or b"")
@@ -114,7 +114,7 @@ class _PartParser(MultiPartParser):
 
 
 async def _without_preamble(chunks: AsyncGenerator[bytes, None], content_type: bytes) -> AsyncGenerator[bytes, None]:
-    """The body from its first boundary on: text before it is to be ignored (RFC 2046, 5.1.1).
+    """Yield the body from its first boundary on (RFC 2046, 5.1.1).
 
     Raises:
         ValidationFailed: the boundary is nowhere.
@@ -141,7 +141,7 @@ async def _without_preamble(chunks: AsyncGenerator[bytes, None], content_type: b
 
 
 def to_struct(fields: dict[str, Any], kind: type, records: Sequence[Any] = ()) -> Any:
-    """The fields as the form's struct; an empty one that has a default counts as not given.
+    """Convert the fields to the form's struct; empty optional ones are missing.
 
     Args:
         records: types of the record that is made: the names of their fields may stand there, as in a body.

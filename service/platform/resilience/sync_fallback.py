@@ -1,4 +1,4 @@
-"""Small jobs that an API process runs itself while no worker does, and the breaker that says so.
+"""Small jobs that an API process runs while no worker does, and their breaker.
 
 A worker says in Redis every few seconds that it lives. Where Redis is away, or none has said so while a job is due, the
 breaker of the task queue opens, and this process claims small jobs from PostgreSQL: the same rows, run by the same
@@ -43,14 +43,14 @@ class NoWorker(Exception):
 
 
 class DueJob(Struct, frozen=True):
-    """Jobs that could begin."""
+    """How many jobs could begin."""
 
     small: int = 0
     large: int = 0
 
 
 class SyncFallback:
-    """The jobs of one API process in place of a worker."""
+    """Runs the jobs of one API process in place of a worker."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
@@ -65,13 +65,13 @@ class SyncFallback:
 
     @property
     def counts(self) -> SyncCounts:
-        """What this process has to tell of them."""
+        """What this process reports of them."""
         return SyncCounts(
             active=self.active, running=len(self._running), completed=self._completed, failed=self._failed
         )
 
     async def due(self) -> DueJob | None:
-        """The jobs that wait; None while the database does not tell."""
+        """Return how many jobs wait; None while the database does not answer."""
         try:
             async with asyncio.timeout(COUNTING_SECONDS), self._resources.database.transaction() as tx:
                 return await tx.fetch_one(DueJob, "SELECT small, large FROM jobs_due()", missing=Unavailable)
@@ -79,7 +79,7 @@ class SyncFallback:
             return None
 
     async def run(self, table: JobTable) -> None:
-        """Until it is cancelled: look after the workers, and take small jobs while there is none."""
+        """Watch the workers, and run small jobs while there is none, until cancelled."""
         runner, loop, looked = Runner(self._resources, table), asyncio.get_running_loop(), 0.0
         watched_until = loop.time() + WATCHED_SECONDS  # jobs may have waited before this process began
         try:
@@ -105,7 +105,7 @@ class SyncFallback:
             await asyncio.gather(*self._running, return_exceptions=True)
 
     async def _look(self) -> None:
-        """Whether a worker lives, or nobody would miss it."""
+        """Check whether a worker lives, or would be missed."""
         passed = self._breaker.enter()
         if not passed:
             return
@@ -158,12 +158,12 @@ class SyncFallback:
 
 
 def sync_fallback_of(resources: Resources) -> SyncFallback:
-    """The process's own; made by `resources.once`."""
+    """Make the process's own; called by `resources.once`."""
     return SyncFallback(resources)
 
 
 async def tell_alive(resources: Resources, stopping: asyncio.Event) -> None:
-    """In a worker, until told to stop: say that it lives."""
+    """Report that this worker lives, until it stops."""
     while not stopping.is_set():
         with suppress(RedisError):
             await resources.pipeline("SET", ALIVE, "1", "EX", SILENCE_SECONDS)

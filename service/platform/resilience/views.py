@@ -1,4 +1,4 @@
-"""What the health endpoints tell of breakers, levels, history and fallbacks, and what they do to them.
+"""Answers of the health endpoints about breakers, levels, history and fallbacks.
 
 Each answers without the database, and with what this process knows where Redis is away.
 """
@@ -41,7 +41,7 @@ RECENT: Final = 10
 
 
 class _Seen:
-    """What is known of all processes at one moment."""
+    """The reports of all processes at one moment."""
 
     def __init__(self, resources: Resources, snapshots: list[Snapshot], seen_by: SeenBy) -> None:
         self.resources = resources
@@ -161,7 +161,7 @@ async def _seen(resources: Resources) -> _Seen:
 
 
 def service_of(name: str) -> Service:
-    """The service of that name.
+    """Return the service of that name.
 
     Raises:
         UnknownService: there is none.
@@ -176,7 +176,7 @@ def service_of(name: str) -> Service:
 
 
 async def metrics(resources: Resources, name: str) -> ServiceMetrics:
-    """One service's breaker.
+    """Return one service's breaker.
 
     Raises:
         UnknownService: there is none of that name.
@@ -186,7 +186,7 @@ async def metrics(resources: Resources, name: str) -> ServiceMetrics:
 
 
 async def resilience(resources: Resources) -> Resilience:
-    """All breakers at a look."""
+    """Return all breakers at a glance."""
     seen = await _seen(resources)
     return Resilience(
         level=level_of(seen.states),
@@ -199,7 +199,7 @@ async def resilience(resources: Resources) -> Resilience:
 
 
 async def services(resources: Resources) -> Services:
-    """What each service is for, and what is lost without it."""
+    """Return what each service is for, and what is lost without it."""
     seen = await _seen(resources)
     return Services(
         services=[seen.status(service) for service in SERVICES],
@@ -213,12 +213,12 @@ async def services(resources: Resources) -> Services:
 
 
 async def degradation(resources: Resources) -> Degradation:
-    """How much of the service there is."""
+    """Return the level of service."""
     return (await _seen(resources)).degradation()
 
 
 async def degradation_full(resources: Resources) -> DegradationFull:
-    """All of it, with the newest changes."""
+    """Return all views in one, with the newest changes."""
     seen = await _seen(resources)
     return DegradationFull(
         degradation=seen.degradation(),
@@ -231,18 +231,18 @@ async def degradation_full(resources: Resources) -> DegradationFull:
 
 
 async def history(resources: Resources, limit: int) -> History:
-    """The newest changes of breakers and levels."""
+    """Return the newest changes of breakers and levels."""
     events, total, seen_by = await resources.sharing.changes(limit)
     return History(events=events, total=total, limit=limit, seen_by=seen_by, timestamp=resources.clock.now())
 
 
 async def fallback_cache(resources: Resources) -> FallbackCacheStats:
-    """The fallback cache of all processes."""
+    """Return the fallback cache of all processes."""
     return (await _seen(resources)).fallback_cache()
 
 
 async def sync_fallback(resources: Resources) -> SyncFallbackStats:
-    """The jobs that API processes run while no worker does."""
+    """Return the jobs that API processes run while no worker does."""
     return await (await _seen(resources)).sync_fallback()
 
 
@@ -270,7 +270,7 @@ async def reset(resources: Resources, name: str | None = None) -> Reset:
 
 
 async def clear_fallback_cache(resources: Resources) -> Cleared:
-    """Forget every kept answer, in every process that can be reached."""
+    """Drop every cached answer, in every process that can be reached."""
     entries = resources.fallback_cache.clear()
     heard = await resources.sharing.order("clear")
     reached, seen_by = _reached(heard)
@@ -284,7 +284,7 @@ async def clear_fallback_cache(resources: Resources) -> Cleared:
 
 
 def _reached(heard: int | None) -> tuple[int, SeenBy]:
-    """How many processes an order reached, of those that listen this one is one; None: Redis is away."""
+    """Return how many processes an order reached, this one included; 1 without Redis."""
     return (1, "this_process") if heard is None else (max(1, heard), "all_processes")
 
 

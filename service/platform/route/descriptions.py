@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of each field: its own words where it stands, else the words of its name."""
+"""The words of the OpenAPI document for each field: its own, or of its name."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ _ADDS: Final = ("Null: ", "Unset: ")
 
 
 def describe(properties: dict[str, Any], kind: type, components: dict[str, Any]) -> None:
-    """Give each property of a class's schema, one of these components, the words that belong to it.
+    """Describe each property of a class's schema.
 
     Those are the string below the field, else the `Meta` of its type, else those of its name, else what the schema
     that it refers to says of itself.
@@ -263,13 +263,16 @@ def describe(properties: dict[str, Any], kind: type, components: dict[str, Any])
 
 
 def of_path(name: str, path: str) -> str:
-    """The words of a path's parameter: by default it is what a record says of itself in the list that it stands in."""
+    """Return the words of a path's parameter.
+
+    By default it is what a record says of itself in the list that it stands in.
+    """
     words = PATHS.get(name) or SHARED.get(name)
     return sentence(words or f"The `id` of one of GET {path.partition('/{' + name)[0]}")
 
 
 def _of_type(schema: dict[str, Any]) -> str | None:
-    """What the `Meta` of a type says, also of one that may be null."""
+    """Return the words of a type's `Meta`, also of one that may be null."""
     return next((part["description"] for part in (schema, *schema.get("anyOf", ())) if "description" in part), None)
 
 
@@ -279,13 +282,13 @@ def _of_reference(schema: dict[str, Any], components: dict[str, Any]) -> str | N
 
 
 def sentence(words: str) -> str:
-    """With a full stop, and on one line."""
+    """Return a text with a full stop, on one line."""
     text = " ".join(words.split())
     return text if text.endswith(".") else text + "."
 
 
 def _own(kind: type) -> dict[str, str]:
-    """The strings below a class's fields, those of its bases included."""
+    """Return the strings below a class's fields, those of its bases included."""
     texts: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] in ("core", "service"):
@@ -300,7 +303,7 @@ instead takes twenty times as long, a tenth of a second at each start.)"""
 
 @cache
 def _module(name: str) -> dict[str, dict[str, str]]:
-    """The strings below the fields of a module's classes, by class and field."""
+    """Return the strings below the fields of a module's classes, by class and field."""
     classes: dict[str, dict[str, str]] = {}
     fields: dict[str, str] = {}
     field = ""

@@ -1,4 +1,4 @@
-"""The rows as an OpenAPI 3.0.3 document, and the pages that show it without the internet."""
+"""The rows as an OpenAPI 3.0.3 document, and the pages that show it offline."""
 
 from __future__ import annotations
 
@@ -103,7 +103,10 @@ SECURITY_SCHEMES: Final[dict[str, dict[str, Any]]] = {
 
 
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """An operation's body, of a form the texts, and the answer to it, as it comes from a tenant with some records."""
+    """An operation's example body (of a form the texts) and answer.
+
+    As they come from a tenant with some records.
+    """
 
     body: Any = msgspec.UNSET
     answer: Any = msgspec.UNSET
@@ -121,7 +124,10 @@ def document(
     tags: dict[str, str],
     examples: dict[str, Examples],
 ) -> dict[str, Any]:
-    """The OpenAPI document of these routes; `tags` says what each tag is about, `examples` are by the routes' names."""
+    """Return the OpenAPI document of these routes.
+
+    `tags` says what each tag is about, `examples` are by the routes' names.
+    """
     types = _types(routes)
     schemas, components = msgspec.json.schema_components(types, ref_template=SCHEMAS + "{name}")
     _say_more(types, components, asked=_structs(kind for route in routes for kind in _asked_types(route)))
@@ -168,13 +174,16 @@ def _structs(types: Iterable[Any]) -> set[Any]:
 
 
 def _asked_types(route: Route) -> list[Any]:
-    """The types of what a request says."""
+    """Return the types of a request."""
     return [kind for kind in (route.query, route.body, *_form_fields(route).values()) if kind is not None]
 
 
 def _say_more(types: Iterable[Any], components: dict[str, Any], *, asked: set[Any]) -> None:
-    """Write into these schemas what their fields are; which texts are moments, since msgspec says that only of those
-    whose offset it checks; and that what only answers have is always there, default or not. Requests have `asked`."""
+    """Complete these schemas: descriptions, moments, fields that are always there.
+
+    msgspec marks only moments whose offset it checks. What only answers have is always there, default or not. Requests
+    have `asked`.
+    """
     for struct in parts_of(*types):
         if not isinstance(struct, inspect.StructType | inspect.DataclassType):
             continue
@@ -199,8 +208,10 @@ def _say_more(types: Iterable[Any], components: dict[str, Any], *, asked: set[An
 
 
 def _tell_defaults(properties: dict[str, Any]) -> None:
-    """Say the defaults of a body's fields in words: generators of clients take a field with a `default` for one that
-    is always there."""
+    """Move the defaults of a body's fields into words.
+
+    Generators of clients take a field with a `default` for one that is always there.
+    """
     for schema in properties.values():
         default = schema.pop("default", None)
         if isinstance(default, str | bool | int | float) and default != "":
@@ -210,19 +221,19 @@ def _tell_defaults(properties: dict[str, Any]) -> None:
 
 
 def _has_default(field: inspect.Field) -> bool:
-    """Whether a field that is not given is still told: one that may be unset is not."""
+    """Return whether a missing field is still in the answer: an unset one is not."""
     return field.default is not msgspec.NODEFAULT or field.default_factory is not msgspec.NODEFAULT
 
 
 def _component_name(kind: Any) -> str:
-    """The name that msgspec gives a struct's schema."""
+    """Return the name that msgspec gives a struct's schema."""
     arguments = ", ".join(each.__name__ for each in getattr(kind, "__args__", ()))
     name = f"{kind.__origin__.__name__}[{arguments}]" if arguments else kind.__name__
     return re.sub(r"[^a-zA-Z0-9.\-_]", "_", name)
 
 
 def _texts(schema: Any) -> Iterator[dict[str, Any]]:
-    """The schemas of texts in this one."""
+    """Yield the schemas of texts in this one."""
     if isinstance(schema, dict):
         if schema.get("type") == "string":
             yield schema
@@ -233,12 +244,12 @@ def _texts(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _component(schema: dict[str, Any]) -> Any:
-    """A schema that has a name of its own already, for which its title would stand a second time."""
+    """Return a named schema without its title, which would repeat the name."""
     return {name: value for name, value in to_3_0(schema).items() if name != "title"}
 
 
 def _used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
-    """Those of these schemas that are referred to `by` something, by way of each other, too."""
+    """Return those of these schemas that something refers to, by other ones too."""
     used: set[str] = set()
     waiting = _references(by)
     while waiting:
@@ -262,7 +273,7 @@ def _references(value: Any) -> set[str]:
 
 
 def _shared_responses(paths: dict[str, Any]) -> dict[str, Any]:
-    """The refusal that most operations have of a status, by the status' phrase; it is replaced by a reference there."""
+    """Replace the most common refusal of each status by a reference; return them."""
     answers = [
         (status, answers)
         for operations in paths.values()
@@ -289,7 +300,7 @@ def _phrase(status: int) -> str:
 
 
 def to_3_0(schema: Any) -> Any:
-    """Translate a JSON Schema of 2020-12, as msgspec writes it, to the dialect of OpenAPI 3.0."""
+    """Translate a JSON Schema of 2020-12, as msgspec writes it, to OpenAPI 3.0."""
     if isinstance(schema, list):
         return [to_3_0(item) for item in schema]
     if not isinstance(schema, dict):
@@ -347,7 +358,7 @@ def _translate_reference(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _say_null(schema: dict[str, Any]) -> None:
-    """Say of a schema with branches that it may be null, where one of them does."""
+    """Mark a schema with branches as nullable, where one of them is null."""
     branches = [branch for branch in schema["anyOf"] if branch != NOTHING]
     if len(branches) == len(schema["anyOf"]):
         return
@@ -364,7 +375,7 @@ def _say_null(schema: dict[str, Any]) -> None:
 
 
 def _type_of(values: Sequence[Any]) -> str:
-    """The type of these values, all of one."""
+    """Return the type of these values, all of one."""
     names = {bool: "boolean", int: "integer", float: "number", str: "string"}
     (name,) = {names[type(value)] for value in values}
     return name
@@ -400,7 +411,7 @@ def _form_fields(route: Route) -> dict[str, Any]:
 
 @cache  # a type is known by its identity, and some are made anew each time that they are asked for
 def _plain_fields(form: type) -> dict[str, Any]:
-    """The types of a form's fields that are no files."""
+    """Return the types of a form's fields that are no files."""
     fields = msgspec.structs.fields(form)
     return {field.encode_name: field.type for field in fields if field.type not in _FILES}
 
@@ -459,8 +470,10 @@ def _show(route: Route, operation: dict[str, Any], examples: Examples) -> None:
 
 
 def _without_null_defaults(example: Any) -> Any:
-    """An example without fields `default` that are null: with a `type` beside it a linter takes the record that has
-    one for a schema."""
+    """Return an example without fields `default` that are null.
+
+    With a `type` beside it a linter takes the record that has one for a schema.
+    """
     if isinstance(example, dict):
         kept = {name: value for name, value in example.items() if not (name == "default" and value is None)}
         return {name: _without_null_defaults(value) for name, value in kept.items()}
@@ -485,7 +498,7 @@ def _access(route: Route) -> str:
 
 
 def _parameters(struct: dict[str, Any], repeated: frozenset[str]) -> list[dict[str, Any]]:
-    """A query's fields; none of them can be null, which a query has no word for."""
+    """Return a query's parameters; none can be null, which a query cannot say."""
     own = to_3_0(struct)
     parameters = []
     for name, schema in own["properties"].items():
@@ -538,7 +551,7 @@ def _header(name: str) -> dict[str, Any]:
 
 
 def _heeded(route: Route) -> list[str]:
-    """The optional headers that a route heeds."""
+    """Return the optional headers of a route."""
     heeded = ["X-Tenant-ID"] if _crosses_tenants(route) else []
     if route.method == "POST":
         heeded.append("Idempotency-Key")
@@ -603,14 +616,14 @@ def _responses(
 
 
 def _header_references(*more: str) -> dict[str, Any]:
-    """The headers of an answer: those of each, and these."""
+    """Return references to an answer's headers: those of each, and these."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in (*RATE_HEADERS, "X-Request-ID", *more)}
 
 
 def _answer_content(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
-    """The media types of a success with their schemas.
+    """Return the media types of a success with their schemas.
 
-    A file is bytes, whatever its format. That is said first: of several types generators of clients take the first that
+    A file is bytes, whatever its format. That comes first: of several types generators of clients take the first that
     they know, and would read a file of JSON as an object.
     """
     if route.answer not in (Raw, Streamed, None, Any):
@@ -627,7 +640,7 @@ def _answer_content(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
 
 
 def _error(status: int, codes: set[str], schemas: dict[int, Any], named: dict[str, Any]) -> dict[str, Any]:
-    """A reference to the body of a refusal with one of these codes, which joins the `named` schemas."""
+    """Return a reference to the body of a refusal, which joins the `named` schemas."""
     general = schemas[id(RateLimitBody if status == RateLimited.status else ErrorBody)]
     words = [code.removesuffix("_ERROR").replace("_", " ").title().replace(" ", "") for code in sorted(codes)]
     name = ("Or".join(words) if len(words) < 3 else _phrase(status)) + "Error"
@@ -641,7 +654,7 @@ def _error(status: int, codes: set[str], schemas: dict[int, Any], named: dict[st
 
 
 def _crosses_tenants(route: Route) -> bool:
-    """Whether an operator or the system key may call it for a tenant that they name."""
+    """Return whether an operator or the system key may call it for a named tenant."""
     return route.access not in ("public", "any", "user")
 
 
@@ -680,7 +693,7 @@ def _applies(problem: type[Problem], route: Route) -> bool:
 
 
 def _published(name: str) -> str:
-    """A generic's name as people read it: Page_Workbook_ becomes WorkbookPage."""
+    """Return a generic's published name: Page_Workbook_ becomes WorkbookPage."""
     match = re.fullmatch(r"(\w+?)_(\w+)_", name)
     return f"{match[2]}{match[1]}" if match else name
 
@@ -727,7 +740,7 @@ _PLACES: Final = {
 
 
 def asset(name: str) -> bytes | None:
-    """A viewer's file, or None for a name that is none of them."""
+    """Return a viewer's file, or None for an unknown name."""
     return _asset(name) if name in _PLACES else None
 
 

@@ -1,4 +1,4 @@
-"""Statements made of the names of columns: what feeds a Struct, what is written, and pages of lists."""
+"""SQL made of columns' names: selects, inserts, updates, pages of lists."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ T = TypeVar("T")
 
 
 def columns_of(kind: type[msgspec.Struct], **expressions: str) -> str:
-    """The columns that feed a Struct: one of the name of each field, or what SQL makes of others for it."""
+    """Return the columns of a Struct's fields, or the expressions of some by name."""
     return ", ".join(
         f"{expressions[name]} AS {name}" if name in expressions else name for name in kind.__struct_fields__
     )
 
 
 def insert_of(table: str, row: Iterable[str]) -> str:
-    """An INSERT of the columns of these names, values by name."""
+    """Return an INSERT of the columns of these names, values by name."""
     names = _names(row)
     columns, values = ", ".join(names), ", ".join(f"%({name})s" for name in names)
     return f"INSERT INTO {table} ({columns}) VALUES ({values})"  # noqa: S608 - of names
 
 
 def set_of(row: Iterable[str]) -> str:
-    """What a SET says of the columns of these names, values by name."""
+    """Return the assignments of an UPDATE of these columns, values by name."""
     return ", ".join(f"{name} = %({name})s" for name in _names(row))
 
 
@@ -75,6 +75,9 @@ async def fetch_slice(
 async def fetch_page(
     unit: Unit, kind: type[T], columns: str, source: str, asked: Mapping[str, Any], query: Any, **how: Any
 ) -> Page[T]:
-    """Return the page of matching rows that `query` (page, page_size, offset) asks for; the rest as `fetch_slice`."""
+    """Return the page of matching rows that `query` asks for; see `fetch_slice`.
+
+    `query` has page, page_size and offset.
+    """
     rows = await fetch_slice(unit, kind, columns, source, asked, part=(query.page_size, query.offset), **how)
     return page_of(*rows, query)

@@ -1,4 +1,4 @@
-"""Which blobs a tenant keeps: named and counted with the record that needs them, given up where they are damaged."""
+"""The blobs of a tenant: stored, counted, released, and given up where damaged."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ log = structlog.get_logger()
 
 
 async def store_blob(unit: Unit, path: Path, key: str) -> None:
-    """Store a file as a blob of the unit's tenant; the record that names it belongs into the same transaction.
+    """Store a file as a blob of the tenant, in its record's transaction.
 
-    Should that fail the blob goes again, unless somebody else has the same one.
+    Should that fail the blob is removed again, unless another record names it.
     """
     await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])  # nobody removes it now
     unit.on_rollback(partial(drop_unused, unit.resources, key))
@@ -47,7 +47,7 @@ async def store_blob(unit: Unit, path: Path, key: str) -> None:
 
 
 async def release(unit: Unit, keys: list[str]) -> None:
-    """A record ceases to name these: what no other one names is freed in a while, when nobody reads it any more."""
+    """Release blobs of a record; what no other record names is freed in a while."""
     await unit.execute(
         """
         UPDATE blobs SET left_at = now()
@@ -73,7 +73,7 @@ async def drop_unused(resources: Resources, key: str) -> None:
 
 
 async def reclaim(unit: Unit, keys: list[str]) -> bool:
-    """Whether the tenant still has all of these blobs, which a record of this transaction names anew."""
+    """Name blobs anew in this transaction; return whether the tenant still has all."""
     wanted = sorted(set(keys))
     for key in wanted:
         await unit.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [key])  # as `store_blob`
@@ -88,10 +88,10 @@ class _Holder(Struct):
 
 
 async def report_damage(resources: Resources, key: str, request_id: str) -> None:
-    """Somebody met bytes that are not those of their key: everyone who has them is to know, once.
+    """Report damaged bytes to every tenant that has them, once.
 
-    A job of each of these tenants looks again, and gives up what is made of the blob. Where the database is away,
-    whoever meets them next tells it.
+    A job of each of these tenants looks again, and gives up what is made of the blob. Where the database is away, the
+    next reader reports them.
     """
     log.error("blob.damaged", key=key)
     try:

@@ -1,4 +1,4 @@
-"""Stored bytes over time: what nothing names is freed, what a killed process left is swept, what rots is noticed."""
+"""Stored bytes over time: unused ones are freed, damaged ones are noticed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ log = structlog.get_logger()
 
 
 def pause_seconds(resources: Resources) -> float:
-    """Between two rounds."""
+    """Return the pause between two rounds."""
     return min(LONGEST_PAUSE_SECONDS, resources.settings.storage_pause_seconds)
 
 
@@ -45,7 +45,7 @@ def pause_seconds(resources: Resources) -> float:
 
 
 async def sweep_scratch_forever(resources: Resources) -> None:
-    """Remove what killed processes left in the scratch folder, and copies of blobs that are no longer stored."""
+    """Remove leftovers of killed processes, and copies of blobs that are gone."""
     while True:
         try:
             swept = await asyncio.to_thread(
@@ -92,7 +92,7 @@ class Cleanup:
         """How far the store was listed."""
 
     async def round(self) -> None:
-        """Some of everything.
+        """Do some of everything.
 
         Raises:
             Unavailable: the database or the store is away.
@@ -111,7 +111,7 @@ class Cleanup:
         return False
 
     async def _free(self) -> None:
-        """Take what records have left, and nothing names now, off their tenants; what is nobody's then goes."""
+        """Take unused blobs off their tenants; those of nobody are deleted."""
 
         class Left(Struct):
             tenant_id: UUID
@@ -135,7 +135,7 @@ class Cleanup:
                 await drop_unused(resources, blob.key)
 
     async def _sweep(self) -> None:
-        """Remove what stands in the store and no record names: uploads that were killed before their commit."""
+        """Remove stored bytes that no record names: uploads killed before commit."""
         blobs, least = self._resources.blobs, self._resources.settings.storage_pause_seconds
         listed = await blobs.listed(self._place, LISTED_AT_A_TIME)
         self._place = listed[-1].place if len(listed) == LISTED_AT_A_TIME else ""
@@ -150,7 +150,7 @@ class Cleanup:
                 await drop_unused(self._resources, item.name)
 
     async def _check(self) -> None:
-        """Read again what was not looked at for longest."""
+        """Read again what was not checked for longest."""
         resources, read_bytes = self._resources, 0
         while read_bytes < CHECKED_BYTES_AT_A_TIME:
             async with resources.database.transaction() as tx:
@@ -166,7 +166,7 @@ class Cleanup:
 
 
 async def clean_up_forever(resources: Resources, stopping: asyncio.Event) -> None:
-    """Until told to stop, through failures."""
+    """Clean up until the process stops, through failures."""
     cleanup = Cleanup(resources)
     while not stopping.is_set():
         try:
@@ -195,6 +195,6 @@ async def give_up(unit: Unit, arguments: dict[str, Any], _: str) -> None:
 
 @jobs.job(CHECK, on_failure=give_up, on_retry=accept_retry)
 async def check(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Look at a blob that was found damaged; that it is so makes the job a dead letter."""
+    """Check a blob that was reported damaged; a damaged one fails the job for good."""
     await unit.resources.blobs.check(arguments["key"])
     await unit.execute(CLEAR_DAMAGE, [arguments["key"]])

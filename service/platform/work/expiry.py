@@ -1,4 +1,4 @@
-"""What has had its time goes: by the days of its kind, evidence by its retention, a tenant after its grace."""
+"""Expiry: rows by age, evidence by retention, tenants after their grace."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ FORGETTING: Final = (
 
 
 async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
-    """Until told to stop, through failures."""
+    """Remove what is too old until the process stops, through failures."""
     loop, seldom_at = asyncio.get_running_loop(), 0.0
     while not stopping.is_set():
         for statement in FORGETTING:
@@ -195,7 +195,7 @@ class _Expired(Struct):
 
 
 async def expire_runs(resources: Resources, stopping: asyncio.Event) -> None:
-    """Remove runs that `expired_runs` names; the audit log tells of each."""
+    """Remove runs that `expired_runs` names; the audit log has an entry for each."""
     async with resources.database.transaction() as tx:
         tenants = await tx.fetch_all(_Tenant, "SELECT * FROM tenants_with_expired_runs(%s)", [TENANTS_AT_A_TIME])
     for tenant in tenants:
@@ -234,7 +234,10 @@ class _Ended(Struct):
 
 
 async def end_tenants(resources: Resources, stopping: asyncio.Event) -> None:
-    """Remove what cancelled tenants have left after their grace: all but evidence, later that, and its chain last."""
+    """Remove what cancelled tenants have left after their grace; evidence later.
+
+    Their audit chain goes last.
+    """
     settings = resources.settings
     async with resources.database.transaction() as tx:
         figures = [settings.tenant_grace_days, TENANTS_AT_A_TIME]
@@ -256,7 +259,7 @@ async def _value(resources: Resources, tenant_id: UUID, statement: str) -> int:
 
 
 async def _finish(resources: Resources, tenant_id: UUID) -> None:
-    """Nothing but evidence is left: nobody is named any more, and the chain says so."""
+    """Erase all names of a tenant that has nothing but evidence, and log that."""
     unit = _unit(resources, tenant_id)
     try:
         await redact(unit, None, None)
@@ -280,8 +283,10 @@ REDACTED_AT_A_TIME: Final = 2_000
 
 
 async def redact(unit: Unit, person: UUID | None, email: str | None, *, after: int = 0) -> int:
-    """Their token in the place of a person in the audit log, of everybody without one; each part is committed. The
-    number of the last entry that was looked at."""
+    """Replace a person, or everybody without one, by a token in the audit log.
+
+    Each part is committed. Returns the number of the last entry that was looked at.
+    """
     while True:
         parameters = [person, email, after, REDACTED_AT_A_TIME]
         last = await unit.fetch_value("SELECT redact_audit(%s, %s, %s, %s)", parameters)

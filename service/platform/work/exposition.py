@@ -1,4 +1,4 @@
-"""Metrics for whoever asks: one process of a machine answers for all of them, on a port that is theirs alone.
+"""Metrics over HTTP: one process of a machine answers for all, on its own port.
 
 Each process listens on a socket in the scratch folder, named by its place (api-1, api-2, worker-1) rather than by its
 number, so that a restart makes no new series; its samples carry the place as the label `process`. Whoever holds the
@@ -115,7 +115,7 @@ SHARED: Final = {"queues": _queues, "events": _events}
 
 
 class _Own(Collector):
-    """What a process knows anyway: of its caches, its breakers and its memory."""
+    """The metrics of a process's caches, breakers and memory."""
 
     def __init__(self, resources: Resources, kind: Kind) -> None:
         self._resources = resources
@@ -177,7 +177,10 @@ class _Own(Collector):
 
 
 def merged(texts: dict[str, bytes]) -> bytes:
-    """The metrics of several processes, by their places, as one text: each family once, `process` before its labels."""
+    """Merge the metrics of several processes, by place, into one text.
+
+    Each family once, `process` before its labels.
+    """
     families: dict[bytes, list[bytes]] = {}
     for place, text in texts.items():
         label = b'{process="%s"' % place.encode()
@@ -194,7 +197,7 @@ def _labelled(label: bytes, sample: re.Match[bytes]) -> bytes:
 
 
 class Exposition:
-    """The metrics of this process for its siblings, and those of all for whoever asks."""
+    """The metrics of this process for its siblings, and of all for scrapers."""
 
     def __init__(self, resources: Resources, kind: Kind) -> None:
         """Take a place and listen.
@@ -219,7 +222,7 @@ class Exposition:
             self._run(self._serve, resources.settings.metrics_host, resources.settings.metrics_port)
 
     def close(self) -> None:
-        """Answer nobody any more; the place and the port are free."""
+        """Answer nobody any more; free the place and the port."""
         self._closed.set()
         if self._server is not None:
             self._server.shutdown()
@@ -232,11 +235,11 @@ class Exposition:
         os.close(self._folder)
 
     def own(self) -> bytes:
-        """The metrics of this process."""
+        """Return the metrics of this process."""
         return generate_latest(REGISTRY) + generate_latest(self._registry)
 
     def text(self) -> bytes:
-        """The metrics of all processes of this machine, and of what they share. Waits: not for the event loop."""
+        """Return the metrics of all processes of this machine; it blocks."""
         with self._making:
             text, until = self._latest
             if time.monotonic() >= until:
@@ -262,7 +265,7 @@ class Exposition:
         return merged({self.place: self.own(), **texts}) + _text_of([up, *shared.result()])
 
     def _shared(self) -> list[Metric]:
-        """What the deployment has; what does not answer is missing, and said to be."""
+        """Return the deployment's metrics; missing answers are reported as such."""
         up = GaugeMetricFamily(
             "cushion_figures_up", "1 for figures of the whole deployment that could be read", labels=("figures",)
         )
@@ -335,7 +338,7 @@ class Exposition:
                 log.info("metrics.not_told", error=repr(error))
 
     def _asked(self, place: str) -> bytes | None:
-        """What a sibling says; nothing where it is silent, None where it is dead."""
+        """Return a sibling's metrics; empty where it is silent, None where it is dead."""
         text = bytearray()
         end = time.monotonic() + ANSWER_SECONDS
         try:
@@ -381,7 +384,7 @@ class Exposition:
 
 
 class _Server(ThreadingHTTPServer):
-    """What answers on the port of the metrics, and nothing else."""
+    """The HTTP server on the port of the metrics."""
 
     daemon_threads = True
     block_on_close = False
@@ -415,7 +418,7 @@ class _Server(ThreadingHTTPServer):
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A caller who leaves is no error of ours."""
+        """Ignore a caller who leaves."""
         log.debug("metrics.caller_left")
 
 
@@ -437,7 +440,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, *_: Any) -> None:
-        """Nothing: it is asked every few seconds."""
+        """Log nothing: it is asked every few seconds."""
 
 
 def _hang_up(caller: socket.socket) -> None:
@@ -456,7 +459,7 @@ def _text_of(families: list[Metric]) -> bytes:
 
 
 def _locked(path: Path, *, waits: bool) -> int | None:
-    """A file that this process alone holds, until it closes it or dies; None where another holds it."""
+    """Lock a file for this process alone; None where another process has it."""
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
@@ -472,20 +475,23 @@ def _locked(path: Path, *, waits: bool) -> int | None:
 
 
 def _leave(path: Path, handle: int) -> None:
-    """Give a lock up, its file with it: whoever waits for it looks whether it is still the one of that name."""
+    """Give a lock up, and remove its file: a waiting process checks the name again."""
     with suppress(OSError):
         os.unlink(path)
     os.close(handle)
 
 
 def exposition_of(resources: Resources) -> Exposition | None:
-    """The exposition of this process, where it has one."""
+    """Return the exposition of this process, where it has one."""
     return None
 
 
 @asynccontextmanager
 async def exposed(resources: Resources, kind: Kind) -> AsyncIterator[None]:
-    """Within, the process tells its metrics, where a setting asks for it. What goes wrong with that stops nothing."""
+    """Expose metrics while the context is open, where a setting asks for it.
+
+    A failure of that stops nothing.
+    """
     settings = resources.settings
     exposition = None
     if settings.metrics_port or settings.metrics_on_api:

@@ -1,4 +1,4 @@
-"""A job is a row too: written with the record that it works on, dispatched to a queue, leased, retried, never lost.
+"""A job is a row too: written with its record, dispatched, leased, retried.
 
     pending ──claim──▶ queued ──take──▶ running ──▶ completed
        ▲                  │                │ └─────▶ failed (and a dead letter)
@@ -30,12 +30,15 @@ OnRetry = Callable[[Unit, dict[str, Any], str], Awaitable[bool]]
 
 
 class PermanentError(Exception):
-    """Raised by a job that would fail at every further attempt too: it becomes a dead letter at once."""
+    """Raised by a job that would always fail: it becomes a dead letter at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """A kind of background work. `run` may be called again after a crash at any point, so it repeats without harm."""
+    """A kind of background work.
+
+    `run` may be called again after a crash at any point, so it repeats without harm.
+    """
 
     name: str
     run: Run
@@ -49,7 +52,7 @@ class JobKind:
 
 
 async def accept_retry(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """Accept a retry by hand: no record waits for the job, or the job takes it up by itself."""
+    """Accept a retry by hand: the record needs no change, or the job changes it."""
     return True
 
 
@@ -62,7 +65,7 @@ class JobTable:
     def job(
         self, name: str, *, on_failure: OnFailure, on_retry: OnRetry | None = None, flag: str | None = None
     ) -> Callable[[Run], Run]:
-        """Declare a job: `run(unit, arguments)`; its effects and its final state commit together."""
+        """Declare a job `run(unit, arguments)`; effects and final state commit together."""
 
         def declare(run: Run) -> Run:
             assert name not in self.jobs, f"two jobs are called {name}"
@@ -74,5 +77,8 @@ class JobTable:
 
 
 def table_of(resources: Resources) -> Callable[[], JobTable]:
-    """Return the table of all jobs in a process that runs none: the API puts its own into `Resources.opened`."""
+    """Return the table of all jobs in a process that runs none.
+
+    The API puts its own into `Resources.opened`.
+    """
     return JobTable

@@ -1,4 +1,7 @@
-"""A language model behind any endpoint of OpenAI's protocol: streamed, bounded, and left alone while it fails."""
+"""A language model behind any endpoint of OpenAI's protocol.
+
+Its answers are streamed and bounded; it is left alone while it fails.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ class Message(Struct, frozen=True):
 
 
 class NoReply(Exception):
-    """The model said nothing that can be used; the message says why, for the log."""
+    """The model gave no usable reply; the message says why, for the log."""
 
     def __init__(self, reason: str, *, counts: bool = True, pause_seconds: float | None = None) -> None:
         super().__init__(reason)
@@ -96,7 +99,7 @@ class LanguageModel:
         self.breaker = breaker
 
     async def reply(self, whose: Hashable, messages: Sequence[Message]) -> str:
-        """What the model says to messages, for the sake of a tenant: a stranger's text.
+        """Return the model's reply to messages, for a tenant: untrusted text.
 
         Raises:
             NoReply: nothing that can be used, in time.
@@ -114,7 +117,7 @@ class LanguageModel:
             self._places.release(whose)
 
     async def _noted(self, passed: int, messages: Sequence[Message]) -> str:
-        """The reply; what came of asking is the breaker's to know."""
+        """Return the reply, and report the outcome to the breaker."""
         try:
             async with asyncio.timeout(self._settings.llm_seconds):
                 text = await self._asked(messages)
@@ -166,7 +169,7 @@ def _refusal(answer: httpx.Response) -> NoReply:
 
 
 async def _whole(answer: httpx.Response) -> AsyncIterator[bytes]:
-    """All of an answer that is not a stream."""
+    """Yield all of an answer that is not a stream."""
     read = b""
     async for chunk in answer.aiter_raw():
         read += chunk
@@ -176,7 +179,7 @@ async def _whole(answer: httpx.Response) -> AsyncIterator[bytes]:
 
 
 async def _lines(answer: httpx.Response) -> AsyncIterator[bytes]:
-    """The lines of an answer, the last one without its end too."""
+    """Yield the lines of an answer, the last one without its end too."""
     rest, read = b"", 0
     async for chunk in answer.aiter_raw():  # a packed answer could grow
         read += len(chunk)
@@ -189,7 +192,7 @@ async def _lines(answer: httpx.Response) -> AsyncIterator[bytes]:
 
 
 async def _read_text(lines: AsyncIterator[bytes]) -> str:
-    """Read the text of a streamed answer; of a whole one, where an endpoint does not stream."""
+    """Read the text of a streamed answer, or of a whole one."""
     pieces: list[str] = []
     characters = 0
     async for choice in _choices(lines):
@@ -231,7 +234,10 @@ async def _choices(lines: AsyncIterator[bytes]) -> AsyncIterator[_Choice]:
 
 
 def language_model(resources: Resources) -> LanguageModel | None:
-    """The process's language model; None where none is set. Made by `resources.once`."""
+    """Return the process's language model; None where none is set.
+
+    Made by `resources.once`.
+    """
     if resources.settings.llm_url is None:
         return None
     return LanguageModel(resources.settings, resources.breakers["language_model"])

@@ -1,4 +1,4 @@
-"""Mail: letters of the service, kept sealed until a worker sends them, or writes them down where no server is set."""
+"""Mail: letters are sealed until a worker sends them, or writes them to files."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ jobs = JobTable()
 
 
 class Attachment(Struct, frozen=True):
-    """A file that a letter brings."""
+    """A file of a letter."""
 
     name: str
     media_type: str
@@ -83,12 +83,12 @@ class Mail(Struct, frozen=True):
 
     @property
     def recipients(self) -> list[str]:
-        """Everybody whom it goes to, each once."""
+        """Return all recipients, each once."""
         return list(dict.fromkeys((self.to, *self.also_to, *self.cc)))
 
 
 class Handed(Struct, frozen=True, kw_only=True):
-    """What became of a letter that somebody took."""
+    """The outcome of a letter that was accepted."""
 
     path: Path | None
     """Where it was written down, as no mail server is set."""
@@ -99,19 +99,19 @@ class Handed(Struct, frozen=True, kw_only=True):
 
 
 class UnfitMail(ValueError):
-    """The letter is too large, or something of it would not stay where it is put."""
+    """The letter is too large, or something of it could leave its place."""
 
 
 class NotTaken(Exception):
-    """The mail server did not take a letter this time."""
+    """The mail server did not accept a letter this time."""
 
 
 class NotReached(NotTaken):
-    """There was no word of the mail server; the message says where it is looked for."""
+    """The mail server did not answer; the message has its address."""
 
 
 class Server(Struct, frozen=True):
-    """What `smtp_url` says."""
+    """The mail server of `smtp_url`."""
 
     host: str
     port: int
@@ -130,7 +130,7 @@ class Server(Struct, frozen=True):
 
 
 class _Sealed(Struct, frozen=True):
-    """What waits in a job: the letter, and what makes each attempt send the very same one."""
+    """The content of a waiting job: the letter, and what makes each attempt the same."""
 
     id: str
     written_at: datetime
@@ -150,8 +150,11 @@ def invitation(
     token: str | None,
     expires_at: datetime,
 ) -> Mail:
-    """The letter that brings an invitation's token: None where whoever reads it has an account already, and so cannot
-    join another organization. `inviter` is an e-mail, or how records name who called."""
+    """Return the letter of an invitation.
+
+    A token of None: its reader has an account already, and so cannot join another organization. `inviter` is an e-mail,
+    or how records name who called.
+    """
     organization = plain(organization)
     way = (
         "This address already has a Cushion account with another organization, so the invitation cannot be accepted "
@@ -170,7 +173,7 @@ def invitation(
 
 
 def password_reset(settings: Settings, *, to: str, full_name: str, token: str, expires_at: datetime) -> Mail:
-    """The letter that brings the token of a password reset."""
+    """Return the letter of a password reset."""
     return Mail(
         to,
         "Reset your Cushion password",
@@ -183,7 +186,10 @@ def password_reset(settings: Settings, *, to: str, full_name: str, token: str, e
 
 
 def console_link(settings: Settings, screen: str, **query: str) -> str:
-    """The address of a screen of the console. What follows the # goes to no server and into no log."""
+    """Return the address of a screen of the console.
+
+    What follows the # goes to no server and into no log.
+    """
     return f"{settings.console_url}#/{screen}" + (f"?{urlencode(query)}" if query else "")
 
 
@@ -192,8 +198,10 @@ def _moment(moment: datetime) -> str:
 
 
 def plain(name: str, most: int = NAME_CHARACTERS) -> str:
-    """A name on one line: without controls, direction marks and other characters that are not seen, nor the beginning
-    of an encoded word."""
+    """Return a name on one line, without invisible characters.
+
+    Controls, direction marks, and the beginning of an encoded word.
+    """
     seen = (" " if char.isspace() or unicodedata.category(char)[0] == "C" else char for char in name)
     words = " ".join("".join(seen).replace("=?", "= ?").split())
     return words if len(words) <= most else words[: most - 1] + "…"
@@ -203,7 +211,9 @@ def plain(name: str, most: int = NAME_CHARACTERS) -> str:
 
 
 async def post(unit: Unit, mail: Mail) -> str:
-    """Have a letter sent once this transaction is safe; the job's identifier. Its arguments hold the letter sealed.
+    """Send a letter after this transaction; return the job's identifier.
+
+    Its arguments hold the letter sealed.
 
     Raises:
         UnfitAddress: it cannot go there.
@@ -216,7 +226,10 @@ async def post(unit: Unit, mail: Mail) -> str:
 
 
 def concerns(unit: Unit, seal: str, email: str) -> bool:
-    """Whether a letter that a job holds goes to an e-mail or names it; one that cannot be opened goes to nobody."""
+    """Return whether a job's letter goes to an e-mail or names it.
+
+    A letter that cannot be opened does neither.
+    """
     try:
         raw = unit.resources.vault.open(PURPOSE, seal)
     except BadSeal:
@@ -225,13 +238,13 @@ def concerns(unit: Unit, seal: str, email: str) -> bool:
 
 
 async def note_failure(unit: Unit, arguments: dict[str, Any], message: str) -> None:
-    """A letter could not be sent. No record waits for it: the dead letter tells."""
+    """Do nothing for a letter that failed: the dead letter has it."""
     log.error("mail.failed", error=message)
 
 
 @jobs.job("mail.send", on_failure=note_failure, on_retry=accept_retry)
 async def send(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Send a letter that was posted, or write it into the data folder where no server is set."""
+    """Send a posted letter, or write it into the data folder without a server."""
     try:
         raw = unit.resources.vault.open(PURPOSE, arguments["mail"])
     except BadSeal:
@@ -249,7 +262,7 @@ async def hand(
     mail: Mail,
     only: Sequence[str] | None = None,
 ) -> Handed:
-    """Hand a letter to the mail server at once, or write it into the data folder where no server is set.
+    """Send a letter at once, or write it into the data folder without a server.
 
     Args:
         id_: the same at every attempt, and so is the letter.
@@ -309,7 +322,7 @@ def _check(mail: Mail) -> None:
 
 
 def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
-    """The letter as it goes over the wire.
+    """Return the letter as it goes over the wire.
 
     Raises:
         UnfitAddress: it cannot go there.
@@ -349,7 +362,7 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
 
 
 def sender_of(settings: Settings) -> str:
-    """The bare address that mails come from.
+    """Return the bare address that mails come from.
 
     Raises:
         UnfitAddress: `mail_from` has none.
@@ -362,7 +375,7 @@ def sender_of(settings: Settings) -> str:
 
 
 def server_of(url: str) -> Server:
-    """The mail server that a URL names: smtp://user:password@host:587 or smtps://host.
+    """Parse a mail server's URL: smtp://user:password@host:587 or smtps://host.
 
     Raises:
         ValueError: it names none.
@@ -424,7 +437,7 @@ async def _deliver(server: Server, settings: Settings, to: list[str], content: b
 
 
 def _reply_text(refused: SMTPException, to: list[str]) -> str:
-    """The server's words, without the addresses that they are about: they are logged."""
+    """Return the server's words without addresses: they are logged."""
     if isinstance(refused, SMTPRecipientsRefused):
         return _reply_text(refused.recipients[0], to)
     words = f"{refused.code} {refused.message}" if isinstance(refused, SMTPResponseException) else str(refused)
@@ -444,7 +457,10 @@ def _for_good(refused: SMTPException) -> bool:
 
 
 def _keep(folder: Path, name: str, content: bytes) -> Path:
-    """Write a letter down for its owner's eyes; it appears whole or not at all, and a second time it is the same."""
+    """Write a letter for its owner's eyes; the file appears whole or not at all.
+
+    A second time it is the same.
+    """
     folder.mkdir(mode=0o700, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=folder, prefix=".draft")  # made with mode 0600
     try:

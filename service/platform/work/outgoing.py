@@ -1,4 +1,4 @@
-"""Requests to addresses that users give: to public hosts alone, on the very address that was checked, and bounded.
+"""Requests to addresses of users: to public hosts alone, and bounded.
 
 A host is resolved once. All its addresses must be public, and the connection goes to one of them, so a name that
 resolves to something else a moment later leads nowhere else; TLS is verified against the name. Redirections are
@@ -77,7 +77,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class Network(NamedTuple):
-    """Whom a request asks for addresses, and whose certificates it believes; unset, the system's."""
+    """The resolver and the certificates of a request; unset, the system's."""
 
     resolve: Resolve | None = None
     authorities: ssl.SSLContext | None = None
@@ -87,11 +87,11 @@ SYSTEM: Final = Network()
 
 
 class UnfitTarget(ValueError):
-    """A request cannot go there, now or later; the message says what is wrong with the URL or the headers."""
+    """A request cannot go there; the message says what is wrong."""
 
 
 class NoAnswer(Exception):
-    """No answer came of a request; the message says why, for whoever gave the address."""
+    """A request had no answer; the message says why, for the owner of the address."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -104,7 +104,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def target(url: str, *, private: bool) -> httpx.URL:
-    """Parse a URL that requests may go to, as far as it alone can tell; an international host in its ASCII form.
+    """Parse a URL that requests may go to; an international host in its ASCII form.
 
     Raises:
         UnfitTarget: it is none.
@@ -143,7 +143,7 @@ def _check_public(parsed: httpx.URL, address: IPv4Address | IPv6Address | None) 
 
 
 def check_headers(headers: Mapping[str, str], most: int = HEADERS_MAX) -> None:
-    """See that headers stay headers: none that ends early, begins another, or says where the message ends.
+    """Check that headers stay headers, and none says where the message ends.
 
     Raises:
         UnfitTarget: one would not.
@@ -160,7 +160,7 @@ def check_headers(headers: Mapping[str, str], most: int = HEADERS_MAX) -> None:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is one of the internet's at large."""
+    """Return whether an address is one of the public internet."""
     if isinstance(address, IPv6Address) and (address.scope_id or address not in PUBLIC_IPV6):
         return False
     return not any(address in network for network in NOT_PUBLIC if network.version == address.version)
@@ -237,7 +237,7 @@ async def _asked(
     answer_bytes: int,
     authorities: ssl.SSLContext | None,
 ) -> Answer:
-    """The answer of one address, whatever its status."""
+    """Return the answer of one address, whatever its status."""
     transport = httpx.AsyncHTTPTransport(
         verify=authorities or _authorities(), trust_env=False, http2=False, retries=0
     )  # without a client there are no redirections, cookies, proxies and decoders
@@ -272,7 +272,7 @@ async def _asked(
 
 
 def _message(error: Exception) -> str:
-    """Why there was no answer, without what only the network's own people should learn."""
+    """Say why there was no answer, without details of the network."""
     causes: list[BaseException | None] = [error, error.__cause__, error.__context__]
     causes += [cause.__cause__ or cause.__context__ for cause in causes if cause is not None]
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
@@ -307,7 +307,7 @@ async def _resolved(host: str, port: int) -> list[str]:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Of their own, so that nobody's files and kernels wait for a name."""
+    """Return threads for names alone, so that no file and kernel waits for one."""
     return ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolve")
 
 

@@ -1,4 +1,4 @@
-"""The queues between the table of jobs and the workers: dispatch from PostgreSQL, arq's workers in Redis."""
+"""The queues: from the table of jobs into Redis, and arq's workers on them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _LostJob(Struct):
 
 
 async def dispatch(resources: Resources, queue: ArqRedis) -> int:
-    """Return what was lost to pending, then send pending jobs to their queues; return how many were sent.
+    """Return lost jobs to pending, then send pending jobs; return how many were sent.
 
     Of each tenant and queue only a few are there at a time, queued or running: in Redis they stand in the order in
     which they came, so one tenant's hundred would hold up the others'. During maintenance none is sent.
@@ -92,7 +92,7 @@ async def dispatch(resources: Resources, queue: ArqRedis) -> int:
 
 
 async def _reap(resources: Resources, queue: ArqRedis) -> None:
-    """Return jobs whose lease is over to pending; all that waited in Redis, where its marker is gone."""
+    """Return jobs whose lease is over to pending; all, where Redis lost its marker."""
     is_flushed = not await queue.exists(QUEUES_MARKER)
     async with resources.database.transaction() as tx:
         if is_flushed:  # one of several workers reacts: what it then sends is not lost to the next
@@ -107,7 +107,10 @@ async def _reap(resources: Resources, queue: ArqRedis) -> None:
 
 
 async def _send(queue: ArqRedis, claimed: list[ClaimedJob]) -> None:
-    """Do what arq's `enqueue_job` does, for many in one round trip: a message's name never comes twice."""
+    """Do what arq's `enqueue_job` does, for many in one round trip.
+
+    A message's name never comes twice.
+    """
     now = timestamp_ms()
     due = now - CLOCKS_APART_MILLISECONDS  # else a worker whose clock is behind would leave it until its own says so
     async with queue.pipeline(transaction=True) as pipe:
@@ -138,7 +141,7 @@ async def _take_back(resources: Resources, claimed: list[ClaimedJob]) -> None:
 
 
 async def dispatch_forever(resources: Resources, queue: ArqRedis, database_url: str, stopping: asyncio.Event) -> None:
-    """Dispatch whenever a job is announced or has ended, and look every second: what is due later is not announced.
+    """Dispatch at each announcement, and each second: delays are not announced.
 
     At the start all that waits in Redis is dispatched anew: a worker that was killed had fetched some of it, and arq
     keeps that for the dead. A message that comes twice does nothing.
@@ -177,7 +180,7 @@ async def _is_announced(connection: psycopg.AsyncConnection[Any]) -> bool:
 
 
 async def _is_due(connection: psycopg.AsyncConnection[Any], resources: Resources) -> bool:
-    """Return whether a look would meet a job that is due, or was lost: a fraction of the look's price."""
+    """Return whether a job is due or lost: a fraction of a dispatch's price."""
     if not await resources.pipeline("EXISTS", QUEUES_MARKER):
         return True
     row = await (await connection.execute("SELECT jobs_wait()")).fetchone()
@@ -217,7 +220,7 @@ def queue_of(redis_url: str) -> ArqRedis:
 
 
 class QueueWorker(Worker):
-    """arq's worker, which looks at its queue when it is woken instead of ten times a second.
+    """arq's worker, which looks at its queue when woken, not ten times a second.
 
     What somebody else wrote into its queue does not end it, nor does a Redis that is away for a while. It overrides
     and calls public methods of arq only.
@@ -291,7 +294,7 @@ class QueueWorker(Worker):
                 self.tasks[name].add_done_callback(lambda _: self.wake())  # there is room for another
 
     async def run_job(self, job_id: str, score: int) -> None:
-        """Run a job; where Redis refuses what arq asks of its keys, they are of another kind, and go."""
+        """Run a job; keys of another kind, which Redis refuses, are removed."""
         try:
             await super().run_job(job_id, score)
         except ResponseError as error:
@@ -301,7 +304,7 @@ class QueueWorker(Worker):
 
 
 def workers(resources: Resources, redis_url: str, table: JobTable) -> list[QueueWorker]:
-    """Return one arq worker for each queue, all in this event loop, and woken by `wake_forever`.
+    """Return one arq worker for each queue; `wake_forever` wakes them.
 
     Each has connections of its own: a worker that stops closes its pool, under the feet of any that shares it.
     """
@@ -334,7 +337,7 @@ def workers(resources: Resources, redis_url: str, table: JobTable) -> list[Queue
 async def wake_forever(
     resources: Resources, running: list[QueueWorker], queue: ArqRedis, stopping: asyncio.Event
 ) -> None:
-    """Wake the worker of a queue that got something, and every second all of them where something waits.
+    """Wake the worker of a queue that got something, and all of them each second.
 
     A message may be missed, and what is to come later by another machine's clock is announced too early.
     """

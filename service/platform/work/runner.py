@@ -1,4 +1,4 @@
-"""Runs one attempt of a job under its lease: completed, pending again, or failed with a dead letter."""
+"""Runs one attempt of a job under its lease: completed, pending again, or failed."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Runner:
             JOBS_LOST.labels(queue)
 
     async def __call__(self, _: dict[Any, Any], tenant: str, job_id: str, attempt: int) -> str | None:
-        """Run one attempt to its end; return what came of it, None where nothing was to be done.
+        """Run one attempt to its end; return its outcome, None if nothing was to do.
 
         Cancelled, as by a worker that stops, it gives the job back: no run has failed, and another process goes on at
         once.
@@ -167,7 +167,7 @@ class Runner:
             heartbeat.cancel()
 
     async def _pause_seconds(self, unit: Unit, job: _Attempt) -> float | None:
-        """Return after how many seconds to look again, where the job may not begin now.
+        """Return the pause of a job that may not begin now, or None.
 
         Its feature is switched off, or the deployment is under maintenance, during which nothing is dispatched anyway.
         """
@@ -257,7 +257,10 @@ class Runner:
     # A run that failed ------------------------------------------------------------------------------------------------
 
     async def _fail(self, job: _Attempt, error: Exception, *, is_counted: bool = False) -> None:
-        """Have the job retried, or end it with a dead letter. `is_counted`: the row knows of this failure."""
+        """Have the job retried, or end it with a dead letter.
+
+        `is_counted`: the row knows of this failure.
+        """
         settings = self._resources.settings
         message = _storable(f"{type(error).__name__}: {error}")[:MESSAGE_CHARACTERS]
         failures = job.failures + (0 if is_counted else 1)
@@ -342,12 +345,12 @@ class Runner:
 
 
 def _storable(text: str) -> str:
-    """Return a text that PostgreSQL takes: no null characters, no halves of surrogate pairs."""
+    """Return a text that PostgreSQL takes: no nulls, no half surrogate pairs."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 def without_secrets(text: str, settings: Settings) -> str:
-    """Mask the deployment's secrets and the passwords of addresses, for a text that a tenant's admins may read."""
+    """Mask secrets and passwords in a text that a tenant's admins may read."""
     secrets = {getattr(settings, name) for name in _SECRETS}
     for address in filter(None, (getattr(settings, name) for name in _ADDRESSES)):
         with suppress(ValueError):

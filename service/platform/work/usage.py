@@ -1,4 +1,4 @@
-"""Usage that lasts: the worker writes the totals that changed in Redis to PostgreSQL, in batches."""
+"""Lasting usage: a worker writes totals that changed in Redis to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _KeptKey(Struct, frozen=True):
 
 
 class _Entry(Struct, frozen=True):
-    """One hash of totals, for the script: each amount as it was written, and as PostgreSQL has it now."""
+    """One hash of totals for the script: amounts as written, and as in PostgreSQL."""
 
     member: str
     name: str
@@ -73,7 +73,7 @@ class _Entry(Struct, frozen=True):
 
 
 async def keep_usage(resources: Resources, stopping: asyncio.Event) -> None:
-    """Until told to stop, and once more then: write what changed, through failures.
+    """Write what changed until the process stops, and once more then.
 
     A write is of absolute totals that never fall, so whoever writes them again, or beside another, does no harm.
     """
