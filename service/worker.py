@@ -1,4 +1,4 @@
-"""The arq worker: every area's jobs, the hand-over from the outbox, the drain of the event stream."""
+"""The arq worker: every area's jobs, their dispatch, the drain of the event stream."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from service.platform.tracing import traced
 from service.platform.work.cleanup import clean_up_forever
 from service.platform.work.expiry import forget_forever
 from service.platform.work.exposition import exposed
-from service.platform.work.jobs import MARKER, hand_over_forever, queue_of, wake_forever, workers
 from service.platform.work.process import end, resources
+from service.platform.work.queues import dispatch_forever, queue_of, wake_forever, workers
+from service.platform.work.runner import QUEUES_MARKER
 from service.platform.work.usage import keep_usage
 from service.work import jobs
 
@@ -54,7 +55,7 @@ async def work(settings: Settings) -> None:
         running = workers(shared, settings.redis_url, jobs())
         tasks = [asyncio.create_task(worker.async_run()) for worker in running]
         beside = [
-            asyncio.create_task(hand_over_forever(shared, queue, settings.database_url, stopping)),
+            asyncio.create_task(dispatch_forever(shared, queue, settings.database_url, stopping)),
             asyncio.create_task(wake_forever(shared, running, queue, stopping)),
             asyncio.create_task(shared.revocations.mend(stopping)),
             asyncio.create_task(keep_usage(shared, stopping)),
@@ -78,7 +79,7 @@ async def work(settings: Settings) -> None:
             await asyncio.gather(*left, return_exceptions=True)
         await asyncio.gather(*beside, return_exceptions=True)
         with suppress(RedisError):
-            await queue.delete(MARKER)  # arq keeps what was fetched and not begun: have that handed over again
+            await queue.delete(QUEUES_MARKER)  # arq keeps what was fetched and not begun: have that dispatched again
         await queue.aclose()
         if broken:  # a queue's worker ended by itself: the supervisor starts another process
             raise RuntimeError("a queue's worker ended") from next(filter(_is_error, outcomes), None)

@@ -37,7 +37,7 @@ async def get_tenant(ctx: Context) -> schema.Tenant:
     """The caller's tenant with quotas and usage."""
     used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.tenant(ctx)
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return to_tenant(ctx, row, used)
 
 
@@ -46,7 +46,7 @@ async def update_tenant(ctx: Context, patch: schema.TenantPatch) -> schema.Tenan
     used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.lock_tenant(ctx)
     tier_and_status = _tier_and_status(ctx, row, patch)
-    ctx.match(row.version)
+    ctx.check_if_match(row.version)
     settings = (
         {} if patch.settings is UNSET else chosen(ctx.settings, patch.settings, row.settings.max_workbook_size_mb)
     )
@@ -57,8 +57,8 @@ async def update_tenant(ctx: Context, patch: schema.TenantPatch) -> schema.Tenan
     names = [*(["name"] if patch.name is not UNSET else []), *tier_and_status, *settings]
     concerns_gate = bool(tier_and_status or settings.keys() & GATE_SETTINGS)
     if not names:
-        ctx.changed_nothing()
-        ctx.tag(row.version)
+        ctx.skip_event()
+        ctx.set_etag(row.version)
         return to_tenant(ctx, row, used)
     if concerns_gate:
         await ctx.end_rights("tenant", row.id)
@@ -71,14 +71,14 @@ async def update_tenant(ctx: Context, patch: schema.TenantPatch) -> schema.Tenan
     )
     changed = await store.tenant(ctx)
     if concerns_gate:
-        await ctx.forget(partial(ctx.resources.caller_cache.drop_tenant, row.id))
+        await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_tenant, row.id))
     changes = tier_and_status | {
         name: {"old": getattr(row.settings, name), "new": getattr(changed.settings, name)} for name in settings
     }
     if patch.name is not UNSET:
         changes["name"] = {"old": row.name, "new": changed.name}
-    ctx.concerns("tenant", changed.id, changed.name, changed=names, **changes)
-    ctx.tag(changed.version)
+    ctx.set_subject("tenant", changed.id, changed.name, changed=names, **changes)
+    ctx.set_etag(changed.version)
     return to_tenant(ctx, changed, used)
 
 
@@ -117,8 +117,8 @@ async def delete_tenant(ctx: Context) -> None:
     row = await store.lock_tenant(ctx)
     await ctx.end_rights("tenant", row.id)
     await store.update_tenant(ctx, row.name, row.subscription_tier, "cancelled", {})
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_tenant, row.id))
-    ctx.concerns("tenant", row.id, row.name)
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_tenant, row.id))
+    ctx.set_subject("tenant", row.id, row.name)
 
 
 def chosen(settings: Settings, patch: schema.SettingsPatch, held_mb: int | None = None) -> dict[str, Any]:
@@ -179,14 +179,14 @@ async def update_user(ctx: Context, user_id: UUID, patch: schema.UserPatch) -> s
     if owners == {user_id} and (role, status) != ("owner", "active"):
         raise schema.LastOwner
     if (role, status, full_name) == (user.role, user.status, user.full_name):
-        ctx.changed_nothing()
+        ctx.skip_event()
         return user
     if changes_rights:
         await identity.revoke_tokens(ctx, user_id)
     changed = await store.update_user(ctx, user_id, role, status, full_name)
     if changes_rights:
-        await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user_id)))
-    ctx.concerns("user", user_id, user.email, role=role, status=status)
+        await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user_id)))
+    ctx.set_subject("user", user_id, user.email, role=role, status=status)
     return changed
 
 
@@ -202,8 +202,8 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
     await identity.revoke_tokens(ctx, user_id)
     await store.remove_user(ctx, user_id)
     key_hashes = await store.revoke_keys_of(ctx, user_id)
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, key_hashes))
-    ctx.concerns("user", user_id, user.email)
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, key_hashes))
+    ctx.set_subject("user", user_id, user.email)
 
 
 async def invite(ctx: Context, body: schema.Invite) -> schema.Invitation:
@@ -234,7 +234,7 @@ async def invite(ctx: Context, body: schema.Invite) -> schema.Invitation:
     is_elsewhere = await identity.find_account(ctx, email) is not None
     if body.send_email:
         await _send(ctx, invitation, tenant.name, creator, is_elsewhere=is_elsewhere)
-    ctx.concerns("user", user_id, email, role=role)
+    ctx.set_subject("user", user_id, email, role=role)
     return invitation
 
 
@@ -253,7 +253,7 @@ async def _send(
         organization=organization,
         inviter=inviter,
         token=None if is_elsewhere else invitation.invitation_token,
-        expires_at=await ctx.there(invitation.expires_at),
+        expires_at=await ctx.local_time(invitation.expires_at),
     )
     try:
         await mail.post(ctx, letter)

@@ -14,7 +14,7 @@ from service.platform.events.calls import is_untold
 from service.platform.events.stream import waiting_since
 from service.platform.unit.context import Unit
 from service.platform.work.expiry import SECONDS_MAX, redact
-from service.platform.work.jobs import JobTable, nothing_to_lift
+from service.platform.work.jobs import JobTable, accept_retry
 from service.platform.work.mail import concerns
 
 log = structlog.get_logger()
@@ -26,7 +26,7 @@ async def note_failure(unit: Unit, arguments: dict[str, Any], message: str) -> N
     log.error("erasure.failed", user_id=arguments["user_id"], error=message)
 
 
-@jobs.job("admin.erase", failed=note_failure, lifted=nothing_to_lift)
+@jobs.job("admin.erase", on_failure=note_failure, on_retry=accept_retry)
 async def erase(unit: Unit, arguments: dict[str, Any]) -> None:
     """Put the token of a removed user in the place of their e-mail, wherever the service wrote it."""
     user_id = UUID(arguments["user_id"])

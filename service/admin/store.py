@@ -13,7 +13,7 @@ from service.platform.base.problem import NotFound
 from service.platform.data.database import containing
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import insert_of, page
+from service.platform.unit.listing import fetch_page, insert_of
 
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
 
@@ -27,7 +27,7 @@ _KEY = """
 
 async def tenant(ctx: Context) -> schema.StoredTenant:
     """The caller's tenant and what it uses."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.StoredTenant,
         """
         SELECT t.id, t.name, t.slug, t.subscription_tier, t.status, t.settings, t.version, t.created_at, t.updated_at,
@@ -72,12 +72,14 @@ async def users(ctx: Context, query: schema.UserList) -> Page[schema.User]:
     }
     matching = {"pattern": "(email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)"}
     source = "users WHERE removed_at IS NULL"
-    return await page(ctx, schema.User, _USER, source, asked, query, order="created_at DESC, id", conditions=matching)
+    return await fetch_page(
+        ctx, schema.User, _USER, source, asked, query, order="created_at DESC, id", conditions=matching
+    )
 
 
 async def user(ctx: Context, user_id: UUID) -> schema.UserRow:
     """A user."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.UserRow,
         f"SELECT {_USER}, login_count FROM users WHERE id = %s AND removed_at IS NULL",
         [user_id],
@@ -87,7 +89,7 @@ async def user(ctx: Context, user_id: UUID) -> schema.UserRow:
 
 async def lock_user(ctx: Context, user_id: UUID) -> schema.User:
     """A user, locked."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.User,
         f"SELECT {_USER} FROM users WHERE id = %s AND removed_at IS NULL FOR NO KEY UPDATE",
         [user_id],
@@ -102,7 +104,7 @@ async def lock_person(unit: Unit, user_id: UUID) -> schema.Person:
                EXISTS (SELECT FROM users o WHERE o.email = u.email AND o.id <> u.id AND o.removed_at IS NULL) AS is_back
         FROM users u WHERE u.id = %s FOR NO KEY UPDATE OF u
     """
-    return await unit.one(schema.Person, sql, [user_id], missing=schema.UserNotFound)
+    return await unit.fetch_one(schema.Person, sql, [user_id], missing=schema.UserNotFound)
 
 
 async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
@@ -117,12 +119,12 @@ async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
         SELECT EXISTS (SELECT FROM jobs WHERE status = 'running' AND asked_by ->> 'user_id' = %s
                        AND asked_by ->> 'user_email' <> %s)
     """
-    return bool(await unit.value(sql, [str(user_id), token]))
+    return bool(await unit.fetch_value(sql, [str(user_id), token]))
 
 
 async def letters(unit: Unit) -> list[schema.Letter]:
     """The letters of the tenant that jobs and dead letters still hold, sealed."""
-    return await unit.all(
+    return await unit.fetch_all(
         schema.Letter,
         """
         SELECT id, arguments ->> 'mail' AS mail FROM jobs WHERE name = 'mail.send' AND arguments ? 'mail'
@@ -147,7 +149,7 @@ async def destroy_letter(unit: Unit, job_id: str) -> None:
 
 async def lock_owners(ctx: Context) -> set[UUID]:
     """The active owners, all locked so that two changes of owners cannot pass each other."""
-    owners = await ctx.all(
+    owners = await ctx.fetch_all(
         schema.User,
         f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR NO KEY UPDATE",
     )
@@ -156,7 +158,7 @@ async def lock_owners(ctx: Context) -> set[UUID]:
 
 async def update_user(ctx: Context, user_id: UUID, role: str, status: str, full_name: str) -> schema.User:
     """Change a user."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.User,
         f"UPDATE users SET role = %s, status = %s, full_name = %s, updated_at = now() WHERE id = %s RETURNING {_USER}",
         [role, status, full_name, user_id],
@@ -166,13 +168,13 @@ async def update_user(ctx: Context, user_id: UUID, role: str, status: str, full_
 
 async def key_hashes_of(ctx: Context, creator_id: UUID) -> list[bytes]:
     """The hashes of the keys that a user made."""
-    hashes = await ctx.value("SELECT array_agg(key_hash) FROM api_keys WHERE creator_id = %s", [creator_id])
+    hashes = await ctx.fetch_value("SELECT array_agg(key_hash) FROM api_keys WHERE creator_id = %s", [creator_id])
     return list(hashes or [])
 
 
 async def revoke_keys_of(ctx: Context, creator_id: UUID) -> list[bytes]:
     """Revoke the keys that a user made, for good; their hashes."""
-    hashes = await ctx.value(
+    hashes = await ctx.fetch_value(
         """
         WITH ended AS (UPDATE api_keys SET status = 'revoked' WHERE creator_id = %s RETURNING key_hash)
         SELECT array_agg(key_hash) FROM ended
@@ -208,7 +210,7 @@ async def create_invited_user(ctx: Context, user_id: UUID, email: str, full_name
 
 async def withdraw_expired(ctx: Context, email: str) -> schema.User | None:
     """Drop the invitation of this e-mail if it ran out; the user who has waited in vain."""
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         schema.User,
         f"""
         WITH expired AS (
@@ -240,7 +242,7 @@ async def create_invitation(
     ctx: Context, user_id: UUID, token_hash: bytes, expires_at: datetime, creator: str
 ) -> datetime:
     """An invitation, under the identifier of its user, who has one at most; when it was made."""
-    created_at: datetime = await ctx.value(
+    created_at: datetime = await ctx.fetch_value(
         """
         INSERT INTO invitations (tenant_id, id, user_id, token_hash, expires_at, created_by)
         VALUES (%s, %s, %s, %s, %s, %s)
@@ -253,7 +255,7 @@ async def create_invitation(
 
 async def create_key(ctx: Context, row: dict[str, Any]) -> schema.ApiKey:
     """Store a key's hash and what it may do."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.ApiKey,
         f"{insert_of('api_keys', row)} RETURNING {_KEY}",
         row,
@@ -264,12 +266,14 @@ async def create_key(ctx: Context, row: dict[str, Any]) -> schema.ApiKey:
 async def keys(ctx: Context, query: schema.KeyList) -> Page[schema.ApiKey]:
     """A page of keys, the newest first."""
     source = f"(SELECT {_KEY} FROM api_keys) k WHERE true"
-    return await page(ctx, schema.ApiKey, "*", source, {"status": query.status}, query, order="created_at DESC, id")
+    return await fetch_page(
+        ctx, schema.ApiKey, "*", source, {"status": query.status}, query, order="created_at DESC, id"
+    )
 
 
 async def lock_key(ctx: Context, key_id: UUID) -> schema.StoredKey:
     """A key, locked."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.StoredKey,
         f"SELECT {_KEY}, key_hash FROM api_keys WHERE id = %s FOR UPDATE",
         [key_id],
@@ -279,7 +283,7 @@ async def lock_key(ctx: Context, key_id: UUID) -> schema.StoredKey:
 
 async def deprecate_key(ctx: Context, key_id: UUID, successor_id: UUID, expires_at: datetime) -> datetime:
     """Let a key run out at this moment, or at its own where that is earlier; when it will."""
-    moment: datetime = await ctx.value(
+    moment: datetime = await ctx.fetch_value(
         """
         UPDATE api_keys SET status = 'deprecated', replaced_by = %s, expires_at = least(expires_at, %s)
         WHERE id = %s RETURNING expires_at

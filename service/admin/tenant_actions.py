@@ -43,7 +43,7 @@ async def provide(ctx: Context, body: schema.TenantCreate) -> schema.NewTenant:
     invite = schema.Invite(email=email, full_name=body.owner_full_name, role="owner", send_email=body.send_email)
     owner = await actions.invite(ctx, invite)
     row = await store.tenant(ctx)
-    ctx.concerns("tenant", row.id, row.name, subscription_tier=tier, owner=email)
+    ctx.set_subject("tenant", row.id, row.name, subscription_tier=tier, owner=email)
     return schema.NewTenant(tenant=actions.to_tenant(ctx, row, TenantUsage(0, 0)), owner=owner)
 
 
@@ -68,7 +68,7 @@ async def transfer(ctx: Context, body: schema.Transfer) -> schema.Transferred:
     former = sorted(owners) if ctx.caller.system else [ctx.caller.user_id]
     owner = await _become(ctx, heir, "owner")
     admins = [await _become(ctx, await store.lock_user(ctx, user_id), "admin") for user_id in former]
-    ctx.concerns("user", owner.id, owner.email, former_owners=[str(admin.id) for admin in admins])
+    ctx.set_subject("user", owner.id, owner.email, former_owners=[str(admin.id) for admin in admins])
     return schema.Transferred(owner=owner, former_owners=admins)
 
 
@@ -76,5 +76,5 @@ async def _become(ctx: Context, user: schema.User, role: str) -> schema.User:
     """Give a user a role, which bites at once."""
     await identity.revoke_tokens(ctx, user.id)
     changed = await store.update_user(ctx, user.id, role, user.status, user.full_name)
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user.id)))
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user.id)))
     return changed

@@ -52,7 +52,7 @@ async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
         },
     )
     types = [channel.type for channel in channels]
-    ctx.concerns("alert", row.id, row.name, alert_type=row.alert_type, channels=types, workbook_id=row.workbook_id)
+    ctx.set_subject("alert", row.id, row.name, alert_type=row.alert_type, channels=types, workbook_id=row.workbook_id)
     return _to_response(ctx, row)
 
 
@@ -66,12 +66,12 @@ async def detail(ctx: Context, alert_id: UUID, query: schema.AlertDetail) -> sch
 async def update(ctx: Context, alert_id: UUID, patch: schema.AlertPatch) -> schema.Alert:
     """Change what is given of an alert; what comes of it must be one again."""
     row = await store.alerts.get(ctx, alert_id, lock=True)
-    ctx.match(row.version)
+    ctx.check_if_match(row.version)
     changes = patch.changes()
     if not changes:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return _to_response(ctx, row)
-    ctx.concerns("alert", alert_id, changes.get("name", row.name), changed=sorted(changes))
+    ctx.set_subject("alert", alert_id, changes.get("name", row.name), changed=sorted(changes))
     given_channels = changes.pop("channels", None)
     if given_channels is not None:
         channel_actions.check_types(given_channels)
@@ -90,20 +90,20 @@ async def update(ctx: Context, alert_id: UUID, patch: schema.AlertPatch) -> sche
 
 async def delete(ctx: Context, alert_id: UUID) -> None:
     """Delete an alert with its history; what waits is not sent."""
-    ctx.concerns("alert", alert_id, (await store.alerts.pop(ctx, alert_id)).name)
+    ctx.set_subject("alert", alert_id, (await store.alerts.pop(ctx, alert_id)).name)
 
 
 async def test(ctx: Context, alert_id: UUID) -> schema.AlertTest:
     """Send a test message through each channel at once; it is no trigger, and counts for nothing."""
     row = await store.alerts.get(ctx, alert_id)
-    ctx.concerns("alert", alert_id, row.name)
+    ctx.set_subject("alert", alert_id, row.name)
     await ctx.email()  # of the event: the transaction in which it is known ends while messages are sent
     results = await sending_actions.send_test(ctx, row)
     return schema.AlertTest(test_id=new_id(), alert_id=alert_id, results=results, tested_at=ctx.now())
 
 
 def _to_response(ctx: Context, row: schema.AlertRow, history: list[schema.Trigger] | UnsetType = UNSET) -> schema.Alert:
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return narrow(schema.Alert, row, history=history)
 
 

@@ -22,7 +22,7 @@ from service.platform.data.blobs import Damaged
 from service.platform.metrics import ALERT_ATTEMPTS
 from service.platform.unit.context import Unit
 from service.platform.work.attempt import pause_seconds
-from service.platform.work.jobs import Hopeless
+from service.platform.work.jobs import PermanentError
 from service.platform.work.mail import ATTACHED_BYTES, Attachment
 from service.reports import shared as reports
 
@@ -48,7 +48,7 @@ async def serve(unit: Unit, line: DeliveryLine, delay_seconds: float = 0.0) -> N
 
 async def hasten(unit: Unit, alert_id: UUID) -> None:
     """What waits for its next attempt is tried at once: whoever changes an alert may have mended it."""
-    await unit.hasten(DELIVER, queue=QUEUE, arguments={"alert_id": str(alert_id)})
+    await unit.make_due(DELIVER, queue=QUEUE, arguments={"alert_id": str(alert_id)})
 
 
 async def hand_on(unit: Unit, line: DeliveryLine) -> None:
@@ -66,7 +66,7 @@ async def deliver(unit: Unit, line: DeliveryLine) -> None:
     What was sent and not yet written down when a worker dies is sent again.
 
     Raises:
-        Hopeless: it failed, and no further attempt is made.
+        PermanentError: it failed, and no further attempt is made.
     """
     due = await delivery_store.due(unit, line.id)
     if due is None:  # it went with its trigger
@@ -91,7 +91,7 @@ async def _attempt(unit: Unit, due: DueDelivery, alert: AlertRow, channel: OpenC
         channel.config.retry_count + 1 if isinstance(channel.config, WebhookConfig) else unit.settings.webhook_attempts
     )
     if due.status == "pending" and len(due.attempts) >= most:  # a worker died before it could say so
-        raise Hopeless(due.error)
+        raise PermanentError(due.error)
     about = await delivery_store.about(unit, due.workbook_id)
     if isinstance(channel.config, EmailConfig) and not due.attempts:
         limited = await too_many_mails(unit, about.tier, channel.config)
@@ -134,7 +134,7 @@ async def _record(unit: Unit, due: DueDelivery, came: SendResult, most: int = 1)
     """Write down what an attempt came to.
 
     Raises:
-        Hopeless: it was the last one, and failed.
+        PermanentError: it was the last one, and failed.
     """
     tries, error = len(due.attempts) + 1, came.attempt.error
     if error is None:
@@ -148,7 +148,7 @@ async def _record(unit: Unit, due: DueDelivery, came: SendResult, most: int = 1)
     elif came.is_final or tries >= most:
         await delivery_store.write_attempt(unit, due.id, came.attempt, due.status, error, None)
         await unit.commit()
-        raise Hopeless(error)
+        raise PermanentError(error)
     else:
         seconds = pause_seconds(unit.settings, tries)
         next_at = unit.now() + timedelta(seconds=seconds)

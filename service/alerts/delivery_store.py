@@ -74,7 +74,7 @@ class MessageNames(Struct, frozen=True, kw_only=True):
 async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[DeliveryLine]:
     """A delivery for each channel of the alerts that triggered, whose rows the caller holds; those of them that nothing
     stands before."""
-    return await unit.all(
+    return await unit.fetch_all(
         DeliveryLine,
         """
         WITH added AS (
@@ -100,7 +100,7 @@ async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[DeliveryLine]:
 
 async def due(unit: Unit, delivery_id: UUID) -> DueDelivery | None:
     """A delivery; None where it has gone with its trigger."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         DueDelivery,
         """
         SELECT d.id, d.alert_id, d.channel_id, d.status, d.attempts, d.error, h.triggered_at, h.workbook_id, h.details
@@ -146,7 +146,7 @@ async def lock_alert(unit: Unit, alert_id: UUID) -> None:
 
 async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> DeliveryLine | None:
     """The first delivery that waits for a channel."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         DeliveryLine,
         """
         SELECT id, alert_id, channel_id FROM alert_deliveries
@@ -158,7 +158,7 @@ async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> DeliveryLine | 
 
 async def about(unit: Unit, workbook_id: UUID | None) -> MessageNames:
     """What a message calls the tenant, a workbook and its deal."""
-    return await unit.one(
+    return await unit.fetch_one(
         MessageNames,
         """
         SELECT %s::uuid AS workbook_id, t.name AS organization, t.subscription_tier AS tier, w.name AS workbook_name,

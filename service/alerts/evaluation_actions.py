@@ -22,7 +22,7 @@ from service.compliance.shared import StoredRun
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.base.problem import Problem, ValidationFailed
 from service.platform.base.secrets import new_id
-from service.platform.clock import there
+from service.platform.clock import local_time
 from service.platform.unit.context import Subject, Unit
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
@@ -205,7 +205,7 @@ async def _verdicts(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now:
     history: dict[str, list[Point]] = {test_id: [] for test_id in since}
     for figure in await store.history(unit, look.book, since, look.reading.at) if since else ():
         history[figure.test_id].append(Point(figure.at, figure.day, figure.value))
-    clocks = partial(there, zone=await unit.zone())
+    clocks = partial(local_time, zone=await unit.zone())
     for alert_id, conditions in asked.items():
         wanted = needs[alert_id]
         verdicts[alert_id] = judge(

@@ -64,7 +64,7 @@ _NEWEST: Final = """
 
 async def workbook_for_alerts(unit: Unit, workbook_id: UUID) -> AlertWorkbook | None:
     """A workbook; None once it was deleted, and where its deal has a newer one: it concerns no alert then."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         AlertWorkbook,
         f"""
         SELECT w.id AS workbook_id, w.name, w.deal_id, w.as_of FROM workbooks w
@@ -76,7 +76,7 @@ async def workbook_for_alerts(unit: Unit, workbook_id: UUID) -> AlertWorkbook | 
 
 async def newest_of(unit: Unit, workbook_id: UUID) -> UUID | None:
     """The workbook that stands for one: the newest of its deal, else itself; None once there is none."""
-    uuid: UUID | None = await unit.value(
+    uuid: UUID | None = await unit.fetch_value(
         f"""
         SELECT CASE WHEN w.deal_id IS NOT NULL THEN {_NEWEST} WHEN w.deleted_at IS NULL THEN w.id END
         FROM workbooks w WHERE w.id = %s
@@ -88,7 +88,7 @@ async def newest_of(unit: Unit, workbook_id: UUID) -> UUID | None:
 
 async def last_run_workbook(unit: Unit) -> UUID | None:
     """The workbook on which the tenant ran a whole suite last."""
-    uuid: UUID | None = await unit.value(
+    uuid: UUID | None = await unit.fetch_value(
         """
         SELECT r.workbook_id FROM compliance_runs r
         JOIN workbooks w ON w.tenant_id = r.tenant_id AND w.id = r.workbook_id
@@ -100,7 +100,7 @@ async def last_run_workbook(unit: Unit) -> UUID | None:
 
 async def last_suite(unit: Unit, workbook_id: UUID) -> str | None:
     """The suite of a workbook's newest full run; without one, of its newest partial run."""
-    suite: str | None = await unit.value(
+    suite: str | None = await unit.fetch_value(
         """
         SELECT test_suite FROM compliance_runs WHERE workbook_id = %s AND status = 'completed'
         ORDER BY partial, executed_at DESC LIMIT 1
@@ -116,7 +116,7 @@ async def partial_runs(
     """A workbook's partial runs after a moment that may have all of these tests, the newest first: by these names, or
     in a suite whose tests may have others.
     """
-    return await unit.all(
+    return await unit.fetch_all(
         PartialRun,
         """
         SELECT id FROM compliance_runs
@@ -138,7 +138,7 @@ async def partial_runs(
 async def alerts_for(unit: Unit, book: AlertWorkbook, *, alert_id: UUID | None = None) -> list[EnabledAlert]:
     """The alerts that a workbook's figures concern, or the one of them with this identifier: its own, those of other
     workbooks of its deal, those of the whole tenant."""
-    return await unit.all(
+    return await unit.fetch_all(
         EnabledAlert,
         """
         SELECT id, version, alert_type, conditions FROM alerts
@@ -181,7 +181,7 @@ _LOOKS: Final = """
 async def history(unit: Unit, book: AlertWorkbook, since: dict[str, datetime], before: datetime) -> list[Figure]:
     """What runs and recalculations gave for tests since a moment of each, or for days since then, and the last figure
     before; in the order of time. Of a deal those of all its workbooks."""
-    return await unit.all(
+    return await unit.fetch_all(
         Figure,
         f"""
         {_LOOKS}, figures AS (
@@ -210,7 +210,7 @@ async def history(unit: Unit, book: AlertWorkbook, since: dict[str, datetime], b
 
 async def last_look(unit: Unit, book: AlertWorkbook, since: datetime | None) -> datetime | None:
     """When the workbook was recalculated last, if that was after a moment."""
-    moment: datetime | None = await unit.value(
+    moment: datetime | None = await unit.fetch_value(
         """
         SELECT max(f.at) FROM alert_figures f
         WHERE f.workbook_id = %(workbook_id)s AND f.at > coalesce(%(since)s::timestamptz, '-infinity')
@@ -243,7 +243,7 @@ async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date,
 async def lock_alerts(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
     """Hold the rows of these alerts until the transaction ends, in one order for all who want some of them; the version
     that each has by now."""
-    versions = await unit.value(
+    versions = await unit.fetch_value(
         """
         WITH held AS (SELECT id, version FROM alerts WHERE id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE)
         SELECT json_object_agg(id, version) FROM held
@@ -258,7 +258,7 @@ async def locked_alerts(unit: Unit, alert_ids: Iterable[UUID], book: AlertWorkbo
 
     A statement after that of `lock_alert`, since whoever held them before may have triggered them.
     """
-    return await unit.all(
+    return await unit.fetch_all(
         LockedAlert,
         """
         SELECT a.id, a.name, a.alert_type, a.cooldown_minutes, CASE
@@ -327,7 +327,7 @@ class ComingLook(Struct, frozen=True):
 
 async def coming_looks(unit: Unit, workbook_id: UUID) -> list[ComingLook]:
     """The alerts that are to be looked at again anyway for a workbook, and when first."""
-    return await unit.all(
+    return await unit.fetch_all(
         ComingLook,
         """
         SELECT (arguments ->> 'alert_id')::uuid AS alert_id, min(ready_at) AS at FROM jobs
@@ -366,7 +366,7 @@ async def due(resources: Resources) -> list[DueAlert]:
 
 async def take_due(unit: Unit, alert_id: UUID) -> Schedule | None:
     """Hold a schedule that is due; None where another worker has it, or had it."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         Schedule,
         """
         SELECT a.conditions, a.cooldown_minutes, a.last_triggered, a.next_at,

@@ -23,7 +23,7 @@ from core.labels import labelled
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
 from service.alerts.delivery_store import MessageNames
 from service.alerts.schema import AlertRow
-from service.platform.clock import there, zone_of
+from service.platform.clock import local_time, zone_of
 from service.platform.config import Settings
 from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, console_link, plain
 
@@ -196,7 +196,7 @@ def _title(notice: Notice) -> str:
 
 
 def _opening(notice: Notice) -> str:
-    name, moment = plain(notice.alert_name, NAME_CHARACTERS), there(notice.triggered_at, zone_of(notice.timezone))
+    name, moment = plain(notice.alert_name, NAME_CHARACTERS), local_time(notice.triggered_at, zone_of(notice.timezone))
     what = "is tested" if notice.is_test else "was triggered"
     return f'The alert "{name}" {what} on {moment:%Y-%m-%d at %H:%M %Z}.'
 

@@ -23,7 +23,7 @@ from service.platform.base.problem import Away
 from service.platform.base.secrets import BadSeal, new_id
 from service.platform.unit.context import Unit
 from service.platform.work.attempt import GONE, Attempt, attempt, unanswered
-from service.platform.work.jobs import Hopeless
+from service.platform.work.jobs import PermanentError
 from service.platform.work.mail import Attachment, Handed, Mail, NotReached, NotTaken, UnfitMail, hand
 from service.platform.work.mail_address import UnfitAddress, envelope
 
@@ -161,7 +161,7 @@ async def _mail(
             handed = await hand(
                 unit.settings, unit.resources.breakers["mail"], delivery_id.hex, notice.triggered_at, mail, to
             )
-    except (UnfitAddress, UnfitMail, Hopeless) as refused:
+    except (UnfitAddress, UnfitMail, PermanentError) as refused:
         if left is not None:  # the others have it
             return _result_without_answer(now, str(refused), refusal=f"for the rest {refused}")
         return failure(now, str(refused), is_final=True)

@@ -8,7 +8,7 @@ from uuid import UUID
 from service.alerts.schema import AlertItem, AlertList, AlertNotFound, AlertRow, Trigger
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, page
+from service.platform.unit.listing import columns_of, fetch_page
 from service.platform.unit.records import Records
 
 alerts = Records("alerts", AlertRow, missing=AlertNotFound, touch="version = version + 1")
@@ -19,7 +19,7 @@ _ITEM = columns_of(AlertItem)
 async def read_page(ctx: Context, query: AlertList) -> Page[AlertItem]:
     """A page of alerts, the newest first."""
     asked = {"workbook_id": query.workbook_id, "alert_type": query.alert_type, "enabled": query.enabled}
-    return await page(ctx, AlertItem, _ITEM, "alerts WHERE true", asked, query, order="created_at DESC, id")
+    return await fetch_page(ctx, AlertItem, _ITEM, "alerts WHERE true", asked, query, order="created_at DESC, id")
 
 
 _SENT = "FROM alert_deliveries d WHERE d.history_id = h.id"
@@ -36,7 +36,7 @@ _TRIGGER = columns_of(
 
 async def history(unit: Unit, alert_id: UUID, *, most: int) -> list[Trigger]:
     """The last triggers of an alert, the newest first."""
-    return await unit.all(
+    return await unit.fetch_all(
         Trigger,
         f"SELECT {_TRIGGER} FROM alert_history h WHERE alert_id = %s ORDER BY triggered_at DESC, id LIMIT %s",
         [alert_id, most],
@@ -46,12 +46,12 @@ async def history(unit: Unit, alert_id: UUID, *, most: int) -> list[Trigger]:
 async def strangers(ctx: Context, user_ids: Sequence[UUID]) -> set[UUID]:
     """Which of these are no active users of the tenant."""
     sql = "SELECT array_agg(id) FROM users WHERE id = ANY (%s) AND status = 'active'"
-    return set(user_ids) - set(await ctx.value(sql, [list(user_ids)]) or ())
+    return set(user_ids) - set(await ctx.fetch_value(sql, [list(user_ids)]) or ())
 
 
 async def unknown_tests(ctx: Context, test_ids: Sequence[str]) -> list[str]:
     """Which of these tests the definition of no deal has."""
-    unknown = await ctx.value(
+    unknown = await ctx.fetch_value(
         """
         SELECT array_agg(asked.id ORDER BY asked.place)
         FROM unnest(%s::text[]) WITH ORDINALITY AS asked (id, place)

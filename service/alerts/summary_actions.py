@@ -122,7 +122,7 @@ async def _raise(
     sentences = [remark] if remark else []
     if run is not None:
         details |= {"as_of": run.as_of, "suite": run.test_suite, "summary": run.summary}
-        sentences.insert(0, _summary(run, await unit.there(run.executed_at)))
+        sentences.insert(0, _summary(run, await unit.local_time(run.executed_at)))
     verdict = Verdict(holds=True, sentence=". ".join(sentences), details=details)
     await store.lock_alerts(unit, [alert.id])
     await trigger(

@@ -49,7 +49,7 @@ async def export(ctx: Context, query: AuditExport) -> Streamed:
         message = f"more than {most} entries match, the limit of one export (max_audit_export_rows): narrow the filter"
         raise ValidationFailed.at(["query"], message)
     filters = {name: value for name, value in msgspec.to_builtins(query).items() if value is not None}
-    ctx.concerns("audit_log", ctx.tenant, None, entries=extent.count, **filters)
+    ctx.set_subject("audit_log", ctx.tenant, None, entries=extent.count, **filters)
     pieces = _pieces(ctx, asked, extent)
     name = f"audit-log-{ctx.now():%Y-%m-%d}.{query.format}"
     return Streamed(

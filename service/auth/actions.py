@@ -47,7 +47,7 @@ async def register(ctx: Context, registration: schema.Registration) -> schema.To
         raise schema.RegistrationClosed
     await create_tenant_with_slug(ctx, tenant_id, registration.organization_name, ctx.settings.tier_of_new_tenant)
     await store.create_owner(ctx, user_id, email, registration.full_name, password_hash)
-    ctx.concerns("user", user_id, email)
+    ctx.set_subject("user", user_id, email)
     return await _begin_session(ctx, user_id, password_hash)
 
 
@@ -70,7 +70,7 @@ async def login(ctx: Context, form: schema.Login) -> schema.TokenResponse:
     good = await ctx.hash(verify_password, form.password, account.password_hash if account else None)
     if account is None or not good:
         if account is not None:
-            ctx.afterwards(partial(_note_failure, ctx, account, "password", ctx.now()))
+            ctx.after_answer(partial(_note_failure, ctx, account, "password", ctx.now()))
         raise schema.WrongCredentials
     await give_back()
     return await _admit(ctx, account, form.otp_code)
@@ -117,14 +117,14 @@ async def logout(ctx: Context) -> None:
     assert ctx.caller.session_id is not None
     await store.end_session(ctx, ctx.caller.session_id, ctx.caller.user_id)
     await clear_cookie(ctx)
-    ctx.concerns("user", ctx.caller.user_id, await ctx.email())
+    ctx.set_subject("user", ctx.caller.user_id, await ctx.email())
 
 
 async def revoke_all(ctx: Context) -> None:
     """End every session of the caller."""
     await store.revoke_tokens(ctx, ctx.caller.user_id)
     await clear_cookie(ctx)
-    ctx.concerns("user", ctx.caller.user_id, await ctx.email())
+    ctx.set_subject("user", ctx.caller.user_id, await ctx.email())
 
 
 async def accept(ctx: Context, body: schema.Acceptance) -> schema.TokenResponse:
@@ -146,7 +146,7 @@ async def accept(ctx: Context, body: schema.Acceptance) -> schema.TokenResponse:
         raise schema.InvalidInvitation
     if account.tenant_status != "active":
         raise TenantSuspended
-    ctx.concerns("user", account.user_id, account.email)
+    ctx.set_subject("user", account.user_id, account.email)
     return await _begin_session(ctx, account.user_id, password_hash)
 
 
@@ -253,7 +253,7 @@ async def _admit_by_code(
     if account is None or not (good and proven):
         if account is not None:
             wrong = "two_factor_code" if good else "password"
-            ctx.afterwards(partial(_note_failure, ctx, account, wrong, ctx.now()))
+            ctx.after_answer(partial(_note_failure, ctx, account, wrong, ctx.now()))
         raise refusal
     await _check_open(ctx, account)
     return await _enter(ctx, account)
@@ -267,7 +267,7 @@ async def _admit(ctx: Context, account: schema.Account, code: str | None) -> sch
         await ctx.limit([two_factor_actions.tries_of(ctx, str(account.user_id), code)])
     await ctx.enter_tenant(account.tenant_id)
     if account.two_factor_enabled and not await two_factor_actions.prove(ctx, account.user_id, code or ""):
-        ctx.afterwards(partial(_note_failure, ctx, account, "two_factor_code", ctx.now()))
+        ctx.after_answer(partial(_note_failure, ctx, account, "two_factor_code", ctx.now()))
         raise schema.InvalidCode
     return await _enter(ctx, account)
 
@@ -282,7 +282,7 @@ async def _check_open(ctx: Context, account: schema.Account) -> None:
 
 
 async def _enter(ctx: Context, account: schema.Account) -> schema.TokenResponse:
-    ctx.concerns("user", account.user_id, account.email)
+    ctx.set_subject("user", account.user_id, account.email)
     assert account.password_hash is not None
     return await _begin_session(ctx, account.user_id, account.password_hash)
 
@@ -314,7 +314,7 @@ async def _is_idle(ctx: Context, session: schema.LoginSession, timeout_minutes: 
 async def _end(ctx: Context, session: schema.LoginSession, reason: str) -> None:
     """End a session whose refresh is refused; this must last, so it is committed before the refusal."""
     await store.end_session(ctx, session.id, session.user_id)
-    ctx.concerns("user", session.user_id, session.email, reason=reason)
+    ctx.set_subject("user", session.user_id, session.email, reason=reason)
     await ctx.audit_event("user.session_ended")
     await ctx.commit()
 

@@ -31,7 +31,7 @@ async def change(ctx: Context, body: schema.PasswordChange) -> None:
     await store.end_other_sessions(ctx, user_id, session_id)
     await store.end_resets(ctx, user_id)
     await renew_cookie(ctx)
-    ctx.concerns("user", user_id, await ctx.email())
+    ctx.set_subject("user", user_id, await ctx.email())
 
 
 async def forget(ctx: Context, body: schema.PasswordForgotten) -> schema.ResetAccepted:
@@ -41,7 +41,7 @@ async def forget(ctx: Context, body: schema.PasswordForgotten) -> schema.ResetAc
     await ctx.commit()
     account = ctx.resources.vault.fingerprint("forgot", email).hex()
     await ctx.limit([Window(f"forgot:{account}", ctx.settings.password_changes_per_hour, 3600)])
-    ctx.afterwards(partial(_send_reset, ctx, email))
+    ctx.after_answer(partial(_send_reset, ctx, email))
     return schema.ResetAccepted()
 
 
@@ -60,7 +60,7 @@ async def reset(ctx: Context, body: schema.PasswordReset) -> None:
     await store.end_resets(ctx, pending.user_id)
     await store.revoke_tokens(ctx, pending.user_id)
     await store.forget_origins(ctx, pending.user_id)  # a thief may have logged in, too
-    ctx.concerns("user", pending.user_id, email)
+    ctx.set_subject("user", pending.user_id, email)
 
 
 async def _send_reset(ctx: Context, email: str) -> None:
@@ -93,6 +93,6 @@ async def _post_reset(unit: Unit, account: schema.Account) -> None:
         to=account.email,
         full_name=account.full_name,
         token=token,
-        expires_at=await unit.there(expires_at),
+        expires_at=await unit.local_time(expires_at),
     )
     await mail.post(unit, letter)

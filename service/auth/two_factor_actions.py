@@ -51,7 +51,7 @@ async def enroll(ctx: Context) -> schema.Enrolment:
         raise schema.AlreadyEnrolled
     secret = pyotp.random_base32()
     await store.begin_enrolment(ctx, ctx.caller.user_id, ctx.resources.vault.seal(PURPOSE, secret.encode()))
-    ctx.concerns("user", ctx.caller.user_id, factor.email)
+    ctx.set_subject("user", ctx.caller.user_id, factor.email)
     return schema.Enrolment(secret, pyotp.TOTP(secret).provisioning_uri(name=factor.email, issuer_name=ISSUER))
 
 
@@ -66,7 +66,7 @@ async def verify(ctx: Context, code: str) -> schema.RecoveryCodes:
         raise schema.InvalidCode
     codes = [_new_recovery_code() for _ in range(schema.RECOVERY_CODES)]
     await store.enable_two_factor(ctx, user_id, step, [_fingerprint(ctx, user_id, _plain(code)) for code in codes])
-    ctx.concerns("user", user_id, factor.email)
+    ctx.set_subject("user", user_id, factor.email)
     return schema.RecoveryCodes(codes)
 
 
@@ -80,7 +80,7 @@ async def disable(ctx: Context, code: str) -> None:
     if not await _fits(ctx, user_id, factor, code):
         raise schema.InvalidCode
     await store.disable_two_factor(ctx, user_id)
-    ctx.concerns("user", user_id, factor.email)
+    ctx.set_subject("user", user_id, factor.email)
 
 
 async def prove(ctx: Context, user_id: UUID, code: str) -> bool:

@@ -82,13 +82,13 @@ async def evaluate(ctx: Context, body: schema.EvaluateRequest) -> schema.Evaluat
         sheet_name=body.sheet_name,
         options=options,
         debug=body.debug or options.debug,
-        now=await ctx.there(now),
+        now=await ctx.local_time(now),
         seconds=ctx.settings.evaluation_seconds,
         workbook=None if body.workbook_id is None else await _stored_workbook(ctx, body.workbook_id, body.sheet_name),
     )
     evaluation = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
     if order.workbook is None:
-        ctx.concerns("formula", "", formulas=1)
+        ctx.set_subject("formula", "", formulas=1)
     return schema.EvaluationResult(
         value=Raw(evaluation.value),
         type=evaluation.type,
@@ -140,7 +140,7 @@ def _at_once(order: EvaluateOrder) -> EncodedEvaluation:
 async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> EncodedEvaluation:
     seconds = order.seconds + SLACK_SECONDS + (0.0 if order.workbook is None else OPENING_SECONDS)
     try:
-        answer = await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)
+        answer = await evaluators_of(ctx.resources)(ctx.tenant_key, encode(order), seconds)
     except ChildOutOfTime:
         raise schema.EvaluationError(Fault(FORMULA, evaluation_actions.TOO_LONG)) from None
     except ChildFailed:
@@ -161,7 +161,7 @@ async def _stored_workbook(ctx: Context, workbook_id: UUID, sheet_name: str | No
     index = (await workbooks.sheet(ctx, row.id, sheet_name)).index if sheet_name is not None else 0
     stored = await workbooks.locate_book(ctx, row)
     await ctx.commit()
-    ctx.concerns("formula", row.id, row.name, formulas=1)
+    ctx.set_subject("formula", row.id, row.name, formulas=1)
     return StoredColumns(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
 
 
@@ -175,17 +175,17 @@ async def batch(ctx: Context, body: schema.BatchRequest) -> schema.BatchResult:
         formulas=body.formulas,
         shared_context=body.shared_context or {},
         options=body.options or schema.Options(),
-        now=await ctx.there(ctx.now()),
+        now=await ctx.local_time(ctx.now()),
         seconds=ctx.settings.evaluation_seconds,
     )
     seconds = order.seconds * evaluation_actions.BATCH_TIMES + SLACK_SECONDS
     try:
-        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)))
+        done = _done(body, _answer_of(await evaluators_of(ctx.resources)(ctx.tenant_key, encode(order), seconds)))
     except ChildOutOfTime:
         done = evaluation_actions.fail_all(body.formulas, evaluation_actions.TOO_LONG)
     except ChildFailed:
         done = evaluation_actions.fail_all(body.formulas, BROKEN_OFF)
-    ctx.concerns("formula", "", formulas=count)
+    ctx.set_subject("formula", "", formulas=count)
     return schema.BatchResult(
         results=cast(list[schema.BatchItem], Raw(done.results)),
         summary=schema.BatchSummary(total=count, succeeded=done.succeeded, failed=count - done.succeeded),
@@ -262,7 +262,7 @@ async def _ask_evaluator(ctx: Context, order: ValidateOrder | TranslateOrder) ->
     """What an evaluator says; of a formula's text there is nothing that could take as long as it may."""
     seconds = ctx.settings.evaluation_seconds + SLACK_SECONDS
     try:
-        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds))
+        answer = _answer_of(await evaluators_of(ctx.resources)(ctx.tenant_key, encode(order), seconds))
     except (ChildOutOfTime, ChildFailed):
         raise Unavailable from None
     assert isinstance(answer, EncodedAnswer | Refusal)

@@ -41,7 +41,7 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
         ctx, body.workbook_id, suite=body.test_suite, wanted=_document(body.definition), as_of=body.as_of, alone=True
     )
     subject, definition = ready.subject, ready.definition
-    ctx.knows_email(subject.email)
+    ctx.set_email(subject.email)
     limits = {limit.test_id: engine.Threshold(**msgspec.structs.asdict(limit)) for limit in body.thresholds}
     for place, threshold in enumerate(body.thresholds):
         where = ["body", "thresholds", str(place)]
@@ -97,7 +97,7 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
         **counts,
         "evidence": evidence,
     }
-    ctx.concerns("compliance_run", done.id, subject.name, **details)
+    ctx.set_subject("compliance_run", done.id, subject.name, **details)
     return done
 
 
@@ -202,7 +202,7 @@ async def delete_threshold(ctx: Context, threshold_id: UUID) -> None:
 
 def _tell_threshold(ctx: Context, threshold: schema.Threshold, **change: dict[str, Any] | None) -> None:
     scope = {"workbook_id": threshold.workbook_id, "deal_id": threshold.deal_id}
-    ctx.concerns("threshold", threshold.id, threshold.test_id, **scope, **change)
+    ctx.set_subject("threshold", threshold.id, threshold.test_id, **scope, **change)
 
 
 def _limit(threshold: schema.Threshold) -> dict[str, Any]:

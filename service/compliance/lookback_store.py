@@ -11,7 +11,7 @@ from msgspec import Struct
 from service.compliance.lookback_schema import Category, Lookback
 from service.platform.base.problem import NotFound
 from service.platform.unit.context import Context
-from service.platform.unit.listing import columns_of, rows_of
+from service.platform.unit.listing import columns_of, fetch_slice
 
 EVIDENCE: Final = (
     "test_suite", "workbook_hash", "book_key", "mapping", "thresholds", "definition", "definition_version", "options",
@@ -125,9 +125,9 @@ async def events(
         "until": until,
     }
     matching = {"since": "occurred_at >= %(since)s", "until": "occurred_at <= %(until)s"}
-    return await rows_of(
+    return await fetch_slice(
         ctx, EventRow, columns, _EVENTS, filters,
-        order="sequence DESC", limit=asked.limit, offset=asked.offset, conditions=matching,
+        order="sequence DESC", part=(asked.limit, asked.offset), conditions=matching,
     )  # fmt: skip
 
 
@@ -142,7 +142,7 @@ class ChainSpan(Struct, frozen=True):
 
 async def span(ctx: Context, first: int, last: int) -> ChainSpan:
     """Whether the entries from one number to another follow on each other."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         ChainSpan,
         """
         SELECT count(*) AS count, coalesce(bool_and(coalesce(coalesce(a.redacted, a.hash) = audit_hash(

@@ -41,7 +41,7 @@ from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import mapping_time
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.config import Settings
-from service.platform.data.audit import Break, Chain, Record, digest
+from service.platform.data.audit import AuditChain, Break, Record, digest
 from service.platform.data.audit import parse as entry_of
 from service.platform.data.audit_filter import AuditFilter
 from service.platform.data.blobs import Blobs, Damaged
@@ -151,7 +151,7 @@ async def verify(
     async with database.transaction(tenant) as tx:
         head = await store.head(tx)
     end = head.sequence if head else 0
-    chain, after = Chain(), 0
+    chain, after = AuditChain(), 0
     while after < end:
         async with database.transaction(tenant) as tx:
             extent = Extent(count=end, last=end)

@@ -26,7 +26,7 @@ class TenantName(Struct, frozen=True):
 
 async def tenants(tx: Transaction, wanted: str | None) -> list[TenantName]:
     """The tenant of this slug or identifier; all where none is named."""
-    return await tx.all(TenantName, "SELECT * FROM tenants_named(%s)", [wanted])
+    return await tx.fetch_all(TenantName, "SELECT * FROM tenants_named(%s)", [wanted])
 
 
 class ChainHead(Struct, frozen=True):
@@ -38,7 +38,7 @@ class ChainHead(Struct, frozen=True):
 
 async def head(tx: Transaction) -> ChainHead | None:
     """The end of the chain; None before the first entry."""
-    return await tx.one_or_none(ChainHead, "SELECT sequence, encode(hash, 'hex') AS hash FROM audit_heads")
+    return await tx.fetch_one_or_none(ChainHead, "SELECT sequence, encode(hash, 'hex') AS hash FROM audit_heads")
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ _KEPT = columns_of(RunRow, evidence="ARRAY[" + ", ".join(f"{name}::text" for nam
 
 async def runs(tx: Transaction, ids: list[UUID]) -> dict[UUID, RunRow]:
     """Stored runs by identifier; one that is not there is missing."""
-    rows = await tx.all(RunRow, f"SELECT {_KEPT} FROM compliance_runs WHERE id = ANY (%s)", [ids])
+    rows = await tx.fetch_all(RunRow, f"SELECT {_KEPT} FROM compliance_runs WHERE id = ANY (%s)", [ids])
     return {run.id: run for run in rows}
 
 
@@ -72,7 +72,7 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
         id: UUID
         until: str
 
-    rows = await tx.all(
+    rows = await tx.fetch_all(
         Row,
         """
         SELECT a.resource_id AS id, coalesce(a.details ->> 'retention_until', '') AS until FROM audit_log a
@@ -90,7 +90,7 @@ async def untold(tx: Transaction, most: int) -> list[UUID]:
     class Row(Struct):
         id: UUID
 
-    rows = await tx.all(
+    rows = await tx.fetch_all(
         Row,
         """
         SELECT r.id FROM compliance_runs r
@@ -105,7 +105,7 @@ async def untold(tx: Transaction, most: int) -> list[UUID]:
 
 async def manifest(tx: Transaction, book_key: str) -> str | None:
     """The manifest of the columns that a run read; None where evidence never kept it."""
-    text: str | None = await tx.value("SELECT manifest FROM evidence_books WHERE key = %s", [book_key])
+    text: str | None = await tx.fetch_value("SELECT manifest FROM evidence_books WHERE key = %s", [book_key])
     return text
 
 
@@ -121,7 +121,7 @@ class Retention(Struct, frozen=True):
 
 async def keeping(tx: Transaction, book_key: str) -> Retention:
     """For how long the bytes of a book are kept, and whether they still are."""
-    return await tx.one(
+    return await tx.fetch_one(
         Retention,
         """
         SELECT NULLIF(k.until, 'infinity') AS until, k.until <= now() AS is_over,

@@ -280,7 +280,7 @@ async def _day_of(unit: Unit, subject: store.RunSubject, asked: date | None) -> 
         return GivenDay(asked, "request")
     if subject.as_of is not None:
         return GivenDay(subject.as_of, "workbook")
-    return GivenDay((await unit.there(subject.created_at)).date(), "upload")
+    return GivenDay((await unit.local_time(subject.created_at)).date(), "upload")
 
 
 # Stored runs ----------------------------------------------------------------------------------------------------------

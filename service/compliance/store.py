@@ -19,7 +19,7 @@ from service.platform.base.secrets import new_id
 from service.platform.data.audit import digest
 from service.platform.route.api import Listing, Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, rows_of
+from service.platform.unit.listing import columns_of, fetch_page, fetch_slice, insert_of
 from service.workbooks.schema import WorkbookNotFound
 
 _RUN, _THRESHOLD = columns_of(schema.RunItem), columns_of(schema.Threshold)
@@ -93,7 +93,7 @@ async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None,
     Raises:
         WorkbookNotFound: there is none of that identifier, or not of that deal.
     """
-    return await unit.one(
+    return await unit.fetch_one(
         RunSubject,
         """
         SELECT w.id, w.name, w.status, w.content_hash, w.book_key, coalesce(w.mapping_id, d.mapping_id) AS mapping_id,
@@ -225,7 +225,7 @@ def as_json(value: Any) -> str:
 async def run(ctx: Context, run_id: UUID) -> schema.ComplianceRun:
     """A stored run with all of its results."""
     sql = f"SELECT {columns_of(schema.ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
-    return await ctx.one(schema.ComplianceRun, sql, [run_id], missing=schema.ResultNotFound)
+    return await ctx.fetch_one(schema.ComplianceRun, sql, [run_id], missing=schema.ResultNotFound)
 
 
 async def evidence(ctx: Context, run_id: UUID) -> schema.Evidence:
@@ -244,7 +244,7 @@ async def evidence(ctx: Context, run_id: UUID) -> schema.Evidence:
                AND NOT EXISTS (SELECT FROM blobs f WHERE f.tenant_id = s.tenant_id AND f.key = s.blob_key)))
         """
     sql = f"SELECT {columns_of(schema.Evidence, **names, manifest=kept)} FROM compliance_runs r WHERE r.id = %s"
-    return await ctx.one(schema.Evidence, sql, [run_id], missing=schema.ResultNotFound)
+    return await ctx.fetch_one(schema.Evidence, sql, [run_id], missing=schema.ResultNotFound)
 
 
 class StoredRun(schema.ComplianceRun, frozen=True, kw_only=True):
@@ -286,7 +286,7 @@ async def find_run(
     unit: Unit, workbook_id: UUID, *, run_id: UUID | None = None, suite: str | None = None
 ) -> StoredRun | None:
     """A run of a workbook: the one of that identifier, else the newest full one, of that suite where one is named."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
@@ -302,7 +302,7 @@ async def run_before(
     unit: Unit, *, deal_id: UUID | None, workbook_id: UUID, as_of: date, suite: str | None = None
 ) -> StoredRun | None:
     """The newest full run, of that suite where one is named, on the deal's last other workbook of an earlier day."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
@@ -328,7 +328,7 @@ async def history(
     }
     matching = {"since": "executed_at >= %(since)s", "until": "executed_at <= %(until)s"}
     source = "compliance_runs WHERE true"
-    return await page(
+    return await fetch_page(
         ctx, schema.RunItem, _RUN, source, asked, query, order="executed_at DESC, id", conditions=matching
     )
 
@@ -347,7 +347,7 @@ async def lock_threshold(ctx: Context, body: schema.ThresholdCreate) -> schema.T
     """
     scope = body.workbook_id or body.deal_id or ctx.tenant
     await ctx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"threshold {scope} {body.test_id}"])
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         schema.Threshold,
         f"""
         SELECT {_THRESHOLD} FROM thresholds
@@ -365,7 +365,7 @@ async def set_threshold(ctx: Context, body: schema.ThresholdCreate, threshold_ty
     Raises:
         WorkbookNotFound, DealNotFound: what it is for is not there.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.Threshold,
         f"""
         INSERT INTO thresholds (tenant_id, id, workbook_id, deal_id, test_id, threshold_value, threshold_type,
@@ -400,7 +400,7 @@ async def delete_threshold(ctx: Context, threshold_id: UUID) -> schema.Threshold
     Raises:
         ThresholdNotFound: there is none of that identifier, or its workbook was deleted.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.Threshold,
         f"DELETE FROM thresholds WHERE id = %s AND {_THERE} RETURNING {_THRESHOLD}",
         [threshold_id],
@@ -410,7 +410,7 @@ async def delete_threshold(ctx: Context, threshold_id: UUID) -> schema.Threshold
 
 async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | None) -> DealRules | None:
     """What a deal, or that of a workbook, says of the rules; None where there is none."""
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         DealRules,
         """
         SELECT d.currency, d.home_countries, d.closing_date, d.reinvestment_end, d.stated_maturity,
@@ -427,7 +427,7 @@ async def thresholds(
     ctx: Context, query: schema.ThresholdQuery, test_ids: list[str] | None
 ) -> Listing[schema.Threshold]:
     """The limits that were set, the oldest first; `test_ids` narrows to a category's tests."""
-    rows = await rows_of(
+    rows = await fetch_slice(
         ctx,
         schema.Threshold,
         _THRESHOLD,
@@ -439,8 +439,7 @@ async def thresholds(
             "test_ids": test_ids,
         },
         order="created_at, id",
-        limit=query.limit,
-        offset=query.offset,
+        part=(query.limit, query.offset),
         conditions={"test_ids": "test_id = ANY (%(test_ids)s)"},
     )
     return Listing(*rows)

@@ -48,7 +48,7 @@ async def update(
     if changes.pop("stream_key", before.stream_key) != before.stream_key:
         raise ValidationFailed.at(["body", "stream_key"], "a profile stays that of its stream")
     if not changes:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return before
     row = {name: getattr(before, name) for name in patch.__struct_fields__ if name != "stream_key"}
     row |= _with_moment(changes)
@@ -70,7 +70,7 @@ async def delete(ctx: Context, profile_id: UUID) -> None:
 async def _concern(ctx: Context, profile: stream_schema.StreamProfile, details: dict[str, Any]) -> None:
     await store.look_again(ctx, profile.stream_key)
     until = profile.effective_retention_until
-    ctx.concerns(
+    ctx.set_subject(
         "stream_profile",
         profile.id,
         profile.deal_name,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from service.compliance.stream_schema import StreamProfile, StreamProfileList, StreamProfileNotFound
 from service.platform.route.api import Page
 from service.platform.unit.context import Context
-from service.platform.unit.listing import page
+from service.platform.unit.listing import fetch_page
 from service.platform.unit.records import Records
-from service.platform.unit.storage import leave
+from service.platform.unit.storage import release
 
 profiles = Records("stream_profiles", StreamProfile, missing=StreamProfileNotFound)
 
@@ -15,14 +15,14 @@ profiles = Records("stream_profiles", StreamProfile, missing=StreamProfileNotFou
 async def read_page(ctx: Context, query: StreamProfileList) -> Page[StreamProfile]:
     """A page of the profiles, the newest first."""
     asked = {"stream_key": query.stream_key}
-    return await page(
+    return await fetch_page(
         ctx, StreamProfile, profiles.columns, "stream_profiles WHERE true", asked, query, order="created_at DESC, id"
     )
 
 
 async def look_again(ctx: Context, stream_key: str) -> None:
     """Have the worker look at the bytes that the stream's evidence keeps: how long they stay was changed."""
-    keys = await ctx.value(
+    keys = await ctx.fetch_value(
         """
         WITH gone AS (
             SELECT w.id, w.content_hash FROM workbooks w
@@ -39,4 +39,4 @@ async def look_again(ctx: Context, stream_key: str) -> None:
         {"stream_key": stream_key},
     )
     if keys:
-        await leave(ctx, keys)
+        await release(ctx, keys)

@@ -43,7 +43,7 @@ async def create(ctx: Context, body: schema.DealCreate) -> schema.Deal:
         raise schema.DealLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_deals} deals")
     record = msgspec.structs.asdict(body) | {"currency": await store.currency(ctx, body.currency)}
     row = await store.deals.create(ctx, {**record, "id": new_id(), "created_by": await ctx.email()})
-    ctx.concerns("deal", row.id, row.name, stream_key=row.stream_key, currency=row.currency)
+    ctx.set_subject("deal", row.id, row.name, stream_key=row.stream_key, currency=row.currency)
     return _to_response(ctx, row)
 
 
@@ -55,10 +55,10 @@ async def detail(ctx: Context, deal_id: UUID) -> schema.Deal:
 async def update(ctx: Context, deal_id: UUID, patch: schema.DealPatch) -> schema.Deal:
     """Change what is given of a deal."""
     row = await store.deals.get(ctx, deal_id, lock=True)
-    ctx.match(row.version)
+    ctx.check_if_match(row.version)
     changes = patch.changes()
     if not changes:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return _to_response(ctx, row)
     workbooks.check_stream(ctx, changes.get("stream_key"))
     if changes.get("mapping_id") is not None:
@@ -69,7 +69,7 @@ async def update(ctx: Context, deal_id: UUID, patch: schema.DealPatch) -> schema
         written = await store.definition(ctx, deal_id, row.definition_version)
         await _check_definition(ctx, written.definition, record)
     changed = await store.deals.update(ctx, deal_id, changes)
-    ctx.concerns("deal", deal_id, changed.name, changed=sorted(changes))
+    ctx.set_subject("deal", deal_id, changed.name, changed=sorted(changes))
     return _to_response(ctx, changed)
 
 
@@ -85,11 +85,11 @@ async def delete(ctx: Context, deal_id: UUID) -> None:
     """Delete a deal; its workbooks, its tapes and what was run on them stay."""
     row = await store.deals.get(ctx, deal_id, lock=True)
     books, tapes = await store.delete(ctx, deal_id)
-    ctx.concerns("deal", deal_id, row.name, workbooks=books, tapes=tapes, definition_version=row.definition_version)
+    ctx.set_subject("deal", deal_id, row.name, workbooks=books, tapes=tapes, definition_version=row.definition_version)
 
 
 def _to_response(ctx: Context, row: schema.DealRow) -> schema.Deal:
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return narrow(schema.Deal, row)
 
 
@@ -145,11 +145,11 @@ async def define(ctx: Context, deal_id: UUID, body: schema.DefinitionPut) -> sch
     if version > schema.VERSIONS_MAX:
         raise schema.DealLimitExceeded.at(["body"], f"the limit is {schema.VERSIONS_MAX:,} versions of a definition")
     if body.check_only:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return msgspec.structs.replace(NO_DEFINITION, version=version, definition=body.definition)
     row = {"version": version, "definition": document.decode(), "change_notes": body.change_notes}
     definition = await store.add_definition(ctx, deal_id, {**row, "created_by": await ctx.email()})
-    ctx.concerns("deal", deal_id, deal.name, definition_version=version, change_notes=body.change_notes)
+    ctx.set_subject("deal", deal_id, deal.name, definition_version=version, change_notes=body.change_notes)
     return definition
 
 

@@ -13,7 +13,7 @@ from service.mappings.schema import naming_a_mapping
 from service.platform.data.database import containing
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page
+from service.platform.unit.listing import columns_of, fetch_page, insert_of
 from service.platform.unit.records import Records
 from service.workbooks.schema import DealNotFound, WorkbookNotFound
 
@@ -53,13 +53,13 @@ async def read_page(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
     """A page of deals."""
     order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
     asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
-    return await page(ctx, schema.Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
+    return await fetch_page(ctx, schema.Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
 
 
 async def currency(ctx: Context, wanted: str | None) -> str:
     """Return the currency of a new deal: the tenant's where none is named."""
     sql = "SELECT coalesce(%s, settings ->> 'default_currency', 'USD') FROM tenants WHERE id = %s"
-    return str(await ctx.value(sql, [wanted, ctx.tenant]))
+    return str(await ctx.fetch_value(sql, [wanted, ctx.tenant]))
 
 
 async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
@@ -82,7 +82,7 @@ async def definition(ctx: Context, deal_id: UUID, version: int) -> schema.Defini
         DefinitionNotFound: there is none of that number.
     """
     sql = f"SELECT {_DEFINITION} FROM deal_definitions WHERE deal_id = %s AND version = %s"
-    return await ctx.one(schema.Definition, sql, [deal_id, version], missing=schema.DefinitionNotFound)
+    return await ctx.fetch_one(schema.Definition, sql, [deal_id, version], missing=schema.DefinitionNotFound)
 
 
 async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> schema.Definition:
@@ -95,14 +95,14 @@ async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> sc
     )
     row |= {"tenant_id": ctx.tenant, "deal_id": deal_id}
     sql = f"{insert_of('deal_definitions', row)} RETURNING {_DEFINITION}"
-    return await ctx.one(schema.Definition, sql, row, missing=DealNotFound)
+    return await ctx.fetch_one(schema.Definition, sql, row, missing=DealNotFound)
 
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema.DefinitionVersion]:
     """A page of the versions of a deal's definition, the newest first."""
     columns, asked = columns_of(schema.DefinitionVersion), {"deal_id": deal_id}
     source = "deal_definitions WHERE true"
-    return await page(ctx, schema.DefinitionVersion, columns, source, asked, query, order="version DESC")
+    return await fetch_page(ctx, schema.DefinitionVersion, columns, source, asked, query, order="version DESC")
 
 
 # Through the months ---------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class _History(Struct, frozen=True):
 
 async def history(unit: Unit, deal_id: UUID, query: schema.DealHistoryQuery) -> tuple[list[schema.Series], bool]:
     """The series of a deal's tests in its full runs, and whether there are more of these than they are made of."""
-    page = await unit.one(
+    page = await unit.fetch_one(
         _History,
         """
         WITH runs AS (
@@ -168,7 +168,7 @@ async def workbook_of(ctx: Context, deal_id: UUID, *, workbook_id: UUID | None =
     Raises:
         WorkbookNotFound: the deal has none such.
     """
-    uuid: UUID | None = await ctx.value(
+    uuid: UUID | None = await ctx.fetch_value(
         """
         SELECT id FROM deal_workbooks
         WHERE deal_id = %(deal_id)s AND coalesce(id = %(workbook_id)s::uuid, true)

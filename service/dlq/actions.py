@@ -27,7 +27,7 @@ async def _take(ctx: Context, named: str) -> schema.Task:
     if entry.tenant_id != ctx.tenant_id:
         await ctx.act_for(entry.tenant_id)
     task = await store.lock(ctx, entry.dlq_id)
-    ctx.concerns("dead_letter", task.dlq_id, task.task_name, task_id=task.original_task_id)
+    ctx.set_subject("dead_letter", task.dlq_id, task.task_name, task_id=task.original_task_id)
     return task
 
 
@@ -46,7 +46,7 @@ async def retry(ctx: Context, named: str, query: schema.RetryQuery) -> schema.Re
         )
     retry_id = await _give_back(ctx, task)
     await store.set_retried(ctx, task.dlq_id, retry_id)
-    ctx.concerns(
+    ctx.set_subject(
         "dead_letter", task.dlq_id, task.task_name,
         task_id=task.original_task_id, retry_task_id=retry_id, force=query.force,
     )  # fmt: skip
@@ -58,18 +58,18 @@ async def retry(ctx: Context, named: str, query: schema.RetryQuery) -> schema.Re
 
 async def _give_back(ctx: Context, task: schema.Task) -> str:
     job = ctx.resources.once(table_of)().jobs.get(task.task_name)
-    if job is None or job.lifted is None:
+    if job is None or job.on_retry is None:
         raise schema.NotLifted.at(TASK, ELSEWHERE)
     retry_id = await ctx.enqueue(task.task_name, queue=task.queue, arguments=task.arguments)
     try:
-        is_lifted = await job.lifted(ctx, task.arguments, retry_id)
+        is_accepted = await job.on_retry(ctx, task.arguments, retry_id)
     except Problem as refusal:
         if refusal.status >= 500:
             raise
         raise schema.NotLifted.at(
             TASK, "; ".join([refusal.detail, *(fault.message for fault in refusal.errors)])
         ) from refusal
-    if not is_lifted:
+    if not is_accepted:
         raise schema.NotLifted.at(TASK, MOVED_ON)
     return retry_id
 
@@ -95,7 +95,7 @@ async def discard(ctx: Context, named: str) -> None:
     """
     task = await _take(ctx, named)
     if task.status == "discarded":
-        ctx.changed_nothing()
+        ctx.skip_event()
         return
     await store.set_discarded(ctx, task.dlq_id)
 
@@ -120,7 +120,7 @@ async def report(ctx: Context) -> schema.EntryStats:
     del figures["timestamp"]
     log.info("dead_letters.reported", **figures)
     if ctx.caller.system and ctx.caller.runs_deployment:
-        ctx.changed_nothing()
+        ctx.skip_event()
     else:
-        ctx.concerns("dead_letter", ctx.tenant, None, **figures)
+        ctx.set_subject("dead_letter", ctx.tenant, None, **figures)
     return totals

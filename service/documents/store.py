@@ -9,7 +9,7 @@ from service.platform.base.problem import NotFound
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Unit
 from service.platform.unit.records import Records
-from service.platform.unit.storage import leave
+from service.platform.unit.storage import release
 
 documents = Records(
     "documents",
@@ -21,7 +21,7 @@ documents = Records(
 
 async def create(unit: Unit, *, name: str, media_type: str, size_bytes: int, key: str, seconds: int) -> Document:
     """A document of a blob that this transaction keeps; it expires after so many seconds."""
-    return await unit.one(
+    return await unit.fetch_one(
         Document,
         f"""
         INSERT INTO documents (tenant_id, id, name, media_type, size_bytes, blob_key, expires_at)
@@ -34,6 +34,6 @@ async def create(unit: Unit, *, name: str, media_type: str, size_bytes: int, key
 
 async def remove(unit: Unit, document_id: UUID) -> None:
     """Delete a document; its bytes are freed in a while."""
-    key = await unit.value("DELETE FROM documents WHERE id = %s RETURNING blob_key", [document_id])
+    key = await unit.fetch_value("DELETE FROM documents WHERE id = %s RETURNING blob_key", [document_id])
     if key is not None:
-        await leave(unit, [key])
+        await release(unit, [key])

@@ -64,7 +64,7 @@ async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
     )
     small = sum(sheet.row_count for sheet in Manifest.from_json(stored.manifest).sheets) <= SMALL_ROWS
     await ctx.enqueue("exports.make", queue="export", arguments={"export_id": export_id}, small=small)
-    ctx.concerns("export", export_id, row.name, workbook_id=str(row.id), format=body.format, **asdict(body.options))
+    ctx.set_subject("export", export_id, row.name, workbook_id=str(row.id), format=body.format, **asdict(body.options))
     return await store.exports.get(ctx, export_id)
 
 
@@ -121,14 +121,14 @@ async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[s
         workbook_name=stem_of(row.name),
         file_name=row.file_name,
         source_hash=row.content_hash,
-        uploaded_at=await ctx.there(row.created_at),
+        uploaded_at=await ctx.local_time(row.created_at),
         as_of=run.as_of if run else row.as_of,
         as_of_source=run.as_of_source if run else "workbook" if row.as_of else None,
         mapping=mapping.mapping.name,
         definition=f"{run.deal_name}, version {run.definition_version}" if run and run.definition_version else None,
         suite=run.test_suite if run else None,
         run_id=str(run.id) if run else None,
-        run_at=await ctx.there(run.executed_at) if run else None,
+        run_at=await ctx.local_time(run.executed_at) if run else None,
         warnings=tuple(labelled(warning, labels) for warning in warnings),
     )
     rows = compliance_rows(run.results, run.skipped, labels=labels) if run else ()
@@ -141,7 +141,7 @@ async def cancel(ctx: Context, export_id: str) -> None:
     if ended is None:
         export = await store.exports.get(ctx, export_id)
         raise schema.ExportEnded.at(["path", "export_id"], f"the export is {export.status}")
-    ctx.concerns("export", export_id, ended.workbook_name, workbook_id=str(ended.workbook_id))
+    ctx.set_subject("export", export_id, ended.workbook_name, workbook_id=str(ended.workbook_id))
 
 
 async def download(ctx: Context, export_id: str, query: schema.Download) -> Streamed:
@@ -159,5 +159,5 @@ async def download(ctx: Context, export_id: str, query: schema.Download) -> Stre
     if document_id is None:
         raise schema.NoSealedPdf
     about = {"workbook_id": str(documents_of_export.workbook_id), "artifact": query.artifact or "export"}
-    ctx.concerns("export", export_id, documents_of_export.workbook_name, **about)
+    ctx.set_subject("export", export_id, documents_of_export.workbook_name, **about)
     return await documents.download(ctx, document_id, gone=schema.ExportExpired)

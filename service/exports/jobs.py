@@ -63,7 +63,7 @@ async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return await store.resume(unit, arguments["export_id"])
 
 
-@jobs.job("exports.make", failed=mark_failed, lifted=lift, flag="exports")
+@jobs.job("exports.make", on_failure=mark_failed, on_retry=lift, flag="exports")
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     """Make an export: it is completed with its documents, or failed with the reason, unless it was cancelled."""
     work = await store.start(unit, arguments["export_id"])
@@ -78,7 +78,7 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
             export_id=work.id,
             workbook_id=str(work.workbook_id),
             tenant_id=str(unit.tenant),
-            created=await unit.there(work.created_at.replace(microsecond=0)),
+            created=await unit.local_time(work.created_at.replace(microsecond=0)),
             lineage=work.source.lineage,
             keys=_keys(unit, work.id),
             options=options,

@@ -12,9 +12,9 @@ from msgspec import Struct
 from service.exports.schema import QUEUED, Export, ExportFormat, ExportList, ExportNotFound, Progress, Source
 from service.platform.route.api import Slice
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, rows_of, set_of
+from service.platform.unit.listing import columns_of, fetch_slice, set_of
 from service.platform.unit.records import Records
-from service.platform.unit.storage import keep_again, leave
+from service.platform.unit.storage import reclaim, release
 
 _JOINED: Final = """
     exports e LEFT JOIN documents d ON d.tenant_id = e.tenant_id AND d.id = e.document_id
@@ -68,22 +68,21 @@ documents = Records("exports", Documents, missing=ExportNotFound, derived={"work
 
 async def read_page(ctx: Context, query: ExportList) -> Slice[Export]:
     """Some of the exports, the newest first."""
-    rows = await rows_of(
+    rows = await fetch_slice(
         ctx,
         Export,
         exports.columns,
         f"{_JOINED} WHERE true",
         {"workbook_id": query.workbook_id, "status": query.status},
         order="e.created_at DESC, e.id",
-        limit=query.limit,
-        offset=query.skip,
+        part=(query.limit, query.skip),
     )
     return Slice(*rows, query.skip, query.limit)
 
 
 async def start(unit: Unit, export_id: str) -> Work | None:
     """An export that is begun, or begun again; None once it has ended."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         Work,
         f"""
         UPDATE exports SET started_at = coalesce(started_at, now()) WHERE id = %s AND status = 'processing'
@@ -111,7 +110,7 @@ class EndedExport(Struct, frozen=True, kw_only=True):
 
 async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> EndedExport | None:
     """An export completed, failed or cancelled, whoever comes first; None where it had ended before."""
-    ended = await unit.one_or_none(
+    ended = await unit.fetch_one_or_none(
         EndedExport,
         f"""
         WITH held AS (SELECT tenant_id, id, source_keys FROM exports
@@ -123,7 +122,7 @@ async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> EndedExport | 
         {**row, "id": export_id},
     )
     if ended is not None:
-        await leave(unit, ended.keys)
+        await release(unit, ended.keys)
     return ended
 
 
@@ -133,7 +132,7 @@ async def resume(unit: Unit, export_id: str) -> bool:
     class Row(Struct):
         keys: list[str]
 
-    row = await unit.one_or_none(
+    row = await unit.fetch_one_or_none(
         Row,
         """
         SELECT ARRAY(SELECT sheet ->> 'file'
@@ -142,7 +141,7 @@ async def resume(unit: Unit, export_id: str) -> bool:
         """,
         [export_id],
     )
-    if row is None or not await keep_again(unit, row.keys):
+    if row is None or not await reclaim(unit, row.keys):
         return False
     sql = """
         UPDATE exports SET status = 'processing', source_keys = %s, progress = %s, error_details = NULL,

@@ -43,7 +43,7 @@ async def verify(ctx: Context, form: schema.VerifyForm) -> schema.Verification:
     _check(ctx, form.file)
     with folder_for(ctx.resources.scratch, "verify") as folder:
         path = folder / "file.xlsx"
-        await ctx.resources.probes(ctx.payer, _copy, form.file, path)
+        await ctx.resources.probes(ctx.tenant_key, _copy, form.file, path)
         claim = await _child(ctx, CLAIM, ClaimOrder(path=str(path)), [str(path)])
         order = VerifyOrder(path=str(path))
         if claim.signed is not None:
@@ -74,7 +74,7 @@ def _copy(file: Upload, path: Path) -> None:
 async def _child(ctx: Context, work: ConfinedWork[O, A], order: O, reads: Sequence[str]) -> A:
     try:
         return await ctx.resources.probes(
-            ctx.payer,
+            ctx.tenant_key,
             run,
             work,
             order,

@@ -122,7 +122,7 @@ async def create(ctx: Context, body: schema.ConfigCreate) -> schema.Config:
         raise schema.FormulaLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_formulas} formulas")
     document = msgspec.structs.asdict(body) | schemas | {"graph": graph}
     row = await store.create(ctx, {**document, "id": f"frm_{new_id().hex}", "created_by": await ctx.email()})
-    ctx.concerns("formula", row.id, row.name, status=row.status, template_id=row.template_id)
+    ctx.set_subject("formula", row.id, row.name, status=row.status, template_id=row.template_id)
     return _to_response(ctx, row)
 
 
@@ -134,7 +134,7 @@ async def detail(ctx: Context, config_id: str) -> schema.Config:
 async def update(ctx: Context, config_id: str, patch: schema.ConfigPatch) -> schema.Config:
     """Change what is given of a formula: of a draft all, of an active one no graph, of an archived one its status."""
     row = await store.get(ctx, config_id, lock=True)
-    ctx.match(row.revision)
+    ctx.check_if_match(row.revision)
     changes = patch.changes()
     differing = {name for name, value in changes.items() if value != getattr(row, name)}
     status = changes.get("status", row.status)
@@ -145,18 +145,18 @@ async def update(ctx: Context, config_id: str, patch: schema.ConfigPatch) -> sch
     if differing - {"status"} and row.status == status == "archived":
         raise schema.FormulaNotActive.at(["body"], "an archived formula can only become active")
     if not changes:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return _to_response(ctx, row)
     graph = changes.get("graph", row.graph)
     changes["graph"] = await _graph_json(ctx, graph, row.input_schema, status)
     kept = {name: getattr(row, name) for name in patch.__struct_fields__}
     changed = await store.update(ctx, config_id, {**kept, **changes})
-    ctx.concerns("formula", config_id, changed.name, changed=sorted(changes), status=changed.status)
+    ctx.set_subject("formula", config_id, changed.name, changed=sorted(changes), status=changed.status)
     return _to_response(ctx, changed)
 
 
 def _to_response(ctx: Context, row: schema.ConfigRow) -> schema.Config:
-    ctx.tag(row.revision)
+    ctx.set_etag(row.revision)
     return narrow(schema.Config, row)
 
 
@@ -173,7 +173,7 @@ async def add_version(ctx: Context, config_id: str, body: schema.VersionPut) -> 
     graph = await _graph_json(ctx, body.graph, row.input_schema, row.status)
     version_row = {"graph": graph, "change_notes": body.change_notes, "created_by": await ctx.email()}
     version = await store.add_version(ctx, config_id, version_row)
-    ctx.concerns("formula", config_id, row.name, version_id=version.version_id, change_notes=body.change_notes)
+    ctx.set_subject("formula", config_id, row.name, version_id=version.version_id, change_notes=body.change_notes)
     return version
 
 

@@ -38,13 +38,13 @@ async def preview(ctx: Context, body: schema.PreviewRequest) -> schema.Preview:
     sheet = await workbooks.sheet(ctx, row.id, body.sheet_id)
     _columns_read(body.graph, formula.columns, _columns(sheet))
     stored = await workbooks.locate_book(ctx, replace(row, book_key=sheet.book_key))
-    place = place_of(stored, sheet, await ctx.there(ctx.now()))
+    place = place_of(stored, sheet, await ctx.local_time(ctx.now()))
     await ctx.commit()  # no connection is held while it calculates
     seconds = ctx.settings.evaluation_seconds
     order = PreviewOrder(place=place, formula=formula.text, rows=body.sample_size, seconds=seconds)
     try:
         sample = await ctx.resources.probes(
-            ctx.payer,
+            ctx.tenant_key,
             run,
             PREVIEW,
             order,
@@ -81,7 +81,9 @@ async def apply(ctx: Context, config_id: str, body: schema.ApplyRequest) -> sche
     row = msgspec.structs.asdict(body) | {"sheet_id": sheet.id, "created_by": await ctx.email()}
     started = await store.add_run(ctx, {**row, "id": run_id, "config_id": config_id})
     await ctx.enqueue("formulas.apply", queue="calculate", arguments={"run_id": run_id})
-    ctx.concerns("formula", config_id, config.name, run_id=run_id, version_id=body.version_id, workbook_id=str(book.id))
+    ctx.set_subject(
+        "formula", config_id, config.name, run_id=run_id, version_id=body.version_id, workbook_id=str(book.id)
+    )
     return started
 
 

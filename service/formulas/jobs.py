@@ -17,7 +17,7 @@ from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.unit.context import Subject, Unit
-from service.platform.work.jobs import Hopeless, JobTable
+from service.platform.work.jobs import JobTable, PermanentError
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import DAMAGED
 
@@ -37,7 +37,7 @@ async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return await column_actions.resume(unit, arguments["run_id"])
 
 
-@jobs.job("formulas.apply", failed=mark_failed, lifted=lift, flag="recalculation")
+@jobs.job("formulas.apply", on_failure=mark_failed, on_retry=lift, flag="recalculation")
 async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
     """Write a column: the workbook has it and the run is completed, or the workbook is as it was and the run failed."""
     run = await store.start_run(unit, arguments["run_id"])
@@ -47,7 +47,7 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
     row = await workbooks.get(unit, run.workbook_id)
     sheet = await workbooks.sheet(unit, row.id, str(run.sheet_id))
     stored = await workbooks.locate_book(unit, row)
-    now = await unit.there(unit.now())
+    now = await unit.local_time(unit.now())
     await unit.commit()  # no connection is held while it calculates
     order = ApplyOrder(
         place=column_actions.place_of(stored, sheet, now),
@@ -82,7 +82,7 @@ async def _keep(unit: Unit, run: Run, applied: ApplyResult, stored: workbooks.St
     files = {key: path for path, key in kept.items()}
     paths = [files.get(record.file, folder / record.file) for record in manifest.sheets]
     if not await workbooks.keep_columns(unit, run.workbook_id, manifest, paths, stored=kept, written_by=run.run_id):
-        raise Hopeless(Damaged.detail)  # which was found meanwhile
+        raise PermanentError(Damaged.detail)  # which was found meanwhile
     outcome = {
         "status": "completed",
         "rows_affected": applied.rows_affected,

@@ -7,7 +7,7 @@ from typing import Any
 from service.formulas.schema import Config, ConfigRow, FormulaNotFound, Run, Version, VersionNotFound
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, page
+from service.platform.unit.listing import columns_of, fetch_page
 from service.platform.unit.records import Records, insert
 
 formulas = Records(
@@ -43,7 +43,7 @@ async def get(unit: Unit, config_id: str, *, lock: bool = False) -> ConfigRow:
 
 async def read_page(ctx: Context, query: PageQuery) -> Page[Config]:
     """A page of formulas, the newest first."""
-    return await page(ctx, Config, _CONFIG, "formula_configs WHERE true", {}, query, order="created_at DESC, id")
+    return await fetch_page(ctx, Config, _CONFIG, "formula_configs WHERE true", {}, query, order="created_at DESC, id")
 
 
 async def create(ctx: Context, row: dict[str, Any]) -> ConfigRow:
@@ -71,7 +71,7 @@ async def update(ctx: Context, config_id: str, row: dict[str, Any]) -> ConfigRow
 
 async def add_version(ctx: Context, config_id: str, row: dict[str, Any]) -> Version:
     """The next version of a formula that is locked, or new."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         Version,
         f"""
         WITH next AS (
@@ -94,13 +94,13 @@ async def version(unit: Unit, config_id: str, version_id: str) -> Version:
         VersionNotFound: there is none of that identifier.
     """
     sql = f"SELECT {_VERSION} FROM formula_versions WHERE config_id = %s AND 'v' || number = %s"
-    return await unit.one(Version, sql, [config_id, version_id], missing=VersionNotFound)
+    return await unit.fetch_one(Version, sql, [config_id, version_id], missing=VersionNotFound)
 
 
 async def versions(ctx: Context, config_id: str, query: PageQuery) -> Page[Version]:
     """A page of the versions of a formula, the newest first."""
     asked = {"config_id": config_id}
-    return await page(ctx, Version, _VERSION, "formula_versions WHERE true", asked, query, order="number DESC")
+    return await fetch_page(ctx, Version, _VERSION, "formula_versions WHERE true", asked, query, order="number DESC")
 
 
 # Runs -----------------------------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ async def versions(ctx: Context, config_id: str, query: PageQuery) -> Page[Versi
 
 async def add_run(ctx: Context, row: dict[str, Any]) -> Run:
     """A run that waits for its worker."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         Run,
         f"""
         INSERT INTO formula_runs (tenant_id, id, config_id, number, workbook_id, sheet_id, target_column, output_mode,
@@ -126,13 +126,13 @@ async def add_run(ctx: Context, row: dict[str, Any]) -> Run:
 async def runs(ctx: Context, config_id: str, query: PageQuery) -> Page[Run]:
     """A page of the runs of a formula, the newest first."""
     asked = {"config_id": config_id}
-    return await page(ctx, Run, _RUN, "formula_runs WHERE true", asked, query, order="started_at DESC, id")
+    return await fetch_page(ctx, Run, _RUN, "formula_runs WHERE true", asked, query, order="started_at DESC, id")
 
 
 async def start_run(unit: Unit, run_id: str) -> Run | None:
     """A run, running from now on; None once it has ended."""
     sql = f"UPDATE formula_runs SET status = 'running' WHERE id = %s AND completed_at IS NULL RETURNING {_RUN}"
-    return await unit.one_or_none(Run, sql, [run_id])
+    return await unit.fetch_one_or_none(Run, sql, [run_id])
 
 
 async def resume_run(unit: Unit, run_id: str) -> Run | None:
@@ -141,12 +141,12 @@ async def resume_run(unit: Unit, run_id: str) -> Run | None:
         UPDATE formula_runs SET status = 'pending', error_details = NULL, completed_at = NULL
         WHERE id = %s AND status = 'failed' RETURNING {_RUN}
     """
-    return await unit.one_or_none(Run, sql, [run_id])
+    return await unit.fetch_one_or_none(Run, sql, [run_id])
 
 
 async def end_run(unit: Unit, run_id: str, row: dict[str, Any]) -> Run | None:
     """A run completed or failed; None where it had ended before."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         Run,
         f"""
         UPDATE formula_runs SET status = %(status)s, rows_affected = %(rows_affected)s, rows_failed = %(rows_failed)s,

@@ -47,7 +47,7 @@ async def maintain(ctx: Context, query: schema.MaintenanceQuery) -> schema.Maint
         minutes = query.expected_minutes
         wanted = Maintenance(query.message, since, ctx.now() + timedelta(minutes=minutes) if minutes else None)
     if wanted == before.maintenance:
-        ctx.changed_nothing()
+        ctx.skip_event()
     else:
         expected_end = wanted.expected_end if wanted else None
         details = {"enabled": query.enable, "message": wanted.message if wanted else None, "expected_end": expected_end}
@@ -82,7 +82,7 @@ async def change_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsCh
     if sum(len(state.tenants) for state in after.values()) > schema.OVERRIDES_MAX:
         raise ValidationFailed.at(["body", "flags"], f"at most {schema.OVERRIDES_MAX} overrides of tenants in all")
     if after == before.flags:
-        ctx.changed_nothing()
+        ctx.skip_event()
     else:
         changed = [name for name in FLAGS if after.get(name) != before.flags.get(name)]
         details = {"changes": {name: _change_details(asked[name], tenants) for name in changed}}
@@ -111,9 +111,9 @@ def note(ctx: Context, what: str, details: dict[str, Any]) -> None:
     """Tell the route's event what was done to the deployment; the system key has no tenant for it, and the log does."""
     log.warning("operator.acted", what=what, by=ctx.caller.kind, user_id=ctx.caller.user_id, **details)
     if ctx.caller.system and ctx.caller.runs_deployment:
-        ctx.changed_nothing()
+        ctx.skip_event()
     else:
-        ctx.concerns("deployment", what, None, **details)
+        ctx.set_subject("deployment", what, None, **details)
 
 
 async def _tenants(ctx: Context, asked: dict[str, schema.FlagChange]) -> dict[str, str]:

@@ -32,7 +32,7 @@ TASTED: Final = ("subject", "workbook_id", "as_of", "tests", "loans_in_all", "re
 async def nominate(ctx: Context, workbook_id: UUID, body: schema.NominationPut) -> schema.Nomination:
     """Nominate a workbook, or end that."""
     (nomination,) = await _nominate(ctx, [workbook_id], body.is_nominated)
-    ctx.concerns("workbook", workbook_id, nomination.workbook_name, is_nominated=body.is_nominated)
+    ctx.set_subject("workbook", workbook_id, nomination.workbook_name, is_nominated=body.is_nominated)
     return nomination
 
 
@@ -40,7 +40,7 @@ async def nominate_many(ctx: Context, body: schema.NominationBulk) -> schema.Bul
     """Nominate workbooks, or end that."""
     wanted = list(dict.fromkeys(body.workbook_ids))
     await _nominate(ctx, wanted, body.is_nominated)
-    ctx.concerns("nomination", "bulk", workbook_ids=wanted, is_nominated=body.is_nominated)
+    ctx.set_subject("nomination", "bulk", workbook_ids=wanted, is_nominated=body.is_nominated)
     return schema.BulkNominated(updated_count=len(wanted), workbook_ids=wanted, is_nominated=body.is_nominated)
 
 
@@ -58,7 +58,7 @@ async def _nominate(ctx: Context, workbook_ids: Collection[UUID], is_nominated: 
             *(Fault(["workbook_id"], f"there is no workbook {nomination}") for nomination in missing[:10])
         )
     if all(nomination.is_nominated == is_nominated for nomination in there.values()):
-        ctx.changed_nothing()
+        ctx.skip_event()
         return list(there.values())
     await (store.nominate if is_nominated else store.withdraw)(ctx, workbook_ids)
     most = ctx.settings.max_nominations
@@ -167,7 +167,7 @@ async def _put_session(ctx: Context, session_id: str, analysis: _Analysis) -> sc
     """A session whose insights are stored."""
     await store.put_insights(ctx, session_id, analysis.insights)
     session = await store.session(ctx, session_id)
-    ctx.concerns(
+    ctx.set_subject(
         "insight_session",
         session_id,
         stakeholder_type=session.stakeholder_type,

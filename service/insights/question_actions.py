@@ -39,5 +39,5 @@ async def ask(ctx: Context, body: QuestionRequest, insight_id: str | None = None
         answered_by=wording.answered_by,
     )
     await store.keep_question(ctx, item)
-    ctx.concerns("insight_question", item.id, insight_id=insight_id, answered=item.answered)
+    ctx.set_subject("insight_question", item.id, insight_id=insight_id, answered=item.answered)
     return QA(**{name: getattr(item, name) for name in item.__struct_fields__}, supporting_data=answer.supporting_data)

@@ -31,7 +31,7 @@ from service.platform.access.caller_status import Window
 from service.platform.base.problem import Problem, ValidationFailed
 from service.platform.data.blobs import Damaged
 from service.platform.unit.context import Context
-from service.platform.unit.storage import report
+from service.platform.unit.storage import report_damage
 
 __all__ = ["Gathered", "ask", "count_call", "gather", "questions_of_the_day"]
 
@@ -104,7 +104,7 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
             subjects.append(await _subject(ctx, workbook_id))
         except (*UNREADABLE, ValidationFailed) as refusal:
             if isinstance(refusal, Damaged):
-                await report(ctx.resources, refusal.key, ctx.request_id)
+                await report_damage(ctx.resources, refusal.key, ctx.request_id)
             refusals.append(refusal)
             why = "; ".join([refusal.detail, *(fault.message for fault in refusal.errors)])
             left_out.append(f"Workbook {workbook_id} is left out: {why}.")

@@ -38,7 +38,7 @@ _NOMINATIONS: Final = """
 
 async def nominations(ctx: Context) -> list[schema.Nomination]:
     """The tenant's workbooks, the nominated ones first, then the newest."""
-    return await ctx.all(
+    return await ctx.fetch_all(
         schema.Nomination,
         f"""
         SELECT {_NOMINATION} FROM {_NOMINATIONS}
@@ -49,7 +49,7 @@ async def nominations(ctx: Context) -> list[schema.Nomination]:
 
 async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[schema.Nomination]:
     """Those of some workbooks; what is not there is not among them."""
-    return await ctx.all(
+    return await ctx.fetch_all(
         schema.Nomination, f"SELECT {_NOMINATION} FROM {_NOMINATIONS} AND w.id = ANY (%s)", [list(workbook_ids)]
     )
 
@@ -60,7 +60,7 @@ async def nominated_ids(unit: Unit) -> list[UUID]:
     class Row(Struct):
         workbook_id: UUID
 
-    rows = await unit.all(
+    rows = await unit.fetch_all(
         Row,
         """
         SELECT workbook_id FROM nominated_workbooks GROUP BY workbook_id ORDER BY max(nominated_at) DESC, workbook_id
@@ -71,7 +71,7 @@ async def nominated_ids(unit: Unit) -> list[UUID]:
 
 async def has_workbooks(unit: Unit) -> bool:
     """Whether the tenant has any workbook."""
-    return bool(await unit.value("SELECT EXISTS (SELECT FROM workbooks WHERE deleted_at IS NULL)"))
+    return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM workbooks WHERE deleted_at IS NULL)"))
 
 
 async def settle(ctx: Context) -> None:
@@ -126,7 +126,7 @@ async def about(unit: Unit, workbook_id: UUID) -> WorkbookNames:
     Raises:
         WorkbookNotFound: there is none of that identifier.
     """
-    return await unit.one(
+    return await unit.fetch_one(
         WorkbookNames,
         """
         SELECT w.name AS workbook_name, w.deal_id, d.name AS deal_name
@@ -166,7 +166,7 @@ class StoredBreaks(Struct, frozen=True, kw_only=True):
 
 async def breaks(unit: Unit, workbook_id: UUID, most: int) -> StoredBreaks | None:
     """A workbook's newest comparison, with the worst discrepancies; None where there was none."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         StoredBreaks,
         """
         WITH newest AS (
@@ -265,7 +265,7 @@ async def current(ctx: Context) -> schema.Session:
 
 
 async def _session(ctx: Context, where: str, missing: type[Problem], **asked: str) -> schema.Session:
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.Session,
         f"""
         SELECT {_SESSION} FROM insight_sessions s
@@ -280,7 +280,7 @@ async def newest_session(ctx: Context) -> NewestSession | None:
     """The caller's newest session, as regenerating needs it."""
     columns, order = columns_of(NewestSession), "created_at DESC, id"
     sql = f"SELECT {columns} FROM insight_sessions WHERE user_id = %s ORDER BY {order} LIMIT 1"
-    return await ctx.one_or_none(NewestSession, sql, [ctx.caller.user_id])
+    return await ctx.fetch_one_or_none(NewestSession, sql, [ctx.caller.user_id])
 
 
 async def create(ctx: Context, session_id: str, stakeholder: Stakeholder, about: Mapping[str, Any]) -> None:
@@ -353,7 +353,7 @@ async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
         is_taster="%(is_taster)s::boolean",
         recent_questions=recent,
     )
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.InsightDetail,
         f"""
         SELECT {columns} FROM insights i
@@ -378,7 +378,7 @@ async def keep_question(ctx: Context, item: schema.QuestionItem) -> None:
 
 async def questions(ctx: Context, limit: int) -> list[schema.QuestionItem]:
     """The caller's questions, the newest first."""
-    return await ctx.all(
+    return await ctx.fetch_all(
         schema.QuestionItem,
         f"SELECT {_QUESTION} FROM insight_questions WHERE user_id = %s ORDER BY asked_at DESC, id LIMIT %s",
         [ctx.caller.user_id, limit],

@@ -83,10 +83,10 @@ async def get(ctx: Context, named: str) -> JobState:
     if spelt is None:
         raise JobNotFound
     sql, key = (_COMPARED, named) if spelt[1] == "rec" else (_JOB, f"task_{spelt[2]}")
-    row = await ctx.one(_Row, sql, [key], missing=JobNotFound)
+    row = await ctx.fetch_one(_Row, sql, [key], missing=JobNotFound)
     record = _RECORDS.get(row.name)
     resource_id = str(row.arguments[record.argument]) if record is not None else None
-    outcome = await ctx.one_or_none(_Outcome, record.statement, [resource_id]) if record is not None else None
+    outcome = await ctx.fetch_one_or_none(_Outcome, record.statement, [resource_id]) if record is not None else None
     error = (outcome.error if outcome is not None else None) or _UNKNOWN
     return JobState(
         job_id=named,

@@ -87,7 +87,7 @@ async def create(ctx: Context, body: schema.MappingCreate) -> schema.Mapping:
             **written,
         },
     )
-    ctx.concerns("mapping", row.id, row.name, source_type=row.source_type, profile_id=row.profile_id)
+    ctx.set_subject("mapping", row.id, row.name, source_type=row.source_type, profile_id=row.profile_id)
     return await _answer(ctx, row)
 
 
@@ -96,10 +96,10 @@ async def update(ctx: Context, mapping_id: str, patch: schema.MappingPatch) -> s
     if mapping_id in PROFILES:
         raise schema.UnchangeableMapping
     row = await store.mappings.get(ctx, mapping_id, lock=True)
-    ctx.match(row.version)
+    ctx.check_if_match(row.version)
     changes = patch.changes()
     if not changes:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return await _answer(ctx, row)
     name = changes.get("name", row.name)
     given_mapping = GivenMapping(
@@ -114,7 +114,7 @@ async def update(ctx: Context, mapping_id: str, patch: schema.MappingPatch) -> s
     changed = await store.mappings.update(
         ctx, mapping_id, {"name": name, "description": row.description, **changes, **written}
     )
-    ctx.concerns("mapping", mapping_id, changed.name, changed=sorted(changes))
+    ctx.set_subject("mapping", mapping_id, changed.name, changed=sorted(changes))
     return await _answer(ctx, changed)
 
 
@@ -126,7 +126,7 @@ async def delete(ctx: Context, mapping_id: str) -> None:
     if await store.is_used(ctx, mapping_id):
         raise schema.MappingInUse
     await store.mappings.delete(ctx, mapping_id)
-    ctx.concerns("mapping", mapping_id, row.name)
+    ctx.set_subject("mapping", mapping_id, row.name)
 
 
 # Trying ---------------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ async def validate(ctx: Context, mapping_id: str, body: schema.Sample | Unread) 
 
 
 async def _answer(ctx: Context, row: schema.MappingRow) -> schema.Mapping:
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return schema.Mapping(
         **{
             name: getattr(row, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from service.mappings.schema import MappingList, MappingNotFound, MappingRow, MappingSummary
 from service.platform.data.database import containing
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import rows_of
+from service.platform.unit.listing import fetch_slice
 from service.platform.unit.records import Records
 
 mappings = Records("mappings", MappingRow, missing=MappingNotFound, touch="version = version + 1, updated_at = now()")
@@ -17,7 +17,7 @@ _SUMMARY = """
 
 async def targets(unit: Unit) -> list[str]:
     """What any of the tenant's mappings feeds, once each."""
-    names: list[str] = await unit.value(
+    names: list[str] = await unit.fetch_value(
         """
         SELECT coalesce(array_agg(DISTINCT c.value ->> 'target'), '{}')
         FROM mappings m, json_each(m.mappings::json) AS c
@@ -28,15 +28,14 @@ async def targets(unit: Unit) -> list[str]:
 
 async def read_page(ctx: Context, query: MappingList, *, limit: int, offset: int) -> tuple[list[MappingSummary], int]:
     """Stored mappings, the newest first, and how many there are."""
-    return await rows_of(
+    return await fetch_slice(
         ctx,
         MappingSummary,
         _SUMMARY,
         "mappings WHERE true",
         {"source_type": query.source_type, "pattern": containing(query.search)},
         order="created_at DESC, id",
-        limit=limit,
-        offset=offset,
+        part=(limit, offset),
         conditions={"pattern": "name ILIKE %(pattern)s"},
     )
 
@@ -44,7 +43,7 @@ async def read_page(ctx: Context, query: MappingList, *, limit: int, offset: int
 async def is_used(ctx: Context, mapping_id: str) -> bool:
     """Whether a workbook, a deal or a tape names the mapping."""
     return bool(
-        await ctx.value(
+        await ctx.fetch_value(
             """
             SELECT EXISTS (SELECT FROM workbooks WHERE own_mapping_id = %(id)s)
                 OR EXISTS (SELECT FROM deals WHERE own_mapping_id = %(id)s)

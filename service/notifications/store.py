@@ -9,7 +9,7 @@ from uuid import UUID
 from service.notifications.schema import Notification, NotificationList, NotificationNotFound
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, page
+from service.platform.unit.listing import columns_of, fetch_page
 
 _READ = {True: "read_at IS NULL", False: "read_at IS NOT NULL"}
 
@@ -19,7 +19,7 @@ TO_ADMINS = "role IN ('owner', 'admin')"
 
 async def read_page(ctx: Context, query: NotificationList) -> Page[Notification]:
     """The caller's own."""
-    return await page(
+    return await fetch_page(
         ctx,
         Notification,
         columns_of(Notification),

@@ -260,7 +260,7 @@ async def in_child(unit: Unit, seconds: float, function: Callable[P, T], *args: 
         Unavailable: too much waits already, or children are ended from outside.
     """
     pool = calculators_of(unit.resources)
-    return await pool.run(unit.payer, pool.call, Call(function, args, kwargs, seconds))
+    return await pool.run(unit.tenant_key, pool.call, Call(function, args, kwargs, seconds))
 
 
 async def run_limited_in_child(unit: Unit, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

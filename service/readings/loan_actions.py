@@ -64,7 +64,7 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
     day = (
         GivenDay(book.as_of, "workbook")
         if book.as_of
-        else GivenDay((await ctx.there(book.created_at)).date(), "upload")
+        else GivenDay((await ctx.local_time(book.created_at)).date(), "upload")
     )
     portfolio, labels = await portfolio_of(ctx, book, mapping, day), await identity.labels_of(ctx)
     await ctx.commit()

@@ -37,7 +37,7 @@ async def file(ctx: Context, tape_id: str) -> Streamed:
         Damaged, RangeNotSatisfiable: as `workbooks.original`.
     """
     row = await store.tapes.get(ctx, tape_id)
-    ctx.concerns("tape", tape_id, row.file_name)
+    ctx.set_subject("tape", tape_id, row.file_name)
     source = workbooks.SourceFile(file_name=row.file_name, file_size=row.file_size, content_hash=row.content_hash)
     return await workbooks.original(ctx, source)
 
@@ -47,7 +47,7 @@ async def update_tape(ctx: Context, tape_id: str, patch: schema.TapePatch) -> sc
     row = await store.tapes.get(ctx, tape_id, lock=True)
     changes = patch.changes()
     if not changes:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return await store.show_tape(ctx, tape_id)
     if changes.get("deal_id") is not None:
         await workbooks.check_deal(ctx, changes["deal_id"])
@@ -56,7 +56,7 @@ async def update_tape(ctx: Context, tape_id: str, patch: schema.TapePatch) -> sc
         if row.processing_status == "processing":
             raise schema.TapeNotReady.at(["path", "tape_id"], "its loans are still being read, by another mapping")
         await store.read_again(ctx, tape_id, await have_read(ctx, tape_id, row.file_size))
-    ctx.concerns("tape", tape_id, row.file_name, changed=sorted(changes))
+    ctx.set_subject("tape", tape_id, row.file_name, changed=sorted(changes))
     return await store.show_tape(ctx, tape_id)
 
 
@@ -101,8 +101,8 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
         await ctx.enqueue("reconciliation.compare", queue="calculate", arguments={"job_id": job_id})
     else:
         job_id = running.job_id
-        ctx.changed_nothing()
-    ctx.concerns("reconciliation", job_id, tape.file_name, tape_id=tape.id, workbook_id=str(book.id), rules=rules)
+        ctx.skip_event()
+    ctx.set_subject("reconciliation", job_id, tape.file_name, tape_id=tape.id, workbook_id=str(book.id), rules=rules)
     message = "The comparison has begun." if running is None else "The same comparison is under way already."
     return schema.CompareStarted(
         job_id=job_id, tape_id=tape.id, workbook_id=book.id, status="processing", message=message

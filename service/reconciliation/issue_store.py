@@ -58,7 +58,7 @@ async def list_issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issu
     """A page of issues: of one tape the gravest first, of all tapes the newest first."""
     parameters = conditions_of(query)
     where = _where(_COUNTED, parameters)
-    total: int = await ctx.value(
+    total: int = await ctx.fetch_value(
         f"SELECT coalesce(sum(issues), 0)::bigint FROM reconciliation_counts WHERE {where}", parameters
     )
     order = "id DESC" if query.tape_id is None else "gravity, id"
@@ -66,7 +66,7 @@ async def list_issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issu
     if query.offset < total:
         where = _where(_LISTED, parameters)
         # The inner query passes over rows by the index alone; only the page itself is fetched.
-        items = await ctx.all(
+        items = await ctx.fetch_all(
             schema.Issue,
             f"""
             SELECT {_ISSUE} FROM reconciliation_issues WHERE id IN (
@@ -83,7 +83,7 @@ async def issues_of(
     unit: Unit, *, tape_id: str, workbook_id: UUID, after: schema.Issue | None, most: int
 ) -> list[schema.Issue]:
     """The next issues of a tape and a workbook behind another one, the gravest first."""
-    return await unit.all(
+    return await unit.fetch_all(
         schema.Issue,
         f"""
         SELECT {_ISSUE} FROM reconciliation_issues
@@ -110,7 +110,7 @@ async def summary(ctx: Context, query: schema.SummaryQuery) -> schema.IssueSumma
     """How many issues there are, by severity and by status."""
     parameters = conditions_of(query)
     where = _where(_COUNTED, parameters)
-    counts = await ctx.all(
+    counts = await ctx.fetch_all(
         _Count,
         f"""
         SELECT severity, status, sum(issues)::bigint AS issues FROM reconciliation_counts
@@ -150,7 +150,7 @@ async def place_of(ctx: Context, issue_id: str) -> IssuePlace:
         IssueNotFound: there is none of that identifier.
     """
     sql = f"SELECT {columns_of(IssuePlace)} FROM reconciliation_issues WHERE id = %s"
-    return await ctx.one(IssuePlace, sql, [issue_id], missing=schema.IssueNotFound)
+    return await ctx.fetch_one(IssuePlace, sql, [issue_id], missing=schema.IssueNotFound)
 
 
 async def lock_issue(ctx: Context, issue_id: str) -> schema.Issue:
@@ -161,16 +161,16 @@ async def lock_issue(ctx: Context, issue_id: str) -> schema.Issue:
         ConcurrentModification: a merge is not over within `REVIEW_WAIT`.
     """
     seen = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
-    issue = await ctx.one(schema.Issue, seen, [issue_id], missing=schema.IssueNotFound)
+    issue = await ctx.fetch_one(schema.Issue, seen, [issue_id], missing=schema.IssueNotFound)
     await (await ctx.begin()).post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
     await ctx.execute(LOCK_PAIR, {"tape_id": issue.tape_id, "workbook_id": issue.workbook_id})
     locking = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"
-    return await ctx.one(schema.Issue, locking, [issue_id], missing=schema.IssueNotFound)
+    return await ctx.fetch_one(schema.Issue, locking, [issue_id], missing=schema.IssueNotFound)
 
 
 async def review(ctx: Context, issue: schema.Issue, *, status: str, notes: str | None, reviewer: str) -> schema.Issue:
     """Set an issue's status and notes, and keep the counts."""
-    changed = await ctx.one(
+    changed = await ctx.fetch_one(
         schema.Issue,
         f"""
         UPDATE reconciliation_issues SET status = %(status)s, resolution_notes = %(notes)s, reviewed_by = %(reviewer)s,
@@ -219,7 +219,7 @@ class Pair(Struct, frozen=True):
 
 async def pairs_of(ctx: Context, conditions: dict[str, Any], *, most: int) -> list[Pair]:
     """The pairs that issues are of, in the order in which pairs are locked; at most so many issues are looked at."""
-    return await ctx.all(
+    return await ctx.fetch_all(
         Pair,
         f"""
         SELECT tape_id, workbook_id, count(*) AS issues FROM (
@@ -244,7 +244,7 @@ async def review_many(
     await transaction.post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
     for pair in pairs:
         await transaction.post(LOCK_PAIR, {"tape_id": pair.tape_id, "workbook_id": pair.workbook_id})
-    return await ctx.one(
+    return await ctx.fetch_one(
         schema.IssuesReviewed,
         f"""
         WITH old AS (

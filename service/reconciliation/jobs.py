@@ -49,7 +49,7 @@ async def lift_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return True
 
 
-@jobs.job("reconciliation.read_tape", failed=mark_tape_failed, lifted=lift_tape, flag="uploads")
+@jobs.job("reconciliation.read_tape", on_failure=mark_tape_failed, on_retry=lift_tape, flag="uploads")
 async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
     """Turn a trustee's file into stored loans: the tape is completed, or says what is wrong with its file."""
     try:
@@ -59,7 +59,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
     if tape.processing_status != "processing":  # an earlier run finished it
         return
     mapping = None if tape.read_by is None else (await get_mapping(unit, tape.read_by)).json
-    now = await unit.there(unit.now())
+    now = await unit.local_time(unit.now())
     await unit.commit()  # no connection is held while the file is read
     with folder_of(unit.resources.scratch, tape.id) as folder:
         try:
@@ -105,7 +105,7 @@ async def lift_comparison(unit: Unit, arguments: dict[str, Any], job_id: str) ->
     return await store.resume_job(unit, job.id)
 
 
-@jobs.job("reconciliation.compare", failed=mark_comparison_failed, lifted=lift_comparison)
+@jobs.job("reconciliation.compare", on_failure=mark_comparison_failed, on_retry=lift_comparison)
 async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
     """Compare a tape with a workbook and bring the issues of the two up to date."""
     try:

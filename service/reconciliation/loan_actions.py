@@ -19,7 +19,7 @@ from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.data.blobs import hash_of
 from service.platform.unit.context import Unit
-from service.platform.unit.storage import keep
+from service.platform.unit.storage import store_blob
 from service.reconciliation import store
 from service.reconciliation.child import Comparison
 from service.reconciliation.schema import TapeLoan, TapeNotReady, TapeRow
@@ -120,7 +120,7 @@ GONE = "The workbook was deleted, or its columns or its mapping are no longer th
 async def keep_loans(unit: Unit, path: Path) -> str:
     """Store the loans that were read as a blob, which goes again should the job's transaction fail; its key."""
     key = await asyncio.to_thread(_hash, path)
-    await keep(unit, path, key)
+    await store_blob(unit, path, key)
     return key
 
 

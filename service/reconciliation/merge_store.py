@@ -153,7 +153,7 @@ async def merge(unit: Unit, comparison: Merge, *, series: str, seconds_max: int)
     async with unit.resources.database.bulk(unit.tenant, seconds_max=seconds_max) as tx:
         await _load(tx, comparison)
         await tx.execute(LOCK_PAIR, parameters)  # one merge, or one review, of this pair at a time
-        job = await tx.one_or_none(_Merged, _MERGED, parameters)
+        job = await tx.fetch_one_or_none(_Merged, _MERGED, parameters)
         if job is None:
             return None
         if job.changes is not None:  # an earlier run died before it could say so
@@ -176,7 +176,7 @@ class _Merged(Struct, frozen=True):
 
 async def _rules_left(tx: BulkTransaction, comparison: Merge, parameters: dict[str, Any]) -> list[str]:
     """The rules that no later comparison has merged; what was found by the others is forgotten."""
-    later = await tx.value(_MERGED_LATER, parameters)
+    later = await tx.fetch_value(_MERGED_LATER, parameters)
     if later is None:
         return comparison.looked_at
     left = [rule for rule in comparison.job.rules if rule not in later]  # each looks at those that are not asked for

@@ -20,12 +20,12 @@ async def review(ctx: Context, issue_id: str, patch: schema.IssuePatch) -> schem
     issue = await issue_store.lock_issue(ctx, issue_id)
     changed = issue
     if patch.status is UNSET and patch.resolution_notes is UNSET:
-        ctx.changed_nothing()
+        ctx.skip_event()
     else:
         status = issue.status if patch.status is UNSET else patch.status
         notes = issue.resolution_notes if patch.resolution_notes is UNSET else patch.resolution_notes
         changed = await issue_store.review(ctx, issue, status=status, notes=notes, reviewer=await ctx.email())
-    ctx.concerns(
+    ctx.set_subject(
         "issue",
         issue.id,
         issue.primary_identifier,
@@ -57,9 +57,9 @@ async def review_many(ctx: Context, patch: schema.IssuesPatch) -> schema.IssuesR
     done = await issue_store.review_many(ctx, conditions, pairs, patch, reviewer=await ctx.email())
     _check_count(conditions, done.updated, len(pairs))
     if not done.updated:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return schema.IssuesReviewed(updated=0, reviewed_at=None)
-    ctx.concerns("issues", pairs[0].tape_id if len(pairs) == 1 else ctx.tenant, None, **_details(patch, done))
+    ctx.set_subject("issues", pairs[0].tape_id if len(pairs) == 1 else ctx.tenant, None, **_details(patch, done))
     return done
 
 

@@ -14,9 +14,9 @@ from service.mappings.schema import naming_a_mapping
 from service.platform.base.problem import NotFound
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, page
+from service.platform.unit.listing import columns_of, fetch_page
 from service.platform.unit.records import Records
-from service.platform.unit.storage import leave
+from service.platform.unit.storage import release
 from service.reconciliation import schema
 
 _TAPE = columns_of(schema.Tape)
@@ -52,7 +52,7 @@ async def show_tape(ctx: Context, tape_id: str) -> schema.Tape:
         TapeNotFound: as `tapes.get`.
     """
     sql = f"SELECT {_TAPE} FROM tapes WHERE id = %s"
-    return _with_doubt(await ctx.one(schema.Tape, sql, [tape_id], missing=schema.TapeNotFound))
+    return _with_doubt(await ctx.fetch_one(schema.Tape, sql, [tape_id], missing=schema.TapeNotFound))
 
 
 def _with_doubt(tape: schema.Tape) -> schema.Tape:
@@ -67,14 +67,16 @@ async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
     asked = {
         "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
     }  # fmt: skip
-    tapes_page = await page(ctx, schema.Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
+    tapes_page = await fetch_page(
+        ctx, schema.Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id"
+    )
     return msgspec.structs.replace(tapes_page, items=[_with_doubt(tape) for tape in tapes_page.items])
 
 
 async def finish_tape(unit: Unit, tape: schema.TapeRow, row: dict[str, Any]) -> None:
     """The tape's loans are stored."""
     if tape.loans_key is not None:  # of another reading
-        await leave(unit, [tape.loans_key])
+        await release(unit, [tape.loans_key])
     await unit.execute(
         """
         UPDATE tapes SET processing_status = 'completed', error_message = NULL, loans_key = %(loans_key)s,
@@ -88,7 +90,7 @@ async def finish_tape(unit: Unit, tape: schema.TapeRow, row: dict[str, Any]) -> 
 
 async def fail_tape(unit: Unit, tape_id: str, message: str) -> str | None:
     """The tape cannot be used; its file's name, or None where nothing was to be done with it."""
-    name: str | None = await unit.value(
+    name: str | None = await unit.fetch_value(
         """
         UPDATE tapes SET processing_status = 'failed', error_message = %s, processed_at = now()
         WHERE id = %s AND processing_status = 'processing'
@@ -125,12 +127,12 @@ async def own_tolerances(ctx: Context) -> dict[str, float]:
         tolerances: dict[str, float] | None
 
     sql = "SELECT settings -> 'reconciliation_tolerances' AS tolerances FROM tenants WHERE id = %s"
-    return (await ctx.one(Row, sql, [ctx.tenant], missing=NotFound)).tolerances or {}
+    return (await ctx.fetch_one(Row, sql, [ctx.tenant], missing=NotFound)).tolerances or {}
 
 
 async def running_job(ctx: Context, row: dict[str, Any]) -> schema.Job | None:
     """The same comparison, of the same columns, that is under way already."""
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         schema.Job,
         f"""
         SELECT {comparisons.columns} FROM reconciliations
@@ -182,7 +184,7 @@ _STORED = columns_of(
 
 async def find_comparison(unit: Unit, tape_id: str, job_id: str | None = None) -> StoredComparison | None:
     """A completed comparison of a tape: the one of that identifier, else the newest one."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         StoredComparison,
         f"""
         SELECT {_STORED} FROM reconciliations r JOIN tapes t ON t.tenant_id = r.tenant_id AND t.id = r.tape_id
@@ -200,7 +202,7 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
     Raises:
         JobNotFound: as `comparisons.get`.
     """
-    return await unit.one(
+    return await unit.fetch_one(
         JobRow,
         """
         SELECT r.id, r.tape_id, r.workbook_id, r.status, r.rules, r.tolerances,
@@ -242,7 +244,7 @@ async def resume_job(unit: Unit, job_id: str) -> bool:
 
 async def fail_job(unit: Unit, job_id: str, message: str) -> str | None:
     """The comparison cannot be made; the name of its tape's file, or None where nothing was to be done with it."""
-    name: str | None = await unit.value(
+    name: str | None = await unit.fetch_value(
         """
         UPDATE reconciliations r SET status = 'failed', error_message = %s, completed_at = now()
         FROM tapes t WHERE r.id = %s AND r.status = 'processing' AND t.id = r.tape_id

@@ -70,7 +70,7 @@ async def take_in_tape(
             "created_by": email,
         },
     )
-    ctx.concerns("tape", tape_id, file.file_name, trustee_name=about.trustee_name, file_size=file.size_bytes)
+    ctx.set_subject("tape", tape_id, file.file_name, trustee_name=about.trustee_name, file_size=file.size_bytes)
     message = "The tape was taken in; its loans can be read and compared once it is completed."
     return TapeUploaded(tape_id=tape_id, job_id=job_id, status="processing", message=message)
 

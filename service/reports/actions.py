@@ -180,7 +180,7 @@ async def download(ctx: Context, report_id: UUID) -> Streamed:
     row = await store.reports.get(ctx, report_id)
     if row.document_id is None:
         raise schema.ReportNotReady.at(["path", "report_id"], row.error_details or f"its status is {row.status}")
-    ctx.concerns("report", report_id, row.filename, report_type=row.report_type, format=row.format)
+    ctx.set_subject("report", report_id, row.filename, report_type=row.report_type, format=row.format)
     return await documents.download(ctx, row.document_id, gone=schema.ReportExpired)
 
 
@@ -190,4 +190,4 @@ async def delete(ctx: Context, report_id: UUID) -> None:
     await store.reports.delete(ctx, report_id)
     if row.document_id is not None:
         await documents.remove(ctx, row.document_id)
-    ctx.concerns("report", report_id, row.filename, report_type=row.report_type, status=row.status)
+    ctx.set_subject("report", report_id, row.filename, report_type=row.report_type, status=row.status)

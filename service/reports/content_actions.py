@@ -24,7 +24,7 @@ from service.compliance.shared import NotRepeatable, RepeatedRun, StoredRun
 from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
 from service.mappings.schema import MappingTooSlow
-from service.platform.clock import there
+from service.platform.clock import local_time
 from service.platform.unit.context import Unit
 from service.reconciliation import shared as reconciliation
 from service.reconciliation.schema import Issue
@@ -51,7 +51,7 @@ async def write(unit: Unit, report: ReportRow, path: Path, labels: Mapping[str, 
 
 async def _moment(unit: Unit) -> datetime:
     """When the report is made, as a document's date has it, by the tenant's clocks."""
-    return await unit.there(unit.now().replace(microsecond=0))
+    return await unit.local_time(unit.now().replace(microsecond=0))
 
 
 # Compliance -----------------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path, labels: Mapping[
         compliance_content,
         _results(run),
         None if now is None else now.portfolio,
-        origin=_origin(run, now, remarks, partial(there, zone=await unit.zone())),
+        origin=_origin(run, now, remarks, partial(local_time, zone=await unit.zone())),
         generated_at=await _moment(unit),
         suite=run.test_suite,
         definition=definition,
@@ -216,7 +216,7 @@ async def _write_comparison(unit: Unit, report: ReportRow, path: Path) -> None:
     assert report.tape_id is not None, "it is of a tape"
     comparison = await reconciliation.find_comparison(unit, report.tape_id, report.job_id)
     assert comparison is not None, "a comparison that a report shows stays"
-    compared_at = None if comparison.completed_at is None else await unit.there(comparison.completed_at)
+    compared_at = None if comparison.completed_at is None else await unit.local_time(comparison.completed_at)
     content = _to_compared(comparison, await _moment(unit), compared_at)
     with path.open("wb") as file:
         await asyncio.to_thread(_write_lines, file, [content])

@@ -44,7 +44,7 @@ async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return True
 
 
-@jobs.job("reports.make", failed=mark_failed, lifted=lift, flag="reports")
+@jobs.job("reports.make", on_failure=mark_failed, on_retry=lift, flag="reports")
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     """Make a report's file: it is completed, or says why it cannot be made."""
     try:

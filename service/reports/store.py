@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.platform.route.api import Slice
 from service.platform.unit.context import Context
-from service.platform.unit.listing import columns_of, rows_of
+from service.platform.unit.listing import columns_of, fetch_slice
 from service.platform.unit.records import Records
 from service.reports.schema import Report, ReportList, ReportNotFound, ReportRow
 
@@ -38,14 +38,13 @@ _ORDER = {
 
 async def read_page(ctx: Context, query: ReportList) -> Slice[Report]:
     """Some of the reports."""
-    rows = await rows_of(
+    rows = await fetch_slice(
         ctx,
         Report,
         _REPORT,
         f"{_FROM} WHERE true",
         {"report_type": query.report_type},
         order=_ORDER[query.sort_by].format(query.sort_dir),
-        limit=query.limit,
-        offset=query.skip,
+        part=(query.limit, query.skip),
     )
     return Slice(*rows, query.skip, query.limit)

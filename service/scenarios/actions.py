@@ -40,28 +40,28 @@ async def create(ctx: Context, body: schema.ScenarioCreate) -> schema.ScenarioDe
     await store.scenarios.add(ctx, {**record, "id": scenario_id, "created_by": await ctx.email()})
     if body.trades:
         await store.add_trades(ctx, scenario_id, body.trades)
-    ctx.concerns("scenario", scenario_id, body.name, trades=len(body.trades), base_workbook_id=body.base_workbook_id)
+    ctx.set_subject("scenario", scenario_id, body.name, trades=len(body.trades), base_workbook_id=body.base_workbook_id)
     return await detail(ctx, scenario_id)
 
 
 async def detail(ctx: Context, scenario_id: UUID) -> schema.ScenarioDetail:
     """A scenario."""
     row = await store.scenarios.get(ctx, scenario_id)
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return narrow(schema.ScenarioDetail, row)
 
 
 async def update(ctx: Context, scenario_id: UUID, patch: schema.ScenarioPatch) -> schema.ScenarioDetail:
     """Change what is given of a scenario; with another base it is a draft again."""
     scenario = await _lock(ctx, scenario_id)
-    ctx.match(scenario.version)
+    ctx.check_if_match(scenario.version)
     changes = patch.changes()
     if changes:
         has_new_base = changes.get("base_workbook_id", scenario.base_workbook_id) != scenario.base_workbook_id
         await store.update(ctx, scenario_id, changes, has_new_base=has_new_base)
-        ctx.concerns("scenario", scenario_id, changes.get("name", scenario.name), changed=sorted(changes))
+        ctx.set_subject("scenario", scenario_id, changes.get("name", scenario.name), changed=sorted(changes))
     else:
-        ctx.changed_nothing()
+        ctx.skip_event()
     return await detail(ctx, scenario_id)
 
 
@@ -69,7 +69,7 @@ async def delete(ctx: Context, scenario_id: UUID) -> None:
     """Delete a scenario with its trades and what came of them."""
     scenario = await _lock(ctx, scenario_id)
     await store.scenarios.delete(ctx, scenario_id)
-    ctx.concerns("scenario", scenario_id, scenario.name, trades=scenario.trade_count)
+    ctx.set_subject("scenario", scenario_id, scenario.name, trades=scenario.trade_count)
 
 
 async def _lock(ctx: Context, scenario_id: UUID) -> store.LockedScenario:
@@ -100,7 +100,7 @@ async def add_trade(ctx: Context, scenario_id: UUID, body: schema.TradeCreate) -
     stored = await store.add_trade(ctx, scenario_id, body)
     await store.touch(ctx, scenario_id)
     (trade,) = await ctx.compute(_with_warnings, [stored])
-    ctx.concerns("trade", trade.id, scenario.name, scenario_id=scenario_id, **_name_fields(body))
+    ctx.set_subject("trade", trade.id, scenario.name, scenario_id=scenario_id, **_name_fields(body))
     return trade
 
 
@@ -120,7 +120,7 @@ async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
     scenario = await _lock(ctx, scenario_id)
     await store.remove_trade(ctx, scenario_id, trade_id)
     await store.touch(ctx, scenario_id)
-    ctx.concerns("trade", trade_id, scenario.name, scenario_id=scenario_id)
+    ctx.set_subject("trade", trade_id, scenario.name, scenario_id=scenario_id)
 
 
 def _name_fields(trade: schema.TradeCreate) -> dict[str, object]:
@@ -191,7 +191,7 @@ async def simulate(ctx: Context, scenario_id: UUID) -> schema.Simulated:
     )
     shown_trades = await ctx.compute(_with_warnings, trades)
     await store.complete(ctx, scenario_id, scenario.version, done)
-    ctx.concerns(
+    ctx.set_subject(
         "scenario",
         scenario_id,
         scenario.name,
@@ -225,7 +225,7 @@ async def prepare_base(
     if workbook_id is None:
         raise schema.NoBaseWorkbook
     ready = await compliance.prepare(ctx, workbook_id, suite=suite or "enhanced")
-    ctx.knows_email(ready.subject.email)
+    ctx.set_email(ready.subject.email)
     return ready, suite or (DEAL_SUITE if ready.definition_version else "enhanced")
 
 
@@ -290,7 +290,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
     )
     if not isinstance(proposal, child.ProposalFound):
         raise _no_proposal(ctx, proposal, stored)
-    ctx.concerns(
+    ctx.set_subject(
         "scenario",
         scenario_id,
         row.name,

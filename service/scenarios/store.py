@@ -14,7 +14,7 @@ from msgspec import Struct
 from service.platform.base.problem import ConcurrentModification
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Context
-from service.platform.unit.listing import rows_of
+from service.platform.unit.listing import fetch_slice
 from service.platform.unit.records import Records
 from service.scenarios import schema
 from service.workbooks.schema import WorkbookInUse, WorkbookNotFound
@@ -71,7 +71,7 @@ async def lock_to_edit(ctx: Context, scenario_id: UUID) -> LockedScenario:
     Raises:
         ScenarioNotFound: as `get`.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         LockedScenario,
         f"""
         SELECT {_LOCKED}, pg_try_advisory_xact_lock_shared(scenario_lock(tenant_id, id)) AS is_free
@@ -88,7 +88,7 @@ async def lock_to_simulate(ctx: Context, scenario_id: UUID) -> LockedScenario:
     Raises:
         ScenarioNotFound: as `get`.
     """
-    return await ctx.one(
+    return await ctx.fetch_one(
         LockedScenario,
         f"""
         SELECT {_LOCKED}, pg_try_advisory_xact_lock(scenario_lock(tenant_id, id)) AS is_free
@@ -101,15 +101,14 @@ async def lock_to_simulate(ctx: Context, scenario_id: UUID) -> LockedScenario:
 
 async def read_page(ctx: Context, query: schema.ScenarioList) -> schema.ScenarioPage:
     """A page of scenarios, the newest first."""
-    items, total = await rows_of(
+    items, total = await fetch_slice(
         ctx,
         schema.Scenario,
         _SCENARIO,
         "scenario_states WHERE true",
         {"status": query.status_filter},
         order="created_at DESC, id",
-        limit=query.page_size,
-        offset=query.offset,
+        part=(query.page_size, query.offset),
     )
     pages = -(-total // query.page_size)
     return schema.ScenarioPage(items=items, total=total, page=query.page, page_size=query.page_size, pages=pages)
@@ -164,7 +163,7 @@ async def results(ctx: Context, scenario_id: UUID) -> schema.SimulationResults:
         ScenarioNotFound: as `get`.
     """
     sql = "SELECT coalesce(simulation -> 'results', '[]') AS results FROM scenarios WHERE id = %s"
-    return await ctx.one(schema.SimulationResults, sql, [scenario_id], missing=schema.ScenarioNotFound)
+    return await ctx.fetch_one(schema.SimulationResults, sql, [scenario_id], missing=schema.ScenarioNotFound)
 
 
 # Trades ---------------------------------------------------------------------------------------------------------------
@@ -184,7 +183,7 @@ class _TradeRow(Struct, frozen=True):
 
 async def trades(ctx: Context, scenario_id: UUID) -> list[schema.StoredTrade]:
     """The trades of a scenario, in the order in which they apply."""
-    rows = await ctx.all(
+    rows = await ctx.fetch_all(
         _TradeRow,
         "SELECT id, scenario_id, created_at, trade FROM scenario_trades WHERE scenario_id = %s ORDER BY number",
         [scenario_id],
@@ -214,7 +213,7 @@ async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[schema.Tr
 
 async def add_trade(ctx: Context, scenario_id: UUID, trade: schema.TradeCreate) -> schema.StoredTrade:
     """One trade that applies behind those that are there."""
-    (row,) = await ctx.all(
+    (row,) = await ctx.fetch_all(
         _TradeRow, _ADD + "RETURNING id, scenario_id, created_at, trade", _trade_rows(ctx, scenario_id, [trade])
     )
     return row.stored

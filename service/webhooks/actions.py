@@ -43,7 +43,7 @@ async def create(ctx: Context, body: schema.WebhookCreate) -> schema.NewWebhook:
             **kept,
         },
     )
-    ctx.concerns("webhook", webhook_id, host_of(body.url), events=body.events)
+    ctx.set_subject("webhook", webhook_id, host_of(body.url), events=body.events)
     webhook = await store.webhooks.get(ctx, webhook_id)
     return schema.NewWebhook(**msgspec.structs.asdict(webhook), secret=secret)
 
@@ -57,9 +57,9 @@ async def update(ctx: Context, webhook_id: UUID, patch: schema.WebhookPatch) -> 
     if "events" in changes:
         changes["events"] = list(dict.fromkeys(changes["events"]))
     if not changes:
-        ctx.changed_nothing()
+        ctx.skip_event()
         return await store.webhooks.get(ctx, webhook_id)
-    ctx.concerns("webhook", webhook_id, host_of(changes.get("url", target.url)), changed=sorted(changes))
+    ctx.set_subject("webhook", webhook_id, host_of(changes.get("url", target.url)), changed=sorted(changes))
     changes["updated_at"] = ctx.now()
     enabled = changes.get("enabled", target.enabled)
     if enabled is not target.enabled:
@@ -73,7 +73,7 @@ async def delete(ctx: Context, webhook_id: UUID) -> None:
     """Delete a webhook; a job removes its deliveries."""
     url = (await store.targets.pop(ctx, webhook_id)).url
     await ctx.enqueue("webhooks.wake", queue="webhooks", arguments={"webhook_id": str(webhook_id)})
-    ctx.concerns("webhook", webhook_id, host_of(url))
+    ctx.set_subject("webhook", webhook_id, host_of(url))
 
 
 async def rotate(ctx: Context, webhook_id: UUID, body: schema.SecretRotation) -> schema.RotatedSecret:
@@ -83,7 +83,7 @@ async def rotate(ctx: Context, webhook_id: UUID, body: schema.SecretRotation) ->
     until = ctx.now() + timedelta(hours=body.overlap_hours) if body.overlap_hours else None
     old = {"old_secret": target.secret if until else None, "old_secret_until": until}
     await store.targets.change(ctx, webhook_id, {**kept, **old, "updated_at": ctx.now()})
-    ctx.concerns("webhook", webhook_id, host_of(target.url), overlap_hours=body.overlap_hours)
+    ctx.set_subject("webhook", webhook_id, host_of(target.url), overlap_hours=body.overlap_hours)
     return schema.RotatedSecret(id=webhook_id, secret=secret, old_secret_until=until)
 
 
@@ -96,7 +96,7 @@ async def deliveries(ctx: Context, webhook_id: UUID, query: schema.DeliveryList)
 async def test(ctx: Context, webhook_id: UUID) -> schema.Delivery:
     """Send a test event at once, past what waits; it is tried once, and counts for nothing."""
     target = await store.targets.get(ctx, webhook_id)
-    ctx.concerns("webhook", webhook_id, host_of(target.url))
+    ctx.set_subject("webhook", webhook_id, host_of(target.url))
     await ctx.email()
     await ctx.commit()  # no connection is target while the receiver takes its time
     message_id, moment = f"msg_{new_id().hex}", ctx.now()
@@ -128,7 +128,7 @@ async def replay(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> schema.De
     again = new_id()
     await store.repeat(ctx, webhook_id, delivery_id, again)
     await ctx.enqueue("webhooks.wake", queue="webhooks", arguments={"webhook_id": str(webhook_id)})
-    ctx.concerns("webhook", webhook_id, host_of(target.url), delivery_id=again, replay_of=delivery_id)
+    ctx.set_subject("webhook", webhook_id, host_of(target.url), delivery_id=again, replay_of=delivery_id)
     return await store.delivery(ctx, webhook_id, again)
 
 

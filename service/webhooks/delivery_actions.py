@@ -109,7 +109,7 @@ async def _disable(unit: Unit, webhook_id: UUID, reason: str) -> None:
 
 async def hasten(unit: Unit, webhook_id: UUID) -> None:
     """What waits for its next attempt is tried at once."""
-    await unit.hasten(DELIVER, queue="webhooks", arguments={"webhook_id": str(webhook_id)})
+    await unit.make_due(DELIVER, queue="webhooks", arguments={"webhook_id": str(webhook_id)})
 
 
 def host_of(url: str) -> str:

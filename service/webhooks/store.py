@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, page
+from service.platform.unit.listing import columns_of, fetch_page
 from service.platform.unit.records import Records, insert
 from service.platform.work.attempt import TRIED, Attempt, tried_with
 from service.webhooks.schema import Delivery, DeliveryList, DeliveryNotFound, Webhook, WebhookNotFound
@@ -62,7 +62,7 @@ async def create(ctx: Context, row: dict[str, Any]) -> None:
 
 async def read_page(ctx: Context, query: PageQuery) -> Page[Webhook]:
     """A page of the tenant's webhooks, the oldest first."""
-    return await page(ctx, Webhook, webhooks.columns, "webhooks WHERE true", {}, query, order="created_at, id")
+    return await fetch_page(ctx, Webhook, webhooks.columns, "webhooks WHERE true", {}, query, order="created_at, id")
 
 
 # Deliveries -----------------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ async def read_page(ctx: Context, query: PageQuery) -> Page[Webhook]:
 
 async def deliveries(ctx: Context, webhook_id: UUID, query: DeliveryList) -> Page[Delivery]:
     """A page of a webhook's deliveries, the newest first."""
-    return await page(
+    return await fetch_page(
         ctx,
         Delivery,
         _DELIVERY,
@@ -88,7 +88,7 @@ async def delivery(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> Deliver
         DeliveryNotFound: it has none of that identifier.
     """
     sql = f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE webhook_id = %s AND id = %s"
-    return await ctx.one(Delivery, sql, [webhook_id, delivery_id], missing=DeliveryNotFound)
+    return await ctx.fetch_one(Delivery, sql, [webhook_id, delivery_id], missing=DeliveryNotFound)
 
 
 async def add_delivery(ctx: Context, row: dict[str, Any]) -> None:
@@ -117,7 +117,7 @@ async def repeat(ctx: Context, webhook_id: UUID, delivery_id: UUID, new_id: UUID
 async def next_waiting(unit: Unit, webhook_id: UUID) -> WaitingDelivery | None:
     """The first delivery that waits; where there is none the line is served no more, until an event comes."""
     await unit.execute("SELECT FROM webhook_queues WHERE webhook_id = %s FOR UPDATE", [webhook_id])
-    delivery = await unit.one_or_none(
+    delivery = await unit.fetch_one_or_none(
         WaitingDelivery,
         """
         SELECT id, message_id, payload, jsonb_array_length(attempts) AS tries FROM webhook_deliveries

@@ -100,7 +100,7 @@ async def word_facts(unit: Unit, purpose: Purpose, question: str, facts: Sequenc
         if not asked.facts:
             return None
         await unit.commit()
-        reply = await model.reply(unit.payer, _messages(purpose, asked))
+        reply = await model.reply(unit.tenant_key, _messages(purpose, asked))
         checked = await unit.compute(_check, reply, asked)
     except (NoReply, Unavailable):
         return None

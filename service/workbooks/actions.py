@@ -36,7 +36,7 @@ async def upload(ctx: Context, form: schema.UploadForm) -> schema.Uploaded:
 async def detail(ctx: Context, workbook_id: UUID, query: schema.Detail) -> schema.Workbook:
     """A workbook, with as much as was asked for."""
     row = await store.workbooks.get(ctx, workbook_id)
-    ctx.tag(row.version)
+    ctx.set_etag(row.version)
     return schema.Workbook(
         **head(row),
         sheets=await store.sheets(ctx, workbook_id) if query.include_sheets else UNSET,
@@ -112,18 +112,18 @@ async def file(ctx: Context, workbook_id: UUID, query: schema.FileQuery) -> Stre
     if number > len(files):
         raise schema.FileNotFound.at(["query", "number"], f"the workbook's files are 1 to {len(files)}")
     chosen = files[number - 1]
-    ctx.concerns("workbook", workbook_id, row.name, file_name=chosen.file_name)
+    ctx.set_subject("workbook", workbook_id, row.name, file_name=chosen.file_name)
     return await shared.original(ctx, chosen)
 
 
 async def update(ctx: Context, workbook_id: UUID, patch: schema.WorkbookPatch) -> schema.Workbook:
     """Change what is said about a workbook."""
     row = await store.workbooks.get(ctx, workbook_id, lock=True)
-    ctx.match(row.version)
+    ctx.check_if_match(row.version)
     changes = patch.changes()
     if not changes:
-        ctx.changed_nothing()
-        ctx.tag(row.version)
+        ctx.skip_event()
+        ctx.set_etag(row.version)
         return schema.Workbook(**head(row))
     shared.check_stream(ctx, changes.get("stream_key"))
     if changes.get("mapping_id") is not None:
@@ -131,8 +131,8 @@ async def update(ctx: Context, workbook_id: UUID, patch: schema.WorkbookPatch) -
     if changes.get("deal_id") is not None:
         await store.check_deal(ctx, changes["deal_id"])
     changed = await store.workbooks.update(ctx, workbook_id, changes)
-    ctx.concerns("workbook", workbook_id, changed.name, changed=sorted(changes))
-    ctx.tag(changed.version)
+    ctx.set_subject("workbook", workbook_id, changed.name, changed=sorted(changes))
+    ctx.set_etag(changed.version)
     return schema.Workbook(**head(changed))
 
 
@@ -142,8 +142,8 @@ async def recalculate(ctx: Context, workbook_id: UUID, locale: schema.LocaleTag 
     await ctx.enqueue(
         "workbooks.recalculate", queue="calculate", arguments={"workbook_id": str(workbook_id), "locale": locale}
     )
-    ctx.concerns("workbook", workbook_id, row.name)
-    ctx.tag(row.version)
+    ctx.set_subject("workbook", workbook_id, row.name)
+    ctx.set_etag(row.version)
     return schema.Workbook(**head(row))
 
 
@@ -153,7 +153,7 @@ async def delete(ctx: Context, workbook_id: UUID) -> None:
     if row.status in schema.BUSY or row.written_by:
         raise schema.WorkbookInUse
     await store.hide(ctx, workbook_id)
-    ctx.concerns("workbook", workbook_id, row.name)
+    ctx.set_subject("workbook", workbook_id, row.name)
 
 
 # From the stored row --------------------------------------------------------------------------------------------------

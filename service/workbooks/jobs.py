@@ -39,7 +39,7 @@ async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return await store.resume_parsing(unit, UUID(arguments["workbook_id"]))
 
 
-@jobs.job("workbooks.parse", failed=mark_failed, lifted=lift, flag="uploads")
+@jobs.job("workbooks.parse", on_failure=mark_failed, on_retry=lift, flag="uploads")
 async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
     """Turn uploaded files into stored columns, with values in formulas that came without: the workbook becomes ready,
     or carries what is wrong with a file."""
@@ -48,7 +48,7 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
     if row is None:
         return
     files = await store.files(unit, row)
-    now = await unit.there(unit.now())
+    now = await unit.local_time(unit.now())
     await unit.commit()  # no connection is held while the files are read
     with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         paths = [await unit.resources.blobs.path(file.content_hash) for file in files]
@@ -89,7 +89,9 @@ async def lift_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str)
     return True
 
 
-@jobs.job("workbooks.recalculate", failed=mark_recalculation_failed, lifted=lift_recalculation, flag="recalculation")
+@jobs.job(
+    "workbooks.recalculate", on_failure=mark_recalculation_failed, on_retry=lift_recalculation, flag="recalculation"
+)
 async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     """Calculate every formula of a stored workbook anew: it becomes ready again, or carries what stopped it."""
     workbook_id = UUID(arguments["workbook_id"])
@@ -98,7 +100,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
         return
     manifest = Manifest.from_json(await store.book(unit, workbook_id))
     now = unit.now()
-    there = await unit.there(now)
+    there = await unit.local_time(now)
     await unit.commit()  # no connection is held while it calculates
     with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         try:

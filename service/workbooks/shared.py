@@ -148,7 +148,7 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
         WorkbookNotReady, Damaged: as `locate_book`.
         MappingTooSlow: it takes longer, or more memory, than it may.
     """
-    day = row.as_of or (await ctx.there(row.created_at)).date()
+    day = row.as_of or (await ctx.local_time(row.created_at)).date()
     asked = child.DetectionOrder(
         workbook_id=row.id,
         mapping=mapping,

@@ -15,9 +15,9 @@ from service.platform.config import Tier
 from service.platform.data.database import containing
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, page
+from service.platform.unit.listing import columns_of, fetch_page
 from service.platform.unit.records import Records
-from service.platform.unit.storage import leave
+from service.platform.unit.storage import release
 from service.workbooks import schema
 
 workbooks = Records(
@@ -45,7 +45,7 @@ async def read_page(ctx: Context, query: schema.WorkbookList) -> Page[schema.Wor
     asked = {"pattern": containing(query.search), "deal_id": query.deal_id}
     matching = {"pattern": "name ILIKE %(pattern)s"}
     source = "workbooks WHERE deleted_at IS NULL"
-    return await page(ctx, schema.Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
+    return await fetch_page(ctx, schema.Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
 
 
 # Room for one more ----------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class Room(Struct, frozen=True, kw_only=True):
 
 async def room(ctx: Unit) -> Room:
     """What the tenant may upload and has."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         Room,
         """
         SELECT t.subscription_tier AS tier, (t.settings ->> 'max_workbook_size_mb')::integer AS max_workbook_size_mb,
@@ -90,7 +90,7 @@ async def check_deal(unit: Unit, deal_id: UUID) -> None:
     Raises:
         DealNotFound: there is none.
     """
-    if not await unit.value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
+    if not await unit.fetch_value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
         raise schema.DealNotFound
 
 
@@ -118,7 +118,7 @@ async def put_files(ctx: Context, workbook_id: UUID, files: Sequence[SourceFile]
 
 async def files(unit: Unit, row: schema.WorkbookRow) -> list[SourceFile]:
     """The files that a workbook is made of, in the order in which they came."""
-    several = await unit.all(
+    several = await unit.fetch_all(
         SourceFile,
         "SELECT file_name, file_size, content_hash FROM workbook_files WHERE workbook_id = %s ORDER BY index",
         [row.id],
@@ -174,7 +174,7 @@ async def begin_recalculation(unit: Unit, workbook_id: UUID) -> schema.WorkbookR
         WorkbookNotReady: it is in another state, or a record writes it.
     """
     _check_unwritten(await workbooks.get(unit, workbook_id, lock=True))
-    return await unit.one(
+    return await unit.fetch_one(
         schema.WorkbookRow,
         f"""
         UPDATE workbooks SET status = 'recalculating', error_message = NULL, version = version + 1, updated_at = now()
@@ -248,7 +248,7 @@ async def end_writing(unit: Unit, workbook_id: UUID, by: str) -> None:
 
 async def fail(unit: Unit, workbook_id: UUID, message: str) -> str | None:
     """The workbook cannot be parsed or recalculated; its name, or None where nothing was to be done with it."""
-    name: str | None = await unit.value(
+    name: str | None = await unit.fetch_value(
         """
         UPDATE workbooks SET status = 'error', error_message = %s, version = version + 1, updated_at = now()
         WHERE id = %s AND status IN ('processing', 'recalculating')
@@ -286,7 +286,7 @@ async def hide(ctx: Context, workbook_id: UUID) -> None:
 
 async def sheets(ctx: Context, workbook_id: UUID) -> list[schema.Sheet]:
     """The sheets of a workbook, in its order."""
-    return await ctx.all(
+    return await ctx.fetch_all(
         schema.Sheet,
         """
         SELECT id, name, index, state, row_count, column_count, formula_count > 0 AS has_formulas, formula_count,
@@ -303,7 +303,7 @@ async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> schema.SheetRow:
     Raises:
         SheetNotFound: the workbook has no such sheet.
     """
-    return await unit.one(
+    return await unit.fetch_one(
         schema.SheetRow,
         """
         SELECT id, name, index, header_row, headers, types,
@@ -320,7 +320,7 @@ async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> schema.SheetRow:
 
 async def book(unit: Unit, workbook_id: UUID) -> str:
     """The manifest of a parsed workbook's stored columns, as JSON; `file` of each sheet is its blob's key."""
-    return str(await unit.value("SELECT book FROM workbooks WHERE id = %s", [workbook_id]))
+    return str(await unit.fetch_value("SELECT book FROM workbooks WHERE id = %s", [workbook_id]))
 
 
 # Blobs ----------------------------------------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ async def book(unit: Unit, workbook_id: UUID) -> str:
 
 async def leave_blobs(unit: Unit, workbook_id: UUID) -> None:
     """The workbook may soon name other blobs than it does; those that nothing names then are freed in a while."""
-    keys = await unit.value(
+    keys = await unit.fetch_value(
         """
         SELECT array_agg(key) FROM (
             SELECT content_hash AS key FROM workbooks WHERE id = %(id)s
@@ -337,4 +337,4 @@ async def leave_blobs(unit: Unit, workbook_id: UUID) -> None:
         """,
         {"id": workbook_id},
     )
-    await leave(unit, keys or [])
+    await release(unit, keys or [])

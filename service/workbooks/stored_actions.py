@@ -16,7 +16,7 @@ from core.grid.codec import Manifest, open_sheet
 from service.platform.base.secrets import new_id
 from service.platform.data.blobs import hash_path
 from service.platform.unit.context import Unit
-from service.platform.unit.storage import keep
+from service.platform.unit.storage import store_blob
 from service.workbooks import sheet_actions, store
 from service.workbooks.store import NewSheet
 
@@ -47,7 +47,7 @@ async def keep_columns(
     # Sorted: in one order, so that two jobs cannot wait for each other.
     new_files = {sheet.key: path for path, sheet in zip(paths, files, strict=True) if path not in stored}
     for key, path in sorted(new_files.items()):
-        await keep(unit, path, key)
+        await store_blob(unit, path, key)
     records = [replace(record, file=sheet.key) for record, sheet in zip(manifest.sheets, files, strict=True)]
     book = replace(manifest, sheets=tuple(records)).to_json()
     rows = [

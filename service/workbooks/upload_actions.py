@@ -26,7 +26,7 @@ from service.platform.config import Settings
 from service.platform.data.scratch import folder_for
 from service.platform.route.api import Upload
 from service.platform.unit.context import Context
-from service.platform.unit.storage import keep
+from service.platform.unit.storage import store_blob
 from service.platform.work.jobs import SMALL_BYTES
 from service.workbooks import schema, store
 from service.workbooks.store import NewSheet, Room, SourceFile
@@ -123,8 +123,8 @@ async def take_in(
     await store.put_sheets(ctx, row.id, sheets)
     small = row.file_size <= SMALL_BYTES
     await ctx.enqueue("workbooks.parse", queue="parse", arguments={"workbook_id": str(row.id)}, small=small)
-    ctx.concerns("workbook", row.id, row.name, file_name=row.file_name, file_size=row.file_size)
-    ctx.tag(row.version)
+    ctx.set_subject("workbook", row.id, row.name, file_name=row.file_name, file_size=row.file_size)
+    ctx.set_etag(row.version)
     sizes = [schema.SheetSize(name=s.name, row_count=s.row_count, column_count=s.column_count) for s in sheets]
     return schema.Uploaded(**head(row), sheets=sizes)
 
@@ -194,7 +194,7 @@ async def _receive(
         check(room)
         _check_size(ctx, where, room, size_bytes)
         for key, path in sorted({receipt.key: path for receipt, path in zip(received, paths, strict=True)}.items()):
-            await keep(ctx, path, key)
+            await store_blob(ctx, path, key)
     return received
 
 
@@ -206,7 +206,7 @@ async def _look_at(ctx: Context, where: list[str], file: Upload, path: Path, ext
         raise schema.InvalidFile.at(where, refusal.hint + others) from None
     try:
         return await ctx.resources.probes(
-            ctx.payer,
+            ctx.tenant_key,
             _take,
             file,
             path,

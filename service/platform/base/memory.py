@@ -1,4 +1,4 @@
-"""The memory of one process: its caches, and the limit above which these go and load is shed."""
+"""The memory of one process: its caches, and the limit above which load is shed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 class Memory:
-    """The caches of a process by their names, and whether it has more memory than it may."""
+    """The caches of a process by name, and whether its memory is short."""
 
     def __init__(self, bytes_most: int) -> None:
         self._bytes_most = bytes_most
@@ -30,15 +30,17 @@ class Memory:
         """Nothing that takes memory is begun."""
 
     def cache(self, name: str, *, most: int, bytes_most: int) -> Lru[Any, Any]:
-        """The cache of that name, made when it is first asked for."""
-        found = self.caches.get(name)
-        if found is None:
-            found = self.caches[name] = Lru(most=most, bytes_most=bytes_most)
-        return found
+        """Return the cache of that name; make it the first time."""
+        lru = self.caches.get(name)
+        if lru is None:
+            lru = self.caches[name] = Lru(most=most, bytes_most=bytes_most)
+        return lru
 
     async def watch(self) -> None:
-        """Look at the process's memory again and again; above its limit forget the least recently used first, and turn
-        callers away for as long as that does not help."""
+        """Watch the process's memory; above its limit drop what was least recently used.
+
+        Callers are turned away for as long as that does not help.
+        """
         relieved = 0.0
         loop = asyncio.get_running_loop()
         while True:
@@ -52,7 +54,7 @@ class Memory:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _relieve(self, excess_bytes: int) -> None:
-        """Forget so much of what is kept, and give what is free back to the system."""
+        """Drop cached values, and give what is free back to the system."""
         while excess_bytes > 0 and (filled := [cache for cache in self.caches.values() if len(cache)]):
             excess_bytes -= min(filled, key=lambda cache: cache.oldest).drop_oldest()
         gc.collect()
@@ -60,7 +62,10 @@ class Memory:
 
 
 def _give_back() -> None:
-    """Have the C library return free memory to the system; elsewhere than on Linux it does so by itself."""
+    """Have the C library return free memory to the system.
+
+    Elsewhere than on Linux it does so by itself.
+    """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

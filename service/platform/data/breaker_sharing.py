@@ -1,4 +1,4 @@
-"""What the processes of a deployment tell each other of their breakers: through Redis, on change and seldom else.
+"""Shares the states of breakers between processes, through Redis.
 
 Each writes what it has counted into one hash, and hears a channel for what all are to do. While Redis is away every
 process has its own state alone.
@@ -18,7 +18,7 @@ from msgspec import Struct
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from service.platform.base.breaker import Figures
+from service.platform.base.breaker import BreakerFigures
 from service.platform.base.breaker_schema import Change, SeenBy, Service
 from service.platform.base.breakers import HISTORY_MAX, Breakers
 from service.platform.data.fallback_cache import Counts, FallbackCache
@@ -60,7 +60,7 @@ log = structlog.get_logger()
 
 
 class SyncCounts(Struct, frozen=True, kw_only=True):
-    """What a process tells of the jobs that it ran in place of a worker."""
+    """What a process reports of the jobs that it ran in place of a worker."""
 
     active: bool = False
     running: int = 0
@@ -69,10 +69,10 @@ class SyncCounts(Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """What a process tells of itself."""
+    """What a process reports of itself."""
 
     process: str
-    breakers: dict[Service, Figures]
+    breakers: dict[Service, BreakerFigures]
     cache: Counts = Counts()
     sync: SyncCounts = SyncCounts()
 
@@ -84,7 +84,7 @@ TOGETHER_SECONDS: Final = 0.01
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """What every process is to do."""
+    """What every process has to do."""
 
     sender: str
     kind: Literal["reset", "clear", "changed"]
@@ -122,7 +122,7 @@ class Sharing:
 
     @property
     def own(self) -> Snapshot:
-        """What this process has to tell."""
+        """What this process reports."""
         return Snapshot(
             process=self._breakers.process,
             breakers=self._breakers.figures(),
@@ -131,9 +131,9 @@ class Sharing:
         )
 
     def changed(self, tenant_id: UUID) -> None:
-        """A tenant changed something, or may have: no process is to give what it kept of it.
+        """Drop cached answers, everywhere, of a tenant that may have changed something.
 
-        The others hear it a moment later, and not while Redis is away: the age of what is given bounds that.
+        Other processes do it a moment later, and not while Redis is away: the age of cached answers bounds that.
         """
         self._cache.changed(tenant_id)
         if self._cache.most > 0 and self._breakers["cache"].is_closed:
@@ -147,7 +147,7 @@ class Sharing:
         await self.order("changed", tenants=tenants)
 
     async def close(self) -> None:
-        """Say what is to be said, and begin nothing more."""
+        """Send what waits, and begin nothing more."""
         self._is_closed = True
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=CLOSING_SECONDS)
@@ -164,7 +164,7 @@ class Sharing:
         task.add_done_callback(self._tasks.discard)
 
     async def order(self, kind: Literal["reset", "clear", "changed"], **what: Any) -> int | None:
-        """Have every other process do something; how many heard it, None where Redis is away."""
+        """Have all other processes do something; return how many heard it, or None."""
         order = Order(sender=self._breakers.process, kind=kind, **what)
         try:
             heard: int = await self._pipeline("PUBLISH", CHANNEL, _encode(order))
@@ -173,33 +173,33 @@ class Sharing:
         return heard
 
     async def snapshots(self) -> tuple[list[Snapshot], SeenBy]:
-        """What every living process told last, this one's as it is now; this one's alone while Redis is away."""
+        """Return the last report of every living process; without Redis this one's alone."""
         others: list[Snapshot] = []
         try:
             now, _ = await self._pipeline("TIME")
-            told = await self._pipeline("HGETALL", PROCESSES)
+            entries = await self._pipeline("HGETALL", PROCESSES)
         except RedisError:
             return [self.own], "this_process"
-        for name, value in zip(told[::2], told[1::2], strict=True):
-            if name != self._breakers.process.encode() and (found := _living(value, int(now))) is not None:
-                others.append(found)
+        for name, value in zip(entries[::2], entries[1::2], strict=True):
+            if name != self._breakers.process.encode() and (snapshot := _living(value, int(now))) is not None:
+                others.append(snapshot)
         return [self.own, *others], "all_processes"
 
     async def changes(self, most: int) -> tuple[list[Change], int, SeenBy]:
-        """The newest changes first, how many are kept, and by whom they were seen."""
+        """Return the newest changes first, how many are kept, and who saw them."""
         own = list(self._breakers.history)[::-1]
         try:
             total = await self._pipeline("LLEN", HISTORY)
             raw = await self._pipeline("LRANGE", HISTORY, 0, most - 1)
         except RedisError:
             return own[:most], len(own), "this_process"
-        told = []
-        for one in raw:
+        known = []
+        for item in raw:
             with suppress(msgspec.MsgspecError):
-                told.append(_decode_change(one))
+                known.append(_decode_change(item))
         waiting = self._untold[:]
-        found = sorted([*waiting, *told], key=lambda change: change.at, reverse=True)
-        return found[:most], min(total + len(waiting), HISTORY_MAX), "all_processes"
+        newest = sorted([*waiting, *known], key=lambda change: change.at, reverse=True)
+        return newest[:most], min(total + len(waiting), HISTORY_MAX), "all_processes"
 
     def _note(self, change: Change) -> None:
         self._untold = [*self._untold, change][-CHANGES_WAITING_MAX:]
@@ -214,7 +214,7 @@ class Sharing:
             await self.tell()
 
     async def tell(self) -> None:
-        """Write down what this process has counted, and what changed."""
+        """Report what this process has counted, and what changed."""
         untold, self._untold = self._untold, []
         try:
             own = self.own
@@ -229,7 +229,7 @@ class Sharing:
     # Heard ------------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Until it is cancelled: tell now and then that this process lives, and do what others say."""
+        """Report now and then that this process lives, and obey orders, until cancelled."""
         loop = asyncio.get_running_loop()
         try:
             while True:

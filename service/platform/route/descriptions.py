@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of each field: its own words where it stands, else the words of its name."""
+"""The words of the OpenAPI document for each field: its own, or of its name."""
 
 from __future__ import annotations
 
@@ -247,29 +247,32 @@ _ADDS: Final = ("Null: ", "Unset: ")
 
 
 def describe(properties: dict[str, Any], kind: type, components: dict[str, Any]) -> None:
-    """Give each property of a class's schema, one of these components, the words that belong to it.
+    """Describe each property of a class's schema.
 
     Those are the string below the field, else the `Meta` of its type, else those of its name, else what the schema
     that it refers to says of itself.
     """
     own = _own(kind)
     names = dict(zip(*(getattr(kind, f"__struct_{each}__", ()) for each in ("encode_fields", "fields")), strict=True))
-    for told, schema in properties.items():
-        words, said = own.get(names.get(told, told)), _of_type(schema) or SHARED.get(told)
-        if words and said and words.startswith(_ADDS):
-            words = f"{sentence(said)} {words}"
-        if words := words or said or _of_reference(schema, components):
+    for name, schema in properties.items():
+        words, text = own.get(names.get(name, name)), _of_type(schema) or SHARED.get(name)
+        if words and text and words.startswith(_ADDS):
+            words = f"{sentence(text)} {words}"
+        if words := words or text or _of_reference(schema, components):
             schema["description"] = sentence(words)
 
 
 def of_path(name: str, path: str) -> str:
-    """The words of a path's parameter: by default it is what a record says of itself in the list that it stands in."""
+    """Return the words of a path's parameter.
+
+    By default it is what a record says of itself in the list that it stands in.
+    """
     words = PATHS.get(name) or SHARED.get(name)
     return sentence(words or f"The `id` of one of GET {path.partition('/{' + name)[0]}")
 
 
 def _of_type(schema: dict[str, Any]) -> str | None:
-    """What the `Meta` of a type says, also of one that may be null."""
+    """Return the words of a type's `Meta`, also of one that may be null."""
     return next((part["description"] for part in (schema, *schema.get("anyOf", ())) if "description" in part), None)
 
 
@@ -279,19 +282,22 @@ def _of_reference(schema: dict[str, Any], components: dict[str, Any]) -> str | N
 
 
 def sentence(words: str) -> str:
-    """With a full stop, and on one line."""
+    """Return a text with a full stop, on one line."""
     text = " ".join(words.split())
     return text if text.endswith(".") else text + "."
 
 
 def _own(kind: type) -> dict[str, str]:
-    """Return the strings below a class's fields, those of its bases and of what a patch is derived from included."""
+    """Return the strings below a class's fields.
+
+    Those of its bases are included, and those of the struct that a patch is derived from.
+    """
     source, names = getattr(kind, "described_by", (None, ()))
-    found = {name: words for name, words in _own(source).items() if name in names} if source else {}
+    texts = {name: words for name, words in _own(source).items() if name in names} if source else {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] in ("core", "service"):
-            found |= _module(base.__module__).get(base.__name__, {})
-    return found
+            texts |= _module(base.__module__).get(base.__name__, {})
+    return texts
 
 
 _LINE: Final = re.compile(r'^(?:class (\w+)|([^\s)])|    (\w+): |    """(.*?)""")', re.MULTILINE | re.DOTALL)
@@ -301,18 +307,18 @@ instead takes twenty times as long, a tenth of a second at each start.)"""
 
 @cache
 def _module(name: str) -> dict[str, dict[str, str]]:
-    """The strings below the fields of a module's classes, by class and field."""
-    found: dict[str, dict[str, str]] = {}
+    """Return the strings below the fields of a module's classes, by class and field."""
+    classes: dict[str, dict[str, str]] = {}
     fields: dict[str, str] = {}
     field = ""
     for line in _LINE.finditer(Path(str(sys.modules[name].__file__)).read_text(encoding="utf-8")):
-        class_name, other, field_name, words = line.groups()
-        if class_name or other:
-            fields, field = found.setdefault(class_name or "", {}), ""
+        class_name, statement, field_name, words = line.groups()
+        if class_name or statement:
+            fields, field = classes.setdefault(class_name or "", {}), ""
         elif field_name:
             field = field_name
         elif field:
             fields[field] = words
             field = ""
-    found.pop("", None)
-    return found
+    classes.pop("", None)
+    return classes

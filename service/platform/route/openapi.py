@@ -1,10 +1,10 @@
-"""The rows as an OpenAPI 3.0.3 document, and the pages that show it without the internet."""
+"""The rows as an OpenAPI 3.0.3 document, and the pages that show it offline."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from http import HTTPStatus
 from importlib.util import find_spec
@@ -103,7 +103,10 @@ SECURITY_SCHEMES: Final[dict[str, dict[str, Any]]] = {
 
 
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """An operation's body, of a form the texts, and the answer to it, as it comes from a tenant with some records."""
+    """An operation's example body (of a form the texts) and answer.
+
+    As they come from a tenant with some records.
+    """
 
     body: Any = msgspec.UNSET
     answer: Any = msgspec.UNSET
@@ -121,10 +124,13 @@ def document(
     tags: dict[str, str],
     examples: dict[str, Examples],
 ) -> dict[str, Any]:
-    """The OpenAPI document of these routes; `tags` says what each tag is about, `examples` are by the routes' names."""
+    """Return the OpenAPI document of these routes.
+
+    `tags` says what each tag is about, `examples` are by the routes' names.
+    """
     types = _types(routes)
     schemas, components = msgspec.json.schema_components(types, ref_template=SCHEMAS + "{name}")
-    _say_more(types, components, given=_structs(kind for route in routes for kind in _asked_types(route)))
+    _say_more(types, components, asked=_structs(kind for route in routes for kind in _asked_types(route)))
     for struct in _structs(kind for route in routes for kind in _asked_types(route) if kind is not route.query):
         _tell_defaults(components[_component_name(struct)]["properties"])
     by_type = {id(kind): to_3_0(schema) for kind, schema in zip(types, schemas, strict=True)}
@@ -168,24 +174,27 @@ def _structs(types: Iterable[Any]) -> set[Any]:
 
 
 def _asked_types(route: Route) -> list[Any]:
-    """The types of what a request says."""
+    """Return the types of a request."""
     return [kind for kind in (route.query, route.body, *_form_fields(route).values()) if kind is not None]
 
 
-def _say_more(types: Iterable[Any], components: dict[str, Any], *, given: set[Any]) -> None:
-    """Write into these schemas what their fields are; which texts are moments, since msgspec says that only of those
-    whose offset it checks; and that what only answers have is always there, default or not. Requests have `given`."""
+def _say_more(types: Iterable[Any], components: dict[str, Any], *, asked: set[Any]) -> None:
+    """Complete these schemas: descriptions, moments, fields that are always there.
+
+    msgspec marks only moments whose offset it checks. What only answers have is always there, default or not. Requests
+    have `asked`.
+    """
     for struct in parts_of(*types):
         if not isinstance(struct, inspect.StructType | inspect.DataclassType):
             continue
         schema = components[_component_name(struct.cls)]
         schema["description"], properties = sentence(schema["description"]), schema["properties"]
         config = getattr(get_origin(struct.cls) or struct.cls, "__struct_config__", None)  # a dataclass has none
-        if struct.cls not in given and not (config and config.omit_defaults):
-            told = [field.encode_name for field in struct.fields if field.required or _has_default(field)]
-            required = [*schema["required"], *(name for name in told if name not in schema["required"])]
+        if struct.cls not in asked and not (config and config.omit_defaults):
+            present = [field.encode_name for field in struct.fields if field.required or _has_default(field)]
+            required = [*schema["required"], *(name for name in present if name not in schema["required"])]
             schema["required"] = [name for name in required if name != "default"]  # examples leave it out where null
-            for name in told:
+            for name in present:
                 properties[name].pop("default", None)
         if config and config.tag_field:
             properties[config.tag_field]["description"] = f"{config.tag}: the answer is of this form."
@@ -199,8 +208,10 @@ def _say_more(types: Iterable[Any], components: dict[str, Any], *, given: set[An
 
 
 def _tell_defaults(properties: dict[str, Any]) -> None:
-    """Say the defaults of a body's fields in words: generators of clients take a field with a `default` for one that
-    is always there."""
+    """Move the defaults of a body's fields into words.
+
+    Generators of clients take a field with a `default` for one that is always there.
+    """
     for schema in properties.values():
         default = schema.pop("default", None)
         if isinstance(default, str | bool | int | float) and default != "":
@@ -210,19 +221,19 @@ def _tell_defaults(properties: dict[str, Any]) -> None:
 
 
 def _has_default(field: inspect.Field) -> bool:
-    """Whether a field that is not given is still told: one that may be unset is not."""
+    """Return whether a missing field is still in the answer: an unset one is not."""
     return field.default is not msgspec.NODEFAULT or field.default_factory is not msgspec.NODEFAULT
 
 
 def _component_name(kind: Any) -> str:
-    """The name that msgspec gives a struct's schema."""
+    """Return the name that msgspec gives a struct's schema."""
     arguments = ", ".join(each.__name__ for each in getattr(kind, "__args__", ()))
     name = f"{kind.__origin__.__name__}[{arguments}]" if arguments else kind.__name__
     return re.sub(r"[^a-zA-Z0-9.\-_]", "_", name)
 
 
 def _texts(schema: Any) -> Iterator[dict[str, Any]]:
-    """The schemas of texts in this one."""
+    """Yield the schemas of texts in this one."""
     if isinstance(schema, dict):
         if schema.get("type") == "string":
             yield schema
@@ -233,12 +244,12 @@ def _texts(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _component(schema: dict[str, Any]) -> Any:
-    """A schema that has a name of its own already, for which its title would stand a second time."""
+    """Return a named schema without its title, which would repeat the name."""
     return {name: value for name, value in to_3_0(schema).items() if name != "title"}
 
 
 def _used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
-    """Those of these schemas that are referred to `by` something, by way of each other, too."""
+    """Return those of these schemas that something refers to, by other ones too."""
     used: set[str] = set()
     waiting = _references(by)
     while waiting:
@@ -251,18 +262,18 @@ def _used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
 def _references(value: Any) -> set[str]:
     if isinstance(value, dict):
         own = value.get("$ref")
-        found = {own.removeprefix(SCHEMAS)} if isinstance(own, str) and own.startswith(SCHEMAS) else set()
+        names = {own.removeprefix(SCHEMAS)} if isinstance(own, str) and own.startswith(SCHEMAS) else set()
         value = list(value.values())
     else:
-        found = set()
+        names = set()
     if isinstance(value, list):
         for inner in value:
-            found |= _references(inner)
-    return found
+            names |= _references(inner)
+    return names
 
 
 def _shared_responses(paths: dict[str, Any]) -> dict[str, Any]:
-    """The refusal that most operations have of a status, by the status' phrase; it is replaced by a reference there."""
+    """Replace the most common refusal of each status by a reference; return them."""
     answers = [
         (status, answers)
         for operations in paths.values()
@@ -277,10 +288,10 @@ def _shared_responses(paths: dict[str, Any]) -> dict[str, Any]:
         most, count = max(((text, n) for (each, text), n in times.items() if each == status), key=lambda pair: pair[1])
         if count > 1:
             name = _phrase(int(status))
-            for each, found in answers:
-                if each == status and repr(found[status]) == most:
-                    shared[name] = found[status]
-                    found[status] = {"$ref": f"#/components/responses/{name}"}
+            for each, responses in answers:
+                if each == status and repr(responses[status]) == most:
+                    shared[name] = responses[status]
+                    responses[status] = {"$ref": f"#/components/responses/{name}"}
     return shared
 
 
@@ -289,48 +300,65 @@ def _phrase(status: int) -> str:
 
 
 def to_3_0(schema: Any) -> Any:
-    """A JSON Schema of 2020-12, as msgspec writes it, in the dialect of OpenAPI 3.0."""
+    """Translate a JSON Schema of 2020-12, as msgspec writes it, to OpenAPI 3.0."""
     if isinstance(schema, list):
         return [to_3_0(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    result = {name: to_3_0(value) for name, value in schema.items() if name not in ("$defs",)}
+    result = {name: to_3_0(value) for name, value in schema.items() if name != "$defs"}
     if "anyOf" in result:
         _say_null(result)
     if result.get("type") == "null":
         return NOTHING
-    if "const" in result:
-        result["enum"] = [result.pop("const")]
-    if "enum" in result and "type" not in result:
-        values = [value for value in result.pop("enum") if value is not None]
-        one = {"type": _type_of(values), "enum": values}
-        result |= one if len(values) == len(schema.get("enum", values)) else {"anyOf": [one, NOTHING]}
-    for name, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if name in result and not isinstance(result[name], bool):
-            result[plain] = result[name]
-            result[name] = True
-    if "prefixItems" in result:
-        items = result.pop("prefixItems")
-        result["items"] = {"anyOf": items} if items else {}
-    if result.get("items") is False or (result.get("type") == "array" and "items" not in result):
-        result["items"] = {}
+    for translate in (_translate_values, _translate_bounds, _translate_items):
+        translate(result)
     if isinstance(result.get("default"), tuple):
         result["default"] = list(result["default"])
     if result.get("required") == []:
         del result["required"]
-    if "$ref" in result:
-        result["$ref"] = SCHEMAS + _published(result["$ref"].removeprefix(SCHEMAS))
-    if "$ref" in result and len(result) > 1:
-        result = {"allOf": [{"$ref": result.pop("$ref")}], **result}
-    if "allOf" in result and isinstance(result.get("default"), dict):
-        del result["default"]  # its fields say their own; generators of clients do not take an object for one
-        if len(result) == 1:
-            return result["allOf"][0]
-    return result
+    return _translate_reference(result)
+
+
+def _translate_values(schema: dict[str, Any]) -> None:
+    if "const" in schema:
+        schema["enum"] = [schema.pop("const")]
+    if "enum" in schema and "type" not in schema:
+        values = schema.pop("enum")
+        texts = [value for value in values if value is not None]
+        branch = {"type": _type_of(texts), "enum": texts}
+        schema |= branch if len(texts) == len(values) else {"anyOf": [branch, NOTHING]}
+
+
+def _translate_bounds(schema: dict[str, Any]) -> None:
+    for name, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if name in schema and not isinstance(schema[name], bool):
+            schema[plain] = schema[name]
+            schema[name] = True
+
+
+def _translate_items(schema: dict[str, Any]) -> None:
+    if "prefixItems" in schema:
+        items = schema.pop("prefixItems")
+        schema["items"] = {"anyOf": items} if items else {}
+    if schema.get("items") is False or (schema.get("type") == "array" and "items" not in schema):
+        schema["items"] = {}
+
+
+def _translate_reference(schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        schema["$ref"] = SCHEMAS + _published(schema["$ref"].removeprefix(SCHEMAS))
+    if "$ref" in schema and len(schema) > 1:
+        schema = {"allOf": [{"$ref": schema.pop("$ref")}], **schema}
+    if "allOf" in schema and isinstance(schema.get("default"), dict):
+        del schema["default"]  # its fields say their own; generators of clients do not take an object for one
+        if len(schema) == 1:
+            (branch,) = schema["allOf"]
+            return dict(branch)
+    return schema
 
 
 def _say_null(schema: dict[str, Any]) -> None:
-    """Say of a schema with branches that it may be null, where one of them does."""
+    """Mark a schema with branches as nullable, where one of them is null."""
     branches = [branch for branch in schema["anyOf"] if branch != NOTHING]
     if len(branches) == len(schema["anyOf"]):
         return
@@ -347,7 +375,7 @@ def _say_null(schema: dict[str, Any]) -> None:
 
 
 def _type_of(values: Sequence[Any]) -> str:
-    """The type of these values, all of one."""
+    """Return the type of these values, all of one."""
     names = {bool: "boolean", int: "integer", float: "number", str: "string"}
     (name,) = {names[type(value)] for value in values}
     return name
@@ -383,7 +411,7 @@ def _form_fields(route: Route) -> dict[str, Any]:
 
 @cache  # a type is known by its identity, and some are made anew each time that they are asked for
 def _plain_fields(form: type) -> dict[str, Any]:
-    """The types of a form's fields that are no files."""
+    """Return the types of a form's fields that are no files."""
     fields = msgspec.structs.fields(form)
     return {field.encode_name: field.type for field in fields if field.type not in _FILES}
 
@@ -442,8 +470,10 @@ def _show(route: Route, operation: dict[str, Any], examples: Examples) -> None:
 
 
 def _without_null_defaults(example: Any) -> Any:
-    """An example without fields `default` that are null: with a `type` beside it a linter takes the record that has
-    one for a schema."""
+    """Return an example without fields `default` that are null.
+
+    With a `type` beside it a linter takes the record that has one for a schema.
+    """
     if isinstance(example, dict):
         kept = {name: value for name, value in example.items() if not (name == "default" and value is None)}
         return {name: _without_null_defaults(value) for name, value in kept.items()}
@@ -468,14 +498,14 @@ def _access(route: Route) -> str:
 
 
 def _parameters(struct: dict[str, Any], repeated: frozenset[str]) -> list[dict[str, Any]]:
-    """A query's fields; none of them can be null, which a query has no word for."""
+    """Return a query's parameters; none can be null, which a query cannot say."""
     own = to_3_0(struct)
     parameters = []
     for name, schema in own["properties"].items():
         schema.pop("nullable", None)
         if NOTHING in schema.get("anyOf", ()):
-            (one,) = (branch for branch in schema.pop("anyOf") if branch != NOTHING)
-            schema |= one
+            (branch,) = (branch for branch in schema.pop("anyOf") if branch != NOTHING)
+            schema |= branch
         words = schema.pop("description")
         if schema.get("default", ...) is None:
             del schema["default"]
@@ -521,7 +551,7 @@ def _header(name: str) -> dict[str, Any]:
 
 
 def _heeded(route: Route) -> list[str]:
-    """The optional headers that a route heeds."""
+    """Return the optional headers of a route."""
     heeded = ["X-Tenant-ID"] if _crosses_tenants(route) else []
     if route.method == "POST":
         heeded.append("Idempotency-Key")
@@ -561,12 +591,12 @@ def _responses(
         more.append("Set-Cookie")
     if route.method == "POST" and not route.tells_secrets:
         more.append("Idempotent-Replayed")
-    success: dict[str, Any] = {"description": "Success", "headers": _told(*more)}
+    success: dict[str, Any] = {"description": "Success", "headers": _header_references(*more)}
     if route.status != 204:
         success["content"] = _answer_content(route, schemas)
     responses = {str(route.status): success}
     if route.ranged:
-        headers = _told(*more, "Content-Range")
+        headers = _header_references(*more, "Content-Range")
         responses["206"] = success | {"description": HTTPStatus(206).phrase, "headers": headers}
     refusals: dict[int, dict[str, str]] = {}
     for problem in [*route.errors, *(problem for problem in always if _applies(problem, route))]:
@@ -574,26 +604,26 @@ def _responses(
     if route.flag is not None:
         refusals[SwitchedOff.status][FLAGS[route.flag].refusal] = SwitchedOff.code
     for status in sorted({*refusals, *route.also}):
-        said = refusals.get(status, {})
+        messages = refusals.get(status, {})
         kind = route.also.get(status)
-        schema = _error(status, set(said.values()), schemas, named) if kind is None else schemas[id(kind)]
+        schema = _error(status, set(messages.values()), schemas, named) if kind is None else schemas[id(kind)]
         responses[str(status)] = {
-            "description": "; ".join(said) or HTTPStatus(status).phrase,
-            "headers": _told(*(REFUSED.get(status, ["Link"]) if kind is None else [])),
+            "description": "; ".join(messages) or HTTPStatus(status).phrase,
+            "headers": _header_references(*(REFUSED.get(status, ["Link"]) if kind is None else [])),
             "content": {"application/json": {"schema": schema}},
         }
     return responses
 
 
-def _told(*more: str) -> dict[str, Any]:
-    """The headers of an answer: those of each, and these."""
+def _header_references(*more: str) -> dict[str, Any]:
+    """Return references to an answer's headers: those of each, and these."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in (*RATE_HEADERS, "X-Request-ID", *more)}
 
 
 def _answer_content(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
-    """The media types of a success with their schemas.
+    """Return the media types of a success with their schemas.
 
-    A file is bytes, whatever its format. That is said first: of several types generators of clients take the first that
+    A file is bytes, whatever its format. That comes first: of several types generators of clients take the first that
     they know, and would read a file of JSON as an object.
     """
     if route.answer not in (Raw, Streamed, None, Any):
@@ -610,7 +640,7 @@ def _answer_content(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
 
 
 def _error(status: int, codes: set[str], schemas: dict[int, Any], named: dict[str, Any]) -> dict[str, Any]:
-    """A reference to the body of a refusal with one of these codes, which joins the `named` schemas."""
+    """Return a reference to the body of a refusal, which joins the `named` schemas."""
     general = schemas[id(RateLimitBody if status == RateLimited.status else ErrorBody)]
     words = [code.removesuffix("_ERROR").replace("_", " ").title().replace(" ", "") for code in sorted(codes)]
     name = ("Or".join(words) if len(words) < 3 else _phrase(status)) + "Error"
@@ -624,44 +654,46 @@ def _error(status: int, codes: set[str], schemas: dict[int, Any], named: dict[st
 
 
 def _crosses_tenants(route: Route) -> bool:
-    """Whether an operator or the system key may call it for a tenant that they name."""
+    """Return whether an operator or the system key may call it for a named tenant."""
     return route.access not in ("public", "any", "user")
 
 
+def _has_body(route: Route) -> bool:
+    return route.body is not None or route.form is not None
+
+
+def _is_for_callers(route: Route) -> bool:
+    return route.access != "public"
+
+
+_APPLIES: Final[dict[type[Problem] | int, Callable[[Route], bool]]] = {
+    AlreadyProcessed: lambda route: route.method == "POST",
+    KeyUsed: lambda route: route.method == "POST",
+    StillProcessing: lambda route: route.method == "POST",
+    UnderMaintenance: lambda route: not route.in_maintenance,
+    SwitchedOff: lambda _: False,  # the flag's own words say it
+    ConcurrentModification: lambda route: route.versioned and route.method in ("PATCH", "PUT"),
+    TenantNotFound: _crosses_tenants,
+    EnrolmentRequired: lambda route: _is_for_callers(route) and not route.enrolling,
+    401: _is_for_callers,
+    403: _is_for_callers,
+    **dict.fromkeys((404, 405, 409), lambda _: False),  # each route lists which of these it gives
+    413: _has_body,
+    415: _has_body,
+    416: lambda route: route.ranged,
+    422: lambda route: _has_body(route) or route.query is not None or route.method == "POST" or _crosses_tenants(route),
+    429: lambda route: route.limited and (_is_for_callers(route) or route.windows is not None),
+}
+"""Whether a route can give a refusal that any route may give; by its class, else by its status; others it can."""
+
+
 def _applies(problem: type[Problem], route: Route) -> bool:
-    """Whether a refusal that any route may give can come from this one."""
-    if problem in (AlreadyProcessed, KeyUsed, StillProcessing):
-        return route.method == "POST"
-    if problem is UnderMaintenance:
-        return not route.in_maintenance
-    if problem is SwitchedOff:
-        return False  # told in the flag's own words
-    if problem is ConcurrentModification:
-        return route.versioned and route.method in ("PATCH", "PUT")
-    if problem is TenantNotFound:
-        return _crosses_tenants(route)
-    if problem is EnrolmentRequired:
-        return route.access != "public" and not route.enrolling
-    match problem.status:
-        case 401 | 403:
-            return route.access != "public"
-        case 413 | 415:
-            return route.body is not None or route.form is not None
-        case 422:
-            reads = route.body is not None or route.form is not None or route.query is not None
-            return reads or route.method == "POST" or _crosses_tenants(route)
-        case 416:
-            return route.ranged
-        case 429:
-            return route.limited and (route.access != "public" or route.windows is not None)
-        case 404 | 405 | 409:
-            return False  # each route lists which of these it gives
-        case _:
-            return True
+    applies = _APPLIES.get(problem) or _APPLIES.get(problem.status)
+    return applies is None or applies(route)
 
 
 def _published(name: str) -> str:
-    """A generic's name as people read it: Page_Workbook_ becomes WorkbookPage."""
+    """Return a generic's published name: Page_Workbook_ becomes WorkbookPage."""
     match = re.fullmatch(r"(\w+?)_(\w+)_", name)
     return f"{match[2]}{match[1]}" if match else name
 
@@ -708,7 +740,7 @@ _PLACES: Final = {
 
 
 def asset(name: str) -> bytes | None:
-    """A viewer's file, or None for a name that is none of them."""
+    """Return a viewer's file, or None for an unknown name."""
     return _asset(name) if name in _PLACES else None
 
 

@@ -32,7 +32,7 @@ async def insert(unit: Unit, table: str, row: Mapping[str, Any]) -> None:
 async def lock_count(unit: Unit, source: str) -> int:
     """Count the tenant's rows of `source`, which stands behind FROM; nobody else counts until the transaction ends."""
     await unit.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [unit.tenant])
-    return int(await unit.value(f"SELECT count(*) FROM {source}"))  # noqa: S608 - of constants
+    return int(await unit.fetch_value(f"SELECT count(*) FROM {source}"))  # noqa: S608 - of constants
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ class Records(Generic[T]):
     async def get(self, unit: Unit, id_: object, *, lock: bool = False) -> T:
         """Read a row; where asked for, lock it until the transaction ends."""
         sql = f"{self._select} {self.lock}" if lock else self._select
-        return self._there(await unit.one_or_none(self.row, sql, [id_]), id_)
+        return self._there(await unit.fetch_one_or_none(self.row, sql, [id_]), id_)
 
     async def version(self, unit: Unit, id_: object) -> int:
         """Return a row's version: the same number, the same row."""
         table = self.table
-        version: int | None = await unit.value(f"SELECT version FROM {table} WHERE id = %s", [id_])  # noqa: S608 - a constant
+        version: int | None = await unit.fetch_value(f"SELECT version FROM {table} WHERE id = %s", [id_])  # noqa: S608 - a constant
         return self._there(version, id_)
 
     async def lock_count(self, unit: Unit) -> int:
@@ -94,7 +94,7 @@ class Records(Generic[T]):
         whole = {**row, "tenant_id": unit.tenant}
         sql = f"{insert_of(self.table, whole)} RETURNING {self.columns}"
         with self.writing():
-            return await unit.one(self.row, sql, whole, missing=self.missing)
+            return await unit.fetch_one(self.row, sql, whole, missing=self.missing)
 
     async def change(self, unit: Unit, id_: object, changes: Mapping[str, Any]) -> int:
         """Update these columns of a row; return how many rows have the identifier."""
@@ -105,7 +105,7 @@ class Records(Generic[T]):
         """Update these columns of a row, and read it."""
         sql = f"{self._update(changes)} RETURNING {self.columns}"
         with self.writing():
-            return self._there(await unit.one_or_none(self.row, sql, {**changes, "id": id_}), id_)
+            return self._there(await unit.fetch_one_or_none(self.row, sql, {**changes, "id": id_}), id_)
 
     async def delete(self, unit: Unit, id_: object) -> None:
         """Delete a row."""
@@ -116,7 +116,7 @@ class Records(Generic[T]):
         """Delete a row, and return it."""
         table, columns = self.table, self.columns
         sql = f"DELETE FROM {table} WHERE id = %s RETURNING {columns}"  # noqa: S608 - of constants
-        return self._there(await unit.one_or_none(self.row, sql, [id_]), id_)
+        return self._there(await unit.fetch_one_or_none(self.row, sql, [id_]), id_)
 
     def _update(self, changes: Mapping[str, Any]) -> str:
         table, values = self.table, ", ".join(filter(None, (set_of(changes), self.touch)))

@@ -27,7 +27,7 @@ from service.platform.base.problem import Unavailable
 from service.platform.resilience.looks import LOOK_SECONDS, Looks
 from service.platform.route.api import Raw, Route
 from service.platform.unit.context import Context, Resources
-from service.platform.work.jobs import LISTENER
+from service.platform.work.queues import LISTENER
 from tests.conftest import Member, Stack, register, wait_until
 from tests.records import path_of
 from tests.redis_server import RedisServer, redis_server

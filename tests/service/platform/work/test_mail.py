@@ -33,10 +33,12 @@ from service.platform.base.secrets import Vault
 from service.platform.config import ConfigError, Settings
 from service.platform.unit.context import Resources, Unit
 from service.platform.work import mail
-from service.platform.work.jobs import Hopeless, Runner, hand_over
+from service.platform.work.jobs import PermanentError
 from service.platform.work.mail import Attachment, Handed, Mail, NotTaken, UnfitMail
 from service.platform.work.mail_address import UnfitAddress
 from service.platform.work.process import check_mail
+from service.platform.work.queues import dispatch
+from service.platform.work.runner import Runner
 from tests.rows import every
 from tests.service.platform.conftest import Apart, act
 
@@ -144,7 +146,7 @@ async def attempt(shared: Resources, queue: ArqRedis, tenant: UUID, job_id: str,
     """One attempt, with some settings changed: the port of a server is known only once it listens."""
     values = {name: getattr(shared.settings, name) for name in shared.settings.__struct_fields__} | settings
     changed = msgspec.structs.replace(shared, settings=Settings(**values))
-    await hand_over(changed, queue)
+    await dispatch(changed, queue)
     await Runner(changed, mail.jobs)({}, str(tenant), job_id, number)
 
 
@@ -658,8 +660,8 @@ def test_a_server_that_never_answers_costs_its_time_and_no_more(alone: Apart, mo
         ({"b@x.com": "550 5.1.1 <B@x.com>: no such user"}, None, ["a@x.com", "c@x.com"], ["b@x.com"], []),
         ({"a@x.com": "451 4.7.1 <a@x.com> later"}, None, ["b@x.com", "c@x.com"], [], ["a@x.com"]),
         ({"a@x.com": "451 4", "b@x.com": "550 5", "c@x.com": "552 5"}, None, [], NotTaken, []),
-        ({"RCPT": "550 5"}, None, [], Hopeless, []),
-        ({"DATA": "554 5.7.1 a@x.com is not wanted"}, None, [], Hopeless, []),
+        ({"RCPT": "550 5"}, None, [], PermanentError, []),
+        ({"DATA": "554 5.7.1 a@x.com is not wanted"}, None, [], PermanentError, []),
     ],
 )
 def test_each_recipient_has_an_outcome(
@@ -682,7 +684,7 @@ def test_each_recipient_has_an_outcome(
                     letter,
                     only,
                 )
-            except (Hopeless, NotTaken) as error:
+            except (PermanentError, NotTaken) as error:
                 return error
 
     came = asyncio.run(run())
