@@ -9,7 +9,7 @@ from service.platform.unit.context import Context
 
 
 async def feed(ctx: Context, query: ActivityQuery) -> ActivityFeed:
-    """The part of the feed that a query asks for."""
+    """Return the part of the feed that a query asks for."""
     asked = audit_filter(
         user_id=query.user_id,
         action=query.action,

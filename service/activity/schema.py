@@ -120,7 +120,7 @@ PASSIVE = "{entity}{name} was {verb}{by}"
 
 
 def to_item(seen: Occurrence) -> ActivityItem:
-    """An item of the feed, with its sentence."""
+    """Return an item of the feed, with its sentence."""
     entity, _, verb = seen.action.partition(".")
     who = seen.user_email and (f"An API key of {seen.user_email}" if seen.api_key_id else seen.user_email)
     sentences = TOGETHER if (seen.calls or 1) > 1 else SENTENCES

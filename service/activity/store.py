@@ -15,7 +15,7 @@ _SEEN = """
 
 
 async def feed(ctx: Context, asked: AuditFilter, query: ActivityQuery) -> ActivityFeed:
-    """A part of the feed, the newest first."""
+    """Return a part of the feed, the newest first."""
     seen, total = await fetch_slice(
         ctx,
         Occurrence,

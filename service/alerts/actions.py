@@ -25,7 +25,7 @@ UNKNOWN_SHOWN = 10
 
 
 async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
-    """An alert of the tenant's, or of one workbook."""
+    """Return an alert of the tenant's, or of one workbook."""
     if body.alert_type not in CONDITIONS:
         raise schema.InvalidAlertType.at(["body", "alert_type"], f"the types are {', '.join(CONDITIONS)}")
     channel_actions.check_types(body.channels)
@@ -57,7 +57,7 @@ async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
 
 
 async def detail(ctx: Context, alert_id: UUID, query: schema.AlertDetail) -> schema.Alert:
-    """An alert, with its last triggers where they are asked for."""
+    """Return an alert, with its last triggers where they are asked for."""
     row = await store.alerts.get(ctx, alert_id)
     history = await store.history(ctx, alert_id, most=query.history_limit) if query.include_history else UNSET
     return _to_response(ctx, row, history)
@@ -94,7 +94,10 @@ async def delete(ctx: Context, alert_id: UUID) -> None:
 
 
 async def test(ctx: Context, alert_id: UUID) -> schema.AlertTest:
-    """Send a test message through each channel at once; it is no trigger, and counts for nothing."""
+    """Send a test message through each channel now.
+
+    It is no trigger.
+    """
     row = await store.alerts.get(ctx, alert_id)
     ctx.set_subject("alert", alert_id, row.name)
     await ctx.email()  # of the event: the transaction in which it is known ends while messages are sent
@@ -138,7 +141,7 @@ async def _conditions(ctx: Context, alert_type: str, conditions: dict[str, Any])
 
 
 async def _due(ctx: Context, alert_type: str, conditions: dict[str, Any], enabled: bool) -> datetime | None:
-    """When an alert is due next; None: never by itself."""
+    """Return when an alert is due next; None: never by itself."""
     if alert_type != "schedule" or not enabled:
         return None
     return schedule_actions.next_time(conditions["schedule"], (await ctx.zone()).key, ctx.now())

@@ -32,7 +32,7 @@ Secret = dict[str, Any]
 
 
 def open_channels(unit: Unit, alert: AlertRow) -> list[channel_schema.OpenChannel]:
-    """An alert's channels with what is secret, in their order.
+    """Return an alert's channels with what is secret, in their order.
 
     Raises:
         BadSeal: they were sealed with another secret key.
@@ -55,7 +55,7 @@ def _unseal(unit: Unit, alert: AlertRow) -> dict[str, Secret]:
 
 
 def seal_channels(unit: Unit, channels: Sequence[channel_schema.Channel]) -> dict[str, str | None]:
-    """The columns that keep channels, of which nothing is masked."""
+    """Return the columns that keep channels, of which nothing is masked."""
     secrets = {
         str(channel.id): {
             name: channel.config[name] for name in channel_schema.SECRET[channel.type] if name in channel.config
@@ -75,7 +75,10 @@ def seal_channels(unit: Unit, channels: Sequence[channel_schema.Channel]) -> dic
 
 
 def _mask(secret: str | Mapping[str, str]) -> Any:
-    """A URL's host, for a token may stand in its path and query; the names of headers."""
+    """Return a URL's host and the names of headers.
+
+    A token may stand in the path, the query and the values.
+    """
     if not isinstance(secret, str):
         return dict.fromkeys(secret, MASK)
     url = outgoing.target(secret, private=True)
@@ -106,8 +109,9 @@ def check_types(channels: Sequence[channel_schema.ChannelGiven]) -> None:
 async def check_channels(
     ctx: Context, requested: Sequence[channel_schema.ChannelGiven], alert: AlertRow | None = None
 ) -> list[channel_schema.Channel]:
-    """The channels of a request, of known types, as they are to be kept: nothing is masked. Those that `alert` has
-    already keep their identifiers and, where masks are sent back, their secrets.
+    """Return the checked channels of a request, without masks.
+
+    Channels that `alert` has already keep their identifiers and, where masks are sent back, their secrets.
 
     Raises:
         ChannelConfigurationError: one of them lacks something, or could not be sent to.
@@ -160,7 +164,10 @@ class _Unfit(Exception):
 def _match_stored(
     requested: Sequence[channel_schema.ChannelGiven], channels: Sequence[channel_schema.Channel]
 ) -> list[channel_schema.Channel | None]:
-    """Which channel of the alert each of these is: by its identifier, else by what is read of it, by its place."""
+    """Match each channel of a request to a stored one.
+
+    By identifier, then by configuration, then by place.
+    """
     matches: list[channel_schema.Channel | None] = [None] * len(requested)
     fits: Sequence[Callable[[int, channel_schema.ChannelGiven, channel_schema.Channel], bool]] = (
         lambda _, channel, stored: channel.id == stored.id,
@@ -179,7 +186,7 @@ def _match_stored(
 
 
 def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: Secret | None) -> Secret:
-    """What of a configuration is masked, as it is kept.
+    """Return what of a configuration is masked, as it is kept.
 
     The values of headers go to no other URL than the one that they were given for: who may change an alert need not
     know them, and on many a host the path says whose the receiver is.
@@ -215,7 +222,7 @@ def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: S
 
 
 def _unfit(ctx: Context, config: channel_schema.Config) -> Iterator[_Unfit]:
-    """What of a configuration could never be sent to, or would not stay in its place there."""
+    """Yield each value of a configuration that cannot be sent to."""
     if (
         isinstance(config, channel_schema.EmailConfig)
         and len(config.recipients) + len(config.cc) > channel_schema.RECIPIENTS_MAX

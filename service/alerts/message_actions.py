@@ -83,7 +83,7 @@ class Notice(Struct, frozen=True, kw_only=True):
 def notice_of(
     settings: Settings, alert: AlertRow, about: MessageNames, at: datetime, details: dict[str, Any] | None = None
 ) -> Notice:
-    """An alert that triggered with these details; without any a test of it, with what it compares, and no figure."""
+    """Return what a message says of a trigger, or of a test without details."""
     known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
     asked = {name: alert.conditions[field] for name, field in known.items() if field in alert.conditions}
     return Notice(
@@ -105,14 +105,14 @@ def notice_of(
 
 
 def link_of(settings: Settings, about: MessageNames) -> str:
-    """The compliance screen of the deal, at the month; the alerts where there is no deal."""
+    """Return the console's link to a deal's month, or to the alerts."""
     if about.deal_id is None:
         return console_link(settings, "alerts")
     return console_link(settings, f"deals/{about.deal_id}/compliance", workbook=str(about.workbook_id))
 
 
 def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None = None) -> Mail:
-    """The letter to an e-mail channel's recipients, with the report of a schedule or why it does not come along."""
+    """Return the letter of an e-mail channel, with a schedule's report."""
     subject = " ".join(filter(None, [plain(config.subject_prefix), _title(notice)]))
     lines = [_opening(notice), "", *_sentences(notice)]
     if config.include_details:
@@ -138,8 +138,10 @@ def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None 
 
 
 def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[dict[str, str], bytes]:
-    """Headers and body of a webhook channel's request. The configured headers stand, but for the one that names the
-    delivery."""
+    """Return headers and body of a webhook channel's request.
+
+    Configured headers stand, but for the one that names the delivery.
+    """
     details = {**dict.fromkeys(FIGURES), **notice.details}
     if len(msgspec.json.encode(details)) > DETAILS_BYTES:
         kept = {name: details.get(name) for name in (SENTENCE, "doubtful")}
@@ -161,7 +163,7 @@ def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[d
 
 
 def chat_message(notice: Notice, config: ChatWebhookConfig) -> bytes:
-    """The body of a chat channel's request, as Slack's incoming webhooks take it."""
+    """Return the body of a chat message, in the form of Slack."""
     lines = [_opening(notice), *_sentences(notice), *(f"{label}: {value}" for label, value in _facts(notice))]
     text = "\n".join(map(defuse, lines))
     mentions = " ".join(map(_mention, config.mention_users))
@@ -178,7 +180,7 @@ def notification(notice: Notice) -> tuple[str, str]:
 
 
 def defuse(line: str) -> str:
-    """A line that a chat shows as it is: no mention, no link, no entity."""
+    """Return a line that a chat shows as it is: no mention, no link, no entity."""
     return _LINKING.sub(lambda match: match.group() + _JOINER, line).translate(_ENTITIES)
 
 
@@ -210,7 +212,7 @@ def _sentences(notice: Notice) -> Iterator[str]:
 
 
 def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
-    """What stands in the details, line by line."""
+    """Yield what stands in the details, line by line."""
     details = notice.details
     if notice.deal_name is not None:
         yield "Deal", plain(notice.deal_name, NAME_CHARACTERS)
@@ -283,7 +285,7 @@ class _Form(NamedTuple):
 
 
 def _form(details: Mapping[str, Any], test_id: Any) -> _Form:
-    """By what the details record, else by the suites, which do not know the unit of a deal's own test."""
+    """Return a test's unit and decimals, by the details or the suites."""
     known = TESTS.get(test_id)
     unit = details.get("unit") or (known.unit if known is not None else "")
     decimals = details.get("decimals")
@@ -292,7 +294,7 @@ def _form(details: Mapping[str, Any], test_id: Any) -> _Form:
 
 
 def _figure(value: Any, form: _Form) -> str:
-    """A number to read; what is none as it is."""
+    """Return a number to read; what is none as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return plain(str(value))
     if form.decimals is not None:

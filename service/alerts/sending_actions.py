@@ -57,7 +57,7 @@ class SendResult(Struct, frozen=True, kw_only=True):
 
 
 def failure(at: datetime, error: str, *, is_final: bool = False, left: list[str] | None = None) -> SendResult:
-    """An attempt that came to nothing."""
+    """Return an attempt that came to nothing."""
     return _result_without_answer(at, error, error=error, left=left, is_final=is_final)
 
 
@@ -70,7 +70,7 @@ def _result_without_answer(
     left: list[str] | None = None,
     is_final: bool = False,
 ) -> SendResult:
-    """What came of an attempt without an HTTP answer."""
+    """Return what came of an attempt without an HTTP answer."""
     result = AlertAttempt(**asdict(unanswered(at, error)), refusal=refusal, left=left)
     return SendResult(attempt=result, words=words, is_final=is_final)
 
@@ -105,7 +105,9 @@ async def send(
     only: Collection[str] | None = None,
     report: Attachment | str | None = None,
 ) -> SendResult:
-    """Send a message through a channel. What goes out is sent between two transactions, a notification within one.
+    """Send a message through a channel.
+
+    What goes out is sent between two transactions, a notification within one.
 
     Args:
         only: those of a letter's addresses that have not got it yet; None for all.
@@ -191,8 +193,10 @@ def _handover(now: datetime, asked: int, handed: Handed) -> SendResult:
 
 
 async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
-    """Send a test message through each channel of an alert now; what came of each. It is no trigger, and what stands
-    in line does not wait for it."""
+    """Send a test message through each channel now.
+
+    It is no trigger, and waiting deliveries go on.
+    """
     about = await delivery_store.about(unit, alert.workbook_id)
     notice = notice_of(unit.settings, alert, about, unit.now())
     try:

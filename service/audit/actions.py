@@ -27,7 +27,7 @@ COLUMNS = Record.__struct_fields__
 
 
 async def list_entries(ctx: Context, query: AuditList) -> Page[AuditEntry]:
-    """A page of the log.
+    """Return a page of the log.
 
     Raises:
         EnterpriseTierRequired: the tenant's tier is another.
@@ -36,7 +36,7 @@ async def list_entries(ctx: Context, query: AuditList) -> Page[AuditEntry]:
 
 
 async def export(ctx: Context, query: AuditExport) -> Streamed:
-    """The log as a file.
+    """Return the log as a file.
 
     Raises:
         EnterpriseTierRequired: the tenant's tier is another.
@@ -72,9 +72,9 @@ def _filter_of(ctx: Context, query: AuditQuery) -> AuditFilter:
 
 
 async def _pieces(ctx: Context, asked: AuditFilter, extent: Extent) -> AsyncGenerator[bytes, None]:
-    """The entries as JSON lines, each piece read in a transaction of its own: a slow reader holds no connection.
+    """Yield the entries as JSON lines, a transaction for each piece.
 
-    Numbers are given under a lock that lasts until their commit, so nothing can still appear before the last one.
+    A slow reader holds no connection.
     """
     after = 0
     while after < extent.last:
@@ -87,7 +87,7 @@ async def _pieces(ctx: Context, asked: AuditFilter, extent: Extent) -> AsyncGene
 
 
 async def _csv_chunks(ctx: Context, pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """The same entries as a CSV file (RFC 4180), safe to open with a spreadsheet."""
+    """Yield the entries as CSV (RFC 4180) that spreadsheets open safely."""
     head = _csv([COLUMNS])
     async with aclosing(pieces):
         async for piece in pieces:
@@ -102,7 +102,7 @@ def _csv_lines(piece: bytes) -> bytes:
 
 
 def _cell(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula, or for several cells of which one is."""
+    """Return a cell that no spreadsheet reads as a formula."""
     if isinstance(value, msgspec.Raw):
         value = bytes(value).decode()
     return guarded(value) if isinstance(value, str) else value

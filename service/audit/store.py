@@ -31,7 +31,7 @@ _LINE = """
 
 
 async def entries(ctx: Context, asked: AuditFilter, query: AuditList) -> Page[AuditEntry]:
-    """A page of entries, the newest first."""
+    """Return a page of entries, the newest first."""
     how = {"order": "occurred_at DESC, sequence DESC", "conditions": CONDITIONS}
     return await fetch_page(ctx, AuditEntry, _ENTRY, "audit_log WHERE true", asked.values, query, **how)
 
@@ -44,7 +44,7 @@ class Extent(Struct, frozen=True):
 
 
 async def extent(ctx: Context, asked: AuditFilter, *, rows_max: int) -> Extent:
-    """How much an export would hold."""
+    """Return how much an export would hold."""
     where = asked.where
     return await ctx.fetch_one(
         Extent,
@@ -65,7 +65,7 @@ class Piece(Struct, frozen=True):
 
 
 async def piece(tx: Transaction, asked: AuditFilter, extent: Extent, *, after: int, rows_max: int) -> Piece:
-    """The next entries of an export, the oldest first: those with numbers past `after`.
+    """Return the next entries of an export, past a number.
 
     The database writes the lines: made here from rows they took the event loop six times as long, and twice in all.
     """

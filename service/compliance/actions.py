@@ -29,12 +29,15 @@ from service.platform.unit.context import Context
 
 
 def _document(definition: dict[str, Any] | str | None) -> dict[str, Any] | None:
-    """The document of a definition, or that of the ready-made one of a name."""
+    """Return the document of a definition, or that of the ready-made one of a name."""
     return {"base": definition, "standard": True} if isinstance(definition, str) else definition
 
 
 async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
-    """Run a suite on a workbook and keep the evidence, in one transaction that holds the workbook's lock."""
+    """Run a suite on a workbook, and keep the evidence.
+
+    One transaction holds the workbook's lock.
+    """
     _check(body)
     executed_at, started = ctx.now(), time.perf_counter()
     ready = await shared.prepare(
@@ -125,7 +128,7 @@ def _hint(test_id: str, known: Iterable[str]) -> str:
 
 
 async def result(ctx: Context, result_id: UUID, query: schema.ResultQuery) -> schema.ComplianceRun:
-    """A run, its results narrowed to what was asked."""
+    """Return a run, its results narrowed to what was asked."""
     run = await store.run(ctx, result_id)
     chosen = [
         test_result if query.include_details else replace(test_result, details=None)
@@ -136,7 +139,7 @@ async def result(ctx: Context, result_id: UUID, query: schema.ResultQuery) -> sc
 
 
 async def history(ctx: Context, query: schema.HistoryQuery) -> Page[schema.RunItem]:
-    """A page of runs."""
+    """Return a page of runs."""
     since = moment(["query", "start_date"], query.start_date) if query.start_date is not None else None
     until = moment(["query", "end_date"], query.end_date, at=clock_time.max) if query.end_date is not None else None
     return await store.history(ctx, query, since, until)
@@ -146,7 +149,7 @@ async def history(ctx: Context, query: schema.HistoryQuery) -> Page[schema.RunIt
 
 
 def suites(query: schema.SuiteQuery) -> Listing[schema.Suite]:
-    """The catalogue's suites."""
+    """Return the catalogue's suites."""
     return Listing([_suite(suite, with_tests=query.include_tests) for suite in SUITES.values()], len(SUITES))
 
 
@@ -232,7 +235,7 @@ def _check_threshold(
 
 
 async def thresholds(ctx: Context, query: schema.ThresholdQuery) -> Listing[schema.Threshold]:
-    """The limits that were set."""
+    """Return the limits that were set."""
     test_ids = None
     if query.category is not None:
         test_ids = [test.test_id for test in TESTS.values() if test.category == query.category]

@@ -20,7 +20,7 @@ _EVIDENCE: Final = "evidence"
 
 
 async def look_back(ctx: Context, asked: Lookback, place: str) -> LookbackEvents:
-    """A part of the events that match, the newest first, with whether they are as they were written.
+    """Return some of the matching events, newest first, with proof.
 
     Args:
         place: where the filters stand in the request: query or body.
@@ -46,7 +46,10 @@ async def look_back(ctx: Context, asked: Lookback, place: str) -> LookbackEvents
 
 
 def _is_kept(event: store.EventRow) -> bool | None:
-    """Whether a run is the one that its entry tells of; None where the entry has no hash of one, or it has expired."""
+    """Return whether a run is as its entry has it.
+
+    None where the entry has no hash, or the run has expired.
+    """
     recorded_hash = event.details.get(_EVIDENCE) if event.resource_type == "compliance_run" else None
     return None if recorded_hash is None or event.is_expired else recorded_hash == event.evidence
 

@@ -103,7 +103,10 @@ class EventRow(Struct, frozen=True, kw_only=True):
 async def events(
     ctx: Context, asked: Lookback, since: datetime | None, until: datetime | None
 ) -> tuple[list[EventRow], int]:
-    """Some of the events, the newest first, and the number of all; `since` and `until` inclusive."""
+    """Return some of the events, newest first, and the number of all.
+
+    `since` and `until` are inclusive.
+    """
     columns = columns_of(
         EventRow,
         hash="encode(hash, 'hex')",
@@ -141,7 +144,7 @@ class ChainSpan(Struct, frozen=True):
 
 
 async def span(ctx: Context, first: int, last: int) -> ChainSpan:
-    """Whether the entries from one number to another follow on each other."""
+    """Return whether the entries from one number to another follow on each other."""
     return await ctx.fetch_one(
         ChainSpan,
         """

@@ -126,7 +126,7 @@ class ReplayOrder(Struct, frozen=True, kw_only=True):
         return self == ReplayOrder()
 
     def has_time(self, moment: datetime) -> bool:
-        """Whether an entry of this moment is asked for."""
+        """Return whether an entry of this moment is asked for."""
         return (self.since is None or moment >= self.since) and (self.until is None or moment <= self.until)
 
 
@@ -143,10 +143,10 @@ class WalkCounts(Struct):
 async def verify(
     database: Database, replayer: Replayer, tenant: UUID, asked: ReplayOrder, walked: WalkCounts
 ) -> AsyncIterator[ReplayVerdict | Break]:
-    """Every run that is asked for, in the order of the chain, and every place where the chain does not hold.
+    """Yield a verdict of each run, and each break of the chain.
 
-    Entries that are appended meanwhile are not looked at. Each part is read in a transaction of its own, so that a walk
-    of an hour holds up nobody.
+    Entries that are appended meanwhile are not read. Each part has a transaction of its own, so that a walk of an
+    hour holds up nobody.
     """
     async with database.transaction(tenant) as tx:
         head = await store.head(tx)
@@ -230,7 +230,10 @@ class Replayer:
         self._definitions: Lru[str, Definition] = Lru(most=DEFINITIONS_MAX, bytes_most=DEFINITIONS_BYTES_MAX)
 
     async def verdict(self, tenant: UUID, entry: Record, run: store.RunRow | None, ended: str | None) -> ReplayVerdict:
-        """What is proved of a run by its entry in the chain and by a replay; `ended` as `store.expired` says."""
+        """Return what the chain and a replay prove of a run.
+
+        `ended` is as `store.expired` says.
+        """
         run_id, details = UUID(entry.resource_id), msgspec.json.decode(entry.details)
         recorded_hash: str | None = details.get("evidence")
         if run is None:
@@ -289,7 +292,7 @@ class Replayer:
         )
 
     async def _replayed(self, tenant: UUID, stored: dict[str, str | None]) -> dict[str, str | None]:
-        """The run's outputs, as texts by the names of their columns, from its inputs alone."""
+        """Return a run's outputs by column, from its inputs alone."""
         book = await self._book(tenant, stored["book_key"] or "")
         try:
             results, day_and_source = await asyncio.to_thread(self._run, book, stored)
@@ -307,7 +310,7 @@ class Replayer:
         }
 
     async def _book(self, tenant: UUID, key: str) -> Workbook:
-        """The columns that a run read.
+        """Return the columns that a run read.
 
         Raises:
             _Unproved: they are not there as they were.
@@ -337,7 +340,10 @@ class Replayer:
         return book
 
     def _drop_copies(self) -> None:
-        """Remove what was fetched from a remote store once it is much; what is mapped of it is read on."""
+        """Remove fetched copies once they are large.
+
+        What is mapped of them stays readable.
+        """
         copies: list[Path] = [path for path in self._blobs.copies.iterdir() if path.is_file()]
         if sum(path.stat().st_size for path in copies) > COPIES_BYTES_MAX:
             for path in copies:
@@ -367,7 +373,7 @@ class Replayer:
     def _interpreted(
         self, portfolio: Portfolio, definition: Definition | None, stored: Mapping[str, str | None], options: Any
     ) -> Portfolio:
-        """The portfolio, read by the choices that a search of today takes."""
+        """Return the portfolio, read by the choices that a search of today takes."""
         record = as_json({name: value for name, value in options.items() if name not in (*_OPTIONS, INTERPRETATION)})
         key = (*(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source", "definition")), record)
         interpretation = self._interpretations.get(key)
@@ -387,20 +393,26 @@ class Replayer:
 
 
 def _day_of(stored: Mapping[str, str | None]) -> tuple[date, GivenSource]:
-    """The day that a run was given. Where the file said its own, that of the upload was, which did not count."""
+    """Return the day and its source that a run was asked for.
+
+    Where the file said its own, that is the day of the upload, which did not count.
+    """
     source = stored["as_of_source"]
     as_given: GivenSource = "request" if source == "request" else "workbook" if source == "workbook" else "upload"
     return date.fromisoformat(stored["as_of"] or ""), as_given
 
 
 def _with_interpretation(options: str, interpretation: Interpretation | None) -> str:
-    """The options of a run as they would be stored with this interpretation; as they are where the run has none."""
+    """Return a run's options with this interpretation.
+
+    Unchanged where the run has none.
+    """
     record = msgspec.json.decode(options)
     return as_json(record | {INTERPRETATION: interpretation}) if INTERPRETATION in record else options
 
 
 def _uncovered_fault(details: dict[str, Any], run: store.RunRow, stored: Mapping[str, str | None]) -> str | None:
-    """What the hash does not cover and is not as the run's entry, or its own results, have it."""
+    """Return what differs from the run's entry outside of the hash."""
     try:
         results = msgspec.json.decode(stored["results"] or "", type=list[TestResult])
         faults = {
@@ -417,7 +429,7 @@ def _uncovered_fault(details: dict[str, Any], run: store.RunRow, stored: Mapping
 
 
 def _differences(stored: Mapping[str, str | None], now: Mapping[str, str | None]) -> list[Difference]:
-    """What a replay gives otherwise: nothing where every text is the same."""
+    """Return what a replay gives otherwise: nothing where every text is the same."""
     differences = []
     for name in _OUTPUTS:
         before, after = stored[name], now[name]
@@ -441,7 +453,10 @@ _ADDED: Final = (("published", "doubt", "doubtful"), ("unit", "decimals"))
 
 
 def _in_stored_form(comes: Any, was: Any) -> Any:
-    """Replayed results as the version stored them that the stored ones are of; None where they are of no version."""
+    """Return replayed results in the form of the stored version.
+
+    None where they are of no version.
+    """
     try:
         present = [any(name in test_result for test_result in was for name in names) for names in _ADDED]
         if present != sorted(present, reverse=True):
@@ -457,7 +472,7 @@ _FIGURES_ADDED: Final = ("name", "unit", "decimals")
 
 
 def _figures_in_stored_form(figures: dict[str, dict[str, Any]], was: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Figures for histories, without the members that the stored ones lack because their version did not have them."""
+    """Return figures without members that the stored version lacks."""
     if any(name in figure for figure in was.values() for name in _FIGURES_ADDED):
         return figures
     return {test: {key: figure[key] for key in figure if key not in _FIGURES_ADDED} for test, figure in figures.items()}

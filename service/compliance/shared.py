@@ -114,7 +114,7 @@ class RunInputs(NamedTuple):
 
     @property
     def definition_version(self) -> int | None:
-        """Of the deal's definition; None where no version of one is used."""
+        """Return the version of the deal's definition; None: no version."""
         return self.subject.deal.definition_version or None if self.subject.deal else None
 
     @property
@@ -132,7 +132,7 @@ class RunInputs(NamedTuple):
         return {"definition": self.definition.definition if self.definition else None, **scopes}
 
     async def run(self, unit: Unit, suite: str, **options: Any) -> engine.Results:
-        """A suite's results.
+        """Return a suite's results.
 
         Raises:
             UnknownTest, RunTooSlow: as `run_by`.
@@ -140,7 +140,7 @@ class RunInputs(NamedTuple):
         return await run_by(unit, self.portfolio, suite, self.rules, **options)
 
     def is_light(self, suite: str) -> bool:
-        """Whether this portfolio is run by this suite in a millisecond."""
+        """Return whether this portfolio is run by this suite in a millisecond."""
         return _is_light(self.portfolio, suite, self.rules)
 
 
@@ -149,15 +149,17 @@ def _is_light(portfolio: Portfolio, suite: str, rules: MappingOf[str, Any]) -> b
 
 
 def _is_own(rules: MappingOf[str, Any]) -> bool:
-    """Whether somebody wrote the rules: one formula of theirs over texts can take seconds."""
+    """Return whether a user wrote the rules, whose formulas may be slow."""
     return rules["definition"] is not None and not rules["definition"].standard
 
 
 async def run_by(
     unit: Unit, portfolio: Portfolio, suite: str, rules: MappingOf[str, Any], **options: Any
 ) -> engine.Results:
-    """A suite's results for a portfolio: on the event loop where that takes a millisecond; in a thread by ready-made
-    rules, whose kernels release the interpreter's lock; by somebody's own in a child.
+    """Return a suite's results for a portfolio.
+
+    On the event loop where that takes a millisecond; in a thread by ready-made rules, whose kernels release the
+    interpreter's lock; by a user's own rules in a child.
 
     Raises:
         UnknownTest: the suite, or the definition, has no test of a name.
@@ -175,7 +177,7 @@ async def run_by(
 
 
 async def calculate(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What a function returns, called in a confined child (`service.processes.shared.in_child`).
+    """Call a function in a confined child, and return its result.
 
     Raises:
         RunTooSlow: it takes longer, or more memory, than it may.
@@ -190,7 +192,7 @@ async def calculate(unit: Unit, seconds: float, work: Callable[P, T], *args: P.a
 
 
 def with_time_limit(work: Callable[P, T], seconds: float) -> Callable[P, T]:
-    """The same work, which may take so much time in its thread.
+    """Return the same work, which may take so much time in its thread.
 
     Raises:
         RunTooSlow: it did not come to its end: a few formulas over texts can make much work of many loans.
@@ -222,7 +224,7 @@ async def prepare(
     trial: MappingAndJson | None = None,
     alone: bool = False,
 ) -> RunInputs:
-    """A workbook that may be run, its portfolio and its rules.
+    """Return a workbook that may be run, its portfolio and its rules.
 
     Args:
         given: the document of a definition, for a workbook that belongs to no deal.
@@ -306,7 +308,7 @@ class RepeatedRun(NamedTuple):
 
 
 async def repeat_run(unit: Unit, run: store.StoredRun) -> RepeatedRun:
-    """The loans of a stored run, from the same columns, by the same mapping and rules and on the same day.
+    """Return a stored run's loans, mapping and rules, made anew.
 
     Raises:
         NotRepeatable: the workbook is gone or changed since, or the loans give other figures now.
@@ -335,7 +337,10 @@ async def repeat_run(unit: Unit, run: store.StoredRun) -> RepeatedRun:
 
 
 def with_recorded_days(portfolio: Portfolio, definition: str | None, options: dict[str, Any]) -> Portfolio:
-    """The portfolio of a stored run with what its deal's record said, from the run's definition (JSON) and options."""
+    """Return a run's portfolio with the days of its deal's record.
+
+    They stand in the run's definition (JSON) and options.
+    """
     if definition is None or _PAID not in options:  # no deal's
         return portfolio
     recorded = options.get(_RECORD_DAYS)
@@ -347,12 +352,15 @@ def with_recorded_days(portfolio: Portfolio, definition: str | None, options: di
 
 
 def limits_of(thresholds: str) -> dict[str, dict[str, engine.Threshold]]:
-    """A stored run's limits from their JSON, by who set them: request, workbook, deal, tenant."""
+    """Return a stored run's limits by who set them.
+
+    Request, workbook, deal, tenant.
+    """
     return msgspec.json.decode(thresholds, type=dict[str, dict[str, engine.Threshold]])
 
 
 async def definition_of(unit: Unit, run: store.StoredRun) -> Definition | None:
-    """The definition by which a stored run went; None: the suites' defaults."""
+    """Return the definition by which a stored run went; None: the suites' defaults."""
     return (
         None
         if run.definition is None
@@ -361,7 +369,10 @@ async def definition_of(unit: Unit, run: store.StoredRun) -> Definition | None:
 
 
 def _day_again(run: store.StoredRun) -> GivenDay:
-    """The day that a run was given: where the file said its own, that of the upload, which does not count."""
+    """Return the day and its source that a run was asked for.
+
+    Where the file said its own, that is the day of the upload, which does not count.
+    """
     if run.as_of_source in ("request", "workbook", "upload"):
         return GivenDay(run.as_of, run.as_of_source)
     return GivenDay(run.uploaded_at.astimezone(UTC).date(), "upload")
@@ -371,8 +382,9 @@ def _day_again(run: store.StoredRun) -> GivenDay:
 
 
 def document_of(deal: store.DealRules, currency: str | None = None) -> dict[str, Any]:
-    """A deal's definition; without one, the market's for a currency, else for the deal's. What it leaves open the
-    deal's record says.
+    """Return a deal's definition, or the market's for a currency.
+
+    What it leaves open the deal's record says.
     """
     written = deal.definition
     market = ready_for(currency or deal.currency)
@@ -381,7 +393,7 @@ def document_of(deal: store.DealRules, currency: str | None = None) -> dict[str,
 
 
 def _apply_deal(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict[str, Any], dict[str, Any]]:
-    """The portfolio with the days that only the deal's record says, the deal's definition for it, and these days."""
+    """Return portfolio, definition and record days of a workbook's deal."""
     own = (msgspec.json.decode(deal.definition) if deal.definition else {}).get("conventions", {})
     days = {name: day for name in _DAYS if name not in own and (day := getattr(deal, name)) is not None}
     portfolio = _with_record_days(portfolio, days, deal.next_payment_date)
@@ -392,7 +404,7 @@ def _apply_deal(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio,
 
 
 def _with_record_days(portfolio: Portfolio, days: dict[str, date], payment: date | None) -> Portfolio:
-    """The portfolio with the days that only the deal's record says, its next payment among them."""
+    """Return the portfolio with the days that only the deal's record has."""
     as_of = day_of(portfolio.deal.as_of)
     if payment is not None and portfolio.deal.next_payment is None and (as_of is None or payment >= as_of):
         days = days | {"next_payment": payment}  # one that is over is an earlier period's
@@ -400,7 +412,7 @@ def _with_record_days(portfolio: Portfolio, days: dict[str, date], payment: date
 
 
 def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[str, Any]:
-    """A definition's document, its conventions completed by what a deal's record says."""
+    """Return a definition's document completed by the deal's record."""
     conventions = document.get("conventions", {})
     if not isinstance(conventions, dict):  # which is a fault, and told as one
         return document
@@ -409,7 +421,7 @@ def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[s
 
 
 async def read_definition(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
-    """The definition that a document says.
+    """Return the definition that a document says.
 
     Raises:
         InvalidDefinition: it is none, with every fault and its place.
@@ -426,7 +438,7 @@ async def read_definition(unit: Unit, document: dict[str, Any]) -> DefinitionAnd
 
 
 def check_size(document: dict[str, Any]) -> bytes:
-    """The JSON of a definition's document, unless it is too long.
+    """Return the JSON of a definition's document, unless it is too long.
 
     Raises:
         InvalidDefinition: it is.
@@ -441,7 +453,7 @@ def check_size(document: dict[str, Any]) -> bytes:
 async def check_definition(
     unit: Unit, document: dict[str, Any], size_bytes: int, own_fields: list[str] | None = None
 ) -> Definition:
-    """The definition that a document of so many bytes of JSON says; `InvalidDefinition` as `read_definition`.
+    """Return the definition of a document of so many bytes.
 
     Without `own_fields`, those of mappings, its formulas may read whatever a file may have.
     """

@@ -80,15 +80,16 @@ class RunSubject(Struct, frozen=True, kw_only=True):
 
 
 def lock_of(tenant_id: UUID, workbook_id: UUID) -> int:
-    """The advisory lock that a run of this workbook holds: 64 bits of a hash, of which the name is a part."""
+    """Return the advisory lock of a workbook's runs: 64 bits of a hash."""
     named = b"compliance run" + tenant_id.bytes + workbook_id.bytes
     return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "big", signed=True)
 
 
 async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> RunSubject:
-    """The workbook, where asked for `alone` held until the transaction ends if nobody else holds it. One round trip.
+    """Return the workbook of a run, in one round trip.
 
-    The lock ends with the transaction, so a process that dies leaves none behind.
+    `alone` locks it until the transaction ends, if nobody else has. The lock ends with the transaction, so a
+    process that dies leaves none behind.
 
     Raises:
         WorkbookNotFound: there is none of that identifier, or not of that deal.
@@ -163,8 +164,10 @@ _KEEP_BOOK = """
 
 
 async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun, inputs: Inputs) -> str:
-    """Store a run; the hash of its evidence. Sent without waiting, it reaches the server with the audit row and the
-    COMMIT; should the workbook's columns have become others meanwhile, that fails with WorkbookNotReady.
+    """Store a run; return the hash of its evidence.
+
+    Sent without waiting, it reaches the server with the audit row and the COMMIT. Should the workbook's columns
+    have changed meanwhile, that fails with WorkbookNotReady.
     """
     row = {
         "tenant_id": ctx.tenant,
@@ -195,7 +198,7 @@ async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun,
 
 
 def figures_of(results: Iterable[TestResult]) -> dict[str, dict[str, Any]]:
-    """What a history says of results, by test."""
+    """Return what a history says of results, by test."""
     return {result.test_id: _figure(result) for result in results}
 
 
@@ -218,18 +221,18 @@ def _figure(test_result: TestResult) -> dict[str, Any]:
 
 
 def as_json(value: Any) -> str:
-    """A value for a JSON column."""
+    """Return a value for a JSON column."""
     return msgspec.json.encode(value).decode()
 
 
 async def run(ctx: Context, run_id: UUID) -> schema.ComplianceRun:
-    """A stored run with all of its results."""
+    """Return a stored run with all of its results."""
     sql = f"SELECT {columns_of(schema.ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
     return await ctx.fetch_one(schema.ComplianceRun, sql, [run_id], missing=schema.ResultNotFound)
 
 
 async def evidence(ctx: Context, run_id: UUID) -> schema.Evidence:
-    """The evidence of a run.
+    """Return the evidence of a run.
 
     Raises:
         ResultNotFound: there is no such run.
@@ -285,7 +288,7 @@ _STORED_FROM = """
 async def find_run(
     unit: Unit, workbook_id: UUID, *, run_id: UUID | None = None, suite: str | None = None
 ) -> StoredRun | None:
-    """A run of a workbook: the one of that identifier, else the newest full one, of that suite where one is named."""
+    """Return a run by identifier, else the newest full one of a suite."""
     return await unit.fetch_one_or_none(
         StoredRun,
         f"""
@@ -301,7 +304,7 @@ async def find_run(
 async def run_before(
     unit: Unit, *, deal_id: UUID | None, workbook_id: UUID, as_of: date, suite: str | None = None
 ) -> StoredRun | None:
-    """The newest full run, of that suite where one is named, on the deal's last other workbook of an earlier day."""
+    """Return the newest full run on the deal's last earlier workbook."""
     return await unit.fetch_one_or_none(
         StoredRun,
         f"""
@@ -318,7 +321,7 @@ async def run_before(
 async def history(
     ctx: Context, query: schema.HistoryQuery, since: datetime | None, until: datetime | None
 ) -> Page[schema.RunItem]:
-    """A page of runs, the newest first; `since` and `until` inclusive."""
+    """Return a page of runs, the newest first; `since` and `until` inclusive."""
     asked = {
         "workbook_id": query.workbook_id,
         "test_suite": query.test_suite,
@@ -342,9 +345,7 @@ _THERE = """(workbook_id IS NULL OR EXISTS (
 
 
 async def lock_threshold(ctx: Context, body: schema.ThresholdCreate) -> schema.Threshold | None:
-    """The limit that the same workbook, deal or tenant has for the test, if any; nobody else sets it until the
-    transaction ends.
-    """
+    """Return the limit for a test and scope, if any, and lock it."""
     scope = body.workbook_id or body.deal_id or ctx.tenant
     await ctx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"threshold {scope} {body.test_id}"])
     return await ctx.fetch_one_or_none(
@@ -360,7 +361,7 @@ async def lock_threshold(ctx: Context, body: schema.ThresholdCreate) -> schema.T
 
 
 async def set_threshold(ctx: Context, body: schema.ThresholdCreate, threshold_type: Direction) -> schema.Threshold:
-    """Set a limit, in place of the one that the same workbook, deal or tenant had for the test.
+    """Set a limit, in place of the one of the same scope and test.
 
     Raises:
         WorkbookNotFound, DealNotFound: what it is for is not there.
@@ -409,7 +410,7 @@ async def delete_threshold(ctx: Context, threshold_id: UUID) -> schema.Threshold
 
 
 async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | None) -> DealRules | None:
-    """What a deal, or that of a workbook, says of the rules; None where there is none."""
+    """Return what a deal, or a workbook's deal, says of the rules."""
     return await ctx.fetch_one_or_none(
         DealRules,
         """
@@ -426,7 +427,7 @@ async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | No
 async def thresholds(
     ctx: Context, query: schema.ThresholdQuery, test_ids: list[str] | None
 ) -> Listing[schema.Threshold]:
-    """The limits that were set, the oldest first; `test_ids` narrows to a category's tests."""
+    """Return the limits, oldest first; `test_ids` narrows them."""
     rows = await fetch_slice(
         ctx,
         schema.Threshold,

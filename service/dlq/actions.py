@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 
 async def _take(ctx: Context, named: str) -> schema.Task:
-    """An entry, locked, in the name of the tenant that it is of."""
+    """Return an entry, locked, in the name of the tenant that it is of."""
     entry: schema.Entry = await store.get(ctx, named)
     if entry.tenant_id != ctx.tenant_id:
         await ctx.act_for(entry.tenant_id)
@@ -32,7 +32,7 @@ async def _take(ctx: Context, named: str) -> schema.Task:
 
 
 async def retry(ctx: Context, named: str, query: schema.RetryQuery) -> schema.Retried:
-    """Give the work of an entry back to a worker, and its record back to the work, in one transaction.
+    """Give work back to a worker, and its record to the work.
 
     Raises:
         EntryNotFound, NotPending, RetriesExceeded, NotLifted: it cannot be.
@@ -75,7 +75,7 @@ async def _give_back(ctx: Context, task: schema.Task) -> str:
 
 
 async def resolve(ctx: Context, named: str, body: schema.Resolution) -> schema.ResolvedEntry:
-    """Nothing more is to be done for an entry, whatever it was.
+    """Return nothing more is to be done for an entry, whatever it was.
 
     Raises:
         EntryNotFound: there is none that the caller may see.
@@ -88,7 +88,7 @@ async def resolve(ctx: Context, named: str, body: schema.Resolution) -> schema.R
 
 
 async def discard(ctx: Context, named: str) -> None:
-    """An entry's work is never given back.
+    """Discard an entry: its work is never retried.
 
     Raises:
         EntryNotFound: as `resolve`.
@@ -101,7 +101,7 @@ async def discard(ctx: Context, named: str) -> None:
 
 
 async def stats(ctx: Context) -> schema.EntryStats:
-    """How many of the entries that the caller may see there are."""
+    """Return how many of the entries that the caller may see there are."""
     counts = await store.counts(ctx)
     pending = sum(count.pending for count in counts)
     return schema.EntryStats(
@@ -114,7 +114,10 @@ async def stats(ctx: Context) -> schema.EntryStats:
 
 
 async def report(ctx: Context) -> schema.EntryStats:
-    """The same, written down: in the log, and in the audit log of the caller's tenant where there is one."""
+    """Return the counts, and write them to the logs.
+
+    To the audit log of the caller's tenant, where there is one.
+    """
     totals = await stats(ctx)
     figures = msgspec.to_builtins(totals)
     del figures["timestamp"]

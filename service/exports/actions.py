@@ -38,7 +38,7 @@ FORMATS: Final = [
 
 
 async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
-    """An export of a workbook as it is now; it is not in the way of what is done to the workbook later."""
+    """Create an export of a workbook as it is now."""
     options = _check_options(ctx, body)
     row = await workbooks.get(ctx, body.workbook_id)
     stored = await workbooks.locate_book(ctx, row)
@@ -73,7 +73,7 @@ def _json(value: Any) -> str:
 
 
 def _check_options(ctx: Context, body: schema.ExportCreate) -> Options:
-    """The options as they are gone by.
+    """Return the options as they are gone by.
 
     Raises:
         InvalidRequest: one cannot be, or the deployment lacks what it needs.
@@ -91,7 +91,7 @@ def _check_options(ctx: Context, body: schema.ExportCreate) -> Options:
 
 
 async def _chosen(ctx: Context, row: WorkbookRow, wanted: list[str]) -> tuple[str, ...]:
-    """The names of the sheets that are asked for.
+    """Return the names of the sheets that are asked for.
 
     Raises:
         InvalidRequest: none is, or one that the workbook does not have.
@@ -145,7 +145,7 @@ async def cancel(ctx: Context, export_id: str) -> None:
 
 
 async def download(ctx: Context, export_id: str, query: schema.Download) -> Streamed:
-    """One of an export's files.
+    """Return one of an export's files.
 
     Raises:
         ExportNotReady: it is still made, or was not.

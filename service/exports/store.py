@@ -67,7 +67,7 @@ documents = Records("exports", Documents, missing=ExportNotFound, derived={"work
 
 
 async def read_page(ctx: Context, query: ExportList) -> Slice[Export]:
-    """Some of the exports, the newest first."""
+    """Return some of the exports, the newest first."""
     rows = await fetch_slice(
         ctx,
         Export,
@@ -81,7 +81,7 @@ async def read_page(ctx: Context, query: ExportList) -> Slice[Export]:
 
 
 async def start(unit: Unit, export_id: str) -> Work | None:
-    """An export that is begun, or begun again; None once it has ended."""
+    """Return an export that is begun, or begun again; None once it has ended."""
     return await unit.fetch_one_or_none(
         Work,
         f"""
@@ -93,7 +93,7 @@ async def start(unit: Unit, export_id: str) -> Work | None:
 
 
 async def tell(unit: Unit, export_id: str, progress: Progress) -> bool:
-    """How far an export is; whether it still is in work."""
+    """Return how far an export is; whether it still is in work."""
     document = msgspec.json.encode(progress).decode()
     sql = "UPDATE exports SET progress = %s WHERE id = %s AND status = 'processing'"
     return bool(await unit.execute(sql, [document, export_id]))
@@ -109,7 +109,7 @@ class EndedExport(Struct, frozen=True, kw_only=True):
 
 
 async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> EndedExport | None:
-    """An export completed, failed or cancelled, whoever comes first; None where it had ended before."""
+    """End an export; return what it was of, None where it had ended."""
     ended = await unit.fetch_one_or_none(
         EndedExport,
         f"""
@@ -127,7 +127,10 @@ async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> EndedExport | 
 
 
 async def resume(unit: Unit, export_id: str) -> bool:
-    """A failed export is in work again; whether it could be: it had failed, and what it reads is still there."""
+    """Put a failed export to work again; return whether it could be.
+
+    What it reads must still be there.
+    """
 
     class Row(Struct):
         keys: list[str]

@@ -26,7 +26,7 @@ log = structlog.get_logger()
 
 
 def maintenance(resources: Resources) -> schema.MaintenanceStatus:
-    """Whether the deployment is under maintenance, as far as this process knows."""
+    """Return this process's view of the maintenance mode."""
     now = resources.switches.maintenance
     if now is None:
         return schema.MaintenanceStatus(enabled=False)
@@ -34,7 +34,7 @@ def maintenance(resources: Resources) -> schema.MaintenanceStatus:
 
 
 def flags(resources: Resources) -> schema.FeatureFlags:
-    """All feature flags, without a word of any tenant."""
+    """Return all feature flags, without a word of any tenant."""
     return schema.FeatureFlags(flags=_to_statuses(resources.switches.state), timestamp=resources.clock.now())
 
 
@@ -101,14 +101,14 @@ async def change_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsCh
 
 
 async def _write(ctx: Context, state: State, what: str, details: dict[str, Any]) -> None:
-    """Write it and have it reach every process; as an event of the operator's tenant, and in the log."""
+    """Write the switches, spread them, and record the change."""
     await store.write_switches(ctx, state)
     note(ctx, what, details)
     ctx.after_commit(ctx.resources.switches.look)
 
 
 def note(ctx: Context, what: str, details: dict[str, Any]) -> None:
-    """Tell the route's event what was done to the deployment; the system key has no tenant for it, and the log does."""
+    """Record what was done to the deployment, in event and log."""
     log.warning("operator.acted", what=what, by=ctx.caller.kind, user_id=ctx.caller.user_id, **details)
     if ctx.caller.system and ctx.caller.runs_deployment:
         ctx.skip_event()
@@ -117,7 +117,7 @@ def note(ctx: Context, what: str, details: dict[str, Any]) -> None:
 
 
 async def _tenants(ctx: Context, asked: dict[str, schema.FlagChange]) -> dict[str, str]:
-    """Identifiers of the tenants that changes name."""
+    """Return identifiers of the tenants that changes name."""
     names = sorted({name for change in asked.values() for name in change.tenants})
     if not names:
         return {}
@@ -152,7 +152,7 @@ def _to_statuses(state: State) -> list[schema.FlagStatus]:
 
 
 def _change_details(change: schema.FlagChange, tenants: dict[str, str]) -> dict[str, Any]:
-    """A change as the audit log tells it."""
+    """Return a change as the audit log tells it."""
     fields: dict[str, Any] = {} if change.enabled is UNSET else {"enabled": change.enabled}
     return fields | ({"tenants": {tenants[name]: on for name, on in change.tenants.items()}} if change.tenants else {})
 

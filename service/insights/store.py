@@ -37,7 +37,7 @@ _NOMINATIONS: Final = """
 
 
 async def nominations(ctx: Context) -> list[schema.Nomination]:
-    """The tenant's workbooks, the nominated ones first, then the newest."""
+    """Return the tenant's workbooks, the nominated ones first, then the newest."""
     return await ctx.fetch_all(
         schema.Nomination,
         f"""
@@ -48,14 +48,14 @@ async def nominations(ctx: Context) -> list[schema.Nomination]:
 
 
 async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[schema.Nomination]:
-    """Those of some workbooks; what is not there is not among them."""
+    """Return those of some workbooks; what is not there is not among them."""
     return await ctx.fetch_all(
         schema.Nomination, f"SELECT {_NOMINATION} FROM {_NOMINATIONS} AND w.id = ANY (%s)", [list(workbook_ids)]
     )
 
 
 async def nominated_ids(unit: Unit) -> list[UUID]:
-    """The workbooks that are nominated, the latest nomination first."""
+    """Return the workbooks that are nominated, the latest nomination first."""
 
     class Row(Struct):
         workbook_id: UUID
@@ -70,13 +70,12 @@ async def nominated_ids(unit: Unit) -> list[UUID]:
 
 
 async def has_workbooks(unit: Unit) -> bool:
-    """Whether the tenant has any workbook."""
+    """Return whether the tenant has any workbook."""
     return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM workbooks WHERE deleted_at IS NULL)"))
 
 
 async def settle(ctx: Context) -> None:
-    """Move nominations that a later workbook of their deal took over to it, and hold all of them still until the
-    transaction ends."""
+    """Lock nominations, and move them to their deals' newest workbooks."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     await ctx.execute(
         """
@@ -121,7 +120,7 @@ class WorkbookNames(Struct, frozen=True, kw_only=True):
 
 
 async def about(unit: Unit, workbook_id: UUID) -> WorkbookNames:
-    """A workbook's name, and its deal.
+    """Return a workbook's name, and its deal.
 
     Raises:
         WorkbookNotFound: there is none of that identifier.
@@ -165,7 +164,7 @@ class StoredBreaks(Struct, frozen=True, kw_only=True):
 
 
 async def breaks(unit: Unit, workbook_id: UUID, most: int) -> StoredBreaks | None:
-    """A workbook's newest comparison, with the worst discrepancies; None where there was none."""
+    """Return a workbook's newest comparison with its worst discrepancies."""
     return await unit.fetch_one_or_none(
         StoredBreaks,
         """
@@ -242,12 +241,12 @@ _SESSION: Final = columns_of(
 
 
 def _viewer(ctx: Context) -> dict[str, Any]:
-    """What every read of a caller's own insights needs."""
+    """Return what every read of a caller's own insights needs."""
     return {"user_id": ctx.caller.user_id, "is_taster": ctx.caller.tier == "free"}
 
 
 async def session(ctx: Context, session_id: str) -> schema.Session:
-    """A session of the caller's.
+    """Return a session of the caller's.
 
     Raises:
         SessionNotFound: the caller has none of that identifier.
@@ -256,7 +255,7 @@ async def session(ctx: Context, session_id: str) -> schema.Session:
 
 
 async def current(ctx: Context) -> schema.Session:
-    """The caller's newest session.
+    """Return the caller's newest session.
 
     Raises:
         NoCurrentSession: there is none.
@@ -277,21 +276,21 @@ async def _session(ctx: Context, where: str, missing: type[Problem], **asked: st
 
 
 async def newest_session(ctx: Context) -> NewestSession | None:
-    """The caller's newest session, as regenerating needs it."""
+    """Return the caller's newest session, as regenerating needs it."""
     columns, order = columns_of(NewestSession), "created_at DESC, id"
     sql = f"SELECT {columns} FROM insight_sessions WHERE user_id = %s ORDER BY {order} LIMIT 1"
     return await ctx.fetch_one_or_none(NewestSession, sql, [ctx.caller.user_id])
 
 
 async def create(ctx: Context, session_id: str, stakeholder: Stakeholder, about: Mapping[str, Any]) -> None:
-    """A session without its insights; `about` as `begin_regeneration`."""
+    """Create a session without its insights; see `begin_regeneration`."""
     row = {"id": session_id, "user_id": ctx.caller.user_id, "stakeholder_type": stakeholder}
     row |= _as_json(about)
     await insert(ctx, "insight_sessions", row)
 
 
 async def begin_regeneration(ctx: Context, session: NewestSession, about: Mapping[str, Any]) -> bool:
-    """Take away a session's insights, for others to come; whether nobody else did so in between.
+    """Remove a session's insights; return False where another did.
 
     Args:
         about: subjects and warnings of the new ones.
@@ -336,7 +335,7 @@ _QUESTION: Final = columns_of(schema.QuestionItem, **{name: f"details -> '{name}
 
 
 async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
-    """An insight of one of the caller's sessions.
+    """Return an insight of one of the caller's sessions.
 
     Raises:
         InsightNotFound: the caller has none of that identifier.
@@ -377,7 +376,7 @@ async def keep_question(ctx: Context, item: schema.QuestionItem) -> None:
 
 
 async def questions(ctx: Context, limit: int) -> list[schema.QuestionItem]:
-    """The caller's questions, the newest first."""
+    """Return the caller's questions, the newest first."""
     return await ctx.fetch_all(
         schema.QuestionItem,
         f"SELECT {_QUESTION} FROM insight_questions WHERE user_id = %s ORDER BY asked_at DESC, id LIMIT %s",

@@ -69,12 +69,12 @@ class _Outcome(Struct):
 
 
 def announced_id(named: str) -> str:
-    """The identifier by which changes of a job are announced: its task's, or its comparison's."""
+    """Return the identifier by which a job's changes are announced."""
     return named.replace("job_", "task_", 1) if named.startswith("job_") else named
 
 
 async def get(ctx: Context, named: str) -> JobState:
-    """A job of the tenant.
+    """Return a job of the tenant.
 
     Raises:
         JobNotFound: there is none, or no more.

@@ -41,7 +41,7 @@ class GivenMapping(NamedTuple):
     validation_rules: list[schema.RuleGiven]
 
     def document(self) -> dict[str, Any]:
-        """The engine's document; what is null or left out is not in it."""
+        """Return the engine's document; what is null or left out is not in it."""
         return {
             "source_type": self.source_type,
             "profile_id": self.profile_id,
@@ -66,7 +66,7 @@ def check_source_type(source_type: str, where: Sequence[str]) -> None:
 
 
 async def read_draft(ctx: Context, draft: schema.MappingDraft, where: Sequence[str]) -> CoreMapping:
-    """The mapping that a draft says, which is not stored.
+    """Return the mapping that a draft says, which is not stored.
 
     Args:
         where: its place in the request.
@@ -86,7 +86,9 @@ async def read_draft(ctx: Context, draft: schema.MappingDraft, where: Sequence[s
 async def document_columns(
     ctx: Context, given_mapping: GivenMapping, name: str, *, is_stored: bool = False
 ) -> dict[str, Any]:
-    """The columns of a stored mapping that its document fills; `is_stored`: its columns were accepted once.
+    """Return the stored columns of a mapping's document.
+
+    `is_stored`: its columns were accepted once.
 
     Raises:
         ProfileNotFound: it extends what is not built in.
@@ -114,7 +116,7 @@ async def _check(
 
 
 def _documents(given_mapping: GivenMapping, mapping: CoreMapping, where: Sequence[str]) -> dict[str, str]:
-    """The JSON of a mapping's columns, transforms and rules, unless it is too long."""
+    """Return columns, transforms and rules as JSON, within a limit."""
     fields = {field.target: field for field in (*mapping.auxiliary, *mapping.fields)}
     documents = {
         "mappings": _json({source: _column(column, fields) for source, column in given_mapping.mappings.items()}),
@@ -129,7 +131,7 @@ def _documents(given_mapping: GivenMapping, mapping: CoreMapping, where: Sequenc
 
 
 def _fault(configuration_fault: ConfigurationFault, where: Sequence[str]) -> Fault:
-    """A fault of a configuration as one of the request; a source column's name may be as long as the body."""
+    """Return a configuration's fault as one of the request."""
     place, message = configuration_fault
     return Fault([*where, *(step[:STEP_LENGTH_MAX] for step in place)], message)
 
@@ -139,7 +141,7 @@ def _json(value: Any) -> str:
 
 
 def _column(column: schema.ColumnGiven, fields: dict[str, CoreField]) -> schema.Column:
-    """A column with what was left out filled in."""
+    """Return a column with what was left out filled in."""
     assert isinstance(column.target, str), "the engine refuses a column without a target"
     field = fields[column.target]
     return schema.Column(
@@ -169,7 +171,10 @@ def _rule(rule: schema.RuleGiven) -> schema.Rule:
 async def configure(
     unit: Unit, document: dict[str, Any], mapping_id: str, name: str, *, is_stored: bool = False
 ) -> child.Configured:
-    """The mapping that a document says: made in a thread where it is short, else in a child."""
+    """Return the mapping of a document.
+
+    Made in a thread where it is short, else in a child.
+    """
     what = document, mapping_id, name, is_stored
     if len(msgspec.json.encode(document)) <= SHORT_BYTES:
         return await unit.compute(child.configure, *what)

@@ -320,7 +320,7 @@ class MappingNotFound(
 
     @classmethod
     def for_id(cls, mapping_id: str) -> Self:
-        """This problem with what the identifier may have meant, where it is like the name of a built-in one."""
+        """Return this problem with the built-in name that may be meant."""
         near = nearest(mapping_id, PROFILES)
         return cls(Fault(["mapping_id"], f"did you mean {near}? {cls.hint}")) if near else cls()
 
@@ -355,7 +355,7 @@ class MappingLimitExceeded(Problem, status=403):
 
 @contextmanager
 def naming_a_mapping() -> Iterator[None]:
-    """The constraint that keeps a mapping in use speaks to both sides: here it says that the mapping has just gone.
+    """Raise MappingNotFound where a mapping has just been deleted.
 
     Raises:
         MappingNotFound: what is written within names a mapping that was deleted in this moment.

@@ -97,7 +97,7 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
 
 
 def _par(portfolio: Portfolio, rows: NDArray[np.int32]) -> float | None:
-    """The par of some loans; nothing where none has one."""
+    """Return the par of some loans; nothing where none has one."""
     par = portfolio.numbers["par_value"][rows] if "par_value" in portfolio.numbers else np.empty(0)
     return float(np.nansum(par)) if np.isfinite(par).any() else None
 
@@ -114,7 +114,7 @@ def _part(
 
 
 def _warnings(portfolio: Portfolio) -> list[DataWarning]:
-    """What to doubt of the loans; that there are none stands first."""
+    """Return what to doubt of the loans; that there are none stands first."""
     warnings = portfolio.notes.warnings
     if not portfolio.notes.holdings_found:
         warnings = [DataWarning("no_loans", f"no loans were found: {portfolio.notes.message}"), *warnings]
@@ -125,7 +125,7 @@ def _warnings(portfolio: Portfolio) -> list[DataWarning]:
 
 
 def _check_field(name: str, known: Sequence[str], parameter: str) -> str:
-    """The name of a field, if the workbook's loans have it."""
+    """Return the name of a field, if the workbook's loans have it."""
     if name not in known:
         raise ValidationFailed.at(["query", parameter], _unknown(name, known))
     return name
@@ -136,7 +136,7 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 
 def _conditions(portfolio: Portfolio, filters: Sequence[str], known: Sequence[str]) -> tuple[LoanCondition, ...]:
-    """The conditions, or all that is wrong with them."""
+    """Return the conditions, or all that is wrong with them."""
     texts = [part for filter_ in filters for part in _NEXT_FILTER.split(filter_)]
     if len(texts) > FILTERS_MAX:
         raise ValidationFailed.at(["query", "filter"], f"expected at most {FILTERS_MAX} conditions, got {len(texts)}")
@@ -153,7 +153,7 @@ def _conditions(portfolio: Portfolio, filters: Sequence[str], known: Sequence[st
 
 
 def _condition(portfolio: Portfolio, text: str, known: Sequence[str]) -> LoanCondition | str:
-    """A condition, or why it is none."""
+    """Return a condition, or why it is none."""
     if (match := _FILTER.fullmatch(text)) is None:
         return f"{text[:100]!r} is not field:op:value; op is {', '.join(OPERATIONS)}"
     name, value = match[1], match[3]
@@ -166,7 +166,7 @@ def _condition(portfolio: Portfolio, text: str, known: Sequence[str]) -> LoanCon
 
 
 async def _chosen(ctx: Context, portfolio: Portfolio, key: OrderKey) -> NDArray[np.int32]:
-    """The rows of the loans that were asked for, in order: chosen once, then kept."""
+    """Return the rows of the wanted loans in order, chosen once."""
     if not key.conditions and not key.sort:
         return np.arange(portfolio.row_count, dtype=np.int32)
     cache: Lru[OrderKey, NDArray[np.int32]] = ctx.resources.memory.cache(

@@ -30,7 +30,7 @@ async def upload_tape(ctx: Context, form: schema.TapeForm) -> schema.TapeUploade
 
 
 async def file(ctx: Context, tape_id: str) -> Streamed:
-    """The file that a tape was uploaded as.
+    """Return the file that a tape was uploaded as.
 
     Raises:
         TapeNotFound: there is none of that identifier.
@@ -43,7 +43,7 @@ async def file(ctx: Context, tape_id: str) -> Streamed:
 
 
 async def update_tape(ctx: Context, tape_id: str, patch: schema.TapePatch) -> schema.Tape:
-    """Change what is said of a tape; where another mapping reads it then, its loans are read anew."""
+    """Change a tape; read its loans anew where its mapping changed."""
     row = await store.tapes.get(ctx, tape_id, lock=True)
     changes = patch.changes()
     if not changes:
@@ -61,7 +61,7 @@ async def update_tape(ctx: Context, tape_id: str, patch: schema.TapePatch) -> sc
 
 
 async def loans(ctx: Context, tape_id: str, query: schema.LoanList) -> Page[schema.TapeLoan]:
-    """A page of a tape's loans, in the tape's order."""
+    """Return a page of a tape's loans, in the tape's order."""
     tape = await store.tapes.get(ctx, tape_id)
     sheet = await loan_actions.open_loans(ctx, tape)
     await ctx.commit()
@@ -74,7 +74,7 @@ async def loans(ctx: Context, tape_id: str, query: schema.LoanList) -> Page[sche
 
 
 async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareStarted:
-    """Have a tape compared with a workbook; where the very same comparison is under way, that one is told."""
+    """Compare a tape with a workbook, or join the same comparison."""
     rules = _rules(body.rules)
     tape = await store.tapes.get(ctx, body.tape_id, lock=True)  # held: two callers at once begin one comparison
     book = await workbooks.get(ctx, body.workbook_id)
@@ -110,7 +110,7 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
 
 
 def _rules(names: list[str] | None) -> list[str]:
-    """The rules asked for, each once, in the order of the catalogue."""
+    """Return the rules asked for, each once, in the order of the catalogue."""
     unknown = [name for name in dict.fromkeys(names or ()) if name not in RULES]
     if unknown:
         faults = (Fault(["body", "rules"], f"{name[:100]!r} is no rule") for name in unknown[:FAULTS_TOLD])
@@ -132,7 +132,10 @@ def _deployment_tolerances(settings: Settings) -> dict[str, float]:
 
 
 async def issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issue]:
-    """A page of issues. A tape that is not there is refused: an empty page would read as a clean one."""
+    """Return a page of issues; refuse a tape that is not there.
+
+    An empty page would read as a clean one.
+    """
     await _check_tape(ctx, query.tape_id)
     return await issue_store.list_issues(ctx, query)
 

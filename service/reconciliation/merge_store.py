@@ -134,13 +134,9 @@ _KEEP_CHANGES = "UPDATE reconciliations SET changes = %(changes)s WHERE id = %(j
 
 
 async def merge(unit: Unit, comparison: Merge, *, series: str, seconds_max: int) -> Changes | None:
-    """Bring the issues of a tape and a workbook in line with what a comparison found; None where it is over already.
+    """Merge a comparison's issues into the stored ones.
 
-    Open issues take the new values; what a person reviewed stays so while both of its values do, and is open again
-    where one changed. Issues that are gone become resolved, with a note, and open should they come back. A comparison
-    that was asked for later has the last word on its rules. `series` begins the identifiers of new issues.
-
-    A transaction of its own, which also keeps the changes: made twice it changes nothing more, and tells the same.
+    Return None where the comparison is over already.
     """
     parameters: dict[str, Any] = {
         "tenant_id": unit.tenant,
@@ -175,7 +171,10 @@ class _Merged(Struct, frozen=True):
 
 
 async def _rules_left(tx: BulkTransaction, comparison: Merge, parameters: dict[str, Any]) -> list[str]:
-    """The rules that no later comparison has merged; what was found by the others is forgotten."""
+    """Return the rules that no later comparison has merged.
+
+    The issues of the others are dropped.
+    """
     later = await tx.fetch_value(_MERGED_LATER, parameters)
     if later is None:
         return comparison.looked_at

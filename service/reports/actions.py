@@ -32,7 +32,7 @@ NO_FULL_RUN: Final = "no full run is stored, of this suite where one is named; n
 
 
 async def of_run(ctx: Context, body: schema.ComplianceReportRequest) -> schema.Report:
-    """A report on a run, to be made.
+    """Return a report on a run, to be made.
 
     Raises:
         WorkbookNotFound, ResultNotFound: what is named is not there.
@@ -48,13 +48,13 @@ async def of_run(ctx: Context, body: schema.ComplianceReportRequest) -> schema.R
 
 
 def name_of(run: StoredRun) -> str:
-    """What the report on a run is called."""
+    """Return what the report on a run is called."""
     what = "partial compliance" if run.partial else "compliance"
     return f"{run.deal_name or stem_of(run.workbook_name)} {what} {run.as_of}"
 
 
 async def of_tape(ctx: Context, body: schema.ReconciliationReportRequest) -> schema.Report:
-    """A report on a tape's newest comparison, to be made.
+    """Return a report on a tape's newest comparison, to be made.
 
     Raises:
         TapeNotFound: there is none of that identifier.
@@ -70,7 +70,7 @@ async def of_tape(ctx: Context, body: schema.ReconciliationReportRequest) -> sch
 
 
 async def of_either(ctx: Context, body: schema.ReportRequest) -> schema.Report:
-    """A report of the kind that the request names.
+    """Return a report of the kind that the request names.
 
     Raises:
         ValidationFailed: it names nothing that this kind is made of, or what it is not made of.
@@ -103,7 +103,7 @@ async def _order_for_caller(
 async def order(
     unit: Unit, body: schema.ReportWish, report_type: str, name: str, *, created_by: str, **shown: Any
 ) -> tuple[UUID, Subject]:
-    """A report that a job is to make, and what an event says of it.
+    """Return a report that a job is to make, and what an event says of it.
 
     Args:
         name: what its file is called, where the request does not say.
@@ -134,7 +134,7 @@ async def order(
 
 
 def policy_of(unit: Unit, options: schema.ReportOptions) -> Policy | None:
-    """What is redacted of a report's texts; None: nothing is."""
+    """Return what is redacted of a report's texts; None: nothing is."""
     if not options.sanitize_pii:
         return None
     key = unit.resources.vault.sign("redaction", unit.tenant.bytes)
@@ -142,7 +142,7 @@ def policy_of(unit: Unit, options: schema.ReportOptions) -> Policy | None:
 
 
 def file_name(wanted: str | None, default: str, format: schema.ReportFormat) -> str:  # noqa: A002 - the record's word
-    """The name of a report's file, with the extension of its format.
+    """Return the name of a report's file, with the extension of its format.
 
     Args:
         made: what it is called where nothing is given; of any characters.
@@ -164,13 +164,13 @@ def file_name(wanted: str | None, default: str, format: schema.ReportFormat) -> 
 
 
 async def detail(ctx: Context, report_id: UUID) -> schema.Report:
-    """A report."""
+    """Return a report."""
     row = await store.reports.get(ctx, report_id)
     return narrow(schema.Report, row)
 
 
 async def download(ctx: Context, report_id: UUID) -> Streamed:
-    """A report's file.
+    """Return a report's file.
 
     Raises:
         ReportNotReady: it is not made, or could not be.

@@ -27,7 +27,7 @@ class ReportFile(NamedTuple):
 
 
 async def order_of_run(unit: Unit, run: StoredRun, *, created_by: str) -> UUID:
-    """Have a compliance report made of a run, as anybody gets it who asks for no options; its identifier.
+    """Order a run's report without options; return its identifier.
 
     Raises:
         StorageLimitExceeded, ReportLimitExceeded: there is no room for it, or too many are in work.
@@ -40,7 +40,7 @@ async def order_of_run(unit: Unit, run: StoredRun, *, created_by: str) -> UUID:
 
 
 async def file_of(unit: Unit, report_id: UUID) -> ReportFile | None:
-    """A report's file; None where it is not made, was deleted or has expired.
+    """Return a report's file; None where it is not made, was deleted or has expired.
 
     Raises:
         Damaged: its bytes are missing, short or altered.

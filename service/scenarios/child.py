@@ -97,14 +97,14 @@ NoProposal = WrongTrade | WrongOffer | TooManyOffers | NotFeasible | NoObjective
 
 
 def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules) -> SimulationResult | WrongTrade:
-    """Every test of a suite before the trades and after them."""
+    """Return every test of a suite before the trades and after them."""
     return _simulate_trades(Simulator(portfolio, suite, details=False, **rules), trades)
 
 
 def simulate_again(
     fingerprint: str, portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules
 ) -> SimulationResult | WrongTrade:
-    """The same; the run before the trades is made once for a fingerprint of all that it is made from."""
+    """Simulate; the run before the trades is made once a fingerprint."""
     key = fingerprint, suite
     simulator = _simulators.pop(key, None) or Simulator(portfolio, suite, details=False, **rules)
     if portfolio.row_count <= KEPT_LOANS_MAX:
@@ -191,7 +191,7 @@ class Rooms(Struct, frozen=True, tag=True):
 def bear(
     portfolio: Portfolio, suite: str, rules: Rules, trades: Sequence[Trade], trade: Trade
 ) -> Rooms | NoRoom | WrongTrade:
-    """How much more of a trade each test bears, after the trades that were made."""
+    """Return how much more of a trade each test bears."""
     try:
         simulator = after(Simulator(portfolio, suite, details=False, **rules), trades)
     except TradeError as error:

@@ -24,7 +24,7 @@ _SCENARIO = "id, name, description, status, base_workbook_id, trade_count, creat
 
 @contextmanager
 def naming_a_workbook() -> Iterator[None]:
-    """The constraint that keeps a scenario's workbook speaks to both sides: here it says that there is none such.
+    """Raise WorkbookNotFound where a workbook has just been deleted.
 
     Raises:
         WorkbookNotFound: what is written within names a workbook that is not there, or was deleted in this moment.
@@ -66,7 +66,7 @@ _LOCKED = """
 
 
 async def lock_to_edit(ctx: Context, scenario_id: UUID) -> LockedScenario:
-    """A scenario to be edited, its row locked until the transaction ends; edits share what keeps simulations away.
+    """Lock a scenario's row; edits share what keeps simulations away.
 
     Raises:
         ScenarioNotFound: as `get`.
@@ -83,7 +83,7 @@ async def lock_to_edit(ctx: Context, scenario_id: UUID) -> LockedScenario:
 
 
 async def lock_to_simulate(ctx: Context, scenario_id: UUID) -> LockedScenario:
-    """A scenario to be simulated; its row stays open to readers' and writers' questions whether it is free.
+    """Return a scenario to simulate; its row stays readable.
 
     Raises:
         ScenarioNotFound: as `get`.
@@ -100,7 +100,7 @@ async def lock_to_simulate(ctx: Context, scenario_id: UUID) -> LockedScenario:
 
 
 async def read_page(ctx: Context, query: schema.ScenarioList) -> schema.ScenarioPage:
-    """A page of scenarios, the newest first."""
+    """Return a page of scenarios, the newest first."""
     items, total = await fetch_slice(
         ctx,
         schema.Scenario,
@@ -124,7 +124,9 @@ async def update(ctx: Context, scenario_id: UUID, changes: dict[str, Any], *, ha
 
 
 async def touch(ctx: Context, scenario_id: UUID) -> None:
-    """The trades of a scenario that is held are others: it is a draft, of no workbook where its base was deleted.
+    """Make a locked scenario a draft: its trades have changed.
+
+    Its base becomes null where that was deleted.
 
     Raises:
         WorkbookNotFound: its base is deleted in this moment.
@@ -157,7 +159,7 @@ async def complete(ctx: Context, scenario_id: UUID, version: int, done: schema.S
 
 
 async def results(ctx: Context, scenario_id: UUID) -> schema.SimulationResults:
-    """What came of each test; nothing in a draft.
+    """Return what came of each test; nothing in a draft.
 
     Raises:
         ScenarioNotFound: as `get`.
@@ -182,7 +184,7 @@ class _TradeRow(Struct, frozen=True):
 
 
 async def trades(ctx: Context, scenario_id: UUID) -> list[schema.StoredTrade]:
-    """The trades of a scenario, in the order in which they apply."""
+    """Return the trades of a scenario, in the order in which they apply."""
     rows = await ctx.fetch_all(
         _TradeRow,
         "SELECT id, scenario_id, created_at, trade FROM scenario_trades WHERE scenario_id = %s ORDER BY number",
@@ -201,18 +203,18 @@ _ADD: Final = """
 
 
 def _trade_rows(ctx: Context, scenario_id: UUID, trades: Sequence[schema.TradeCreate]) -> dict[str, Any]:
-    """As one JSON: two arrays of a thousand values take 25 ms to be written for the server, this less than one."""
+    """Return trades as one JSON: two arrays of a thousand take 25 ms."""
     rows = [{"id": new_id(), "trade": trade} for trade in trades]
     return {"tenant_id": ctx.tenant, "scenario_id": scenario_id, "trades": msgspec.json.encode(rows).decode()}
 
 
 async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[schema.TradeCreate]) -> None:
-    """Trades that apply behind those that are there. A thousand rows are not read back: that takes the event loop."""
+    """Add trades behind the others; do not read them back."""
     await ctx.execute(_ADD, _trade_rows(ctx, scenario_id, trades))
 
 
 async def add_trade(ctx: Context, scenario_id: UUID, trade: schema.TradeCreate) -> schema.StoredTrade:
-    """One trade that applies behind those that are there."""
+    """Return one trade that applies behind those that are there."""
     (row,) = await ctx.fetch_all(
         _TradeRow, _ADD + "RETURNING id, scenario_id, created_at, trade", _trade_rows(ctx, scenario_id, [trade])
     )

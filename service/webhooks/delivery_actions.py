@@ -47,8 +47,11 @@ async def send(unit: Unit, target: Target, message_id: str, payload: str) -> Att
 
 
 async def record(unit: Unit, target: Target, waiting: WaitingDelivery, result: Attempt) -> float | None:
-    """Write down what an attempt came to, and disable a webhook that has failed for days; the seconds until the next
-    attempt of this delivery, None where there is none. All but what comes of disabling is left to commit."""
+    """Write an attempt; return the seconds until the next one.
+
+    None where there is none. A webhook that has failed for days is disabled. All but what comes of disabling is
+    left to commit.
+    """
     settings = unit.settings
     WEBHOOK_ATTEMPTS.labels("success" if result.error is None else "failure").inc()
     tries = waiting.tries + 1
@@ -108,10 +111,10 @@ async def _disable(unit: Unit, webhook_id: UUID, reason: str) -> None:
 
 
 async def hasten(unit: Unit, webhook_id: UUID) -> None:
-    """What waits for its next attempt is tried at once."""
+    """Try at once what waits for its next attempt."""
     await unit.make_due(DELIVER, queue="webhooks", arguments={"webhook_id": str(webhook_id)})
 
 
 def host_of(url: str) -> str:
-    """What records show of a URL: its path may be a secret."""
+    """Return what records show of a URL: its path may be a secret."""
     return outgoing.target(url, private=True).host

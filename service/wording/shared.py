@@ -83,10 +83,9 @@ class ModelText(Struct, frozen=True):
 
 
 async def word_facts(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fact]) -> ModelText | None:
-    """The facts in a language model's words; None: the built-in text is to be used, since no model is set, it is not
-    well or switched off, or it says too much that the facts do not.
+    """Return the facts in a model's words; None: use the built-in text.
 
-    Where a model is asked, the unit's transaction is committed first: none is held while it takes its time.
+    No model is set, it is not well or switched off, or it says too much that the facts do not.
 
     Args:
         question: what was asked; empty where nobody did. Its own figures count for nothing: it may suggest wrong ones.
@@ -120,7 +119,7 @@ class WordedText(Struct, frozen=True):
 
 
 async def word_answer(unit: Unit, answer: Answer) -> WordedText:
-    """An answer in the words of the language model where there is one, else in its own.
+    """Return an answer in the model's words, else in its own.
 
     What was assumed and left out stands in front of it either way; what was not answered is told as it is.
     """
@@ -138,7 +137,10 @@ async def word_answer(unit: Unit, answer: Answer) -> WordedText:
 
 
 async def word_summaries(unit: Unit, insights: Sequence[Insight]) -> list[WordedText]:
-    """The summary of each insight, likewise; a model's that has a figure which the insight does not have is dropped."""
+    """Return each insight's summary, in the model's words if true.
+
+    A summary with a figure that the insight does not have is dropped.
+    """
     await unit.commit()  # none of those below has anything to commit at the same time
     return list(await asyncio.gather(*(_word_summary(unit, insight) for insight in insights)))
 
@@ -164,7 +166,10 @@ class _Prompt(Struct, frozen=True):
 
 
 def _prepare(question: str, facts: Sequence[Fact]) -> _Prompt:
-    """The facts without names out of the file, and without personal data: a cell is no instruction to anybody."""
+    """Return the facts without names and personal data.
+
+    A cell is no instruction to anybody.
+    """
     kept: list[Fact] = []
     left = FACTS_CHARACTERS
     for fact in facts[:FACTS_MAX]:
@@ -215,8 +220,10 @@ def _to_fact(fact: Fact) -> dict[str, Any]:
 
 
 def _check(reply: str, asked: _Prompt) -> Checked:
-    """The reply as plain text without personal data, which a model may make up too; its figures checked, its names
-    put back."""
+    """Return a reply as plain text, its figures checked.
+
+    Without personal data, which a model may make up too; names are put back.
+    """
     plain, _ = redact_text(clean(reply, known="\n".join(fact.text for fact in asked.facts)), _POLICY)
     checked = check(plain, asked.facts)
     strange = tuple(word for word in _NAME.findall(checked.text) if word.upper() not in asked.names)

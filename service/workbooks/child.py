@@ -31,7 +31,7 @@ OPEN_MAX: Final = 4
 
 
 def page(key: str, manifest: str, paths: tuple[str, ...], row: schema.SheetRow, query: schema.DataQuery) -> Raw:
-    """A page of a sheet's data, encoded; `key` is that of the stored workbook."""
+    """Return a page of a sheet's data, encoded; `key` is that of the stored workbook."""
     return sheet_actions.page(_open(key, manifest, paths), row, query)
 
 
@@ -51,12 +51,12 @@ class DetectionOrder(Struct, frozen=True, kw_only=True):
 
 
 def detection(key: str, manifest: str, paths: tuple[str, ...], asked: DetectionOrder) -> Raw:
-    """What is detected in a workbook and why, encoded; `key` is that of the stored workbook."""
+    """Return an encoded detection; `key` is the stored workbook's."""
     return detect_in(_open(key, manifest, paths), asked)
 
 
 def detect_in(book: Workbook, asked: DetectionOrder) -> Raw:
-    """The same of an open workbook."""
+    """Return the same of an open workbook."""
     detection = detect_columns(book, asked.mapping, sheet=asked.sheet, columns_max=schema.DETECTED_COLUMNS_MAX)
     checked = validate(book, asked.mapping, sheet=asked.sheet)
     answer = schema.WorkbookDetection(

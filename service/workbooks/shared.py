@@ -62,7 +62,7 @@ MANIFESTS_BYTES_MAX: Final = 32 * 1024 * 1024
 
 
 async def original(ctx: Context, file: SourceFile) -> Streamed:
-    """An uploaded file as it came, or the range of it that the request asks for.
+    """Return an uploaded file as it came, or the requested range.
 
     Raises:
         Damaged: its bytes are missing, short or altered.
@@ -75,7 +75,7 @@ async def original(ctx: Context, file: SourceFile) -> Streamed:
 
 
 def check_stream(ctx: Context, key: str | None) -> None:
-    """Refuse the key of a stream whose scheme is none of the deployment's, or whose identifier is none of its scheme.
+    """Refuse a stream key of an unknown scheme or a wrong identifier.
 
     Raises:
         ValidationFailed: with the reason.
@@ -109,7 +109,7 @@ class _Manifest(NamedTuple):
 
 
 async def open_book(unit: Unit, row: Parsed) -> Workbook:
-    """The columns of a workbook, mapped read-only.
+    """Return the columns of a workbook, mapped read-only.
 
     Raises:
         WorkbookNotReady, Damaged: as `locate_book`.
@@ -118,7 +118,7 @@ async def open_book(unit: Unit, row: Parsed) -> Workbook:
 
 
 async def open_stored(unit: Unit, stored: StoredBook) -> Workbook:
-    """The columns of a stored book, mapped read-only; `Damaged` as `locate_columns`."""
+    """Return a stored book's columns, mapped read-only."""
     cache: Lru[str, Workbook] = unit.resources.memory.cache(
         "workbooks", most=unit.settings.mapped_workbooks, bytes_most=BOOKS_BYTES_MAX
     )
@@ -139,7 +139,7 @@ def _open(manifest: Manifest, paths: list[Path]) -> tuple[Workbook, int]:
 
 
 async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | None = None) -> Raw:
-    """How the loans of a workbook are read, and why, encoded: told by a child, since it reads every sheet.
+    """Return how a workbook's loans are read, encoded by a child.
 
     Args:
         sheet: the name of the only sheet to look at.
@@ -190,7 +190,7 @@ class StoredBook(NamedTuple):
 
 
 async def locate_book(unit: Unit, row: Parsed) -> StoredBook:
-    """Where the columns of a workbook are, all of them whole.
+    """Return where the columns of a workbook are, all of them whole.
 
     Raises:
         WorkbookNotReady: it is not parsed, or something changes it.
@@ -213,7 +213,7 @@ async def locate_book(unit: Unit, row: Parsed) -> StoredBook:
 
 
 async def locate_columns(unit: Unit, book_key: str, manifest: str) -> StoredBook:
-    """Where the columns of a manifest are, all of them whole; the workbook may be gone.
+    """Return a manifest's columns, all whole; the workbook may be gone.
 
     Raises:
         Damaged: the bytes of a sheet are missing, short or altered.

@@ -37,7 +37,7 @@ async def keep_columns(
     calculated_at: datetime | None = None,
     written_by: str | None = None,
 ) -> bool:
-    """Store the columns of a workbook; where they are and that it is ready goes into the job's transaction.
+    """Store a workbook's columns in the job's transaction.
 
     `paths` are the sheets' files in the manifest's order, `stored` the keys of those of them that are blobs already.
     `written_by` names the record that writes while the workbook is read. False: the workbook takes nothing any more.
@@ -81,5 +81,5 @@ async def keep_columns(
 
 
 def _describe(paths: Sequence[Path], stored: Mapping[Path, str]) -> list[_Described]:
-    """Each stored sheet's hash, and what is told of its cells."""
+    """Return each stored sheet's hash, and what is told of its cells."""
     return [_Described(stored.get(path) or hash_path(path), sheet_actions.contents(open_sheet(path))) for path in paths]
