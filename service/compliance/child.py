@@ -48,18 +48,18 @@ class Ran(Struct, frozen=True, kw_only=True, tag=True):
         )
 
 
-class TestNotInSuite(Struct, frozen=True, tag=True):
+class SuiteLacksTest(Struct, frozen=True, tag=True):
     """The suite lacks a test that was named."""
 
     message: str
 
 
-def run(portfolio: Portfolio, suite: str, rules: Mapping[str, Any], options: Mapping[str, Any]) -> Ran | TestNotInSuite:
+def run(portfolio: Portfolio, suite: str, rules: Mapping[str, Any], options: Mapping[str, Any]) -> Ran | SuiteLacksTest:
     """Return a suite's results; `rules` and `options` are `run_suite`'s."""
     try:
         test_results = run_suite(portfolio, suite, **rules, **options)
     except UnknownTest as error:
-        return TestNotInSuite(str(error))
+        return SuiteLacksTest(str(error))
     return Ran(
         results=list(test_results),
         skipped=test_results.skipped,

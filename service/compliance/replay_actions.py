@@ -166,30 +166,38 @@ async def verify(
                 yield Break(entry.sequence, reason)
             if _is_asked(entry, asked):
                 entries.append(entry)
-        for place in range(0, len(entries), RUNS_AT_A_TIME):
-            some = entries[place : place + RUNS_AT_A_TIME]
-            ids = [UUID(listed_entry.resource_id) for listed_entry in some]
-            async with database.transaction(tenant) as tx:
-                stored = await store.runs(tx, ids)
-                missing = [identifier for identifier in ids if identifier not in stored]
-                ended = await store.expired(tx, missing) if missing else {}
-            for entry in some:
-                run = stored.get(UUID(entry.resource_id))
-                if run is None or asked.stream_key in (None, run.stream_key):
-                    yield await replayer.verdict(tenant, entry, run, ended.get(UUID(entry.resource_id)))
+        async for verdict in _verdicts(database, replayer, tenant, entries, asked.stream_key):
+            yield verdict
     for unexplained in chain.unexplained():
         yield unexplained
     last = chain.last
     if head is not None and end and (last is None or (last.sequence, last.hash) != (head.sequence, head.hash)):
         yield Break(end, "the entry that was appended last is missing, or another one")
     walked.last_hash = last.hash if last else ""
-    if asked.is_everything:
+    for run_id in await _runs_without_entry(database, tenant) if asked.is_everything else ():
+        reason = "no entry of the chain tells of it"
+        yield ReplayVerdict(run_id=run_id, sequence=None, status="altered", reason=reason)
+
+
+async def _runs_without_entry(database: Database, tenant: UUID) -> list[UUID]:
+    async with database.transaction(tenant) as tx:
+        return await store.ids_without_entry(tx, UNTOLD_MAX)
+
+
+async def _verdicts(
+    database: Database, replayer: Replayer, tenant: UUID, entries: list[Record], stream_key: str | None
+) -> AsyncIterator[ReplayVerdict]:
+    """Yield what is proved of the runs of these entries, of one stream where it is named."""
+    for place in range(0, len(entries), RUNS_AT_A_TIME):
+        some = [(UUID(entry.resource_id), entry) for entry in entries[place : place + RUNS_AT_A_TIME]]
         async with database.transaction(tenant) as tx:
-            strangers = await store.untold(tx, UNTOLD_MAX)
-        for run_id in strangers:
-            yield ReplayVerdict(
-                run_id=run_id, sequence=None, status="altered", reason="no entry of the chain tells of it"
-            )
+            stored = await store.runs(tx, [run_id for run_id, _ in some])
+            missing = [run_id for run_id, _ in some if run_id not in stored]
+            ended = await store.expired(tx, missing) if missing else {}
+        for run_id, entry in some:
+            run = stored.get(run_id)
+            if run is None or stream_key in (None, run.stream_key):
+                yield await replayer.verdict(tenant, entry, run, ended.get(run_id))
 
 
 def _is_asked(entry: Record, asked: ReplayOrder) -> bool:

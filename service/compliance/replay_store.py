@@ -84,7 +84,7 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
     return {row.id: row.until for row in rows}
 
 
-async def untold(tx: Transaction, most: int) -> list[UUID]:
+async def ids_without_entry(tx: Transaction, most: int) -> list[UUID]:
     """Return some of the stored runs that no entry of the log tells of."""
 
     class Row(Struct):

@@ -171,7 +171,7 @@ async def run_by(
     if not _is_own(rules) and (suite != DEAL_SUITE or portfolio.row_count <= INLINE_ROWS_MAX):
         return await unit.compute(with_time_limit(runs.run_suite, seconds), portfolio, suite, **rules, **options)
     ran = await calculate(unit, seconds, child.run, portfolio, suite, rules, options)
-    if isinstance(ran, child.TestNotInSuite):
+    if isinstance(ran, child.SuiteLacksTest):
         raise runs.UnknownTest(ran.message)
     return ran.as_results()
 
@@ -220,17 +220,15 @@ async def prepare(
     wanted: dict[str, Any] | None = None,
     as_of: date | None = None,
     deal_id: UUID | None = None,
-    mapping_id: str | None = None,
-    trial: MappingAndJson | None = None,
+    mapping: str | MappingAndJson | None = None,
     alone: bool = False,
 ) -> RunInputs:
     """Return a workbook that may be run, its portfolio and its rules.
 
     Args:
-        given: the document of a definition, for a workbook that belongs to no deal.
+        wanted: the document of a definition, for a workbook that belongs to no deal.
         deal_id: the deal that it must be of.
-        mapping_id: in place of the workbook's own.
-        trial: a mapping that is only tried; nothing that comes of it is kept.
+        mapping: in place of the workbook's own: an identifier, or a mapping on trial, of which nothing is kept.
         alone: nobody else may run it until the transaction ends.
 
     Raises:
@@ -249,9 +247,10 @@ async def prepare(
     if wanted is not None and subject.deal is not None:
         message = "the workbook belongs to a deal, and is run by the deal's definition"
         raise ValidationFailed.at(["body", "definition"], message)
-    mapping = trial or await get_mapping(unit, mapping_id or subject.mapping_id or DEFAULT_MAPPING)
+    is_trial = isinstance(mapping, MappingAndJson)
+    mapping = await _mapping_of(unit, mapping or subject.mapping_id or DEFAULT_MAPPING)
     day = await _day_of(unit, subject, as_of)
-    portfolio = await portfolio_of(unit, subject, mapping, day, is_kept=trial is None)
+    portfolio = await portfolio_of(unit, subject, mapping, day, is_kept=not is_trial)
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
@@ -271,10 +270,14 @@ async def prepare(
     rules = None if definition is None else definition.definition
     seconds = SEARCH_TIME * unit.settings.compliance_seconds
     as_read = portfolio
-    portfolio = await interpret_portfolio(unit, portfolio, rules, reading, seconds, is_kept=trial is None)
+    portfolio = await interpret_portfolio(unit, portfolio, rules, reading, seconds, is_kept=not is_trial)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {limit.test_id: limit for limit in subject.limits if limit.scope == scope} for scope in scopes}
     return RunInputs(subject, mapping, definition, day, as_read, portfolio, record, limits)
+
+
+async def _mapping_of(unit: Unit, mapping: str | MappingAndJson) -> MappingAndJson:
+    return await get_mapping(unit, mapping) if isinstance(mapping, str) else mapping
 
 
 async def _day_of(unit: Unit, subject: store.RunSubject, asked: date | None) -> GivenDay:

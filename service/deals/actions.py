@@ -172,7 +172,7 @@ async def draft_definition(ctx: Context, deal_id: UUID, body: schema.DraftOrder)
     """Draft a definition from what a workbook prints; store nothing."""
     deal = await store.deals.get(ctx, deal_id)
     workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=body.workbook_id)
-    ready = await compliance.prepare(ctx, workbook_id, suite=DRAFT_SUITE, deal_id=deal_id, mapping_id=body.mapping_id)
+    ready = await compliance.prepare(ctx, workbook_id, suite=DRAFT_SUITE, deal_id=deal_id, mapping=body.mapping_id)
     await ctx.commit()  # no connection is held while it is drafted
     draft = await compliance.calculate(ctx, _seconds(ctx), child.draft_of, ready.as_read, deal.name)
     if isinstance(draft, child.NoDraft):

@@ -50,7 +50,7 @@ async def _results(
 ) -> tuple[str, Results | None]:
     """Return suite and results; None where a required column is missing."""
     try:
-        ready = await compliance.prepare(ctx, workbook_id, suite="enhanced", trial=trial)
+        ready = await compliance.prepare(ctx, workbook_id, suite="enhanced", mapping=trial)
     except ValidationFailed:
         return "enhanced", None
     suite = DEAL_SUITE if ready.definition_version else "enhanced"

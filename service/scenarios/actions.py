@@ -282,7 +282,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
     ready, suite = await prepare_base(ctx, row.base_workbook_id)
     stored = await store.trades(ctx, scenario_id)
     universe = await _universe(ctx, body.universe, ready.portfolio)
-    await ctx.commit()  # no connection is scenario while it works
+    await ctx.commit()  # no connection is held while it works
     proposal = await compliance.calculate(
         ctx,
         ctx.settings.optimization_seconds + ctx.settings.compliance_seconds,
@@ -294,8 +294,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
         universe,
         body.constraints,
         [to_core_trade(trade) for trade in stored],
-        offers_max=ctx.settings.max_universe_loans,
-        search_seconds=ctx.settings.optimization_seconds,
+        child.SearchLimits(ctx.settings.max_universe_loans, ctx.settings.optimization_seconds),
     )
     if not isinstance(proposal, child.ProposalFound):
         raise _no_proposal(ctx, proposal, stored)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -134,6 +134,13 @@ def _to_simulated(simulation: Simulation) -> SimulationResult:
     )
 
 
+class SearchLimits(NamedTuple):
+    """What a search may take."""
+
+    offers: int
+    seconds: float
+
+
 def propose(
     portfolio: Portfolio,
     suite: str,
@@ -142,15 +149,13 @@ def propose(
     universe: Portfolio | Sequence[Trade],
     constraints: Constraints,
     trades: Sequence[Trade],
-    *,
-    offers_max: int,
-    search_seconds: float,
+    limits: SearchLimits,
 ) -> ProposalFound | NoProposal:
-    """Trades behind those that were made already that improve a test."""
+    """Propose trades behind those of a scenario that improve a test."""
     offered: Sequence[Trade]
     if isinstance(universe, Portfolio):
         offered = offers(universe)
-        if len(offered) > offers_max:
+        if len(offered) > limits.offers:
             return TooManyOffers(len(offered))
     else:
         offered = universe
@@ -161,7 +166,7 @@ def propose(
                 return WrongOffer(place, error.reason)
     try:
         simulator = Simulator(portfolio, suite, details=False, **rules)
-        optimum = optimize(simulator, objective, offered, constraints, made=trades, seconds=search_seconds)
+        optimum = optimize(simulator, objective, offered, constraints, made=trades, seconds=limits.seconds)
     except TradeError as error:
         return WrongTrade(error.trade, error.reason)
     except InfeasibleError as error:

@@ -98,7 +98,7 @@ async def test(ctx: Context, webhook_id: UUID) -> schema.Delivery:
     target = await store.targets.get(ctx, webhook_id)
     ctx.set_subject("webhook", webhook_id, host_of(target.url))
     await ctx.email()
-    await ctx.commit()  # no connection is target while the receiver takes its time
+    await ctx.commit()  # no connection is held while the receiver takes its time
     message_id, moment = f"msg_{new_id().hex}", ctx.now()
     payload = msgspec.json.encode(
         {"type": TEST, "timestamp": moment, "data": {"tenant_id": ctx.tenant, "webhook_id": webhook_id}}

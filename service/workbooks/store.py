@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -15,7 +16,7 @@ from service.platform.config import Tier
 from service.platform.data.database import containing
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, fetch_page
+from service.platform.unit.listing import columns_of, fetch_page, set_of
 from service.platform.unit.records import Records
 from service.platform.unit.storage import release
 from service.workbooks import schema
@@ -186,34 +187,19 @@ async def begin_recalculation(unit: Unit, workbook_id: UUID) -> schema.WorkbookR
 
 
 async def finish(
-    unit: Unit,
-    workbook_id: UUID,
-    *,
-    book: str,
-    book_key: str,
-    sheet_count: int,
-    total_cells: int,
-    formula_cells: int,
-    calculated_at: datetime | None = None,
-    written_by: str | None = None,
+    unit: Unit, workbook_id: UUID, book: dict[str, Any], *, calculated_at: datetime | None, written_by: str | None
 ) -> bool:
-    """Finish parsing, recalculation or writing; return if it waited."""
+    """Finish parsing, recalculation or writing; return if it waited. `book` has columns of the record."""
     done = await unit.execute(
-        """
-        UPDATE workbooks SET status = 'ready', error_message = NULL, book = %(book)s, book_key = %(book_key)s,
-                             sheet_count = %(sheet_count)s, total_cells = %(total_cells)s,
-                             formula_cells = %(formula_cells)s,
+        f"""
+        UPDATE workbooks SET status = 'ready', error_message = NULL, {set_of(book)},
                              last_calculation = coalesce(%(at)s::timestamptz, last_calculation),
                              calculation_count = calculation_count + (%(at)s::timestamptz IS NOT NULL)::integer,
                              written_by = NULL, version = version + 1, updated_at = now()
         WHERE id = %(id)s AND written_by IS NOT DISTINCT FROM %(by)s AND status = ANY (%(states)s)
         """,
         {
-            "book": book,
-            "book_key": book_key,
-            "sheet_count": sheet_count,
-            "total_cells": total_cells,
-            "formula_cells": formula_cells,
+            **book,
             "at": calculated_at,
             "by": written_by,
             "states": ["processing", "recalculating"] if written_by is None else ["ready"],

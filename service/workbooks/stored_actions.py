@@ -67,17 +67,14 @@ async def keep_columns(
         for record, sheet in zip(records, files, strict=True)
     ]
     await store.put_sheets(unit, workbook_id, rows)
-    return await store.finish(
-        unit,
-        workbook_id,
-        book=book,
-        book_key=hashlib.sha256(book.encode()).hexdigest(),
-        sheet_count=len(rows),
-        total_cells=sum(sheet.contents.cell_count for sheet in files),
-        formula_cells=sum(sheet.contents.formula_count for sheet in files),
-        calculated_at=calculated_at,
-        written_by=written_by,
-    )
+    columns = {
+        "book": book,
+        "book_key": hashlib.sha256(book.encode()).hexdigest(),
+        "sheet_count": len(rows),
+        "total_cells": sum(sheet.contents.cell_count for sheet in files),
+        "formula_cells": sum(sheet.contents.formula_count for sheet in files),
+    }
+    return await store.finish(unit, workbook_id, columns, calculated_at=calculated_at, written_by=written_by)
 
 
 def _describe(paths: Sequence[Path], stored: Mapping[Path, str]) -> list[_Described]:
