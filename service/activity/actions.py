@@ -10,11 +10,11 @@ from service.platform.unit.context import Context
 
 async def feed(ctx: Context, query: ActivityQuery) -> ActivityFeed:
     """Return the part of the feed that a query asks for."""
-    asked = audit_filter(
+    filters = audit_filter(
         user_id=query.user_id,
         action=query.action,
         resource_type=query.entity_type,
         start_date=query.start_date,
         end_date=query.end_date,
     )
-    return await store.feed(ctx, asked, query)
+    return await store.feed(ctx, filters, query)

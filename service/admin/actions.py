@@ -290,11 +290,11 @@ async def _place_invited_user(
 
 
 def _role_to_grant(ctx: Context, role: str) -> Role:
-    known = next((known for known in ROLES if known == role), None)
-    if known is None:
+    name = next((known for known in ROLES if known == role), None)
+    if name is None:
         raise schema.InvalidRole.at(["body", "role"], f"the roles are {', '.join(ROLES)}")
-    _check_grant(ctx, known)
-    return known
+    _check_grant(ctx, name)
+    return name
 
 
 def _check_grant(ctx: Context, role: Role) -> None:

@@ -84,8 +84,8 @@ def _timezones() -> frozenset[str]:
 def wrong_locale(name: str) -> str | None:
     """Return why a text is no locale."""
     match = LOCALE.fullmatch(name)
-    known = match is not None and match[1] in LANGUAGES and (match[4] is None or match[4] in REGIONS)
-    return None if known else "expected a locale such as en-US"
+    is_known = match is not None and match[1] in LANGUAGES and (match[4] is None or match[4] in REGIONS)
+    return None if is_known else "expected a locale such as en-US"
 
 
 def wrong_date_format(text: str) -> str | None:

@@ -65,7 +65,7 @@ async def update_tenant(ctx: Context, name: str, tier: str, status: str, setting
 
 async def users(ctx: Context, query: schema.UserList) -> Page[schema.User]:
     """Return a page of users, the newest first."""
-    asked = {
+    filters = {
         "role": query.role,
         "status": "invited" if query.status == "pending" else query.status,
         "pattern": containing(query.search),
@@ -73,7 +73,7 @@ async def users(ctx: Context, query: schema.UserList) -> Page[schema.User]:
     matching = {"pattern": "(email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)"}
     source = "users WHERE removed_at IS NULL"
     return await fetch_page(
-        ctx, schema.User, _USER, source, asked, query, order="created_at DESC, id", conditions=matching
+        ctx, schema.User, _USER, source, filters, query, order="created_at DESC, id", conditions=matching
     )
 
 

@@ -129,8 +129,8 @@ async def check_channels(
         where = ["body", "channels", str(place), "config"]
         config = {name: value for name, value in channel.config.items() if value is not None}
         try:
-            known = secrets if secrets is None else secrets.get(str(match.id), {}) if match else {}
-            config |= _unmask(config, channel.type, match.config if match else {}, known)
+            stored_secrets = secrets if secrets is None else secrets.get(str(match.id), {}) if match else {}
+            config |= _unmask(config, channel.type, match.config if match else {}, stored_secrets)
             typed: channel_schema.Config = read(config, channel_schema.CONFIGS[channel.type], where)
         except _Unfit as unfit:
             faults.append(Fault([*where, *unfit.steps], unfit.message))
@@ -185,7 +185,7 @@ def _match_stored(
     return matches
 
 
-def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: Secret | None) -> Secret:
+def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], stored_secrets: Secret | None) -> Secret:
     """Return what of a configuration is masked, as it is kept.
 
     The values of headers go to no other URL than the one that they were given for: who may change an alert need not
@@ -204,15 +204,15 @@ def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: S
         texts = value if isinstance(value, str) else list(value.values()) if isinstance(value, dict) else ()
         if MASK not in texts:
             continue
-        if known is None:
+        if stored_secrets is None:
             raise _Unfit("was sealed with another secret key: give the whole", name)
         if isinstance(value, str):
             if value != read.get(name):
                 raise _Unfit("is masked, and no channel of the alert has this: give the whole", name)
-            secrets[name] = known[name]
+            secrets[name] = stored_secrets[name]
             continue
-        headers = known.get(name, {})
-        if headers and secrets.get("url", config.get("url")) != known["url"]:
+        headers = stored_secrets.get(name, {})
+        if headers and secrets.get("url", config.get("url")) != stored_secrets["url"]:
             raise _Unfit("the URL is another one: give the values of headers anew", name)
         unknown = next((header for header, text in value.items() if text == MASK and header not in headers), None)
         if unknown is not None:

@@ -198,15 +198,15 @@ async def _verdicts(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now:
         unknown = Verdict(holds=None, sentence=f"It cannot be told: {look.fault}")
         return {alert.id: unknown for alert in alerts}
     verdicts: dict[UUID, Verdict] = {}
-    asked: dict[UUID, Conditions] = {}
+    covered: dict[UUID, Conditions] = {}
     for alert in alerts:
         try:
             conditions = conditions_of(alert.alert_type, alert.conditions)
             if is_covered(conditions, look.reading):
-                asked[alert.id] = conditions
+                covered[alert.id] = conditions
         except InvalidConditions as error:  # of another version of this program
             verdicts[alert.id] = Verdict(holds=None, sentence=f"It cannot be told: {error}")
-    needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in asked.items()}
+    needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in covered.items()}
     since: dict[str, datetime] = {}
     for need in filter(None, needs.values()):
         since[need.test_id] = min(need.since, since.get(need.test_id, need.since))
@@ -214,7 +214,7 @@ async def _verdicts(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now:
     for figure in await store.history(unit, look.book, since, look.reading.at) if since else ():
         history[figure.test_id].append(Point(figure.at, figure.day, figure.value))
     clocks = partial(local_time, zone=await unit.zone())
-    for alert_id, conditions in asked.items():
+    for alert_id, conditions in covered.items():
         wanted = needs[alert_id]
         verdicts[alert_id] = judge(
             conditions, look.reading, () if wanted is None else history[wanted.test_id], now, clocks
@@ -242,9 +242,9 @@ def _outcome(verdict: Verdict, look: Look, now: datetime, *, is_raised: bool) ->
 
 async def _await(unit: Unit, workbook_id: UUID, due: Mapping[UUID, datetime]) -> None:
     """Queue another look for alerts that wait for their duration."""
-    known = {look.alert_id: look.at for look in await store.coming_looks(unit, workbook_id)}
+    queued = {look.alert_id: look.at for look in await store.coming_looks(unit, workbook_id)}
     for alert_id, due_at in due.items():
-        if alert_id not in known or known[alert_id] - due_at > SLACK:
+        if alert_id not in queued or queued[alert_id] - due_at > SLACK:
             arguments = {"alert_id": str(alert_id), "workbook_id": str(workbook_id)}
             seconds = max(0.0, (due_at - unit.now()).total_seconds())
             await unit.enqueue(LOOK_AGAIN, queue="default", arguments=arguments, delay_seconds=seconds)

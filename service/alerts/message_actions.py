@@ -84,8 +84,8 @@ def notice_of(
     settings: Settings, alert: AlertRow, about: MessageNames, at: datetime, details: dict[str, Any] | None = None
 ) -> Notice:
     """Return what a message says of a trigger, or of a test without details."""
-    known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
-    asked = {name: alert.conditions[field] for name, field in known.items() if field in alert.conditions}
+    fields = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
+    compared = {name: alert.conditions[field] for name, field in fields.items() if field in alert.conditions}
     return Notice(
         alert_id=alert.id,
         alert_name=alert.name,
@@ -99,7 +99,7 @@ def notice_of(
         timezone=about.timezone,
         link=link_of(settings, about),
         labels=about.settings.labels,
-        details=asked if details is None else details,
+        details=compared if details is None else details,
         is_test=details is None,
     )
 
@@ -144,8 +144,8 @@ def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[d
     """
     details = {**dict.fromkeys(FIGURES), **notice.details}
     if len(msgspec.json.encode(details)) > DETAILS_BYTES:
-        kept = {name: details.get(name) for name in (SENTENCE, "doubtful")}
-        details = {name: details[name] for name in FIGURES} | kept
+        summary = {name: details.get(name) for name in (SENTENCE, "doubtful")}
+        details = {name: details[name] for name in FIGURES} | summary
     body: dict[str, Any] = {
         "alert_id": notice.alert_id,
         "alert_name": notice.alert_name,
@@ -167,9 +167,12 @@ def chat_message(notice: Notice, config: ChatWebhookConfig) -> bytes:
     lines = [_opening(notice), *_sentences(notice), *(f"{label}: {value}" for label, value in _facts(notice))]
     text = "\n".join(map(defuse, lines))
     mentions = " ".join(map(_mention, config.mention_users))
-    named = {"channel": config.channel, "username": config.username, "icon_emoji": config.icon_emoji}
+    options = {"channel": config.channel, "username": config.username, "icon_emoji": config.icon_emoji}
     return msgspec.json.encode(
-        {"text": f"{mentions} {text}" if mentions else text, **{name: value for name, value in named.items() if value}}
+        {
+            "text": f"{mentions} {text}" if mentions else text,
+            **{name: value for name, value in options.items() if value},
+        }
     )
 
 
@@ -190,11 +193,11 @@ def _mention(user: str) -> str:
 
 
 def _title(notice: Notice) -> str:
-    named = [plain(notice.alert_name, NAME_CHARACTERS)]
+    names = [plain(notice.alert_name, NAME_CHARACTERS)]
     about = notice.deal_name or notice.workbook_name
     if about is not None:
-        named.append(plain(about))
-    return ("Test: " if notice.is_test else "") + " - ".join(named)
+        names.append(plain(about))
+    return ("Test: " if notice.is_test else "") + " - ".join(names)
 
 
 def _opening(notice: Notice) -> str:
@@ -234,23 +237,23 @@ def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
 
 def _metric(details: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     metric = details["metric"]
-    shown = partial(_figure, form=_form(details, metric))
-    known = TESTS.get(metric)
-    yield "Metric", plain(str(details.get("test_name") or (known.name if known is not None else metric)))
+    to_text = partial(_figure, form=_form(details, metric))
+    test = TESTS.get(metric)
+    yield "Metric", plain(str(details.get("test_name") or (test.name if test is not None else metric)))
     if details.get("current_value") is not None:
-        yield "Current value", shown(details["current_value"])
+        yield "Current value", to_text(details["current_value"])
     if details.get("earlier_value") is not None:
-        yield f"Value on {details.get('earlier_day')}", shown(details["earlier_value"])
+        yield f"Value on {details.get('earlier_day')}", to_text(details["earlier_value"])
     operator = details.get("operator")
     if details.get("threshold_value") is not None and (operator in OPERATORS or details.get("limit") is None):
-        asked = shown(details["threshold_value"])
-        yield "Threshold", f"{OPERATORS[operator]} {asked}" if operator in OPERATORS else asked
+        threshold = to_text(details["threshold_value"])
+        yield "Threshold", f"{OPERATORS[operator]} {threshold}" if operator in OPERATORS else threshold
     if details.get("limit") is not None:
-        yield "Limit", _limit(details, details["limit"], shown)
+        yield "Limit", _limit(details, details["limit"], to_text)
     if details.get("cushion") is not None:
-        yield "Cushion", shown(details["cushion"])
+        yield "Cushion", to_text(details["cushion"])
     if details.get("published_value") is not None:
-        yield "The file prints", shown(details["published_value"])
+        yield "The file prints", to_text(details["published_value"])
     if details.get("doubtful") is True:
         yield "Doubtful", "yes: the result may be wrong"
     for doubt in details.get("doubts") or ():
@@ -258,22 +261,22 @@ def _metric(details: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[t
 
 
 def _test(test: Mapping[str, Any]) -> str:
-    shown = partial(_figure, form=_form(test, test.get("test_id")))
+    to_text = partial(_figure, form=_form(test, test.get("test_id")))
     status = f"{test.get('status')}{' (doubtful)' if test.get('doubtful') is True else ''}"
     figures = [plain(status)]
     if test.get("current_value") is not None:
-        figures.append(f"at {shown(test['current_value'])}")
+        figures.append(f"at {to_text(test['current_value'])}")
     if test.get("threshold_value") is not None:
-        figures.append(f"limit {_limit(test, test['threshold_value'], shown)}")
+        figures.append(f"limit {_limit(test, test['threshold_value'], to_text)}")
     if test.get("cushion") is not None:
-        figures.append(f"cushion {shown(test['cushion'])}")
+        figures.append(f"cushion {to_text(test['cushion'])}")
     if test.get("published_value") is not None:
-        figures.append(f"the file prints {shown(test['published_value'])}")
+        figures.append(f"the file prints {to_text(test['published_value'])}")
     return ", ".join(figures)
 
 
-def _limit(details: Mapping[str, Any], limit: Any, shown: Callable[[Any], str]) -> str:
-    return f"{LIMITS.get(details.get('limit_type'), '')}{shown(limit)}"
+def _limit(details: Mapping[str, Any], limit: Any, to_text: Callable[[Any], str]) -> str:
+    return f"{LIMITS.get(details.get('limit_type'), '')}{to_text(limit)}"
 
 
 class _Form(NamedTuple):
@@ -286,8 +289,8 @@ class _Form(NamedTuple):
 
 def _form(details: Mapping[str, Any], test_id: Any) -> _Form:
     """Return a test's unit and decimals, by the details or the suites."""
-    known = TESTS.get(test_id)
-    unit = details.get("unit") or (known.unit if known is not None else "")
+    test = TESTS.get(test_id)
+    unit = details.get("unit") or (test.unit if test is not None else "")
     decimals = details.get("decimals")
     is_known = isinstance(decimals, int) and 0 <= decimals <= DECIMALS_MAX
     return _Form(UNIT_SIGNS.get(str(unit), ""), decimals if is_known else None)

@@ -18,8 +18,8 @@ _ITEM = columns_of(AlertItem)
 
 async def read_page(ctx: Context, query: AlertList) -> Page[AlertItem]:
     """Return a page of alerts, the newest first."""
-    asked = {"workbook_id": query.workbook_id, "alert_type": query.alert_type, "enabled": query.enabled}
-    return await fetch_page(ctx, AlertItem, _ITEM, "alerts WHERE true", asked, query, order="created_at DESC, id")
+    filters = {"workbook_id": query.workbook_id, "alert_type": query.alert_type, "enabled": query.enabled}
+    return await fetch_page(ctx, AlertItem, _ITEM, "alerts WHERE true", filters, query, order="created_at DESC, id")
 
 
 _SENT = "FROM alert_deliveries d WHERE d.history_id = h.id"

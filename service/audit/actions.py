@@ -42,15 +42,15 @@ async def export(ctx: Context, query: AuditExport) -> Streamed:
         EnterpriseTierRequired: the tenant's tier is another.
         ValidationFailed: more entries match than one export may hold.
     """
-    asked = _filter_of(ctx, query)
+    criteria = _filter_of(ctx, query)
     most = ctx.settings.max_audit_export_rows
-    extent = await store.extent(ctx, asked, rows_max=most)
+    extent = await store.extent(ctx, criteria, rows_max=most)
     if extent.count > most:
         message = f"more than {most} entries match, the limit of one export (max_audit_export_rows): narrow the filter"
         raise ValidationFailed.at(["query"], message)
     filters = {name: value for name, value in msgspec.to_builtins(query).items() if value is not None}
     ctx.set_subject("audit_log", ctx.tenant, None, entries=extent.count, **filters)
-    pieces = _pieces(ctx, asked, extent)
+    pieces = _pieces(ctx, criteria, extent)
     name = f"audit-log-{ctx.now():%Y-%m-%d}.{query.format}"
     return Streamed(
         _csv_chunks(ctx, pieces) if query.format == "csv" else pieces,
@@ -71,7 +71,7 @@ def _filter_of(ctx: Context, query: AuditQuery) -> AuditFilter:
     )
 
 
-async def _pieces(ctx: Context, asked: AuditFilter, extent: Extent) -> AsyncGenerator[bytes, None]:
+async def _pieces(ctx: Context, criteria: AuditFilter, extent: Extent) -> AsyncGenerator[bytes, None]:
     """Yield the entries as JSON lines, a transaction for each piece.
 
     A slow reader holds no connection.
@@ -79,7 +79,7 @@ async def _pieces(ctx: Context, asked: AuditFilter, extent: Extent) -> AsyncGene
     after = 0
     while after < extent.last:
         async with ctx.resources.database.transaction(ctx.tenant) as tx:
-            piece = await store.piece(tx, asked, extent, after=after, rows_max=CHUNK_ROWS)
+            piece = await store.piece(tx, criteria, extent, after=after, rows_max=CHUNK_ROWS)
         if not piece.lines:
             return
         after = piece.last

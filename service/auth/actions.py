@@ -310,8 +310,8 @@ async def _is_idle(ctx: Context, session: schema.LoginSession, timeout_minutes: 
     """Return whether a session was idle for too long."""
     if timeout_minutes is None:
         return False
-    seen = max(session.used_at.timestamp(), await ctx.resources.gate.last_seen(session.id) or 0.0)
-    return ctx.now().timestamp() - seen > timeout_minutes * 60
+    last_use = max(session.used_at.timestamp(), await ctx.resources.gate.last_seen(session.id) or 0.0)
+    return ctx.now().timestamp() - last_use > timeout_minutes * 60
 
 
 async def _end(ctx: Context, session: schema.LoginSession, reason: str) -> None:

@@ -55,14 +55,14 @@ class Evaluating:
         return reply, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
 
     def _answer(self, order: bytes) -> evaluation_actions.Answer:
-        asked = _order_of(order)
-        if isinstance(asked, BatchOrder):
-            return evaluation_actions.batch(asked, self.limit)
-        if isinstance(asked, ValidateOrder):
-            return evaluation_actions.validate(asked)
-        if isinstance(asked, TranslateOrder):
-            return evaluation_actions.translate_formula(asked)
-        return evaluation_actions.answer(asked, self.books, self.limit)
+        task = _order_of(order)
+        if isinstance(task, BatchOrder):
+            return evaluation_actions.batch(task, self.limit)
+        if isinstance(task, ValidateOrder):
+            return evaluation_actions.validate(task)
+        if isinstance(task, TranslateOrder):
+            return evaluation_actions.translate_formula(task)
+        return evaluation_actions.answer(task, self.books, self.limit)
 
     def limit(self, seconds: float, function: Callable[[], T]) -> T:
         """Call a function within a time and the child's memory.

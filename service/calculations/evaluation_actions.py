@@ -255,24 +255,26 @@ def _items(order: BatchOrder, limit: TimeLimit) -> Iterator[schema.BatchItem]:
     end = time.monotonic() + order.seconds * BATCH_TIMES
     shared_cells = _fold_keys(order.shared_context)
     shared = _environment(order.shared_context, order)
-    for asked in order.formulas:
-        left = end - time.monotonic()
+    for item_order in order.formulas:
+        seconds_left = end - time.monotonic()
         try:
-            if left <= 0:
+            if seconds_left <= 0:
                 raise LimitExceeded("the batch took longer than it may")
             shared.deadline, shared.work = 1e300, 0  # each formula's time counts from its own beginning
             environment = shared
-            if asked.context:
-                environment = _environment({**shared_cells, **_fold_keys(asked.context)}, order)
-            result = limit(min(left, order.seconds), partial(_value, asked.formula, environment, order.options))
+            if item_order.context:
+                environment = _environment({**shared_cells, **_fold_keys(item_order.context)}, order)
+            result = limit(
+                min(seconds_left, order.seconds), partial(_value, item_order.formula, environment, order.options)
+            )
         except FormulaError as fault:
             if isinstance(fault, LimitExceeded):
                 shared = _environment(order.shared_context, order)  # it may have been left in the midst of something
-            yield to_failed_item(asked, Refusal.of(fault))
+            yield to_failed_item(item_order, Refusal.of(fault))
         else:
             yield schema.BatchItem(
-                id=asked.id,
-                formula=asked.formula,
+                id=item_order.id,
+                formula=item_order.formula,
                 value=result.value,
                 type=result.type,
                 status="success",
@@ -283,11 +285,11 @@ def _value(formula: str, environment: ContextEnvironment, options: schema.Option
     return _with_options(compile_formula(formula), environment, options)
 
 
-def to_failed_item(asked: schema.BatchFormula, refused: Refusal) -> schema.BatchItem:
+def to_failed_item(formula: schema.BatchFormula, refused: Refusal) -> schema.BatchItem:
     """Return the item of a formula that has no value."""
     return schema.BatchItem(
-        id=asked.id,
-        formula=asked.formula,
+        id=formula.id,
+        formula=formula.formula,
         value=None,
         type="error",
         status="error",
@@ -302,7 +304,7 @@ def to_failed_item(asked: schema.BatchFormula, refused: Refusal) -> schema.Batch
 def fail_all(formulas: Sequence[schema.BatchFormula], message: str) -> BatchDone:
     """Return the batch of which nothing came back."""
     refused = Refusal(kind="LimitExceeded", message=message)
-    return BatchDone(results=encode([to_failed_item(asked, refused) for asked in formulas]), succeeded=0)
+    return BatchDone(results=encode([to_failed_item(formula, refused) for formula in formulas]), succeeded=0)
 
 
 def _fold_keys(context: schema.Cells) -> schema.Cells:

@@ -111,19 +111,19 @@ def _check(body: schema.RunRequest) -> None:
     suite = SUITES.get(body.test_suite)
     if suite is None:
         raise schema.InvalidSuite.at(["body", "test_suite"], f"the suites are {', '.join((*SUITES, DEAL_SUITE))}")
-    known = {test.test_id for test in suite.tests}
-    unknown = [test_id for test_id in dict.fromkeys(body.test_ids or ()) if test_id not in known]
+    suite_ids = {test.test_id for test in suite.tests}
+    unknown = [test_id for test_id in dict.fromkeys(body.test_ids or ()) if test_id not in suite_ids]
     if unknown:
         where = ["body", "test_ids"]
         faults = [
-            Fault(where, f"{test_id!r} is not in the suite {suite.id}{_hint(test_id, known)}")
+            Fault(where, f"{test_id!r} is not in the suite {suite.id}{_hint(test_id, suite_ids)}")
             for test_id in unknown[:10]
         ]
-        raise schema.UnknownTest(*faults, Fault(where, f"its tests are {', '.join(sorted(known))}"))
+        raise schema.UnknownTest(*faults, Fault(where, f"its tests are {', '.join(sorted(suite_ids))}"))
 
 
-def _hint(test_id: str, known: Iterable[str]) -> str:
-    near = nearest(test_id, known)
+def _hint(test_id: str, test_ids: Iterable[str]) -> str:
+    near = nearest(test_id, test_ids)
     return f"; did you mean {near}?" if near else ""
 
 
@@ -227,8 +227,8 @@ def _check_threshold(
             definition=definition,
         )
     except runs.UnknownTest as error:
-        known = f"the suites' tests are {', '.join(sorted(TESTS))}"
-        raise schema.UnknownTest(Fault([*where, "test_id"], str(error)), Fault([*where, "test_id"], known)) from error
+        hint = f"the suites' tests are {', '.join(sorted(TESTS))}"
+        raise schema.UnknownTest(Fault([*where, "test_id"], str(error)), Fault([*where, "test_id"], hint)) from error
     except runs.InvalidThreshold as error:
         raise ValidationFailed.at([*where, "warning_threshold"], str(error)) from error
     return test.threshold_type

@@ -141,7 +141,7 @@ class WalkCounts(Struct):
 
 
 async def verify(
-    database: Database, replayer: Replayer, tenant: UUID, asked: ReplayOrder, walked: WalkCounts
+    database: Database, replayer: Replayer, tenant: UUID, order: ReplayOrder, walked: WalkCounts
 ) -> AsyncIterator[ReplayVerdict | Break]:
     """Yield a verdict of each run, and each break of the chain.
 
@@ -164,9 +164,9 @@ async def verify(
             walked.entries += 1
             if reason := chain.fault(entry):
                 yield Break(entry.sequence, reason)
-            if _is_asked(entry, asked):
+            if _is_asked(entry, order):
                 entries.append(entry)
-        async for verdict in _verdicts(database, replayer, tenant, entries, asked.stream_key):
+        async for verdict in _verdicts(database, replayer, tenant, entries, order.stream_key):
             yield verdict
     for unexplained in chain.unexplained():
         yield unexplained
@@ -174,7 +174,7 @@ async def verify(
     if head is not None and end and (last is None or (last.sequence, last.hash) != (head.sequence, head.hash)):
         yield Break(end, "the entry that was appended last is missing, or another one")
     walked.last_hash = last.hash if last else ""
-    for run_id in await _runs_without_entry(database, tenant) if asked.is_everything else ():
+    for run_id in await _runs_without_entry(database, tenant) if order.is_everything else ():
         reason = "no entry of the chain tells of it"
         yield ReplayVerdict(run_id=run_id, sequence=None, status="altered", reason=reason)
 
@@ -200,12 +200,12 @@ async def _verdicts(
                 yield await replayer.verdict(tenant, entry, run, ended.get(run_id))
 
 
-def _is_asked(entry: Record, asked: ReplayOrder) -> bool:
+def _is_asked(entry: Record, order: ReplayOrder) -> bool:
     if entry.action != RUN_COMPLETED or entry.resource_type != "compliance_run":
         return False
     with suppress(ValueError):
         run_id, moment = UUID(entry.resource_id), datetime.fromisoformat(entry.timestamp)
-        return asked.run_id in (None, run_id) and asked.has_time(moment)
+        return order.run_id in (None, run_id) and order.has_time(moment)
     return False
 
 
@@ -246,11 +246,11 @@ class Replayer:
         recorded_hash: str | None = details.get("evidence")
         if run is None:
             status: Status = "altered" if ended is None else "expired"
-            gone = "the run that the chain tells of is not there"
+            absence = "the run that the chain tells of is not there"
             if ended is not None:
-                gone = f"it was removed after its retention had ended, {ended}"
+                absence = f"it was removed after its retention had ended, {ended}"
             return ReplayVerdict(
-                run_id=run_id, sequence=entry.sequence, status=status, reason=gone, evidence_hash=recorded_hash
+                run_id=run_id, sequence=entry.sequence, status=status, reason=absence, evidence_hash=recorded_hash
             )
         stored = dict(zip(EVIDENCE, run.evidence, strict=True))
         status, reason, differences = await self._judged(tenant, details, run, stored)

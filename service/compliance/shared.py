@@ -280,9 +280,9 @@ async def _mapping_of(unit: Unit, mapping: str | MappingAndJson) -> MappingAndJs
     return await get_mapping(unit, mapping) if isinstance(mapping, str) else mapping
 
 
-async def _day_of(unit: Unit, subject: store.RunSubject, asked: date | None) -> GivenDay:
-    if asked is not None:
-        return GivenDay(asked, "request")
+async def _day_of(unit: Unit, subject: store.RunSubject, wanted: date | None) -> GivenDay:
+    if wanted is not None:
+        return GivenDay(wanted, "request")
     if subject.as_of is not None:
         return GivenDay(subject.as_of, "workbook")
     return GivenDay((await unit.local_time(subject.created_at)).date(), "upload")

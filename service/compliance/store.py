@@ -81,8 +81,8 @@ class RunSubject(Struct, frozen=True, kw_only=True):
 
 def lock_of(tenant_id: UUID, workbook_id: UUID) -> int:
     """Return the advisory lock of a workbook's runs: 64 bits of a hash."""
-    named = b"compliance run" + tenant_id.bytes + workbook_id.bytes
-    return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "big", signed=True)
+    name = b"compliance run" + tenant_id.bytes + workbook_id.bytes
+    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big", signed=True)
 
 
 async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> RunSubject:
@@ -240,13 +240,13 @@ async def evidence(ctx: Context, run_id: UUID) -> schema.Evidence:
     names = {name: f"r.{name}::text" for name in ("mapping", "definition", "options")}
     names |= {name: f"r.{name}" for name in ("as_of", "results", "skipped", "book_key")}
     names |= {"interpretation": f"r.options -> '{INTERPRETATION}'"}
-    kept = """
+    manifest = """
         (SELECT b.manifest FROM evidence_books b
          WHERE b.tenant_id = r.tenant_id AND b.key = r.book_key AND NOT EXISTS (
              SELECT FROM evidence_sheets s WHERE s.tenant_id = b.tenant_id AND s.book_key = b.key
                AND NOT EXISTS (SELECT FROM blobs f WHERE f.tenant_id = s.tenant_id AND f.key = s.blob_key)))
         """
-    sql = f"SELECT {columns_of(schema.Evidence, **names, manifest=kept)} FROM compliance_runs r WHERE r.id = %s"
+    sql = f"SELECT {columns_of(schema.Evidence, **names, manifest=manifest)} FROM compliance_runs r WHERE r.id = %s"
     return await ctx.fetch_one(schema.Evidence, sql, [run_id], missing=schema.ResultNotFound)
 
 
@@ -322,7 +322,7 @@ async def history(
     ctx: Context, query: schema.HistoryQuery, since: datetime | None, until: datetime | None
 ) -> Page[schema.RunItem]:
     """Return a page of runs, the newest first; `since` and `until` inclusive."""
-    asked = {
+    filters = {
         "workbook_id": query.workbook_id,
         "test_suite": query.test_suite,
         "status": query.status,
@@ -332,7 +332,7 @@ async def history(
     matching = {"since": "executed_at >= %(since)s", "until": "executed_at <= %(until)s"}
     source = "compliance_runs WHERE true"
     return await fetch_page(
-        ctx, schema.RunItem, _RUN, source, asked, query, order="executed_at DESC, id", conditions=matching
+        ctx, schema.RunItem, _RUN, source, filters, query, order="executed_at DESC, id", conditions=matching
     )
 
 

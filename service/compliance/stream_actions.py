@@ -62,9 +62,9 @@ async def update(
 
 async def delete(ctx: Context, profile_id: UUID) -> None:
     """Delete a profile: the evidence of its stream stays, now without an end."""
-    gone = await store.profiles.get(ctx, profile_id, lock=True)
+    profile = await store.profiles.get(ctx, profile_id, lock=True)
     await store.profiles.delete(ctx, profile_id)
-    await _concern(ctx, gone, {})
+    await _concern(ctx, profile, {})
 
 
 async def _concern(ctx: Context, profile: stream_schema.StreamProfile, details: dict[str, Any]) -> None:
@@ -109,8 +109,8 @@ def _retention_of(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
         raise ValidationFailed.at(["body", "profile_metadata"], message)
     if faults := _faults_of(row["profile_metadata"].get("tranches", [])):
         raise ValidationFailed(*faults)
-    named = (row["jurisdiction"] or "").strip().upper()
-    floor = ctx.settings.retention_floors.get(named)
+    jurisdiction = (row["jurisdiction"] or "").strip().upper()
+    floor = ctx.settings.retention_floors.get(jurisdiction)
     return {
         "retention_floor_years": floor,
         "effective_retention_until": end_of_retention(row, floor),

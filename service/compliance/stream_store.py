@@ -14,9 +14,9 @@ profiles = Records("stream_profiles", StreamProfile, missing=StreamProfileNotFou
 
 async def read_page(ctx: Context, query: StreamProfileList) -> Page[StreamProfile]:
     """Return a page of the profiles, the newest first."""
-    asked = {"stream_key": query.stream_key}
+    filters = {"stream_key": query.stream_key}
     return await fetch_page(
-        ctx, StreamProfile, profiles.columns, "stream_profiles WHERE true", asked, query, order="created_at DESC, id"
+        ctx, StreamProfile, profiles.columns, "stream_profiles WHERE true", filters, query, order="created_at DESC, id"
     )
 
 

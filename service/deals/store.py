@@ -52,8 +52,10 @@ _ORDER = {
 async def read_page(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
     """Return a page of deals."""
     order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
-    asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
-    return await fetch_page(ctx, schema.Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
+    filters, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
+    return await fetch_page(
+        ctx, schema.Deal, _DEAL, "deals WHERE true", filters, query, order=order, conditions=matching
+    )
 
 
 async def currency(ctx: Context, wanted: str | None) -> str:
@@ -100,9 +102,9 @@ async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> sc
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema.DefinitionVersion]:
     """Return a page of the versions of a deal's definition, the newest first."""
-    columns, asked = columns_of(schema.DefinitionVersion), {"deal_id": deal_id}
+    columns, filters = columns_of(schema.DefinitionVersion), {"deal_id": deal_id}
     source = "deal_definitions WHERE true"
-    return await fetch_page(ctx, schema.DefinitionVersion, columns, source, asked, query, order="version DESC")
+    return await fetch_page(ctx, schema.DefinitionVersion, columns, source, filters, query, order="version DESC")
 
 
 # Through the months ---------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ async def read_page(ctx: Context, query: EntryQuery) -> Entries:
     return Entries(*rows, query.limit, query.offset)
 
 
-async def get(ctx: Context, named: str) -> Entry:
+async def get(ctx: Context, name: str) -> Entry:
     """Return an entry by its own identifier or its task's.
 
     Raises:
@@ -47,7 +47,7 @@ async def get(ctx: Context, named: str) -> Entry:
     """
     table = _TABLES[ctx.caller.runs_deployment]
     sql = f"SELECT {_ENTRY} FROM {table} WHERE (id = %(named)s OR original_task_id = %(named)s) LIMIT 1"
-    return await ctx.fetch_one(Entry, sql, {"named": named}, missing=EntryNotFound)
+    return await ctx.fetch_one(Entry, sql, {"named": name}, missing=EntryNotFound)
 
 
 async def lock(ctx: Context, dlq_id: str) -> Task:

@@ -111,8 +111,8 @@ def _document(value: Any, place: list[str], most_bytes: int) -> str:
 
 async def create(ctx: Context, body: schema.ConfigCreate) -> schema.Config:
     """Return a new formula with its first version."""
-    if body.template_id not in (known := (CUSTOM, *TEMPLATES)):
-        raise ValidationFailed.at(["body", "template_id"], f"the templates are {', '.join(known)}")
+    if body.template_id not in (templates_known := (CUSTOM, *TEMPLATES)):
+        raise ValidationFailed.at(["body", "template_id"], f"the templates are {', '.join(templates_known)}")
     schemas = {
         name: None
         if (document := getattr(body, name)) is None
@@ -154,8 +154,8 @@ async def update(ctx: Context, config_id: str, patch: schema.ConfigPatch) -> sch
         return _to_response(ctx, row)
     graph = changes.get("graph", row.graph)
     changes["graph"] = await _graph_json(ctx, graph, row.input_schema, status)
-    kept = {name: getattr(row, name) for name in patch.__struct_fields__}
-    changed = await store.update(ctx, config_id, {**kept, **changes})
+    before = {name: getattr(row, name) for name in patch.__struct_fields__}
+    changed = await store.update(ctx, config_id, {**before, **changes})
     ctx.set_subject("formula", config_id, changed.name, changed=sorted(changes), status=changed.status)
     return _to_response(ctx, changed)
 

@@ -78,10 +78,10 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
 async def _keep(unit: Unit, run: Run, applied: ApplyResult, stored: workbooks.StoredBook, folder: Path) -> None:
     """Give the workbook the changed sheets, and complete the run."""
     manifest, before = Manifest.from_json(applied.manifest), Manifest.from_json(stored.manifest)
-    kept = {Path(path): record.file for path, record in zip(stored.paths, before.sheets, strict=True)}
-    files = {key: path for path, key in kept.items()}
+    keys = {Path(path): record.file for path, record in zip(stored.paths, before.sheets, strict=True)}
+    files = {key: path for path, key in keys.items()}
     paths = [files.get(record.file, folder / record.file) for record in manifest.sheets]
-    if not await workbooks.keep_columns(unit, run.workbook_id, manifest, paths, stored=kept, written_by=run.run_id):
+    if not await workbooks.keep_columns(unit, run.workbook_id, manifest, paths, stored=keys, written_by=run.run_id):
         raise PermanentError(Damaged.detail)  # which was found meanwhile
     outcome = {
         "status": "completed",

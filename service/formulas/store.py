@@ -99,8 +99,8 @@ async def version(unit: Unit, config_id: str, version_id: str) -> Version:
 
 async def versions(ctx: Context, config_id: str, query: PageQuery) -> Page[Version]:
     """Return a page of the versions of a formula, the newest first."""
-    asked = {"config_id": config_id}
-    return await fetch_page(ctx, Version, _VERSION, "formula_versions WHERE true", asked, query, order="number DESC")
+    filters = {"config_id": config_id}
+    return await fetch_page(ctx, Version, _VERSION, "formula_versions WHERE true", filters, query, order="number DESC")
 
 
 # Runs -----------------------------------------------------------------------------------------------------------------
@@ -125,8 +125,8 @@ async def add_run(ctx: Context, row: dict[str, Any]) -> Run:
 
 async def runs(ctx: Context, config_id: str, query: PageQuery) -> Page[Run]:
     """Return a page of the runs of a formula, the newest first."""
-    asked = {"config_id": config_id}
-    return await fetch_page(ctx, Run, _RUN, "formula_runs WHERE true", asked, query, order="started_at DESC, id")
+    filters = {"config_id": config_id}
+    return await fetch_page(ctx, Run, _RUN, "formula_runs WHERE true", filters, query, order="started_at DESC, id")
 
 
 async def start_run(unit: Unit, run_id: str) -> Run | None:

@@ -97,12 +97,12 @@ async def deep(resources: Resources) -> Deep:
 
 async def breaker(resources: Resources, service: Service) -> ServiceMetrics:
     """Return the circuit breaker of a service."""
-    return await resources.once(Looks).of(("breaker", service), lambda seen: views.metrics(seen, service))
+    return await resources.once(Looks).of(("breaker", service), lambda look: views.metrics(look, service))
 
 
 async def history(resources: Resources, limit: int) -> History:
     """Return the newest changes."""
-    events = await resources.once(Looks).of("history", lambda seen: views.history(seen, HISTORY_MAX))
+    events = await resources.once(Looks).of("history", lambda look: views.history(look, HISTORY_MAX))
     return replace(events, events=events.events[:limit], limit=limit)
 
 

@@ -34,10 +34,10 @@ async def queue_depths(resources: Resources) -> dict[str, int]:
 
 async def missing_migrations(resources: Resources) -> int:
     """Return how many of this version's migrations the database does not have."""
-    known = {entry.name for entry in files.files("service.migrations").iterdir() if entry.name.endswith(".sql")}
+    names = {entry.name for entry in files.files("service.migrations").iterdir() if entry.name.endswith(".sql")}
     async with resources.database.transaction() as tx:
         applied = await tx.fetch_value("SELECT array_agg(name) FROM migrations")
-    return len(known.difference(applied or ()))
+    return len(names.difference(applied or ()))
 
 
 async def workers(resources: Resources) -> int:

@@ -73,7 +73,9 @@ async def _nominate(ctx: Context, workbook_ids: Collection[UUID], is_nominated: 
 
 async def generate(ctx: Context, body: schema.GenerateRequest) -> schema.Session:
     """Return a new session: what there is to say of the nominated workbooks."""
-    stakeholder = next((known for known in STAKEHOLDERS if known == body.stakeholder_type), None)
+    stakeholder = next(
+        (stakeholder_type for stakeholder_type in STAKEHOLDERS if stakeholder_type == body.stakeholder_type), None
+    )
     if stakeholder is None:
         raise schema.InvalidStakeholder.at(["body", "stakeholder_type"], f"expected one of {', '.join(STAKEHOLDERS)}")
     if not await store.nominated_ids(ctx):
@@ -183,5 +185,5 @@ async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
     detail = await store.insight(ctx, insight_id)
     if not detail.is_taster:
         return detail
-    shown = {name: detail.supporting_data[name] for name in TASTED if name in detail.supporting_data}
-    return msgspec.structs.replace(detail, supporting_data=shown)
+    evidence = {name: detail.supporting_data[name] for name in TASTED if name in detail.supporting_data}
+    return msgspec.structs.replace(detail, supporting_data=evidence)

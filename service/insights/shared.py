@@ -112,14 +112,14 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
         raise refusals[0]
     labels = await identity.labels_of(ctx)
     await ctx.commit()
-    named = _with_unique_names(subjects)
+    distinct = _with_unique_names(subjects)
     return Gathered(
-        named,
+        distinct,
         [
             *(Remark(code="left_out", message=message) for message in left_out),
             *(
                 Remark(code="rests_on", message=f"{subject.name}: {labelled(remark, labels)}")
-                for subject in named
+                for subject in distinct
                 for remark in subject.remarks
             ),
         ],

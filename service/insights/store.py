@@ -263,14 +263,14 @@ async def current(ctx: Context) -> schema.Session:
     return await _session(ctx, "true", schema.NoCurrentSession)
 
 
-async def _session(ctx: Context, where: str, missing: type[Problem], **asked: str) -> schema.Session:
+async def _session(ctx: Context, where: str, missing: type[Problem], **parameters: str) -> schema.Session:
     return await ctx.fetch_one(
         schema.Session,
         f"""
         SELECT {_SESSION} FROM insight_sessions s
         WHERE s.user_id = %(user_id)s AND {where} ORDER BY s.created_at DESC, s.id LIMIT 1
         """,
-        {**_viewer(ctx), **asked},
+        {**_viewer(ctx), **parameters},
         missing=missing,
     )
 
@@ -366,11 +366,11 @@ async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
 
 async def keep_question(ctx: Context, item: schema.QuestionItem) -> None:
     """Keep a question with its answer."""
-    kept = msgspec.structs.asdict(item)
+    fields = msgspec.structs.asdict(item)
     row = {
         "user_id": ctx.caller.user_id,
-        **{name: kept[name] for name in ("id", "insight_id", "question", "answer", "asked_at")},
-        "details": msgspec.json.encode({name: kept[name] for name in _KNOWN}).decode(),
+        **{name: fields[name] for name in ("id", "insight_id", "question", "answer", "asked_at")},
+        "details": msgspec.json.encode({name: fields[name] for name in _KNOWN}).decode(),
     }
     await insert(ctx, "insight_questions", row)
 

@@ -45,11 +45,11 @@ async def list_mappings(ctx: Context, query: schema.MappingList) -> Page[schema.
         and query.source_type in (None, summary.source_type)
         and wanted in summary.name.casefold()
     ]
-    shown = system[query.offset : query.offset + query.page_size]
+    system_page = system[query.offset : query.offset + query.page_size]
     own, count = await store.read_page(
-        ctx, query, limit=query.page_size - len(shown), offset=max(0, query.offset - len(system))
+        ctx, query, limit=query.page_size - len(system_page), offset=max(0, query.offset - len(system))
     )
-    return page_of(shown + own, len(system) + count, query)
+    return page_of(system_page + own, len(system) + count, query)
 
 
 async def detail(ctx: Context, mapping_id: str, query: schema.MappingDetail) -> schema.Mapping:

@@ -105,11 +105,11 @@ class Children:
         try:
             return self._ask(order, seconds_max)
         except ChildKilled as killed:  # nothing that the order did
-            left = end - time.monotonic()
-            if left <= 0:
+            seconds_left = end - time.monotonic()
+            if seconds_left <= 0:
                 raise Unavailable from killed
         try:
-            return self._ask(order, left)
+            return self._ask(order, seconds_left)
         except ChildKilled as killed:
             raise Unavailable from killed
 

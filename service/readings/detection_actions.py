@@ -66,12 +66,12 @@ def changed_tests(before: Results | None, after: Results | None) -> list[Changed
 
 
 def _to_changed_test(before: TestResult | None, after: TestResult | None) -> ChangedTest:
-    shown = [result for result in (after, before) if result is not None]
+    sides = [result for result in (after, before) if result is not None]
     return ChangedTest(
-        test_id=shown[0].test_id,
-        test_name=shown[0].test_name,
-        unit=shown[0].unit,
-        decimals=max(result.decimals for result in shown),
+        test_id=sides[0].test_id,
+        test_name=sides[0].test_name,
+        unit=sides[0].unit,
+        decimals=max(result.decimals for result in sides),
         before=_figure(before),
         after=_figure(after),
     )

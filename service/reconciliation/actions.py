@@ -83,7 +83,7 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
         raise WorkbookNotReady
     mapping = await get_mapping(ctx, book.read_by or DEFAULT_MAPPING)
     tolerances = tolerances_of({**_deployment_tolerances(ctx.settings), **await store.own_tolerances(ctx)})
-    asked = store.as_json([rules, tolerances, tape.loans_key, book.book_key, book.as_of, mapping.json])
+    inputs = store.as_json([rules, tolerances, tape.loans_key, book.book_key, book.as_of, mapping.json])
     job_id = f"rec_{new_id().hex}"
     row = {
         "id": job_id,
@@ -92,7 +92,7 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
         "status": "processing",
         "rules": rules,
         "tolerances": store.as_json(tolerances),
-        "inputs_key": hashlib.sha256(asked.encode()).hexdigest(),
+        "inputs_key": hashlib.sha256(inputs.encode()).hexdigest(),
         "created_by": await ctx.email(),
     }
     running = await store.running_job(ctx, row)

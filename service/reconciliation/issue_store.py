@@ -163,8 +163,8 @@ async def lock_issue(ctx: Context, issue_id: str) -> schema.Issue:
         IssueNotFound: there is none of that identifier.
         ConcurrentModification: a merge is not over within `REVIEW_WAIT`.
     """
-    seen = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
-    issue = await ctx.fetch_one(schema.Issue, seen, [issue_id], missing=schema.IssueNotFound)
+    reading = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
+    issue = await ctx.fetch_one(schema.Issue, reading, [issue_id], missing=schema.IssueNotFound)
     await (await ctx.begin()).post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
     await ctx.execute(LOCK_PAIR, {"tape_id": issue.tape_id, "workbook_id": issue.workbook_id})
     locking = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"

@@ -178,9 +178,11 @@ async def _rules_left(tx: BulkTransaction, comparison: Merge, parameters: dict[s
     later = await tx.fetch_value(_MERGED_LATER, parameters)
     if later is None:
         return comparison.looked_at
-    left = [rule for rule in comparison.job.rules if rule not in later]  # each looks at those that are not asked for
-    await tx.execute("DELETE FROM found WHERE NOT rule = ANY(%s)", [left])
-    return left
+    remaining = [
+        rule for rule in comparison.job.rules if rule not in later
+    ]  # each looks at those that are not asked for
+    await tx.execute("DELETE FROM found WHERE NOT rule = ANY(%s)", [remaining])
+    return remaining
 
 
 async def _load(tx: BulkTransaction, comparison: Merge) -> None:

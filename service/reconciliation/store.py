@@ -64,11 +64,11 @@ def _with_doubt(tape: schema.Tape) -> schema.Tape:
 
 async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
     """Return a page of tapes, the newest first."""
-    asked = {
+    filters = {
         "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
     }  # fmt: skip
     tapes_page = await fetch_page(
-        ctx, schema.Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id"
+        ctx, schema.Tape, _TAPE, "tapes WHERE true", filters, query, order="created_at DESC, id"
     )
     return msgspec.structs.replace(tapes_page, items=[_with_doubt(tape) for tape in tapes_page.items])
 

@@ -65,8 +65,8 @@ async def of_tape(ctx: Context, body: schema.ReconciliationReportRequest) -> sch
     if comparison is None:
         raise schema.NothingCompared
     name = f"{stem_of(comparison.workbook_name)} reconciliation {comparison.tape_as_of or comparison.statement_date}"
-    named = {"workbook_id": comparison.workbook_id, "tape_id": comparison.tape_id, "job_id": comparison.job_id}
-    return await _order_for_caller(ctx, body, "reconciliation", name, **named)
+    sources = {"workbook_id": comparison.workbook_id, "tape_id": comparison.tape_id, "job_id": comparison.job_id}
+    return await _order_for_caller(ctx, body, "reconciliation", name, **sources)
 
 
 async def of_either(ctx: Context, body: schema.ReportRequest) -> schema.Report:
@@ -88,20 +88,22 @@ async def of_either(ctx: Context, body: schema.ReportRequest) -> schema.Report:
     if missing or strange:
         message = f"a {body.report_type} report {'needs it' if missing else 'is not made of it'}"
         raise ValidationFailed.at(["body", missing or strange], message)
-    asked = kind(**fields)
-    return await (of_run(ctx, asked) if isinstance(asked, schema.ComplianceReportRequest) else of_tape(ctx, asked))
+    request = kind(**fields)
+    return await (
+        of_run(ctx, request) if isinstance(request, schema.ComplianceReportRequest) else of_tape(ctx, request)
+    )
 
 
 async def _order_for_caller(
-    ctx: Context, body: schema.ReportWish, report_type: str, name: str, **shown: Any
+    ctx: Context, body: schema.ReportWish, report_type: str, name: str, **sources: Any
 ) -> schema.Report:
-    report_id, subject = await order(ctx, body, report_type, name, created_by=await ctx.email(), **shown)
+    report_id, subject = await order(ctx, body, report_type, name, created_by=await ctx.email(), **sources)
     ctx.subject = subject
     return await detail(ctx, report_id)
 
 
 async def order(
-    unit: Unit, body: schema.ReportWish, report_type: str, name: str, *, created_by: str, **shown: Any
+    unit: Unit, body: schema.ReportWish, report_type: str, name: str, *, created_by: str, **sources: Any
 ) -> tuple[UUID, Subject]:
     """Return a report that a job is to make, and what an event says of it.
 
@@ -125,11 +127,11 @@ async def order(
         "filename": file_name(body.filename, name, body.format),
         "options": msgspec.json.encode(body.options).decode(),
         "created_by": created_by,
-        **shown,
+        **sources,
     }
     await store.reports.add(unit, row)
     await unit.enqueue("reports.make", queue="export", arguments={"report_id": str(report_id)})
-    details = {"report_type": report_type, "format": body.format, **shown}
+    details = {"report_type": report_type, "format": body.format, **sources}
     return report_id, Subject("report", str(report_id), row["filename"], details)
 
 
@@ -154,13 +156,13 @@ def file_name(wanted: str | None, default: str, format: schema.ReportFormat) -> 
     if wanted is None:
         (plain,) = file_names([" ".join(default.split())])
         return f"{plain}{extension}"
-    named = wanted if wanted.lower().endswith(extension) else f"{wanted}{extension}"
+    full_name = wanted if wanted.lower().endswith(extension) else f"{wanted}{extension}"
     if _NO_NAME.search(wanted) or not wanted.isprintable():
         raise ValidationFailed.at(["body", "filename"], "expected the name of a file, without a folder")
-    if len(named) > schema.FILENAME_CHARACTERS:
-        message = f"has {len(named)} characters with its extension; the limit is {schema.FILENAME_CHARACTERS}"
+    if len(full_name) > schema.FILENAME_CHARACTERS:
+        message = f"has {len(full_name)} characters with its extension; the limit is {schema.FILENAME_CHARACTERS}"
         raise ValidationFailed.at(["body", "filename"], message)
-    return named
+    return full_name
 
 
 async def detail(ctx: Context, report_id: UUID) -> schema.Report:

@@ -33,8 +33,8 @@ async def order_of_run(unit: Unit, run: StoredRun, *, created_by: str) -> UUID:
         StorageLimitExceeded, ReportLimitExceeded: there is no room for it, or too many are in work.
     """
     body = ComplianceReportRequest(workbook_id=run.workbook_id, run_id=run.id)
-    named = {"workbook_id": run.workbook_id, "run_id": run.id}
-    report_id, subject = await order(unit, body, "compliance", name_of(run), created_by=created_by, **named)
+    sources = {"workbook_id": run.workbook_id, "run_id": run.id}
+    report_id, subject = await order(unit, body, "compliance", name_of(run), created_by=created_by, **sources)
     await unit.audit("report.created", subject)
     return report_id
 

@@ -374,17 +374,23 @@ async def headroom(ctx: Context, scenario_id: UUID, query: schema.HeadroomQuery)
     """Return how much more of a trade each test bears, after the scenario's trades."""
     row = await store.scenarios.get(ctx, scenario_id)
     stored = await store.trades(ctx, scenario_id)
-    asked = _trade_of(query, stored)
+    trade_to_bear = _trade_of(query, stored)
     ready, suite = await prepare_base(ctx, row.base_workbook_id)
     await ctx.commit()
-    work = ready.portfolio, suite, ready.rules, [to_core_trade(trade_) for trade_ in stored], to_core_trade(asked)
+    work = (
+        ready.portfolio,
+        suite,
+        ready.rules,
+        [to_core_trade(trade_) for trade_ in stored],
+        to_core_trade(trade_to_bear),
+    )
     result = await compliance.calculate(ctx, ctx.settings.optimization_seconds, child.bear, *work)
     if isinstance(result, child.WrongTrade):
         raise _wrong(stored, result)
     if isinstance(result, child.NoRoom):
         raise schema.InvalidTrade.at(["query"], result.reason)
     room = result.room
-    trade = schema.TradeCreate(trade_type=asked.trade_type, **_fields(asked))
+    trade = schema.TradeCreate(trade_type=trade_to_bear.trade_type, **_fields(trade_to_bear))
     return schema.TradeHeadroom(
         scenario_id=scenario_id, trade=trade, test_suite=suite, most=room.most, tests=room.tests
     )

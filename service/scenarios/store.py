@@ -148,13 +148,13 @@ async def complete(ctx: Context, scenario_id: UUID, version: int, done: schema.S
     Raises:
         ConcurrentModification: it was edited in the moment before it was held.
     """
-    kept = await ctx.execute(
+    count = await ctx.execute(
         """
         UPDATE scenarios SET simulation = %s, version = version + 1, updated_at = now() WHERE id = %s AND version = %s
         """,
         [msgspec.json.encode(done).decode(), scenario_id, version],
     )
-    if not kept:
+    if not count:
         raise ConcurrentModification
 
 

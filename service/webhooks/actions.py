@@ -29,7 +29,7 @@ async def create(ctx: Context, body: schema.WebhookCreate) -> schema.NewWebhook:
     if await store.webhooks.lock_count(ctx) >= ctx.settings.max_webhooks:
         raise schema.WebhookLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_webhooks:,} webhooks")
     webhook_id = new_id()
-    secret, kept = _new_secret(ctx)
+    secret, columns = _new_secret(ctx)
     await store.create(
         ctx,
         {
@@ -40,7 +40,7 @@ async def create(ctx: Context, body: schema.WebhookCreate) -> schema.NewWebhook:
             "enabled": body.enabled,
             "disabled_at": None if body.enabled else ctx.now(),
             "created_by": await ctx.email(),
-            **kept,
+            **columns,
         },
     )
     ctx.set_subject("webhook", webhook_id, host_of(body.url), events=body.events)
@@ -79,10 +79,10 @@ async def delete(ctx: Context, webhook_id: UUID) -> None:
 async def rotate(ctx: Context, webhook_id: UUID, body: schema.SecretRotation) -> schema.RotatedSecret:
     """Create another secret; the present one signs for some hours yet."""
     target = await store.targets.get(ctx, webhook_id, lock=True)
-    secret, kept = _new_secret(ctx)
+    secret, columns = _new_secret(ctx)
     until = ctx.now() + timedelta(hours=body.overlap_hours) if body.overlap_hours else None
     old = {"old_secret": target.secret if until else None, "old_secret_until": until}
-    await store.targets.change(ctx, webhook_id, {**kept, **old, "updated_at": ctx.now()})
+    await store.targets.change(ctx, webhook_id, {**columns, **old, "updated_at": ctx.now()})
     ctx.set_subject("webhook", webhook_id, host_of(target.url), overlap_hours=body.overlap_hours)
     return schema.RotatedSecret(id=webhook_id, secret=secret, old_secret_until=until)
 

@@ -55,11 +55,11 @@ async def record(unit: Unit, target: Target, waiting: WaitingDelivery, result: A
     settings = unit.settings
     WEBHOOK_ATTEMPTS.labels("success" if result.error is None else "failure").inc()
     tries = waiting.tries + 1
-    gone = result.status_code == GONE
+    is_gone = result.status_code == GONE
     failing_since = None if result.error is None else target.failing_since or result.at
     pause, status = None, "delivered"
     if result.error is not None:
-        status = "failed" if gone or tries >= settings.webhook_attempts else "pending"
+        status = "failed" if is_gone or tries >= settings.webhook_attempts else "pending"
     if status == "pending":
         pause = pause_seconds(settings, tries)
     last = LastDelivery(
@@ -77,10 +77,10 @@ async def record(unit: Unit, target: Target, waiting: WaitingDelivery, result: A
     if pause is None:
         await store.leave_line(unit, target.id)
     days = timedelta(days=settings.webhook_failure_days)
-    if status == "failed" and (gone or (failing_since is not None and unit.now() - failing_since >= days)):
+    if status == "failed" and (is_gone or (failing_since is not None and unit.now() - failing_since >= days)):
         await unit.commit()  # no event's line is held while the audit log's is waited for
         reason = "The receiver answered 410 Gone"
-        if not gone:
+        if not is_gone:
             most = settings.webhook_failure_days
             reason = f"Every delivery of the last {most:g} days failed; the last one: {result.error}"
         await _disable(unit, target.id, reason)

@@ -149,7 +149,7 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
         MappingTooSlow: it takes longer, or more memory, than it may.
     """
     day = row.as_of or (await ctx.local_time(row.created_at)).date()
-    asked = child.DetectionOrder(
+    order = child.DetectionOrder(
         workbook_id=row.id,
         mapping=mapping,
         sheet=sheet,
@@ -162,10 +162,10 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
     if not stored.is_there:
         book = await open_book(ctx, row)
         await ctx.commit()
-        return await ctx.compute(_detect_here, book, asked, seconds_max)
+        return await ctx.compute(_detect_here, book, order, seconds_max)
     await ctx.commit()
     try:
-        return await in_child(ctx, seconds_max, child.detection, stored.key, stored.manifest, stored.paths, asked)
+        return await in_child(ctx, seconds_max, child.detection, stored.key, stored.manifest, stored.paths, order)
     except OutOfTime:
         raise MappingTooSlow.at(["path", "workbook_id"], f"the limit is {seconds_max:g} seconds") from None
     except OutOfMemory:
@@ -173,9 +173,9 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
         raise MappingTooSlow.at(["path", "workbook_id"], limit) from None
 
 
-def _detect_here(book: Workbook, asked: child.DetectionOrder, seconds_max: float) -> Raw:
+def _detect_here(book: Workbook, order: child.DetectionOrder, seconds_max: float) -> Raw:
     with mapping_time(seconds_max):
-        return child.detect_in(book, asked)
+        return child.detect_in(book, order)
 
 
 class StoredBook(NamedTuple):
@@ -202,14 +202,14 @@ async def locate_book(unit: Unit, row: Parsed) -> StoredBook:
     cache: Lru[str, _Manifest] = unit.resources.memory.cache(
         "manifests", most=MANIFESTS, bytes_most=MANIFESTS_BYTES_MAX
     )
-    known = cache.get(book_key)
-    if known is None:
+    cached = cache.get(book_key)
+    if cached is None:
         manifest = await book(unit, row.id)
         if hashlib.sha256(manifest.encode()).hexdigest() != book_key:  # it was changed since the row was read
             raise WorkbookNotReady
-        known = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
-        cache.keep(book_key, known, bytes_of(known))
-    return await _locate(unit, book_key, known)
+        cached = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
+        cache.keep(book_key, cached, bytes_of(cached))
+    return await _locate(unit, book_key, cached)
 
 
 async def locate_columns(unit: Unit, book_key: str, manifest: str) -> StoredBook:
@@ -223,8 +223,8 @@ async def locate_columns(unit: Unit, book_key: str, manifest: str) -> StoredBook
     )
 
 
-async def _locate(unit: Unit, book_key: str, known: _Manifest) -> StoredBook:
-    files = [await unit.resources.blobs.locate(key) for key in known.keys]
+async def _locate(unit: Unit, book_key: str, manifest: _Manifest) -> StoredBook:
+    files = [await unit.resources.blobs.locate(key) for key in manifest.keys]
     key = f"{book_key} {hash(tuple(file.identity for file in files)):x}"
     is_there = all(file.is_there for file in files)
-    return StoredBook(key, known.manifest, tuple(str(file.path) for file in files), is_there)
+    return StoredBook(key, manifest.manifest, tuple(str(file.path) for file in files), is_there)

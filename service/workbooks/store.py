@@ -43,10 +43,10 @@ _ORDER = {
 async def read_page(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
     """Return a page of workbooks."""
     order = _ORDER[query.sort_by].format(query.sort_order)
-    asked = {"pattern": containing(query.search), "deal_id": query.deal_id}
+    filters = {"pattern": containing(query.search), "deal_id": query.deal_id}
     matching = {"pattern": "name ILIKE %(pattern)s"}
     source = "workbooks WHERE deleted_at IS NULL"
-    return await fetch_page(ctx, schema.Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
+    return await fetch_page(ctx, schema.Workbook, _HEAD, source, filters, query, order=order, conditions=matching)
 
 
 # Room for one more ----------------------------------------------------------------------------------------------------
