@@ -6,14 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
 from service.admin import schema
 from service.platform.base.problem import NotFound
 from service.platform.data.database import containing
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import fetch_page, insert_of
+from service.platform.unit.records import to_json
 
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
 
@@ -59,7 +58,7 @@ async def update_tenant(ctx: Context, name: str, tier: str, status: str, setting
                            version = version + 1, updated_at = now()
         WHERE id = %s
         """,
-        [name, tier, status, msgspec.json.encode(settings).decode(), ctx.tenant],
+        [name, tier, status, to_json(settings), ctx.tenant],
     )
 
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from core.alerts.conditions import CONDITIONS, ComplianceConditions, ScheduleConditions
@@ -16,7 +15,7 @@ from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.http.faults import read
 from service.platform.unit.context import Context
-from service.platform.unit.records import narrow
+from service.platform.unit.records import narrow, to_json
 from service.workbooks import shared as workbooks
 
 CONDITIONS_PLACE = ["body", "conditions"]
@@ -42,7 +41,7 @@ async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
             "name": body.name,
             "description": body.description,
             "alert_type": body.alert_type,
-            "conditions": _json(conditions),
+            "conditions": to_json(conditions),
             "workbook_id": body.workbook_id,
             "enabled": body.enabled,
             "cooldown_minutes": body.cooldown_minutes,
@@ -78,7 +77,7 @@ async def update(ctx: Context, alert_id: UUID, patch: schema.AlertPatch) -> sche
     conditions, enabled = row.conditions, changes.get("enabled", row.enabled)
     if "conditions" in changes:
         conditions = await _conditions(ctx, row.alert_type, changes["conditions"])
-        changes |= {"conditions": _json(conditions), "last_evaluation": None}
+        changes |= {"conditions": to_json(conditions), "last_evaluation": None}
     if given_channels is not None:
         channels = await channel_actions.check_channels(ctx, given_channels, row)
         changes |= channel_actions.seal_channels(ctx, channels)
@@ -145,7 +144,3 @@ async def _due(ctx: Context, alert_type: str, conditions: dict[str, Any], enable
     if alert_type != "schedule" or not enabled:
         return None
     return schedule_actions.next_time(conditions["schedule"], (await ctx.zone()).key, ctx.now())
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

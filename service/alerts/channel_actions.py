@@ -17,6 +17,7 @@ from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import BadSeal, new_id
 from service.platform.http.faults import read
 from service.platform.unit.context import Context, Unit
+from service.platform.unit.records import to_json
 from service.platform.work import outgoing
 
 PURPOSE: Final = "alert channels"
@@ -71,7 +72,7 @@ def seal_channels(unit: Unit, channels: Sequence[channel_schema.Channel]) -> dic
         for channel in channels
     ]
     sealed = unit.resources.vault.seal(PURPOSE, msgspec.json.encode(secrets)) if secrets else None
-    return {"channels": msgspec.json.encode(read).decode(), "channel_secrets": sealed}
+    return {"channels": to_json(read), "channel_secrets": sealed}
 
 
 def _mask(secret: str | Mapping[str, str]) -> Any:

@@ -7,10 +7,10 @@ from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
 from service.platform.unit.context import Resources, Unit
+from service.platform.unit.records import to_json
 
 POINTS_MAX: Final = 10_000
 """Figures of each history, the newest: more than one for every five minutes of the longest duration."""
@@ -243,7 +243,7 @@ async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date,
             workbook_id,
             at,
             as_of,
-            msgspec.json.encode({test_id: {"value": value} for test_id, value in figures.items()}).decode(),
+            to_json({test_id: {"value": value} for test_id, value in figures.items()}),
         ],
     )
 
@@ -302,7 +302,7 @@ async def write_evaluations(unit: Unit, outcomes: Sequence[dict[str, Any]]) -> N
         WHERE a.id = o.id AND a.enabled AND coalesce((a.last_evaluation ->> 'figures_at')::timestamptz
                                                      <= (o.outcome ->> 'figures_at')::timestamptz, true)
         """,
-        [msgspec.json.encode(list(outcomes)).decode()],
+        [to_json(list(outcomes))],
     )
 
 
@@ -311,7 +311,7 @@ async def write_triggers(unit: Unit, triggers: Sequence[dict[str, Any]]) -> None
 
     Each has id, alert_id, workbook_id, run_id, triggered_at, metric_value and details.
     """
-    rows = msgspec.json.encode(list(triggers)).decode()
+    rows = to_json(list(triggers))
     await unit.execute(
         """
         INSERT INTO alert_history (tenant_id, id, alert_id, workbook_id, run_id, triggered_at, metric_value, details)

@@ -24,6 +24,7 @@ from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.route.api import Listing, Page
 from service.platform.unit.context import Context
+from service.platform.unit.records import to_json
 
 # Runs ---------------------------------------------------------------------------------------------------------------
 
@@ -85,9 +86,9 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
         options[store.INTERPRETATION] = done.interpretation
     inputs = store.Inputs(
         mapping=ready.mapping.json,
-        thresholds=store.as_json({**ready.limits, "request": limits}),
+        thresholds=to_json({**ready.limits, "request": limits}),
         definition=definition.json if definition else None,
-        options=store.as_json({**options, **ready.record}),
+        options=to_json({**options, **ready.record}),
         engine_version=core.__version__,
     )
     evidence = await store.keep_run(ctx, subject, done, inputs)

@@ -36,7 +36,7 @@ from service.compliance import replay_store as store
 from service.compliance.lookback_store import EVIDENCE
 from service.compliance.schema import RunTooSlow
 from service.compliance.shared import SEARCH_TIME, limits_of, with_recorded_days, with_time_limit
-from service.compliance.store import INTERPRETATION, as_json, figures_of
+from service.compliance.store import INTERPRETATION, figures_of
 from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import mapping_time
 from service.platform.base.lru import Lru, bytes_of
@@ -46,6 +46,7 @@ from service.platform.data.audit import parse as entry_of
 from service.platform.data.audit_filter import AuditFilter
 from service.platform.data.blobs import Blobs, Damaged
 from service.platform.data.database import Database
+from service.platform.unit.records import to_json
 from service.portfolios.shared import INTERPRETATIONS_BYTES_MAX, INTERPRETATIONS_MAX, SAMPLES_TIME
 
 ENTRIES_AT_A_TIME: Final = 1_000
@@ -311,9 +312,9 @@ class Replayer:
         return {
             "as_of": str(results.as_of or day_and_source[0]),
             "as_of_source": results.as_of_source or day_and_source[1],
-            "results": as_json(results),
-            "skipped": as_json(results.skipped),
-            "warnings": as_json(results.warnings),
+            "results": to_json(results),
+            "skipped": to_json(results.skipped),
+            "warnings": to_json(results.warnings),
             "options": _with_interpretation(stored["options"] or "", results.interpretation),
         }
 
@@ -382,7 +383,7 @@ class Replayer:
         self, portfolio: Portfolio, definition: Definition | None, stored: Mapping[str, str | None], options: Any
     ) -> Portfolio:
         """Return the portfolio, read by the choices that a search of today takes."""
-        record = as_json({name: value for name, value in options.items() if name not in (*_OPTIONS, INTERPRETATION)})
+        record = to_json({name: value for name, value in options.items() if name not in (*_OPTIONS, INTERPRETATION)})
         key = (*(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source", "definition")), record)
         interpretation = self._interpretations.get(key)
         if interpretation is None:
@@ -416,7 +417,7 @@ def _with_interpretation(options: str, interpretation: Interpretation | None) ->
     Unchanged where the run has none.
     """
     record = msgspec.json.decode(options)
-    return as_json(record | {INTERPRETATION: interpretation}) if INTERPRETATION in record else options
+    return to_json(record | {INTERPRETATION: interpretation}) if INTERPRETATION in record else options
 
 
 def _uncovered_fault(details: dict[str, Any], run: store.RunRow, stored: Mapping[str, str | None]) -> str | None:

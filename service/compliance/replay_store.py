@@ -86,21 +86,13 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
 
 async def ids_without_entry(tx: Transaction, most: int) -> list[UUID]:
     """Return some of the stored runs that no entry of the log tells of."""
-
-    class Row(Struct):
-        id: UUID
-
-    rows = await tx.fetch_all(
-        Row,
-        """
-        SELECT r.id FROM compliance_runs r
-        WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.tenant_id = r.tenant_id
-                          AND a.resource_type = 'compliance_run' AND a.resource_id = r.id::text)
-        ORDER BY r.id LIMIT %s
-        """,
-        [most],
-    )
-    return [row.id for row in rows]
+    sql = """
+        SELECT ARRAY(SELECT r.id FROM compliance_runs r
+                     WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.tenant_id = r.tenant_id
+                                       AND a.resource_type = 'compliance_run' AND a.resource_id = r.id::text)
+                     ORDER BY r.id LIMIT %s)
+    """
+    return list(await tx.fetch_value(sql, [most]))
 
 
 async def manifest(tx: Transaction, book_key: str) -> str | None:

@@ -35,6 +35,7 @@ from service.platform.base.compute import at_once
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.portfolios.shared import GivenDay, ReadingKey, interpret_portfolio, portfolio_of
 from service.processes.shared import OutOfMemory, OutOfTime, in_child, run_limited_in_child
 from service.workbooks import shared as workbooks
@@ -122,7 +123,7 @@ class RunInputs(NamedTuple):
         """SHA-256 over all that a run is made from, but for the suite."""
         definition = self.definition and self.definition.json
         made_of = (self.subject.book_key, self.mapping.json, self.as_of, definition, self.record, self.limits)
-        text = store.as_json([*made_of, self.portfolio.interpretation is not None])
+        text = to_json([*made_of, self.portfolio.interpretation is not None])
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
@@ -264,9 +265,7 @@ async def prepare(
         fields = (field.target for field in mapping.mapping.fields)
         if faults := unknown_fields(definition.definition, fields):
             raise _invalid(faults)
-    reading = ReadingKey(
-        subject.book_key or "", mapping.json, day, definition and definition.json, store.as_json(record)
-    )
+    reading = ReadingKey(subject.book_key or "", mapping.json, day, definition and definition.json, to_json(record))
     rules = None if definition is None else definition.definition
     seconds = SEARCH_TIME * unit.settings.compliance_seconds
     as_read = portfolio

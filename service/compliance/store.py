@@ -20,6 +20,7 @@ from service.platform.data.audit import digest
 from service.platform.route.api import Listing, Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page, fetch_slice, insert_of
+from service.platform.unit.records import to_json
 from service.workbooks.schema import WorkbookNotFound
 
 _RUN, _THRESHOLD = columns_of(schema.RunItem), columns_of(schema.Threshold)
@@ -175,16 +176,16 @@ async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun,
         "workbook_id": run.workbook_id,
         "test_suite": run.test_suite,
         "status": run.status,
-        "summary": as_json(run.summary),
-        "results": as_json(run.results),
-        "skipped": as_json(run.skipped),
+        "summary": to_json(run.summary),
+        "results": to_json(run.results),
+        "skipped": to_json(run.skipped),
         "executed_at": run.executed_at,
         "execution_time_ms": run.execution_time_us / 1000,
-        "figures": as_json(figures_of(run.results)),
+        "figures": to_json(figures_of(run.results)),
         "as_of": run.as_of,
         "as_of_source": run.as_of_source,
         "definition_version": run.definition_version,
-        "warnings": as_json(run.warnings),
+        "warnings": to_json(run.warnings),
         "workbook_hash": subject.content_hash,
         "book_key": subject.book_key,
         "stream_key": subject.stream_key,
@@ -218,11 +219,6 @@ def _figure(test_result: TestResult) -> dict[str, Any]:
     if test_result.doubtful:  # left out where not, as in runs of earlier versions
         figure["doubtful"] = True
     return figure
-
-
-def as_json(value: Any) -> str:
-    """Return a value for a JSON column."""
-    return msgspec.json.encode(value).decode()
 
 
 async def run(ctx: Context, run_id: UUID) -> schema.ComplianceRun:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from msgspec import Struct
 
 from service.deals import schema
-from service.mappings.schema import naming_a_mapping
+from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.data.database import containing
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page, insert_of
-from service.platform.unit.records import Records
+from service.platform.unit.records import Records, translating
 from service.workbooks.schema import DealNotFound, WorkbookNotFound
 
 _LATEST = """
@@ -37,7 +38,7 @@ deals = Records(
     missing=DealNotFound,
     derived={"latest": _LATEST},
     touch="version = version + 1, updated_at = now()",
-    writing=naming_a_mapping,
+    writing=partial(translating, MappingInUse, MappingNotFound),
 )
 _DEAL, _DEFINITION = columns_of(schema.Deal, latest=_LATEST), columns_of(schema.Definition)
 

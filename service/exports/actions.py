@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import asdict
@@ -24,7 +24,7 @@ from service.platform.base.secrets import new_id
 from service.platform.http.faults import read
 from service.platform.route.api import Streamed
 from service.platform.unit.context import Context
-from service.platform.unit.records import lock_count
+from service.platform.unit.records import lock_count, to_json
 from service.platform.work.jobs import SMALL_ROWS
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import SheetNotFound, WorkbookRow
@@ -55,10 +55,10 @@ async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
             "workbook_id": row.id,
             "format": body.format,
             "status": "processing",
-            "options": _json(options),
-            "source": _json(source),
+            "options": to_json(options),
+            "source": to_json(source),
             "source_keys": [sheet.file for sheet in Manifest.from_json(stored.manifest).sheets],
-            "progress": _json(schema.QUEUED),
+            "progress": to_json(schema.QUEUED),
             "created_by": await ctx.email(),
         },
     )
@@ -66,10 +66,6 @@ async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
     await ctx.enqueue("exports.make", queue="export", arguments={"export_id": export_id}, small=small)
     ctx.set_subject("export", export_id, row.name, workbook_id=str(row.id), format=body.format, **asdict(body.options))
     return await store.exports.get(ctx, export_id)
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def _check_options(ctx: Context, body: schema.ExportCreate) -> Options:

@@ -29,6 +29,7 @@ from service.platform.data.blobs import Damaged, hash_path
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.unit.context import Subject, Unit
+from service.platform.unit.records import to_json
 from service.platform.work.jobs import JobTable
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import DAMAGED, StorageLimitExceeded
@@ -211,9 +212,9 @@ async def _keep(unit: Unit, work: store.Work, exported: Exported, folder: Path, 
         "document_id": document.id,
         "sealed_id": sealed and sealed.id,
         "fingerprints_id": fingerprints and fingerprints.id,
-        "provenance": msgspec.json.encode(summary["provenance"]).decode(),
-        "result_summary": msgspec.json.encode(summary).decode(),
-        "progress": msgspec.json.encode(_DONE).decode(),
+        "provenance": to_json(summary["provenance"]),
+        "result_summary": to_json(summary),
+        "progress": to_json(_DONE),
     }
     ended = await store.end(unit, work.id, row)
     if ended is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from importlib import resources as files
 
-import msgspec
 from msgspec import Struct
 
 from service.platform.access.switches import State
 from service.platform.unit.context import Context, Resources
+from service.platform.unit.records import to_json
 from service.platform.work.queues import LISTENER
 
 SLUGS_MAX = 1_000
@@ -59,8 +59,8 @@ async def write_switches(ctx: Context, state: State) -> None:
     await ctx.execute(
         "UPDATE switches SET version = version + 1, maintenance = %s, flags = %s",
         [
-            msgspec.json.encode(state.maintenance).decode() if state.maintenance else None,
-            msgspec.json.encode(state.flags).decode(),
+            to_json(state.maintenance) if state.maintenance else None,
+            to_json(state.flags),
         ],
     )
     await ctx.execute("SELECT pg_notify('cushion_jobs', '')")

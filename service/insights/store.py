@@ -16,7 +16,7 @@ from service.insights import schema
 from service.platform.base.problem import Problem
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of
-from service.platform.unit.records import insert
+from service.platform.unit.records import insert, to_json
 from service.workbooks.schema import WorkbookNotFound
 
 # Nominations ----------------------------------------------------------------------------------------------------------
@@ -56,17 +56,11 @@ async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[s
 
 async def nominated_ids(unit: Unit) -> list[UUID]:
     """Return the workbooks that are nominated, the latest nomination first."""
-
-    class Row(Struct):
-        workbook_id: UUID
-
-    rows = await unit.fetch_all(
-        Row,
-        """
-        SELECT workbook_id FROM nominated_workbooks GROUP BY workbook_id ORDER BY max(nominated_at) DESC, workbook_id
-        """,
-    )
-    return [row.workbook_id for row in rows]
+    sql = """
+        SELECT ARRAY(SELECT workbook_id FROM nominated_workbooks GROUP BY workbook_id
+                     ORDER BY max(nominated_at) DESC, workbook_id)
+    """
+    return list(await unit.fetch_value(sql))
 
 
 async def has_workbooks(unit: Unit) -> bool:
@@ -225,7 +219,7 @@ class NewestSession(Struct, frozen=True, kw_only=True):
     regeneration_count: int
 
 
-_DISPLAY: Final = f"'{msgspec.json.encode(schema.CATEGORY_NAMES).decode()}'::json ->> category"
+_DISPLAY: Final = f"'{to_json(schema.CATEGORY_NAMES)}'::json ->> category"
 _BRIEF: Final = f"""
     json_build_object('id', i.id, 'category', i.category, 'category_display', {_DISPLAY}, 'title', i.title,
                       'summary', i.summary, 'confidence', i.confidence, 'priority', i.priority,
@@ -308,7 +302,7 @@ async def begin_regeneration(ctx: Context, session: NewestSession, about: Mappin
 
 
 def _as_json(about: Mapping[str, Any]) -> dict[str, str]:
-    return {name: msgspec.json.encode(value).decode() for name, value in about.items()}
+    return {name: to_json(value) for name, value in about.items()}
 
 
 async def put_insights(ctx: Context, session_id: str, insights: Sequence[NewInsight]) -> None:
@@ -323,7 +317,7 @@ async def put_insights(ctx: Context, session_id: str, insights: Sequence[NewInsi
             id text, number integer, workbook_ids uuid[], category text, title text, summary text, confidence float8,
             priority integer, methodology text, supporting_data json, answered_by text)
         """,
-        [ctx.tenant, session_id, msgspec.json.encode(insights).decode()],
+        [ctx.tenant, session_id, to_json(insights)],
     )
 
 
@@ -370,7 +364,7 @@ async def keep_question(ctx: Context, item: schema.QuestionItem) -> None:
     row = {
         "user_id": ctx.caller.user_id,
         **{name: fields[name] for name in ("id", "insight_id", "question", "answer", "asked_at")},
-        "details": msgspec.json.encode({name: fields[name] for name in _KNOWN}).decode(),
+        "details": to_json({name: fields[name] for name in _KNOWN}),
     }
     await insert(ctx, "insight_questions", row)
 

@@ -16,6 +16,7 @@ from core.portfolio.model.fields import Mapping as CoreMapping
 from service.mappings import child, schema
 from service.platform.base.problem import Fault
 from service.platform.unit.context import Context, Unit
+from service.platform.unit.records import to_json
 from service.processes.shared import run_limited_in_child
 
 SOURCE_TYPES: Final = get_args(SourceType)
@@ -119,9 +120,9 @@ def _documents(given_mapping: GivenMapping, mapping: CoreMapping, where: Sequenc
     """Return columns, transforms and rules as JSON, within a limit."""
     fields = {field.target: field for field in (*mapping.auxiliary, *mapping.fields)}
     documents = {
-        "mappings": _json({source: _column(column, fields) for source, column in given_mapping.mappings.items()}),
-        "transforms": _json([_transform(transform) for transform in given_mapping.transforms]),
-        "validation_rules": _json([_rule(validation_rule) for validation_rule in given_mapping.validation_rules]),
+        "mappings": to_json({source: _column(column, fields) for source, column in given_mapping.mappings.items()}),
+        "transforms": to_json([_transform(transform) for transform in given_mapping.transforms]),
+        "validation_rules": to_json([_rule(validation_rule) for validation_rule in given_mapping.validation_rules]),
     }
     size_bytes = sum(len(document.encode()) for document in documents.values())
     if size_bytes > schema.DOCUMENT_BYTES_MAX:
@@ -134,10 +135,6 @@ def _fault(configuration_fault: ConfigurationFault, where: Sequence[str]) -> Fau
     """Return a configuration's fault as one of the request."""
     place, message = configuration_fault
     return Fault([*where, *(step[:STEP_LENGTH_MAX] for step in place)], message)
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def _column(column: schema.ColumnGiven, fields: dict[str, CoreField]) -> schema.Column:

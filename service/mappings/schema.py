@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -351,16 +349,3 @@ class MappingTooSlow(Problem, status=422):
 
 class MappingLimitExceeded(Problem, status=403):
     """Mapping limit exceeded"""
-
-
-@contextmanager
-def naming_a_mapping() -> Iterator[None]:
-    """Raise MappingNotFound where a mapping has just been deleted.
-
-    Raises:
-        MappingNotFound: what is written within names a mapping that was deleted in this moment.
-    """
-    try:
-        yield
-    except MappingInUse as gone:
-        raise MappingNotFound from gone

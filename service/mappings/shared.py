@@ -14,6 +14,7 @@ from service.mappings.schema import MappingRow, MappingTooSlow
 from service.mappings.trial_actions import TEXT_GROWTH_BYTES_MAX, mapping_time
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
 
 __all__ = ["TEXT_GROWTH_BYTES_MAX", "mapping_time", "read_draft"]
@@ -38,7 +39,7 @@ class MappingAndJson(NamedTuple):
 
 def with_json(mapping: Mapping) -> MappingAndJson:
     """Return a mapping with its JSON."""
-    return MappingAndJson(mapping, msgspec.json.encode(mapping).decode())
+    return MappingAndJson(mapping, to_json(mapping))
 
 
 BUILT_IN: Final = {mapping_id: with_json(mapping) for mapping_id, mapping in PROFILES.items()}

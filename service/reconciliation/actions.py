@@ -12,6 +12,7 @@ from service.platform.base.secrets import new_id
 from service.platform.config import Settings
 from service.platform.route.api import Page, Streamed, page_of
 from service.platform.unit.context import Context
+from service.platform.unit.records import to_json
 from service.reconciliation import issue_store, loan_actions, schema, store
 from service.reconciliation.tape_actions import TapeAbout, have_read, take_in_tape
 from service.workbooks import shared as workbooks
@@ -83,7 +84,7 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
         raise WorkbookNotReady
     mapping = await get_mapping(ctx, book.read_by or DEFAULT_MAPPING)
     tolerances = tolerances_of({**_deployment_tolerances(ctx.settings), **await store.own_tolerances(ctx)})
-    inputs = store.as_json([rules, tolerances, tape.loans_key, book.book_key, book.as_of, mapping.json])
+    inputs = to_json([rules, tolerances, tape.loans_key, book.book_key, book.as_of, mapping.json])
     job_id = f"rec_{new_id().hex}"
     row = {
         "id": job_id,
@@ -91,7 +92,7 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
         "workbook_id": book.id,
         "status": "processing",
         "rules": rules,
-        "tolerances": store.as_json(tolerances),
+        "tolerances": to_json(tolerances),
         "inputs_key": hashlib.sha256(inputs.encode()).hexdigest(),
         "created_by": await ctx.email(),
     }

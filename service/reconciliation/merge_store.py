@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from service.platform.data.database import BulkTransaction
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.reconciliation.issue_store import LOCK_PAIR
 from service.reconciliation.schema import Changes
-from service.reconciliation.store import JobRow, as_json
+from service.reconciliation.store import JobRow
 
 BLOCK_BYTES = 1024 * 1024
 MERGE_MEMORY = "256MB"
@@ -162,7 +163,7 @@ async def merge(unit: Unit, comparison: Merge, *, series: str, seconds_max: int)
         await tx.execute(_FORGET_COUNTS, parameters)
         await tx.execute(_COUNT, parameters)
         changes = Changes(created=created, updated=updated, resolved=resolved)
-        await tx.execute(_KEEP_CHANGES, {"changes": as_json(changes), "job_id": comparison.job.id})
+        await tx.execute(_KEEP_CHANGES, {"changes": to_json(changes), "job_id": comparison.job.id})
     return changes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -10,12 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from core.portfolio.model.notes import DataWarning
-from service.mappings.schema import naming_a_mapping
+from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.base.problem import NotFound
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page
-from service.platform.unit.records import Records
+from service.platform.unit.records import Records, to_json, translating
 from service.platform.unit.storage import release
 from service.reconciliation import schema
 
@@ -26,14 +27,9 @@ tapes = Records(
     missing=schema.TapeNotFound,
     derived={"deal_mapping_id": "(SELECT d.mapping_id FROM deals d WHERE d.id = tapes.deal_id)"},
     lock="FOR NO KEY UPDATE",
-    writing=naming_a_mapping,
+    writing=partial(translating, MappingInUse, MappingNotFound),
 )
 comparisons = Records("reconciliations", schema.Job, missing=schema.ComparisonNotFound, derived={"job_id": "id"})
-
-
-def as_json(value: Any) -> str:
-    """Return a value for a JSON column."""
-    return msgspec.json.encode(value).decode()
 
 
 # Tapes ----------------------------------------------------------------------------------------------------------------
@@ -84,7 +80,7 @@ async def finish_tape(unit: Unit, tape: schema.TapeRow, row: dict[str, Any]) -> 
                          warnings = %(warnings)s, processed_at = now()
         WHERE id = %(id)s AND processing_status = 'processing'
         """,
-        {**row, "facts": as_json(row["facts"]), "warnings": as_json(row["warnings"]), "id": tape.id},
+        {**row, "facts": to_json(row["facts"]), "warnings": to_json(row["warnings"]), "id": tape.id},
     )
 
 
@@ -223,7 +219,7 @@ async def finish_job(unit: Unit, job_id: str, row: dict[str, Any]) -> bool:
                                    not_compared = %(not_compared)s, timings = %(timings)s, completed_at = now()
         WHERE id = %(id)s AND status = 'processing'
         """,
-        {"id": job_id, **{name: as_json(value) for name, value in row.items()}},
+        {"id": job_id, **{name: to_json(value) for name, value in row.items()}},
     )
     return bool(touched)
 

@@ -20,7 +20,7 @@ from service.platform.base.problem import ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.route.api import Streamed
 from service.platform.unit.context import Context, Subject, Unit
-from service.platform.unit.records import lock_count, narrow
+from service.platform.unit.records import lock_count, narrow, to_json
 from service.reconciliation import shared as reconciliation
 from service.reports import schema, store
 from service.workbooks import shared as workbooks
@@ -125,7 +125,7 @@ async def order(
         "report_type": report_type,
         "format": body.format,
         "filename": file_name(body.filename, name, body.format),
-        "options": msgspec.json.encode(body.options).decode(),
+        "options": to_json(body.options),
         "created_by": created_by,
         **sources,
     }

@@ -14,6 +14,7 @@ from service.platform.base.problem import ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.route.api import Page
 from service.platform.unit.context import Context
+from service.platform.unit.records import to_json
 from service.platform.work import outgoing
 from service.webhooks import schema, store
 from service.webhooks.delivery_actions import PURPOSE, hasten, host_of, send
@@ -100,9 +101,7 @@ async def test(ctx: Context, webhook_id: UUID) -> schema.Delivery:
     await ctx.email()
     await ctx.commit()  # no connection is held while the receiver takes its time
     message_id, moment = f"msg_{new_id().hex}", ctx.now()
-    payload = msgspec.json.encode(
-        {"type": TEST, "timestamp": moment, "data": {"tenant_id": ctx.tenant, "webhook_id": webhook_id}}
-    ).decode()
+    payload = to_json({"type": TEST, "timestamp": moment, "data": {"tenant_id": ctx.tenant, "webhook_id": webhook_id}})
     result = await send(ctx, target, message_id, payload)
     delivery_id = new_id()
     row = {
@@ -112,7 +111,7 @@ async def test(ctx: Context, webhook_id: UUID) -> schema.Delivery:
         "event": TEST,
         "payload": payload,
         "status": "delivered" if result.error is None else "failed",
-        "attempts": msgspec.json.encode([result]).decode(),
+        "attempts": to_json([result]),
         "error": result.error,
         "completed_at": ctx.now(),
     }

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-import msgspec
 import structlog
 from standardwebhooks import Webhook as Signer
 
@@ -14,6 +13,7 @@ from service.notifications.shared import notify
 from service.platform.base.secrets import BadSeal
 from service.platform.metrics import WEBHOOK_ATTEMPTS
 from service.platform.unit.context import Subject, Unit
+from service.platform.unit.records import to_json
 from service.platform.work import outgoing
 from service.platform.work.attempt import GONE, Attempt, attempt, pause_seconds, unanswered
 from service.webhooks import store
@@ -69,9 +69,7 @@ async def record(unit: Unit, target: Target, waiting: WaitingDelivery, result: A
         at=result.at,
     )
     # The webhook's row comes first: an order in which nobody waits for anybody in a circle.
-    await store.targets.change(
-        unit, target.id, {"last_delivery": msgspec.json.encode(last).decode(), "failing_since": failing_since}
-    )
+    await store.targets.change(unit, target.id, {"last_delivery": to_json(last), "failing_since": failing_since})
     next_at = None if pause is None else unit.now() + timedelta(seconds=pause)
     await store.write_attempt(unit, waiting.id, result, status, result.error, next_at)
     if pause is None:

@@ -10,7 +10,6 @@ from itertools import product
 from string import ascii_uppercase
 from typing import Any, Final, Literal
 
-import msgspec
 import structlog
 from msgspec import Struct
 
@@ -25,6 +24,7 @@ from core.redact.book import redact_text
 from core.redact.replace import Policy
 from service.platform.base.problem import Unavailable
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.platform.work.language_model import Message, NoReply, language_model
 
 FACTS_MAX: Final = 200
@@ -209,7 +209,7 @@ def _prepare(question: str, facts: Sequence[Fact]) -> _Prompt:
 def _messages(purpose: Purpose, prompt: _Prompt) -> list[Message]:
     document: dict[str, Any] = {"question": prompt.question} if prompt.question else {}
     document["facts"] = [_to_fact(fact) for fact in prompt.facts]
-    return [Message("system", _PURPOSES[purpose]), Message("user", msgspec.json.encode(document).decode())]
+    return [Message("system", _PURPOSES[purpose]), Message("user", to_json(document))]
 
 
 def _to_fact(fact: Fact) -> dict[str, Any]:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
-from service.mappings.schema import naming_a_mapping
+from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.base.problem import NotFound
 from service.platform.config import Tier
 from service.platform.data.database import containing
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page, set_of
-from service.platform.unit.records import Records
+from service.platform.unit.records import Records, to_json, translating
 from service.platform.unit.storage import release
 from service.workbooks import schema
 
@@ -28,7 +28,7 @@ workbooks = Records(
     derived={"deal_mapping_id": "(SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id)"},
     condition="deleted_at IS NULL",
     touch="version = version + 1, updated_at = now()",
-    writing=naming_a_mapping,
+    writing=partial(translating, MappingInUse, MappingNotFound),
 )
 _ROW = workbooks.columns
 _HEAD = columns_of(schema.WorkbookHead)
@@ -113,7 +113,7 @@ async def put_files(ctx: Context, workbook_id: UUID, files: Sequence[SourceFile]
         FROM ROWS FROM (jsonb_to_recordset(%s::jsonb) AS (file_name text, file_size bigint, content_hash text))
              WITH ORDINALITY
         """,
-        [ctx.tenant, workbook_id, msgspec.json.encode(files).decode()],
+        [ctx.tenant, workbook_id, to_json(files)],
     )
 
 
@@ -163,7 +163,7 @@ async def put_sheets(unit: Unit, workbook_id: UUID, sheets: Sequence[NewSheet]) 
             header_row = EXCLUDED.header_row, headers = EXCLUDED.headers, types = EXCLUDED.types,
             blob_key = EXCLUDED.blob_key
         """,
-        [unit.tenant, workbook_id, msgspec.json.encode(sheets).decode()],
+        [unit.tenant, workbook_id, to_json(sheets)],
     )
 
 
