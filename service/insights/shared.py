@@ -10,11 +10,9 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-import msgspec
-
 from core import words
 from core.compliance.suites import DEAL_SUITE
-from core.insights.subject import BREAKS_SHOWN, Break, Breaks, Point, Subject
+from core.insights.subject import BREAKS_SHOWN, Point, Subject
 from core.labels import labelled
 from core.portfolio import Portfolio
 from core.questions.answer import Answer
@@ -166,7 +164,7 @@ async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
         rules=source.rules,
         workbook_id=str(workbook_id),
         run_id=source.run_id,
-        breaks=await _breaks(ctx, workbook_id),
+        breaks=await store.breaks(ctx, workbook_id, BREAKS_SHOWN),
     )
     previous = None
     if about.deal_id is not None and subject.day is not None:
@@ -227,14 +225,6 @@ async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, l
         }.values())
         for test_series in series
     }  # fmt: skip
-
-
-async def _breaks(ctx: Context, workbook_id: UUID) -> Breaks | None:
-    breaks = await store.breaks(ctx, workbook_id, BREAKS_SHOWN)
-    if breaks is None:
-        return None
-    fields = msgspec.structs.asdict(breaks)
-    return Breaks(**fields | {"largest": [Break(**msgspec.structs.asdict(top_break)) for top_break in breaks.largest]})
 
 
 # Answers --------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from core.insights.insight import Category, Stakeholder
-from core.reconciliation.rules import IssueType, Severity
+from core.insights.subject import Breaks
 from service.insights import schema
 from service.platform.base.problem import Problem
 from service.platform.unit.context import Context, Unit
@@ -131,36 +130,10 @@ async def about(unit: Unit, workbook_id: UUID) -> WorkbookNames:
     )
 
 
-class TopBreak(Struct, frozen=True, kw_only=True):
-    """A discrepancy that still stands."""
-
-    severity: Severity
-    issue_type: IssueType
-    field_name: str
-    identifier: str
-    borrower_name: str
-    trustee_value: str
-    internal_value: str
-
-
-class StoredBreaks(Struct, frozen=True, kw_only=True):
-    """What a workbook's newest comparison with a trustee's tape found, as it was reviewed since."""
-
-    tape: str
-    comparison_id: str
-    day: date
-    compared: int
-    matched: int
-    settled: int
-    by_severity: dict[Severity, int]
-    by_field: dict[str, int]
-    largest: list[TopBreak]
-
-
-async def breaks(unit: Unit, workbook_id: UUID, most: int) -> StoredBreaks | None:
+async def breaks(unit: Unit, workbook_id: UUID, most: int) -> Breaks | None:
     """Return a workbook's newest comparison with its worst discrepancies."""
     return await unit.fetch_one_or_none(
-        StoredBreaks,
+        Breaks,
         """
         WITH newest AS (
             SELECT r.id, r.tenant_id, r.tape_id, r.workbook_id, r.summary, t.file_name,
