@@ -264,7 +264,7 @@ async def lock_alerts(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
 
 
 async def locked_alerts(unit: Unit, alert_ids: Iterable[UUID], book: AlertWorkbook | None) -> list[LockedAlert]:
-    """Return those of these alerts, whose rows are held, that are enabled.
+    """Return the enabled ones of some locked alerts.
 
     A statement after that of `lock_alert`, since whoever held them before may have triggered them.
     """

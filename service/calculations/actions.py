@@ -73,7 +73,7 @@ def one_calculation(settings: Settings) -> Meter:
 
 
 async def evaluate(ctx: Context, body: schema.EvaluateRequest) -> schema.EvaluationResult:
-    """Return one formula's value. With a context of its own no database is asked."""
+    """Return one formula's value; its own context needs no database."""
     started, now = time.perf_counter(), ctx.now()
     options = body.options or schema.Options()
     order = EvaluateOrder(

@@ -398,5 +398,5 @@ def _too_large() -> FormulaError:
 
 
 def without_limit(seconds: float, function: Callable[[], T]) -> T:
-    """Return no limit but the engine's own."""
+    """Call a function with no limit but the engine's own."""
     return function()

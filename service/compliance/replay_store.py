@@ -112,7 +112,7 @@ class Retention(Struct, frozen=True):
 
 
 async def keeping(tx: Transaction, book_key: str) -> Retention:
-    """Return for how long the bytes of a book are kept, and whether they still are."""
+    """Return how long a book's bytes are kept, and if they still are."""
     return await tx.fetch_one(
         Retention,
         """

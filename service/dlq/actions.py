@@ -75,7 +75,7 @@ async def _give_back(ctx: Context, task: schema.Task) -> str:
 
 
 async def resolve(ctx: Context, name: str, body: schema.Resolution) -> schema.ResolvedEntry:
-    """Return nothing more is to be done for an entry, whatever it was.
+    """Mark an entry as resolved, whatever it was.
 
     Raises:
         EntryNotFound: there is none that the caller may see.

@@ -70,7 +70,7 @@ async def set_retried(ctx: Context, dlq_id: str, task_id: str) -> None:
 
 
 async def set_resolved(ctx: Context, dlq_id: str, notes: str | None) -> datetime:
-    """Return nothing more is to be done; the moment of that."""
+    """Mark an entry as resolved; return the moment."""
     sql = """
         UPDATE dead_letters SET status = 'resolved', resolved_at = now(), resolution_notes = %s WHERE id = %s
         RETURNING resolved_at

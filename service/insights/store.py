@@ -47,7 +47,7 @@ async def nominations(ctx: Context) -> list[schema.Nomination]:
 
 
 async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[schema.Nomination]:
-    """Return those of some workbooks; what is not there is not among them."""
+    """Return the nominations of some workbooks, where they exist."""
     return await ctx.fetch_all(
         schema.Nomination, f"SELECT {_NOMINATION} FROM {_NOMINATIONS} AND w.id = ANY (%s)", [list(workbook_ids)]
     )
