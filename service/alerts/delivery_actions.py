@@ -66,7 +66,7 @@ async def deliver(unit: Unit, line: Line) -> None:
     What was sent and not yet written down when a worker dies is sent again.
 
     Raises:
-        Hopeless: it failed, and no further attempt is made.
+        PermanentError: it failed, and no further attempt is made.
     """
     due = await delivery_store.due(unit, line.id)
     if due is None:  # it went with its trigger
@@ -132,7 +132,7 @@ async def _record(unit: Unit, due: Due, came: Came, most: int = 1) -> None:
     """Write down what an attempt came to.
 
     Raises:
-        Hopeless: it was the last one, and failed.
+        PermanentError: it was the last one, and failed.
     """
     tries, error = len(due.attempts) + 1, came.made.error
     if error is None:

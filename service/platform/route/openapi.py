@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,34 +40,14 @@ RATE_HEADERS = {
     "X-RateLimit-Remaining": "Requests left in this minute",
     "X-RateLimit-Reset": "When the minute ends, in epoch seconds",
 }
-REPLAYED = "`true` where the answer is that of an earlier request with the same key"
-HEADERS: Final[dict[str, dict[str, Any]]] = {
-    **{name: {"description": text, "schema": {"type": "integer"}} for name, text in RATE_HEADERS.items()},
-    "X-Request-ID": {"description": "Identifier of the request", "schema": {"type": "string"}},
-    "Retry-After": {"description": "Seconds after which to try again", "schema": {"type": "integer"}},
-    "WWW-Authenticate": {
-        "description": "How to say who calls, and what was wrong with what was said",
-        "schema": {"type": "string"},
-    },
-    "Link": {"description": "Where the documentation tells of the refusal", "schema": {"type": "string"}},
-    "ETag": {
-        "description": "The record's version, or what tells these bytes from all others",
-        "schema": {"type": "string"},
-    },
-    "Idempotent-Replayed": {"description": REPLAYED, "schema": {"type": "string", "enum": ["true"]}},
-    "Accept-Encoding": {
-        "description": "`identity` where the body's Content-Encoding is refused",
-        "schema": {"type": "string"},
-    },
-    "Content-Disposition": {"description": "The file's name", "schema": {"type": "string"}},
-    "Content-Range": {"description": "Which bytes these are, and of how many", "schema": {"type": "string"}},
-    "Set-Cookie": {
-        "description": "With `X-Session: cookie`: the refresh token as `cushion_refresh`, or its end",
-        "schema": {"type": "string"},
-    },
-    "Accept-Ranges": {"description": "`bytes`: parts may be asked for", "schema": {"type": "string"}},
-}
+_COMPONENTS: Final = json.loads(Path(__file__).with_name("components.json").read_text(encoding="utf-8"))
+HEADERS: Final[dict[str, dict[str, Any]]] = _COMPONENTS["headers"]
 """The headers of answers."""
+PARAMETERS: Final[dict[str, dict[str, Any]]] = _COMPONENTS["parameters"]
+"""The optional headers that a route may heed. X-Tenant-ID has no format: generated clients would send what they make of
+it, and a header takes texts only."""
+SECURITY_SCHEMES: Final[dict[str, dict[str, Any]]] = _COMPONENTS["securitySchemes"]
+"""How to say who calls: each by itself will do."""
 REFUSED: Final = {
     401: ["WWW-Authenticate", "Link"],
     415: ["Accept-Encoding", "Link"],
@@ -75,31 +56,6 @@ REFUSED: Final = {
 }
 """The headers of refusals by status, where they have more than the link."""
 SCHEMAS: Final = "#/components/schemas/"
-
-
-SECURITY_SCHEMES: Final[dict[str, dict[str, Any]]] = {
-    "password": {
-        "type": "oauth2",
-        "flows": {"password": {"tokenUrl": "/api/v1/auth/login", "scopes": {}}},
-        "description": (
-            "Sign in with e-mail and password; client id and secret stay empty. With two-factor login on, send the code"
-            " as `otp_code` to POST /api/v1/auth/login, and paste the access token under `bearer`"
-        ),
-    },
-    "bearer": {
-        "type": "http",
-        "scheme": "bearer",
-        "bearerFormat": "JWT",
-        "description": "The access token of POST /api/v1/auth/login",
-    },
-    "api_key": {
-        "type": "apiKey",
-        "in": "header",
-        "name": "X-API-Key",
-        "description": "A key of POST /api/v1/admin/api-keys, or the deployment's own",
-    },
-}
-"""How to say who calls: each by itself will do."""
 
 
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -162,7 +118,7 @@ def document(
         "components": {
             "responses": shared,
             "schemas": _used(named, [paths, shared]),
-            "parameters": {name: _header(name) for name in HEEDED},
+            "parameters": PARAMETERS,
             "headers": HEADERS,
             "securitySchemes": SECURITY_SCHEMES,
         },
@@ -518,38 +474,6 @@ def _parameters(struct: dict[str, Any], repeated: frozenset[str]) -> list[dict[s
     return parameters
 
 
-HEEDED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "X-Tenant-ID": (
-        "The tenant that the request is for, where it is not the caller's own: for operators and the system key",
-        # No format: generated clients would send what they make of it, and a header takes texts only.
-        {"type": "string", "pattern": "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"},
-    ),
-    "Idempotency-Key": (
-        "A repetition with the same key and body is given the first answer again, for a day",
-        {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"},
-    ),
-    "X-Session": (
-        "`cookie`: the session is a browser's, whose refresh token is a cookie and stays out of the body",
-        {"type": "string", "enum": ["cookie"]},
-    ),
-    "Range": ("The bytes that are asked for: one range, such as bytes=0-1023", {"type": "string"}),
-    "If-Range": (
-        "The ETag of the bytes that are there already: with another one the whole is sent",
-        {"type": "string"},
-    ),
-    "If-Match": (
-        "The ETag that was read: the change is refused where the record has another by now",
-        {"type": "string"},
-    ),
-}
-"""The optional headers that a route may heed."""
-
-
-def _header(name: str) -> dict[str, Any]:
-    description, schema = HEEDED[name]
-    return {"name": name, "in": "header", "required": False, "description": sentence(description), "schema": schema}
-
-
 def _heeded(route: Route) -> list[str]:
     """Return the optional headers of a route."""
     heeded = ["X-Tenant-ID"] if _crosses_tenants(route) else []
@@ -704,21 +628,15 @@ GUIDE = """<p style="margin: 0; padding: .5em 1.5em; font-family: sans-serif; ba
 <a href="/console/">Console</a> · <a href="/docs/guide/">Guide</a>: tutorial, how to, errors, settings, functions, tests
 · <a href="/docs">Try the API</a> · <a href="/redoc">Reference</a></p>"""
 
-SWAGGER_PAGE = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Cushion API</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="/docs/assets/swagger-ui.css"><link rel="icon" href="data:,"></head>
-<body>{GUIDE}<div id="ui"></div><script src="/docs/assets/swagger-ui-bundle.js"></script>
-<script src="/docs/assets/start.js"></script></body></html>"""
 
+def _page(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8").rstrip().replace("{guide}", GUIDE)
+
+
+SWAGGER_PAGE = _page("swagger.html")
 SWAGGER_START = 'SwaggerUIBundle({url: "/openapi.json", dom_id: "#ui", deepLinking: true, validatorUrl: null});'
 
-REDOC_PAGE = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Cushion API reference</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"></head>
-<body>{GUIDE}<redoc spec-url="/openapi.json" disable-google-font="true"></redoc>
-<script src="/docs/assets/redoc.standalone.js"></script></body></html>"""
-
+REDOC_PAGE = _page("redoc.html")
 
 PAGE_HEADERS = [
     (

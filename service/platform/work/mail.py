@@ -270,7 +270,7 @@ async def hand(
 
     Raises:
         UnfitAddress, UnfitMail: it cannot be sent.
-        Hopeless: the server refused it for good, would have the password in the clear, or there is nowhere to put it.
+        PermanentError: the server refused it for good, or offers no TLS for the password, or there is no place for it.
         NotTaken, OSError: this time nobody got it; NotReached where the server said nothing of it.
         Away: it is left alone, since nobody reached it lately. Whatever it says of one letter is no reason for that.
     """

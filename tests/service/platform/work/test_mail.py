@@ -412,7 +412,7 @@ def test_a_letter_of_another_secret_is_a_dead_letter_at_once(alone: Apart) -> No
 
     job_id = act(alone, run)
     assert state(alone, job_id)[0] == "failed"
-    assert buried(alone, job_id) == [("Hopeless", "the mail was sealed with another secret key")]
+    assert buried(alone, job_id) == [("PermanentError", "the mail was sealed with another secret key")]
 
 
 # Without a server -----------------------------------------------------------------------------------------------------
@@ -461,7 +461,7 @@ def test_with_nowhere_to_put_it_the_job_says_so(alone: Apart) -> None:
     job_id = act(alone, run)
     assert state(alone, job_id) == ("failed", 1)
     ((kind, message),) = buried(alone, job_id)
-    assert kind == "Hopeless"
+    assert kind == "PermanentError"
     assert "neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set" in message
 
 
@@ -551,7 +551,7 @@ def test_a_password_does_not_cross_the_wire_in_the_clear(alone: Apart) -> None:
     )
     assert (post.logins, post.taken) == ([], [])
     assert buried(alone, job_id) == [
-        ("Hopeless", "the mail server offers no TLS: the password does not go to it in the clear")
+        ("PermanentError", "the mail server offers no TLS: the password does not go to it in the clear")
     ]
 
 
@@ -567,7 +567,7 @@ def test_a_wrong_password_is_final(alone: Apart) -> None:
     )
     assert state(alone, job_id)[0] == "failed"
     assert len({password for _, password, _ in post.logins}) == 1
-    assert buried(alone, job_id)[0][0] == "Hopeless"
+    assert buried(alone, job_id)[0][0] == "PermanentError"
     assert "wrong" not in buried(alone, job_id)[0][1]
 
 
@@ -577,7 +577,7 @@ def test_a_refusal_for_good_is_not_repeated(alone: Apart, verb: str) -> None:
     job_id = sent(alone, post, attempts=3)
     assert state(alone, job_id) == ("failed", 1)
     ((kind, message),) = buried(alone, job_id)
-    assert kind == "Hopeless"
+    assert kind == "PermanentError"
     assert message == "the mail server refused: 550 5.1.1 no such user"
     assert alone.sql("SELECT attempt FROM jobs WHERE id = %s", [job_id]) == [(1,)]
 
