@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, told
+from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, to_item
 from service.platform.data.audit_filter import CONDITIONS, AuditFilter
 from service.platform.unit.context import Context
 from service.platform.unit.listing import fetch_slice
@@ -26,4 +26,4 @@ async def feed(ctx: Context, asked: AuditFilter, query: ActivityQuery) -> Activi
         part=(query.limit, query.offset),
         conditions=CONDITIONS,
     )
-    return ActivityFeed([told(one) for one in seen], total, query.limit, query.offset)
+    return ActivityFeed([to_item(occurrence) for occurrence in seen], total, query.limit, query.offset)

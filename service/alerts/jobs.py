@@ -12,7 +12,7 @@ import structlog
 
 from service.alerts import delivery_actions, evaluation_actions, summary_actions
 from service.alerts.delivery_actions import DELIVER
-from service.alerts.delivery_store import Line
+from service.alerts.delivery_store import DeliveryLine
 from service.alerts.evaluation_actions import LOOK_AGAIN
 from service.alerts.evaluation_store import due
 from service.alerts.summary_actions import ORDER, SEND
@@ -62,13 +62,13 @@ async def send_summary(unit: Unit, arguments: dict[str, Any]) -> None:
 
 async def give_up(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     """It failed for good: the delivery says what its last attempt came to, the dead letter all else."""
-    await delivery_actions.end(unit, msgspec.convert(arguments, Line), None)
+    await delivery_actions.end(unit, msgspec.convert(arguments, DeliveryLine), None)
 
 
 @jobs.job(DELIVER, on_failure=give_up, on_retry=accept_retry, flag="alerts")
 async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
     """Attempt the first delivery of a line."""
-    await delivery_actions.deliver(unit, msgspec.convert(arguments, Line))
+    await delivery_actions.deliver(unit, msgspec.convert(arguments, DeliveryLine))
 
 
 # Schedules ------------------------------------------------------------------------------------------------------------
@@ -80,16 +80,16 @@ async def hand_over_due(resources: Resources) -> None:
     Raises:
         Unavailable: the database is away.
     """
-    for one in await due(resources):
-        unit = Unit(resources, one.tenant_id, request_id=str(new_id()))
+    for schedule in await due(resources):
+        unit = Unit(resources, schedule.tenant_id, request_id=str(new_id()))
         try:
-            await summary_actions.hand_over(unit, one.id)
+            await summary_actions.hand_over(unit, schedule.id)
             await unit.commit()
         except BaseException as error:
             await unit.rollback(error)
             if isinstance(error, Unavailable) or not isinstance(error, Exception):
                 raise
-            log.error("alerts.hand_over_failed", alert_id=str(one.id), exc_info=error)
+            log.error("alerts.hand_over_failed", alert_id=str(schedule.id), exc_info=error)
 
 
 async def watch_clock_forever(resources: Resources, stopping: asyncio.Event) -> None:

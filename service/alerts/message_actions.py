@@ -21,7 +21,7 @@ from core.compliance.suites import TESTS, UNIT_SIGNS
 from core.frames.figures import DECIMALS_MAX, figure_shown
 from core.labels import labelled
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
-from service.alerts.delivery_store import About
+from service.alerts.delivery_store import MessageNames
 from service.alerts.schema import AlertRow
 from service.platform.clock import local_time, zone_of
 from service.platform.config import Settings
@@ -81,11 +81,11 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 
 def notice_of(
-    settings: Settings, alert: AlertRow, about: About, at: datetime, details: dict[str, Any] | None = None
+    settings: Settings, alert: AlertRow, about: MessageNames, at: datetime, details: dict[str, Any] | None = None
 ) -> Notice:
     """An alert that triggered with these details; without any a test of it, with what it compares, and no figure."""
     known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
-    asked = {name: alert.conditions[given] for name, given in known.items() if given in alert.conditions}
+    asked = {name: alert.conditions[field] for name, field in known.items() if field in alert.conditions}
     return Notice(
         alert_id=alert.id,
         alert_name=alert.name,
@@ -104,7 +104,7 @@ def notice_of(
     )
 
 
-def link_of(settings: Settings, about: About) -> str:
+def link_of(settings: Settings, about: MessageNames) -> str:
     """The compliance screen of the deal, at the month; the alerts where there is no deal."""
     if about.deal_id is None:
         return console_link(settings, "alerts")
@@ -132,7 +132,7 @@ def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None 
         plain(subject, SUBJECT_CHARACTERS),
         "\n".join(lines) + "\n",
         also_to=tuple(others),
-        cc=tuple(one for one in dict.fromkeys(config.cc) if one not in config.recipients),
+        cc=tuple(fromkey for fromkey in dict.fromkeys(config.cc) if fromkey not in config.recipients),
         attachments=(report,) if config.include_details and isinstance(report, Attachment) else (),
     )
 
@@ -155,19 +155,19 @@ def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[d
     }
     if notice.is_test:
         body["test"] = True
-    given = {name.lower(): value for name, value in config.headers.items()}
-    headers = {"content-type": CONTENT_TYPE, **given, DELIVERY_HEADER: f"msg_{delivery_id.hex}"}
+    own_headers = {name.lower(): value for name, value in config.headers.items()}
+    headers = {"content-type": CONTENT_TYPE, **own_headers, DELIVERY_HEADER: f"msg_{delivery_id.hex}"}
     return headers, msgspec.json.encode(body)
 
 
 def chat_message(notice: Notice, config: ChatWebhookConfig) -> bytes:
     """The body of a chat channel's request, as Slack's incoming webhooks take it."""
     lines = [_opening(notice), *_sentences(notice), *(f"{label}: {value}" for label, value in _facts(notice))]
-    text = "\n".join(map(defused, lines))
+    text = "\n".join(map(defuse, lines))
     mentions = " ".join(map(_mention, config.mention_users))
     named = {"channel": config.channel, "username": config.username, "icon_emoji": config.icon_emoji}
     return msgspec.json.encode(
-        {"text": f"{mentions} {text}" if mentions else text, **{name: said for name, said in named.items() if said}}
+        {"text": f"{mentions} {text}" if mentions else text, **{name: value for name, value in named.items() if value}}
     )
 
 
@@ -177,9 +177,9 @@ def notification(notice: Notice) -> tuple[str, str]:
     return _title(notice), "\n".join([*_sentences(notice), *facts])
 
 
-def defused(line: str) -> str:
+def defuse(line: str) -> str:
     """A line that a chat shows as it is: no mention, no link, no entity."""
-    return _LINKING.sub(lambda found: found.group() + _JOINER, line).translate(_ENTITIES)
+    return _LINKING.sub(lambda match: match.group() + _JOINER, line).translate(_ENTITIES)
 
 
 def _mention(user: str) -> str:
@@ -204,9 +204,9 @@ def _opening(notice: Notice) -> str:
 def _sentences(notice: Notice) -> Iterator[str]:
     if notice.is_test:
         yield TEST_SENTENCE
-    said = notice.details.get(SENTENCE)
-    if isinstance(said, str) and said:
-        yield plain(labelled(said, notice.labels), SENTENCE_CHARACTERS)
+    sentence = notice.details.get(SENTENCE)
+    if isinstance(sentence, str) and sentence:
+        yield plain(labelled(sentence, notice.labels), SENTENCE_CHARACTERS)
 
 
 def _facts(notice: Notice) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,16 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from service.auth.schema import Account, InvalidRefreshToken, Invited, LoginStatus, MeRow, Reset, SecondFactor, Session
+from service.auth.schema import (
+    Account,
+    InvalidRefreshToken,
+    Invited,
+    LoginSession,
+    LoginStatus,
+    MeRow,
+    PendingReset,
+    SecondFactor,
+)
 from service.auth.tenant_schema import TenantSettings
 from service.platform.base.caller import NOBODY
 from service.platform.base.problem import TenantSuspended, Unauthenticated
@@ -72,7 +81,7 @@ async def forget_origins(ctx: Context, user_id: UUID) -> None:
     await ctx.execute("DELETE FROM known_origins WHERE user_id = %s", [user_id])
 
 
-async def folded(ctx: Context, email: str) -> str:
+async def fold_email(ctx: Context, email: str) -> str:
     """An e-mail as it is compared: spellings that find one account are one e-mail to its limits, too.
 
     Python's small letters are not the database's, whose locale decides: that of U+0130 may be an i.
@@ -116,10 +125,10 @@ async def create_session(
     )
 
 
-async def lock_session(ctx: Context, session_id: UUID) -> Session:
+async def lock_session(ctx: Context, session_id: UUID) -> LoginSession:
     """The session, locked, with what its user is now."""
     return await ctx.fetch_one(
-        Session,
+        LoginSession,
         """
         SELECT s.id, s.user_id, s.refresh_jti, s.generation, s.revoked_at, s.expires_at, s.used_at,
                s.cookie, s.previous_jti, s.rotated_at,
@@ -195,8 +204,8 @@ async def end_other_sessions(ctx: Context, user_id: UUID, session_id: UUID) -> N
         """,
         [user_id, session_id, ctx.settings.access_token_seconds + 5],
     )
-    for other in ended or ():  # of the rest no access token is left
-        await _revoke(ctx, "session", other, 0)
+    for ended_id in ended or ():  # of the rest no access token is left
+        await _revoke(ctx, "session", ended_id, 0)
 
 
 async def revoke_tokens(ctx: Context, user_id: UUID) -> None:
@@ -268,8 +277,8 @@ async def activate_user(ctx: Context, user_id: UUID, password_hash: str) -> Acco
 
 async def password_hash(ctx: Context, user_id: UUID) -> str | None:
     """The hash of a user's password."""
-    found: str | None = await ctx.fetch_value("SELECT password_hash FROM users WHERE id = %s", [user_id])
-    return found
+    stored_hash: str | None = await ctx.fetch_value("SELECT password_hash FROM users WHERE id = %s", [user_id])
+    return stored_hash
 
 
 async def replace_password(ctx: Context, user_id: UUID, old_hash: str, new_hash: str) -> bool:
@@ -301,9 +310,9 @@ async def create_reset(unit: Unit, reset_id: UUID, user_id: UUID, token_hash: by
     )
 
 
-async def find_reset(ctx: Context, token_hash: bytes) -> Reset | None:
+async def find_reset(ctx: Context, token_hash: bytes) -> PendingReset | None:
     """The password reset of a token, whichever its tenant."""
-    return await ctx.fetch_one_or_none(Reset, "SELECT * FROM find_password_reset(%s)", [token_hash])
+    return await ctx.fetch_one_or_none(PendingReset, "SELECT * FROM find_password_reset(%s)", [token_hash])
 
 
 async def use_reset(ctx: Context, reset_id: UUID) -> bool:

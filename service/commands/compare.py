@@ -210,7 +210,7 @@ def _changed(field: str, when: str) -> Callable[[LoanChange], str | None]:
 
 
 def _what(loan: LoanChange) -> str:
-    return ", ".join(f"{one.field} {_value(one.before)} > {_value(one.after)}" for one in loan.fields)
+    return ", ".join(f"{field.field} {_value(field.before)} > {_value(field.after)}" for field in loan.fields)
 
 
 def _value(text: str) -> str:

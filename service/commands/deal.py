@@ -70,11 +70,11 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
         name, tests = definition.name, len(definition.tests)
     except DefinitionError as error:
         faults = [{"place": place, "message": message} for place, message in error.faults]
-    told = [Line(f"{fault['place'] or 'the document'}: {fault['message']}") for fault in faults]
+    lines = [Line(f"{fault['place'] or 'the document'}: {fault['message']}") for fault in faults]
     last = Line(counted(len(faults), "fault") if faults else f"a definition with {counted(tests, 'test')}")
     columns = [Column(key=key, value=itemgetter(key)) for key in ("place", "message")]
     page = Page(
-        blocks=[*told, last],
+        blocks=[*lines, last],
         rows=Grid(columns=columns, items=faults),
         document=json_of({"file": file, "name": name, "tests": tests, "faults": faults}),
         notes=[last],
@@ -344,10 +344,10 @@ _TIE_OUT: Final = [
 ]  # fmt: skip
 
 
-def _of_which(one: Movement) -> str:
-    told = (part for part in one.parts if abs(part.change) >= SHOWN_LEAST)
+def _of_which(movement: Movement) -> str:
+    told = (part for part in movement.parts if abs(part.change) >= SHOWN_LEAST)
     parts = [f"{part.part.replace('_', ' ')} {part.change:+,.2f}" for part in told]
-    if (why := one.after_open or one.before_open) is not None:
+    if (why := movement.after_open or movement.before_open) is not None:
         parts.append(why.reason)
     return ", ".join(parts)
 

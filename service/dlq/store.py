@@ -25,9 +25,9 @@ _ENTRY: Final = columns_of(
 )
 
 
-async def listed(ctx: Context, query: EntryQuery) -> Entries:
+async def read_page(ctx: Context, query: EntryQuery) -> Entries:
     """Some of the entries, the newest first."""
-    found = await fetch_slice(
+    rows = await fetch_slice(
         ctx,
         Entry,
         _ENTRY,
@@ -36,7 +36,7 @@ async def listed(ctx: Context, query: EntryQuery) -> Entries:
         order="failed_at DESC, id",
         part=(query.limit, query.offset),
     )
-    return Entries(*found, query.limit, query.offset)
+    return Entries(*rows, query.limit, query.offset)
 
 
 async def get(ctx: Context, named: str) -> Entry:
@@ -60,7 +60,7 @@ async def lock(ctx: Context, dlq_id: str) -> Task:
     return await ctx.fetch_one(Task, sql, [dlq_id], missing=EntryNotFound)
 
 
-async def retried(ctx: Context, dlq_id: str, task_id: str) -> None:
+async def set_retried(ctx: Context, dlq_id: str, task_id: str) -> None:
     """The entry's work was given back."""
     sql = """
         UPDATE dead_letters SET status = 'retried', retry_count = retry_count + 1, last_retry_at = now(),
@@ -69,7 +69,7 @@ async def retried(ctx: Context, dlq_id: str, task_id: str) -> None:
     await ctx.execute(sql, [task_id, dlq_id])
 
 
-async def resolved(ctx: Context, dlq_id: str, notes: str | None) -> datetime:
+async def set_resolved(ctx: Context, dlq_id: str, notes: str | None) -> datetime:
     """Nothing more is to be done; the moment of that."""
     sql = """
         UPDATE dead_letters SET status = 'resolved', resolved_at = now(), resolution_notes = %s WHERE id = %s
@@ -79,7 +79,7 @@ async def resolved(ctx: Context, dlq_id: str, notes: str | None) -> datetime:
     return moment
 
 
-async def discarded(ctx: Context, dlq_id: str) -> None:
+async def set_discarded(ctx: Context, dlq_id: str) -> None:
     """The entry is discarded: its work is never given back."""
     await ctx.execute("UPDATE dead_letters SET status = 'discarded' WHERE id = %s", [dlq_id])
 

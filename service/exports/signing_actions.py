@@ -48,7 +48,7 @@ async def sign(settings: Settings, about: dict[str, Any]) -> dict[str, Any]:
             await asyncio.sleep(PAUSE_SECONDS * 2 ** (attempt - 1))
         try:
             async with asyncio.timeout(settings.signing_seconds):
-                status, answer = await _asked(settings.signing_url, body, settings.signing_seconds)
+                status, answer = await _post(settings.signing_url, body, settings.signing_seconds)
         except (httpx.HTTPError, TimeoutError, OSError) as error:
             log.warning("signing.unreachable", host=urlsplit(settings.signing_url).hostname, error=repr(error))
             reason = "does not answer"
@@ -61,7 +61,7 @@ async def sign(settings: Settings, about: dict[str, Any]) -> dict[str, Any]:
     raise SigningFailed(f"The signing service {reason}; the export was not made.")
 
 
-async def _asked(url: str, body: bytes, seconds: float) -> tuple[int, bytes]:
+async def _post(url: str, body: bytes, seconds: float) -> tuple[int, bytes]:
     headers = {"content-type": "application/json", "accept": "application/json", "accept-encoding": "identity"}
     async with (
         httpx.AsyncClient(timeout=seconds, follow_redirects=False) as client,

@@ -12,7 +12,8 @@ from msgspec import Struct
 from service.exports.schema import QUEUED, Export, ExportFormat, ExportList, ExportNotFound, Progress, Source
 from service.platform.route.api import Slice
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, fetch_slice, insert_of, set_of
+from service.platform.unit.listing import columns_of, fetch_slice, set_of
+from service.platform.unit.records import Records
 from service.platform.unit.storage import reclaim, release
 
 _JOINED: Final = """
@@ -20,15 +21,22 @@ _JOINED: Final = """
 """
 _THERE: Final = "coalesce(d.blob_key IS NOT NULL AND d.expires_at > now(), false)"
 _NAME: Final = "source -> 'lineage' ->> 'workbook_name'"
-_EXPORT: Final = columns_of(
+exports = Records(
+    "exports",
     Export,
-    id="e.id",
-    created_at="e.created_at",
-    file_size_bytes="d.size_bytes",
-    expires_at="d.expires_at",
-    is_downloadable=_THERE,
-    download_url=f"CASE WHEN {_THERE} THEN '/api/v1/exports/' || e.id || '/download' END",
+    missing=ExportNotFound,
+    derived={
+        "id": "e.id",
+        "created_at": "e.created_at",
+        "file_size_bytes": "d.size_bytes",
+        "expires_at": "d.expires_at",
+        "is_downloadable": _THERE,
+        "download_url": f"CASE WHEN {_THERE} THEN '/api/v1/exports/' || e.id || '/download' END",
+    },
+    source=_JOINED,
+    key="e.id",
 )
+IN_WORK: Final = "exports WHERE source_keys IS NOT NULL"
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -55,50 +63,21 @@ class Documents(Struct, frozen=True, kw_only=True):
     provenance: dict[str, Any] | None
 
 
-async def get(unit: Unit, export_id: str) -> Export:
-    """An export.
-
-    Raises:
-        ExportNotFound: there is none of that identifier.
-    """
-    sql = f"SELECT {_EXPORT} FROM {_JOINED} WHERE e.id = %s"
-    return await unit.fetch_one(Export, sql, [export_id], missing=ExportNotFound)
+documents = Records("exports", Documents, missing=ExportNotFound, derived={"workbook_name": _NAME})
 
 
-async def documents(unit: Unit, export_id: str) -> Documents:
-    """The documents of an export.
-
-    Raises:
-        ExportNotFound: as `get`.
-    """
-    sql = f"SELECT {columns_of(Documents, workbook_name=_NAME)} FROM exports WHERE id = %s"
-    return await unit.fetch_one(Documents, sql, [export_id], missing=ExportNotFound)
-
-
-async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
+async def read_page(ctx: Context, query: ExportList) -> Slice[Export]:
     """Some of the exports, the newest first."""
-    found = await fetch_slice(
+    rows = await fetch_slice(
         ctx,
         Export,
-        _EXPORT,
+        exports.columns,
         f"{_JOINED} WHERE true",
         {"workbook_id": query.workbook_id, "status": query.status},
         order="e.created_at DESC, e.id",
         part=(query.limit, query.skip),
     )
-    return Slice(*found, query.skip, query.limit)
-
-
-async def lock_count(ctx: Context) -> int:
-    """How many exports of the tenant are in work, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.fetch_value("SELECT count(*) FROM exports WHERE source_keys IS NOT NULL"))
-
-
-async def create(ctx: Context, row: dict[str, Any]) -> Export:
-    """An export that waits for its worker."""
-    await ctx.execute(insert_of("exports", row), row)
-    return await get(ctx, row["id"])
+    return Slice(*rows, query.skip, query.limit)
 
 
 async def start(unit: Unit, export_id: str) -> Work | None:
@@ -120,7 +99,7 @@ async def tell(unit: Unit, export_id: str, progress: Progress) -> bool:
     return bool(await unit.execute(sql, [document, export_id]))
 
 
-class Ended(Struct, frozen=True, kw_only=True):
+class EndedExport(Struct, frozen=True, kw_only=True):
     """What an export was of."""
 
     workbook_id: UUID
@@ -129,10 +108,10 @@ class Ended(Struct, frozen=True, kw_only=True):
     """The blobs that it names no more."""
 
 
-async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> Ended | None:
+async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> EndedExport | None:
     """An export completed, failed or cancelled, whoever comes first; None where it had ended before."""
     ended = await unit.fetch_one_or_none(
-        Ended,
+        EndedExport,
         f"""
         WITH held AS (SELECT tenant_id, id, source_keys FROM exports
                       WHERE id = %(id)s AND status IN ('pending', 'processing') FOR UPDATE)

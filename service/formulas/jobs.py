@@ -11,7 +11,7 @@ from core.confined.tasks import in_thread
 from core.grid.codec import Manifest
 from service.formulas import column_actions, store
 from service.formulas.actions import whole
-from service.formulas.child import APPLY, Applied, ApplyOrder, NotApplied
+from service.formulas.child import APPLY, ApplyOrder, ApplyResult, NotApplied
 from service.formulas.schema import Run
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
@@ -46,7 +46,7 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
     version = await store.version(unit, run.config_id, run.version_id)
     row = await workbooks.get(unit, run.workbook_id)
     sheet = await workbooks.sheet(unit, row.id, str(run.sheet_id))
-    stored = await workbooks.stored_book(unit, row)
+    stored = await workbooks.locate_book(unit, row)
     now = await unit.local_time(unit.now())
     await unit.commit()  # no connection is held while it calculates
     order = ApplyOrder(
@@ -58,13 +58,13 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
     )
     with folder_of(unit.resources.scratch, run.run_id) as folder:
         try:
-            with workplace(folder) as made:
-                told = await in_thread(
+            with workplace(folder) as workspace:
+                applied = await in_thread(
                     run_confined,
                     APPLY,
                     order,
                     reads=stored.paths,
-                    writes=made,
+                    writes=workspace,
                     memory_bytes_max=unit.settings.recalculation_memory_mb * column_actions.MEGABYTE,
                     seconds_max=unit.settings.recalculation_seconds,
                 )
@@ -72,12 +72,12 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
             log_cause(refusal)
             await _fail(unit, run.run_id, str(refusal))
             return
-        await _keep(unit, run, told, stored, folder)
+        await _keep(unit, run, applied, stored, folder)
 
 
-async def _keep(unit: Unit, run: Run, told: Applied, stored: workbooks.StoredBook, folder: Path) -> None:
+async def _keep(unit: Unit, run: Run, applied: ApplyResult, stored: workbooks.StoredBook, folder: Path) -> None:
     """The sheets that changed become the workbook's, in the transaction that completes the run."""
-    manifest, before = Manifest.from_json(told.manifest), Manifest.from_json(stored.manifest)
+    manifest, before = Manifest.from_json(applied.manifest), Manifest.from_json(stored.manifest)
     kept = {Path(path): record.file for path, record in zip(stored.paths, before.sheets, strict=True)}
     files = {key: path for path, key in kept.items()}
     paths = [files.get(record.file, folder / record.file) for record in manifest.sheets]
@@ -85,14 +85,14 @@ async def _keep(unit: Unit, run: Run, told: Applied, stored: workbooks.StoredBoo
         raise PermanentError(Damaged.detail)  # which was found meanwhile
     outcome = {
         "status": "completed",
-        "rows_affected": told.rows_affected,
-        "rows_failed": told.rows_failed,
-        "error_details": _told(told),
+        "rows_affected": applied.rows_affected,
+        "rows_failed": applied.rows_failed,
+        "error_details": _error_details(applied),
     }
-    await _end(unit, run.run_id, "formula.applied", outcome, cells_recalculated=told.cells_recalculated)
+    await _end(unit, run.run_id, "formula.applied", outcome, cells_recalculated=applied.cells_recalculated)
 
 
-def _told(applied: Applied) -> str | None:
+def _error_details(applied: ApplyResult) -> str | None:
     """Which rows came to an error."""
     if not applied.rows_failed:
         return None

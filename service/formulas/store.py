@@ -7,14 +7,22 @@ from typing import Any
 from service.formulas.schema import Config, ConfigRow, FormulaNotFound, Run, Version, VersionNotFound
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import fetch_page
+from service.platform.unit.listing import columns_of, fetch_page
+from service.platform.unit.records import Records, insert
 
-_CONFIG = """
-    id, name, description, template_id, input_schema, output_schema, mode, status, version_count,
-    'v' || version_count AS current_version, created_by, created_at, updated_at,
-    (SELECT v.graph FROM formula_versions v WHERE v.tenant_id = formula_configs.tenant_id
-     AND v.config_id = formula_configs.id AND v.number = version_count) AS graph
-"""
+formulas = Records(
+    "formula_configs",
+    ConfigRow,
+    missing=FormulaNotFound,
+    derived={
+        "current_version": "'v' || version_count",
+        "graph": """(
+            SELECT v.graph FROM formula_versions v WHERE v.tenant_id = formula_configs.tenant_id
+            AND v.config_id = formula_configs.id AND v.number = version_count)""",
+    },
+    touch="revision = revision + 1, updated_at = now()",
+)
+_CONFIG = columns_of(Config, **formulas.derived)
 _VERSION = "'v' || number AS version_id, graph, change_notes, created_by, created_at"
 _RUN = """
     id AS run_id, config_id, 'v' || number AS version_id, workbook_id, sheet_id, target_column, output_mode, status,
@@ -30,33 +38,19 @@ async def get(unit: Unit, config_id: str, *, lock: bool = False) -> ConfigRow:
     """
     if lock:  # in a statement of its own: the one that waited would have the graph as it was before
         await unit.execute("SELECT FROM formula_configs WHERE id = %s FOR UPDATE", [config_id])
-    sql = f"SELECT {_CONFIG}, revision FROM formula_configs WHERE id = %s"
-    return await unit.fetch_one(ConfigRow, sql, [config_id], missing=FormulaNotFound)
+    return await formulas.get(unit, config_id)
 
 
-async def listed(ctx: Context, query: PageQuery) -> Page[Config]:
+async def read_page(ctx: Context, query: PageQuery) -> Page[Config]:
     """A page of formulas, the newest first."""
     return await fetch_page(ctx, Config, _CONFIG, "formula_configs WHERE true", {}, query, order="created_at DESC, id")
 
 
-async def lock_count(ctx: Context) -> int:
-    """How many formulas the tenant has, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.fetch_value("SELECT count(*) FROM formula_configs"))
-
-
 async def create(ctx: Context, row: dict[str, Any]) -> ConfigRow:
     """A new formula with its first version; the columns of its documents as JSON."""
-    await ctx.execute(
-        """
-        INSERT INTO formula_configs (tenant_id, id, name, description, template_id, input_schema, output_schema, mode,
-                                     status, version_count, created_by)
-        VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(template_id)s, %(input_schema)s, %(output_schema)s,
-                %(mode)s, %(status)s, 0, %(created_by)s)
-        """,
-        {**row, "tenant_id": ctx.tenant},
-    )
-    await add_version(ctx, row["id"], {**row, "change_notes": None})
+    graph = row.pop("graph")
+    await insert(ctx, "formula_configs", {**row, "version_count": 0})
+    await add_version(ctx, row["id"], {"graph": graph, "change_notes": None, "created_by": row["created_by"]})
     return await get(ctx, row["id"])
 
 
@@ -69,16 +63,7 @@ async def update(ctx: Context, config_id: str, row: dict[str, Any]) -> ConfigRow
         """,
         {**row, "id": config_id},
     )
-    return await ctx.fetch_one(
-        ConfigRow,
-        f"""
-        UPDATE formula_configs SET name = %(name)s, description = %(description)s, status = %(status)s,
-                                   revision = revision + 1, updated_at = now()
-        WHERE id = %(id)s RETURNING {_CONFIG}, revision
-        """,
-        {**row, "id": config_id},
-        missing=FormulaNotFound,
-    )
+    return await formulas.update(ctx, config_id, {name: value for name, value in row.items() if name != "graph"})
 
 
 # Versions -------------------------------------------------------------------------------------------------------------

@@ -43,15 +43,15 @@ async def missing_migrations(resources: Resources) -> int:
 async def workers(resources: Resources) -> int:
     """Workers that are connected, by the connection that each hears of new jobs on."""
     async with resources.database.transaction() as tx:
-        found = await tx.fetch_value("SELECT count(*) FROM pg_stat_activity WHERE application_name = %s", [LISTENER])
-    return int(found)
+        count = await tx.fetch_value("SELECT count(*) FROM pg_stat_activity WHERE application_name = %s", [LISTENER])
+    return int(count)
 
 
 async def lock_switches(ctx: Context) -> State:
     """All switches; nobody else changes them before the transaction ends."""
-    found = await ctx.fetch_one_or_none(State, "SELECT version, maintenance, flags FROM switches FOR UPDATE")
-    assert found is not None, "the row is there from the migration on"
-    return found
+    state = await ctx.fetch_one_or_none(State, "SELECT version, maintenance, flags FROM switches FOR UPDATE")
+    assert state is not None, "the row is there from the migration on"
+    return state
 
 
 async def write_switches(ctx: Context, state: State) -> None:
@@ -74,5 +74,5 @@ async def tenants_called(ctx: Context, names: list[str]) -> dict[str, str]:
 
 async def slugs_beginning(ctx: Context, beginning: str) -> list[str]:
     """Some slugs that begin like this."""
-    found = await ctx.fetch_value("SELECT array_agg(slug) FROM slugs_beginning(%s, %s) AS slug", [beginning, SLUGS_MAX])
-    return list(found or ())
+    slugs = await ctx.fetch_value("SELECT array_agg(slug) FROM slugs_beginning(%s, %s) AS slug", [beginning, SLUGS_MAX])
+    return list(slugs or ())

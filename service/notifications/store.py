@@ -17,7 +17,7 @@ TO_USERS = "id = ANY (%(user_ids)s)"
 TO_ADMINS = "role IN ('owner', 'admin')"
 
 
-async def listed(ctx: Context, query: NotificationList) -> Page[Notification]:
+async def read_page(ctx: Context, query: NotificationList) -> Page[Notification]:
     """The caller's own."""
     return await fetch_page(
         ctx,
@@ -37,11 +37,11 @@ async def read(ctx: Context, notification_id: UUID) -> None:
     Raises:
         NotificationNotFound: the caller has none of that identifier.
     """
-    found = await ctx.execute(
+    count = await ctx.execute(
         "UPDATE notifications SET read_at = coalesce(read_at, now()) WHERE id = %s AND user_id = %s",
         [notification_id, ctx.caller.user_id],
     )
-    if not found:
+    if not count:
         raise NotificationNotFound
 
 

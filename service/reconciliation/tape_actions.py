@@ -56,11 +56,10 @@ async def take_in_tape(
     [received] = await workbooks.receive(ctx, field, [file], extensions)
     tape_id, email = f"tape_{new_id().hex}", await ctx.email()
     job_id = await have_read(ctx, tape_id, file.size_bytes)
-    await store.create_tape(
+    await store.tapes.add(
         ctx,
         {
             **about._asdict(),
-            "tenant_id": ctx.tenant,
             "id": tape_id,
             "job_id": job_id,
             "statement_date": statement_date,

@@ -38,7 +38,7 @@ async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
     turn_ends = loop.time() + TURN_SECONDS
     while True:
         try:
-            target = await store.target(unit, webhook_id)
+            target = await store.targets.get(unit, webhook_id)
         except WebhookNotFound:
             await store.clear(unit, webhook_id)
             return
@@ -48,8 +48,8 @@ async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
         if waiting is None:
             return
         await unit.commit()  # no connection is held while the receiver takes its time
-        made = await send(unit, target, waiting.message_id, waiting.payload)
-        pause = await record(unit, target, waiting, made)
+        result = await send(unit, target, waiting.message_id, waiting.payload)
+        pause = await record(unit, target, waiting, result)
         if pause is not None or loop.time() >= turn_ends:
             await _serve(unit, arguments, pause or 0.0)
             return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -16,23 +15,22 @@ from service.platform.config import Tier
 from service.platform.data.database import containing
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, fetch_page, insert_of, set_of
+from service.platform.unit.listing import columns_of, fetch_page
+from service.platform.unit.records import Records
 from service.platform.unit.storage import release
-from service.workbooks.schema import (
-    DealNotFound,
-    Sheet,
-    SheetNotFound,
-    SheetRow,
-    Workbook,
-    WorkbookHead,
-    WorkbookList,
-    WorkbookNotFound,
-    WorkbookNotReady,
-    WorkbookRow,
-)
+from service.workbooks import schema
 
-_ROW = columns_of(WorkbookRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id)")
-_HEAD = columns_of(WorkbookHead)
+workbooks = Records(
+    "workbooks",
+    schema.WorkbookRow,
+    missing=schema.WorkbookNotFound,
+    derived={"deal_mapping_id": "(SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id)"},
+    condition="deleted_at IS NULL",
+    touch="version = version + 1, updated_at = now()",
+    writing=naming_a_mapping,
+)
+_ROW = workbooks.columns
+_HEAD = columns_of(schema.WorkbookHead)
 
 _ORDER = {
     "name": "lower(name) {0}, id",
@@ -41,41 +39,13 @@ _ORDER = {
 }
 
 
-async def get(unit: Unit, workbook_id: UUID) -> WorkbookRow:
-    """A workbook.
-
-    Raises:
-        WorkbookNotFound: there is none of that identifier, or it was deleted.
-    """
-    return await unit.fetch_one(
-        WorkbookRow,
-        f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL",
-        [workbook_id],
-        missing=WorkbookNotFound,
-    )
-
-
-async def lock(unit: Unit, workbook_id: UUID) -> WorkbookRow:
-    """A workbook, locked until the transaction ends.
-
-    Raises:
-        WorkbookNotFound: as `get`.
-    """
-    return await unit.fetch_one(
-        WorkbookRow,
-        f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL FOR UPDATE",
-        [workbook_id],
-        missing=WorkbookNotFound,
-    )
-
-
-async def listed(ctx: Context, query: WorkbookList) -> Page[Workbook]:
+async def read_page(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
     """A page of workbooks."""
     order = _ORDER[query.sort_by].format(query.sort_order)
     asked = {"pattern": containing(query.search), "deal_id": query.deal_id}
     matching = {"pattern": "name ILIKE %(pattern)s"}
     source = "workbooks WHERE deleted_at IS NULL"
-    return await fetch_page(ctx, Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
+    return await fetch_page(ctx, schema.Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
 
 
 # Room for one more ----------------------------------------------------------------------------------------------------
@@ -121,18 +91,7 @@ async def check_deal(unit: Unit, deal_id: UUID) -> None:
         DealNotFound: there is none.
     """
     if not await unit.fetch_value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
-        raise DealNotFound
-
-
-async def create(ctx: Context, row: dict[str, Any]) -> WorkbookRow:
-    """A workbook that is to be parsed.
-
-    Raises:
-        MappingNotFound, DealNotFound: what it names was deleted in this moment.
-    """
-    sql = f"{insert_of('workbooks', row)} RETURNING {_ROW}"
-    with naming_a_mapping():
-        return await ctx.fetch_one(WorkbookRow, sql, row, missing=WorkbookNotFound)
+        raise schema.DealNotFound
 
 
 class SourceFile(Struct, frozen=True, kw_only=True):
@@ -157,7 +116,7 @@ async def put_files(ctx: Context, workbook_id: UUID, files: Sequence[SourceFile]
     )
 
 
-async def files(unit: Unit, row: WorkbookRow) -> list[SourceFile]:
+async def files(unit: Unit, row: schema.WorkbookRow) -> list[SourceFile]:
     """The files that a workbook is made of, in the order in which they came."""
     several = await unit.fetch_all(
         SourceFile,
@@ -207,22 +166,22 @@ async def put_sheets(unit: Unit, workbook_id: UUID, sheets: Sequence[NewSheet]) 
     )
 
 
-async def begin_recalculation(unit: Unit, workbook_id: UUID) -> WorkbookRow:
+async def begin_recalculation(unit: Unit, workbook_id: UUID) -> schema.WorkbookRow:
     """A workbook that has columns, now recalculating.
 
     Raises:
         WorkbookNotFound: as `get`.
         WorkbookNotReady: it is in another state, or a record writes it.
     """
-    _check_unwritten(await lock(unit, workbook_id))
+    _check_unwritten(await workbooks.get(unit, workbook_id, lock=True))
     return await unit.fetch_one(
-        WorkbookRow,
+        schema.WorkbookRow,
         f"""
         UPDATE workbooks SET status = 'recalculating', error_message = NULL, version = version + 1, updated_at = now()
         WHERE id = %s AND status IN ('ready', 'error') AND book_key IS NOT NULL RETURNING {_ROW}
         """,
         [workbook_id],
-        missing=WorkbookNotReady,
+        missing=schema.WorkbookNotReady,
     )
 
 
@@ -265,7 +224,7 @@ async def finish(
     return bool(done)
 
 
-async def begin_writing(unit: Unit, row: WorkbookRow, by: str) -> None:
+async def begin_writing(unit: Unit, row: schema.WorkbookRow, by: str) -> None:
     """A workbook that is locked is from now on written by a record alone; meanwhile it is read as it was.
 
     Raises:
@@ -273,13 +232,13 @@ async def begin_writing(unit: Unit, row: WorkbookRow, by: str) -> None:
     """
     _check_unwritten(row)
     if row.status != "ready":
-        raise WorkbookNotReady
+        raise schema.WorkbookNotReady
     await unit.execute("UPDATE workbooks SET written_by = %s WHERE id = %s", [by, row.id])
 
 
-def _check_unwritten(row: WorkbookRow) -> None:
+def _check_unwritten(row: schema.WorkbookRow) -> None:
     if row.written_by is not None:
-        raise WorkbookNotReady.at(["workbook_id"], f"{row.written_by} writes a column of it")
+        raise schema.WorkbookNotReady.at(["workbook_id"], f"{row.written_by} writes a column of it")
 
 
 async def end_writing(unit: Unit, workbook_id: UUID, by: str) -> None:
@@ -312,20 +271,6 @@ async def resume_parsing(unit: Unit, workbook_id: UUID) -> bool:
     return bool(done)
 
 
-async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> WorkbookRow:
-    """Change what a user says of a workbook.
-
-    Raises:
-        MappingNotFound, DealNotFound: as `create`.
-    """
-    sql = f"""
-        UPDATE workbooks SET {set_of(changes)}, version = version + 1, updated_at = now()
-        WHERE id = %(id)s RETURNING {_ROW}
-        """
-    with naming_a_mapping():
-        return await ctx.fetch_one(WorkbookRow, sql, {**changes, "id": workbook_id}, missing=WorkbookNotFound)
-
-
 async def hide(ctx: Context, workbook_id: UUID) -> None:
     """Delete a workbook. Its row stays, and its blobs where evidence of runs on it needs them.
 
@@ -339,10 +284,10 @@ async def hide(ctx: Context, workbook_id: UUID) -> None:
 # Sheets ---------------------------------------------------------------------------------------------------------------
 
 
-async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
+async def sheets(ctx: Context, workbook_id: UUID) -> list[schema.Sheet]:
     """The sheets of a workbook, in its order."""
     return await ctx.fetch_all(
-        Sheet,
+        schema.Sheet,
         """
         SELECT id, name, index, state, row_count, column_count, formula_count > 0 AS has_formulas, formula_count,
                headers
@@ -352,14 +297,14 @@ async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
     )
 
 
-async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> SheetRow:
+async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> schema.SheetRow:
     """A sheet by its name or its identifier; the exact name first, then in any case, as spreadsheets match it.
 
     Raises:
         SheetNotFound: the workbook has no such sheet.
     """
     return await unit.fetch_one(
-        SheetRow,
+        schema.SheetRow,
         """
         SELECT id, name, index, header_row, headers, types,
                (SELECT w.book_key FROM workbooks w
@@ -369,7 +314,7 @@ async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> SheetRow:
         ORDER BY name = %(wanted)s DESC, lower(name) = lower(%(wanted)s) DESC, index LIMIT 1
         """,
         {"workbook_id": workbook_id, "wanted": wanted},
-        missing=SheetNotFound,
+        missing=schema.SheetNotFound,
     )
 
 

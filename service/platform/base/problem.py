@@ -155,6 +155,11 @@ class Problem(Exception):
         return cls(Fault(list(loc), message))
 
     @classmethod
+    def for_id(cls, id_: Any) -> Problem:
+        """Return this problem for a record that is not there; a subclass may say what was meant."""
+        return cls()
+
+    @classmethod
     def past(cls, most_bytes: int, declared_bytes: int | None = None) -> Problem:
         """Make this problem with a body's limit, and its declared size where known."""
         size = f"; this one has {declared_bytes:,}" if declared_bytes is not None else ""

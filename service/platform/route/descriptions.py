@@ -63,8 +63,12 @@ def sentence(words: str) -> str:
 
 
 def _own(kind: type) -> dict[str, str]:
-    """Return the strings below a class's fields, those of its bases included."""
-    texts: dict[str, str] = {}
+    """Return the strings below a class's fields.
+
+    Those of its bases are included, and those of the struct that a patch is derived from.
+    """
+    source, names = getattr(kind, "described_by", (None, ()))
+    texts = {name: words for name, words in _own(source).items() if name in names} if source else {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] in ("core", "service"):
             texts |= _module(base.__module__).get(base.__name__, {})

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from core.labels import LABELS
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
-from service.alerts.delivery_store import About
+from service.alerts.delivery_store import MessageNames
 from service.alerts.message_actions import (
     DETAILS_BYTES,
     FIGURES,
     Notice,
     chat_message,
-    defused,
+    defuse,
     letter,
     link_of,
     notification,
@@ -134,7 +134,7 @@ def test_a_link_leads_to_the_deal_s_month_or_to_the_alerts() -> None:
             "workbook_name": "w.xlsx",
             "settings": TenantSettings(),
         }
-        known = About(**{"deal_id": None, "deal_name": None, "as_of": None, "workbook_id": ID, **names, **about})
+        known = MessageNames(**{"deal_id": None, "deal_name": None, "as_of": None, "workbook_id": ID, **names, **about})
         return link_of(settings, known)
 
     assert link(deal_id=ID, deal_name="MAG 17") == (
@@ -306,7 +306,7 @@ def test_what_records_say_links_to_nothing_and_mentions_nobody(hostile: str) -> 
 
 def test_a_chat_s_figures_are_as_they_were() -> None:
     plain = "CCC bucket is 8.20 %, above 7.50 % on 2026-05-01 at 12:00 UTC (1,234.5)."
-    assert defused(plain) == plain
+    assert defuse(plain) == plain
 
 
 @given(st.text(), st.text(), st.dictionaries(st.sampled_from([*FIGURES, "sentence"]), st.text()))

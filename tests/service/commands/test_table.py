@@ -131,7 +131,7 @@ def test_a_file_that_publishes_nothing_has_no_such_columns() -> None:
 
 def test_csv_has_the_trustees_figures_and_the_kinds_of_doubt() -> None:
     page = results_page(BESIDE, BESIDE.skipped, BESIDE.summary, title="x")
-    row = next(one for one in page.rows.items if one.test_id == "ccc_bucket")
+    row = next(item for item in page.rows.items if item.test_id == "ccc_bucket")
     values = {column.key: column.value(row) for column in page.rows.columns if column.key}
     wanted = ("published_value", "published_status", "difference", "agrees", "doubtful", "doubts")
     assert [values[name] for name in wanted] == [7.9, "fail", -0.9, False, True, "estimate; differs"]

@@ -124,7 +124,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
     assert states() == failed
     entries = {one["task_name"]: one for one in owner.get(f"{DLQ}/entries").json()["items"]}
     assert set(entries) == {*failed, "mail.send"}
-    assert {one["exception"]["type"] for one in entries.values()} == {"WorkerLost"}
+    assert {entry["exception"]["type"] for entry in entries.values()} == {"WorkerLost"}
     seal = json.loads(entries["mail.send"]["task_kwargs"])
     assert list(seal) == ["mail"]
     assert "example.com" not in json.dumps(entries), "a letter stays sealed"
@@ -296,12 +296,12 @@ def test_health_goes_by_what_waits(stack: Stack, owner: Member) -> None:
             buried(stack, owner)
         assert stats()[3] == health
     assert stats() == (12, 11, {"mail.send": 1, WAKE: 11}, "critical")
-    told = owner.post(f"{DLQ}/report")
-    assert (told.status_code, told.json()["pending_entries"]) == (200, 11)
+    response = owner.post(f"{DLQ}/report")
+    assert (response.status_code, response.json()["pending_entries"]) == (200, 11)
     ((action, _, email, details),) = events(stack, owner)
     assert (action, email, details["health"]) == ("dead_letter.reported", owner.email, "critical")
-    told = owner.get("/api/v1/activity").json()["items"][0]
-    assert told["description"] == f"A report of the dead letters was made by {owner.email}."
+    response = owner.get("/api/v1/activity").json()["items"][0]
+    assert response["description"] == f"A report of the dead letters was made by {owner.email}."
 
 
 # Who sees them --------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import pytest
 import core
 from core import warm
 from service.app import routes
-from service.health.actions import deep, detailed, readiness
+from service.health.actions import deep, details, readiness
 from service.health.routes import health_deep, ready
 from service.health.schema import Check, Deep, Readiness
 from service.platform.base.breaker_schema import SERVICES
@@ -64,7 +64,7 @@ def test_what_of_the_process_cannot_work_makes_it_not_ready(stack: Stack) -> Non
                 shared.faults.update(faults)
                 shared.opened.pop(Looks, None)  # an earlier look is good for a while
                 found = await readiness(shared)
-                told.append((found, (await detailed(shared)).status))
+                told.append((found, (await details(shared)).status))
             return told
 
     warm.warm()
