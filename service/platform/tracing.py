@@ -121,7 +121,7 @@ def request(method: str, route: str, traceparent: bytes | None) -> Iterator[None
 
     attributes = {"http.request.method": method, "http.route": route}
     parent = _remote(traceparent.decode("latin-1") if traceparent else None)
-    with _current(f"{method} {route}", SpanKind.SERVER, attributes, parent):
+    with _open_span(f"{method} {route}", SpanKind.SERVER, attributes, parent):
         yield
 
 
@@ -148,7 +148,7 @@ def job(name: str, queue: str, job_id: str, attempt: int, traceparent: str | Non
     from opentelemetry.trace import SpanKind
 
     attributes = {"cushion.job": name, "cushion.queue": queue, "cushion.job_id": job_id, "cushion.attempt": attempt}
-    with _current(f"job {name}", SpanKind.CONSUMER, attributes, _remote(traceparent)):
+    with _open_span(f"job {name}", SpanKind.CONSUMER, attributes, _remote(traceparent)):
         yield
 
 
@@ -164,7 +164,7 @@ def step(name: str, system: str) -> Iterator[None]:
         yield
         return
     span = _tracer.start_span(name, kind=SpanKind.CLIENT, attributes={"db.system.name": system})
-    with _ended(span):
+    with _end_span(span):
         yield
 
 
@@ -179,7 +179,7 @@ def traceparent() -> str | None:
 
 
 @contextmanager
-def _current(name: str, kind: Any, attributes: dict[str, Any], parent: TraceContext | None) -> Iterator[None]:
+def _open_span(name: str, kind: Any, attributes: dict[str, Any], parent: TraceContext | None) -> Iterator[None]:
     from opentelemetry import context
     from opentelemetry.trace import set_span_in_context
 
@@ -188,14 +188,14 @@ def _current(name: str, kind: Any, attributes: dict[str, Any], parent: TraceCont
     span = _tracer.start_span(name, context=parent or context.Context(), kind=kind, attributes=attributes)
     token = context.attach(set_span_in_context(span))
     try:
-        with _ended(span):
+        with _end_span(span):
             yield
     finally:
         context.detach(token)
 
 
 @contextmanager
-def _ended(span: Span) -> Iterator[None]:
+def _end_span(span: Span) -> Iterator[None]:
     """End a span, with an error's class only: its message may be personal."""
     try:
         yield

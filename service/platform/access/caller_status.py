@@ -224,11 +224,11 @@ def origin_of(address: str) -> str:
 
 def is_within(address: IPv4Address | IPv6Address, networks: tuple[str, ...]) -> bool:
     """Return whether an address lies in one of these CIDR ranges."""
-    return any(address in network for network in _parsed(networks))
+    return any(address in network for network in _parse_networks(networks))
 
 
 @lru_cache(maxsize=1024)
-def _parsed(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Network]:
+def _parse_networks(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Network]:
     """Parse CIDR ranges; a text that is no range admits nobody."""
     parsed: list[IPv4Network | IPv6Network] = []
     for text in networks:

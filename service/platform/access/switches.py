@@ -156,7 +156,7 @@ class Switches:
             before = self._version_text
             await self._load()
         if self._version_text != before:
-            await self._breaker.either(self._publish, _nothing)
+            await self._breaker.either(self._publish, _do_nothing)
 
     async def watch(self) -> None:
         """Look every second, for as long as the process lives."""
@@ -199,5 +199,5 @@ class Switches:
         await self._redis.hset(NAME, mapping=copy)  # type: ignore[misc]
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     """Do nothing: Redis gets the version when it is back."""

@@ -191,7 +191,7 @@ class Tokens:
         """
         claims = self._believed.get(token)
         if claims is None:
-            claims = self._verified(token)
+            claims = self._verify(token)
             self._believed[token] = claims
             if len(self._believed) > BELIEVED_MOST:
                 self._believed.popitem(last=False)
@@ -202,7 +202,7 @@ class Tokens:
             raise BadToken
         return claims
 
-    def _verified(self, token: str) -> Claims:
+    def _verify(self, token: str) -> Claims:
         try:
             payload = jwt.decode(
                 token,

@@ -161,7 +161,7 @@ class Blobs:
         digest = key if key is not None and self._folder is not None else await asyncio.to_thread(hash_path, path)
         if key not in (None, digest):
             raise Unavailable
-        with self._asked():
+        with self._guard():
             if self._folder is not None:
                 self._check_disk()
                 await asyncio.to_thread(_write, path, self._folder / _place(digest), digest)
@@ -242,7 +242,7 @@ class Blobs:
         """
         digest, size_bytes = hashlib.sha256(), 0
         try:
-            with self._asked():
+            with self._guard():
                 if self._folder is not None:
                     path = self._folder / _place(key)
                     actual = await asyncio.get_running_loop().run_in_executor(self._threads, hash_path, path)
@@ -264,13 +264,13 @@ class Blobs:
 
     async def delete(self, key: str) -> None:
         """Remove a blob; one that is not there is fine. Who has it mapped reads on."""
-        with suppress(FileNotFoundError), self._asked():
+        with suppress(FileNotFoundError), self._guard():
             await obstore.delete_async(self._store, _place(key))
         (self.copies / key).unlink(missing_ok=True)
 
     async def listed(self, after: str, most: int) -> list[Listed]:
         """List some `most` entries of the store behind the place `after`, in order."""
-        with self._asked():
+        with self._guard():
             if self._folder is not None:
                 return await asyncio.to_thread(_list_folder, self._folder, after, most)
             now, items = time.time(), list[Listed]()
@@ -286,7 +286,7 @@ class Blobs:
 
     async def is_of(self, deployment: str) -> bool:
         """Return whether the store is this deployment's; an unmarked one becomes it."""
-        with self._asked():
+        with self._guard():
             if self._folder is not None:
                 self._check_disk()
             try:
@@ -319,7 +319,7 @@ class Blobs:
         return digest == key
 
     @contextmanager
-    def _asked(self) -> Iterator[None]:
+    def _guard(self) -> Iterator[None]:
         """Turn errors of the store into refusals, and have it checked.
 
         Raises:
@@ -395,7 +395,7 @@ class Blobs:
         try:
             with os.fdopen(handle, "wb") as file:
                 hold(handle)
-                with self._asked():
+                with self._guard():
                     result = await obstore.get_async(self._store, _place(key))
                     async for chunk in result.stream(min_chunk_size=CHUNK_BYTES):
                         digest.update(chunk)

@@ -257,7 +257,7 @@ class Database:
         self._breaker = breaker
         self._silence_seconds = statement_seconds + SILENCE_SECONDS
         self._lookout = Lookout(
-            breaker, self._look, seconds=LOOK_SECONDS, failures=(psycopg.Error,), opened=self._turn_away
+            breaker, self._look, seconds=LOOK_SECONDS, failures=(psycopg.Error,), opened=self._fail_waiters
         )
         self._was_full = False
         """A statement found no room on the server's disk, and none has found some since."""
@@ -438,13 +438,13 @@ class Database:
     async def _connection(self, tenant_id: UUID | str | None) -> AsyncIterator[AsyncConnection[Any]]:
         asked = time.perf_counter()
         if tenant_id is None:  # a few look-ups, each of them short
-            async with self._pooled(asked) as connection:
+            async with self._take_connection(asked) as connection:
                 yield connection
             return
         self._lookout.check()
         await self._semaphore.acquire(tenant_id, seconds=CONNECTION_SECONDS)
         try:
-            async with self._pooled(asked) as connection:
+            async with self._take_connection(asked) as connection:
                 yield connection
         finally:
             self._semaphore.release(tenant_id)
@@ -457,7 +457,7 @@ class Database:
         return max(0, stats.get("pool_size", 0) - stats.get("pool_available", 0))
 
     @asynccontextmanager
-    async def _pooled(self, asked: float) -> AsyncIterator[AsyncConnection[Any]]:
+    async def _take_connection(self, asked: float) -> AsyncIterator[AsyncConnection[Any]]:
         """Return a connection that was asked for at a moment (`time.perf_counter`)."""
         self._lookout.check()
         passed = self._breaker.enter()
@@ -520,7 +520,7 @@ class Database:
         if not self._breaker.is_closed:
             await self._pool.check()  # what was lost meanwhile is replaced before anybody is given it
 
-    def _turn_away(self) -> None:
+    def _fail_waiters(self) -> None:
         """Fail everyone who waits for a connection: the server is away."""
         for wait in self._waits:
             wait.reschedule(asyncio.get_running_loop().time())
@@ -532,7 +532,7 @@ class Database:
             Unavailable: none came within two seconds.
         """
         try:
-            async with asyncio.timeout(LOOK_SECONDS), self._pooled(time.perf_counter()) as connection:
+            async with asyncio.timeout(LOOK_SECONDS), self._take_connection(time.perf_counter()) as connection:
                 await connection.execute("SELECT 1")
         except (TimeoutError, PoolTimeout, psycopg.Error) as error:
             raise Unavailable from error
@@ -637,7 +637,7 @@ def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: N
     scripts = {entry.name: entry.read_text(encoding="utf-8") for entry in files}
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
-        applied = _applied(connection)
+        applied = _read_applied(connection)
         missing = [name for name in scripts if name not in applied]
         for name, digest in applied.items():
             if name not in scripts and behind and name > max(scripts):
@@ -701,7 +701,7 @@ def as_service(owner_url: str) -> str:
     return make_conninfo(owner_url, user=SERVICE_ROLE)
 
 
-def _applied(connection: Connection[Any]) -> dict[str, str]:
+def _read_applied(connection: Connection[Any]) -> dict[str, str]:
     known = connection.execute("SELECT to_regclass('migrations')").fetchone()
     if known == (None,):  # asked first: the service's role may see that nothing is missing, but create nothing
         connection.execute(

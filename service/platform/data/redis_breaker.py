@@ -53,7 +53,7 @@ class RedisBreaker:
             try:
                 answer = await ask()
             except RedisError as error:
-                self._lost(passed, error)
+                self._note_loss(passed, error)
             else:
                 self._breaker.succeeded(passed)
                 return answer
@@ -79,7 +79,7 @@ class RedisBreaker:
                 yield pipe
                 await pipe.execute()
         except RedisError as error:
-            self._lost(passed, error)
+            self._note_loss(passed, error)
             raise Unavailable from error
         self._breaker.succeeded(passed)
 
@@ -90,7 +90,7 @@ class RedisBreaker:
         self._breaker.reject()
         return NO_PASS
 
-    def _lost(self, passed: int, error: RedisError) -> None:
+    def _note_loss(self, passed: int, error: RedisError) -> None:
         if not self.away:
             log.warning("cache.unavailable", error=type(error).__name__, detail=str(error)[:200])
         self._is_behind = True

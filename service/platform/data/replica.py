@@ -92,14 +92,14 @@ class Replica:
             self._looking = asyncio.get_running_loop().create_task(self._look())
         if now >= self._holds_until:
             return None
-        needed = await self._breaker.either(lambda: self._needed(tenant_id), _unknown)
+        needed = await self._breaker.either(lambda: self._needed_position(tenant_id), _unknown)
         return self._database if needed is not None and needed <= self._replayed else None
 
     def avoid(self) -> None:
         """Ask the primary until the next check: the replica did not answer."""
         self._holds_until = 0.0
 
-    async def _needed(self, tenant_id: UUID) -> float | None:
+    async def _needed_position(self, tenant_id: UUID) -> float | None:
         everybody, own = await self._ask("ZMSCORE", NOTES, EVERYBODY, str(tenant_id))
         return None if everybody is None else max(float(everybody), float(own or 0))
 

@@ -75,7 +75,7 @@ async def count(tx: Transaction, tenant_id: UUID, events: Iterable[Event], secon
     """Count events of a tenant, `seconds` of them together."""
     groups: dict[tuple[datetime, str, str, str], Counted] = {}
     for event in events:
-        group = _counted(event, seconds)
+        group = _group_of(event, seconds)
         key = (group.since, group.action, group.caller, group.resource_id)
         known = groups.setdefault(key, group)
         if known is not group:
@@ -88,7 +88,7 @@ async def count(tx: Transaction, tenant_id: UUID, events: Iterable[Event], secon
         await tx.execute(_COUNT, [tenant_id, msgspec.json.encode(list(groups.values())).decode(), ADDRESSES_MAX])
 
 
-def _counted(event: Event, seconds: int) -> Counted:
+def _group_of(event: Event, seconds: int) -> Counted:
     subject, at = event.subject, event.occurred_at
     return Counted(
         since=datetime.fromtimestamp(at.timestamp() // seconds * seconds, UTC),

@@ -79,7 +79,7 @@ async def _admit_anybody(ctx: Context, route: Route) -> GateVerdict:
     _check_flag(ctx, route)
     if not route.limited or route.windows is None:
         return GateVerdict("ok")
-    return _passed(await ctx.resources.gate.windows(route.windows(ctx.resources.settings, ctx.origin, "")))
+    return _check_verdict(await ctx.resources.gate.windows(route.windows(ctx.resources.settings, ctx.origin, "")))
 
 
 async def _in_its_tenant(ctx: Context, route: Route, caller: Caller, home: TenantRecord) -> Caller:
@@ -201,7 +201,7 @@ async def _system(ctx: Context, route: Route) -> GateVerdict:
     Whatever that tenant's status is.
     """
     windows = route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if route.windows else ()
-    verdict = _passed(await ctx.resources.gate.system(windows, counted=route.limited))
+    verdict = _check_verdict(await ctx.resources.gate.system(windows, counted=route.limited))
     try:
         caller = Caller(
             kind="system",
@@ -366,7 +366,7 @@ def _pass_metered(ctx: Context, route: Route, verdict: GateVerdict) -> None:
         seconds = ctx.resources.gate.seconds_left_of_month()
         fault = Fault([], route.metered[0](ctx.settings).words(verdict.tier))
         raise _with(route.metered[1](fault, retry_after_seconds=seconds), verdict)
-    _passed(verdict)
+    _check_verdict(verdict)
 
 
 def _named_tenant(ctx: Context) -> str | None:
@@ -385,7 +385,7 @@ async def _tenant_named(ctx: Context, named: str) -> TenantRecord:
     return tenant
 
 
-def _passed(verdict: GateVerdict) -> GateVerdict:
+def _check_verdict(verdict: GateVerdict) -> GateVerdict:
     if verdict.outcome == "limited":
         raise _with(problems.RateLimited.passing(verdict.passed, verdict.retry_after_seconds), verdict)
     return verdict

@@ -70,7 +70,7 @@ def _takes_gzip(asked: bytes) -> bool:
 async def gzipped(content: bytes, *, constant: bool) -> bytes:
     """Compress an answer; a constant one is kept, and so may take longer."""
     if constant:
-        return await asyncio.to_thread(_kept, content)
+        return await asyncio.to_thread(_compress_constant, content)
     return _quick(content) if len(content) <= AT_ONCE_BYTES else await asyncio.to_thread(_quick, content)
 
 
@@ -96,5 +96,5 @@ def _quick(content: bytes) -> bytes:
 
 
 @lru_cache(maxsize=KEPT_ANSWERS)
-def _kept(content: bytes) -> bytes:
+def _compress_constant(content: bytes) -> bytes:
     return zlib.compress(content, 9, _GZIP_WINDOW)

@@ -135,13 +135,13 @@ class Connections:
                     # Counted in looks, not by the clock: while this process stood still nobody could bring it anything.
                     request.wait(WATCH_SECONDS, self._pace)
                 if len(os.listdir(OWN_FILES)) > self._share:
-                    self._part()
+                    self._close_idle()
                 else:
                     self._idle.clear()
             except Exception as error:  # it goes on: without these looks an address may hold every connection
                 log.error("places.watch_failed", exc_info=error)
 
-    def _part(self) -> None:
+    def _close_idle(self) -> None:
         """Close idle connections of addresses that have more than their share.
 
         Those without a request now and before.
@@ -150,7 +150,7 @@ class Connections:
         before, self._idle = self._idle, set()
         counts: dict[str, int] = {}
         idle: dict[str, list[Connection]] = {}
-        for connection in _accepted():
+        for connection in _list_connections():
             _, (host, port) = connection
             address = read_address(host)
             if address is None or is_within(address, self.trusted_proxies):
@@ -178,12 +178,12 @@ def room_for(files: int) -> int:
     return files if soft == resource.RLIM_INFINITY else soft
 
 
-def _accepted() -> list[Connection]:
+def _list_connections() -> list[Connection]:
     """Return connections to this process: files on a port that it listens on."""
     listening = set()
     slow = []
     for name in os.listdir(OWN_FILES):
-        for own in _opened(int(name)):
+        for own in _duplicate(int(name)):
             place: Any = own.getsockname()
             try:
                 slow.append((int(name), own.getpeername()[:2], place[1:2]))
@@ -194,13 +194,13 @@ def _accepted() -> list[Connection]:
 
 
 def _end(file: int, peer: Peer) -> None:
-    for own in _opened(file):
+    for own in _duplicate(file):
         with suppress(OSError):
             if own.getpeername()[:2] == peer:  # else the server has closed it, and another has its number
                 own.shutdown(socket.SHUT_RDWR)
 
 
-def _opened(file: int) -> Iterator[socket.socket]:
+def _duplicate(file: int) -> Iterator[socket.socket]:
     """Return a second handle on a socket; None where the file is closed or no socket."""
     try:
         handle = os.dup(file)

@@ -133,7 +133,7 @@ class Endpoint:
                 await call.closing()
         answer.headers.extend(self._headers)
         if self.route.compressed and not self.route.tells_secrets and _may_compress(answer):
-            answer = await _compressed(answer, headers.get(b"accept-encoding", b""))
+            answer = await _compress(answer, headers.get(b"accept-encoding", b""))
         await _send(send, receive, answer, request_id, call.verdict, resources)
         self._observe(f"{answer.status // 100}xx", started + ctx.waited_seconds)
         tracing.answered(answer.status, request_id)
@@ -183,7 +183,7 @@ class Endpoint:
         if isinstance(error, Damaged):
             await report_damage(ctx.resources, error.key, ctx.request_id)
         if call.cached_as and isinstance(error, problems.Unavailable):
-            stale = _stale(ctx.resources, call.cached_as[0])
+            stale = _cached_answer(ctx.resources, call.cached_as[0])
             if stale is not None:
                 return stale
         refusal = self._refusal(error, strict=ctx.resources.settings.strict)
@@ -234,7 +234,7 @@ class Endpoint:
             await publish(ctx.resources, event_of(ctx, event, counted=self.route.counted))
         if isinstance(answer.content, bytes):
             return answer
-        return answer._replace(content=await _begun(answer.content))  # while a refusal can still be told
+        return answer._replace(content=await _begin(answer.content))  # while a refusal can still be told
 
     async def _handle(self, ctx: Context, arguments: dict[str, Any]) -> Any:
         """Return the handler's result, read from the replica where that will do."""
@@ -299,7 +299,7 @@ def _may_compress(answer: _Answer) -> bool:
     return is_compressible(answer.status, answer.media_type, answer.headers)
 
 
-async def _compressed(answer: _Answer, asked: bytes) -> _Answer:
+async def _compress(answer: _Answer, asked: bytes) -> _Answer:
     """Return the answer as `asked` permits: as it is, or as gzip."""
     if not takes_gzip(asked):
         return answer._replace(headers=[*answer.headers, VARY])
@@ -312,7 +312,7 @@ async def _compressed(answer: _Answer, asked: bytes) -> _Answer:
     )
 
 
-def _stale(resources: Resources, key: Key) -> _Answer | None:
+def _cached_answer(resources: Resources, key: Key) -> _Answer | None:
     """Return the cached answer of a request, while the database is away."""
     if resources.breakers["database"].is_closed:
         return None
@@ -328,7 +328,7 @@ def _headers(pairs: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode()) for name, value in pairs]
 
 
-async def _begun(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+async def _begin(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     """Return the same chunks, the first of them made already."""
     first = await anext(chunks, None)
 
@@ -380,7 +380,7 @@ async def _send_chunks(send: Send, receive: Receive, content: AsyncGenerator[byt
 
     The server does not say so when it is given the next chunk.
     """
-    left = asyncio.ensure_future(_left(receive))
+    left = asyncio.ensure_future(_wait_until_left(receive))
     try:
         async with aclosing(content) as chunks:
             async for chunk in chunks:
@@ -392,7 +392,7 @@ async def _send_chunks(send: Send, receive: Receive, content: AsyncGenerator[byt
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_until_left(receive: Receive) -> None:
     """Return when the caller has left."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -336,7 +336,7 @@ class Area:
                 query=hints.get("query"),
                 body=hints.get("body"),
                 form=hints.get("form"),
-                answer=_stated(answer),
+                answer=_described_type(answer),
                 **row,
             )
             assert not route.lags or (method == "GET" and route.access != "public" and not route.event), where
@@ -362,7 +362,7 @@ def records_of(route: Route, routes: Iterable[Route]) -> list[Any]:
     return [route.answer, *answers]
 
 
-def _stated(answer: Any) -> Any:
+def _described_type(answer: Any) -> Any:
     """Return the described type of an answer that may be raw: `SheetData | Raw`."""
     kinds = [kind for kind in get_args(answer) if kind is not Raw]
     return kinds[0] if isinstance(answer, UnionType) and len(kinds) == 1 else answer

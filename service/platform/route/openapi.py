@@ -86,21 +86,21 @@ def document(
     """
     types = _types(routes)
     schemas, components = msgspec.json.schema_components(types, ref_template=SCHEMAS + "{name}")
-    _say_more(types, components, asked=_structs(kind for route in routes for kind in _asked_types(route)))
-    for struct in _structs(kind for route in routes for kind in _asked_types(route) if kind is not route.query):
-        _tell_defaults(components[_component_name(struct)]["properties"])
+    _complete(types, components, asked=_structs(kind for route in routes for kind in _request_types(route)))
+    for struct in _structs(kind for route in routes for kind in _request_types(route) if kind is not route.query):
+        _describe_defaults(components[_component_name(struct)]["properties"])
     by_type = {id(kind): to_3_0(schema) for kind, schema in zip(types, schemas, strict=True)}
     queries = {
         route.query: _parameters(components[route.query.__name__], repeated_fields(route.query))
         for route in routes
         if route.query is not None
     }
-    named = {_published(name): _component(schema) for name, schema in components.items()}
+    named = {_publish_name(name): _component(schema) for name, schema in components.items()}
     anywhere = sorted(always, key=lambda problem: (problem.status, problem.__name__))  # a set has no order of its own
     paths: dict[str, Any] = {}
     for route in routes:
         operation = _operation(route, by_type, queries, anywhere, named)
-        _show(route, operation, examples.get(route.name, Examples()))
+        _add_examples(route, operation, examples.get(route.name, Examples()))
         paths.setdefault(route.path, {})[route.method.lower()] = operation
     shared = _shared_responses(paths)
     return {
@@ -117,7 +117,7 @@ def document(
         "paths": paths,
         "components": {
             "responses": shared,
-            "schemas": _used(named, [paths, shared]),
+            "schemas": _keep_used(named, [paths, shared]),
             "parameters": PARAMETERS,
             "headers": HEADERS,
             "securitySchemes": SECURITY_SCHEMES,
@@ -129,12 +129,12 @@ def _structs(types: Iterable[Any]) -> set[Any]:
     return {part.cls for part in parts_of(*types) if isinstance(part, inspect.StructType)}
 
 
-def _asked_types(route: Route) -> list[Any]:
+def _request_types(route: Route) -> list[Any]:
     """Return the types of a request."""
     return [kind for kind in (route.query, route.body, *_form_fields(route).values()) if kind is not None]
 
 
-def _say_more(types: Iterable[Any], components: dict[str, Any], *, asked: set[Any]) -> None:
+def _complete(types: Iterable[Any], components: dict[str, Any], *, asked: set[Any]) -> None:
     """Complete these schemas: descriptions, moments, fields that are always there.
 
     msgspec marks only moments whose offset it checks. What only answers have is always there, default or not. Requests
@@ -163,7 +163,7 @@ def _say_more(types: Iterable[Any], components: dict[str, Any], *, asked: set[An
                     text.setdefault("format", "date-time")
 
 
-def _tell_defaults(properties: dict[str, Any]) -> None:
+def _describe_defaults(properties: dict[str, Any]) -> None:
     """Move the defaults of a body's fields into words.
 
     Generators of clients take a field with a `default` for one that is always there.
@@ -204,7 +204,7 @@ def _component(schema: dict[str, Any]) -> Any:
     return {name: value for name, value in to_3_0(schema).items() if name != "title"}
 
 
-def _used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
+def _keep_used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
     """Return those of these schemas that something refers to, by other ones too."""
     used: set[str] = set()
     waiting = _references(by)
@@ -263,7 +263,7 @@ def to_3_0(schema: Any) -> Any:
         return schema
     result = {name: to_3_0(value) for name, value in schema.items() if name != "$defs"}
     if "anyOf" in result:
-        _say_null(result)
+        _mark_nullable(result)
     if result.get("type") == "null":
         return NOTHING
     for translate in (_translate_values, _translate_bounds, _translate_items):
@@ -302,7 +302,7 @@ def _translate_items(schema: dict[str, Any]) -> None:
 
 def _translate_reference(schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" in schema:
-        schema["$ref"] = SCHEMAS + _published(schema["$ref"].removeprefix(SCHEMAS))
+        schema["$ref"] = SCHEMAS + _publish_name(schema["$ref"].removeprefix(SCHEMAS))
     if "$ref" in schema and len(schema) > 1:
         schema = {"allOf": [{"$ref": schema.pop("$ref")}], **schema}
     if "allOf" in schema and isinstance(schema.get("default"), dict):
@@ -313,7 +313,7 @@ def _translate_reference(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _say_null(schema: dict[str, Any]) -> None:
+def _mark_nullable(schema: dict[str, Any]) -> None:
     """Mark a schema with branches as nullable, where one of them is null."""
     branches = [branch for branch in schema["anyOf"] if branch != NOTHING]
     if len(branches) == len(schema["anyOf"]):
@@ -396,7 +396,7 @@ def _operation(
             for name, kind in route.parameters.items()
         ]
         + (queries[route.query] if route.query is not None else [])
-        + [{"$ref": f"#/components/parameters/{name}"} for name in _heeded(route)],
+        + [{"$ref": f"#/components/parameters/{name}"} for name in _optional_headers(route)],
         "responses": _responses(route, schemas, always, named),
         "security": []
         if route.access == "public"
@@ -412,7 +412,7 @@ def _operation(
     return operation
 
 
-def _show(route: Route, operation: dict[str, Any], examples: Examples) -> None:
+def _add_examples(route: Route, operation: dict[str, Any], examples: Examples) -> None:
     """Write the examples of an operation into it."""
     if examples.body is not msgspec.UNSET:
         (content,) = operation["requestBody"]["content"].values()
@@ -474,7 +474,7 @@ def _parameters(struct: dict[str, Any], repeated: frozenset[str]) -> list[dict[s
     return parameters
 
 
-def _heeded(route: Route) -> list[str]:
+def _optional_headers(route: Route) -> list[str]:
     """Return the optional headers of a route."""
     heeded = ["X-Tenant-ID"] if _crosses_tenants(route) else []
     if route.method == "POST":
@@ -616,7 +616,7 @@ def _applies(problem: type[Problem], route: Route) -> bool:
     return applies is None or applies(route)
 
 
-def _published(name: str) -> str:
+def _publish_name(name: str) -> str:
     """Return a generic's published name: Page_Workbook_ becomes WorkbookPage."""
     match = re.fullmatch(r"(\w+?)_(\w+)_", name)
     return f"{match[2]}{match[1]}" if match else name

@@ -65,11 +65,11 @@ async def sweep_scratch_forever(resources: Resources) -> None:
 async def _sweep_copies(resources: Resources) -> None:
     names = sorted(path.name for path in await asyncio.to_thread(lambda: list(resources.blobs.copies.iterdir())))
     least = resources.settings.storage_pause_seconds
-    for name in await _unused(resources, names, [None] * len(names)):  # one that is still being fetched is held
+    for name in await _find_unused(resources, names, [None] * len(names)):  # one that is still being fetched is held
         await asyncio.to_thread(remove_if_abandoned, resources.blobs.copies / name, older_than_seconds=least)
 
 
-async def _unused(resources: Resources, keys: list[str], sizes: list[int] | list[None]) -> set[str]:
+async def _find_unused(resources: Resources, keys: list[str], sizes: list[int] | list[None]) -> set[str]:
     class Row(Struct):
         key: str
 
@@ -140,7 +140,9 @@ class Cleanup:
         listed = await blobs.listed(self._place, LISTED_AT_A_TIME)
         self._place = listed[-1].place if len(listed) == LISTED_AT_A_TIME else ""
         stored = [item for item in listed if item.is_blob]
-        unused = await _unused(self._resources, [item.name for item in stored], [item.size_bytes for item in stored])
+        unused = await _find_unused(
+            self._resources, [item.name for item in stored], [item.size_bytes for item in stored]
+        )
         for item in listed:
             if item.seconds_old < least:
                 continue

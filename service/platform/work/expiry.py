@@ -199,11 +199,11 @@ async def expire_runs(resources: Resources, stopping: asyncio.Event) -> None:
     async with resources.database.transaction() as tx:
         tenants = await tx.fetch_all(_Tenant, "SELECT * FROM tenants_with_expired_runs(%s)", [TENANTS_AT_A_TIME])
     for tenant in tenants:
-        while not stopping.is_set() and await _expired(resources, tenant.tenant_id) == RUNS_AT_A_TIME:
+        while not stopping.is_set() and await _find_expired(resources, tenant.tenant_id) == RUNS_AT_A_TIME:
             pass
 
 
-async def _expired(resources: Resources, tenant_id: UUID) -> int:
+async def _find_expired(resources: Resources, tenant_id: UUID) -> int:
     unit = _unit(resources, tenant_id)
     try:
         gone = await unit.fetch_all(

@@ -297,7 +297,7 @@ async def hand(
         log.info("mail.sent", id=id_, refused=len(handed.refused), postponed=len(handed.postponed))
         return handed
     if settings.data_dir is not None:
-        path = await asyncio.to_thread(_keep, settings.data_dir / FOLDER, f"{id_}.eml", content)
+        path = await asyncio.to_thread(_write_file, settings.data_dir / FOLDER, f"{id_}.eml", content)
         MAILS.labels("written").inc()
         log.info("mail.written", path=str(path))
         return Handed(path=path, refused={}, postponed={})
@@ -421,13 +421,13 @@ async def _deliver(server: Server, settings: Settings, to: list[str], content: b
             options = [] if content.isascii() else ["SMTPUTF8"]
             some, _ = await client.sendmail(sender_of(settings), to, content, mail_options=options)
     except SMTPException as refused:  # of which nothing goes on: its text, and so its traceback, names the addresses
-        if _for_good(refused):
+        if _is_permanent(refused):
             raise PermanentError(f"the mail server refused: {_reply_text(refused, to)}") from None
         spoke = isinstance(refused, SMTPResponseException | SMTPRecipientsRefused)
         raise (NotTaken if spoke else NotReached)(
             f"the mail server did not take it: {_reply_text(refused, to)}"
         ) from None
-    words = {address: _hidden(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
+    words = {address: _hide(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
     final = {address for address, answer in some.items() if 500 <= answer.code < 600}
     return Handed(
         path=None,
@@ -441,22 +441,22 @@ def _reply_text(refused: SMTPException, to: list[str]) -> str:
     if isinstance(refused, SMTPRecipientsRefused):
         return _reply_text(refused.recipients[0], to)
     words = f"{refused.code} {refused.message}" if isinstance(refused, SMTPResponseException) else str(refused)
-    return _hidden(words, to)
+    return _hide(words, to)
 
 
-def _hidden(words: str, addresses: list[str]) -> str:
+def _hide(words: str, addresses: list[str]) -> str:
     return re.sub("|".join(map(re.escape, addresses)), "***", words, flags=re.IGNORECASE)
 
 
-def _for_good(refused: SMTPException) -> bool:
+def _is_permanent(refused: SMTPException) -> bool:
     if isinstance(refused, SMTPRecipientsRefused):
-        return all(_for_good(reply) for reply in refused.recipients)
+        return all(_is_permanent(reply) for reply in refused.recipients)
     if isinstance(refused, SMTPResponseException):
         return 500 <= refused.code < 600
     return isinstance(refused, SMTPNotSupported)
 
 
-def _keep(folder: Path, name: str, content: bytes) -> Path:
+def _write_file(folder: Path, name: str, content: bytes) -> Path:
     """Write a letter for its owner's eyes; the file appears whole or not at all.
 
     A second time it is the same.

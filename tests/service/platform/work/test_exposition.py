@@ -222,7 +222,7 @@ def test_a_long_path_takes_a_socket(clean: Apart, tmp_path: Path) -> None:
         exposition = Exposition(named, "api")
         other_exposition = Exposition(named, "api")
         try:
-            assert other_exposition._asked(exposition.place) is not None
+            assert other_exposition._ask(exposition.place) is not None
         finally:
             exposition.close()
             other_exposition.close()
