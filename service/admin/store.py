@@ -10,7 +10,7 @@ import msgspec
 
 from service.admin import schema
 from service.platform.base.problem import NotFound
-from service.platform.data.database import containing
+from service.platform.data.database import like_pattern
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import fetch_page, insert_of
@@ -68,7 +68,7 @@ async def users(ctx: Context, query: schema.UserList) -> Page[schema.User]:
     asked = {
         "role": query.role,
         "status": "invited" if query.status == "pending" else query.status,
-        "pattern": containing(query.search),
+        "pattern": like_pattern(query.search),
     }
     matching = {"pattern": "(email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)"}
     source = "users WHERE removed_at IS NULL"

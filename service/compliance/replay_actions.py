@@ -177,7 +177,7 @@ async def verify(
                 run = stored.get(UUID(entry.resource_id))
                 if run is None or asked.stream_key in (None, run.stream_key):
                     yield await replayer.verdict(tenant, entry, run, ended.get(UUID(entry.resource_id)))
-    for unexplained in chain.unexplained():
+    for unexplained in chain.list_unexplained():
         yield unexplained
     last = chain.last
     if head is not None and end and (last is None or (last.sequence, last.hash) != (head.sequence, head.hash)):

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from service.deals import schema
 from service.mappings.schema import naming_a_mapping
-from service.platform.data.database import containing
+from service.platform.data.database import like_pattern
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page, insert_of
@@ -52,7 +52,7 @@ _ORDER = {
 async def read_page(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
     """A page of deals."""
     order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
-    asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
+    asked, matching = {"pattern": like_pattern(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
     return await fetch_page(ctx, schema.Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
 
 

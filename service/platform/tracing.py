@@ -58,7 +58,7 @@ def check_tracing(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def traced(settings: Settings, version: str, kind: str) -> AsyncIterator[None]:
+async def trace_process(settings: Settings, version: str, kind: str) -> AsyncIterator[None]:
     """Make spans while the context is open, where a setting names a collector."""
     global _tracer
     if settings.otlp_url is None:
@@ -116,7 +116,7 @@ def is_on() -> bool:
 
 @contextmanager
 def request(method: str, route: str, traceparent: bytes | None) -> Iterator[None]:
-    """Open a span for a request, in its caller's trace; `answered` ends it."""
+    """Open a span for a request, in its caller's trace; `end_request` ends it."""
     from opentelemetry.trace import SpanKind
 
     attributes = {"http.request.method": method, "http.route": route}
@@ -125,7 +125,7 @@ def request(method: str, route: str, traceparent: bytes | None) -> Iterator[None
         yield
 
 
-def answered(status: int, request_id: str) -> None:
+def end_request(status: int, request_id: str) -> None:
     """End the span of the present request: its answer is out."""
     if _tracer is None:
         return

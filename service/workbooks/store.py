@@ -12,7 +12,7 @@ from msgspec import Struct
 from service.mappings.schema import naming_a_mapping
 from service.platform.base.problem import NotFound
 from service.platform.config import Tier
-from service.platform.data.database import containing
+from service.platform.data.database import like_pattern
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page
@@ -42,7 +42,7 @@ _ORDER = {
 async def read_page(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
     """A page of workbooks."""
     order = _ORDER[query.sort_by].format(query.sort_order)
-    asked = {"pattern": containing(query.search), "deal_id": query.deal_id}
+    asked = {"pattern": like_pattern(query.search), "deal_id": query.deal_id}
     matching = {"pattern": "name ILIKE %(pattern)s"}
     source = "workbooks WHERE deleted_at IS NULL"
     return await fetch_page(ctx, schema.Workbook, _HEAD, source, asked, query, order=order, conditions=matching)

@@ -317,7 +317,7 @@ class CallerCache:
         if not dropped:
             return
         try:
-            async with self._breaker.changing() as pipe:
+            async with self._breaker.open_pipeline() as pipe:
                 pipe.delete(*dropped)
         except Unavailable:
             self._undropped.update(dropped)

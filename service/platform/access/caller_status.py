@@ -323,7 +323,7 @@ class KeyStatus(Struct):
     amounts: dict[str, int]
 
 
-def nobodys(tenant_id: UUID) -> TenantRecord:
+def unknown_tenant(tenant_id: UUID) -> TenantRecord:
     """Return the record of a tenant that does not exist."""
     return TenantRecord(id=tenant_id, status="cancelled", tier="free", slug="")
 
@@ -331,7 +331,7 @@ def nobodys(tenant_id: UUID) -> TenantRecord:
 async def read_tenant(tx: Transaction, tenant_id: UUID) -> TenantRecord:
     """Read a tenant; one that does not exist is cancelled and has no slug."""
     row = await tx.fetch_one_or_none(TenantStatusRow, "SELECT * FROM find_tenant(%s)", [tenant_id])
-    return row.record() if row else nobodys(tenant_id)
+    return row.record() if row else unknown_tenant(tenant_id)
 
 
 async def read_key(tx: Transaction, key_hash: bytes) -> KeyStatusRow | None:

@@ -21,11 +21,11 @@ from service.platform.access.caller_status import (
     UserStatus,
     Window,
     figures_of,
-    nobodys,
     read_amounts,
     read_key_status,
     read_tenant,
     read_user_status,
+    unknown_tenant,
 )
 from service.platform.clock import Clock
 from service.platform.config import Settings
@@ -94,7 +94,7 @@ class Fallback:
         async with self._database.transaction() as tx:
             status = await read_user_status(tx, tenant_id, user_id, session_id, month)
         if status is None:
-            return GateVerdict("ok", tenant=nobodys(tenant_id))
+            return GateVerdict("ok", tenant=unknown_tenant(tenant_id))
         if status.session_revoked or generation < status.generation:
             return GateVerdict("revoked")
         subjects = {f"tenant:{tenant_id}": "requests"}
@@ -166,7 +166,7 @@ class Fallback:
                 amounts = await read_amounts(tx, month)
         return self._with_owed(tenant_id, month, amounts)
 
-    def seen(self, session_id: UUID) -> float | None:
+    def last_seen(self, session_id: UUID) -> float | None:
         """Return when a session was last used while Redis was away (epoch seconds)."""
         return self._seen.get(session_id)
 

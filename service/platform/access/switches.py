@@ -54,7 +54,7 @@ class Maintenance(Struct, frozen=True):
         seconds = RETRY_SECONDS
         if self.expected_end is not None:
             seconds = min(max(int((self.expected_end - now).total_seconds()), seconds), MOST_RETRY_SECONDS)
-        return UnderMaintenance.saying(self.message, retry_after_seconds=seconds)
+        return UnderMaintenance.with_message(self.message, retry_after_seconds=seconds)
 
 
 class FlagState(Struct, frozen=True, omit_defaults=True):
@@ -125,7 +125,7 @@ class Switches:
             SwitchedOff: it is not.
         """
         if not self._state.is_on(flag, tenant_id):
-            raise SwitchedOff.saying(FLAGS[flag].refusal, retry_after_seconds=RETRY_SECONDS)
+            raise SwitchedOff.with_message(FLAGS[flag].refusal, retry_after_seconds=RETRY_SECONDS)
 
     # The copy ---------------------------------------------------------------------------------------------------------
 
@@ -156,7 +156,7 @@ class Switches:
             before = self._version_text
             await self._load()
         if self._version_text != before:
-            await self._breaker.either(self._publish, _do_nothing)
+            await self._breaker.choose(self._publish, _do_nothing)
 
     async def watch(self) -> None:
         """Look every second, for as long as the process lives."""

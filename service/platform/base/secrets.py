@@ -218,13 +218,13 @@ class Tokens:
         return claims
 
 
-def kept_secret_key(path: Path) -> str:
+def read_or_make_secret_key(path: Path) -> str:
     """Return the secret of a one-machine deployment: made once, read from its file.
 
     Raises:
         ValueError: the file holds less than a secret; signing with it would let anybody forge tokens.
     """
-    secret = kept_file(path, lambda: secrets.token_urlsafe(48).encode()).decode("ascii").strip()
+    secret = read_or_make_file(path, lambda: secrets.token_urlsafe(48).encode()).decode("ascii").strip()
     if len(secret) < SECRET_CHARACTERS:
         raise ValueError(
             f"{path} holds less than {SECRET_CHARACTERS} characters: "
@@ -233,7 +233,7 @@ def kept_secret_key(path: Path) -> str:
     return secret
 
 
-def kept_file(path: Path, make: Callable[[], bytes]) -> bytes:
+def read_or_make_file(path: Path, make: Callable[[], bytes]) -> bytes:
     """Return a file's content (mode 0600), made at the first call.
 
     Processes may start at once, and one may die halfway: the file appears whole or not at all, and the first counts.

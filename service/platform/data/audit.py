@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 APPEND: Final = "SELECT append_audit(%s, %s)"
-"""Append a tenant's entries (`encoded`); the last statement of its transaction, since it locks the tenant's chain."""
+"""Append a tenant's entries (`encode_entries`); last in its transaction, since it locks the tenant's chain."""
 
 REDACTED: Final = "user.redacted"
 """The action of an entry whose details name redacted ones: {"entries": [[sequence, hash], ...]}."""
@@ -48,7 +48,7 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     """The text of a JSON object."""
 
 
-def encoded(entries: list[AuditEntry]) -> str:
+def encode_entries(entries: list[AuditEntry]) -> str:
     """Encode entries as `append_audit` takes them."""
     return msgspec.json.encode(entries).decode()
 
@@ -104,7 +104,7 @@ def parse(line: bytes) -> Record:
 _decode = msgspec.json.Decoder(Record).decode
 
 
-def chained(previous: bytes, record: Record) -> bytes:
+def hash_entry(previous: bytes, record: Record) -> bytes:
     """Return the hash (32 bytes) of an entry behind the one with the hash `previous`."""
     fields = (
         record.tenant_id,
@@ -156,7 +156,7 @@ def breaks(records: Iterable[Record], *, gaps: bool = False) -> Iterator[Break]:
     for record in records:
         if reason := chain.fault(record):
             yield Break(record.sequence, reason)
-    yield from chain.unexplained()
+    yield from chain.list_unexplained()
 
 
 class AuditChain:
@@ -175,7 +175,7 @@ class AuditChain:
         self.last = record
         if reason:
             return reason
-        computed = chained(bytes.fromhex(record.previous_hash), record).hex()
+        computed = hash_entry(bytes.fromhex(record.previous_hash), record).hex()
         if computed != record.hash:
             self._changed[record.sequence] = computed
         elif record.action == REDACTED:
@@ -184,7 +184,7 @@ class AuditChain:
                     del self._changed[sequence]
         return None
 
-    def unexplained(self) -> list[Break]:
+    def list_unexplained(self) -> list[Break]:
         """Return the entries whose hash is wrong and that are no redacted ones."""
         return [Break(sequence, "the entry is not the one that was hashed") for sequence in self._changed]
 

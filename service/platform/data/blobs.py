@@ -77,7 +77,7 @@ class _Away(Exception):
     """The store is away."""
 
 
-class Listed(NamedTuple):
+class StoredFile(NamedTuple):
     """A file of the store."""
 
     place: str
@@ -268,14 +268,16 @@ class Blobs:
             await obstore.delete_async(self._store, _place(key))
         (self.copies / key).unlink(missing_ok=True)
 
-    async def listed(self, after: str, most: int) -> list[Listed]:
+    async def list_files(self, after: str, most: int) -> list[StoredFile]:
         """List some `most` entries of the store behind the place `after`, in order."""
         with self._guard():
             if self._folder is not None:
                 return await asyncio.to_thread(_list_folder, self._folder, after, most)
-            now, items = time.time(), list[Listed]()
+            now, items = time.time(), list[StoredFile]()
             async for part in obstore.list(self._store, offset=after or None, chunk_size=most):
-                items = [Listed(item["path"], item["size"], now - item["last_modified"].timestamp()) for item in part]
+                items = [
+                    StoredFile(item["path"], item["size"], now - item["last_modified"].timestamp()) for item in part
+                ]
                 break
         return sorted(items)
 
@@ -331,14 +333,14 @@ class Blobs:
             yield
         except FileNotFoundError:
             if self._folder is None:
-                self._breaker.succeeded(passed)
+                self._breaker.succeed(passed)
             else:  # which may be for want of the whole folder
-                self._breaker.abandoned(passed)
+                self._breaker.abandon(passed)
             raise
         except FAILURES as error:
             self._lookout.suspect()
             raise _unavailable(error) from error
-        self._breaker.succeeded(passed)
+        self._breaker.succeed(passed)
 
     async def _look(self) -> None:
         if self._folder is not None:
@@ -485,11 +487,11 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-def _list_folder(folder: Path, after: str, most: int) -> list[Listed]:
+def _list_folder(folder: Path, after: str, most: int) -> list[StoredFile]:
     return list(islice(_walk(folder, after), most))
 
 
-def _walk(folder: Path, after: str) -> Iterator[Listed]:
+def _walk(folder: Path, after: str) -> Iterator[StoredFile]:
     """Yield the files of the store by shard and name.
 
     A shard is one folder, of which few have more than a thousand files.
@@ -500,4 +502,4 @@ def _walk(folder: Path, after: str) -> Iterator[Listed]:
             if f"{shard}/{entry.name}" > after:
                 with suppress(FileNotFoundError):
                     status = entry.stat()
-                    yield Listed(f"{shard}/{entry.name}", status.st_size, now - status.st_mtime)
+                    yield StoredFile(f"{shard}/{entry.name}", status.st_size, now - status.st_mtime)

@@ -130,12 +130,12 @@ class Sharing:
             sync=self.sync(),
         )
 
-    def changed(self, tenant_id: UUID) -> None:
+    def announce_change(self, tenant_id: UUID) -> None:
         """Drop cached answers, everywhere, of a tenant that may have changed something.
 
         Other processes do it a moment later, and not while Redis is away: the age of cached answers bounds that.
         """
-        self._cache.changed(tenant_id)
+        self._cache.drop_tenant(tenant_id)
         if self._cache.most > 0 and self._breakers["cache"].is_closed:
             if not self._changed:
                 self._start(self._report_changed())
@@ -211,9 +211,9 @@ class Sharing:
         await asyncio.sleep(0)  # what changes together goes out together
         self._is_reporting = False
         with suppress(RedisError):  # the next beat tells it
-            await self.tell()
+            await self.report()
 
-    async def tell(self) -> None:
+    async def report(self) -> None:
         """Report what this process has counted, and what changed."""
         untold, self._unreported = self._unreported, []
         try:
@@ -239,7 +239,7 @@ class Sharing:
                         beat = loop.time()
                         while True:
                             if loop.time() >= beat:
-                                await self.tell()
+                                await self.report()
                                 beat = loop.time() + BEAT_SECONDS
                             message = await channel.get_message(timeout=max(0.01, beat - loop.time()))
                             if message is not None and message["type"] == "message":
@@ -268,7 +268,7 @@ class Sharing:
                 self._start(self._report_soon())
             case "changed":
                 for tenant_id in order.tenants:
-                    self._cache.changed(tenant_id)
+                    self._cache.drop_tenant(tenant_id)
 
 
 def _read_living(value: bytes, now: int) -> Snapshot | None:

@@ -101,7 +101,7 @@ def _columns(cursor: Any) -> list[str]:
     return [result.fname(number).decode() for number in range(result.nfields)] if result is not None else []
 
 
-def containing(text: str | None) -> str | None:
+def like_pattern(text: str | None) -> str | None:
     """Return a LIKE pattern that matches a text anywhere; None without a text.
 
     The text's own wildcards are taken literally.
@@ -484,9 +484,9 @@ class Database:
                 self._lookout.suspect()
             else:
                 self._was_full = self._was_full or _is_full(error)
-                self._breaker.succeeded(passed)
+                self._breaker.succeed(passed)
             raise
-        self._breaker.succeeded(passed)
+        self._breaker.succeed(passed)
 
     async def has_room(self) -> bool:
         """Return whether the server's disk takes more rows: tried again after a failure.

@@ -115,7 +115,7 @@ class FallbackCache(Lru[Key, CachedAnswer]):
         self.missed += 1
         return None
 
-    def changed(self, tenant_id: UUID | None) -> None:
+    def drop_tenant(self, tenant_id: UUID | None) -> None:
         """Drop all answers of a tenant that changed something, or may have."""
         self._turn += 1
         self._changed[tenant_id] = self._turn

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, AuditEntry, encoded
+from service.platform.data.audit import APPEND, AuditEntry, encode_entries
 from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources, Unit
 
@@ -110,7 +110,7 @@ def _group_of(event: Event, seconds: int) -> Counted:
     )
 
 
-async def tell_calls(resources: Resources) -> None:
+async def write_calls(resources: Resources) -> None:
     """Write audit entries for the counts of minutes that are over."""
     seconds = resources.settings.calls_together_seconds + LATE_SECONDS
     before = resources.clock.now() - timedelta(seconds=seconds)
@@ -133,10 +133,10 @@ async def _tell_of(resources: Resources, tenant_id: UUID, before: datetime) -> N
         ended = await tx.fetch_all(Counted, _ENDED, [tenant_id, before])
         if ended:  # else another worker was faster
             emails = await emails_of(tx, {group.user_id for group in ended if group.user_email is None})
-            await tx.execute(APPEND, [tenant_id, encoded([_entry(group, emails) for group in ended])])
+            await tx.execute(APPEND, [tenant_id, encode_entries([_entry(group, emails) for group in ended])])
 
 
-async def is_untold(unit: Unit, moment: datetime) -> bool:
+async def has_unwritten(unit: Unit, moment: datetime) -> bool:
     """Return whether calls up to a moment are counted that are no audit entries yet."""
     return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM calls WHERE since <= %s)", [moment]))
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, AuditEntry, encoded
+from service.platform.data.audit import APPEND, AuditEntry, encode_entries
 from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources
 
@@ -92,7 +92,7 @@ class Numbers:
         count.highest += 1
         return EventNumber(count.source, count.highest)
 
-    async def tell(self, resources: Resources) -> None:
+    async def report(self, resources: Resources) -> None:
         """Report to PostgreSQL how far this process has counted.
 
         Raises:
@@ -125,7 +125,7 @@ def numbers_of(resources: Resources) -> Numbers:
 
 
 @asynccontextmanager
-async def telling(resources: Resources) -> AsyncIterator[None]:
+async def report_counts(resources: Resources) -> AsyncIterator[None]:
     """Report the counts now and then, and at the end."""
     task = asyncio.create_task(_tell_forever(resources))
     try:
@@ -135,14 +135,14 @@ async def telling(resources: Resources) -> AsyncIterator[None]:
         with suppress(asyncio.CancelledError):
             await task
         with suppress(Unavailable):
-            await numbers_of(resources).tell(resources)
+            await numbers_of(resources).report(resources)
 
 
 async def _tell_forever(resources: Resources) -> None:
     while True:
         await asyncio.sleep(resources.settings.event_gap_seconds / TIMES_A_GAP)
         try:
-            await numbers_of(resources).tell(resources)
+            await numbers_of(resources).report(resources)
         except Exception as error:
             log.warning("events.untold", error=repr(error))
 
@@ -159,7 +159,7 @@ async def not_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumbe
     return set(await tx.fetch_all(EventNumber, _NOT_ARRIVED, parameters))
 
 
-async def tell_missing(resources: Resources, waiting_since: datetime | None) -> None:
+async def report_missing(resources: Resources, waiting_since: datetime | None) -> None:
     """Write audit entries for events that have been missing for too long.
 
     `waiting_since`: when the oldest event came that still waits to be drained; what may be among those is not missing.
@@ -182,7 +182,7 @@ async def tell_missing(resources: Resources, waiting_since: datetime | None) -> 
                 resource_id=str(source.source),
                 details=msgspec.Raw(msgspec.json.encode(details)),
             )
-            await tx.execute(APPEND, [source.tenant_id, encoded([entry])])
+            await tx.execute(APPEND, [source.tenant_id, encode_entries([entry])])
 
 
 class _Source(Struct):

@@ -149,7 +149,7 @@ def _check_rights(ctx: Context, route: Route, verdict: GateVerdict) -> None:
         PermissionDenied, EnrolmentRequired: they may not.
     """
     if not ctx.caller.may(route.access):
-        raise problems.PermissionDenied.lacking(ctx.caller, route.access)
+        raise problems.PermissionDenied.with_access(ctx.caller, route.access)
     if verdict.must_enroll and not route.enrolling:
         raise problems.EnrolmentRequired
 
@@ -214,7 +214,7 @@ async def _system(ctx: Context, route: Route) -> GateVerdict:
         )
         ctx.admit(caller)
         if not caller.may(route.access):
-            raise problems.PermissionDenied.lacking(caller, route.access)
+            raise problems.PermissionDenied.with_access(caller, route.access)
         named = _named_tenant(ctx)
         if named is None and route.everywhere:
             ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
@@ -387,7 +387,7 @@ async def _tenant_named(ctx: Context, named: str) -> TenantRecord:
 
 def _check_verdict(verdict: GateVerdict) -> GateVerdict:
     if verdict.outcome == "limited":
-        raise _with(problems.RateLimited.passing(verdict.passed, verdict.retry_after_seconds), verdict)
+        raise _with(problems.RateLimited.with_limit(verdict.passed, verdict.retry_after_seconds), verdict)
     return verdict
 
 

@@ -67,14 +67,14 @@ def _takes_gzip(asked: bytes) -> bool:
     return named > 0 and named >= shares.get(b"identity", 0.0)
 
 
-async def gzipped(content: bytes, *, constant: bool) -> bytes:
+async def gzip_bytes(content: bytes, *, constant: bool) -> bytes:
     """Compress an answer; a constant one is kept, and so may take longer."""
     if constant:
         return await asyncio.to_thread(_compress_constant, content)
     return _quick(content) if len(content) <= AT_ONCE_BYTES else await asyncio.to_thread(_quick, content)
 
 
-async def gzipped_chunks(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+async def gzip_chunks(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     """Compress an answer while it is made."""
     squeeze = _squeeze()
     async with aclosing(chunks):

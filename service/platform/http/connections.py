@@ -82,7 +82,7 @@ class Connections:
         return len(self._requests)
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
+    async def watch(self) -> AsyncIterator[None]:
         """Watch the connections while the context is open."""
         needed = FILES_OF_THE_PROCESS + 2 * self._connections
         permitted = room_for(needed)

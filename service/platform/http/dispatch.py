@@ -34,8 +34,8 @@ from service.platform.http.binding import Binding
 from service.platform.http.compression import (
     LEAST_BYTES,
     VARY,
-    gzipped,
-    gzipped_chunks,
+    gzip_bytes,
+    gzip_chunks,
     is_compressible,
     takes_gzip,
 )
@@ -128,7 +128,7 @@ class Endpoint:
             raise
         finally:
             if self._changes and ctx.has_begun and ctx.tenant_id is not None:
-                resources.sharing.changed(ctx.tenant_id)  # whatever came of it: a commit's answer may be lost
+                resources.sharing.announce_change(ctx.tenant_id)  # whatever came of it: a commit's answer may be lost
             if call.closing is not None:
                 await call.closing()
         answer.headers.extend(self._headers)
@@ -136,7 +136,7 @@ class Endpoint:
             answer = await _compress(answer, headers.get(b"accept-encoding", b""))
         await _send(send, receive, answer, request_id, call.verdict, resources)
         self._observe(f"{answer.status // 100}xx", started + ctx.waited_seconds)
-        tracing.answered(answer.status, request_id)
+        tracing.end_request(answer.status, request_id)
         log_request(
             method=self.route.method,
             path=self.route.path,
@@ -305,9 +305,9 @@ async def _compress(answer: _Answer, asked: bytes) -> _Answer:
         return answer._replace(headers=[*answer.headers, VARY])
     content = answer.content
     return answer._replace(
-        content=await gzipped(content, constant=answer.constant)
+        content=await gzip_bytes(content, constant=answer.constant)
         if isinstance(content, bytes)
-        else gzipped_chunks(content),
+        else gzip_chunks(content),
         headers=[*answer.headers, VARY, (b"content-encoding", b"gzip")],
     )
 

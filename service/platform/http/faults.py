@@ -61,7 +61,7 @@ def read(value: Any, kind: Any, loc: Sequence[str], *, records: Sequence[Any] = 
         ValidationFailed: with every fault, up to `FAULTS_MAX`.
     """
     search = _Search(strict=strict)
-    kept = search.kept(value, kind, tuple(records), list(loc))
+    kept = search.check(value, kind, tuple(records), list(loc))
     if search.faults:
         raise ValidationFailed(*search.faults)
     try:
@@ -100,7 +100,7 @@ class _Search:
         self.faults: list[Fault] = []
         self._strict = strict
 
-    def kept(self, value: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
+    def check(self, value: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
         """Return the value without fields of a record that were sent back."""
         try:
             return self._look(value, kind, records, loc)

@@ -32,7 +32,7 @@ from service.platform.base.problem import ConcurrentModification, Fault, Problem
 from service.platform.base.secrets import Tokens, Vault, new_id
 from service.platform.clock import Clock, local_time, zone_of
 from service.platform.config import Settings
-from service.platform.data.audit import APPEND, AuditEntry, encoded
+from service.platform.data.audit import APPEND, AuditEntry, encode_entries
 from service.platform.data.blobs import Blobs
 from service.platform.data.breaker_sharing import Sharing
 from service.platform.data.database import Database, Parameters, Transaction
@@ -380,7 +380,7 @@ class Unit:
         """Send what `audit` gathered; it travels with the COMMIT."""
         entries, self._entries = self._entries, []
         if entries:
-            await (await self.begin()).post(APPEND, [self.tenant, encoded(entries)])
+            await (await self.begin()).post(APPEND, [self.tenant, encode_entries(entries)])
 
 
 class Context(Unit):
@@ -517,7 +517,7 @@ class Context(Unit):
         gate = self.resources.gate
         verdict = await gate.windows(windows)
         if verdict.outcome == "limited":
-            refusal = problem.passing(verdict.passed, verdict.retry_after_seconds)
+            refusal = problem.with_limit(verdict.passed, verdict.retry_after_seconds)
             refusal.verdict = verdict if self._caller is None else None  # a caller's answer tells the request limit
             raise refusal
 

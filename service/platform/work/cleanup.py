@@ -137,7 +137,7 @@ class Cleanup:
     async def _sweep(self) -> None:
         """Remove stored bytes that no record names: uploads killed before commit."""
         blobs, least = self._resources.blobs, self._resources.settings.storage_pause_seconds
-        listed = await blobs.listed(self._place, LISTED_AT_A_TIME)
+        listed = await blobs.list_files(self._place, LISTED_AT_A_TIME)
         self._place = listed[-1].place if len(listed) == LISTED_AT_A_TIME else ""
         stored = [item for item in listed if item.is_blob]
         unused = await _find_unused(

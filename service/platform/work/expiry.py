@@ -153,7 +153,7 @@ FORGETTING: Final = (
 """Each deletes what has expired of one kind, whoever's it is; a figure is the setting of its name."""
 
 
-async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
+async def expire_forever(resources: Resources, stopping: asyncio.Event) -> None:
     """Remove what is too old until the process stops, through failures."""
     loop, seldom_at = asyncio.get_running_loop(), 0.0
     while not stopping.is_set():

@@ -176,7 +176,7 @@ class _Own(Collector):
         yield from (state, opens, calls)
 
 
-def merged(texts: dict[str, bytes]) -> bytes:
+def merge(texts: dict[str, bytes]) -> bytes:
     """Merge the metrics of several processes, by place, into one text.
 
     Each family once, `process` before its labels.
@@ -262,7 +262,7 @@ class Exposition:
             if answer is not None:
                 up.add_metric((place,), bool(answer))
         texts = {place: answer for place, answer in answers.items() if answer}
-        return merged({self.place: self.own(), **texts}) + _text_of([up, *shared.result()])
+        return merge({self.place: self.own(), **texts}) + _text_of([up, *shared.result()])
 
     def _collect_shared(self) -> list[Metric]:
         """Return the deployment's metrics; missing answers are reported as such."""
@@ -487,7 +487,7 @@ def exposition_of(resources: Resources) -> Exposition | None:
 
 
 @asynccontextmanager
-async def exposed(resources: Resources, kind: Kind) -> AsyncIterator[None]:
+async def expose(resources: Resources, kind: Kind) -> AsyncIterator[None]:
     """Expose metrics while the context is open, where a setting asks for it.
 
     A failure of that stops nothing.

@@ -129,17 +129,17 @@ class LanguageModel:
             self._note_failure(passed, missing, type(error).__name__)
             raise missing from None
         except BaseException:  # whoever asked has gone
-            self.breaker.abandoned(passed)
+            self.breaker.abandon(passed)
             raise
-        self.breaker.succeeded(passed)
+        self.breaker.succeed(passed)
         return text
 
     def _note_failure(self, passed: int, error: NoReply, kind: str = "NoReply") -> None:
         log.warning("language_model.failed", host=httpx.URL(self._url).host, error=str(error))
         if error.counts:
-            self.breaker.failed(passed, kind, pause_seconds=error.pause_seconds)
+            self.breaker.fail(passed, kind, pause_seconds=error.pause_seconds)
         else:
-            self.breaker.abandoned(passed)
+            self.breaker.abandon(passed)
 
     async def _ask(self, messages: Sequence[Message]) -> str:
         body = {"model": self.name, "messages": messages, "stream": True}  # what every such endpoint takes

@@ -87,7 +87,7 @@ class Mail(Struct, frozen=True):
         return list(dict.fromkeys((self.to, *self.also_to, *self.cc)))
 
 
-class Handed(Struct, frozen=True, kw_only=True):
+class Delivery(Struct, frozen=True, kw_only=True):
     """The outcome of a letter that was accepted."""
 
     path: Path | None
@@ -102,11 +102,11 @@ class UnfitMail(ValueError):
     """The letter is too large, or something of it could leave its place."""
 
 
-class NotTaken(Exception):
+class NotAccepted(Exception):
     """The mail server did not accept a letter this time."""
 
 
-class NotReached(NotTaken):
+class NotReached(NotAccepted):
     """The mail server did not answer; the message has its address."""
 
 
@@ -155,7 +155,7 @@ def invitation(
     A token of None: its reader has an account already, and so cannot join another organization. `inviter` is an e-mail,
     or how records name who called.
     """
-    organization = plain(organization)
+    organization = one_line(organization)
     way = (
         "This address already has a Cushion account with another organization, so the invitation cannot be accepted "
         "with it. Ask to be invited under another address."
@@ -165,8 +165,8 @@ def invitation(
     return Mail(
         to,
         f"Invitation to {organization} on Cushion"[:SUBJECT_CHARACTERS],
-        f"Hello {plain(full_name)},\n\n"
-        f"{plain(inviter)} invites you to join {organization} on Cushion.\n\n"
+        f"Hello {one_line(full_name)},\n\n"
+        f"{one_line(inviter)} invites you to join {organization} on Cushion.\n\n"
         f"{way}\n\n"
         f"The invitation ends on {_moment(expires_at)}. If you expected none, ignore this letter.\n",
     )
@@ -177,7 +177,7 @@ def password_reset(settings: Settings, *, to: str, full_name: str, token: str, e
     return Mail(
         to,
         "Reset your Cushion password",
-        f"Hello {plain(full_name)},\n\n"
+        f"Hello {one_line(full_name)},\n\n"
         "Somebody, most likely you, asked for a new password of your Cushion account.\n\n"
         f"Choose it here:\n\n    {console_link(settings, 'reset-password', token=token)}\n\n"
         f"This is good once, until {_moment(expires_at)}. If you did not ask for it, ignore this letter: "
@@ -197,7 +197,7 @@ def _moment(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d at %H:%M %Z}"
 
 
-def plain(name: str, most: int = NAME_CHARACTERS) -> str:
+def one_line(name: str, most: int = NAME_CHARACTERS) -> str:
     """Return a name on one line, without invisible characters.
 
     Controls, direction marks, and the beginning of an encoded word.
@@ -220,12 +220,12 @@ async def post(unit: Unit, mail: Mail) -> str:
         UnfitMail: it cannot be sent.
     """
     sealed = _Sealed(new_id().hex, unit.now(), mail)
-    written(unit.settings, sealed.id, sealed.written_at, mail)
+    render(unit.settings, sealed.id, sealed.written_at, mail)
     seal = unit.resources.vault.seal(PURPOSE, msgspec.json.encode(sealed))
     return await unit.enqueue("mail.send", queue="priority", arguments={"mail": seal})
 
 
-def concerns(unit: Unit, seal: str, email: str) -> bool:
+def mentions(unit: Unit, seal: str, email: str) -> bool:
     """Return whether a job's letter goes to an e-mail or names it.
 
     A letter that cannot be opened does neither.
@@ -251,17 +251,17 @@ async def send(unit: Unit, arguments: dict[str, Any]) -> None:
         raise PermanentError("the mail was sealed with another secret key") from None
     sealed = msgspec.json.decode(raw, type=_Sealed)
     await unit.commit()  # no connection is held while the mail server takes its time
-    await hand(unit.settings, unit.resources.breakers["mail"], sealed.id, sealed.written_at, sealed.mail)
+    await deliver(unit.settings, unit.resources.breakers["mail"], sealed.id, sealed.written_at, sealed.mail)
 
 
-async def hand(
+async def deliver(
     settings: Settings,
     breaker: Breaker,
     id_: str,
     written_at: datetime,
     mail: Mail,
     only: Sequence[str] | None = None,
-) -> Handed:
+) -> Delivery:
     """Send a letter at once, or write it into the data folder without a server.
 
     Args:
@@ -274,7 +274,7 @@ async def hand(
         NotTaken, OSError: this time nobody got it; NotReached where the server said nothing of it.
         Away: it is left alone, since nobody reached it lately. Whatever it says of one letter is no reason for that.
     """
-    content = written(settings, id_, written_at, mail)
+    content = render(settings, id_, written_at, mail)
     if settings.smtp_url is not None:
         to = [envelope(address) for address in (mail.recipients if only is None else only)]
         passed = breaker.enter()
@@ -285,14 +285,14 @@ async def hand(
         except Exception as error:
             MAILS.labels("failed").inc()
             if isinstance(error, NotReached | OSError):
-                breaker.failed(passed, type(error).__name__)
+                breaker.fail(passed, type(error).__name__)
             else:
-                breaker.succeeded(passed)
+                breaker.succeed(passed)
             raise
         except BaseException:  # out of its time, or the worker is stopping
-            breaker.abandoned(passed)
+            breaker.abandon(passed)
             raise
-        breaker.succeeded(passed)
+        breaker.succeed(passed)
         MAILS.labels("sent").inc()
         log.info("mail.sent", id=id_, refused=len(handed.refused), postponed=len(handed.postponed))
         return handed
@@ -300,7 +300,7 @@ async def hand(
         path = await asyncio.to_thread(_write_file, settings.data_dir / FOLDER, f"{id_}.eml", content)
         MAILS.labels("written").inc()
         log.info("mail.written", path=str(path))
-        return Handed(path=path, refused={}, postponed={})
+        return Delivery(path=path, refused={}, postponed={})
     raise PermanentError("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
 
 
@@ -321,7 +321,7 @@ def _check(mail: Mail) -> None:
         raise UnfitMail(f"the attachments of a mail have at most {ATTACHED_BYTES:,} bytes")
 
 
-def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
+def render(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
     """Return the letter as it goes over the wire.
 
     Raises:
@@ -345,7 +345,9 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
         message.set_content(mail.text, cte="7bit" if short else "quoted-printable")
         for attachment in mail.attachments:
             kind, _, subtype = attachment.media_type.partition("/")
-            message.add_attachment(attachment.content, maintype=kind, subtype=subtype, filename=plain(attachment.name))
+            message.add_attachment(
+                attachment.content, maintype=kind, subtype=subtype, filename=one_line(attachment.name)
+            )
         if mail.attachments:
             message.set_boundary(f"part-{id_}")  # not of chance: each attempt sends the very same letter
         stream = BytesIO()
@@ -368,8 +370,8 @@ def sender_of(settings: Settings) -> str:
         UnfitAddress: `mail_from` has none.
     """
     _, address = parseaddr(settings.mail_from)
-    plain = settings.mail_from.isprintable() and "=?" not in settings.mail_from
-    if not plain or not address.isascii() or len(settings.mail_from) > SENDER_CHARACTERS:
+    one_line = settings.mail_from.isprintable() and "=?" not in settings.mail_from
+    if not one_line or not address.isascii() or len(settings.mail_from) > SENDER_CHARACTERS:
         raise UnfitAddress("expected a sender such as Cushion <cushion@example.com>")
     return envelope(address)
 
@@ -397,7 +399,7 @@ def server_of(url: str) -> Server:
     )
 
 
-async def _deliver(server: Server, settings: Settings, to: list[str], content: bytes) -> Handed:
+async def _deliver(server: Server, settings: Settings, to: list[str], content: bytes) -> Delivery:
     """Give a letter to the mail server, for whichever of these addresses it takes it."""
     client = aiosmtplib.SMTP(
         hostname=server.host,
@@ -424,12 +426,12 @@ async def _deliver(server: Server, settings: Settings, to: list[str], content: b
         if _is_permanent(refused):
             raise PermanentError(f"the mail server refused: {_reply_text(refused, to)}") from None
         spoke = isinstance(refused, SMTPResponseException | SMTPRecipientsRefused)
-        raise (NotTaken if spoke else NotReached)(
+        raise (NotAccepted if spoke else NotReached)(
             f"the mail server did not take it: {_reply_text(refused, to)}"
         ) from None
     words = {address: _hide(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
     final = {address for address, answer in some.items() if 500 <= answer.code < 600}
-    return Handed(
+    return Delivery(
         path=None,
         refused={address: text for address, text in words.items() if address in final},
         postponed={address: text for address, text in words.items() if address not in final},

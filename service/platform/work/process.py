@@ -24,7 +24,7 @@ from service.platform.base.breaker import Breaker, Limits
 from service.platform.base.breakers import Breakers
 from service.platform.base.compute import Compute
 from service.platform.base.memory import Memory
-from service.platform.base.secrets import Tokens, Vault, kept_secret_key
+from service.platform.base.secrets import Tokens, Vault, read_or_make_secret_key
 from service.platform.clock import SystemClock
 from service.platform.config import ConfigError, Settings
 from service.platform.data.blobs import Blobs
@@ -194,7 +194,7 @@ def secret_key(settings: Settings) -> str:
     if not settings.embedded or settings.data_dir is None:
         raise ConfigError("CUSHION_SECRET_KEY is needed with a database of your own: at least 32 random characters")
     try:
-        return kept_secret_key(settings.data_dir / "secret_key")
+        return read_or_make_secret_key(settings.data_dir / "secret_key")
     except ValueError as error:
         raise ConfigError(str(error)) from error
 

@@ -211,7 +211,7 @@ class Runner:
                 await self._finish(unit, job, "completed", None)
                 await unit.commit()
         finally:
-            self._resources.sharing.changed(unit.tenant)
+            self._resources.sharing.announce_change(unit.tenant)
 
     async def _finish(self, unit: Unit, job: _Attempt, status: str, error: str | None) -> None:
         count = await unit.execute(
