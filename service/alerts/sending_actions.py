@@ -24,7 +24,7 @@ from service.platform.base.secrets import BadSeal, new_id
 from service.platform.unit.context import Unit
 from service.platform.work.attempt import GONE, Attempt, attempt, failed_attempt
 from service.platform.work.jobs import PermanentError
-from service.platform.work.mail import Attachment, Delivery, Mail, NotAccepted, NotReached, UnfitMail, deliver
+from service.platform.work.mail import Attachment, Mail, MailDelivery, NotAccepted, NotReached, UnfitMail, deliver
 from service.platform.work.mail_address import UnfitAddress, envelope
 
 MAIL_SECONDS: Final = 60.0
@@ -172,7 +172,7 @@ async def _mail(
     return _handover(now, len(to), handed)
 
 
-def _handover(now: datetime, asked: int, handed: Delivery) -> SendResult:
+def _handover(now: datetime, asked: int, handed: MailDelivery) -> SendResult:
     lost, later = handed.refused, handed.postponed
     taken = asked - len(lost) - len(later)
     if handed.path is not None:

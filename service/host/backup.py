@@ -73,7 +73,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     blob_bytes: int
     damaged: list[str]
     """Blobs that were found damaged, and are left out."""
-    heads: list[store.ChainHead]
+    heads: list[store.AuditHead]
     owner: str
     """The database's, whom policies name."""
     definers: list[str]

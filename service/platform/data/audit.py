@@ -29,7 +29,7 @@ START: Final = bytes(32)
 """What stands in for the hash before a tenant's first entry."""
 
 
-class AuditEntry(Struct, frozen=True, kw_only=True):
+class ChainEntry(Struct, frozen=True, kw_only=True):
     """An event as it is appended: the columns of the audit log that a writer fills."""
 
     id: UUID
@@ -48,7 +48,7 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     """The text of a JSON object."""
 
 
-def encode_entries(entries: list[AuditEntry]) -> str:
+def encode_entries(entries: list[ChainEntry]) -> str:
     """Encode entries as `append_audit` takes them."""
     return msgspec.json.encode(entries).decode()
 

@@ -245,7 +245,7 @@ class Sharing:
                             if message is not None and message["type"] == "message":
                                 self._follow(message["data"])
                 except (RedisError, OSError) as error:
-                    log.debug("resilience.alone", error=type(error).__name__)
+                    log.debug("resilience.redis_away", error=type(error).__name__)
                 await asyncio.sleep(RETURN_SECONDS)
         finally:
             with suppress(RedisError, OSError, asyncio.CancelledError, TimeoutError):
@@ -256,7 +256,7 @@ class Sharing:
         try:
             order = _decode_order(raw)
         except msgspec.MsgspecError:
-            log.warning("resilience.strange")
+            log.warning("resilience.unknown_order")
             return
         if order.sender == self._breakers.process:
             return

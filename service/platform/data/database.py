@@ -241,7 +241,7 @@ class _Connection(AsyncConnection[Any]):
 
     def _give_up(self) -> None:
         """Close the connection under its user; a cancelled psycopg would wait on."""
-        log.warning("database.silent", seconds=self.silence_seconds)
+        log.warning("database.no_answer", seconds=self.silence_seconds)
         with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as place:
             place.shutdown(socket.SHUT_RDWR)
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, AuditEntry, encode_entries
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
 from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources, Unit
 
@@ -121,7 +121,7 @@ async def write_calls(resources: Resources) -> None:
         except Unavailable:
             raise
         except Exception as error:  # one tenant's fault keeps no other back
-            log.error("calls.untold", tenant_id=tenant.tenant_id, error=repr(error))
+            log.error("calls.not_written", tenant_id=tenant.tenant_id, error=repr(error))
 
 
 class _Tenant(Struct):
@@ -141,9 +141,9 @@ async def has_unwritten(unit: Unit, moment: datetime) -> bool:
     return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM calls WHERE since <= %s)", [moment]))
 
 
-def _entry(group: Counted, emails: dict[UUID | None, str]) -> AuditEntry:
+def _entry(group: Counted, emails: dict[UUID | None, str]) -> ChainEntry:
     details = {"calls": group.calls, "formulas": group.formulas, "first_at": group.first_at}
-    return AuditEntry(
+    return ChainEntry(
         id=new_id(),
         occurred_at=group.last_at,
         user_id=group.user_id,

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, AuditEntry, encode_entries
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
 from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources
 
@@ -144,7 +144,7 @@ async def _tell_forever(resources: Resources) -> None:
         try:
             await numbers_of(resources).report(resources)
         except Exception as error:
-            log.warning("events.untold", error=repr(error))
+            log.warning("events.not_reported", error=repr(error))
 
 
 async def note_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> None:
@@ -174,7 +174,7 @@ async def report_missing(resources: Resources, waiting_since: datetime | None) -
             missing = sum(gap.last - gap.first + 1 for gap in gaps)
             log.error("events.missing", tenant_id=source.tenant_id, source=source.source, missing=missing)
             details = {"missing": missing, "gaps": [[gap.first, gap.last] for gap in gaps[:GAPS_TOLD]]}
-            entry = AuditEntry(
+            entry = ChainEntry(
                 id=new_id(),
                 occurred_at=resources.clock.now(),
                 action=MISSING,

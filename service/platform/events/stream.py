@@ -24,7 +24,7 @@ from redis.exceptions import ResponseError
 from service.platform.base.caller import NOBODY
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, AuditEntry, encode_entries
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
 from service.platform.events.calls import LOOKS, count, emails_of, write_calls
 from service.platform.events.numbers import (
     TIMES_A_GAP,
@@ -113,7 +113,7 @@ async def publish(resources: Resources, event: Event) -> None:
             )
             return
     except Exception as error:
-        log.warning("event.past_the_stream", action=event.action, request_id=event.request_id, error=repr(error))
+        log.warning("event.written_directly", action=event.action, request_id=event.request_id, error=repr(error))
     try:
         await _write(resources, event.tenant_id, [sent])
     except Exception as error:
@@ -219,9 +219,9 @@ async def _write(resources: Resources, tenant_id: UUID, events: list[Sent]) -> N
             await tx.execute(APPEND, [tenant_id, encode_entries([_entry(event, emails) for event in alone])])
 
 
-def _entry(event: Event, emails: dict[UUID | None, str]) -> AuditEntry:
+def _entry(event: Event, emails: dict[UUID | None, str]) -> ChainEntry:
     subject = event.subject
-    return AuditEntry(
+    return ChainEntry(
         id=event.id,
         occurred_at=event.occurred_at,
         user_id=event.user_id,

@@ -87,7 +87,7 @@ class Connections:
         needed = FILES_OF_THE_PROCESS + 2 * self._connections
         permitted = room_for(needed)
         if permitted < needed:
-            log.warning("places.few_files", needed=needed, permitted=permitted)
+            log.warning("connections.few_files", needed=needed, permitted=permitted)
         watch = asyncio.create_task(self._watch())
         try:
             yield
@@ -139,7 +139,7 @@ class Connections:
                 else:
                     self._idle.clear()
             except Exception as error:  # it goes on: without these looks an address may hold every connection
-                log.error("places.watch_failed", exc_info=error)
+                log.error("connections.watch_failed", exc_info=error)
 
     def _close_idle(self) -> None:
         """Close idle connections of addresses that have more than their share.
@@ -166,7 +166,7 @@ class Connections:
                 ended = connections[: counts[origin] - self._share]
                 for file, peer in ended:
                     _end(file, peer)
-                log.warning("places.parted", origin=origin, connections=counts[origin], ended=len(ended))
+                log.warning("connections.closed", origin=origin, connections=counts[origin], ended=len(ended))
 
 
 def room_for(files: int) -> int:

@@ -32,7 +32,7 @@ from service.platform.base.problem import ConcurrentModification, Fault, Problem
 from service.platform.base.secrets import Tokens, Vault, new_id
 from service.platform.clock import Clock, local_time, zone_of
 from service.platform.config import Settings
-from service.platform.data.audit import APPEND, AuditEntry, encode_entries
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
 from service.platform.data.blobs import Blobs
 from service.platform.data.breaker_sharing import Sharing
 from service.platform.data.database import Database, Parameters, Transaction
@@ -140,7 +140,7 @@ class Unit:
         self._reads: Database | None = None
         self.has_begun = False
         """Whether it ever had a transaction."""
-        self._entries: list[AuditEntry] = []
+        self._entries: list[ChainEntry] = []
         self._after_commit: list[Callable[[], Awaitable[None]]] = []
         self._on_rollback: list[Callable[[], Awaitable[None]]] = []
         self._afterwards: list[Callable[[], Awaitable[None]]] = []
@@ -303,7 +303,7 @@ class Unit:
             try:
                 await work()
             except Exception as error:
-                log.error("afterwards.failed", exc_info=error)
+                log.error("after_answer.failed", exc_info=error)
 
     def on_rollback(self, undo: Callable[[], Awaitable[None]]) -> None:
         """Run this if the transaction fails, to remove what was written outside of it."""
@@ -361,7 +361,7 @@ class Unit:
         `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id; else whoever asked for a job.
         """
         self._entries.append(
-            AuditEntry(
+            ChainEntry(
                 **{"request_id": self.request_id, **msgspec.structs.asdict(self._asked_by), **who},
                 id=new_id(),
                 occurred_at=self.now(),

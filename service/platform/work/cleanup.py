@@ -70,13 +70,13 @@ async def _sweep_copies(resources: Resources) -> None:
 
 
 async def _find_unused(resources: Resources, keys: list[str], sizes: list[int] | list[None]) -> set[str]:
-    class Row(Struct):
+    class Key(Struct):
         key: str
 
     if not keys:
         return set()
     async with resources.database.transaction() as tx:
-        rows = await tx.fetch_all(Row, "SELECT key FROM unused_blobs(%s::text[], %s::bigint[]) AS key", [keys, sizes])
+        rows = await tx.fetch_all(Key, "SELECT key FROM unused_blobs(%s::text[], %s::bigint[]) AS key", [keys, sizes])
     return {row.key for row in rows}
 
 
@@ -107,7 +107,9 @@ class Cleanup:
             deployment = str(await tx.fetch_value("SELECT id FROM deployment"))
         if await self._resources.blobs.is_of(deployment):
             return True
-        log.warning("storage.foreign", detail="another deployment's database owns the blob store: nothing is removed")
+        log.warning(
+            "storage.other_deployment", detail="another deployment's database owns the blob store: nothing is removed"
+        )
         return False
 
     async def _free(self) -> None:
@@ -174,7 +176,7 @@ async def clean_up_forever(resources: Resources, stopping: asyncio.Event) -> Non
         try:
             await cleanup.round()
         except (Problem, OSError) as error:
-            log.warning("storage.tidying_failed", error=repr(error))
+            log.warning("storage.cleanup_failed", error=repr(error))
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), pause_seconds(resources))
 

@@ -281,7 +281,7 @@ class Exposition:
             except Exception as error:
                 answer.cancel()
                 up.add_metric((name,), 0)
-                log.info("metrics.unread", figures=name, error=repr(error))
+                log.info("metrics.missing", figures=name, error=repr(error))
         return families
 
     # Siblings ---------------------------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ class Exposition:
                     caller.settimeout(ANSWER_SECONDS)
                     caller.sendall(self.own())
             except Exception as error:  # the next one is answered none the less
-                log.info("metrics.not_told", error=repr(error))
+                log.info("metrics.not_served", error=repr(error))
 
     def _ask(self, place: str) -> bytes | None:
         """Return a sibling's metrics; empty where it is silent, None where it is dead."""
@@ -367,7 +367,7 @@ class Exposition:
                     server = _Server(host, port, self.text)
                 except OSError as error:
                     if not warned:
-                        log.error("metrics.port", host=host, port=port, error=error.strerror)
+                        log.error("metrics.port_unavailable", host=host, port=port, error=error.strerror)
                     warned = True
                     self._closed.wait(BIND_AGAIN_SECONDS)
                     continue

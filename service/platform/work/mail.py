@@ -87,7 +87,7 @@ class Mail(Struct, frozen=True):
         return list(dict.fromkeys((self.to, *self.also_to, *self.cc)))
 
 
-class Delivery(Struct, frozen=True, kw_only=True):
+class MailDelivery(Struct, frozen=True, kw_only=True):
     """The outcome of a letter that was accepted."""
 
     path: Path | None
@@ -261,7 +261,7 @@ async def deliver(
     written_at: datetime,
     mail: Mail,
     only: Sequence[str] | None = None,
-) -> Delivery:
+) -> MailDelivery:
     """Send a letter at once, or write it into the data folder without a server.
 
     Args:
@@ -300,7 +300,7 @@ async def deliver(
         path = await asyncio.to_thread(_write_file, settings.data_dir / FOLDER, f"{id_}.eml", content)
         MAILS.labels("written").inc()
         log.info("mail.written", path=str(path))
-        return Delivery(path=path, refused={}, postponed={})
+        return MailDelivery(path=path, refused={}, postponed={})
     raise PermanentError("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
 
 
@@ -399,7 +399,7 @@ def server_of(url: str) -> Server:
     )
 
 
-async def _deliver(server: Server, settings: Settings, to: list[str], content: bytes) -> Delivery:
+async def _deliver(server: Server, settings: Settings, to: list[str], content: bytes) -> MailDelivery:
     """Give a letter to the mail server, for whichever of these addresses it takes it."""
     client = aiosmtplib.SMTP(
         hostname=server.host,
@@ -431,7 +431,7 @@ async def _deliver(server: Server, settings: Settings, to: list[str], content: b
         ) from None
     words = {address: _hide(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
     final = {address for address, answer in some.items() if 500 <= answer.code < 600}
-    return Delivery(
+    return MailDelivery(
         path=None,
         refused={address: text for address, text in words.items() if address in final},
         postponed={address: text for address, text in words.items() if address not in final},

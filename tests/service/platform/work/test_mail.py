@@ -34,7 +34,7 @@ from service.platform.config import ConfigError, Settings
 from service.platform.unit.context import Resources, Unit
 from service.platform.work import mail
 from service.platform.work.jobs import PermanentError
-from service.platform.work.mail import Attachment, Delivery, Mail, NotAccepted, UnfitMail
+from service.platform.work.mail import Attachment, Mail, MailDelivery, NotAccepted, UnfitMail
 from service.platform.work.mail_address import UnfitAddress
 from service.platform.work.process import check_mail
 from service.platform.work.queues import dispatch
@@ -673,7 +673,7 @@ def test_each_recipient_has_an_outcome(
 ) -> None:
     letter, post = Mail("a@x.com", "s", "t", also_to=("b@x.com",), cc=("c@x.com",)), Post(says)
 
-    async def run() -> Delivery | Exception:
+    async def run() -> MailDelivery | Exception:
         async with server(post) as port:
             try:
                 return await mail.deliver(
