@@ -74,7 +74,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     secret_key: Annotated[str, Meta(min_length=32)] | None = None
     """signs tokens; unset on the embedded default: made once and kept in the data folder"""
     embedded: bool = False
-    """told by `cushion serve` to its children: the deployment is one machine's own; not set by hand"""
+    """set by `cushion serve` for its children: the deployment is one machine's own; not set by hand"""
     strict: bool = False
     """answer 500 where a refusal is not among those that its route lists: for tests and staging"""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -85,7 +85,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     metrics_host: str = "127.0.0.1"
     """address that this port listens on; whoever reaches it reads them"""
     metrics_on_api: bool = False
-    """have GET /metrics of the API tell them, too, to everybody; off: 404"""
+    """serve them at GET /metrics of the API, too, to everybody; off: 404"""
 
     otlp_url: str | None = None
     """OpenTelemetry collector that traces are sent to by OTLP over HTTP: http://host:4318; unset: none; needs pip
@@ -243,7 +243,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     signing_seconds: Annotated[int, Meta(ge=1, le=600)] = 30
     """time in which the signing service must answer"""
     signing_certificate: Path | None = None
-    """PKCS#12 file that seals PDFs; unset on the embedded default: a self-signed one is made and kept"""
+    """PKCS#12 file that seals PDFs; unset on the embedded default: a self-signed one is created"""
     signing_passphrase: str | None = None
     """passphrase of that file; unset: it has none"""
     export_ttl_seconds: Annotated[int, Meta(ge=1)] = 604_800
@@ -356,7 +356,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     calls_together_seconds: Annotated[int, Meta(ge=1, le=3600)] = 60
     """time in which a caller's calculations on a workbook are one entry of the audit log"""
     event_gap_seconds: Annotated[int, Meta(ge=1)] = 60
-    """how long an event may be on its way before the audit log tells that it is missing"""
+    """how long an event may be on its way before the audit log names it as missing"""
     database_connections: Annotated[int, Meta(ge=2, le=1000)] = 10
     """connections of one process to PostgreSQL; half at most for one tenant"""
     statement_seconds: Annotated[int, Meta(ge=1)] = 30
@@ -398,10 +398,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     job_backoff_seconds: Annotated[int, Meta(ge=0)] = 2
     """pause before the second run of a job; doubles with each run"""
     drain_seconds: Annotated[int, Meta(ge=0, le=300)] | None = None
-    """time for which an API process that is told to stop still serves, and says that it is not ready, so that a
+    """time for which an API process that has to stop still serves, and says that it is not ready, so that a
     balancer sends its requests elsewhere; unset: 5, on the embedded default 0"""
     worker_drain_seconds: Annotated[int, Meta(ge=0, le=3600)] = 45
-    """time in which a worker that is told to stop ends its jobs; the others go back to the queue"""
+    """time in which a worker that has to stop ends its jobs; the others go back to the queue"""
     worker_jobs: Annotated[int, Meta(ge=1, le=256)] = 4
     """jobs that one worker runs at a time in each queue"""
     tenant_waiters: Annotated[int, Meta(ge=0)] = 8

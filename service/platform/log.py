@@ -125,7 +125,5 @@ def log_cause(refusal: Exception) -> None:
 def _dump(event: Any, **_: Any) -> str:
     try:
         return orjson.dumps(event, default=str).decode()
-    except (
-        TypeError
-    ):  # half of a surrogate pair, a number past 64 bits: a line of the log must not fail whoever writes it
+    except TypeError:  # half of a surrogate pair, a number past 64 bits: a line of the log must not fail its writer
         return json.dumps(event, default=str)

@@ -243,7 +243,7 @@ def _parse_networks(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Net
     return parsed
 
 
-# How PostgreSQL tells it --------------------------------------------------------------------------------------------
+# From PostgreSQL -----------------------------------------------------------------------------------------------------
 
 
 class _TenantSettings(Struct):

@@ -167,7 +167,7 @@ class AuditChain:
         self.last: Record | None = None
         """The entry that went by last."""
         self._changed: dict[int, str] = {}
-        """Entries that do not give their hash, with the one that they give: a later one may tell it."""
+        """Entries whose hash is wrong, with the right one: a later entry may name it."""
 
     def fault(self, record: Record) -> str | None:
         """Return why the next entry does not fit where it stands; None where it does."""

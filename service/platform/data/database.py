@@ -47,10 +47,10 @@ START_PAUSE_SECONDS = 0.2
 """Between its attempts."""
 
 LOOK_SECONDS = 2.0
-"""In which a server that is there answers whoever connects anew."""
+"""In which a server that is there answers a new connection."""
 
 RECONNECT_SECONDS = 2.0
-"""For which the pool tries to replace a lost connection; then whoever wants one has it try again. Left to itself it
+"""For which the pool tries to replace a lost connection; then the next caller has it try again. Left to itself it
 waits twice as long after each attempt, and so long after the server is back."""
 
 SILENCE_SECONDS = 5
@@ -59,7 +59,7 @@ SILENCE_SECONDS = 5
 WAITING = 1_000
 """Units of work that may wait for one of their tenant's share: what is done within those seconds."""
 
-MIGRATION_LOCK = 0x43555348  # one migrator at a time, whoever else uses advisory locks
+MIGRATION_LOCK = 0x43555348  # one migrator at a time, beside other users of advisory locks
 
 set_json_dumps(msgspec.json.encode)
 set_json_loads(msgspec.json.decode)
@@ -266,7 +266,7 @@ class Database:
         # Two at least for each tenant: a job's heart beats beside its work.
         self._semaphore = FairSemaphore(max(3, connections), waiting=WAITING)
         self.committed: Callable[[UUID | str, int], Awaitable[None]] | None = None
-        """Is told the tenant of each transaction that wrote, and a position of the server's log behind its commit."""
+        """Called with the tenant of each transaction that wrote, and a position of the server's log behind its commit."""
         if breaker.service == "database":  # of a replica nothing is told
             DATABASE_WAITING.set_function(lambda: self._semaphore.waiting)
             DATABASE_CONNECTIONS.labels("in_use").set_function(self._in_use)
@@ -303,7 +303,7 @@ class Database:
             ConfigError: the URL logs in as somebody who could do more than the service may.
         """
         await self._pool.open()
-        # The pool gives up soon, and a start may meet a server that starts too: looks tell when it is there.
+        # The pool gives up soon, and a start may meet a server that starts too: checks show when it is there.
         self._lookout.suspect()
         end = time.monotonic() + START_SECONDS
         try:
@@ -678,7 +678,7 @@ def verify(database_url: str) -> None:
 def give_password(owner_url: str, service_url: str) -> bool:
     """Set the role's password from its URL; return False where the URL has none.
 
-    The server is told the password's SCRAM verifier, so that no log of statements holds it.
+    The server gets the password's SCRAM verifier, so that no log of statements holds it.
     """
     stats = conninfo_to_dict(service_url)
     password = stats.get("password")

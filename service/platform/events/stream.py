@@ -67,7 +67,7 @@ class Event(Struct, frozen=True, kw_only=True):
     user_agent: str | None = None
     subject: Subject | None = None
     counted: bool = False
-    """Whether it is told as one of many: see `calls`."""
+    """Whether it is counted with others of its kind: see `calls`."""
 
 
 class Sent(Struct, frozen=True):

@@ -41,7 +41,7 @@ async def admit(ctx: Context, route: Route) -> GateVerdict:
         )  # all that is said then, else clients would give up their tokens
         raise
     try:
-        _check_maintenance(ctx, route, verdict)  # of which the gate may just have told
+        _check_maintenance(ctx, route, verdict)  # which the gate may just have reported
         _check_flag(ctx, route)
     except Problem as refusal:
         raise _with(refusal, verdict) from None

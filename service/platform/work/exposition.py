@@ -48,7 +48,7 @@ Kind = Literal["api", "worker"]
 PLACES_MOST: Final = 128
 """Processes of one kind on a machine."""
 ANSWER_SECONDS: Final = 2.0
-"""In which another process, PostgreSQL and Redis must have answered; what has not is told as missing."""
+"""In which another process, PostgreSQL and Redis must have answered; others are reported as missing."""
 ANSWER_BYTES_MAX: Final = 16 * 1024 * 1024
 KEPT_SECONDS: Final = 1.0
 """How long an answer is given again, so that asking often costs nothing."""

@@ -128,7 +128,7 @@ class LanguageModel:
             missing = NoReply(f"no answer: {type(error).__name__}")
             self._note_failure(passed, missing, type(error).__name__)
             raise missing from None
-        except BaseException:  # whoever asked has gone
+        except BaseException:  # the caller has gone
             self.breaker.abandon(passed)
             raise
         self.breaker.succeed(passed)

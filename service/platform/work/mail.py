@@ -349,7 +349,7 @@ def render(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> by
                 attachment.content, maintype=kind, subtype=subtype, filename=one_line(attachment.name)
             )
         if mail.attachments:
-            message.set_boundary(f"part-{id_}")  # not of chance: each attempt sends the very same letter
+            message.set_boundary(f"part-{id_}")  # not random: each attempt sends the very same letter
         stream = BytesIO()
         BytesGenerator(stream).flatten(message)
     except (ValueError, UnicodeError) as error:
