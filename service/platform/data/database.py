@@ -266,7 +266,7 @@ class Database:
         # Two at least for each tenant: a job's heart beats beside its work.
         self._semaphore = FairSemaphore(max(3, connections), waiting=WAITING)
         self.committed: Callable[[UUID | str, int], Awaitable[None]] | None = None
-        """Called with the tenant of each transaction that wrote, and a position of the server's log behind its commit."""
+        """Called with the tenant of each transaction that wrote, and the server's log position behind it."""
         if breaker.service == "database":  # of a replica nothing is told
             DATABASE_WAITING.set_function(lambda: self._semaphore.waiting)
             DATABASE_CONNECTIONS.labels("in_use").set_function(self._in_use)
