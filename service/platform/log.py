@@ -75,10 +75,7 @@ def configure(level: str = "info") -> None:
 
 
 class _Lines:
-    """Standard error, where a line that cannot be written is dropped.
-
-    A full disk must fail no request that logs.
-    """
+    """Standard error, where a line that cannot be written is dropped."""
 
     def write(self, text: str) -> None:
         with suppress(OSError):

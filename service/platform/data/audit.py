@@ -54,10 +54,7 @@ def encode_entries(entries: list[ChainEntry]) -> str:
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An entry as it is stored, each field in the text that is hashed.
-
-    Also a line of an export.
-    """
+    """An entry as it is stored, each field in the text that is hashed."""
 
     tenant_id: str
     sequence: int

@@ -218,10 +218,8 @@ class Sharing:
         untold, self._unreported = self._unreported, []
         try:
             own = self.own
-            await self._pipeline(
-                "EVAL", _REPORT, 2, PROCESSES, HISTORY, own.process, _encode(own), GONE_SECONDS, HISTORY_MAX,
-                HISTORY_SECONDS, *map(_encode, untold),
-            )  # fmt: skip
+            figures = (own.process, _encode(own), GONE_SECONDS, HISTORY_MAX, HISTORY_SECONDS)
+            await self._pipeline("EVAL", _REPORT, 2, PROCESSES, HISTORY, *figures, *map(_encode, untold))
         except BaseException:
             self._unreported = [*untold, *self._unreported][-CHANGES_WAITING_MAX:]
             raise

@@ -102,10 +102,7 @@ def _columns(cursor: Any) -> list[str]:
 
 
 def like_pattern(text: str | None) -> str | None:
-    """Return a LIKE pattern that matches a text anywhere; None without a text.
-
-    The text's own wildcards are taken literally.
-    """
+    """Return a LIKE pattern that matches a text anywhere; None without a text."""
     if not text:
         return None
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -139,10 +136,7 @@ def named_refusals() -> Iterator[None]:
 
 
 class Transaction:
-    """One transaction of one tenant, in pipeline mode.
-
-    BEGIN, the tenant and the first statement go out together.
-    """
+    """One transaction of one tenant, in pipeline mode."""
 
     def __init__(self, connection: AsyncConnection[Any], pipeline: AsyncPipeline | None) -> None:
         self._connection = connection
@@ -204,10 +198,7 @@ class Transaction:
 
 
 class BulkTransaction(Transaction):
-    """One transaction of one tenant that moves many rows.
-
-    It is outside of pipeline mode, which knows no COPY.
-    """
+    """One transaction of one tenant that moves many rows."""
 
     async def copy(self, sql: str, blocks: Iterable[bytes]) -> None:
         """Send a `COPY ... FROM STDIN` with its data, in blocks of any size.
@@ -247,10 +238,7 @@ class _Connection(AsyncConnection[Any]):
 
 
 class Database:
-    """The connections of one process, half of them at most for one tenant.
-
-    A lock may be waited for by many at once.
-    """
+    """The connections of one process, half of them at most for one tenant."""
 
     def __init__(self, url: str, *, connections: int, statement_seconds: int, breaker: Breaker) -> None:
         self._url = url
@@ -556,10 +544,7 @@ async def connect_alone(url: str, name: str, *, statement_seconds: int) -> Async
 
 
 async def readable(file: int, seconds: float) -> bool:
-    """Return whether there is something to read within the time.
-
-    psycopg's own wait looks ten times a second.
-    """
+    """Return whether there is something to read within the time."""
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(file, arrived.set)
     try:
@@ -694,10 +679,7 @@ def give_password(owner_url: str, service_url: str) -> bool:
 
 
 def as_service(owner_url: str) -> str:
-    """Return the owner's connection URL as the service's role.
-
-    For a database where the role may log in without a password.
-    """
+    """Return the owner's connection URL as the service's role."""
     return make_conninfo(owner_url, user=SERVICE_ROLE)
 
 

@@ -176,10 +176,7 @@ def _check_flag(ctx: Context, route: Route) -> None:
 
 
 def _passes(ctx: Context, caller: Caller, verdict: GateVerdict) -> bool:
-    """Return whether the caller works on during maintenance.
-
-    `verdict` is of the tenant that they belong to.
-    """
+    """Return whether the caller works on during maintenance."""
     home = verdict.tenant
     return home is not None and caller.kind in ("user", "operator") and _is_operators(ctx, caller.role, home)
 
@@ -196,10 +193,7 @@ def _is_system_key(ctx: Context, key: bytes) -> bool:
 
 
 async def _system(ctx: Context, route: Route) -> GateVerdict:
-    """Admit the deployment's own key, which administers the tenant that it names.
-
-    Whatever that tenant's status is.
-    """
+    """Admit the deployment's own key, which administers the tenant that it names."""
     windows = route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if route.windows else ()
     verdict = _check_verdict(await ctx.resources.gate.system(windows, counted=route.limited))
     try:

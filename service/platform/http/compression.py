@@ -49,10 +49,7 @@ def is_compressible(status: int, media_type: str, headers: list[tuple[bytes, byt
 
 
 def takes_gzip(asked: bytes) -> bool:
-    """Return whether a value of Accept-Encoding permits gzip (RFC 9110, 12.5.3).
-
-    An empty one permits nothing here.
-    """
+    """Return whether a value of Accept-Encoding permits gzip (RFC 9110, 12.5.3)."""
     return len(asked) <= ASKED_MAX and _takes_gzip(asked)
 
 

@@ -142,10 +142,7 @@ class Connections:
                 log.error("connections.watch_failed", exc_info=error)
 
     def _close_idle(self) -> None:
-        """Close idle connections of addresses that have more than their share.
-
-        Those without a request now and before.
-        """
+        """Close idle connections of addresses that have more than their share."""
         asking = {(read_address(request.peer[0]), request.peer[1]) for request in self._requests}
         before, self._idle = self._idle, set()
         counts: dict[str, int] = {}

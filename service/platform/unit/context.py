@@ -425,10 +425,7 @@ class Context(Unit):
         return origin_of(self.ip_address)
 
     async def zone(self) -> ZoneInfo:
-        """Return the tenant's time zone, as the gate knows it.
-
-        Of a tenant that was looked up on the way, as its record says.
-        """
+        """Return the tenant's time zone, as the gate knows it."""
         caller = self._caller
         return await super().zone() if caller is None or caller.runs_deployment else zone_of(caller.timezone)
 

@@ -244,10 +244,7 @@ class _Ended(Struct):
 
 
 async def end_tenants(resources: Resources, stopping: asyncio.Event) -> None:
-    """Remove what cancelled tenants have left after their grace; evidence later.
-
-    Their audit chain goes last.
-    """
+    """Remove what cancelled tenants have left after their grace; evidence later."""
     settings = resources.settings
     async with resources.database.transaction() as tx:
         figures = [settings.tenant_grace_days, TENANTS_AT_A_TIME]

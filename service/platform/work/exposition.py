@@ -177,10 +177,7 @@ class _Own(Collector):
 
 
 def merge(texts: dict[str, bytes]) -> bytes:
-    """Merge the metrics of several processes, by place, into one text.
-
-    Each family once, `process` before its labels.
-    """
+    """Merge the metrics of several processes, by place, into one text."""
     families: dict[bytes, list[bytes]] = {}
     for place, text in texts.items():
         label = b'{process="%s"' % place.encode()
@@ -488,10 +485,7 @@ def exposition_of(resources: Resources) -> Exposition | None:
 
 @asynccontextmanager
 async def expose(resources: Resources, kind: Kind) -> AsyncIterator[None]:
-    """Expose metrics while the context is open, where a setting asks for it.
-
-    A failure of that stops nothing.
-    """
+    """Expose metrics while the context is open, where a setting asks for it."""
     settings = resources.settings
     exposition = None
     if settings.metrics_port or settings.metrics_on_api:

@@ -234,10 +234,7 @@ async def _choices(lines: AsyncIterator[bytes]) -> AsyncIterator[_Choice]:
 
 
 def language_model(resources: Resources) -> LanguageModel | None:
-    """Return the process's language model; None where none is set.
-
-    Made by `resources.once`.
-    """
+    """Return the process's language model; None where none is set."""
     if resources.settings.llm_url is None:
         return None
     return LanguageModel(resources.settings, resources.breakers["language_model"])

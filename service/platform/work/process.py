@@ -292,8 +292,6 @@ def check_language_model(settings: Settings) -> None:
 def check(settings: Settings) -> None:
     """Check all settings before any process starts, for `cushion serve`.
 
-    Its children would only crash.
-
     Raises:
         ConfigError: as `secret_key`, `blobs` and the checks of addresses, mail, signing, language model and tracing.
     """
