@@ -11,7 +11,7 @@ from service.platform.unit.context import Context, Resources, Unit
 
 
 async def me(ctx: Context) -> Me:
-    """The caller with their scopes, and what everybody of the tenant works by."""
+    """Return the caller with their scopes, and what everybody of the tenant works by."""
     row = await store.me(ctx)
     settings = row.settings
     return Me(
@@ -36,7 +36,7 @@ async def me(ctx: Context) -> Me:
 
 
 async def options(ctx: Context) -> AuthOptions:
-    """What POST register would say to somebody without an account."""
+    """Return what POST register would say to somebody without an account."""
     if not ctx.flag("registration"):
         return AuthOptions(registration_open=False)
     if ctx.settings.open_registration:
