@@ -19,11 +19,11 @@ from service.host.data_folder import HOME, app_account, hand_over_files, open_da
 from service.platform import config
 from service.platform.config import Settings
 from service.platform.events.stream import drain_forever
-from service.platform.resilience.sync_fallback import tell_alive
-from service.platform.tracing import traced
+from service.platform.resilience.sync_fallback import report_alive
+from service.platform.tracing import trace_process
 from service.platform.work.cleanup import clean_up_forever
-from service.platform.work.expiry import forget_forever
-from service.platform.work.exposition import exposed
+from service.platform.work.expiry import expire_forever
+from service.platform.work.exposition import expose
 from service.platform.work.process import end, resources
 from service.platform.work.queues import dispatch_forever, queue_of, wake_forever, workers
 from service.platform.work.runner import QUEUES_MARKER
@@ -43,8 +43,8 @@ async def work(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     async with (
         resources(settings) as shared,
-        exposed(shared, "worker"),
-        traced(settings, core.__version__, "worker"),
+        expose(shared, "worker"),
+        trace_process(settings, core.__version__, "worker"),
     ):
         stopping = shared.stopping
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -59,11 +59,11 @@ async def work(settings: Settings) -> None:
             asyncio.create_task(wake_forever(shared, running, queue, stopping)),
             asyncio.create_task(shared.revocations.mend(stopping)),
             asyncio.create_task(keep_usage(shared, stopping)),
-            asyncio.create_task(forget_forever(shared, stopping)),
+            asyncio.create_task(expire_forever(shared, stopping)),
             asyncio.create_task(clean_up_forever(shared, stopping)),
             asyncio.create_task(watch_clock_forever(shared, stopping)),
             asyncio.create_task(drain_forever(shared, DRAIN, stopping)),
-            asyncio.create_task(tell_alive(shared, stopping)),
+            asyncio.create_task(report_alive(shared, stopping)),
         ]
         log.info("worker.started")
         stop = asyncio.create_task(stopping.wait())

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from service.admin import schema
 from service.platform.base.problem import NotFound
-from service.platform.data.database import containing
+from service.platform.data.database import like_pattern
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import fetch_page, insert_of
@@ -67,7 +67,7 @@ async def users(ctx: Context, query: schema.UserList) -> Page[schema.User]:
     filters = {
         "role": query.role,
         "status": "invited" if query.status == "pending" else query.status,
-        "pattern": containing(query.search),
+        "pattern": like_pattern(query.search),
     }
     matching = {"pattern": "(email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)"}
     source = "users WHERE removed_at IS NULL"

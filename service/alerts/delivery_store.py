@@ -16,7 +16,7 @@ from msgspec import Struct
 from service.alerts.schema import AlertNotFound, DeliveryStatus
 from service.auth.tenant_schema import TenantSettings
 from service.platform.unit.context import Unit
-from service.platform.work.attempt import TRIED, Attempt, tried_with
+from service.platform.work.attempt import TRIED, Attempt, attempt_parameters
 
 FAULT: Final = "a fault in the service"
 """Why one failed where no attempt says it."""
@@ -118,7 +118,7 @@ async def write_attempt(
 ) -> None:
     """Write the outcome of an attempt."""
     sql = f"UPDATE alert_deliveries SET {TRIED} WHERE id = %(id)s AND status <> 'delivered'"
-    await unit.execute(sql, {"id": delivery_id, **tried_with(attempt, status, error, next_at)})
+    await unit.execute(sql, {"id": delivery_id, **attempt_parameters(attempt, status, error, next_at)})
 
 
 async def put_off(unit: Unit, delivery_id: UUID, error: str, next_at: datetime) -> None:

@@ -25,7 +25,7 @@ from service.alerts.delivery_store import MessageNames
 from service.alerts.schema import AlertRow
 from service.platform.clock import local_time, zone_of
 from service.platform.config import Settings
-from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, console_link, plain
+from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, console_link, one_line
 
 NAME_CHARACTERS: Final = 200
 SENTENCE_CHARACTERS: Final = 8_000
@@ -113,7 +113,7 @@ def link_of(settings: Settings, about: MessageNames) -> str:
 
 def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None = None) -> Mail:
     """Return the letter of an e-mail channel, with a schedule's report."""
-    subject = " ".join(filter(None, [plain(config.subject_prefix), _title(notice)]))
+    subject = " ".join(filter(None, [one_line(config.subject_prefix), _title(notice)]))
     lines = [_opening(notice), "", *_sentences(notice)]
     if config.include_details:
         lines += ["", *(f"{label}: {value}" for label, value in _facts(notice))]
@@ -123,13 +123,13 @@ def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None 
         "",
         f"See it in the console: {notice.link}",
         "",
-        f"An alert of {plain(notice.organization)} on Cushion writes to you.",
+        f"An alert of {one_line(notice.organization)} on Cushion writes to you.",
         "Whoever set it up can take your address off.",
     ]
     first, *others = dict.fromkeys(config.recipients)
     return Mail(
         first,
-        plain(subject, SUBJECT_CHARACTERS),
+        one_line(subject, SUBJECT_CHARACTERS),
         "\n".join(lines) + "\n",
         also_to=tuple(others),
         cc=tuple(fromkey for fromkey in dict.fromkeys(config.cc) if fromkey not in config.recipients),
@@ -193,15 +193,16 @@ def _mention(user: str) -> str:
 
 
 def _title(notice: Notice) -> str:
-    names = [plain(notice.alert_name, NAME_CHARACTERS)]
+    names = [one_line(notice.alert_name, NAME_CHARACTERS)]
     about = notice.deal_name or notice.workbook_name
     if about is not None:
-        names.append(plain(about))
+        names.append(one_line(about))
     return ("Test: " if notice.is_test else "") + " - ".join(names)
 
 
 def _opening(notice: Notice) -> str:
-    name, moment = plain(notice.alert_name, NAME_CHARACTERS), local_time(notice.triggered_at, zone_of(notice.timezone))
+    name = one_line(notice.alert_name, NAME_CHARACTERS)
+    moment = local_time(notice.triggered_at, zone_of(notice.timezone))
     what = "is tested" if notice.is_test else "was triggered"
     return f'The alert "{name}" {what} on {moment:%Y-%m-%d at %H:%M %Z}.'
 
@@ -211,25 +212,25 @@ def _sentences(notice: Notice) -> Iterator[str]:
         yield TEST_SENTENCE
     sentence = notice.details.get(SENTENCE)
     if isinstance(sentence, str) and sentence:
-        yield plain(labelled(sentence, notice.labels), SENTENCE_CHARACTERS)
+        yield one_line(labelled(sentence, notice.labels), SENTENCE_CHARACTERS)
 
 
 def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
     """Yield what stands in the details, line by line."""
     details = notice.details
     if notice.deal_name is not None:
-        yield "Deal", plain(notice.deal_name, NAME_CHARACTERS)
+        yield "Deal", one_line(notice.deal_name, NAME_CHARACTERS)
     if as_of := details.get("as_of") or notice.as_of:
-        yield "As of", plain(str(as_of))
+        yield "As of", one_line(str(as_of))
     if notice.workbook_name is not None:
-        yield "Workbook", plain(notice.workbook_name, NAME_CHARACTERS)
+        yield "Workbook", one_line(notice.workbook_name, NAME_CHARACTERS)
     if details.get("metric") is not None:
         yield from _metric(details, notice.labels)
     if details.get("report_id") is not None:
-        yield "Report", plain(str(details["report_id"]))
+        yield "Report", one_line(str(details["report_id"]))
     tests = details.get("tests")
     for test in tests[:TESTS_SHOWN] if isinstance(tests, list) else ():
-        yield plain(str(test.get("test_name"))), _test(test)
+        yield one_line(str(test.get("test_name"))), _test(test)
     further = (details.get("tests_in_all") or 0) - TESTS_SHOWN
     if further > 0:
         yield "Further tests", f"{further:,}"
@@ -239,7 +240,7 @@ def _metric(details: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[t
     metric = details["metric"]
     to_text = partial(_figure, form=_form(details, metric))
     test = TESTS.get(metric)
-    yield "Metric", plain(str(details.get("test_name") or (test.name if test is not None else metric)))
+    yield "Metric", one_line(str(details.get("test_name") or (test.name if test is not None else metric)))
     if details.get("current_value") is not None:
         yield "Current value", to_text(details["current_value"])
     if details.get("earlier_value") is not None:
@@ -257,13 +258,13 @@ def _metric(details: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[t
     if details.get("doubtful") is True:
         yield "Doubtful", "yes: the result may be wrong"
     for doubt in details.get("doubts") or ():
-        yield "Doubt", plain(labelled(str(doubt), labels), SENTENCE_CHARACTERS)
+        yield "Doubt", one_line(labelled(str(doubt), labels), SENTENCE_CHARACTERS)
 
 
 def _test(test: Mapping[str, Any]) -> str:
     to_text = partial(_figure, form=_form(test, test.get("test_id")))
     status = f"{test.get('status')}{' (doubtful)' if test.get('doubtful') is True else ''}"
-    figures = [plain(status)]
+    figures = [one_line(status)]
     if test.get("current_value") is not None:
         figures.append(f"at {to_text(test['current_value'])}")
     if test.get("threshold_value") is not None:
@@ -299,7 +300,7 @@ def _form(details: Mapping[str, Any], test_id: Any) -> _Form:
 def _figure(value: Any, form: _Form) -> str:
     """Return a number to read; what is none as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return plain(str(value))
+        return one_line(str(value))
     if form.decimals is not None:
         return figure_shown(value, decimals=form.decimals) + form.sign
     return f"{value:,.6f}".rstrip("0").rstrip(".") + form.sign

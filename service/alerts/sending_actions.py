@@ -22,9 +22,9 @@ from service.platform.access.caller_status import Window
 from service.platform.base.problem import Away
 from service.platform.base.secrets import BadSeal, new_id
 from service.platform.unit.context import Unit
-from service.platform.work.attempt import GONE, Attempt, attempt, unanswered
+from service.platform.work.attempt import GONE, Attempt, attempt, failed_attempt
 from service.platform.work.jobs import PermanentError
-from service.platform.work.mail import Attachment, Handed, Mail, NotReached, NotTaken, UnfitMail, hand
+from service.platform.work.mail import Attachment, Mail, MailDelivery, NotAccepted, NotReached, UnfitMail, deliver
 from service.platform.work.mail_address import UnfitAddress, envelope
 
 MAIL_SECONDS: Final = 60.0
@@ -71,7 +71,7 @@ def _result_without_answer(
     is_final: bool = False,
 ) -> SendResult:
     """Return what came of an attempt without an HTTP answer."""
-    result = AlertAttempt(**asdict(unanswered(at, error)), refusal=refusal, left=left)
+    result = AlertAttempt(**asdict(failed_attempt(at, error)), refusal=refusal, left=left)
     return SendResult(attempt=result, words=words, is_final=is_final)
 
 
@@ -160,7 +160,7 @@ async def _mail(
         if not to:
             return _result_without_answer(now, "whoever has not got it has been taken off the channel")
         async with asyncio.timeout(seconds):
-            handed = await hand(
+            handed = await deliver(
                 unit.settings, unit.resources.breakers["mail"], delivery_id.hex, notice.triggered_at, mail, to
             )
     except (UnfitAddress, UnfitMail, PermanentError) as refused:
@@ -169,12 +169,12 @@ async def _mail(
         return failure(now, str(refused), is_final=True)
     except (NotReached, OSError):  # their words name what only the network's own people should learn
         return failure(now, "the mail server cannot be reached, or takes too long", addresses_left=left)
-    except NotTaken as refused:
+    except NotAccepted as refused:
         return failure(now, str(refused), addresses_left=left)
     return _handover(now, len(to), handed)
 
 
-def _handover(now: datetime, addresses: int, handed: Handed) -> SendResult:
+def _handover(now: datetime, addresses: int, handed: MailDelivery) -> SendResult:
     lost, later = handed.refused, handed.postponed
     taken = addresses - len(lost) - len(later)
     if handed.path is not None:

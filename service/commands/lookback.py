@@ -21,7 +21,7 @@ from service.commands.output import (
     Grid,
     Line,
     Output,
-    Page,
+    OutputPage,
     counted,
     emit,
     member,
@@ -115,7 +115,7 @@ def _verified(settings: Settings, tenant: str | None, asked: ReplayOrder, output
     report = _Report(form, None)
     code = asyncio.run(report.all(settings, tenant, asked))
     lines = [Line(text, label=slug) for slug, text, _ in report.told]
-    emit(Page(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.told), document=tuple), output)
+    emit(OutputPage(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.told), document=tuple), output)
     return code
 
 

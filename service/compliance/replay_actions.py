@@ -169,7 +169,7 @@ async def verify(
                 entries.append(entry)
         async for verdict in _verdicts(database, replayer, tenant, entries, order.stream_key):
             yield verdict
-    for unexplained in chain.unexplained():
+    for unexplained in chain.list_unexplained():
         yield unexplained
     last = chain.last
     if head is not None and end and (last is None or (last.sequence, last.hash) != (head.sequence, head.hash)):

@@ -118,7 +118,7 @@ async def _add_holdings(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> 
 
 async def _add_tape(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> schema.TapeAdded:
     if not ctx.caller.may(TAPE_ACCESS):
-        raise PermissionDenied.lacking(ctx.caller, TAPE_ACCESS)
+        raise PermissionDenied.with_access(ctx.caller, TAPE_ACCESS)
     if len(form.files) > 1:
         raise ValidationFailed.at(["body", "files"], "a tape is one file; put several into a .zip")
     about = TapeAbout(form.trustee_name, form.statement_date, deal_id=deal_id, as_of=form.as_of)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from service.deals import schema
 from service.mappings.schema import MappingInUse, MappingNotFound
-from service.platform.data.database import containing
+from service.platform.data.database import like_pattern
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page, insert_of
@@ -53,7 +53,7 @@ _ORDER = {
 async def read_page(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
     """Return a page of deals."""
     order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
-    filters, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
+    filters, matching = {"pattern": like_pattern(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
     return await fetch_page(
         ctx, schema.Deal, _DEAL, "deals WHERE true", filters, query, order=order, conditions=matching
     )

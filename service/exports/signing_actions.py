@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from core.export.seal import self_signed
-from service.platform.base.secrets import kept_file
+from service.platform.base.secrets import read_or_make_file
 from service.platform.config import Settings
 from service.platform.unit.context import Unit
 
@@ -111,7 +111,7 @@ def certificate(unit: Unit) -> tuple[bytes, bytes | None]:
     assert _is_alone(settings)
     path = settings.data_dir / CERTIFICATE
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    return kept_file(path, lambda: self_signed(SEALER, unit.now())), None
+    return read_or_make_file(path, lambda: self_signed(SEALER, unit.now())), None
 
 
 def _is_alone(settings: Settings) -> bool:

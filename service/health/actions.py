@@ -24,7 +24,7 @@ from service.platform.base.breakers import HISTORY_MAX
 from service.platform.base.problem import Problem, Unavailable
 from service.platform.data.scratch import has_room
 from service.platform.resilience import views
-from service.platform.resilience.looks import Look, Looks
+from service.platform.resilience.looks import Look, QueryCache
 from service.platform.unit.context import Context, Resources
 from service.platform.work.jobs import QUEUES
 
@@ -60,7 +60,7 @@ async def depths(resources: Resources) -> QueueDepths:
 
 async def details(resources: Resources) -> Detailed:
     """Return what the process that answers knows."""
-    looks = resources.once(Looks)
+    looks = resources.once(QueryCache)
     ready = await looks.of("ready", readiness)
     try:
         pending = (await looks.of("depths", depths)).total_pending
@@ -97,12 +97,12 @@ async def deep(resources: Resources) -> Deep:
 
 async def breaker(resources: Resources, service: Service) -> ServiceMetrics:
     """Return the circuit breaker of a service."""
-    return await resources.once(Looks).of(("breaker", service), lambda look: views.metrics(look, service))
+    return await resources.once(QueryCache).of(("breaker", service), lambda look: views.metrics(look, service))
 
 
 async def history(resources: Resources, limit: int) -> History:
     """Return the newest changes."""
-    events = await resources.once(Looks).of("history", lambda look: views.history(look, HISTORY_MAX))
+    events = await resources.once(QueryCache).of("history", lambda look: views.history(look, HISTORY_MAX))
     return replace(events, events=events.events[:limit], limit=limit)
 
 
@@ -176,7 +176,7 @@ async def _has_room(look: Awaitable[bool]) -> bool:
 
 
 async def _cache(resources: Resources) -> Check:
-    there = await resources.breaker.either(resources.redis.ping, _away)
+    there = await resources.breaker.choose(resources.redis.ping, _away)
     return Check("ok", "connected") if there else Check("error", "Redis does not answer")
 
 

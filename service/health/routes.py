@@ -12,7 +12,7 @@ from service.health import actions, schema, switch_actions
 from service.health.actions import DEEP_SECONDS
 from service.platform.base import breaker_schema as platform_breaker_schema
 from service.platform.resilience import views
-from service.platform.resilience.looks import LOOK_SECONDS, Look, Looks
+from service.platform.resilience.looks import LOOK_SECONDS, Look, QueryCache
 from service.platform.route.api import Area, Raw
 from service.platform.unit.context import Context
 
@@ -24,7 +24,7 @@ ORDER: dict[str, Any] = {"access": "operator", "limited": False, "everywhere": T
 
 
 async def _look(ctx: Context, key: Any, look: Look[T], seconds: float = LOOK_SECONDS) -> T:
-    return await ctx.resources.once(Looks).of(key, look, seconds=seconds)
+    return await ctx.resources.once(QueryCache).of(key, look, seconds=seconds)
 
 
 # Views ----------------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from service.host.child import RunAccount
-from service.platform.base.secrets import kept_secret_key
+from service.platform.base.secrets import read_or_make_secret_key
 
 LOG = logging.getLogger("cushion.embedded")
 
@@ -183,7 +183,7 @@ def hand_over_files(data_dir: Path, account: RunAccount) -> None:
             for path in (*(os.path.join(parent, inner) for inner in (*folders, *files)), parent):
                 os.chown(path, account.uid, account.gid, follow_symlinks=False)  # the top comes last
     secret = data_dir / "secret_key"
-    kept_secret_key(secret)
+    read_or_make_secret_key(secret)
     if stat.S_ISREG((status := os.lstat(secret)).st_mode) and status.st_uid == os.geteuid():
         os.chown(secret, account.uid, account.gid, follow_symlinks=False)
 

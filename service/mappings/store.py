@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.mappings.schema import MappingList, MappingNotFound, MappingRow, MappingSummary
-from service.platform.data.database import containing
+from service.platform.data.database import like_pattern
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import fetch_slice
 from service.platform.unit.records import Records
@@ -33,7 +33,7 @@ async def read_page(ctx: Context, query: MappingList, *, limit: int, offset: int
         MappingSummary,
         _SUMMARY,
         "mappings WHERE true",
-        {"source_type": query.source_type, "pattern": containing(query.search)},
+        {"source_type": query.source_type, "pattern": like_pattern(query.search)},
         order="created_at DESC, id",
         part=(limit, offset),
         conditions={"pattern": "name ILIKE %(pattern)s"},

@@ -58,7 +58,7 @@ def check_tracing(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def traced(settings: Settings, version: str, kind: str) -> AsyncIterator[None]:
+async def trace_process(settings: Settings, version: str, kind: str) -> AsyncIterator[None]:
     """Make spans while the context is open, where a setting names a collector."""
     global _tracer
     if settings.otlp_url is None:
@@ -116,16 +116,16 @@ def is_on() -> bool:
 
 @contextmanager
 def request(method: str, route: str, traceparent: bytes | None) -> Iterator[None]:
-    """Open a span for a request, in its caller's trace; `answered` ends it."""
+    """Open a span for a request, in its caller's trace; `end_request` ends it."""
     from opentelemetry.trace import SpanKind
 
     attributes = {"http.request.method": method, "http.route": route}
     parent = _remote(traceparent.decode("latin-1") if traceparent else None)
-    with _current(f"{method} {route}", SpanKind.SERVER, attributes, parent):
+    with _open_span(f"{method} {route}", SpanKind.SERVER, attributes, parent):
         yield
 
 
-def answered(status: int, request_id: str) -> None:
+def end_request(status: int, request_id: str) -> None:
     """End the span of the present request: its answer is out."""
     if _tracer is None:
         return
@@ -148,7 +148,7 @@ def job(name: str, queue: str, job_id: str, attempt: int, traceparent: str | Non
     from opentelemetry.trace import SpanKind
 
     attributes = {"cushion.job": name, "cushion.queue": queue, "cushion.job_id": job_id, "cushion.attempt": attempt}
-    with _current(f"job {name}", SpanKind.CONSUMER, attributes, _remote(traceparent)):
+    with _open_span(f"job {name}", SpanKind.CONSUMER, attributes, _remote(traceparent)):
         yield
 
 
@@ -164,7 +164,7 @@ def step(name: str, system: str) -> Iterator[None]:
         yield
         return
     span = _tracer.start_span(name, kind=SpanKind.CLIENT, attributes={"db.system.name": system})
-    with _ended(span):
+    with _end_span(span):
         yield
 
 
@@ -179,23 +179,23 @@ def traceparent() -> str | None:
 
 
 @contextmanager
-def _current(name: str, kind: Any, attributes: dict[str, Any], parent: TraceContext | None) -> Iterator[None]:
+def _open_span(name: str, kind: Any, attributes: dict[str, Any], parent: TraceContext | None) -> Iterator[None]:
     from opentelemetry import context
     from opentelemetry.trace import set_span_in_context
 
     assert _tracer is not None
-    # An empty context rather than the present one, which may be that of whoever began this task.
+    # An empty context rather than the present one, which may be that of the task's creator.
     span = _tracer.start_span(name, context=parent or context.Context(), kind=kind, attributes=attributes)
     token = context.attach(set_span_in_context(span))
     try:
-        with _ended(span):
+        with _end_span(span):
             yield
     finally:
         context.detach(token)
 
 
 @contextmanager
-def _ended(span: Span) -> Iterator[None]:
+def _end_span(span: Span) -> Iterator[None]:
     """End a span, with an error's class only: its message may be personal."""
     try:
         yield

@@ -15,7 +15,7 @@ from service.platform.metrics import WEBHOOK_ATTEMPTS
 from service.platform.unit.context import Subject, Unit
 from service.platform.unit.records import to_json
 from service.platform.work import outgoing
-from service.platform.work.attempt import GONE, Attempt, attempt, pause_seconds, unanswered
+from service.platform.work.attempt import GONE, Attempt, attempt, failed_attempt, pause_seconds
 from service.webhooks import store
 from service.webhooks.schema import LastDelivery, WebhookNotFound
 from service.webhooks.store import Target, WaitingDelivery
@@ -36,7 +36,7 @@ async def send(unit: Unit, target: Target, message_id: str, payload: str) -> Att
     try:
         signers = [Signer(unit.resources.vault.open(PURPOSE, secret).decode()) for secret in secrets]
     except BadSeal:
-        return unanswered(now, "the secret was sealed with another secret key: rotate it")
+        return failed_attempt(now, "the secret was sealed with another secret key: rotate it")
     headers = {
         "content-type": "application/json",
         "webhook-id": message_id,

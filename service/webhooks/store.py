@@ -15,7 +15,7 @@ from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page
 from service.platform.unit.records import Records, insert
-from service.platform.work.attempt import TRIED, Attempt, tried_with
+from service.platform.work.attempt import TRIED, Attempt, attempt_parameters
 from service.webhooks.schema import Delivery, DeliveryList, DeliveryNotFound, Webhook, WebhookNotFound
 
 _LINE = "(SELECT q.{0} FROM webhook_queues q WHERE q.tenant_id = webhooks.tenant_id AND q.webhook_id = webhooks.id)"
@@ -141,7 +141,7 @@ async def write_attempt(
 ) -> None:
     """Write the outcome of an attempt."""
     sql = f"UPDATE webhook_deliveries SET {TRIED} WHERE id = %(id)s AND status = 'pending'"
-    await unit.execute(sql, {"id": delivery_id, **tried_with(attempt, status, error, next_attempt_at)})
+    await unit.execute(sql, {"id": delivery_id, **attempt_parameters(attempt, status, error, next_attempt_at)})
 
 
 async def leave_line(unit: Unit, webhook_id: UUID) -> None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.base.problem import NotFound
 from service.platform.config import Tier
-from service.platform.data.database import containing
+from service.platform.data.database import like_pattern
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page, set_of
@@ -43,7 +43,7 @@ _ORDER = {
 async def read_page(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
     """Return a page of workbooks."""
     order = _ORDER[query.sort_by].format(query.sort_order)
-    filters = {"pattern": containing(query.search), "deal_id": query.deal_id}
+    filters = {"pattern": like_pattern(query.search), "deal_id": query.deal_id}
     matching = {"pattern": "name ILIKE %(pattern)s"}
     source = "workbooks WHERE deleted_at IS NULL"
     return await fetch_page(ctx, schema.Workbook, _HEAD, source, filters, query, order=order, conditions=matching)

@@ -80,7 +80,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1
 """
 
-# Totals that are counted on already stay; a flush takes the ticket of whoever read them before it.
+# Totals that are counted on already stay; a flush takes the ticket of everyone who read them before it.
 _PUT_TOTALS = """
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], unpack(ARGV, 3)) end
@@ -116,8 +116,8 @@ class CallerCache:
         self._redis = redis
         self._vault = vault
         # The same bytes come with every request of a tenant or key.
-        self._opened_tenant = lru_cache(maxsize=4096)(partial(self._opened, _decode_tenant))
-        self._opened_key = lru_cache(maxsize=4096)(partial(self._opened, _decode_key))
+        self._opened_tenant = lru_cache(maxsize=4096)(partial(self._open, _decode_tenant))
+        self._opened_key = lru_cache(maxsize=4096)(partial(self._open, _decode_key))
         self._database = database
         self._settings = settings
         self._breaker = breaker
@@ -171,11 +171,11 @@ class CallerCache:
         now = time.time()
         return until > now or (self._database.is_away and until + GRACE_SECONDS > now)
 
-    def _signed(self, name: str, seconds: int, content: bytes) -> bytes:
+    def _sign(self, name: str, seconds: int, content: bytes) -> bytes:
         until = (int(time.time()) + seconds + CLOCKS_APART_SECONDS).to_bytes(UNTIL_BYTES)
         return self._signature(name, until + content) + until + content
 
-    def _opened(self, decode: Callable[[bytes], T], name: str, raw: bytes) -> tuple[int, T | None]:
+    def _open(self, decode: Callable[[bytes], T], name: str, raw: bytes) -> tuple[int, T | None]:
         signature, content = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
         if not hmac.compare_digest(signature, self._signature(name, content)):
             log.error("copy.refused", name=name)
@@ -190,7 +190,7 @@ class CallerCache:
     async def load_tenant(self, tenant_id: UUID) -> None:
         """Copy a tenant with its tier's figures; one that does not exist is cancelled."""
         name = _tenant_name(tenant_id)
-        if await self._is_held(name):
+        if await self._can_use_old_copy(name):
             return
         ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
@@ -204,14 +204,14 @@ class CallerCache:
             "per_day": per_day,
             "two_factor": int(record.two_factor_required),
             "timeout_minutes": record.session_timeout_minutes or 0,
-            "record": self._signed(name, TENANT_SECONDS, msgspec.json.encode(record)),
+            "record": self._sign(name, TENANT_SECONDS, msgspec.json.encode(record)),
         }
         await self._put(name, ticket, TENANT_SECONDS, *(part for field in copy.items() for part in field))
 
     async def load_key(self, key_hash: bytes) -> None:
         """Copy an API key, or that there is none, and how often it was used."""
         name = _key_name(key_hash)
-        if await self._is_held(name):
+        if await self._can_use_old_copy(name):
             return
         ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
@@ -221,19 +221,19 @@ class CallerCache:
             return
         at = row.last_used_at.timestamp() if row.last_used_at else 0.0
         await self._put_totals(_key_usage_name(row.id), name, ticket, {"count": row.usage_count, "at": at})
-        await self._put(name, ticket, KEY_SECONDS, self._signed(name, KEY_SECONDS, msgspec.json.encode(row.record())))
+        await self._put(name, ticket, KEY_SECONDS, self._sign(name, KEY_SECONDS, msgspec.json.encode(row.record())))
 
     async def load_two_factor(self, user_id: UUID) -> None:
         """Copy whether a user has enabled two-factor."""
         name = _two_factor_name(user_id)
-        if await self._is_held(name):
+        if await self._can_use_old_copy(name):
             return
         ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
             enabled = await read_two_factor(tx, user_id)
         await self._put(name, ticket, TWO_FACTOR_SECONDS, int(enabled))
 
-    async def _is_held(self, name: str) -> bool:
+    async def _can_use_old_copy(self, name: str) -> bool:
         """Return whether PostgreSQL is away and an old copy may be used."""
         kept = [name, _kept_name(name), REDIS_LOADED]
         return self._database.is_away and bool(await self._evaluate(_HOLD_COPY, kept, HELD_SECONDS))
@@ -317,7 +317,7 @@ class CallerCache:
         if not dropped:
             return
         try:
-            async with self._breaker.changing() as pipe:
+            async with self._breaker.open_pipeline() as pipe:
                 pipe.delete(*dropped)
         except Unavailable:
             self._undropped.update(dropped)

@@ -194,10 +194,7 @@ class GateVerdict(NamedTuple):
 
 
 def read_address(text: str) -> IPv4Address | IPv6Address | None:
-    """Parse an IP address; None for a text that is none.
-
-    IPv4 is IPv4, however a socket for both kinds spells it.
-    """
+    """Parse an IP address; None for a text that is none."""
     return _address(text) if len(text) <= ADDRESS_CHARACTERS_MAX else None  # a long text is never cached
 
 
@@ -224,11 +221,11 @@ def origin_of(address: str) -> str:
 
 def is_within(address: IPv4Address | IPv6Address, networks: tuple[str, ...]) -> bool:
     """Return whether an address lies in one of these CIDR ranges."""
-    return any(address in network for network in _parsed(networks))
+    return any(address in network for network in _parse_networks(networks))
 
 
 @lru_cache(maxsize=1024)
-def _parsed(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Network]:
+def _parse_networks(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Network]:
     """Parse CIDR ranges; a text that is no range admits nobody."""
     parsed: list[IPv4Network | IPv6Network] = []
     for text in networks:
@@ -243,7 +240,7 @@ def _parsed(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Network]:
     return parsed
 
 
-# How PostgreSQL tells it --------------------------------------------------------------------------------------------
+# From PostgreSQL -----------------------------------------------------------------------------------------------------
 
 
 class _TenantSettings(Struct):
@@ -323,7 +320,7 @@ class KeyStatus(Struct):
     amounts: dict[str, int]
 
 
-def nobodys(tenant_id: UUID) -> TenantRecord:
+def unknown_tenant(tenant_id: UUID) -> TenantRecord:
     """Return the record of a tenant that does not exist."""
     return TenantRecord(id=tenant_id, status="cancelled", tier="free", slug="")
 
@@ -331,7 +328,7 @@ def nobodys(tenant_id: UUID) -> TenantRecord:
 async def read_tenant(tx: Transaction, tenant_id: UUID) -> TenantRecord:
     """Read a tenant; one that does not exist is cancelled and has no slug."""
     row = await tx.fetch_one_or_none(TenantStatusRow, "SELECT * FROM find_tenant(%s)", [tenant_id])
-    return row.record() if row else nobodys(tenant_id)
+    return row.record() if row else unknown_tenant(tenant_id)
 
 
 async def read_key(tx: Transaction, key_hash: bytes) -> KeyStatusRow | None:

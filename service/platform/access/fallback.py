@@ -21,11 +21,11 @@ from service.platform.access.caller_status import (
     UserStatus,
     Window,
     figures_of,
-    nobodys,
     read_amounts,
     read_key_status,
     read_tenant,
     read_user_status,
+    unknown_tenant,
 )
 from service.platform.clock import Clock
 from service.platform.config import Settings
@@ -94,7 +94,7 @@ class Fallback:
         async with self._database.transaction() as tx:
             status = await read_user_status(tx, tenant_id, user_id, session_id, month)
         if status is None:
-            return GateVerdict("ok", tenant=nobodys(tenant_id))
+            return GateVerdict("ok", tenant=unknown_tenant(tenant_id))
         if status.session_revoked or generation < status.generation:
             return GateVerdict("revoked")
         subjects = {f"tenant:{tenant_id}": "requests"}
@@ -166,7 +166,7 @@ class Fallback:
                 amounts = await read_amounts(tx, month)
         return self._with_owed(tenant_id, month, amounts)
 
-    def seen(self, session_id: UUID) -> float | None:
+    def last_seen(self, session_id: UUID) -> float | None:
         """Return when a session was last used while Redis was away (epoch seconds)."""
         return self._seen.get(session_id)
 
@@ -233,12 +233,12 @@ class Fallback:
             own = [Window(f"minute:{subject}", figures.per_minute, 60)]
             if figures.per_day >= 0:
                 own.append(Window(f"day:{subject}", figures.per_day, 86_400))
-            tokens[subject] = self._filled(subject, figures)
+            tokens[subject] = self._fill(subject, figures)
             if tokens[subject] < 1:
                 seconds = math.ceil((1 - tokens[subject]) * 60 / figures.per_minute)
                 waits.append((seconds, Window(name, figures.burst, 0)))
             waits += (
-                (math.ceil(_ends(window, now) - now), window._replace(name=name))
+                (math.ceil(_end_of(window, now) - now), window._replace(name=name))
                 for window in own
                 if self._used_of(window) >= window.most
             )
@@ -281,14 +281,14 @@ class Fallback:
 
     def _report(self, window: Window) -> GateVerdict:
         left = max(0, window.most - self._used_of(window))
-        return GateVerdict("ok", window.most, left, int(_ends(window, self._now())))
+        return GateVerdict("ok", window.most, left, int(_end_of(window, self._now())))
 
     def _report_of(self, window: Window) -> GateVerdict:
         calls = self._calls_of(window)
         ends = math.ceil((calls[0] if calls else self._now()) + window.seconds)
         return GateVerdict("ok", window.most, max(0, window.most - len(calls)), ends)
 
-    def _filled(self, subject: str, figures: RequestLimits) -> float:
+    def _fill(self, subject: str, figures: RequestLimits) -> float:
         tokens, at = self._tokens.get(subject, (float(figures.burst), self._now()))
         return min(float(figures.burst), tokens + max(0.0, self._now() - at) * figures.per_minute / 60)
 
@@ -314,7 +314,7 @@ class Fallback:
         return self._clock.now().timestamp()
 
 
-def _ends(window: Window, now: float) -> float:
+def _end_of(window: Window, now: float) -> float:
     return (now // window.seconds + 1) * window.seconds
 
 

@@ -103,7 +103,7 @@ class Gate:
         question = _Question(
             "user", month, tenant, user, session, generation, windows=windows, meter=meter, counted=counted
         )
-        return await self._breaker.either(
+        return await self._breaker.choose(
             partial(self._ask, question),
             partial(self._fallback.user, *ids, generation, windows, meter, month, counted=counted),
         )
@@ -117,7 +117,7 @@ class Gate:
         """
         month = self._month()
         question = _Question("key", month, key_hash=key_hash, windows=windows, meter=meter, counted=counted)
-        return await self._breaker.either(
+        return await self._breaker.choose(
             partial(self._ask, question),
             partial(self._fallback.key, key_hash, windows, meter, month, counted=counted),
         )
@@ -129,7 +129,7 @@ class Gate:
         question = _Question(
             "system", self._month(), "", str(per_minute), str(burst), per_day, windows=windows, counted=counted
         )
-        return await self._breaker.either(
+        return await self._breaker.choose(
             partial(self._ask, question), partial(_at_once, self._fallback.system, windows, counted=counted)
         )
 
@@ -137,21 +137,21 @@ class Gate:
         """Judge a use of the month whose amount only the request's body has."""
         figure, month = meter.most.of(tier), self._month()
         flat = meter._replace(most=ByTier(figure, figure, figure, figure))
-        return await self._breaker.either(
+        return await self._breaker.choose(
             partial(self._ask, _Question("none", month, str(tenant_id), meter=flat)),
             partial(self._fallback.use, tenant_id, figure, meter, month),
         )
 
     async def windows(self, windows: Sequence[Window]) -> GateVerdict:
         """Judge a call that has no caller yet, or count in a quota of its own."""
-        return await self._breaker.either(
+        return await self._breaker.choose(
             partial(self._ask, _Question("none", self._month(), windows=windows)),
             partial(_at_once, self._fallback.windows, windows),
         )
 
     async def refund(self, window: Window, moment: str) -> None:
         """Take the call of a verdict's moment out of a window again."""
-        await self._breaker.either(
+        await self._breaker.choose(
             partial(self._pipeline, "LREM", f"cushion:window:{window.name}", -1, moment),
             partial(_at_once, self._fallback.refund, window, moment),
         )
@@ -236,7 +236,7 @@ class Gate:
 
     async def tenant(self, tenant_id: UUID) -> TenantRecord | None:
         """Return a tenant's record without a verdict; None where there is no such tenant."""
-        record = await self._breaker.either(
+        record = await self._breaker.choose(
             partial(self._caller_cache.tenant, tenant_id), partial(self._fallback.tenant, tenant_id)
         )
         return record if record.slug else None
@@ -244,7 +244,7 @@ class Gate:
     async def usage(self, tenant_id: UUID) -> TenantUsage:
         """Return what a tenant used in this calendar month (UTC)."""
         month = self._month()
-        amounts = await self._breaker.either(
+        amounts = await self._breaker.choose(
             partial(self._caller_cache.totals, tenant_id, month), partial(self._fallback.amounts, tenant_id, month)
         )
         return TenantUsage(amounts.get(CALLS, 0), amounts.get("calculations", 0))
@@ -254,8 +254,8 @@ class Gate:
 
         Redis alone remembers it, and this process while Redis is away: None means unknown.
         """
-        here = self._fallback.seen(session_id)
-        there = await self._breaker.either(partial(self._seen_copy, session_id), partial(_at_once, lambda: None))
+        here = self._fallback.last_seen(session_id)
+        there = await self._breaker.choose(partial(self._seen_copy, session_id), partial(_at_once, lambda: None))
         return max((moment for moment in (here, there) if moment is not None), default=None)
 
     async def _seen_copy(self, session_id: UUID) -> float | None:
@@ -275,10 +275,7 @@ class Gate:
     # Redis back -------------------------------------------------------------------------------------------------------
 
     async def _send_counts(self) -> bool:
-        """Add to Redis's totals what was counted here.
-
-        Where Redis's answer is lost on its way it is added twice.
-        """
+        """Add to Redis's totals what was counted here."""
         counts = self._fallback.take_unsent()
         if not any(counts):
             return False

@@ -89,7 +89,7 @@ class Revocations:
         Raises:
             Unavailable: Redis is away.
         """
-        async with self._breaker.changing() as pipe:
+        async with self._breaker.open_pipeline() as pipe:
             _copy(pipe, kind, subject, generation, self._live_seconds)
 
     async def withdraw(self, kind: str, subject: UUID) -> None:
@@ -98,7 +98,7 @@ class Revocations:
         Raises:
             Unavailable: Redis is away.
         """
-        async with self._breaker.changing() as pipe:
+        async with self._breaker.open_pipeline() as pipe:
             pipe.delete(_name(kind, subject), MARKER, REDIS_LOADED)
 
     async def load(self) -> None:

@@ -29,7 +29,7 @@ from service.platform.data.redis_breaker import RedisBreaker
 LOOK_SECONDS = 1.0
 """How old a process's copy is at most while PostgreSQL answers."""
 RETRY_SECONDS = 60
-"""What a refused caller is told to wait where nobody knows better."""
+"""The wait in a refusal without a known end."""
 MOST_RETRY_SECONDS = 3600
 NAME = "cushion:switches"
 """The copy in Redis: its version, which gate.lua reads, and the signed record."""
@@ -47,14 +47,14 @@ class Maintenance(Struct, frozen=True):
     """What every caller reads."""
     since: datetime
     expected_end: datetime | None = None
-    """When whoever began it thinks that it ends; it does not end by itself."""
+    """The planned end; it does not end by itself."""
 
     def refusal(self, now: datetime) -> Problem:
         """The refusal that callers read."""
         seconds = RETRY_SECONDS
         if self.expected_end is not None:
             seconds = min(max(int((self.expected_end - now).total_seconds()), seconds), MOST_RETRY_SECONDS)
-        return UnderMaintenance.saying(self.message, retry_after_seconds=seconds)
+        return UnderMaintenance.with_message(self.message, retry_after_seconds=seconds)
 
 
 class FlagState(Struct, frozen=True, omit_defaults=True):
@@ -125,7 +125,7 @@ class Switches:
             SwitchedOff: it is not.
         """
         if not self._state.is_on(flag, tenant_id):
-            raise SwitchedOff.saying(FLAGS[flag].refusal, retry_after_seconds=RETRY_SECONDS)
+            raise SwitchedOff.with_message(FLAGS[flag].refusal, retry_after_seconds=RETRY_SECONDS)
 
     # The copy ---------------------------------------------------------------------------------------------------------
 
@@ -156,7 +156,7 @@ class Switches:
             before = self._version_text
             await self._load()
         if self._version_text != before:
-            await self._breaker.either(self._publish, _nothing)
+            await self._breaker.choose(self._publish, _do_nothing)
 
     async def watch(self) -> None:
         """Look every second, for as long as the process lives."""
@@ -199,5 +199,5 @@ class Switches:
         await self._redis.hset(NAME, mapping=copy)  # type: ignore[misc]
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     """Do nothing: Redis gets the version when it is back."""

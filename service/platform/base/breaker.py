@@ -139,7 +139,7 @@ class Breaker:
         """Count a call that did not ask for a pass, since the state was known."""
         self._rejected += 1
 
-    def succeeded(self, passed: int) -> None:
+    def succeed(self, passed: int) -> None:
         """Give a pass back: the call had its answer."""
         self.successes += 1
         if passed != self._epoch:
@@ -150,7 +150,7 @@ class Breaker:
         if self._retry_at is not None:
             self._close()
 
-    def failed(
+    def fail(
         self, passed: int, kind: str, *, whose: tuple[Hashable, ...] = (), pause_seconds: float | None = None
     ) -> None:
         """Give a pass back: the service failed the call.
@@ -181,7 +181,7 @@ class Breaker:
             self._opened_at = self._failed_at
             self._changed(self, "closed", "open")
 
-    def abandoned(self, passed: int) -> None:
+    def abandon(self, passed: int) -> None:
         """Give a pass back: the call ended without a result, and the next one may try."""
         if passed == self._epoch and self._probe_until is not None:
             self._probe_until = None

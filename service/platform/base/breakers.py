@@ -34,7 +34,7 @@ TABLE: Final[dict[Service, BreakerRow]] = {
         "Everything that is written, and what nobody has read here lately: 503 with Retry-After.",
     ),
     "cache": BreakerRow(
-        # All that needs it has another way, and a Redis that hangs costs whoever asks it five seconds.
+        # All that needs it has another way, and a Redis that hangs costs each caller five seconds.
         Limits(failures_max=1, open_seconds=1.0, open_seconds_max=1.0),
         "reduced",
         "Each process counts limits by itself and asks PostgreSQL who calls.",
@@ -95,7 +95,7 @@ class Breakers:
 
     def __init__(self) -> None:
         self.process = uuid4().hex[:12]
-        """A name of chance: it tells processes apart, and nothing of them."""
+        """A random name of the process."""
         self._breakers = {service: Breaker(service, TABLE[service].limits, changed=self._note) for service in SERVICES}
         self.history: deque[Change] = deque(maxlen=HISTORY_MAX)
         """What this process saw, the newest last."""

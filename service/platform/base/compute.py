@@ -36,7 +36,9 @@ class Compute:
         THREADS.labels(name).set_function(lambda: self._semaphore.in_use)
         THREADS_WAITING.labels(name).set_function(lambda: self._semaphore.waiting)
         self._waited = THREAD_WAIT_SECONDS.labels(name)
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute", initializer=partial(_be_nice, nice))
+        self._pool = ThreadPoolExecutor(
+            threads, thread_name_prefix="compute", initializer=partial(_lower_priority, nice)
+        )
         self._semaphore = FairSemaphore(threads, waiting=queue)
 
     async def __call__(self, whose: Hashable, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -50,7 +52,7 @@ class Compute:
         self._waited.observe(time.perf_counter() - asked)
         loop = asyncio.get_running_loop()
         timer = KERNEL_SECONDS.labels(self.name, kernel_of(function))
-        running = self._pool.submit(_timed, timer, partial(function, *args, **kwargs))
+        running = self._pool.submit(_time_call, timer, partial(function, *args, **kwargs))
         running.add_done_callback(  # not before it ends, though the caller may long be gone
             lambda _: loop.call_soon_threadsafe(self._semaphore.release, whose)
         )
@@ -61,11 +63,8 @@ class Compute:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _be_nice(nice: int) -> None:
-    """Make this thread, and those that it starts, less urgent.
-
-    On Linux each thread has a priority of its own.
-    """
+def _lower_priority(nice: int) -> None:
+    """Make this thread, and those that it starts, less urgent."""
     if nice and sys.platform == "linux":
         own = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, own, os.getpriority(os.PRIO_PROCESS, own) + nice)
@@ -73,10 +72,10 @@ def _be_nice(nice: int) -> None:
 
 def at_once(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a kernel in the event loop, where a thread would cost more than its work."""
-    return _timed(KERNEL_SECONDS.labels(EVENT_LOOP, kernel_of(function)), partial(function, *args, **kwargs))
+    return _time_call(KERNEL_SECONDS.labels(EVENT_LOOP, kernel_of(function)), partial(function, *args, **kwargs))
 
 
-def _timed(timer: Histogram, function: Callable[[], T]) -> T:
+def _time_call(timer: Histogram, function: Callable[[], T]) -> T:
     started = time.perf_counter()
     try:
         return function()

@@ -73,12 +73,12 @@ class Lookout:
                         await self._look()
                 except self._failures as error:
                     if breaker.successes == answered:  # else it is there, and takes only nobody new
-                        breaker.failed(passed, type(error).__name__)
+                        breaker.fail(passed, type(error).__name__)
                 except BaseException:
-                    breaker.abandoned(passed)
+                    breaker.abandon(passed)
                     raise
                 else:
-                    breaker.succeeded(passed)
+                    breaker.succeed(passed)
                 if breaker.is_closed:
                     return
                 self._opened()

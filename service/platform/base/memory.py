@@ -37,15 +37,12 @@ class Memory:
         return lru
 
     async def watch(self) -> None:
-        """Watch the process's memory; above its limit drop what was least recently used.
-
-        Callers are turned away for as long as that does not help.
-        """
+        """Watch the process's memory; above its limit drop what was least recently used."""
         relieved = 0.0
         loop = asyncio.get_running_loop()
         while True:
             if anonymous_bytes() > self._bytes_most and loop.time() - relieved >= RELIEF_SECONDS:
-                await self._relieve(anonymous_bytes() - self._bytes_most)
+                await self._free_memory(anonymous_bytes() - self._bytes_most)
                 relieved = loop.time()
             taken = anonymous_bytes()
             if self.is_short != (taken > self._bytes_most):
@@ -53,19 +50,16 @@ class Memory:
                 log.warning("memory.short" if self.is_short else "memory.enough", megabytes=taken >> 20)
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _relieve(self, excess_bytes: int) -> None:
+    async def _free_memory(self, excess_bytes: int) -> None:
         """Drop cached values, and give what is free back to the system."""
         while excess_bytes > 0 and (filled := [cache for cache in self.caches.values() if len(cache)]):
             excess_bytes -= min(filled, key=lambda cache: cache.oldest).drop_oldest()
         gc.collect()
-        await asyncio.to_thread(_give_back)
+        await asyncio.to_thread(_trim_heap)
 
 
-def _give_back() -> None:
-    """Have the C library return free memory to the system.
-
-    Elsewhere than on Linux it does so by itself.
-    """
+def _trim_heap() -> None:
+    """Have the C library return free memory to the system."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

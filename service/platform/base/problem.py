@@ -128,7 +128,7 @@ class Problem(Exception):
         self.errors = errors or ((Fault([], self.hint),) if self.hint else ())
         self.headers = headers or self._own_headers()
         self.verdict: Any = None
-        """The gate's verdict, where the answer's limit headers are to tell it."""
+        """The gate's verdict, for the answer's limit headers."""
 
     def _own_headers(self) -> dict[str, str]:
         """Return the headers that every refusal of its status has."""
@@ -160,13 +160,13 @@ class Problem(Exception):
         return cls()
 
     @classmethod
-    def past(cls, most_bytes: int, declared_bytes: int | None = None) -> Problem:
+    def with_size(cls, most_bytes: int, declared_bytes: int | None = None) -> Problem:
         """Make this problem with a body's limit, and its declared size where known."""
         size = f"; this one has {declared_bytes:,}" if declared_bytes is not None else ""
         return cls.at(["body"], f"the limit is {most_bytes:,} bytes{size}")
 
     @classmethod
-    def saying(cls, detail: str, *, retry_after_seconds: int) -> Problem:
+    def with_message(cls, detail: str, *, retry_after_seconds: int) -> Problem:
         """Make this problem with a message of an operator, and when to come again."""
         problem = cls(headers={"Retry-After": str(retry_after_seconds)})
         problem.detail = detail  # type: ignore[misc]  # this one's own
@@ -185,7 +185,7 @@ class RateLimited(Problem, status=429):
         self.retry_after_seconds = retry_after_seconds
 
     @classmethod
-    def passing(cls, window: CountedLimit | None, retry_after_seconds: int) -> Self:
+    def with_limit(cls, window: CountedLimit | None, retry_after_seconds: int) -> Self:
         """Make this problem with the limit that was passed, where it is known."""
         faults = [Fault([], f"the limit is {window.words}")] if window is not None else []
         return cls(*faults, retry_after_seconds=retry_after_seconds)
@@ -267,7 +267,7 @@ class PermissionDenied(
     """Insufficient permissions"""
 
     @classmethod
-    def lacking(cls, caller: Caller, access: str) -> Self:
+    def with_access(cls, caller: Caller, access: str) -> Self:
         """Make this problem with what the route asks for and what its caller has."""
         scope = f'{BEARER}, error="insufficient_scope", scope="{access}"'
         is_scope = caller.kind in ("user", "operator") and access in KEY_SCOPES

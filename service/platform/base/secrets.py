@@ -191,7 +191,7 @@ class Tokens:
         """
         claims = self._believed.get(token)
         if claims is None:
-            claims = self._verified(token)
+            claims = self._verify(token)
             self._believed[token] = claims
             if len(self._believed) > BELIEVED_MOST:
                 self._believed.popitem(last=False)
@@ -202,7 +202,7 @@ class Tokens:
             raise BadToken
         return claims
 
-    def _verified(self, token: str) -> Claims:
+    def _verify(self, token: str) -> Claims:
         try:
             payload = jwt.decode(
                 token,
@@ -218,13 +218,13 @@ class Tokens:
         return claims
 
 
-def kept_secret_key(path: Path) -> str:
+def read_or_make_secret_key(path: Path) -> str:
     """Return the secret of a one-machine deployment: made once, read from its file.
 
     Raises:
         ValueError: the file holds less than a secret; signing with it would let anybody forge tokens.
     """
-    secret = kept_file(path, lambda: secrets.token_urlsafe(48).encode()).decode("ascii").strip()
+    secret = read_or_make_file(path, lambda: secrets.token_urlsafe(48).encode()).decode("ascii").strip()
     if len(secret) < SECRET_CHARACTERS:
         raise ValueError(
             f"{path} holds less than {SECRET_CHARACTERS} characters: "
@@ -233,7 +233,7 @@ def kept_secret_key(path: Path) -> str:
     return secret
 
 
-def kept_file(path: Path, make: Callable[[], bytes]) -> bytes:
+def read_or_make_file(path: Path, make: Callable[[], bytes]) -> bytes:
     """Return a file's content (mode 0600), made at the first call.
 
     Processes may start at once, and one may die halfway: the file appears whole or not at all, and the first counts.

@@ -79,7 +79,7 @@ class Announcements:
                         await self._listen(connection)
                 except (psycopg.Error, OSError) as error:
                     if not is_away:
-                        log.warning("announcements.not_heard", error=repr(error))
+                        log.warning("announcements.lost", error=repr(error))
                     is_away = True
                     await asyncio.sleep(PAUSE_SECONDS)
         finally:

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 APPEND: Final = "SELECT append_audit(%s, %s)"
-"""Append a tenant's entries (`encoded`); the last statement of its transaction, since it locks the tenant's chain."""
+"""Append a tenant's entries (`encode_entries`); last in its transaction, since it locks the tenant's chain."""
 
 REDACTED: Final = "user.redacted"
 """The action of an entry whose details name redacted ones: {"entries": [[sequence, hash], ...]}."""
@@ -29,7 +29,7 @@ START: Final = bytes(32)
 """What stands in for the hash before a tenant's first entry."""
 
 
-class AuditEntry(Struct, frozen=True, kw_only=True):
+class ChainEntry(Struct, frozen=True, kw_only=True):
     """An event as it is appended: the columns of the audit log that a writer fills."""
 
     id: UUID
@@ -48,16 +48,13 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     """The text of a JSON object."""
 
 
-def encoded(entries: list[AuditEntry]) -> str:
+def encode_entries(entries: list[ChainEntry]) -> str:
     """Encode entries as `append_audit` takes them."""
     return msgspec.json.encode(entries).decode()
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An entry as it is stored, each field in the text that is hashed.
-
-    Also a line of an export.
-    """
+    """An entry as it is stored, each field in the text that is hashed."""
 
     tenant_id: str
     sequence: int
@@ -104,7 +101,7 @@ def parse(line: bytes) -> Record:
 _decode = msgspec.json.Decoder(Record).decode
 
 
-def chained(previous: bytes, record: Record) -> bytes:
+def hash_entry(previous: bytes, record: Record) -> bytes:
     """Return the hash (32 bytes) of an entry behind the one with the hash `previous`."""
     fields = (
         record.tenant_id,
@@ -156,7 +153,7 @@ def breaks(records: Iterable[Record], *, gaps: bool = False) -> Iterator[Break]:
     for record in records:
         if reason := chain.fault(record):
             yield Break(record.sequence, reason)
-    yield from chain.unexplained()
+    yield from chain.list_unexplained()
 
 
 class AuditChain:
@@ -167,7 +164,7 @@ class AuditChain:
         self.last: Record | None = None
         """The entry that went by last."""
         self._changed: dict[int, str] = {}
-        """Entries that do not give their hash, with the one that they give: a later one may tell it."""
+        """Entries whose hash is wrong, with the right one: a later entry may name it."""
 
     def fault(self, record: Record) -> str | None:
         """Return why the next entry does not fit where it stands; None where it does."""
@@ -175,7 +172,7 @@ class AuditChain:
         self.last = record
         if reason:
             return reason
-        computed = chained(bytes.fromhex(record.previous_hash), record).hex()
+        computed = hash_entry(bytes.fromhex(record.previous_hash), record).hex()
         if computed != record.hash:
             self._changed[record.sequence] = computed
         elif record.action == REDACTED:
@@ -184,7 +181,7 @@ class AuditChain:
                     del self._changed[sequence]
         return None
 
-    def unexplained(self) -> list[Break]:
+    def list_unexplained(self) -> list[Break]:
         """Return the entries whose hash is wrong and that are no redacted ones."""
         return [Break(sequence, "the entry is not the one that was hashed") for sequence in self._changed]
 

@@ -18,7 +18,7 @@ BACKUP_LOCK: Final = 0x4241434B
 Connection = psycopg.Connection[Any]
 
 
-class ChainHead(Struct, frozen=True):
+class AuditHead(Struct, frozen=True):
     """The end of a tenant's audit chain."""
 
     tenant_id: str
@@ -30,7 +30,7 @@ class DatabaseFacts(Struct, frozen=True):
     """The facts of a snapshot's database."""
 
     snapshot: str
-    """Its name, for whoever reads the same."""
+    """Its name, for other readers of the same."""
     made_at: datetime
     postgres: int
     """Major version of the server."""
@@ -38,7 +38,7 @@ class DatabaseFacts(Struct, frozen=True):
     migrations: list[str]
     damaged: set[str]
     """Blobs that some tenant's row marks as damaged."""
-    heads: list[ChainHead]
+    heads: list[AuditHead]
     owner: str
     """The role whose tables they are."""
     definers: list[str]
@@ -80,12 +80,12 @@ def facts(reader: Connection) -> DatabaseFacts:
     return DatabaseFacts(snapshot, made_at, postgres, deployment, migrations, damaged, heads(reader), owner, definers)
 
 
-def heads(connection: Connection) -> list[ChainHead]:
+def heads(connection: Connection) -> list[AuditHead]:
     """Return the ends of all audit chains."""
     rows = connection.execute(
         "SELECT tenant_id::text, sequence, encode(hash, 'hex') FROM audit_heads ORDER BY tenant_id"
     )
-    return [ChainHead(*row) for row in rows]
+    return [AuditHead(*row) for row in rows]
 
 
 def blob_keys(reader: Connection) -> Iterator[str]:

@@ -77,7 +77,7 @@ class _Away(Exception):
     """The store is away."""
 
 
-class Listed(NamedTuple):
+class StoredFile(NamedTuple):
     """A file of the store."""
 
     place: str
@@ -95,10 +95,7 @@ class Listed(NamedTuple):
 
 
 def hash_of(file: BinaryIO) -> str:
-    """Return the SHA-256 of a file from its position on, in hexadecimal.
-
-    The position is restored.
-    """
+    """Return the SHA-256 of a file from its position on, in hexadecimal."""
     start = file.tell()
     digest = hashlib.sha256()
     while chunk := file.read(CHUNK_BYTES):
@@ -161,7 +158,7 @@ class Blobs:
         digest = key if key is not None and self._folder is not None else await asyncio.to_thread(hash_path, path)
         if key not in (None, digest):
             raise Unavailable
-        with self._asked():
+        with self._guard():
             if self._folder is not None:
                 self._check_disk()
                 await asyncio.to_thread(_write, path, self._folder / _place(digest), digest)
@@ -242,7 +239,7 @@ class Blobs:
         """
         digest, size_bytes = hashlib.sha256(), 0
         try:
-            with self._asked():
+            with self._guard():
                 if self._folder is not None:
                     path = self._folder / _place(key)
                     actual = await asyncio.get_running_loop().run_in_executor(self._threads, hash_path, path)
@@ -264,18 +261,20 @@ class Blobs:
 
     async def delete(self, key: str) -> None:
         """Remove a blob; one that is not there is fine. Who has it mapped reads on."""
-        with suppress(FileNotFoundError), self._asked():
+        with suppress(FileNotFoundError), self._guard():
             await obstore.delete_async(self._store, _place(key))
         (self.copies / key).unlink(missing_ok=True)
 
-    async def listed(self, after: str, most: int) -> list[Listed]:
+    async def list_files(self, after: str, most: int) -> list[StoredFile]:
         """List some `most` entries of the store behind the place `after`, in order."""
-        with self._asked():
+        with self._guard():
             if self._folder is not None:
                 return await asyncio.to_thread(_list_folder, self._folder, after, most)
-            now, items = time.time(), list[Listed]()
+            now, items = time.time(), list[StoredFile]()
             async for part in obstore.list(self._store, offset=after or None, chunk_size=most):
-                items = [Listed(item["path"], item["size"], now - item["last_modified"].timestamp()) for item in part]
+                items = [
+                    StoredFile(item["path"], item["size"], now - item["last_modified"].timestamp()) for item in part
+                ]
                 break
         return sorted(items)
 
@@ -286,7 +285,7 @@ class Blobs:
 
     async def is_of(self, deployment: str) -> bool:
         """Return whether the store is this deployment's; an unmarked one becomes it."""
-        with self._asked():
+        with self._guard():
             if self._folder is not None:
                 self._check_disk()
             try:
@@ -319,7 +318,7 @@ class Blobs:
         return digest == key
 
     @contextmanager
-    def _asked(self) -> Iterator[None]:
+    def _guard(self) -> Iterator[None]:
         """Turn errors of the store into refusals, and have it checked.
 
         Raises:
@@ -331,14 +330,14 @@ class Blobs:
             yield
         except FileNotFoundError:
             if self._folder is None:
-                self._breaker.succeeded(passed)
+                self._breaker.succeed(passed)
             else:  # which may be for want of the whole folder
-                self._breaker.abandoned(passed)
+                self._breaker.abandon(passed)
             raise
         except FAILURES as error:
             self._lookout.suspect()
             raise _unavailable(error) from error
-        self._breaker.succeeded(passed)
+        self._breaker.succeed(passed)
 
     async def _look(self) -> None:
         if self._folder is not None:
@@ -395,7 +394,7 @@ class Blobs:
         try:
             with os.fdopen(handle, "wb") as file:
                 hold(handle)
-                with self._asked():
+                with self._guard():
                     result = await obstore.get_async(self._store, _place(key))
                     async for chunk in result.stream(min_chunk_size=CHUNK_BYTES):
                         digest.update(chunk)
@@ -485,19 +484,16 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-def _list_folder(folder: Path, after: str, most: int) -> list[Listed]:
+def _list_folder(folder: Path, after: str, most: int) -> list[StoredFile]:
     return list(islice(_walk(folder, after), most))
 
 
-def _walk(folder: Path, after: str) -> Iterator[Listed]:
-    """Yield the files of the store by shard and name.
-
-    A shard is one folder, of which few have more than a thousand files.
-    """
+def _walk(folder: Path, after: str) -> Iterator[StoredFile]:
+    """Yield the files of the store by shard and name."""
     now = time.time()
     for shard in sorted(entry.name for entry in os.scandir(folder) if _SHARD.fullmatch(entry.name)):
         for entry in sorted(os.scandir(folder / shard), key=lambda entry: entry.name) if shard >= after[:2] else ():
             if f"{shard}/{entry.name}" > after:
                 with suppress(FileNotFoundError):
                     status = entry.stat()
-                    yield Listed(f"{shard}/{entry.name}", status.st_size, now - status.st_mtime)
+                    yield StoredFile(f"{shard}/{entry.name}", status.st_size, now - status.st_mtime)

@@ -27,7 +27,7 @@ from service.platform.data.pipeline import Pipeline
 BEAT_SECONDS: Final = 30.0
 """Between two signs of life of a process where nothing changes."""
 GONE_SECONDS: Final = 75
-"""Silence after which a process is no longer told of."""
+"""Silence after which a process is no longer reported."""
 RETURN_SECONDS: Final = 2.0
 """Between two looks for a Redis that is away."""
 CHANGES_WAITING_MAX: Final = HISTORY_MAX
@@ -38,7 +38,7 @@ HISTORY: Final = "cushion:resilience:history"
 CHANNEL: Final = "cushion:resilience"
 
 # A process's figures behind the second in which they came, by Redis's clock; who has been silent goes.
-_TELL: Final = """
+_REPORT: Final = """
 local now = redis.call('TIME')[1]
 redis.call('HSET', KEYS[1], ARGV[1], now .. ' ' .. ARGV[2])
 local all = redis.call('HGETALL', KEYS[1])
@@ -78,7 +78,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 
 CLOSING_SECONDS: Final = 1.0
-"""In which a process that ends has told the others what it had to."""
+"""In which a process that ends sends its last reports."""
 TOGETHER_SECONDS: Final = 0.01
 """For which changes are gathered, so that many of them are one message."""
 
@@ -106,16 +106,16 @@ class Sharing:
         self._redis = redis
         self._pipeline = pipeline
         self._breakers = breakers
-        self._untold: list[Change] = []
+        self._unreported: list[Change] = []
         """Changes that Redis does not have yet, the oldest first."""
-        self._telling = False
+        self._is_reporting = False
         self._is_closed = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self._cache = cache
         self._changed: set[UUID] = set()
         """Tenants whose change the other processes have not heard of yet."""
         self.sync: Callable[[], SyncCounts] = SyncCounts
-        """What this process has to tell of jobs in place of a worker."""
+        """What this process reports of jobs in place of a worker."""
         breakers.on_change(self._note)
 
     # Told -------------------------------------------------------------------------------------------------------------
@@ -130,18 +130,18 @@ class Sharing:
             sync=self.sync(),
         )
 
-    def changed(self, tenant_id: UUID) -> None:
+    def announce_change(self, tenant_id: UUID) -> None:
         """Drop cached answers, everywhere, of a tenant that may have changed something.
 
         Other processes do it a moment later, and not while Redis is away: the age of cached answers bounds that.
         """
-        self._cache.changed(tenant_id)
+        self._cache.drop_tenant(tenant_id)
         if self._cache.most > 0 and self._breakers["cache"].is_closed:
             if not self._changed:
-                self._start(self._tell_changed())
+                self._start(self._report_changed())
             self._changed.add(tenant_id)
 
-    async def _tell_changed(self) -> None:
+    async def _report_changed(self) -> None:
         await asyncio.sleep(TOGETHER_SECONDS)
         tenants, self._changed = tuple(self._changed), set()
         await self.order("changed", tenants=tenants)
@@ -181,7 +181,7 @@ class Sharing:
         except RedisError:
             return [self.own], "this_process"
         for name, value in zip(entries[::2], entries[1::2], strict=True):
-            if name != self._breakers.process.encode() and (snapshot := _living(value, int(now))) is not None:
+            if name != self._breakers.process.encode() and (snapshot := _read_living(value, int(now))) is not None:
                 others.append(snapshot)
         return [self.own, *others], "all_processes"
 
@@ -197,33 +197,31 @@ class Sharing:
         for item in raw:
             with suppress(msgspec.MsgspecError):
                 known.append(_decode_change(item))
-        waiting = self._untold[:]
+        waiting = self._unreported[:]
         newest = sorted([*waiting, *known], key=lambda change: change.at, reverse=True)
         return newest[:most], min(total + len(waiting), HISTORY_MAX), "all_processes"
 
     def _note(self, change: Change) -> None:
-        self._untold = [*self._untold, change][-CHANGES_WAITING_MAX:]
-        if not self._telling:
-            self._telling = True
-            self._start(self._tell_soon())
+        self._unreported = [*self._unreported, change][-CHANGES_WAITING_MAX:]
+        if not self._is_reporting:
+            self._is_reporting = True
+            self._start(self._report_soon())
 
-    async def _tell_soon(self) -> None:
+    async def _report_soon(self) -> None:
         await asyncio.sleep(0)  # what changes together goes out together
-        self._telling = False
-        with suppress(RedisError):  # the next beat tells it
-            await self.tell()
+        self._is_reporting = False
+        with suppress(RedisError):  # the next beat reports it
+            await self.report()
 
-    async def tell(self) -> None:
+    async def report(self) -> None:
         """Report what this process has counted, and what changed."""
-        untold, self._untold = self._untold, []
+        untold, self._unreported = self._unreported, []
         try:
             own = self.own
-            await self._pipeline(
-                "EVAL", _TELL, 2, PROCESSES, HISTORY, own.process, _encode(own), GONE_SECONDS, HISTORY_MAX,
-                HISTORY_SECONDS, *map(_encode, untold),
-            )  # fmt: skip
+            figures = (own.process, _encode(own), GONE_SECONDS, HISTORY_MAX, HISTORY_SECONDS)
+            await self._pipeline("EVAL", _REPORT, 2, PROCESSES, HISTORY, *figures, *map(_encode, untold))
         except BaseException:
-            self._untold = [*untold, *self._untold][-CHANGES_WAITING_MAX:]
+            self._unreported = [*untold, *self._unreported][-CHANGES_WAITING_MAX:]
             raise
 
     # Heard ------------------------------------------------------------------------------------------------------------
@@ -239,24 +237,24 @@ class Sharing:
                         beat = loop.time()
                         while True:
                             if loop.time() >= beat:
-                                await self.tell()
+                                await self.report()
                                 beat = loop.time() + BEAT_SECONDS
                             message = await channel.get_message(timeout=max(0.01, beat - loop.time()))
                             if message is not None and message["type"] == "message":
-                                self._obey(message["data"])
+                                self._follow(message["data"])
                 except (RedisError, OSError) as error:
-                    log.debug("resilience.alone", error=type(error).__name__)
+                    log.debug("resilience.redis_away", error=type(error).__name__)
                 await asyncio.sleep(RETURN_SECONDS)
         finally:
             with suppress(RedisError, OSError, asyncio.CancelledError, TimeoutError):
                 async with asyncio.timeout(1):
                     await self._pipeline("HDEL", PROCESSES, self._breakers.process)
 
-    def _obey(self, raw: bytes) -> None:
+    def _follow(self, raw: bytes) -> None:
         try:
             order = _decode_order(raw)
         except msgspec.MsgspecError:
-            log.warning("resilience.strange")
+            log.warning("resilience.unknown_order")
             return
         if order.sender == self._breakers.process:
             return
@@ -265,13 +263,13 @@ class Sharing:
                 self._breakers.reset(order.services)
             case "clear":
                 self._cache.clear()
-                self._start(self._tell_soon())
+                self._start(self._report_soon())
             case "changed":
                 for tenant_id in order.tenants:
-                    self._cache.changed(tenant_id)
+                    self._cache.drop_tenant(tenant_id)
 
 
-def _living(value: bytes, now: int) -> Snapshot | None:
+def _read_living(value: bytes, now: int) -> Snapshot | None:
     at, _, raw = value.partition(b" ")
     try:
         return _decode_snapshot(raw) if now - int(at) <= GONE_SECONDS else None

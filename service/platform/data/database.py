@@ -47,10 +47,10 @@ START_PAUSE_SECONDS = 0.2
 """Between its attempts."""
 
 LOOK_SECONDS = 2.0
-"""In which a server that is there answers whoever connects anew."""
+"""In which a server that is there answers a new connection."""
 
 RECONNECT_SECONDS = 2.0
-"""For which the pool tries to replace a lost connection; then whoever wants one has it try again. Left to itself it
+"""For which the pool tries to replace a lost connection; then the next caller has it try again. Left to itself it
 waits twice as long after each attempt, and so long after the server is back."""
 
 SILENCE_SECONDS = 5
@@ -59,7 +59,7 @@ SILENCE_SECONDS = 5
 WAITING = 1_000
 """Units of work that may wait for one of their tenant's share: what is done within those seconds."""
 
-MIGRATION_LOCK = 0x43555348  # one migrator at a time, whoever else uses advisory locks
+MIGRATION_LOCK = 0x43555348  # one migrator at a time, beside other users of advisory locks
 
 set_json_dumps(msgspec.json.encode)
 set_json_loads(msgspec.json.decode)
@@ -101,11 +101,8 @@ def _columns(cursor: Any) -> list[str]:
     return [result.fname(number).decode() for number in range(result.nfields)] if result is not None else []
 
 
-def containing(text: str | None) -> str | None:
-    """Return a LIKE pattern that matches a text anywhere; None without a text.
-
-    The text's own wildcards are taken literally.
-    """
+def like_pattern(text: str | None) -> str | None:
+    """Return a LIKE pattern that matches a text anywhere; None without a text."""
     if not text:
         return None
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -139,10 +136,7 @@ def named_refusals() -> Iterator[None]:
 
 
 class Transaction:
-    """One transaction of one tenant, in pipeline mode.
-
-    BEGIN, the tenant and the first statement go out together.
-    """
+    """One transaction of one tenant, in pipeline mode."""
 
     def __init__(self, connection: AsyncConnection[Any], pipeline: AsyncPipeline | None) -> None:
         self._connection = connection
@@ -204,10 +198,7 @@ class Transaction:
 
 
 class BulkTransaction(Transaction):
-    """One transaction of one tenant that moves many rows.
-
-    It is outside of pipeline mode, which knows no COPY.
-    """
+    """One transaction of one tenant that moves many rows."""
 
     async def copy(self, sql: str, blocks: Iterable[bytes]) -> None:
         """Send a `COPY ... FROM STDIN` with its data, in blocks of any size.
@@ -241,23 +232,20 @@ class _Connection(AsyncConnection[Any]):
 
     def _give_up(self) -> None:
         """Close the connection under its user; a cancelled psycopg would wait on."""
-        log.warning("database.silent", seconds=self.silence_seconds)
+        log.warning("database.no_answer", seconds=self.silence_seconds)
         with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as place:
             place.shutdown(socket.SHUT_RDWR)
 
 
 class Database:
-    """The connections of one process, half of them at most for one tenant.
-
-    A lock may be waited for by many at once.
-    """
+    """The connections of one process, half of them at most for one tenant."""
 
     def __init__(self, url: str, *, connections: int, statement_seconds: int, breaker: Breaker) -> None:
         self._url = url
         self._breaker = breaker
         self._silence_seconds = statement_seconds + SILENCE_SECONDS
         self._lookout = Lookout(
-            breaker, self._look, seconds=LOOK_SECONDS, failures=(psycopg.Error,), opened=self._turn_away
+            breaker, self._look, seconds=LOOK_SECONDS, failures=(psycopg.Error,), opened=self._fail_waiters
         )
         self._was_full = False
         """A statement found no room on the server's disk, and none has found some since."""
@@ -266,7 +254,7 @@ class Database:
         # Two at least for each tenant: a job's heart beats beside its work.
         self._semaphore = FairSemaphore(max(3, connections), waiting=WAITING)
         self.committed: Callable[[UUID | str, int], Awaitable[None]] | None = None
-        """Is told the tenant of each transaction that wrote, and a position of the server's log behind its commit."""
+        """Called with the tenant of each transaction that wrote, and the server's log position behind it."""
         if breaker.service == "database":  # of a replica nothing is told
             DATABASE_WAITING.set_function(lambda: self._semaphore.waiting)
             DATABASE_CONNECTIONS.labels("in_use").set_function(self._in_use)
@@ -303,7 +291,7 @@ class Database:
             ConfigError: the URL logs in as somebody who could do more than the service may.
         """
         await self._pool.open()
-        # The pool gives up soon, and a start may meet a server that starts too: looks tell when it is there.
+        # The pool gives up soon, and a start may meet a server that starts too: checks show when it is there.
         self._lookout.suspect()
         end = time.monotonic() + START_SECONDS
         try:
@@ -438,13 +426,13 @@ class Database:
     async def _connection(self, tenant_id: UUID | str | None) -> AsyncIterator[AsyncConnection[Any]]:
         asked = time.perf_counter()
         if tenant_id is None:  # a few look-ups, each of them short
-            async with self._pooled(asked) as connection:
+            async with self._take_connection(asked) as connection:
                 yield connection
             return
         self._lookout.check()
         await self._semaphore.acquire(tenant_id, seconds=CONNECTION_SECONDS)
         try:
-            async with self._pooled(asked) as connection:
+            async with self._take_connection(asked) as connection:
                 yield connection
         finally:
             self._semaphore.release(tenant_id)
@@ -457,7 +445,7 @@ class Database:
         return max(0, stats.get("pool_size", 0) - stats.get("pool_available", 0))
 
     @asynccontextmanager
-    async def _pooled(self, asked: float) -> AsyncIterator[AsyncConnection[Any]]:
+    async def _take_connection(self, asked: float) -> AsyncIterator[AsyncConnection[Any]]:
         """Return a connection that was asked for at a moment (`time.perf_counter`)."""
         self._lookout.check()
         passed = self._breaker.enter()
@@ -484,9 +472,9 @@ class Database:
                 self._lookout.suspect()
             else:
                 self._was_full = self._was_full or _is_full(error)
-                self._breaker.succeeded(passed)
+                self._breaker.succeed(passed)
             raise
-        self._breaker.succeeded(passed)
+        self._breaker.succeed(passed)
 
     async def has_room(self) -> bool:
         """Return whether the server's disk takes more rows: tried again after a failure.
@@ -520,7 +508,7 @@ class Database:
         if not self._breaker.is_closed:
             await self._pool.check()  # what was lost meanwhile is replaced before anybody is given it
 
-    def _turn_away(self) -> None:
+    def _fail_waiters(self) -> None:
         """Fail everyone who waits for a connection: the server is away."""
         for wait in self._waits:
             wait.reschedule(asyncio.get_running_loop().time())
@@ -532,7 +520,7 @@ class Database:
             Unavailable: none came within two seconds.
         """
         try:
-            async with asyncio.timeout(LOOK_SECONDS), self._pooled(time.perf_counter()) as connection:
+            async with asyncio.timeout(LOOK_SECONDS), self._take_connection(time.perf_counter()) as connection:
                 await connection.execute("SELECT 1")
         except (TimeoutError, PoolTimeout, psycopg.Error) as error:
             raise Unavailable from error
@@ -556,10 +544,7 @@ async def connect_alone(url: str, name: str, *, statement_seconds: int) -> Async
 
 
 async def readable(file: int, seconds: float) -> bool:
-    """Return whether there is something to read within the time.
-
-    psycopg's own wait looks ten times a second.
-    """
+    """Return whether there is something to read within the time."""
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(file, arrived.set)
     try:
@@ -637,7 +622,7 @@ def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: N
     scripts = {entry.name: entry.read_text(encoding="utf-8") for entry in files}
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
-        applied = _applied(connection)
+        applied = _read_applied(connection)
         missing = [name for name in scripts if name not in applied]
         for name, digest in applied.items():
             if name not in scripts and behind and name > max(scripts):
@@ -678,7 +663,7 @@ def verify(database_url: str) -> None:
 def give_password(owner_url: str, service_url: str) -> bool:
     """Set the role's password from its URL; return False where the URL has none.
 
-    The server is told the password's SCRAM verifier, so that no log of statements holds it.
+    The server gets the password's SCRAM verifier, so that no log of statements holds it.
     """
     stats = conninfo_to_dict(service_url)
     password = stats.get("password")
@@ -694,14 +679,11 @@ def give_password(owner_url: str, service_url: str) -> bool:
 
 
 def as_service(owner_url: str) -> str:
-    """Return the owner's connection URL as the service's role.
-
-    For a database where the role may log in without a password.
-    """
+    """Return the owner's connection URL as the service's role."""
     return make_conninfo(owner_url, user=SERVICE_ROLE)
 
 
-def _applied(connection: Connection[Any]) -> dict[str, str]:
+def _read_applied(connection: Connection[Any]) -> dict[str, str]:
     known = connection.execute("SELECT to_regclass('migrations')").fetchone()
     if known == (None,):  # asked first: the service's role may see that nothing is missing, but create nothing
         connection.execute(

@@ -47,15 +47,15 @@ class RedisBreaker:
         """
         self._recoveries.append(catch_up)
 
-    async def either(self, ask: Callable[[], Awaitable[T]], otherwise: Callable[[], Awaitable[T]]) -> T:
+    async def choose(self, ask: Callable[[], Awaitable[T]], otherwise: Callable[[], Awaitable[T]]) -> T:
         """Return Redis's answer, or this process's own while Redis is away."""
         if passed := self._pass():
             try:
                 answer = await ask()
             except RedisError as error:
-                self._lost(passed, error)
+                self._note_loss(passed, error)
             else:
-                self._breaker.succeeded(passed)
+                self._breaker.succeed(passed)
                 return answer
         self._look()
         answer = await otherwise()
@@ -64,7 +64,7 @@ class RedisBreaker:
         return answer
 
     @asynccontextmanager
-    async def changing(self) -> AsyncIterator[Any]:
+    async def open_pipeline(self) -> AsyncIterator[Any]:
         """Open a pipeline for commands that must reach Redis, sent at the end.
 
         Raises:
@@ -79,9 +79,9 @@ class RedisBreaker:
                 yield pipe
                 await pipe.execute()
         except RedisError as error:
-            self._lost(passed, error)
+            self._note_loss(passed, error)
             raise Unavailable from error
-        self._breaker.succeeded(passed)
+        self._breaker.succeed(passed)
 
     def _pass(self) -> int:
         """Return a pass while Redis is there; no request tries one that is away."""
@@ -90,11 +90,11 @@ class RedisBreaker:
         self._breaker.reject()
         return NO_PASS
 
-    def _lost(self, passed: int, error: RedisError) -> None:
+    def _note_loss(self, passed: int, error: RedisError) -> None:
         if not self.away:
             log.warning("cache.unavailable", error=type(error).__name__, detail=str(error)[:200])
         self._is_behind = True
-        self._breaker.failed(passed, type(error).__name__)
+        self._breaker.fail(passed, type(error).__name__)
 
     def _look(self) -> None:
         """Try Redis when it is time, beside the request: it may take its time to fail."""
@@ -109,13 +109,13 @@ class RedisBreaker:
             while any([await catch_up() for catch_up in self._recoveries]):
                 pass
             self._is_behind = False
-            self._breaker.succeeded(passed)
+            self._breaker.succeed(passed)
             log.info("cache.back")
         except (RedisError, Problem) as error:
             log.debug("cache.still_away", error=type(error).__name__)
-            self._breaker.failed(passed, type(error).__name__)
+            self._breaker.fail(passed, type(error).__name__)
         except BaseException:
-            self._breaker.abandoned(passed)
+            self._breaker.abandon(passed)
             raise
         finally:
             self._returning = None

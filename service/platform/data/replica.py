@@ -71,7 +71,7 @@ class Replica:
         self._state = ""
         """What was last logged of it."""
         self._unnoted = -1
-        """The last position that Redis was not there to be told."""
+        """The last position that Redis was not there to take."""
         primary.committed = self._note
         breaker.on_recovery(self._catch_up)
 
@@ -92,14 +92,14 @@ class Replica:
             self._looking = asyncio.get_running_loop().create_task(self._look())
         if now >= self._holds_until:
             return None
-        needed = await self._breaker.either(lambda: self._needed(tenant_id), _unknown)
+        needed = await self._breaker.choose(lambda: self._needed_position(tenant_id), _unknown)
         return self._database if needed is not None and needed <= self._replayed else None
 
     def avoid(self) -> None:
         """Ask the primary until the next check: the replica did not answer."""
         self._holds_until = 0.0
 
-    async def _needed(self, tenant_id: UUID) -> float | None:
+    async def _needed_position(self, tenant_id: UUID) -> float | None:
         everybody, own = await self._ask("ZMSCORE", NOTES, EVERYBODY, str(tenant_id))
         return None if everybody is None else max(float(everybody), float(own or 0))
 
@@ -107,7 +107,7 @@ class Replica:
         async def missed() -> None:
             self._unnoted = max(self._unnoted, position)
 
-        await self._breaker.either(lambda: self._ask("ZADD", NOTES, "GT", position, str(tenant_id)), missed)
+        await self._breaker.choose(lambda: self._ask("ZADD", NOTES, "GT", position, str(tenant_id)), missed)
 
     async def _catch_up(self) -> bool:
         if self._unnoted < 0:
@@ -123,7 +123,7 @@ class Replica:
     async def _look(self) -> None:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                whole = await self._breaker.either(lambda: self._ask("ZSCORE", NOTES, EVERYBODY), _unknown) is not None
+                whole = await self._breaker.choose(lambda: self._ask("ZSCORE", NOTES, EVERYBODY), _unknown) is not None
                 now = time.monotonic()
                 async with self._primary.transaction() as tx:
                     there = await tx.fetch_one_or_none(_Place, _PRIMARY)
@@ -132,7 +132,7 @@ class Replica:
                 assert there is not None
                 assert there.position is not None
                 if not whole:  # Redis lost its notes: whatever they said lies before this position
-                    await self._breaker.either(
+                    await self._breaker.choose(
                         lambda: self._ask("ZADD", NOTES, "GT", there.position, EVERYBODY), _unknown
                     )
             self._note_place(now, there, here)

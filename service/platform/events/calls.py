@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, AuditEntry, encoded
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
 from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources, Unit
 
@@ -75,7 +75,7 @@ async def count(tx: Transaction, tenant_id: UUID, events: Iterable[Event], secon
     """Count events of a tenant, `seconds` of them together."""
     groups: dict[tuple[datetime, str, str, str], Counted] = {}
     for event in events:
-        group = _counted(event, seconds)
+        group = _group_of(event, seconds)
         key = (group.since, group.action, group.caller, group.resource_id)
         known = groups.setdefault(key, group)
         if known is not group:
@@ -88,7 +88,7 @@ async def count(tx: Transaction, tenant_id: UUID, events: Iterable[Event], secon
         await tx.execute(_COUNT, [tenant_id, msgspec.json.encode(list(groups.values())).decode(), ADDRESSES_MAX])
 
 
-def _counted(event: Event, seconds: int) -> Counted:
+def _group_of(event: Event, seconds: int) -> Counted:
     subject, at = event.subject, event.occurred_at
     return Counted(
         since=datetime.fromtimestamp(at.timestamp() // seconds * seconds, UTC),
@@ -110,7 +110,7 @@ def _counted(event: Event, seconds: int) -> Counted:
     )
 
 
-async def tell_calls(resources: Resources) -> None:
+async def write_calls(resources: Resources) -> None:
     """Write audit entries for the counts of minutes that are over."""
     seconds = resources.settings.calls_together_seconds + LATE_SECONDS
     before = resources.clock.now() - timedelta(seconds=seconds)
@@ -121,7 +121,7 @@ async def tell_calls(resources: Resources) -> None:
         except Unavailable:
             raise
         except Exception as error:  # one tenant's fault keeps no other back
-            log.error("calls.untold", tenant_id=tenant.tenant_id, error=repr(error))
+            log.error("calls.not_written", tenant_id=tenant.tenant_id, error=repr(error))
 
 
 class _Tenant(Struct):
@@ -133,17 +133,17 @@ async def _tell_of(resources: Resources, tenant_id: UUID, before: datetime) -> N
         ended = await tx.fetch_all(Counted, _ENDED, [tenant_id, before])
         if ended:  # else another worker was faster
             emails = await emails_of(tx, {group.user_id for group in ended if group.user_email is None})
-            await tx.execute(APPEND, [tenant_id, encoded([_entry(group, emails) for group in ended])])
+            await tx.execute(APPEND, [tenant_id, encode_entries([_entry(group, emails) for group in ended])])
 
 
-async def is_untold(unit: Unit, moment: datetime) -> bool:
+async def has_unwritten(unit: Unit, moment: datetime) -> bool:
     """Return whether calls up to a moment are counted that are no audit entries yet."""
     return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM calls WHERE since <= %s)", [moment]))
 
 
-def _entry(group: Counted, emails: dict[UUID | None, str]) -> AuditEntry:
+def _entry(group: Counted, emails: dict[UUID | None, str]) -> ChainEntry:
     details = {"calls": group.calls, "formulas": group.formulas, "first_at": group.first_at}
-    return AuditEntry(
+    return ChainEntry(
         id=new_id(),
         occurred_at=group.last_at,
         user_id=group.user_id,

@@ -20,14 +20,14 @@ from msgspec import Struct
 
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, AuditEntry, encoded
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
 from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources
 
 MOST_TENANTS = 10_000
 """That a process keeps count of; the one that was silent for longest begins anew, as another source."""
 TIMES_A_GAP = 12
-"""How often counts are told, and gaps looked for, within the time that an event may be missing."""
+"""How often counts are reported, and gaps looked for, within the time that an event may be missing."""
 GAPS_TOLD = 100
 MISSING: Final = "audit.events_missing"
 
@@ -92,11 +92,11 @@ class Numbers:
         count.highest += 1
         return EventNumber(count.source, count.highest)
 
-    async def tell(self, resources: Resources) -> None:
+    async def report(self, resources: Resources) -> None:
         """Report to PostgreSQL how far this process has counted.
 
         Raises:
-            Unavailable: it is to be told again.
+            Unavailable: it is to be reported again.
         """
         left, self._untold = self._untold, []
         changed = [
@@ -125,7 +125,7 @@ def numbers_of(resources: Resources) -> Numbers:
 
 
 @asynccontextmanager
-async def telling(resources: Resources) -> AsyncIterator[None]:
+async def report_counts(resources: Resources) -> AsyncIterator[None]:
     """Report the counts now and then, and at the end."""
     task = asyncio.create_task(_tell_forever(resources))
     try:
@@ -135,16 +135,16 @@ async def telling(resources: Resources) -> AsyncIterator[None]:
         with suppress(asyncio.CancelledError):
             await task
         with suppress(Unavailable):
-            await numbers_of(resources).tell(resources)
+            await numbers_of(resources).report(resources)
 
 
 async def _tell_forever(resources: Resources) -> None:
     while True:
         await asyncio.sleep(resources.settings.event_gap_seconds / TIMES_A_GAP)
         try:
-            await numbers_of(resources).tell(resources)
+            await numbers_of(resources).report(resources)
         except Exception as error:
-            log.warning("events.untold", error=repr(error))
+            log.warning("events.not_reported", error=repr(error))
 
 
 async def note_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> None:
@@ -159,7 +159,7 @@ async def not_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumbe
     return set(await tx.fetch_all(EventNumber, _NOT_ARRIVED, parameters))
 
 
-async def tell_missing(resources: Resources, waiting_since: datetime | None) -> None:
+async def report_missing(resources: Resources, waiting_since: datetime | None) -> None:
     """Write audit entries for events that have been missing for too long.
 
     `waiting_since`: when the oldest event came that still waits to be drained; what may be among those is not missing.
@@ -174,7 +174,7 @@ async def tell_missing(resources: Resources, waiting_since: datetime | None) -> 
             missing = sum(gap.last - gap.first + 1 for gap in gaps)
             log.error("events.missing", tenant_id=source.tenant_id, source=source.source, missing=missing)
             details = {"missing": missing, "gaps": [[gap.first, gap.last] for gap in gaps[:GAPS_TOLD]]}
-            entry = AuditEntry(
+            entry = ChainEntry(
                 id=new_id(),
                 occurred_at=resources.clock.now(),
                 action=MISSING,
@@ -182,7 +182,7 @@ async def tell_missing(resources: Resources, waiting_since: datetime | None) -> 
                 resource_id=str(source.source),
                 details=msgspec.Raw(msgspec.json.encode(details)),
             )
-            await tx.execute(APPEND, [source.tenant_id, encoded([entry])])
+            await tx.execute(APPEND, [source.tenant_id, encode_entries([entry])])
 
 
 class _Source(Struct):

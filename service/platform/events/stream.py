@@ -24,15 +24,15 @@ from redis.exceptions import ResponseError
 from service.platform.base.caller import NOBODY
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import new_id
-from service.platform.data.audit import APPEND, AuditEntry, encoded
-from service.platform.events.calls import LOOKS, count, emails_of, tell_calls
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
+from service.platform.events.calls import LOOKS, count, emails_of, write_calls
 from service.platform.events.numbers import (
     TIMES_A_GAP,
     EventNumber,
     not_arrived,
     note_arrived,
     numbers_of,
-    tell_missing,
+    report_missing,
 )
 from service.platform.unit.context import Context, Resources, Subject
 
@@ -67,7 +67,7 @@ class Event(Struct, frozen=True, kw_only=True):
     user_agent: str | None = None
     subject: Subject | None = None
     counted: bool = False
-    """Whether it is told as one of many: see `calls`."""
+    """Whether it is counted with others of its kind: see `calls`."""
 
 
 class Sent(Struct, frozen=True):
@@ -113,7 +113,7 @@ async def publish(resources: Resources, event: Event) -> None:
             )
             return
     except Exception as error:
-        log.warning("event.past_the_stream", action=event.action, request_id=event.request_id, error=repr(error))
+        log.warning("event.written_directly", action=event.action, request_id=event.request_id, error=repr(error))
     try:
         await _write(resources, event.tenant_id, [sent])
     except Exception as error:
@@ -168,10 +168,7 @@ async def _read(redis: Redis, consumer: str, claiming: bool, block_milliseconds:
 
 
 async def waiting_since(resources: Resources) -> datetime | None:
-    """Return when the oldest event came that no worker is done with.
-
-    An entry's identifier begins with its milliseconds.
-    """
+    """Return when the oldest event came that no worker is done with."""
     oldest = await resources.redis.xrange(STREAM, count=1)
     return datetime.fromtimestamp(int(oldest[0][0].partition(b"-")[0]) / 1000, UTC) if oldest else None
 
@@ -216,12 +213,12 @@ async def _write(resources: Resources, tenant_id: UUID, events: list[Sent]) -> N
         await count(tx, tenant_id, counted.values(), resources.settings.calls_together_seconds)
         await note_arrived(tx, tenant_id, [sent.place for sent in events])
         if alone:
-            await tx.execute(APPEND, [tenant_id, encoded([_entry(event, emails) for event in alone])])
+            await tx.execute(APPEND, [tenant_id, encode_entries([_entry(event, emails) for event in alone])])
 
 
-def _entry(event: Event, emails: dict[UUID | None, str]) -> AuditEntry:
+def _entry(event: Event, emails: dict[UUID | None, str]) -> ChainEntry:
     subject = event.subject
-    return AuditEntry(
+    return ChainEntry(
         id=event.id,
         occurred_at=event.occurred_at,
         user_id=event.user_id,
@@ -245,14 +242,14 @@ async def drain_forever(resources: Resources, consumer: str, stopping: asyncio.E
     while not stopping.is_set():
         try:
             if loop.time() >= count_at:  # without Redis, too
-                await tell_calls(resources)
+                await write_calls(resources)
                 count_at = loop.time() + resources.settings.calls_together_seconds / LOOKS
             claiming = loop.time() >= claim_at
             drained = await drain(resources, consumer, claiming=claiming)
             if claiming and drained < BATCH:  # else there may be more of it
                 claim_at = loop.time() + CLAIM_SECONDS
             if drained < BATCH and loop.time() >= look_at:  # else much waits, and is not missing
-                await tell_missing(resources, await waiting_since(resources))
+                await report_missing(resources, await waiting_since(resources))
                 look_at = loop.time() + resources.settings.event_gap_seconds / TIMES_A_GAP
             if 0 < drained < BATCH:
                 await asyncio.sleep(PAUSE_SECONDS)

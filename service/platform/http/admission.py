@@ -41,7 +41,7 @@ async def admit(ctx: Context, route: Route) -> GateVerdict:
         )  # all that is said then, else clients would give up their tokens
         raise
     try:
-        _check_maintenance(ctx, route, verdict)  # of which the gate may just have told
+        _check_maintenance(ctx, route, verdict)  # which the gate may just have reported
         _check_flag(ctx, route)
     except Problem as refusal:
         raise _with(refusal, verdict) from None
@@ -79,7 +79,7 @@ async def _admit_anybody(ctx: Context, route: Route) -> GateVerdict:
     _check_flag(ctx, route)
     if not route.limited or route.windows is None:
         return GateVerdict("ok")
-    return _passed(await ctx.resources.gate.windows(route.windows(ctx.resources.settings, ctx.origin, "")))
+    return _check_verdict(await ctx.resources.gate.windows(route.windows(ctx.resources.settings, ctx.origin, "")))
 
 
 async def _in_its_tenant(ctx: Context, route: Route, caller: Caller, home: TenantRecord) -> Caller:
@@ -149,7 +149,7 @@ def _check_rights(ctx: Context, route: Route, verdict: GateVerdict) -> None:
         PermissionDenied, EnrolmentRequired: they may not.
     """
     if not ctx.caller.may(route.access):
-        raise problems.PermissionDenied.lacking(ctx.caller, route.access)
+        raise problems.PermissionDenied.with_access(ctx.caller, route.access)
     if verdict.must_enroll and not route.enrolling:
         raise problems.EnrolmentRequired
 
@@ -176,10 +176,7 @@ def _check_flag(ctx: Context, route: Route) -> None:
 
 
 def _passes(ctx: Context, caller: Caller, verdict: GateVerdict) -> bool:
-    """Return whether the caller works on during maintenance.
-
-    `verdict` is of the tenant that they belong to.
-    """
+    """Return whether the caller works on during maintenance."""
     home = verdict.tenant
     return home is not None and caller.kind in ("user", "operator") and _is_operators(ctx, caller.role, home)
 
@@ -196,12 +193,9 @@ def _is_system_key(ctx: Context, key: bytes) -> bool:
 
 
 async def _system(ctx: Context, route: Route) -> GateVerdict:
-    """Admit the deployment's own key, which administers the tenant that it names.
-
-    Whatever that tenant's status is.
-    """
+    """Admit the deployment's own key, which administers the tenant that it names."""
     windows = route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if route.windows else ()
-    verdict = _passed(await ctx.resources.gate.system(windows, counted=route.limited))
+    verdict = _check_verdict(await ctx.resources.gate.system(windows, counted=route.limited))
     try:
         caller = Caller(
             kind="system",
@@ -214,7 +208,7 @@ async def _system(ctx: Context, route: Route) -> GateVerdict:
         )
         ctx.admit(caller)
         if not caller.may(route.access):
-            raise problems.PermissionDenied.lacking(caller, route.access)
+            raise problems.PermissionDenied.with_access(caller, route.access)
         named = _named_tenant(ctx)
         if named is None and route.everywhere:
             ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
@@ -366,7 +360,7 @@ def _pass_metered(ctx: Context, route: Route, verdict: GateVerdict) -> None:
         seconds = ctx.resources.gate.seconds_left_of_month()
         fault = Fault([], route.metered[0](ctx.settings).words(verdict.tier))
         raise _with(route.metered[1](fault, retry_after_seconds=seconds), verdict)
-    _passed(verdict)
+    _check_verdict(verdict)
 
 
 def _named_tenant(ctx: Context) -> str | None:
@@ -385,9 +379,9 @@ async def _tenant_named(ctx: Context, named: str) -> TenantRecord:
     return tenant
 
 
-def _passed(verdict: GateVerdict) -> GateVerdict:
+def _check_verdict(verdict: GateVerdict) -> GateVerdict:
     if verdict.outcome == "limited":
-        raise _with(problems.RateLimited.passing(verdict.passed, verdict.retry_after_seconds), verdict)
+        raise _with(problems.RateLimited.with_limit(verdict.passed, verdict.retry_after_seconds), verdict)
     return verdict
 
 

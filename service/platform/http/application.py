@@ -39,15 +39,14 @@ ANYWHERE: frozenset[type[Problem]] = frozenset(
 
 
 CORS_HEADERS: Final = (
-    "Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-Range", "Range", "X-API-Key", "X-Request-ID",
-    "X-Tenant-ID",
-)  # fmt: skip
+    *("Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-Range", "Range", "X-API-Key"),
+    *("X-Request-ID", "X-Tenant-ID"),
+)
 """Headers that a page of another origin may send; no cookie is one of them, and none is let in."""
 CORS_EXPOSED: Final = (
-    "Age", "Content-Disposition", "Content-Range", "ETag", "Idempotent-Replayed", "Link", "Retry-After",
-    "WWW-Authenticate", "X-Cushion-Stale", "X-Request-ID",
-    *RATE_HEADERS,
-)  # fmt: skip
+    *("Age", "Content-Disposition", "Content-Range", "ETag", "Idempotent-Replayed", "Link", "Retry-After"),
+    *("WWW-Authenticate", "X-Cushion-Stale", "X-Request-ID", *RATE_HEADERS),
+)
 """Headers of an answer that it may read."""
 CORS_SECONDS: Final = 600
 """For which a browser may remember what it was allowed."""
@@ -203,10 +202,10 @@ def _prefix(path: str) -> str:
 async def _http_exception(request: Request, error: Exception) -> Response:
     """Answer unknown paths, wrong methods and uncaught errors as every other refusal."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    place = _without_slash(request) if status == 404 else None
+    place = _redirect_slash(request) if status == 404 else None
     if place is not None:
         moved = Response(b"", 308, headers={"location": place})
-        return _dressed(moved, request, request_id_of(dict(request.scope["headers"])))
+        return _add_headers(moved, request, request_id_of(dict(request.scope["headers"])))
     kind = {404: problems.NotFound, 405: problems.MethodNotAllowed}.get(status, problems.InternalError)
     headers = error.headers if isinstance(error, HTTPException) else None
     return _refused(kind(headers=dict(headers or {})), request)
@@ -216,10 +215,10 @@ def _refused(refusal: Problem, request: Request) -> Response:
     request_id = request_id_of(dict(request.scope["headers"]))
     response = Response(encode(refusal.body(request_id)), refusal.status, media_type="application/json")
     response.raw_headers += [(name.lower().encode(), value.encode()) for name, value in refusal.all_headers]
-    return _dressed(response, request, request_id)
+    return _add_headers(response, request, request_id)
 
 
-def _without_slash(request: Request) -> str | None:
+def _redirect_slash(request: Request) -> str | None:
     """Redirect a path with a slash too many to the route without it, if there is one."""
     scope = request.scope
     path, raw = scope["path"], scope.get("raw_path") or quote(scope["path"]).encode()
@@ -230,7 +229,7 @@ def _without_slash(request: Request) -> str | None:
     return str((raw[:-1] + (b"?" + query if query else b"")).decode("latin-1"))
 
 
-def _dressed(response: Response, request: Request, request_id: str) -> Response:
+def _add_headers(response: Response, request: Request, request_id: str) -> Response:
     """Return the answer with the headers that every answer has."""
     WITHOUT_ROUTE.labels(f"{response.status_code}").inc()
     if request.app.state.resources.stopping.is_set():

@@ -173,7 +173,7 @@ def _check_coding(headers: Mapping[bytes, bytes]) -> None:
 async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: int) -> bytes:
     declared = headers.get(b"content-length", b"0")
     if declared.isdigit() and int(declared) > most_bytes:
-        raise problems.PayloadTooLarge.past(most_bytes, int(declared))
+        raise problems.PayloadTooLarge.with_size(most_bytes, int(declared))
     chunks = bytearray()
     while True:
         message = await receive()
@@ -181,7 +181,7 @@ async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: in
             raise problems.ValidationFailed.at(["body"], "the request broke off")
         chunks += message.get("body", b"")
         if len(chunks) > most_bytes:
-            raise problems.PayloadTooLarge.past(most_bytes)
+            raise problems.PayloadTooLarge.with_size(most_bytes)
         if not message.get("more_body"):
             return bytes(chunks)
 

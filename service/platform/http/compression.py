@@ -37,8 +37,8 @@ _LEVEL: Final = 1  # higher ones take longer for an eighth less
 def is_compressible(status: int, media_type: str, headers: list[tuple[bytes, bytes]]) -> bool:
     """Return whether an answer of that kind is compressed for callers who take gzip.
 
-    One with a strong tag is not: such a tag tells bytes apart (RFC 9110, 8.8.3), so that of the compressed ones had to
-    be another, and a record's tag is its version, which callers compare and send back. A weak one tells content apart.
+    One with a strong tag is not: such a tag identifies bytes (RFC 9110, 8.8.3), so that of the compressed ones had to
+    be another, and a record's tag is its version, which callers compare and send back. A weak one identifies content.
     """
     if status not in _WHOLE or _TEXT.match(media_type) is None:
         return False
@@ -49,10 +49,7 @@ def is_compressible(status: int, media_type: str, headers: list[tuple[bytes, byt
 
 
 def takes_gzip(asked: bytes) -> bool:
-    """Return whether a value of Accept-Encoding permits gzip (RFC 9110, 12.5.3).
-
-    An empty one permits nothing here.
-    """
+    """Return whether a value of Accept-Encoding permits gzip (RFC 9110, 12.5.3)."""
     return len(asked) <= ASKED_MAX and _takes_gzip(asked)
 
 
@@ -67,14 +64,14 @@ def _takes_gzip(asked: bytes) -> bool:
     return named > 0 and named >= shares.get(b"identity", 0.0)
 
 
-async def gzipped(content: bytes, *, constant: bool) -> bytes:
+async def gzip_bytes(content: bytes, *, constant: bool) -> bytes:
     """Compress an answer; a constant one is kept, and so may take longer."""
     if constant:
-        return await asyncio.to_thread(_kept, content)
+        return await asyncio.to_thread(_compress_constant, content)
     return _quick(content) if len(content) <= AT_ONCE_BYTES else await asyncio.to_thread(_quick, content)
 
 
-async def gzipped_chunks(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+async def gzip_chunks(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     """Compress an answer while it is made."""
     squeeze = _squeeze()
     async with aclosing(chunks):
@@ -96,5 +93,5 @@ def _quick(content: bytes) -> bytes:
 
 
 @lru_cache(maxsize=KEPT_ANSWERS)
-def _kept(content: bytes) -> bytes:
+def _compress_constant(content: bytes) -> bytes:
     return zlib.compress(content, 9, _GZIP_WINDOW)

@@ -37,7 +37,7 @@ log = structlog.get_logger()
 class Connections:
     """The connections of one process: its requests, and its sockets as they are seen.
 
-    The server accepts whoever comes, and tells of a connection only when a head is complete. So the requests of an
+    The server accepts every connection, and reports one only when a head is complete. So the requests of an
     address are counted as they come, which is what counts behind a trusted proxy; connections that have not asked for
     anything are found among the process's own files. A look takes the place of timers and tasks for each request.
     """
@@ -82,12 +82,12 @@ class Connections:
         return len(self._requests)
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
+    async def watch(self) -> AsyncIterator[None]:
         """Watch the connections while the context is open."""
         needed = FILES_OF_THE_PROCESS + 2 * self._connections
         permitted = room_for(needed)
         if permitted < needed:
-            log.warning("places.few_files", needed=needed, permitted=permitted)
+            log.warning("connections.few_files", needed=needed, permitted=permitted)
         watch = asyncio.create_task(self._watch())
         try:
             yield
@@ -135,22 +135,19 @@ class Connections:
                     # Counted in looks, not by the clock: while this process stood still nobody could bring it anything.
                     request.wait(WATCH_SECONDS, self._pace)
                 if len(os.listdir(OWN_FILES)) > self._share:
-                    self._part()
+                    self._close_idle()
                 else:
                     self._idle.clear()
             except Exception as error:  # it goes on: without these looks an address may hold every connection
-                log.error("places.watch_failed", exc_info=error)
+                log.error("connections.watch_failed", exc_info=error)
 
-    def _part(self) -> None:
-        """Close idle connections of addresses that have more than their share.
-
-        Those without a request now and before.
-        """
+    def _close_idle(self) -> None:
+        """Close idle connections of addresses that have more than their share."""
         asking = {(read_address(request.peer[0]), request.peer[1]) for request in self._requests}
         before, self._idle = self._idle, set()
         counts: dict[str, int] = {}
         idle: dict[str, list[Connection]] = {}
-        for connection in _accepted():
+        for connection in _list_connections():
             _, (host, port) = connection
             address = read_address(host)
             if address is None or is_within(address, self.trusted_proxies):
@@ -166,7 +163,7 @@ class Connections:
                 ended = connections[: counts[origin] - self._share]
                 for file, peer in ended:
                     _end(file, peer)
-                log.warning("places.parted", origin=origin, connections=counts[origin], ended=len(ended))
+                log.warning("connections.closed", origin=origin, connections=counts[origin], ended=len(ended))
 
 
 def room_for(files: int) -> int:
@@ -178,12 +175,12 @@ def room_for(files: int) -> int:
     return files if soft == resource.RLIM_INFINITY else soft
 
 
-def _accepted() -> list[Connection]:
+def _list_connections() -> list[Connection]:
     """Return connections to this process: files on a port that it listens on."""
     listening = set()
     slow = []
     for name in os.listdir(OWN_FILES):
-        for own in _opened(int(name)):
+        for own in _duplicate(int(name)):
             place: Any = own.getsockname()
             try:
                 slow.append((int(name), own.getpeername()[:2], place[1:2]))
@@ -194,13 +191,13 @@ def _accepted() -> list[Connection]:
 
 
 def _end(file: int, peer: Peer) -> None:
-    for own in _opened(file):
+    for own in _duplicate(file):
         with suppress(OSError):
             if own.getpeername()[:2] == peer:  # else the server has closed it, and another has its number
                 own.shutdown(socket.SHUT_RDWR)
 
 
-def _opened(file: int) -> Iterator[socket.socket]:
+def _duplicate(file: int) -> Iterator[socket.socket]:
     """Return a second handle on a socket; None where the file is closed or no socket."""
     try:
         handle = os.dup(file)

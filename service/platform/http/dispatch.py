@@ -34,8 +34,8 @@ from service.platform.http.binding import Binding
 from service.platform.http.compression import (
     LEAST_BYTES,
     VARY,
-    gzipped,
-    gzipped_chunks,
+    gzip_bytes,
+    gzip_chunks,
     is_compressible,
     takes_gzip,
 )
@@ -128,15 +128,15 @@ class Endpoint:
             raise
         finally:
             if self._changes and ctx.has_begun and ctx.tenant_id is not None:
-                resources.sharing.changed(ctx.tenant_id)  # whatever came of it: a commit's answer may be lost
+                resources.sharing.announce_change(ctx.tenant_id)  # whatever came of it: a commit's answer may be lost
             if call.closing is not None:
                 await call.closing()
         answer.headers.extend(self._headers)
         if self.route.compressed and not self.route.tells_secrets and _may_compress(answer):
-            answer = await _compressed(answer, headers.get(b"accept-encoding", b""))
+            answer = await _compress(answer, headers.get(b"accept-encoding", b""))
         await _send(send, receive, answer, request_id, call.verdict, resources)
         self._observe(f"{answer.status // 100}xx", started + ctx.waited_seconds)
-        tracing.answered(answer.status, request_id)
+        tracing.end_request(answer.status, request_id)
         log_request(
             method=self.route.method,
             path=self.route.path,
@@ -183,7 +183,7 @@ class Endpoint:
         if isinstance(error, Damaged):
             await report_damage(ctx.resources, error.key, ctx.request_id)
         if call.cached_as and isinstance(error, problems.Unavailable):
-            stale = _stale(ctx.resources, call.cached_as[0])
+            stale = _cached_answer(ctx.resources, call.cached_as[0])
             if stale is not None:
                 return stale
         refusal = self._refusal(error, strict=ctx.resources.settings.strict)
@@ -234,7 +234,7 @@ class Endpoint:
             await publish(ctx.resources, event_of(ctx, event, counted=self.route.counted))
         if isinstance(answer.content, bytes):
             return answer
-        return answer._replace(content=await _begun(answer.content))  # while a refusal can still be told
+        return answer._replace(content=await _begin(answer.content))  # while a refusal can still be told
 
     async def _handle(self, ctx: Context, arguments: dict[str, Any]) -> Any:
         """Return the handler's result, read from the replica where that will do."""
@@ -299,20 +299,20 @@ def _may_compress(answer: _Answer) -> bool:
     return is_compressible(answer.status, answer.media_type, answer.headers)
 
 
-async def _compressed(answer: _Answer, asked: bytes) -> _Answer:
+async def _compress(answer: _Answer, asked: bytes) -> _Answer:
     """Return the answer as `asked` permits: as it is, or as gzip."""
     if not takes_gzip(asked):
         return answer._replace(headers=[*answer.headers, VARY])
     content = answer.content
     return answer._replace(
-        content=await gzipped(content, constant=answer.constant)
+        content=await gzip_bytes(content, constant=answer.constant)
         if isinstance(content, bytes)
-        else gzipped_chunks(content),
+        else gzip_chunks(content),
         headers=[*answer.headers, VARY, (b"content-encoding", b"gzip")],
     )
 
 
-def _stale(resources: Resources, key: Key) -> _Answer | None:
+def _cached_answer(resources: Resources, key: Key) -> _Answer | None:
     """Return the cached answer of a request, while the database is away."""
     if resources.breakers["database"].is_closed:
         return None
@@ -328,7 +328,7 @@ def _headers(pairs: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode()) for name, value in pairs]
 
 
-async def _begun(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+async def _begin(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     """Return the same chunks, the first of them made already."""
     first = await anext(chunks, None)
 
@@ -380,7 +380,7 @@ async def _send_chunks(send: Send, receive: Receive, content: AsyncGenerator[byt
 
     The server does not say so when it is given the next chunk.
     """
-    left = asyncio.ensure_future(_left(receive))
+    left = asyncio.ensure_future(_wait_until_left(receive))
     try:
         async with aclosing(content) as chunks:
             async for chunk in chunks:
@@ -392,7 +392,7 @@ async def _send_chunks(send: Send, receive: Receive, content: AsyncGenerator[byt
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_until_left(receive: Receive) -> None:
     """Return when the caller has left."""
     while (await receive())["type"] != "http.disconnect":
         pass
@@ -414,10 +414,7 @@ def request_id_of(headers: Mapping[bytes, bytes]) -> str:
 
 
 def address_of(scope: Scope, trusted: tuple[str, ...]) -> str:
-    """Return the caller's address; behind proxies the last that is none of theirs.
-
-    Of the addresses in X-Forwarded-For.
-    """
+    """Return the caller's address; behind proxies the last that is none of theirs."""
     peer = str(scope["client"][0]) if scope.get("client") else "127.0.0.1"
     hops = [peer]
     if trusted:  # each proxy adds to the line that it finds, or writes one below it

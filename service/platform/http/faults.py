@@ -61,7 +61,7 @@ def read(value: Any, kind: Any, loc: Sequence[str], *, records: Sequence[Any] = 
         ValidationFailed: with every fault, up to `FAULTS_MAX`.
     """
     search = _Search(strict=strict)
-    kept = search.kept(value, kind, tuple(records), list(loc))
+    kept = search.check(value, kind, tuple(records), list(loc))
     if search.faults:
         raise ValidationFailed(*search.faults)
     try:
@@ -100,7 +100,7 @@ class _Search:
         self.faults: list[Fault] = []
         self._strict = strict
 
-    def kept(self, value: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
+    def check(self, value: Any, kind: Any, records: tuple[Any, ...], loc: list[str]) -> Any:
         """Return the value without fields of a record that were sent back."""
         try:
             return self._look(value, kind, records, loc)
@@ -115,7 +115,7 @@ class _Search:
 
     def _fits(self, value: Any, kind: Any) -> bool:
         try:
-            msgspec.convert(value, _settled(kind), strict=self._strict)
+            msgspec.convert(value, _without_unset(kind), strict=self._strict)
         except msgspec.ValidationError:
             return False
         return not has_checks(kind)
@@ -125,7 +125,7 @@ class _Search:
             return value
         bare, metas = _branch(value, kind, strict=self._strict)
         if bare is None:
-            self._add(loc, f"expected {_wanted(kind)}, got {_shown(value)}")
+            self._add(loc, f"expected {_describe(kind)}, got {_show(value)}")
         elif _is_struct(bare) and bare is not Upload:
             return self._struct(value, bare, records, loc)
         elif get_origin(bare) is dict:
@@ -150,7 +150,7 @@ class _Search:
                 kept[name] = self._look(value, fields[name].type, known.get(name, ()), [*loc, name])
             elif name not in known and kind.__struct_config__.forbid_unknown_fields:
                 self._add(
-                    [*loc, name], f"there is no field {_shown(name)}{_nearest(name, list(fields), 'the fields are')}"
+                    [*loc, name], f"there is no field {_show(name)}{_nearest(name, list(fields), 'the fields are')}"
                 )
         for name, field in fields.items():
             if field.required and name not in record:
@@ -161,12 +161,12 @@ class _Search:
         if get_origin(bare) is Literal:
             words = [str(word) for word in get_args(bare)]
             if raw not in get_args(bare):
-                self._add(loc, f"{_shown(raw)} is none of its values{_nearest(str(raw), words, 'they are')}")
+                self._add(loc, f"{_show(raw)} is none of its values{_nearest(str(raw), words, 'they are')}")
             return
         try:
             value = msgspec.convert(raw, bare, strict=self._strict)
         except msgspec.ValidationError:
-            self._add(loc, f"expected {_wanted(bare)}, got {_shown(raw)}")
+            self._add(loc, f"expected {_describe(bare)}, got {_show(raw)}")
             return
         before = len(self.faults)
         for meta in metas:
@@ -258,7 +258,7 @@ def _is_struct(bare: Any) -> TypeGuard[type[Struct]]:
 
 
 @cache
-def _settled(kind: Any) -> Any:
+def _without_unset(kind: Any) -> Any:
     """Return a field's type without UNSET."""
     parts = [bare for bare in get_args(kind) if bare is not UnsetType] if get_origin(kind) in _UNIONS else [kind]
     return Union[tuple(parts)]  # noqa: UP007  # of parts that are known here only
@@ -283,7 +283,7 @@ def _each(kinds: Iterable[Any]) -> Iterator[Any]:
     return (bare for kind in kinds for bare, _ in _branches(kind))
 
 
-def _wanted(kind: Any) -> str:
+def _describe(kind: Any) -> str:
     """Describe a type."""
     words = dict.fromkeys(_word(bare) for bare, _ in _branches(kind))
     return " or ".join(words)
@@ -297,7 +297,7 @@ def _word(bare: Any) -> str:
     return WORDS.get(get_origin(bare) or bare, "another value")
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     """Describe a value; a short text is shown itself."""
     if isinstance(value, str):
         return repr(value) if len(value) <= SHOWN_MAX else f"text of {len(value):,} characters"
@@ -322,7 +322,7 @@ def unknown_parameters(names: Iterable[str], known: Sequence[str]) -> list[Fault
     return [
         Fault(
             ["query", name[:SHOWN_MAX]],
-            f"there is no parameter {_shown(name)}{_nearest(name, known, 'the parameters are') or '; it takes none'}",
+            f"there is no parameter {_show(name)}{_nearest(name, known, 'the parameters are') or '; it takes none'}",
         )
         for name in strange[:FAULTS_MAX]
     ]

@@ -125,8 +125,6 @@ async def claim_of(
 ) -> IdempotencyClaim | None:
     """Return the claim of a request; None without a key.
 
-    `content`: the body, or the fields of a form.
-
     Raises:
         ValidationFailed: the key is empty, too long, or not printable.
     """
@@ -149,25 +147,25 @@ def _name(ctx: Context) -> str:
 
 
 def _hash(place: bytes, content: bytes | dict[str, Any]) -> bytes:
-    digest = hashlib.sha256(_framed(place))
+    digest = hashlib.sha256(_frame(place))
     if isinstance(content, bytes):
         digest.update(content)
         return digest.digest()
     for name in sorted(content):  # not the bytes of a form: each sender draws a new boundary
-        digest.update(_framed(name.encode()))
+        digest.update(_frame(name.encode()))
         values = content[name]
         for value in values if isinstance(values, list) else [values]:
             if not isinstance(value, Upload):
-                digest.update(_framed(value.encode()))
+                digest.update(_frame(value.encode()))
                 continue
-            digest.update(_framed(value.file_name.encode()) + b"%d:" % value.size_bytes)
+            digest.update(_frame(value.file_name.encode()) + b"%d:" % value.size_bytes)
             while chunk := value.file.read(READ_BYTES):
                 digest.update(chunk)
             value.file.seek(0)
     return digest.digest()
 
 
-def _framed(part: bytes) -> bytes:
+def _frame(part: bytes) -> bytes:
     return b"%d:%s," % (len(part), part)
 
 

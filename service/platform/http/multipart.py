@@ -43,7 +43,7 @@ async def read_form(
     ceiling = most_bytes + FORM_OVERHEAD_BYTES
     declared = headers.get(b"content-length", b"")
     if declared.isdigit() and int(declared) > ceiling:
-        raise too_large.past(most_bytes, int(declared))
+        raise too_large.with_size(most_bytes, int(declared))
     files_max = FILES_MAX if Uploads in kinds.values() else 4
     parser = _parser(headers, _chunks(receive, most_bytes, too_large), files_max)
     try:
@@ -82,7 +82,7 @@ async def _chunks(receive: Receive, most_bytes: int, too_large: type[Problem]) -
         chunk = message.get("body", b"")
         count += len(chunk)
         if count > most_bytes + FORM_OVERHEAD_BYTES:
-            raise too_large.past(most_bytes)
+            raise too_large.with_size(most_bytes)
         if chunk:
             yield chunk
         if not message.get("more_body"):

@@ -35,7 +35,7 @@ async def read_and_wait(ctx: Context, route: Route, arguments: dict[str, Any], r
             return answer
         first = waits.states(answer)
         ctx.rights = ctx.let_in_by  # from here on each commit asks whether the caller still has them
-        left = asyncio.create_task(_left(receive))
+        left = asyncio.create_task(_wait_until_left(receive))
         try:
             while (seconds := end - time.monotonic()) > 0 and not ctx.resources.stopping.is_set():
                 await _pause(ctx, woken, left, min(seconds, waits.look_seconds))
@@ -64,7 +64,7 @@ async def _pause(ctx: Context, woken: asyncio.Event, left: asyncio.Task[None], s
     woken.clear()  # before the record is read: what changes from now on is another wake
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_until_left(receive: Receive) -> None:
     """Return when the caller has left, or what is read of them is no longer of use."""
     with suppress(Exception):
         while (await receive())["type"] != "http.disconnect":

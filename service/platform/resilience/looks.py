@@ -18,7 +18,7 @@ LOOK_SECONDS: Final = 1.0
 """How long what a view found is good for."""
 
 
-class Looks:
+class QueryCache:
     """Cached answers: one query of a kind at a time, good for a while."""
 
     def __init__(self, resources: Resources) -> None:

@@ -112,15 +112,15 @@ class SyncFallback:
         try:
             alive = await self._resources.pipeline("EXISTS", ALIVE)
         except RedisError as error:
-            self._breaker.failed(passed, type(error).__name__)
+            self._breaker.fail(passed, type(error).__name__)
             return
         except BaseException:
-            self._breaker.abandoned(passed)
+            self._breaker.abandon(passed)
             raise
         if alive:
-            self._breaker.succeeded(passed)
+            self._breaker.succeed(passed)
         elif not self._breaker.is_closed or await self._is_missed():
-            self._breaker.failed(passed, NoWorker.__name__)
+            self._breaker.fail(passed, NoWorker.__name__)
 
     async def _is_missed(self) -> bool:
         due = await self.due()
@@ -162,7 +162,7 @@ def sync_fallback_of(resources: Resources) -> SyncFallback:
     return SyncFallback(resources)
 
 
-async def tell_alive(resources: Resources, stopping: asyncio.Event) -> None:
+async def report_alive(resources: Resources, stopping: asyncio.Event) -> None:
     """Report that this worker lives, until it stops."""
     while not stopping.is_set():
         with suppress(RedisError):

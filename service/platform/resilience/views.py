@@ -40,7 +40,7 @@ RECENT: Final = 10
 """Changes in the full view."""
 
 
-class _Seen:
+class _Reports:
     """The reports of all processes at one moment."""
 
     def __init__(self, resources: Resources, snapshots: list[Snapshot], seen_by: SeenBy) -> None:
@@ -156,8 +156,8 @@ class _Seen:
         )
 
 
-async def _seen(resources: Resources) -> _Seen:
-    return _Seen(resources, *await resources.sharing.snapshots())
+async def _read_reports(resources: Resources) -> _Reports:
+    return _Reports(resources, *await resources.sharing.snapshots())
 
 
 def service_of(name: str) -> Service:
@@ -182,12 +182,12 @@ async def metrics(resources: Resources, name: str) -> ServiceMetrics:
         UnknownService: there is none of that name.
     """
     service = service_of(name)
-    return (await _seen(resources)).metrics(service)
+    return (await _read_reports(resources)).metrics(service)
 
 
 async def resilience(resources: Resources) -> Resilience:
     """Return all breakers at a glance."""
-    seen = await _seen(resources)
+    seen = await _read_reports(resources)
     return Resilience(
         level=level_of(seen.states),
         breakers=seen.states,
@@ -200,7 +200,7 @@ async def resilience(resources: Resources) -> Resilience:
 
 async def services(resources: Resources) -> Services:
     """Return what each service is for, and what is lost without it."""
-    seen = await _seen(resources)
+    seen = await _read_reports(resources)
     return Services(
         services=[seen.status(service) for service in SERVICES],
         total=len(SERVICES),
@@ -214,12 +214,12 @@ async def services(resources: Resources) -> Services:
 
 async def degradation(resources: Resources) -> Degradation:
     """Return the level of service."""
-    return (await _seen(resources)).degradation()
+    return (await _read_reports(resources)).degradation()
 
 
 async def degradation_full(resources: Resources) -> DegradationFull:
     """Return all views in one, with the newest changes."""
-    seen = await _seen(resources)
+    seen = await _read_reports(resources)
     return DegradationFull(
         degradation=seen.degradation(),
         services=[seen.status(service) for service in SERVICES],
@@ -238,12 +238,12 @@ async def history(resources: Resources, limit: int) -> History:
 
 async def fallback_cache(resources: Resources) -> FallbackCacheStats:
     """Return the fallback cache of all processes."""
-    return (await _seen(resources)).fallback_cache()
+    return (await _read_reports(resources)).fallback_cache()
 
 
 async def sync_fallback(resources: Resources) -> SyncFallbackStats:
     """Return the jobs that API processes run while no worker does."""
-    return await (await _seen(resources)).sync_fallback()
+    return await (await _read_reports(resources)).sync_fallback()
 
 
 # Orders ---------------------------------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ async def reset(resources: Resources, name: str | None = None) -> Reset:
     chosen = SERVICES if name is None else (service_of(name),)
     resources.breakers.reset(chosen)
     heard = await resources.sharing.order("reset", services=chosen)
-    reached, seen_by = _reached(heard)
+    reached, seen_by = _count_reached(heard)
     return Reset(
         services=list(chosen),
         state="closed",
@@ -273,7 +273,7 @@ async def clear_fallback_cache(resources: Resources) -> Cleared:
     """Drop every cached answer, in every process that can be reached."""
     entries = resources.fallback_cache.clear()
     heard = await resources.sharing.order("clear")
-    reached, seen_by = _reached(heard)
+    reached, seen_by = _count_reached(heard)
     return Cleared(
         entries=entries,
         processes_reached=reached,
@@ -283,7 +283,7 @@ async def clear_fallback_cache(resources: Resources) -> Cleared:
     )
 
 
-def _reached(heard: int | None) -> tuple[int, SeenBy]:
+def _count_reached(heard: int | None) -> tuple[int, SeenBy]:
     """Return how many processes an order reached, this one included; 1 without Redis."""
     return (1, "this_process") if heard is None else (max(1, heard), "all_processes")
 

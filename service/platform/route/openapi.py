@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,34 +40,14 @@ RATE_HEADERS = {
     "X-RateLimit-Remaining": "Requests left in this minute",
     "X-RateLimit-Reset": "When the minute ends, in epoch seconds",
 }
-REPLAYED = "`true` where the answer is that of an earlier request with the same key"
-HEADERS: Final[dict[str, dict[str, Any]]] = {
-    **{name: {"description": text, "schema": {"type": "integer"}} for name, text in RATE_HEADERS.items()},
-    "X-Request-ID": {"description": "Identifier of the request", "schema": {"type": "string"}},
-    "Retry-After": {"description": "Seconds after which to try again", "schema": {"type": "integer"}},
-    "WWW-Authenticate": {
-        "description": "How to say who calls, and what was wrong with what was said",
-        "schema": {"type": "string"},
-    },
-    "Link": {"description": "Where the documentation tells of the refusal", "schema": {"type": "string"}},
-    "ETag": {
-        "description": "The record's version, or what tells these bytes from all others",
-        "schema": {"type": "string"},
-    },
-    "Idempotent-Replayed": {"description": REPLAYED, "schema": {"type": "string", "enum": ["true"]}},
-    "Accept-Encoding": {
-        "description": "`identity` where the body's Content-Encoding is refused",
-        "schema": {"type": "string"},
-    },
-    "Content-Disposition": {"description": "The file's name", "schema": {"type": "string"}},
-    "Content-Range": {"description": "Which bytes these are, and of how many", "schema": {"type": "string"}},
-    "Set-Cookie": {
-        "description": "With `X-Session: cookie`: the refresh token as `cushion_refresh`, or its end",
-        "schema": {"type": "string"},
-    },
-    "Accept-Ranges": {"description": "`bytes`: parts may be asked for", "schema": {"type": "string"}},
-}
+_COMPONENTS: Final = json.loads(Path(__file__).with_name("components.json").read_text(encoding="utf-8"))
+HEADERS: Final[dict[str, dict[str, Any]]] = _COMPONENTS["headers"]
 """The headers of answers."""
+PARAMETERS: Final[dict[str, dict[str, Any]]] = _COMPONENTS["parameters"]
+"""The optional headers that a route may heed. X-Tenant-ID has no format: generated clients would send what they make of
+it, and a header takes texts only."""
+SECURITY_SCHEMES: Final[dict[str, dict[str, Any]]] = _COMPONENTS["securitySchemes"]
+"""How to say who calls: each by itself will do."""
 REFUSED: Final = {
     401: ["WWW-Authenticate", "Link"],
     415: ["Accept-Encoding", "Link"],
@@ -77,36 +58,8 @@ REFUSED: Final = {
 SCHEMAS: Final = "#/components/schemas/"
 
 
-SECURITY_SCHEMES: Final[dict[str, dict[str, Any]]] = {
-    "password": {
-        "type": "oauth2",
-        "flows": {"password": {"tokenUrl": "/api/v1/auth/login", "scopes": {}}},
-        "description": (
-            "Sign in with e-mail and password; client id and secret stay empty. With two-factor login on, send the code"
-            " as `otp_code` to POST /api/v1/auth/login, and paste the access token under `bearer`"
-        ),
-    },
-    "bearer": {
-        "type": "http",
-        "scheme": "bearer",
-        "bearerFormat": "JWT",
-        "description": "The access token of POST /api/v1/auth/login",
-    },
-    "api_key": {
-        "type": "apiKey",
-        "in": "header",
-        "name": "X-API-Key",
-        "description": "A key of POST /api/v1/admin/api-keys, or the deployment's own",
-    },
-}
-"""How to say who calls: each by itself will do."""
-
-
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """An operation's example body (of a form the texts) and answer.
-
-    As they come from a tenant with some records.
-    """
+    """An operation's example body (of a form the texts) and answer."""
 
     body: Any = msgspec.UNSET
     answer: Any = msgspec.UNSET
@@ -130,21 +83,21 @@ def document(
     """
     types = _types(routes)
     schemas, components = msgspec.json.schema_components(types, ref_template=SCHEMAS + "{name}")
-    _say_more(types, components, asked=_structs(kind for route in routes for kind in _asked_types(route)))
-    for struct in _structs(kind for route in routes for kind in _asked_types(route) if kind is not route.query):
-        _tell_defaults(components[_component_name(struct)]["properties"])
+    _complete(types, components, asked=_structs(kind for route in routes for kind in _request_types(route)))
+    for struct in _structs(kind for route in routes for kind in _request_types(route) if kind is not route.query):
+        _describe_defaults(components[_component_name(struct)]["properties"])
     by_type = {id(kind): to_3_0(schema) for kind, schema in zip(types, schemas, strict=True)}
     queries = {
         route.query: _parameters(components[route.query.__name__], repeated_fields(route.query))
         for route in routes
         if route.query is not None
     }
-    named = {_published(name): _component(schema) for name, schema in components.items()}
+    named = {_publish_name(name): _component(schema) for name, schema in components.items()}
     anywhere = sorted(always, key=lambda problem: (problem.status, problem.__name__))  # a set has no order of its own
     paths: dict[str, Any] = {}
     for route in routes:
         operation = _operation(route, by_type, queries, anywhere, named)
-        _show(route, operation, examples.get(route.name, Examples()))
+        _add_examples(route, operation, examples.get(route.name, Examples()))
         paths.setdefault(route.path, {})[route.method.lower()] = operation
     shared = _shared_responses(paths)
     return {
@@ -161,8 +114,8 @@ def document(
         "paths": paths,
         "components": {
             "responses": shared,
-            "schemas": _used(named, [paths, shared]),
-            "parameters": {name: _header(name) for name in HEEDED},
+            "schemas": _keep_used(named, [paths, shared]),
+            "parameters": PARAMETERS,
             "headers": HEADERS,
             "securitySchemes": SECURITY_SCHEMES,
         },
@@ -173,12 +126,12 @@ def _structs(types: Iterable[Any]) -> set[Any]:
     return {part.cls for part in parts_of(*types) if isinstance(part, inspect.StructType)}
 
 
-def _asked_types(route: Route) -> list[Any]:
+def _request_types(route: Route) -> list[Any]:
     """Return the types of a request."""
     return [kind for kind in (route.query, route.body, *_form_fields(route).values()) if kind is not None]
 
 
-def _say_more(types: Iterable[Any], components: dict[str, Any], *, asked: set[Any]) -> None:
+def _complete(types: Iterable[Any], components: dict[str, Any], *, asked: set[Any]) -> None:
     """Complete these schemas: descriptions, moments, fields that are always there.
 
     msgspec marks only moments whose offset it checks. What only answers have is always there, default or not. Requests
@@ -207,7 +160,7 @@ def _say_more(types: Iterable[Any], components: dict[str, Any], *, asked: set[An
                     text.setdefault("format", "date-time")
 
 
-def _tell_defaults(properties: dict[str, Any]) -> None:
+def _describe_defaults(properties: dict[str, Any]) -> None:
     """Move the defaults of a body's fields into words.
 
     Generators of clients take a field with a `default` for one that is always there.
@@ -248,7 +201,7 @@ def _component(schema: dict[str, Any]) -> Any:
     return {name: value for name, value in to_3_0(schema).items() if name != "title"}
 
 
-def _used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
+def _keep_used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
     """Return those of these schemas that something refers to, by other ones too."""
     used: set[str] = set()
     waiting = _references(by)
@@ -307,7 +260,7 @@ def to_3_0(schema: Any) -> Any:
         return schema
     result = {name: to_3_0(value) for name, value in schema.items() if name != "$defs"}
     if "anyOf" in result:
-        _say_null(result)
+        _mark_nullable(result)
     if result.get("type") == "null":
         return NOTHING
     for translate in (_translate_values, _translate_bounds, _translate_items):
@@ -346,7 +299,7 @@ def _translate_items(schema: dict[str, Any]) -> None:
 
 def _translate_reference(schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" in schema:
-        schema["$ref"] = SCHEMAS + _published(schema["$ref"].removeprefix(SCHEMAS))
+        schema["$ref"] = SCHEMAS + _publish_name(schema["$ref"].removeprefix(SCHEMAS))
     if "$ref" in schema and len(schema) > 1:
         schema = {"allOf": [{"$ref": schema.pop("$ref")}], **schema}
     if "allOf" in schema and isinstance(schema.get("default"), dict):
@@ -357,7 +310,7 @@ def _translate_reference(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _say_null(schema: dict[str, Any]) -> None:
+def _mark_nullable(schema: dict[str, Any]) -> None:
     """Mark a schema with branches as nullable, where one of them is null."""
     branches = [branch for branch in schema["anyOf"] if branch != NOTHING]
     if len(branches) == len(schema["anyOf"]):
@@ -440,7 +393,7 @@ def _operation(
             for name, kind in route.parameters.items()
         ]
         + (queries[route.query] if route.query is not None else [])
-        + [{"$ref": f"#/components/parameters/{name}"} for name in _heeded(route)],
+        + [{"$ref": f"#/components/parameters/{name}"} for name in _optional_headers(route)],
         "responses": _responses(route, schemas, always, named),
         "security": []
         if route.access == "public"
@@ -456,7 +409,7 @@ def _operation(
     return operation
 
 
-def _show(route: Route, operation: dict[str, Any], examples: Examples) -> None:
+def _add_examples(route: Route, operation: dict[str, Any], examples: Examples) -> None:
     """Write the examples of an operation into it."""
     if examples.body is not msgspec.UNSET:
         (content,) = operation["requestBody"]["content"].values()
@@ -518,39 +471,7 @@ def _parameters(struct: dict[str, Any], repeated: frozenset[str]) -> list[dict[s
     return parameters
 
 
-HEEDED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "X-Tenant-ID": (
-        "The tenant that the request is for, where it is not the caller's own: for operators and the system key",
-        # No format: generated clients would send what they make of it, and a header takes texts only.
-        {"type": "string", "pattern": "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"},
-    ),
-    "Idempotency-Key": (
-        "A repetition with the same key and body is given the first answer again, for a day",
-        {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"},
-    ),
-    "X-Session": (
-        "`cookie`: the session is a browser's, whose refresh token is a cookie and stays out of the body",
-        {"type": "string", "enum": ["cookie"]},
-    ),
-    "Range": ("The bytes that are asked for: one range, such as bytes=0-1023", {"type": "string"}),
-    "If-Range": (
-        "The ETag of the bytes that are there already: with another one the whole is sent",
-        {"type": "string"},
-    ),
-    "If-Match": (
-        "The ETag that was read: the change is refused where the record has another by now",
-        {"type": "string"},
-    ),
-}
-"""The optional headers that a route may heed."""
-
-
-def _header(name: str) -> dict[str, Any]:
-    description, schema = HEEDED[name]
-    return {"name": name, "in": "header", "required": False, "description": sentence(description), "schema": schema}
-
-
-def _heeded(route: Route) -> list[str]:
+def _optional_headers(route: Route) -> list[str]:
     """Return the optional headers of a route."""
     heeded = ["X-Tenant-ID"] if _crosses_tenants(route) else []
     if route.method == "POST":
@@ -692,7 +613,7 @@ def _applies(problem: type[Problem], route: Route) -> bool:
     return applies is None or applies(route)
 
 
-def _published(name: str) -> str:
+def _publish_name(name: str) -> str:
     """Return a generic's published name: Page_Workbook_ becomes WorkbookPage."""
     match = re.fullmatch(r"(\w+?)_(\w+)_", name)
     return f"{match[2]}{match[1]}" if match else name
@@ -704,21 +625,15 @@ GUIDE = """<p style="margin: 0; padding: .5em 1.5em; font-family: sans-serif; ba
 <a href="/console/">Console</a> · <a href="/docs/guide/">Guide</a>: tutorial, how to, errors, settings, functions, tests
 · <a href="/docs">Try the API</a> · <a href="/redoc">Reference</a></p>"""
 
-SWAGGER_PAGE = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Cushion API</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="/docs/assets/swagger-ui.css"><link rel="icon" href="data:,"></head>
-<body>{GUIDE}<div id="ui"></div><script src="/docs/assets/swagger-ui-bundle.js"></script>
-<script src="/docs/assets/start.js"></script></body></html>"""
 
+def _page(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8").rstrip().replace("{guide}", GUIDE)
+
+
+SWAGGER_PAGE = _page("swagger.html")
 SWAGGER_START = 'SwaggerUIBundle({url: "/openapi.json", dom_id: "#ui", deepLinking: true, validatorUrl: null});'
 
-REDOC_PAGE = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Cushion API reference</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"></head>
-<body>{GUIDE}<redoc spec-url="/openapi.json" disable-google-font="true"></redoc>
-<script src="/docs/assets/redoc.standalone.js"></script></body></html>"""
-
+REDOC_PAGE = _page("redoc.html")
 
 PAGE_HEADERS = [
     (

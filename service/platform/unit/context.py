@@ -32,7 +32,7 @@ from service.platform.base.problem import ConcurrentModification, Fault, Problem
 from service.platform.base.secrets import Tokens, Vault, new_id
 from service.platform.clock import Clock, local_time, zone_of
 from service.platform.config import Settings
-from service.platform.data.audit import APPEND, AuditEntry, encoded
+from service.platform.data.audit import APPEND, ChainEntry, encode_entries
 from service.platform.data.blobs import Blobs
 from service.platform.data.breaker_sharing import Sharing
 from service.platform.data.database import Database, Parameters, Transaction
@@ -66,7 +66,7 @@ class Resources(Struct, frozen=True, kw_only=True):
     breakers: Breakers
     """Those of all services, the cache's among them."""
     sharing: Sharing
-    """What this process tells the others of them, and hears."""
+    """Shares their states with the other processes."""
     fallback_cache: FallbackCache
     """Answers for the time in which the database is away."""
     enqueued: asyncio.Event
@@ -92,7 +92,7 @@ class Resources(Struct, frozen=True, kw_only=True):
     scratch: Path
     """A local folder for uploads on their way and copies of remote blobs."""
     stopping: asyncio.Event
-    """Set once the process is told to stop: it serves what comes, and takes up nothing new."""
+    """Set once the process has to stop: it serves what comes, and begins nothing new."""
     closing: ExitStack
     """What an area opened for the whole process is closed from here, first of all."""
     opened: dict[Callable[[Resources], Any], Any] = {}
@@ -140,7 +140,7 @@ class Unit:
         self._reads: Database | None = None
         self.has_begun = False
         """Whether it ever had a transaction."""
-        self._entries: list[AuditEntry] = []
+        self._entries: list[ChainEntry] = []
         self._after_commit: list[Callable[[], Awaitable[None]]] = []
         self._on_rollback: list[Callable[[], Awaitable[None]]] = []
         self._afterwards: list[Callable[[], Awaitable[None]]] = []
@@ -303,7 +303,7 @@ class Unit:
             try:
                 await work()
             except Exception as error:
-                log.error("afterwards.failed", exc_info=error)
+                log.error("after_answer.failed", exc_info=error)
 
     def on_rollback(self, undo: Callable[[], Awaitable[None]]) -> None:
         """Run this if the transaction fails, to remove what was written outside of it."""
@@ -361,7 +361,7 @@ class Unit:
         `who`: user_id, user_email, api_key_id, ip_address, user_agent, request_id; else whoever asked for a job.
         """
         self._entries.append(
-            AuditEntry(
+            ChainEntry(
                 **{"request_id": self.request_id, **msgspec.structs.asdict(self._asked_by), **who},
                 id=new_id(),
                 occurred_at=self.now(),
@@ -380,7 +380,7 @@ class Unit:
         """Send what `audit` gathered; it travels with the COMMIT."""
         entries, self._entries = self._entries, []
         if entries:
-            await (await self.begin()).post(APPEND, [self.tenant, encoded(entries)])
+            await (await self.begin()).post(APPEND, [self.tenant, encode_entries(entries)])
 
 
 class Context(Unit):
@@ -425,10 +425,7 @@ class Context(Unit):
         return origin_of(self.ip_address)
 
     async def zone(self) -> ZoneInfo:
-        """Return the tenant's time zone, as the gate knows it.
-
-        Of a tenant that was looked up on the way, as its record says.
-        """
+        """Return the tenant's time zone, as the gate knows it."""
         caller = self._caller
         return await super().zone() if caller is None or caller.runs_deployment else zone_of(caller.timezone)
 
@@ -517,8 +514,8 @@ class Context(Unit):
         gate = self.resources.gate
         verdict = await gate.windows(windows)
         if verdict.outcome == "limited":
-            refusal = problem.passing(verdict.passed, verdict.retry_after_seconds)
-            refusal.verdict = verdict if self._caller is None else None  # a caller's answer tells the request limit
+            refusal = problem.with_limit(verdict.passed, verdict.retry_after_seconds)
+            refusal.verdict = verdict if self._caller is None else None  # a caller's answer has the request limit
             raise refusal
 
         async def give_back() -> None:

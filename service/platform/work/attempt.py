@@ -39,7 +39,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """How long the answer took. Null: none came."""
 
 
-def unanswered(at: datetime, error: str | None) -> Attempt:
+def failed_attempt(at: datetime, error: str | None) -> Attempt:
     """Return an attempt without an HTTP answer."""
     return Attempt(at=at, status_code=None, answer=None, error=error, milliseconds=None)
 
@@ -68,15 +68,15 @@ async def attempt(unit: Unit, method: str, url: str, *, headers: Mapping[str, st
             answer_bytes=ANSWER_BYTES,
         )
     except outgoing.NoAnswer as failed:
-        breaker.failed(passed, type(failed).__name__, whose=(unit.tenant, urlsplit(url).netloc))
-        return unanswered(at, str(failed))
+        breaker.fail(passed, type(failed).__name__, whose=(unit.tenant, urlsplit(url).netloc))
+        return failed_attempt(at, str(failed))
     except outgoing.UnfitTarget as failed:
-        breaker.abandoned(passed)
-        return unanswered(at, str(failed))
+        breaker.abandon(passed)
+        return failed_attempt(at, str(failed))
     except BaseException:
-        breaker.abandoned(passed)
+        breaker.abandon(passed)
         raise
-    breaker.succeeded(passed)
+    breaker.succeed(passed)
     return Attempt(
         at=at,
         status_code=answer.status,
@@ -93,7 +93,7 @@ TRIED: Final = """
 """What an attempt changes in a table of deliveries."""
 
 
-def tried_with(attempt: Attempt, status: str, error: str | None, next_at: datetime | None) -> dict[str, Any]:
+def attempt_parameters(attempt: Attempt, status: str, error: str | None, next_at: datetime | None) -> dict[str, Any]:
     """Return the parameters of `TRIED`."""
     return {"attempt": msgspec.json.encode([attempt]).decode(), "status": status, "error": error, "next": next_at}
 

@@ -65,18 +65,18 @@ async def sweep_scratch_forever(resources: Resources) -> None:
 async def _sweep_copies(resources: Resources) -> None:
     names = sorted(path.name for path in await asyncio.to_thread(lambda: list(resources.blobs.copies.iterdir())))
     least = resources.settings.storage_pause_seconds
-    for name in await _unused(resources, names, [None] * len(names)):  # one that is still being fetched is held
+    for name in await _find_unused(resources, names, [None] * len(names)):  # one that is still being fetched is held
         await asyncio.to_thread(remove_if_abandoned, resources.blobs.copies / name, older_than_seconds=least)
 
 
-async def _unused(resources: Resources, keys: list[str], sizes: list[int] | list[None]) -> set[str]:
-    class Row(Struct):
+async def _find_unused(resources: Resources, keys: list[str], sizes: list[int] | list[None]) -> set[str]:
+    class Key(Struct):
         key: str
 
     if not keys:
         return set()
     async with resources.database.transaction() as tx:
-        rows = await tx.fetch_all(Row, "SELECT key FROM unused_blobs(%s::text[], %s::bigint[]) AS key", [keys, sizes])
+        rows = await tx.fetch_all(Key, "SELECT key FROM unused_blobs(%s::text[], %s::bigint[]) AS key", [keys, sizes])
     return {row.key for row in rows}
 
 
@@ -107,7 +107,9 @@ class Cleanup:
             deployment = str(await tx.fetch_value("SELECT id FROM deployment"))
         if await self._resources.blobs.is_of(deployment):
             return True
-        log.warning("storage.foreign", detail="another deployment's database owns the blob store: nothing is removed")
+        log.warning(
+            "storage.other_deployment", detail="another deployment's database owns the blob store: nothing is removed"
+        )
         return False
 
     async def _free(self) -> None:
@@ -137,10 +139,12 @@ class Cleanup:
     async def _sweep(self) -> None:
         """Remove stored bytes that no record names: uploads killed before commit."""
         blobs, least = self._resources.blobs, self._resources.settings.storage_pause_seconds
-        listed = await blobs.listed(self._place, LISTED_AT_A_TIME)
+        listed = await blobs.list_files(self._place, LISTED_AT_A_TIME)
         self._place = listed[-1].place if len(listed) == LISTED_AT_A_TIME else ""
         stored = [item for item in listed if item.is_blob]
-        unused = await _unused(self._resources, [item.name for item in stored], [item.size_bytes for item in stored])
+        unused = await _find_unused(
+            self._resources, [item.name for item in stored], [item.size_bytes for item in stored]
+        )
         for item in listed:
             if item.seconds_old < least:
                 continue
@@ -172,7 +176,7 @@ async def clean_up_forever(resources: Resources, stopping: asyncio.Event) -> Non
         try:
             await cleanup.round()
         except (Problem, OSError) as error:
-            log.warning("storage.tidying_failed", error=repr(error))
+            log.warning("storage.cleanup_failed", error=repr(error))
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), pause_seconds(resources))
 

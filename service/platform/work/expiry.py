@@ -32,7 +32,7 @@ ERASED: Final = "erased"
 log = structlog.get_logger()
 
 
-class Retention(NamedTuple):
+class RetentionRule(NamedTuple):
     """How a table grows, and what bounds it."""
 
     by: str
@@ -42,85 +42,95 @@ class Retention(NamedTuple):
     why: str
 
 
-_OWN: Final = Retention(
+_OWN: Final = RetentionRule(
     "its user, or the tenant's end", "while it is there", "users make it, within a limit of their number"
 )
 _WITH: Final = "with its {}"
-KEPT: Final[dict[str, Retention]] = {
-    "alert_deliveries": Retention("forget_alert_history", "alert_history_days", "goes with its trigger"),
-    "alert_figures": Retention("forget_alert_figures", "alert_history_days", "trends look back so far"),
-    "alert_history": Retention("forget_alert_history", "alert_history_days", "a year of triggers can be compared"),
+KEPT: Final[dict[str, RetentionRule]] = {
+    "alert_deliveries": RetentionRule("forget_alert_history", "alert_history_days", "goes with its trigger"),
+    "alert_figures": RetentionRule("forget_alert_figures", "alert_history_days", "trends look back so far"),
+    "alert_history": RetentionRule("forget_alert_history", "alert_history_days", "a year of triggers can be compared"),
     "alerts": _OWN,
-    "api_keys": Retention("the tenant's end", "while it is there", "says who could call; a rotation adds one"),
-    "audit_heads": Retention("forget_tenant", "as audit_log", "one row a tenant"),
-    "audit_log": Retention(
+    "api_keys": RetentionRule("the tenant's end", "while it is there", "says who could call; a rotation adds one"),
+    "audit_heads": RetentionRule("forget_tenant", "as audit_log", "one row a tenant"),
+    "audit_log": RetentionRule(
         "forget_tenant", "without an end", "the proof of all else; old years can be moved, none is dropped"
     ),
-    "blobs": Retention("cleanup", "storage_pause_seconds", "while a record names the bytes, or evidence needs them"),
-    "calls": Retention("tell_calls", "calls_together_seconds", "then they are an entry of the audit log"),
-    "compliance_runs": Retention(
+    "blobs": RetentionRule(
+        "cleanup", "storage_pause_seconds", "while a record names the bytes, or evidence needs them"
+    ),
+    "calls": RetentionRule("tell_calls", "calls_together_seconds", "then they are an entry of the audit log"),
+    "compliance_runs": RetentionRule(
         "expired_runs", "the stream's retention", "evidence; without a stream or profile it stays"
     ),
-    "dead_letters": Retention(
+    "dead_letters": RetentionRule(
         "forget_dead_letters", "dead_letter_days", "settled ones; one that waits for somebody stays"
     ),
-    "deal_definitions": Retention("its deal", _WITH.format("deal"), "runs and readers go by every version"),
+    "deal_definitions": RetentionRule("its deal", _WITH.format("deal"), "runs and readers go by every version"),
     "deals": _OWN,
-    "deployment": Retention("nothing", "for good", "one row"),
-    "documents": Retention(
+    "deployment": RetentionRule("nothing", "for good", "one row"),
+    "documents": RetentionRule(
         "forget_documents", "export_days", "bytes go when they expire, the row with its export or report"
     ),
-    "event_numbers": Retention("forget_event_numbers", "7 days", "nothing of a process is on its way after that"),
-    "evidence_books": Retention(
+    "event_numbers": RetentionRule("forget_event_numbers", "7 days", "nothing of a process is on its way after that"),
+    "evidence_books": RetentionRule(
         "forget_tenant", "while its tenant is there", "a few kB each; bytes go with their last run"
     ),
-    "evidence_sheets": Retention("forget_tenant", "while its tenant is there", "goes with its book"),
-    "exports": Retention("forget_exports", "export_days", "an exported file is verified by its record"),
+    "evidence_sheets": RetentionRule("forget_tenant", "while its tenant is there", "goes with its book"),
+    "exports": RetentionRule("forget_exports", "export_days", "an exported file is verified by its record"),
     "formula_configs": _OWN,
-    "formula_runs": Retention(
+    "formula_runs": RetentionRule(
         "forget_formula_runs", "formula_run_days", "what it did is in the workbook and the audit log"
     ),
-    "formula_versions": Retention(
+    "formula_versions": RetentionRule(
         "its configuration", _WITH.format("configuration"), "the newest one is built on them"
     ),
-    "idempotency_keys": Retention("forget_idempotency_keys", "idempotency_seconds", "nobody repeats a request later"),
-    "insight_questions": Retention("forget_insight_questions", "insight_days", "a year can be looked up"),
-    "insight_sessions": Retention("forget_insight_sessions", "insight_days", "a year can be looked up"),
-    "insights": Retention("forget_insight_sessions", "insight_days", "goes with its session"),
-    "invitations": Retention("forget_invitations", "invitation_days", "accepted ones; an open one goes with its user"),
-    "jobs": Retention("drop_partitions", "job_days", "what a job did is in the records that it wrote"),
-    "known_origins": Retention("forget_origins", "origin_days", "ten of a user at most; an old one vouches for nobody"),
+    "idempotency_keys": RetentionRule(
+        "forget_idempotency_keys", "idempotency_seconds", "nobody repeats a request later"
+    ),
+    "insight_questions": RetentionRule("forget_insight_questions", "insight_days", "a year can be looked up"),
+    "insight_sessions": RetentionRule("forget_insight_sessions", "insight_days", "a year can be looked up"),
+    "insights": RetentionRule("forget_insight_sessions", "insight_days", "goes with its session"),
+    "invitations": RetentionRule(
+        "forget_invitations", "invitation_days", "accepted ones; an open one goes with its user"
+    ),
+    "jobs": RetentionRule("drop_partitions", "job_days", "what a job did is in the records that it wrote"),
+    "known_origins": RetentionRule(
+        "forget_origins", "origin_days", "ten of a user at most; an old one vouches for nobody"
+    ),
     "mappings": _OWN,
-    "migrations": Retention("nothing", "for good", "one row a migration"),
+    "migrations": RetentionRule("nothing", "for good", "one row a migration"),
     "nominations": _OWN,
-    "notifications": Retention("drop_partitions", "notification_days", "nobody reads older ones"),
-    "password_resets": Retention("forget_password_resets", "1 day", "a late request is told what happened"),
-    "reconciliation_counts": Retention("its tape", _WITH.format("tape"), "counts of the issues"),
-    "reconciliation_issues": Retention(
+    "notifications": RetentionRule("drop_partitions", "notification_days", "nobody reads older ones"),
+    "password_resets": RetentionRule("forget_password_resets", "1 day", "a late request is told what happened"),
+    "reconciliation_counts": RetentionRule("its tape", _WITH.format("tape"), "counts of the issues"),
+    "reconciliation_issues": RetentionRule(
         "its tape", _WITH.format("tape"), "a trustee's month, with what users said of it"
     ),
-    "reconciliations": Retention("the tenant's end", "while it is there", "the record of a comparison"),
-    "recovery_codes": Retention("its user", "while it is there", "ten of a user"),
-    "reports": Retention("forget_reports", "export_days", "holds the run that it shows"),
-    "revocations": Retention("forget_revocations", "1 hour", "after the last token that it concerns"),
-    "scenario_trades": Retention("its scenario", _WITH.format("scenario"), "a limit bounds them"),
+    "reconciliations": RetentionRule("the tenant's end", "while it is there", "the record of a comparison"),
+    "recovery_codes": RetentionRule("its user", "while it is there", "ten of a user"),
+    "reports": RetentionRule("forget_reports", "export_days", "holds the run that it shows"),
+    "revocations": RetentionRule("forget_revocations", "1 hour", "after the last token that it concerns"),
+    "scenario_trades": RetentionRule("its scenario", _WITH.format("scenario"), "a limit bounds them"),
     "scenarios": _OWN,
-    "sessions": Retention("forget_sessions", "1 day", "after its last token; the audit log tells of logins"),
-    "sheets": Retention("its workbook", _WITH.format("workbook"), "what a run was read from"),
-    "stream_profiles": Retention("its user, or the tenant's end", "while it is there", "says how long evidence stays"),
-    "switches": Retention("nothing", "for good", "one row"),
-    "tapes": Retention("the tenant's end", "while it is there", "what a comparison was made of"),
-    "tenant_usage": Retention("forget_usage", "usage_months", "a few rows a month"),
-    "tenants": Retention("finish_tenant", "for good", "after its end without its name"),
+    "sessions": RetentionRule("forget_sessions", "1 day", "after its last token; the audit log tells of logins"),
+    "sheets": RetentionRule("its workbook", _WITH.format("workbook"), "what a run was read from"),
+    "stream_profiles": RetentionRule(
+        "its user, or the tenant's end", "while it is there", "says how long evidence stays"
+    ),
+    "switches": RetentionRule("nothing", "for good", "one row"),
+    "tapes": RetentionRule("the tenant's end", "while it is there", "what a comparison was made of"),
+    "tenant_usage": RetentionRule("forget_usage", "usage_months", "a few rows a month"),
+    "tenants": RetentionRule("finish_tenant", "for good", "after its end without its name"),
     "thresholds": _OWN,
-    "users": Retention(
+    "users": RetentionRule(
         "erase_person, forget_tenant", "for good", "records name them; an erased one has a token for a name"
     ),
-    "webhook_deliveries": Retention("drop_partitions", "webhook_log_days", "the log of what was sent"),
-    "webhook_queues": Retention("its webhook", _WITH.format("webhook"), "one row a webhook"),
+    "webhook_deliveries": RetentionRule("drop_partitions", "webhook_log_days", "the log of what was sent"),
+    "webhook_queues": RetentionRule("its webhook", _WITH.format("webhook"), "one row a webhook"),
     "webhooks": _OWN,
-    "workbook_files": Retention("its workbook", _WITH.format("workbook"), "what a run was read from"),
-    "workbooks": Retention(
+    "workbook_files": RetentionRule("its workbook", _WITH.format("workbook"), "what a run was read from"),
+    "workbooks": RetentionRule(
         "the tenant's end", "while it is there", "a deleted one is hidden, since runs and the look back name it"
     ),
 }
@@ -150,10 +160,10 @@ FORGETTING: Final = (
     "SELECT drop_partitions('notifications', %(notification_days)s, %(most)s)",
     "SELECT drop_partitions('webhook_deliveries', %(webhook_log_days)s, %(most)s)",
 )
-"""Each deletes what has expired of one kind, whoever's it is; a figure is the setting of its name."""
+"""Each deletes what has expired of one kind, of every tenant; a figure is the setting of its name."""
 
 
-async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
+async def expire_forever(resources: Resources, stopping: asyncio.Event) -> None:
     """Remove what is too old until the process stops, through failures."""
     loop, seldom_at = asyncio.get_running_loop(), 0.0
     while not stopping.is_set():
@@ -162,14 +172,14 @@ async def forget_forever(resources: Resources, stopping: asyncio.Event) -> None:
                 while not stopping.is_set() and await _forgotten(resources, statement) == MOST_AT_A_TIME:
                     pass
             except Problem as error:  # a lock that did not come, too
-                log.warning("upkeep.failed", statement=statement, error=type(error).__name__)
+                log.warning("expiry.failed", statement=statement, error=type(error).__name__)
         is_due = loop.time() >= seldom_at
         seldom_at = loop.time() + SELDOM_SECONDS if is_due else seldom_at
         for work in (expire_runs, end_tenants) if is_due else ():
             try:
                 await work(resources, stopping)
             except Exception as error:
-                log.warning("upkeep.failed", statement=work.__name__, error=repr(error))
+                log.warning("expiry.failed", statement=work.__name__, error=repr(error))
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), PAUSE_SECONDS)
 
@@ -199,11 +209,11 @@ async def expire_runs(resources: Resources, stopping: asyncio.Event) -> None:
     async with resources.database.transaction() as tx:
         tenants = await tx.fetch_all(_Tenant, "SELECT * FROM tenants_with_expired_runs(%s)", [TENANTS_AT_A_TIME])
     for tenant in tenants:
-        while not stopping.is_set() and await _expired(resources, tenant.tenant_id) == RUNS_AT_A_TIME:
+        while not stopping.is_set() and await _find_expired(resources, tenant.tenant_id) == RUNS_AT_A_TIME:
             pass
 
 
-async def _expired(resources: Resources, tenant_id: UUID) -> int:
+async def _find_expired(resources: Resources, tenant_id: UUID) -> int:
     unit = _unit(resources, tenant_id)
     try:
         gone = await unit.fetch_all(
@@ -234,10 +244,7 @@ class _Ended(Struct):
 
 
 async def end_tenants(resources: Resources, stopping: asyncio.Event) -> None:
-    """Remove what cancelled tenants have left after their grace; evidence later.
-
-    Their audit chain goes last.
-    """
+    """Remove what cancelled tenants have left after their grace; evidence later."""
     settings = resources.settings
     async with resources.database.transaction() as tx:
         figures = [settings.tenant_grace_days, TENANTS_AT_A_TIME]
@@ -279,7 +286,7 @@ def _unit(resources: Resources, tenant_id: UUID) -> Unit:
 
 
 REDACTED_AT_A_TIME: Final = 2_000
-"""Entries under one lock of the chain; the entry that tells of them names at most as many."""
+"""Entries under one lock of the chain; the entry about them names at most as many."""
 
 
 async def redact(unit: Unit, person: UUID | None, email: str | None, *, after: int = 0) -> int:

@@ -48,7 +48,7 @@ Kind = Literal["api", "worker"]
 PLACES_MOST: Final = 128
 """Processes of one kind on a machine."""
 ANSWER_SECONDS: Final = 2.0
-"""In which another process, PostgreSQL and Redis must have answered; what has not is told as missing."""
+"""In which another process, PostgreSQL and Redis must have answered; others are reported as missing."""
 ANSWER_BYTES_MAX: Final = 16 * 1024 * 1024
 KEPT_SECONDS: Final = 1.0
 """How long an answer is given again, so that asking often costs nothing."""
@@ -176,23 +176,20 @@ class _Own(Collector):
         yield from (state, opens, calls)
 
 
-def merged(texts: dict[str, bytes]) -> bytes:
-    """Merge the metrics of several processes, by place, into one text.
-
-    Each family once, `process` before its labels.
-    """
+def merge(texts: dict[str, bytes]) -> bytes:
+    """Merge the metrics of several processes, by place, into one text."""
     families: dict[bytes, list[bytes]] = {}
     for place, text in texts.items():
         label = b'{process="%s"' % place.encode()
         for chunk in text.split(_HEAD)[1:]:
             heading, kind, samples = chunk.split(b"\n", 2)
-            named = _SAMPLE.sub(partial(_labelled, label), samples)
+            named = _SAMPLE.sub(partial(_add_label, label), samples)
             # By its name alone: while versions change, two may say it in other words.
             families.setdefault(heading.split(b" ", 1)[0], [_HEAD, heading, b"\n", kind, b"\n"]).append(named)
     return b"".join(part for parts in families.values() for part in parts)
 
 
-def _labelled(label: bytes, sample: re.Match[bytes]) -> bytes:
+def _add_label(label: bytes, sample: re.Match[bytes]) -> bytes:
     return sample[1] + label + (b"," if sample[2] else b"}")
 
 
@@ -216,7 +213,7 @@ class Exposition:
         self._closed = threading.Event()
         self._server: _Server | None = None
         self.place, self._lock = self._take_place(kind)
-        self._listener = self._listening()
+        self._listener = self._listen()
         self._run(self._answer_siblings)
         if resources.settings.metrics_port:
             self._run(self._serve, resources.settings.metrics_host, resources.settings.metrics_port)
@@ -231,7 +228,7 @@ class Exposition:
         self._listener.close()
         with suppress(OSError):
             os.unlink(self._socket_of(self.place))
-        _leave(self._lock_of(self.place), self._lock)
+        _unlock_file(self._lock_of(self.place), self._lock)
         os.close(self._folder)
 
     def own(self) -> bytes:
@@ -250,8 +247,8 @@ class Exposition:
     def _all(self) -> bytes:
         siblings = [place for place in self._places() if place != self.place]
         with ThreadPoolExecutor(len(siblings) + 1, thread_name_prefix="metrics") as pool:
-            shared = pool.submit(self._shared)
-            answers = dict(zip(siblings, pool.map(self._asked, siblings), strict=True))
+            shared = pool.submit(self._collect_shared)
+            answers = dict(zip(siblings, pool.map(self._ask, siblings), strict=True))
         up = GaugeMetricFamily(
             "cushion_process_up",
             "1 for a process that answers, 0 for one that is there and silent",
@@ -262,9 +259,9 @@ class Exposition:
             if answer is not None:
                 up.add_metric((place,), bool(answer))
         texts = {place: answer for place, answer in answers.items() if answer}
-        return merged({self.place: self.own(), **texts}) + _text_of([up, *shared.result()])
+        return merge({self.place: self.own(), **texts}) + _text_of([up, *shared.result()])
 
-    def _shared(self) -> list[Metric]:
+    def _collect_shared(self) -> list[Metric]:
         """Return the deployment's metrics; missing answers are reported as such."""
         up = GaugeMetricFamily(
             "cushion_figures_up", "1 for figures of the whole deployment that could be read", labels=("figures",)
@@ -281,7 +278,7 @@ class Exposition:
             except Exception as error:
                 answer.cancel()
                 up.add_metric((name,), 0)
-                log.info("metrics.unread", figures=name, error=repr(error))
+                log.info("metrics.missing", figures=name, error=repr(error))
         return families
 
     # Siblings ---------------------------------------------------------------------------------------------------------
@@ -290,7 +287,7 @@ class Exposition:
         for number in range(1, PLACES_MOST + 1):
             place = f"{kind}-{number}"
             try:
-                lock = _locked(self._lock_of(place), waits=False)
+                lock = _lock_file(self._lock_of(place), waits=False)
             except PermissionError:
                 continue  # a process of another user left it
             if lock is not None:
@@ -310,7 +307,7 @@ class Exposition:
             return path
         return f"/proc/self/fd/{self._folder}/metrics-{place}.sock"
 
-    def _listening(self) -> socket.socket:
+    def _listen(self) -> socket.socket:
         address = self._socket_of(self.place)
         with suppress(FileNotFoundError):
             os.unlink(address)  # of a process that was killed: the place is ours
@@ -335,9 +332,9 @@ class Exposition:
                     caller.settimeout(ANSWER_SECONDS)
                     caller.sendall(self.own())
             except Exception as error:  # the next one is answered none the less
-                log.info("metrics.not_told", error=repr(error))
+                log.info("metrics.not_served", error=repr(error))
 
-    def _asked(self, place: str) -> bytes | None:
+    def _ask(self, place: str) -> bytes | None:
         """Return a sibling's metrics; empty where it is silent, None where it is dead."""
         text = bytearray()
         end = time.monotonic() + ANSWER_SECONDS
@@ -359,7 +356,7 @@ class Exposition:
 
     def _serve(self, host: str, port: int) -> None:
         """Wait until nobody else serves the port, then serve it."""
-        lock = _locked(self._lock_of("port"), waits=True)
+        lock = _lock_file(self._lock_of("port"), waits=True)
         try:
             warned = False
             while not self._closed.is_set():
@@ -367,7 +364,7 @@ class Exposition:
                     server = _Server(host, port, self.text)
                 except OSError as error:
                     if not warned:
-                        log.error("metrics.port", host=host, port=port, error=error.strerror)
+                        log.error("metrics.port_unavailable", host=host, port=port, error=error.strerror)
                     warned = True
                     self._closed.wait(BIND_AGAIN_SECONDS)
                     continue
@@ -377,7 +374,7 @@ class Exposition:
                         server.serve_forever()
         finally:
             if lock is not None:
-                _leave(self._lock_of("port"), lock)
+                _unlock_file(self._lock_of("port"), lock)
 
     def _run(self, work: Callable[..., None], *arguments: Any) -> None:
         threading.Thread(target=work, args=arguments, name="metrics", daemon=True).start()
@@ -458,7 +455,7 @@ def _text_of(families: list[Metric]) -> bytes:
     return generate_latest(registry)
 
 
-def _locked(path: Path, *, waits: bool) -> int | None:
+def _lock_file(path: Path, *, waits: bool) -> int | None:
     """Lock a file for this process alone; None where another process has it."""
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -474,7 +471,7 @@ def _locked(path: Path, *, waits: bool) -> int | None:
         os.close(handle)
 
 
-def _leave(path: Path, handle: int) -> None:
+def _unlock_file(path: Path, handle: int) -> None:
     """Give a lock up, and remove its file: a waiting process checks the name again."""
     with suppress(OSError):
         os.unlink(path)
@@ -487,11 +484,8 @@ def exposition_of(resources: Resources) -> Exposition | None:
 
 
 @asynccontextmanager
-async def exposed(resources: Resources, kind: Kind) -> AsyncIterator[None]:
-    """Expose metrics while the context is open, where a setting asks for it.
-
-    A failure of that stops nothing.
-    """
+async def expose(resources: Resources, kind: Kind) -> AsyncIterator[None]:
+    """Expose metrics while the context is open, where a setting asks for it."""
     settings = resources.settings
     exposition = None
     if settings.metrics_port or settings.metrics_on_api:

@@ -112,36 +112,36 @@ class LanguageModel:
             passed = self.breaker.enter()
             if not passed:
                 raise NoReply("left alone after failures", counts=False)
-            return await self._noted(passed, messages)
+            return await self._ask_by_breaker(passed, messages)
         finally:
             self._places.release(whose)
 
-    async def _noted(self, passed: int, messages: Sequence[Message]) -> str:
+    async def _ask_by_breaker(self, passed: int, messages: Sequence[Message]) -> str:
         """Return the reply, and report the outcome to the breaker."""
         try:
             async with asyncio.timeout(self._settings.llm_seconds):
-                text = await self._asked(messages)
+                text = await self._ask(messages)
         except NoReply as error:
-            self._failed(passed, error)
+            self._note_failure(passed, error)
             raise
         except (TimeoutError, httpx.HTTPError, OSError, ssl.SSLError) as error:
             missing = NoReply(f"no answer: {type(error).__name__}")
-            self._failed(passed, missing, type(error).__name__)
+            self._note_failure(passed, missing, type(error).__name__)
             raise missing from None
-        except BaseException:  # whoever asked has gone
-            self.breaker.abandoned(passed)
+        except BaseException:  # the caller has gone
+            self.breaker.abandon(passed)
             raise
-        self.breaker.succeeded(passed)
+        self.breaker.succeed(passed)
         return text
 
-    def _failed(self, passed: int, error: NoReply, kind: str = "NoReply") -> None:
+    def _note_failure(self, passed: int, error: NoReply, kind: str = "NoReply") -> None:
         log.warning("language_model.failed", host=httpx.URL(self._url).host, error=str(error))
         if error.counts:
-            self.breaker.failed(passed, kind, pause_seconds=error.pause_seconds)
+            self.breaker.fail(passed, kind, pause_seconds=error.pause_seconds)
         else:
-            self.breaker.abandoned(passed)
+            self.breaker.abandon(passed)
 
-    async def _asked(self, messages: Sequence[Message]) -> str:
+    async def _ask(self, messages: Sequence[Message]) -> str:
         body = {"model": self.name, "messages": messages, "stream": True}  # what every such endpoint takes
         headers = {"content-type": "application/json", "accept-encoding": "identity"}
         if self._settings.llm_api_key is not None:
@@ -234,10 +234,7 @@ async def _choices(lines: AsyncIterator[bytes]) -> AsyncIterator[_Choice]:
 
 
 def language_model(resources: Resources) -> LanguageModel | None:
-    """Return the process's language model; None where none is set.
-
-    Made by `resources.once`.
-    """
+    """Return the process's language model; None where none is set."""
     if resources.settings.llm_url is None:
         return None
     return LanguageModel(resources.settings, resources.breakers["language_model"])

@@ -87,7 +87,7 @@ class Mail(Struct, frozen=True):
         return list(dict.fromkeys((self.to, *self.also_to, *self.cc)))
 
 
-class Handed(Struct, frozen=True, kw_only=True):
+class MailDelivery(Struct, frozen=True, kw_only=True):
     """The outcome of a letter that was accepted."""
 
     path: Path | None
@@ -102,11 +102,11 @@ class UnfitMail(ValueError):
     """The letter is too large, or something of it could leave its place."""
 
 
-class NotTaken(Exception):
+class NotAccepted(Exception):
     """The mail server did not accept a letter this time."""
 
 
-class NotReached(NotTaken):
+class NotReached(NotAccepted):
     """The mail server did not answer; the message has its address."""
 
 
@@ -155,7 +155,7 @@ def invitation(
     A token of None: its reader has an account already, and so cannot join another organization. `inviter` is an e-mail,
     or how records name who called.
     """
-    organization = plain(organization)
+    organization = one_line(organization)
     way = (
         "This address already has a Cushion account with another organization, so the invitation cannot be accepted "
         "with it. Ask to be invited under another address."
@@ -165,8 +165,8 @@ def invitation(
     return Mail(
         to,
         f"Invitation to {organization} on Cushion"[:SUBJECT_CHARACTERS],
-        f"Hello {plain(full_name)},\n\n"
-        f"{plain(inviter)} invites you to join {organization} on Cushion.\n\n"
+        f"Hello {one_line(full_name)},\n\n"
+        f"{one_line(inviter)} invites you to join {organization} on Cushion.\n\n"
         f"{way}\n\n"
         f"The invitation ends on {_moment(expires_at)}. If you expected none, ignore this letter.\n",
     )
@@ -177,7 +177,7 @@ def password_reset(settings: Settings, *, to: str, full_name: str, token: str, e
     return Mail(
         to,
         "Reset your Cushion password",
-        f"Hello {plain(full_name)},\n\n"
+        f"Hello {one_line(full_name)},\n\n"
         "Somebody, most likely you, asked for a new password of your Cushion account.\n\n"
         f"Choose it here:\n\n    {console_link(settings, 'reset-password', token=token)}\n\n"
         f"This is good once, until {_moment(expires_at)}. If you did not ask for it, ignore this letter: "
@@ -197,11 +197,8 @@ def _moment(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d at %H:%M %Z}"
 
 
-def plain(name: str, most: int = NAME_CHARACTERS) -> str:
-    """Return a name on one line, without invisible characters.
-
-    Controls, direction marks, and the beginning of an encoded word.
-    """
+def one_line(name: str, most: int = NAME_CHARACTERS) -> str:
+    """Return a name on one line, without invisible characters."""
     seen = (" " if char.isspace() or unicodedata.category(char)[0] == "C" else char for char in name)
     words = " ".join("".join(seen).replace("=?", "= ?").split())
     return words if len(words) <= most else words[: most - 1] + "…"
@@ -213,19 +210,17 @@ def plain(name: str, most: int = NAME_CHARACTERS) -> str:
 async def post(unit: Unit, mail: Mail) -> str:
     """Send a letter after this transaction; return the job's identifier.
 
-    Its arguments hold the letter sealed.
-
     Raises:
         UnfitAddress: it cannot go there.
         UnfitMail: it cannot be sent.
     """
     sealed = _Sealed(new_id().hex, unit.now(), mail)
-    written(unit.settings, sealed.id, sealed.written_at, mail)
+    render(unit.settings, sealed.id, sealed.written_at, mail)
     seal = unit.resources.vault.seal(PURPOSE, msgspec.json.encode(sealed))
     return await unit.enqueue("mail.send", queue="priority", arguments={"mail": seal})
 
 
-def concerns(unit: Unit, seal: str, email: str) -> bool:
+def mentions(unit: Unit, seal: str, email: str) -> bool:
     """Return whether a job's letter goes to an e-mail or names it.
 
     A letter that cannot be opened does neither.
@@ -251,17 +246,17 @@ async def send(unit: Unit, arguments: dict[str, Any]) -> None:
         raise PermanentError("the mail was sealed with another secret key") from None
     sealed = msgspec.json.decode(raw, type=_Sealed)
     await unit.commit()  # no connection is held while the mail server takes its time
-    await hand(unit.settings, unit.resources.breakers["mail"], sealed.id, sealed.written_at, sealed.mail)
+    await deliver(unit.settings, unit.resources.breakers["mail"], sealed.id, sealed.written_at, sealed.mail)
 
 
-async def hand(
+async def deliver(
     settings: Settings,
     breaker: Breaker,
     id_: str,
     written_at: datetime,
     mail: Mail,
     only: Sequence[str] | None = None,
-) -> Handed:
+) -> MailDelivery:
     """Send a letter at once, or write it into the data folder without a server.
 
     Args:
@@ -270,11 +265,11 @@ async def hand(
 
     Raises:
         UnfitAddress, UnfitMail: it cannot be sent.
-        Hopeless: the server refused it for good, would have the password in the clear, or there is nowhere to put it.
+        PermanentError: the server refused it for good, or offers no TLS for the password, or there is no place for it.
         NotTaken, OSError: this time nobody got it; NotReached where the server said nothing of it.
         Away: it is left alone, since nobody reached it lately. Whatever it says of one letter is no reason for that.
     """
-    content = written(settings, id_, written_at, mail)
+    content = render(settings, id_, written_at, mail)
     if settings.smtp_url is not None:
         to = [envelope(address) for address in (mail.recipients if only is None else only)]
         passed = breaker.enter()
@@ -285,22 +280,22 @@ async def hand(
         except Exception as error:
             MAILS.labels("failed").inc()
             if isinstance(error, NotReached | OSError):
-                breaker.failed(passed, type(error).__name__)
+                breaker.fail(passed, type(error).__name__)
             else:
-                breaker.succeeded(passed)
+                breaker.succeed(passed)
             raise
         except BaseException:  # out of its time, or the worker is stopping
-            breaker.abandoned(passed)
+            breaker.abandon(passed)
             raise
-        breaker.succeeded(passed)
+        breaker.succeed(passed)
         MAILS.labels("sent").inc()
         log.info("mail.sent", id=id_, refused=len(handed.refused), postponed=len(handed.postponed))
         return handed
     if settings.data_dir is not None:
-        path = await asyncio.to_thread(_keep, settings.data_dir / FOLDER, f"{id_}.eml", content)
+        path = await asyncio.to_thread(_write_file, settings.data_dir / FOLDER, f"{id_}.eml", content)
         MAILS.labels("written").inc()
         log.info("mail.written", path=str(path))
-        return Handed(path=path, refused={}, postponed={})
+        return MailDelivery(path=path, refused={}, postponed={})
     raise PermanentError("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")
 
 
@@ -321,7 +316,7 @@ def _check(mail: Mail) -> None:
         raise UnfitMail(f"the attachments of a mail have at most {ATTACHED_BYTES:,} bytes")
 
 
-def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
+def render(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> bytes:
     """Return the letter as it goes over the wire.
 
     Raises:
@@ -345,9 +340,11 @@ def written(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> b
         message.set_content(mail.text, cte="7bit" if short else "quoted-printable")
         for attachment in mail.attachments:
             kind, _, subtype = attachment.media_type.partition("/")
-            message.add_attachment(attachment.content, maintype=kind, subtype=subtype, filename=plain(attachment.name))
+            message.add_attachment(
+                attachment.content, maintype=kind, subtype=subtype, filename=one_line(attachment.name)
+            )
         if mail.attachments:
-            message.set_boundary(f"part-{id_}")  # not of chance: each attempt sends the very same letter
+            message.set_boundary(f"part-{id_}")  # not random: each attempt sends the very same letter
         stream = BytesIO()
         BytesGenerator(stream).flatten(message)
     except (ValueError, UnicodeError) as error:
@@ -368,8 +365,8 @@ def sender_of(settings: Settings) -> str:
         UnfitAddress: `mail_from` has none.
     """
     _, address = parseaddr(settings.mail_from)
-    plain = settings.mail_from.isprintable() and "=?" not in settings.mail_from
-    if not plain or not address.isascii() or len(settings.mail_from) > SENDER_CHARACTERS:
+    one_line = settings.mail_from.isprintable() and "=?" not in settings.mail_from
+    if not one_line or not address.isascii() or len(settings.mail_from) > SENDER_CHARACTERS:
         raise UnfitAddress("expected a sender such as Cushion <cushion@example.com>")
     return envelope(address)
 
@@ -397,7 +394,7 @@ def server_of(url: str) -> Server:
     )
 
 
-async def _deliver(server: Server, settings: Settings, to: list[str], content: bytes) -> Handed:
+async def _deliver(server: Server, settings: Settings, to: list[str], content: bytes) -> MailDelivery:
     """Give a letter to the mail server, for whichever of these addresses it takes it."""
     client = aiosmtplib.SMTP(
         hostname=server.host,
@@ -421,15 +418,15 @@ async def _deliver(server: Server, settings: Settings, to: list[str], content: b
             options = [] if content.isascii() else ["SMTPUTF8"]
             some, _ = await client.sendmail(sender_of(settings), to, content, mail_options=options)
     except SMTPException as refused:  # of which nothing goes on: its text, and so its traceback, names the addresses
-        if _for_good(refused):
+        if _is_permanent(refused):
             raise PermanentError(f"the mail server refused: {_reply_text(refused, to)}") from None
         spoke = isinstance(refused, SMTPResponseException | SMTPRecipientsRefused)
-        raise (NotTaken if spoke else NotReached)(
+        raise (NotAccepted if spoke else NotReached)(
             f"the mail server did not take it: {_reply_text(refused, to)}"
         ) from None
-    words = {address: _hidden(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
+    words = {address: _hide(f"{answer.code} {answer.message}", to) for address, answer in some.items()}
     final = {address for address, answer in some.items() if 500 <= answer.code < 600}
-    return Handed(
+    return MailDelivery(
         path=None,
         refused={address: text for address, text in words.items() if address in final},
         postponed={address: text for address, text in words.items() if address not in final},
@@ -441,26 +438,23 @@ def _reply_text(refused: SMTPException, to: list[str]) -> str:
     if isinstance(refused, SMTPRecipientsRefused):
         return _reply_text(refused.recipients[0], to)
     words = f"{refused.code} {refused.message}" if isinstance(refused, SMTPResponseException) else str(refused)
-    return _hidden(words, to)
+    return _hide(words, to)
 
 
-def _hidden(words: str, addresses: list[str]) -> str:
+def _hide(words: str, addresses: list[str]) -> str:
     return re.sub("|".join(map(re.escape, addresses)), "***", words, flags=re.IGNORECASE)
 
 
-def _for_good(refused: SMTPException) -> bool:
+def _is_permanent(refused: SMTPException) -> bool:
     if isinstance(refused, SMTPRecipientsRefused):
-        return all(_for_good(reply) for reply in refused.recipients)
+        return all(_is_permanent(reply) for reply in refused.recipients)
     if isinstance(refused, SMTPResponseException):
         return 500 <= refused.code < 600
     return isinstance(refused, SMTPNotSupported)
 
 
-def _keep(folder: Path, name: str, content: bytes) -> Path:
-    """Write a letter for its owner's eyes; the file appears whole or not at all.
-
-    A second time it is the same.
-    """
+def _write_file(folder: Path, name: str, content: bytes) -> Path:
+    """Write a letter for its owner's eyes; the file appears whole or not at all."""
     folder.mkdir(mode=0o700, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=folder, prefix=".draft")  # made with mode 0600
     try:

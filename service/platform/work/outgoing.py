@@ -56,7 +56,7 @@ PUBLIC_IPV6: Final = ip_network("2000::/3")
 """All else has not been given out, is local, or has an IPv4 address within: mapped, NAT64."""
 
 NO_PUBLIC_ADDRESS: Final = "the host has no public address"
-"""One message for a name that is unknown and for one that the network alone knows: whoever may ask for any name could
+"""One message for a name that is unknown and for one that the network alone knows: a user who asks for names could
 else list the hosts inside."""
 
 _HOST: Final = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_.])?")
@@ -192,15 +192,17 @@ async def send(
     started = time.monotonic()
     try:
         async with asyncio.timeout(seconds):
-            addresses = await _addresses(parsed, private=private, resolve=network.resolve or _resolved)
+            addresses = await _addresses(parsed, private=private, resolve=network.resolve or _resolve)
             for address in addresses[:-1]:
                 try:
-                    answer = await _asked(method, parsed, address, headers, content, answer_bytes, network.authorities)
+                    answer = await _request(
+                        method, parsed, address, headers, content, answer_bytes, network.authorities
+                    )
                     break
                 except (httpx.ConnectError, httpx.ConnectTimeout):  # nothing was sent: another address may do
                     continue
             else:
-                answer = await _asked(
+                answer = await _request(
                     method, parsed, addresses[-1], headers, content, answer_bytes, network.authorities
                 )
     except TimeoutError:
@@ -228,7 +230,7 @@ async def _addresses(parsed: httpx.URL, *, private: bool, resolve: Resolve) -> l
     return addresses[:ADDRESSES_TRIED]
 
 
-async def _asked(
+async def _request(
     method: str,
     parsed: httpx.URL,
     address: IPv4Address | IPv6Address,
@@ -297,7 +299,7 @@ def _literal(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-async def _resolved(host: str, port: int) -> list[str]:
+async def _resolve(host: str, port: int) -> list[str]:
     loop = asyncio.get_running_loop()
     entries = await loop.run_in_executor(
         _threads(), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)

@@ -24,7 +24,7 @@ from service.platform.base.breaker import Breaker, Limits
 from service.platform.base.breakers import Breakers
 from service.platform.base.compute import Compute
 from service.platform.base.memory import Memory
-from service.platform.base.secrets import Tokens, Vault, kept_secret_key
+from service.platform.base.secrets import Tokens, Vault, read_or_make_secret_key
 from service.platform.clock import SystemClock
 from service.platform.config import ConfigError, Settings
 from service.platform.data.blobs import Blobs
@@ -46,7 +46,7 @@ CANCEL_SECONDS = 0.2
 """How long a task may take to end before it is cancelled again."""
 
 HASHING_NICE = 10
-"""A hash takes a tenth of a second of four threads of its own, and no lock: whoever answers goes first."""
+"""A hash takes a tenth of a second of four threads of its own, and no lock: threads that answer go first."""
 
 REPLICA_LIMITS = Limits(failures_max=3, open_seconds=1.0, open_seconds_max=10.0)
 
@@ -194,7 +194,7 @@ def secret_key(settings: Settings) -> str:
     if not settings.embedded or settings.data_dir is None:
         raise ConfigError("CUSHION_SECRET_KEY is needed with a database of your own: at least 32 random characters")
     try:
-        return kept_secret_key(settings.data_dir / "secret_key")
+        return read_or_make_secret_key(settings.data_dir / "secret_key")
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
@@ -291,8 +291,6 @@ def check_language_model(settings: Settings) -> None:
 
 def check(settings: Settings) -> None:
     """Check all settings before any process starts, for `cushion serve`.
-
-    Its children would only crash.
 
     Raises:
         ConfigError: as `secret_key`, `blobs` and the checks of addresses, mail, signing, language model and tracing.

@@ -356,7 +356,7 @@ async def wake_forever(
                         if message is not None and message["data"] in by_name:
                             by_name[message["data"]].wake()
         except RedisError as error:
-            log.warning("queues.not_heard", error=repr(error))
+            log.warning("queues.lost", error=repr(error))
             _wake(running)
             await asyncio.sleep(POLL_SECONDS)
 

@@ -211,7 +211,7 @@ class Runner:
                 await self._finish(unit, job, "completed", None)
                 await unit.commit()
         finally:
-            self._resources.sharing.changed(unit.tenant)
+            self._resources.sharing.announce_change(unit.tenant)
 
     async def _finish(self, unit: Unit, job: _Attempt, status: str, error: str | None) -> None:
         count = await unit.execute(
@@ -257,10 +257,7 @@ class Runner:
     # A run that failed ------------------------------------------------------------------------------------------------
 
     async def _fail(self, job: _Attempt, error: Exception, *, is_counted: bool = False) -> None:
-        """Have the job retried, or end it with a dead letter.
-
-        `is_counted`: the row knows of this failure.
-        """
+        """Have the job retried, or end it with a dead letter."""
         settings = self._resources.settings
         message = _storable(f"{type(error).__name__}: {error}")[:MESSAGE_CHARACTERS]
         failures = job.failures + (0 if is_counted else 1)

@@ -82,7 +82,7 @@ async def keep_usage(resources: Resources, stopping: asyncio.Event) -> None:
         try:
             await keep(resources)
         except (RedisError, Problem) as error:
-            log.warning("usage.keep_failed", error=type(error).__name__, detail=str(error)[:200])
+            log.warning("usage.write_failed", error=type(error).__name__, detail=str(error)[:200])
         if last:
             return
         with contextlib.suppress(TimeoutError):

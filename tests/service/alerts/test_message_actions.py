@@ -28,7 +28,7 @@ from service.alerts.message_actions import (
 from service.auth.tenant_schema import TenantSettings
 from service.notifications.shared import MESSAGE_CHARACTERS, TITLE_CHARACTERS
 from service.platform.config import Settings
-from service.platform.work.mail import HEADERS, Attachment, written
+from service.platform.work.mail import HEADERS, Attachment, render
 from service.platform.work.outgoing import HEADERS_ADDED, HEADERS_MAX, check_headers
 from tests.rows import every
 from tests.service.alerts.delivering import DETAILS, SENTENCE
@@ -313,7 +313,7 @@ def test_a_chat_s_figures_are_as_they_were() -> None:
 def test_no_name_leaves_its_place(name: str, other: str, details: dict[str, str]) -> None:
     notice = replace(NOTICE, alert_name=name, workbook_name=other, organization=other, details=details)
     mail = letter(notice, replace(MAIL, subject_prefix=other))
-    content = written(Settings(), "id", NOON, mail)
+    content = render(Settings(), "id", NOON, mail)
     head = content.split(b"\r\n\r\n")[0].decode()
     assert {line.split(":")[0] for line in head.splitlines() if not line.startswith((" ", "\t"))} == HEADERS
     assert len(mail.text.splitlines()) <= len(letter(replace(NOTICE, details=DETAILS), MAIL).text.splitlines())

@@ -24,7 +24,7 @@ from service.health.schema import Check, Deep, Readiness
 from service.platform.base.breaker_schema import SERVICES
 from service.platform.base.flags import FLAGS
 from service.platform.base.problem import Unavailable
-from service.platform.resilience.looks import LOOK_SECONDS, Looks
+from service.platform.resilience.looks import LOOK_SECONDS, QueryCache
 from service.platform.route.api import Raw, Route
 from service.platform.unit.context import Context, Resources
 from service.platform.work.queues import LISTENER
@@ -62,7 +62,7 @@ def test_what_of_the_process_cannot_work_makes_it_not_ready(stack: Stack) -> Non
             for faults in ({}, {"calculators": "no child starts: ChildFailed"}, {}):
                 shared.faults.clear()
                 shared.faults.update(faults)
-                shared.opened.pop(Looks, None)  # an earlier look is good for a while
+                shared.opened.pop(QueryCache, None)  # an earlier look is good for a while
                 found = await readiness(shared)
                 told.append((found, (await details(shared)).status))
             return told
@@ -158,7 +158,7 @@ def test_however_often_strangers_ask_there_is_one_look_at_a_time(stack: Stack) -
         return len(looks)
 
     async def ask() -> None:
-        asked = Looks("the resources")  # type: ignore[arg-type]
+        asked = QueryCache("the resources")  # type: ignore[arg-type]
         assert set(await asyncio.gather(*(asked.of("a", look, seconds=60) for _ in range(1000)))) == {1}
         assert await asked.of("a", look, seconds=60) == 1
         failed = await asyncio.gather(*(asked.of("b", look) for _ in range(100)), return_exceptions=True)
