@@ -223,9 +223,9 @@ class Calculators(Children):
     def call(self, call: Call) -> Any:
         """Call a function in a child from this thread; raises as `in_child`."""
         with KERNEL_SECONDS.labels(POOL, kernel_of(call.function)).time():
-            reply = self.ask(order_of(call), call.seconds + GRACE_SECONDS)
+            answer = self.ask(order_of(call), call.seconds + GRACE_SECONDS)
         try:
-            worked = _worked_of(reply)
+            worked = _worked_of(answer)
         except msgspec.MsgspecError as error:
             raise ChildFailed("an answer that cannot be read") from error
         if worked.is_late:
