@@ -517,7 +517,7 @@ SERVICE_STRANGERS = {("host", "areas"), ("host", "app"), ("areas", "migrations")
 """Who knows nothing of whom, besides what stands above."""
 
 PLATFORM = ROOT / "service/platform"
-PLATFORM_FLOORS = ["base", "data", "access", "route", "unit", "events", "http work", "resilience"]
+PLATFORM_FLOORS = ["base", "data", "access", "route", "unit", "events", "http work"]
 """Folders, bottom first; those on one floor know nothing of each other. All stand on the modules beside them (`config`,
 `clock`, `log`, ...), which know of no folder."""
 PLATFORM_FOLDERS = {name: floor for floor, names in enumerate(PLATFORM_FLOORS) for name in names.split()}
