@@ -1,5 +1,4 @@
--- Notifications: what a user finds in the application. Webhooks: a tenant's addresses that are told of its events, the
--- deliveries that this takes, and the line in which those of one webhook stand.
+-- Webhooks
 
 CREATE TABLE notifications (
     tenant_id     uuid NOT NULL,
@@ -13,12 +12,16 @@ CREATE TABLE notifications (
     resource_id   text,
     created_at    timestamptz NOT NULL DEFAULT now(),
     read_at       timestamptz,
-    PRIMARY KEY (tenant_id, id),
+    PRIMARY KEY (tenant_id, id, created_at),
     FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id) ON DELETE CASCADE
-);
+) PARTITION BY RANGE (created_at);
 CREATE INDEX notifications_of_user ON notifications (tenant_id, user_id, created_at DESC, id);
 CREATE INDEX notifications_unread ON notifications (tenant_id, user_id, created_at DESC, id) WHERE read_at IS NULL;
 CREATE INDEX notifications_age ON notifications (created_at);
+ALTER TABLE notifications ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON notifications TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+GRANT SELECT, INSERT, UPDATE, DELETE ON notifications TO cushion_service;
 
 CREATE TABLE webhooks (
     tenant_id        uuid NOT NULL REFERENCES tenants,
@@ -40,6 +43,12 @@ CREATE TABLE webhooks (
     updated_at       timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, id)
 );
+ALTER TABLE webhooks ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON webhooks TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+CREATE POLICY definer ON webhooks TO cushion_definer USING (true) WITH CHECK (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON webhooks TO cushion_service;
+GRANT SELECT (tenant_id, id, events, enabled) ON webhooks TO cushion_definer;
 
 -- A row of its own: an event locks it under the audit log's head, so nothing may wait for that head while it holds this.
 -- For the same reason neither it nor a delivery has a foreign key to its webhook; the job of a deleted one removes them.
@@ -51,12 +60,18 @@ CREATE TABLE webhook_queues (
     passed_over bigint NOT NULL DEFAULT 0,       -- events that found the line full
     PRIMARY KEY (tenant_id, webhook_id)
 ) WITH (fillfactor = 50);
+ALTER TABLE webhook_queues ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON webhook_queues TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+CREATE POLICY definer ON webhook_queues TO cushion_definer USING (true) WITH CHECK (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_queues TO cushion_service;
+GRANT SELECT, UPDATE ON webhook_queues TO cushion_definer;
 
 CREATE TABLE webhook_deliveries (
     tenant_id       uuid NOT NULL,
     id              uuid NOT NULL,
     webhook_id      uuid NOT NULL,
-    sequence        bigint GENERATED ALWAYS AS IDENTITY,
+    sequence        bigserial,
     message_id      text NOT NULL,  -- the event's: the same at every webhook, attempt and replay
     event           text NOT NULL,
     payload         text NOT NULL,  -- what is sent and signed, to the byte
@@ -66,36 +81,19 @@ CREATE TABLE webhook_deliveries (
     error           text,
     created_at      timestamptz NOT NULL DEFAULT now(),
     completed_at    timestamptz,
-    PRIMARY KEY (tenant_id, id),
+    PRIMARY KEY (tenant_id, id, created_at),
     CHECK ((status = 'pending') = (completed_at IS NULL))
-);
+) PARTITION BY RANGE (created_at);
 CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (tenant_id, webhook_id, sequence) WHERE status = 'pending';
 CREATE INDEX webhook_deliveries_log ON webhook_deliveries (tenant_id, webhook_id, sequence DESC);
 CREATE INDEX webhook_deliveries_age ON webhook_deliveries (completed_at) WHERE completed_at IS NOT NULL;
-
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['notifications', 'webhooks', 'webhook_queues', 'webhook_deliveries']
-    LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format('CREATE POLICY tenant ON %I TO cushion_service USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()))', name);
-        EXECUTE format('CREATE POLICY definer ON %I TO cushion_definer USING (true) WITH CHECK (true)', name);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO cushion_service', name);
-    END LOOP;
-END
-$$;
-GRANT SELECT, DELETE ON notifications TO cushion_definer;
-GRANT SELECT (tenant_id, id, enabled, events) ON webhooks TO cushion_definer;
-GRANT SELECT, UPDATE ON webhook_queues TO cushion_definer;
-GRANT SELECT, INSERT, DELETE ON webhook_deliveries TO cushion_definer;
-GRANT INSERT ON jobs TO cushion_definer;
-
-ALTER TABLE jobs DROP CONSTRAINT jobs_queue_check;
-ALTER TABLE jobs ADD CONSTRAINT jobs_queue_check
-    CHECK (queue IN ('default', 'calculate', 'parse', 'priority', 'export', 'webhooks'));
+ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON webhook_deliveries TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+CREATE POLICY definer ON webhook_deliveries TO cushion_definer USING (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_deliveries TO cushion_service;
+GRANT SELECT, INSERT ON webhook_deliveries TO cushion_definer;
+GRANT USAGE ON SEQUENCE webhook_deliveries_sequence_seq TO cushion_service, cushion_definer;
 
 -- An event that enters the audit log is told to the webhooks that asked for it, in the same transaction. It runs as
 -- append_audit does, under the lock of the tenant's chain, so deliveries are numbered as the events are.
@@ -147,42 +145,3 @@ CREATE FUNCTION tell_webhooks() RETURNS trigger LANGUAGE plpgsql SET search_path
 CREATE TRIGGER audit_log_webhooks AFTER INSERT ON audit_log FOR EACH ROW
     WHEN (NEW.action IN ('workbook.uploaded', 'calculation.completed', 'compliance.run_completed', 'alert.triggered'))
     EXECUTE FUNCTION tell_webhooks();
-
-GRANT CREATE ON SCHEMA public TO cushion_definer;  -- to take over the functions below; revoked at the end
-
--- What still waits is kept: its attempts end.
-CREATE FUNCTION forget_webhook_deliveries(days integer, most integer) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
-    AS $$
-        WITH gone AS (
-            DELETE FROM webhook_deliveries WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM webhook_deliveries WHERE completed_at < now() - make_interval(days => days) LIMIT most))
-            RETURNING 1
-        )
-        SELECT count(*) FROM gone
-    $$;
-
-CREATE FUNCTION forget_notifications(days integer, most integer) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
-    AS $$
-        WITH gone AS (
-            DELETE FROM notifications WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM notifications WHERE created_at < now() - make_interval(days => days) LIMIT most))
-            RETURNING 1
-        )
-        SELECT count(*) FROM gone
-    $$;
-
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['forget_webhook_deliveries(integer, integer)', 'forget_notifications(integer, integer)']
-    LOOP
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', name);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO cushion_service', name);
-        EXECUTE format('ALTER FUNCTION %s OWNER TO cushion_definer', name);
-    END LOOP;
-END
-$$;
-REVOKE CREATE ON SCHEMA public FROM cushion_definer;

@@ -1,4 +1,4 @@
--- The formula builder: configurations with their versions, and what became of applying one to a sheet's column.
+-- Formulas
 
 CREATE TABLE formula_configs (
     tenant_id     uuid NOT NULL REFERENCES tenants,
@@ -18,6 +18,10 @@ CREATE TABLE formula_configs (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX formula_configs_created ON formula_configs (tenant_id, created_at DESC);
+ALTER TABLE formula_configs ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON formula_configs TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+GRANT SELECT, INSERT, UPDATE, DELETE ON formula_configs TO cushion_service;
 
 CREATE TABLE formula_versions (
     tenant_id    uuid NOT NULL,
@@ -30,6 +34,14 @@ CREATE TABLE formula_versions (
     PRIMARY KEY (tenant_id, config_id, number),
     FOREIGN KEY (tenant_id, config_id) REFERENCES formula_configs (tenant_id, id) ON DELETE CASCADE
 );
+ALTER TABLE formula_versions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON formula_versions TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+GRANT SELECT, INSERT, UPDATE, DELETE ON formula_versions TO cushion_service;
+
+-- Runs of a formula are read as its list.
+CREATE FUNCTION announce_run() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN PERFORM pg_notify('cushion_states', NEW.tenant_id || ' ' || NEW.config_id); RETURN NULL; END $$;
 
 CREATE TABLE formula_runs (
     tenant_id     uuid NOT NULL,
@@ -53,20 +65,32 @@ CREATE TABLE formula_runs (
 );
 CREATE INDEX formula_runs_of_config ON formula_runs (tenant_id, config_id, started_at DESC);
 CREATE INDEX formula_runs_of_workbook ON formula_runs (tenant_id, workbook_id);
+ALTER TABLE formula_runs ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON formula_runs TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+CREATE POLICY definer ON formula_runs TO cushion_definer USING (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON formula_runs TO cushion_service;
+GRANT SELECT, DELETE ON formula_runs TO cushion_definer;
+CREATE TRIGGER formula_runs_state AFTER UPDATE OF status ON formula_runs FOR EACH ROW
+    WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION announce_run();
 
--- The record that writes a column of a workbook: meanwhile the old columns are read, and nobody else may write.
-ALTER TABLE workbooks ADD COLUMN written_by text;
+-- These run as cushion_definer, which owns them.
+GRANT CREATE ON SCHEMA public TO cushion_definer;
+SET LOCAL ROLE cushion_definer;
 
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['formula_configs', 'formula_versions', 'formula_runs']
-    LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format('CREATE POLICY tenant ON %I TO cushion_service USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()))', name);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO cushion_service', name);
-    END LOOP;
-END
-$$;
+CREATE FUNCTION forget_formula_runs(days integer, most integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
+    AS $$
+        WITH gone AS (
+            DELETE FROM formula_runs WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM formula_runs
+                WHERE status IN ('completed', 'failed') AND started_at < now() - make_interval(days => days) LIMIT most))
+            RETURNING 1
+        )
+        SELECT count(*) FROM gone
+    $$;
+
+REVOKE ALL ON FUNCTION forget_formula_runs(integer, integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION forget_formula_runs(integer, integer) TO cushion_service;
+RESET ROLE;
+REVOKE CREATE ON SCHEMA public FROM cushion_definer;

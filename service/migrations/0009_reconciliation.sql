@@ -1,37 +1,4 @@
--- Mappings, trustee tapes and reconciliation.
-
-CREATE TABLE mappings (
-    tenant_id        uuid NOT NULL REFERENCES tenants,
-    id               text NOT NULL,
-    name             text NOT NULL,
-    description      text,
-    source_type      text NOT NULL CHECK (source_type IN ('clo_holdings', 'servicer_snapshot', 'custom')),
-    profile_id       text,
-    mappings         json NOT NULL,  -- json, not jsonb: the order of the source columns is their preference
-    transforms       json NOT NULL,
-    validation_rules json NOT NULL,
-    field_count      integer NOT NULL,  -- those of the profile included
-    created_by       text NOT NULL,
-    version          integer NOT NULL DEFAULT 1,
-    created_at       timestamptz NOT NULL DEFAULT now(),
-    updated_at       timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (tenant_id, id),
-    CONSTRAINT mappings_name_key UNIQUE (tenant_id, name)
-);
-CREATE INDEX mappings_created ON mappings (tenant_id, created_at DESC);
-
--- The built-in profile of servicers was called otherwise; without FORCE the owner sees every row.
-ALTER TABLE workbooks NO FORCE ROW LEVEL SECURITY;
-UPDATE workbooks SET mapping_id = 'standard_servicer' WHERE mapping_id = 'servicer_snapshot';
-ALTER TABLE workbooks FORCE ROW LEVEL SECURITY;
-
--- A workbook that is there holds its own mapping; a deleted one lets go of it, its evidence has a copy.
-ALTER TABLE workbooks
-    ADD COLUMN own_mapping_id text GENERATED ALWAYS AS (
-        CASE WHEN deleted_at IS NULL AND mapping_id NOT LIKE 'standard\_%' THEN mapping_id END
-    ) STORED,
-    ADD CONSTRAINT workbooks_mapping FOREIGN KEY (tenant_id, own_mapping_id) REFERENCES mappings (tenant_id, id);
-CREATE INDEX workbooks_own_mapping ON workbooks (tenant_id, own_mapping_id) WHERE own_mapping_id IS NOT NULL;
+-- Recon
 
 CREATE TABLE tapes (
     tenant_id         uuid NOT NULL REFERENCES tenants,
@@ -51,11 +18,30 @@ CREATE TABLE tapes (
     created_by        text NOT NULL,
     created_at        timestamptz NOT NULL DEFAULT now(),
     processed_at      timestamptz,
-    PRIMARY KEY (tenant_id, id)
+    deal_id           uuid,
+    as_of             date,
+    mapping_id        text,
+    own_mapping_id    text GENERATED ALWAYS AS (
+        CASE WHEN processing_status <> 'failed' AND mapping_id NOT LIKE 'standard\_%' THEN mapping_id END
+    ) STORED,
+    warnings          json NOT NULL DEFAULT '[]',
+    PRIMARY KEY (tenant_id, id),
+    CONSTRAINT tapes_mapping FOREIGN KEY (tenant_id, own_mapping_id) REFERENCES mappings (tenant_id, id),
+    CONSTRAINT tapes_deal FOREIGN KEY (tenant_id, deal_id) REFERENCES deals (tenant_id, id) ON DELETE SET NULL (deal_id)
 );
 CREATE INDEX tapes_created ON tapes (tenant_id, created_at DESC);
 CREATE INDEX tapes_content ON tapes (content_hash);
 CREATE INDEX tapes_loans ON tapes (loans_key);
+CREATE INDEX tapes_of_deal ON tapes (tenant_id, deal_id, created_at DESC) WHERE deal_id IS NOT NULL;
+CREATE INDEX tapes_own_mapping ON tapes (tenant_id, own_mapping_id) WHERE own_mapping_id IS NOT NULL;
+ALTER TABLE tapes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON tapes TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+CREATE POLICY definer ON tapes TO cushion_definer USING (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON tapes TO cushion_service;
+GRANT SELECT ON tapes TO cushion_definer;
+CREATE TRIGGER tapes_state AFTER UPDATE OF processing_status ON tapes FOR EACH ROW
+    WHEN (OLD.processing_status IS DISTINCT FROM NEW.processing_status) EXECUTE FUNCTION announce_state();
 
 CREATE TABLE reconciliations (
     tenant_id     uuid NOT NULL,
@@ -82,6 +68,12 @@ CREATE TABLE reconciliations (
     FOREIGN KEY (tenant_id, workbook_id) REFERENCES workbooks (tenant_id, id)
 );
 CREATE INDEX reconciliations_tape ON reconciliations (tenant_id, tape_id, workbook_id, created_at DESC);
+ALTER TABLE reconciliations ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON reconciliations TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+GRANT SELECT, INSERT, UPDATE, DELETE ON reconciliations TO cushion_service;
+CREATE TRIGGER reconciliations_state AFTER UPDATE OF status ON reconciliations FOR EACH ROW
+    WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION announce_state();
 
 -- Up to a million a comparison, so keys compare byte by byte, and no foreign key is looked up for each row (4 s of a
 -- million): the counts below, written with them, have it.
@@ -110,10 +102,16 @@ CREATE TABLE reconciliation_issues (
     reviewed_at        timestamptz,
     created_at         timestamptz NOT NULL DEFAULT now(),
     updated_at         timestamptz,
+    trustee_row        integer,
+    internal_row       integer,
     PRIMARY KEY (tenant_id, id),
     CONSTRAINT reconciliation_issues_key UNIQUE (tenant_id, tape_id, workbook_id, loan_key, field_name, issue_type)
 );
 CREATE INDEX reconciliation_issues_grave ON reconciliation_issues (tenant_id, tape_id, gravity, id);
+ALTER TABLE reconciliation_issues ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON reconciliation_issues TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+GRANT SELECT, INSERT, UPDATE, DELETE ON reconciliation_issues TO cushion_service;
 
 -- How many issues of each kind there are: counting a million rows takes a second.
 CREATE TABLE reconciliation_counts (
@@ -127,41 +125,7 @@ CREATE TABLE reconciliation_counts (
     PRIMARY KEY (tenant_id, tape_id, workbook_id, severity, category, status),
     FOREIGN KEY (tenant_id, tape_id) REFERENCES tapes (tenant_id, id)
 );
-
--- All that a tenant keeps as files, for the limit of its storage.
-CREATE FUNCTION stored_bytes() RETURNS bigint
-    LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp
-    AS $$
-        SELECT coalesce((SELECT sum(file_size) FROM workbooks WHERE deleted_at IS NULL), 0)::bigint
-             + coalesce((SELECT sum(file_size) FROM tapes), 0)::bigint
-    $$;
-
-CREATE OR REPLACE FUNCTION blob_is_used(wanted text) RETURNS boolean
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
-    AS $$
-        SELECT EXISTS (SELECT FROM workbooks w WHERE w.content_hash = wanted)
-            OR EXISTS (SELECT FROM sheets s WHERE s.blob_key = wanted)
-            OR EXISTS (SELECT FROM tapes t WHERE t.content_hash = wanted OR t.loans_key = wanted)
-    $$;
-
--- The tenant as a subquery: a statement over a million rows asks for it once.
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['mappings', 'tapes', 'reconciliations', 'reconciliation_issues', 'reconciliation_counts']
-    LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format('CREATE POLICY tenant ON %I TO cushion_service USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()))', name);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO cushion_service', name);
-    END LOOP;
-END
-$$;
-CREATE POLICY definer ON tapes TO cushion_definer USING (true);
-GRANT SELECT ON tapes TO cushion_definer;
-REVOKE ALL ON FUNCTION stored_bytes() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION stored_bytes() TO cushion_service;
-
--- Many issues arrive through a temporary table.
-DO $$ BEGIN EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO cushion_service', current_database()); END $$;
+ALTER TABLE reconciliation_counts ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON reconciliation_counts TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+GRANT SELECT, INSERT, UPDATE, DELETE ON reconciliation_counts TO cushion_service;

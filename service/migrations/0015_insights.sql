@@ -1,4 +1,4 @@
--- Insights: which workbooks are analysed, what each user was told of them, what they asked.
+-- Insights
 
 CREATE TABLE nominations (
     tenant_id    uuid NOT NULL,
@@ -7,6 +7,10 @@ CREATE TABLE nominations (
     PRIMARY KEY (tenant_id, workbook_id),
     FOREIGN KEY (tenant_id, workbook_id) REFERENCES workbooks (tenant_id, id) ON DELETE CASCADE
 );
+ALTER TABLE nominations ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON nominations TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+GRANT SELECT, INSERT, UPDATE, DELETE ON nominations TO cushion_service;
 
 CREATE TABLE insight_sessions (
     tenant_id          uuid NOT NULL REFERENCES tenants,
@@ -21,6 +25,12 @@ CREATE TABLE insight_sessions (
 );
 CREATE INDEX insight_sessions_of_user ON insight_sessions (tenant_id, user_id, created_at DESC, id);
 CREATE INDEX insight_sessions_age ON insight_sessions (created_at);
+ALTER TABLE insight_sessions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON insight_sessions TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+CREATE POLICY definer ON insight_sessions TO cushion_definer USING (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON insight_sessions TO cushion_service;
+GRANT SELECT, DELETE ON insight_sessions TO cushion_definer;
 
 CREATE TABLE insights (
     tenant_id       uuid NOT NULL,
@@ -41,6 +51,10 @@ CREATE TABLE insights (
     UNIQUE (tenant_id, session_id, number),
     FOREIGN KEY (tenant_id, session_id) REFERENCES insight_sessions (tenant_id, id) ON DELETE CASCADE
 );
+ALTER TABLE insights ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON insights TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+GRANT SELECT, INSERT, UPDATE, DELETE ON insights TO cushion_service;
 
 -- An insight that was replaced leaves its questions behind.
 CREATE TABLE insight_questions (
@@ -57,23 +71,12 @@ CREATE TABLE insight_questions (
 CREATE INDEX insight_questions_of_user ON insight_questions (tenant_id, user_id, asked_at DESC, id);
 CREATE INDEX insight_questions_of_insight ON insight_questions (tenant_id, insight_id, asked_at DESC) WHERE insight_id IS NOT NULL;
 CREATE INDEX insight_questions_age ON insight_questions (asked_at);
-
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['nominations', 'insight_sessions', 'insights', 'insight_questions']
-    LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format('CREATE POLICY tenant ON %I TO cushion_service USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()))', name);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO cushion_service', name);
-    END LOOP;
-END
-$$;
-CREATE POLICY definer ON insight_sessions TO cushion_definer USING (true);
+ALTER TABLE insight_questions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON insight_questions TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
 CREATE POLICY definer ON insight_questions TO cushion_definer USING (true);
-GRANT SELECT, DELETE ON insight_sessions, insight_questions TO cushion_definer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON insight_questions TO cushion_service;
+GRANT SELECT, DELETE ON insight_questions TO cushion_definer;
 
 -- A nomination is of its workbook until the deal of that has a readable one that is no older and came later: then it is
 -- of the newest of these. So it follows a deal through its months, past deleted files, and no upload need know of it.
@@ -94,7 +97,9 @@ CREATE VIEW nominated_workbooks WITH (security_invoker = true) AS
         ORDER BY one.day DESC NULLS LAST, one.created_at DESC LIMIT 1) followed;
 GRANT SELECT ON nominated_workbooks TO cushion_service;
 
-GRANT CREATE ON SCHEMA public TO cushion_definer;  -- to take over the functions below; revoked at the end
+-- These run as cushion_definer, which owns them.
+GRANT CREATE ON SCHEMA public TO cushion_definer;
+SET LOCAL ROLE cushion_definer;
 
 CREATE FUNCTION forget_insight_sessions(days integer, most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
@@ -118,16 +123,9 @@ CREATE FUNCTION forget_insight_questions(days integer, most integer) RETURNS big
         SELECT count(*) FROM gone
     $$;
 
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['forget_insight_sessions(integer, integer)', 'forget_insight_questions(integer, integer)']
-    LOOP
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', name);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO cushion_service', name);
-        EXECUTE format('ALTER FUNCTION %s OWNER TO cushion_definer', name);
-    END LOOP;
-END
-$$;
+REVOKE ALL ON FUNCTION forget_insight_sessions(integer, integer),
+    forget_insight_questions(integer, integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION forget_insight_sessions(integer, integer),
+    forget_insight_questions(integer, integer) TO cushion_service;
+RESET ROLE;
 REVOKE CREATE ON SCHEMA public FROM cushion_definer;

@@ -1,10 +1,4 @@
--- Scenarios: trades that are tried on a workbook's portfolio.
-
--- What needs a workbook to stay refers to this column, which a deleted one no longer has.
-ALTER TABLE workbooks
-    ADD COLUMN live_id uuid GENERATED ALWAYS AS (CASE WHEN deleted_at IS NULL THEN id END) STORED,
-    ADD CONSTRAINT workbooks_live UNIQUE (tenant_id, live_id);
-DROP TABLE workbook_uses;
+-- Scenarios
 
 CREATE TABLE scenarios (
     tenant_id        uuid NOT NULL REFERENCES tenants,
@@ -23,6 +17,11 @@ CREATE TABLE scenarios (
 );
 CREATE INDEX scenarios_created ON scenarios (tenant_id, created_at DESC);
 CREATE INDEX scenarios_held_workbook ON scenarios (tenant_id, held_workbook_id) WHERE held_workbook_id IS NOT NULL;
+ALTER TABLE scenarios ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON scenarios TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+GRANT SELECT, INSERT, UPDATE, DELETE ON scenarios TO cushion_service;
+CREATE TRIGGER scenarios_state AFTER UPDATE OF simulation ON scenarios FOR EACH ROW EXECUTE FUNCTION announce_state();
 
 CREATE TABLE scenario_trades (
     tenant_id   uuid NOT NULL,
@@ -34,20 +33,10 @@ CREATE TABLE scenario_trades (
     PRIMARY KEY (tenant_id, scenario_id, id),
     FOREIGN KEY (tenant_id, scenario_id) REFERENCES scenarios (tenant_id, id) ON DELETE CASCADE
 );
-
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['scenarios', 'scenario_trades']
-    LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format('CREATE POLICY tenant ON %I TO cushion_service USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()))', name);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO cushion_service', name);
-    END LOOP;
-END
-$$;
+ALTER TABLE scenario_trades ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON scenario_trades TO cushion_service
+    USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
+GRANT SELECT, INSERT, UPDATE, DELETE ON scenario_trades TO cushion_service;
 
 -- The advisory lock that a simulation holds alone, and whoever edits the scenario shares.
 CREATE FUNCTION scenario_lock(tenant_id uuid, id uuid) RETURNS bigint
