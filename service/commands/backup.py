@@ -152,7 +152,7 @@ def _refusing() -> Iterator[None]:
     from service.host.data_folder import EmbeddedError
     from service.platform import log
     from service.platform.config import ConfigError
-    from service.platform.data.database import MigrationError
+    from service.platform.data.migrations import MigrationError
     from service.platform.http.problem import Problem
 
     log.configure("error")

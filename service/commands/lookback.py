@@ -76,7 +76,7 @@ def verify(
     from service.host.deployment import deployment
     from service.platform import log
     from service.platform.config import ConfigError
-    from service.platform.data import database
+    from service.platform.data import migrations
     from service.platform.http.problem import Problem
 
     asked = Asked(
@@ -85,11 +85,11 @@ def verify(
     log.configure("error")
     try:
         with deployment(settings_or_refusal()) as found:
-            database.verify(found.settings.database_url or "")
+            migrations.verify(found.settings.database_url or "")
             return _verified(found.settings, tenant, asked, output or Output())
     except (EmbeddedError, ConfigError, Problem) as error:
         raise Refused(str(error)) from error
-    except (psycopg.Error, database.MigrationError) as error:
+    except (psycopg.Error, migrations.MigrationError) as error:
         raise Refused(f"the database cannot be read: {error}") from error
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import resources as files
-
 import msgspec
 from msgspec import Struct
 
 from service.platform.access.switches import State
 from service.platform.context import Context, Resources
+from service.platform.data.migrations import load_scripts
 from service.platform.work.jobs import LISTENER
 
 SLUGS_MAX = 1_000
@@ -34,10 +33,9 @@ async def queue_depths(resources: Resources) -> dict[str, int]:
 
 async def missing_migrations(resources: Resources) -> int:
     """How many of this version's migrations the database does not have."""
-    known = {entry.name for entry in files.files("service.migrations").iterdir() if entry.name.endswith(".sql")}
     async with resources.database.transaction() as tx:
         applied = await tx.value("SELECT array_agg(name) FROM migrations")
-    return len(known.difference(applied or ()))
+    return len(load_scripts().keys() - set(applied or ()))
 
 
 async def workers(resources: Resources) -> int:

@@ -1,8 +1,8 @@
 -- Roles, rights on the schema, and the tables and functions that all areas use.
 --
--- There are three roles. The owner runs these files. cushion_service is the role of the service: it owns nothing, and row
--- security shows it only the rows of the transaction's tenant. cushion_definer owns the functions that must look across
--- tenants (login, look-up of keys, start of jobs). It cannot log in.
+-- There are three roles. The owner runs these files. cushion_service is the service's own role. It owns nothing, and
+-- row security shows it the rows of the transaction's tenant. cushion_definer owns the functions that look across
+-- tenants (logins, API keys, jobs), and cannot log in.
 
 DO $$
 BEGIN
@@ -17,34 +17,35 @@ END
 $$;
 GRANT cushion_service, cushion_definer TO CURRENT_USER;
 
--- Only the owner creates objects in the schema public. A database that was upgraded from PostgreSQL 14 or earlier still
--- lets everybody do so: an operator that fits better than the built-in one would run with the rights of cushion_definer.
+-- Only the owner creates objects in the schema public. A database from PostgreSQL 14 or earlier lets everybody do so,
+-- and an operator that fits better than the built-in one would then run with the rights of cushion_definer.
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO cushion_service, cushion_definer;
 
 -- Many rows arrive by COPY into a temporary table.
 DO $$ BEGIN EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO cushion_service', current_database()); END $$;
 
+-- The tenant that the transaction named; null before it named one.
 CREATE FUNCTION current_tenant() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN NULLIF(current_setting('cushion.tenant', true), '')::uuid;
 
--- Which deployment a store belongs to: nothing is removed from one that another deployment writes into.
+-- The deployment's identifier. It removes nothing from a blob store that another deployment writes to.
 CREATE TABLE deployment (id uuid NOT NULL);
 GRANT SELECT ON deployment TO cushion_service;
 INSERT INTO deployment VALUES (gen_random_uuid());
 
--- One row, changed as a whole under its lock. Processes have copies, and compare the version.
+-- Maintenance mode and feature flags: one row, replaced under its lock. Processes keep copies and compare versions.
 CREATE TABLE switches (
     one         boolean PRIMARY KEY DEFAULT true CHECK (one),
     version     bigint NOT NULL DEFAULT 1,
-    maintenance jsonb,                       -- null: off; else message, since, expected_end
-    flags       jsonb NOT NULL DEFAULT '{}'  -- by name, only what was set: enabled, tenants {id: enabled}
+    maintenance jsonb,                       -- null: off; otherwise message, since, expected_end
+    flags       jsonb NOT NULL DEFAULT '{}'  -- by name, if ever set: enabled, tenants {id: enabled}
 );
 INSERT INTO switches DEFAULT VALUES;
 GRANT SELECT, UPDATE ON switches TO cushion_service;
 
--- What this server's list of zones does not have is UTC, as in the service.
+-- The day of a moment. A zone that this server does not know counts as UTC, as in the service.
 CREATE FUNCTION day_in_zone(moment timestamptz, zone text) RETURNS date
     LANGUAGE plpgsql STABLE SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -55,5 +56,6 @@ CREATE FUNCTION day_in_zone(moment timestamptz, zone text) RETURNS date
     END
     $$;
 
+-- Wake requests that wait for a record's state (?wait=). The message has identifiers only.
 CREATE FUNCTION announce_state() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN PERFORM pg_notify('cushion_states', NEW.tenant_id || ' ' || NEW.id); RETURN NULL; END $$;

@@ -1,4 +1,4 @@
--- Tenants, users, and all that says who calls: sessions, API keys, invitations.
+-- Tenants, users, and what identifies a caller: sessions, API keys, invitations.
 
 CREATE TABLE tenants (
     id                uuid PRIMARY KEY,
@@ -10,14 +10,16 @@ CREATE TABLE tenants (
     version           integer NOT NULL DEFAULT 1,
     created_at        timestamptz NOT NULL DEFAULT now(),
     updated_at        timestamptz NOT NULL DEFAULT now(),
-    cancelled_at      timestamptz,  -- its grace counts from here
-    emptied_at        timestamptz,  -- all but its evidence was removed
-    evidence_until    timestamptz  -- of runs that no profile keeps: once it is emptied nobody can write one
+    cancelled_at      timestamptz,  -- the grace period begins here
+    emptied_at        timestamptz,  -- everything but the evidence was removed
+    evidence_until    timestamptz  -- end of retention for runs without a stream profile, once the tenant is emptied
 );
 ALTER TABLE tenants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON tenants TO cushion_service USING (id = current_tenant()) WITH CHECK (id = current_tenant());
 CREATE POLICY definer ON tenants TO cushion_definer USING (true);
-GRANT SELECT, INSERT, UPDATE (id, name, slug, subscription_tier, status, settings, version, updated_at) ON tenants TO cushion_service;
+-- The service may not write cancelled_at, emptied_at and evidence_until: they decide when evidence may be deleted.
+GRANT SELECT, INSERT, UPDATE (id, name, slug, subscription_tier, status, settings, version, updated_at)
+    ON tenants TO cushion_service;
 GRANT SELECT, UPDATE (name, slug, settings, updated_at, emptied_at, evidence_until) ON tenants TO cushion_definer;
 
 CREATE FUNCTION note_cancellation() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
@@ -49,12 +51,14 @@ CREATE TABLE users (
     created_at         timestamptz NOT NULL DEFAULT now(),
     updated_at         timestamptz NOT NULL DEFAULT now(),
     two_factor_secret  text,    -- sealed
-    two_factor_pending text,    -- sealed: shown to a user who has yet to prove that they have it
-    two_factor_step    bigint NOT NULL DEFAULT 0,  -- time step of the last code that was accepted: it is good once
-    removed_at         timestamptz,  -- the row stays for the records that name it
+    two_factor_pending text,    -- sealed: not yet confirmed by a code
+    two_factor_step    bigint NOT NULL DEFAULT 0,  -- time step of the last accepted code, which works once
+    removed_at         timestamptz,  -- the row stays for records that name the user
     PRIMARY KEY (tenant_id, id),
     CONSTRAINT users_removed_check CHECK (removed_at IS NULL OR status = 'inactive')
 );
+-- An e-mail has one account in the deployment. Invited users have none yet: several tenants may invite the same person,
+-- and none learns of the others. The e-mail of a removed user is free again.
 CREATE UNIQUE INDEX users_email_key ON users (lower(email)) WHERE removed_at IS NULL AND status <> 'invited';
 CREATE UNIQUE INDEX users_tenant_email_key ON users (tenant_id, lower(email)) WHERE removed_at IS NULL;
 ALTER TABLE users ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -68,15 +72,15 @@ CREATE TABLE sessions (
     tenant_id    uuid NOT NULL,
     id           uuid NOT NULL,  -- the family of refresh tokens that one login began
     user_id      uuid NOT NULL,
-    refresh_jti  uuid NOT NULL,  -- the only refresh token of the family that is still good
+    refresh_jti  uuid NOT NULL,  -- the only valid refresh token of the family
     generation   integer NOT NULL,
     revoked_at   timestamptz,
     expires_at   timestamptz NOT NULL,
     created_at   timestamptz NOT NULL DEFAULT now(),
-    used_at      timestamptz NOT NULL DEFAULT now(),  -- the login, or the last refresh
-    cookie       boolean NOT NULL DEFAULT false,  -- the refresh token is a cookie, and never in a body
-    previous_jti uuid,         -- the refresh token that refresh_jti replaced
-    rotated_at   timestamptz,  -- when it did: the moment that the present one says
+    used_at      timestamptz NOT NULL DEFAULT now(),  -- login or last refresh
+    cookie       boolean NOT NULL DEFAULT false,  -- a browser's session: the refresh token is a cookie, never in a body
+    previous_jti uuid,         -- the token before: tabs may refresh at the same moment
+    rotated_at   timestamptz,  -- when refresh_jti was issued
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id) ON DELETE CASCADE
 );
@@ -93,8 +97,8 @@ CREATE TABLE revocations (
     tenant_id  uuid NOT NULL REFERENCES tenants,
     kind       text NOT NULL CHECK (kind IN ('session', 'user')),
     subject    uuid NOT NULL,
-    generation integer NOT NULL DEFAULT 0,  -- user: tokens of an earlier generation are void
-    expires_at timestamptz NOT NULL,        -- when the last access token concerned has run out by itself
+    generation integer NOT NULL DEFAULT 0,  -- of a user: tokens of earlier generations are void
+    expires_at timestamptz NOT NULL,        -- when the last access token concerned expires
     PRIMARY KEY (tenant_id, kind, subject)
 );
 ALTER TABLE revocations ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -104,10 +108,11 @@ CREATE POLICY definer ON revocations TO cushion_definer USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON revocations TO cushion_service;
 GRANT SELECT, DELETE ON revocations TO cushion_definer;
 
+-- Where users have logged in from, so that wrong passwords of strangers do not lock them out.
 CREATE TABLE known_origins (
     tenant_id uuid NOT NULL,
     user_id   uuid NOT NULL,
-    origin    bytea NOT NULL,  -- keyed with the deployment's secret: an address is soon guessed
+    origin    bytea NOT NULL,  -- hash keyed with the deployment's secret: addresses can be guessed
     seen_at   timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, user_id, origin),
     FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id) ON DELETE CASCADE
@@ -122,7 +127,7 @@ GRANT SELECT, DELETE ON known_origins TO cushion_definer;
 CREATE TABLE recovery_codes (
     tenant_id uuid NOT NULL,
     user_id   uuid NOT NULL,
-    code_hash bytea NOT NULL,  -- keyed with the deployment's secret: a code is short
+    code_hash bytea NOT NULL,  -- keyed with the deployment's secret: codes are short
     used_at   timestamptz,
     PRIMARY KEY (tenant_id, user_id, code_hash),
     FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id) ON DELETE CASCADE
@@ -187,7 +192,7 @@ CREATE TABLE api_keys (
     creator_id   uuid NOT NULL,
     created_by   text NOT NULL,
     created_at   timestamptz NOT NULL DEFAULT now(),
-    replaced_by  uuid,  -- the key that took over when this one was rotated
+    replaced_by  uuid,  -- the key that replaced this one
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, creator_id) REFERENCES users (tenant_id, id)
 );
@@ -255,10 +260,14 @@ CREATE FUNCTION live_revocations()
         FROM revocations r WHERE r.expires_at > now()
     $$;
 
--- locks: advisory locks in everybody's order; alone: whether each is taken alone, or shared.
--- of_tenant: where the caller is at home, null: nobody's rights are asked for.
--- of_user, of_session, of_key: null where this very transaction ends them, or the caller has none.
--- of_roles: those whose users may do what the key does.
+-- Check a caller's rights once more, right before COMMIT. Whoever ends rights takes the exclusive lock of the tenant,
+-- user, session or key; a request that changes something takes the shared locks of its caller. All take locks in one
+-- order and wait only for each other's COMMIT. So a request commits before its caller's rights end, or not at all.
+--
+-- locks: advisory locks in that order; alone: whether each is exclusive.
+-- of_tenant: the caller's own tenant; null: check no rights.
+-- of_user, of_session, of_key: null where this transaction ends them, or the caller has none.
+-- of_roles: the roles whose users may do what the key does.
 CREATE FUNCTION confirm_caller(locks bigint[], alone boolean[], of_tenant uuid, of_user uuid, of_session uuid,
                                of_generation integer, of_key uuid, of_roles text[], tenant_stays boolean)
     RETURNS void
@@ -277,7 +286,7 @@ CREATE FUNCTION confirm_caller(locks bigint[], alone boolean[], of_tenant uuid, 
         IF of_tenant IS NULL THEN
             RETURN;
         END IF;
-        -- A statement of its own, which sees what was committed before the locks came.
+        -- A separate statement, which sees what was committed before the locks were granted.
         SELECT t.status AS tenant_status, u.status AS user_status, u.role, u.token_generation,
                s.id IS NOT NULL AND s.revoked_at IS NULL AS session_lives,
                k.status IN ('active', 'deprecated')
@@ -307,8 +316,8 @@ CREATE FUNCTION confirm_caller(locks bigint[], alone boolean[], of_tenant uuid, 
     END
     $$;
 
--- Whether there is no tenant yet. Who asks alone keeps others from asking so until their transaction ends: of two first
--- registrations, one comes after the other's tenant is there.
+-- Whether there is no tenant yet. With `alone`, of two first registrations the second waits until the first one's
+-- tenant is there.
 CREATE FUNCTION lacks_tenants(alone boolean) RETURNS boolean
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -320,6 +329,7 @@ CREATE FUNCTION lacks_tenants(alone boolean) RETURNS boolean
     END
     $$;
 
+-- Tenants by slug or identifier, for operators.
 CREATE FUNCTION tenants_called(wanted text[]) RETURNS TABLE (name text, id uuid)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -328,12 +338,12 @@ CREATE FUNCTION tenants_called(wanted text[]) RETURNS TABLE (name text, id uuid)
         SELECT w.name, t.id FROM unnest(wanted) AS w (name) JOIN tenants t ON t.id::text = lower(w.name)
     $$;
 
--- The slugs that begin alike: what a misspelt one may have meant.
+-- Slugs with the same beginning, to suggest for a misspelt one.
 CREATE FUNCTION slugs_beginning(beginning text, most integer) RETURNS SETOF text
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT t.slug FROM tenants t WHERE starts_with(t.slug, beginning) ORDER BY t.slug LIMIT most $$;
 
--- For who runs the deployment's own commands: tenants by slug or identifier, all of them where none is named.
+-- Tenants by slug or identifier, or all of them, for the deployment's commands.
 CREATE FUNCTION tenants_named(wanted text) RETURNS TABLE (id uuid, slug text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT t.id, t.slug FROM tenants t WHERE wanted IS NULL OR t.slug = wanted OR t.id::text = wanted ORDER BY t.slug $$;
@@ -349,7 +359,7 @@ CREATE FUNCTION forget_revocations(most integer) RETURNS bigint
         SELECT count(*) FROM gone
     $$;
 
--- A day after nothing of a session can be traded any more; the audit log tells of logins for good.
+-- Sessions that expired a day ago. The audit log keeps their logins.
 CREATE FUNCTION forget_sessions(most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -370,7 +380,7 @@ CREATE FUNCTION forget_password_resets(most integer) RETURNS bigint
         SELECT count(*) FROM gone
     $$;
 
--- Accepted ones; an open one is withdrawn or renewed together with its user.
+-- Accepted invitations. An open one is withdrawn or renewed together with its user.
 CREATE FUNCTION forget_invitations(days integer, most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$

@@ -1,9 +1,10 @@
--- Usage, and answers kept under an Idempotency-Key.
+-- What requests leave behind: usage, answers for an Idempotency-Key, and counts of frequent calls.
 
+-- Usage that outlives Redis.
 CREATE TABLE tenant_usage (
     tenant_id uuid NOT NULL REFERENCES tenants,
-    month     text NOT NULL,  -- YYYY-MM, of UTC
-    name      text NOT NULL,  -- calls, or what a meter counts
+    month     text NOT NULL,  -- YYYY-MM in UTC
+    name      text NOT NULL,  -- calls, or the name of a meter
     amount    bigint NOT NULL,
     PRIMARY KEY (tenant_id, month, name)
 );
@@ -14,17 +15,18 @@ CREATE POLICY definer ON tenant_usage TO cushion_definer USING (true);
 GRANT SELECT ON tenant_usage TO cushion_service;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tenant_usage TO cushion_definer;
 
+-- Answers to requests with an Idempotency-Key, given again to a repetition.
 CREATE TABLE idempotency_keys (
-    tenant_id     uuid NOT NULL,   -- all zeros where nobody is known to call: a registration, a login
-    caller        text NOT NULL,   -- whose key it is: a user, an API key, an address where nobody is known
+    tenant_id     uuid NOT NULL,   -- all zeros for an anonymous caller, as at a login
+    caller        text NOT NULL,   -- a user, an API key, or an anonymous caller's address
     key_hash      bytea NOT NULL,
-    request_hash  bytea NOT NULL,  -- keyed with the deployment's secret; of the path, the query and the body: another one may not use the key
-    claim         uuid NOT NULL,   -- of the request that works, or worked, on it
-    claimed_until timestamptz NOT NULL,  -- silence until here means that its process died
-    status        smallint,        -- of the answer; null while there is none
+    request_hash  bytea NOT NULL,  -- of path, query and body, keyed with the deployment's secret: the key is for one request
+    claim         uuid NOT NULL,   -- of the request that works on it
+    claimed_until timestamptz NOT NULL,  -- without an answer by then, its process has died
+    status        smallint,        -- of the answer; null until there is one
     media_type    text,
     headers       json,
-    content       bytea,           -- null where the answer is not kept: it holds a secret, or is too large
+    content       bytea,           -- null if the answer is not kept: a secret, or too large
     expires_at    timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, caller, key_hash)
 );
@@ -36,14 +38,15 @@ CREATE POLICY definer ON idempotency_keys TO cushion_definer USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON idempotency_keys TO cushion_service;
 GRANT SELECT, DELETE ON idempotency_keys TO cushion_definer;
 
+-- Frequent calls, counted by caller, record and minute until they become one entry of the audit log.
 CREATE TABLE calls (
     tenant_id     uuid NOT NULL REFERENCES tenants,
-    since         timestamptz NOT NULL,  -- the start of the time that they are counted in
+    since         timestamptz NOT NULL,  -- start of the period of counting
     action        text NOT NULL,
-    caller        text NOT NULL,         -- the key, else the user
+    caller        text NOT NULL,         -- the key, otherwise the user
     resource_id   text NOT NULL,         -- empty: none
     user_id       uuid,
-    user_email    text,                  -- where it is not the user's by the identifier
+    user_email    text,                  -- if it is not that of user_id
     api_key_id    uuid,
     resource_type text,
     resource_name text,
@@ -52,7 +55,7 @@ CREATE TABLE calls (
     first_at      timestamptz NOT NULL,
     last_at       timestamptz NOT NULL,
     ip_addresses  text[] NOT NULL,       -- at most ten
-    user_agent    text,                  -- of the last, as the request
+    user_agent    text,                  -- of the last call, as request_id
     request_id    text,
     PRIMARY KEY (tenant_id, since, action, caller, resource_id)
 );
@@ -68,7 +71,7 @@ GRANT SELECT (tenant_id, since) ON calls TO cushion_definer;
 GRANT CREATE ON SCHEMA public TO cushion_definer;
 SET LOCAL ROLE cushion_definer;
 
--- Everything that the gate's copies would tell, of a user's token.
+-- All that the gate must know of a user's token, in one call, while Redis is away.
 CREATE FUNCTION user_standing(of_tenant uuid, of_user uuid, of_session uuid, of_month text)
     RETURNS TABLE (id uuid, status text, subscription_tier text, slug text, settings jsonb, two_factor_enabled boolean,
                    session_revoked boolean, generation integer, amounts jsonb)
@@ -85,7 +88,7 @@ CREATE FUNCTION user_standing(of_tenant uuid, of_user uuid, of_session uuid, of_
         FROM tenants t WHERE t.id = of_tenant
     $$;
 
--- The same of an API key: its own row is find_api_key's.
+-- The same for an API key.
 CREATE FUNCTION key_standing(of_hash bytea, of_month text)
     RETURNS TABLE (tenant jsonb, key jsonb, amounts jsonb)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
@@ -96,8 +99,8 @@ CREATE FUNCTION key_standing(of_hash bytea, of_month text)
         FROM find_api_key(of_hash) k
     $$;
 
--- Totals of a batch: absolute, and a total never falls, so a repeat does no harm. The rows are taken in one order by
--- everybody. What stands afterwards is told: more than was written where Redis came back with an older file.
+-- Write the totals of a batch and return the stored ones. A total never falls, so a repetition does no harm, and a
+-- Redis that came back with an older file learns the higher total. Rows are locked in one order.
 CREATE FUNCTION keep_tenant_usage(entries json)
     RETURNS TABLE (tenant_id uuid, month text, name text, amount bigint)
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
@@ -129,6 +132,7 @@ CREATE FUNCTION keep_key_usage(entries json)
         RETURNING k.id, k.usage_count
     $$;
 
+-- The tenants with counts that began before a moment.
 CREATE FUNCTION calls_before(moment timestamptz) RETURNS SETOF uuid
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT DISTINCT c.tenant_id FROM calls c WHERE c.since < moment $$;

@@ -1,4 +1,4 @@
--- Jobs.
+-- Background jobs: the outbox and the record of all background work, and the dead letters of failed jobs.
 
 CREATE FUNCTION announce_job() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN PERFORM pg_notify('cushion_jobs', NEW.queue); RETURN NULL; END $$;
@@ -10,18 +10,19 @@ CREATE TABLE jobs (
     name         text NOT NULL,
     arguments    jsonb NOT NULL,
     request_id   text,
-    status       text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'queued', 'running', 'completed', 'failed')),
-    attempt      integer NOT NULL DEFAULT 0,  -- number of the present hand-over: an earlier one may not finish the job
-    failures     integer NOT NULL DEFAULT 0,  -- runs that raised, or whose worker fell silent
+    status       text NOT NULL DEFAULT 'pending'
+                 CHECK (status IN ('pending', 'queued', 'running', 'completed', 'failed')),
+    attempt      integer NOT NULL DEFAULT 0,  -- only the current attempt may finish the job
+    failures     integer NOT NULL DEFAULT 0,  -- attempts that raised, or whose worker went silent
     ready_at     timestamptz NOT NULL DEFAULT now(),  -- pending: not before this moment
-    lease_until  timestamptz,                         -- queued and running: silence until here means lost
+    lease_until  timestamptz,                         -- queued or running: lost if silent until then
     error        text,
     created_at   timestamptz NOT NULL DEFAULT now(),
     finished_at  timestamptz,
-    asked_by     jsonb NOT NULL DEFAULT '{}',
+    asked_by     jsonb NOT NULL DEFAULT '{}',  -- user_id, user_email, api_key_id, for its audit entries
     traceparent  text CHECK (length(traceparent) <= 55),  -- as W3C Trace Context writes it
-    small        boolean NOT NULL DEFAULT false,  -- whoever wrote it knew how much work it is
-    started_at   timestamptz,  -- the last time
+    small        boolean NOT NULL DEFAULT false,  -- the API may do it while no worker runs
+    started_at   timestamptz,  -- of the last attempt
     PRIMARY KEY (tenant_id, id, created_at)
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX jobs_open ON jobs (status, ready_at) WHERE status IN ('pending', 'queued', 'running');
@@ -38,7 +39,7 @@ CREATE TRIGGER jobs_announce AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION 
 CREATE TRIGGER jobs_announce_end AFTER UPDATE OF status ON jobs FOR EACH ROW
     WHEN (OLD.status IN ('queued', 'running') AND NEW.status NOT IN ('queued', 'running'))
     EXECUTE FUNCTION announce_job();
--- A queued job is shown as one that is pending, so its hand-over is no change.
+-- A queued job is shown as pending, so that step is no change.
 CREATE TRIGGER jobs_state AFTER UPDATE OF status ON jobs FOR EACH ROW
     WHEN (OLD.status IS DISTINCT FROM NEW.status AND NEW.status <> 'queued') EXECUTE FUNCTION announce_state();
 
@@ -54,8 +55,9 @@ CREATE TABLE dead_letters (
     traceback         text NOT NULL,
     retries_attempted integer NOT NULL,
     failed_at         timestamptz NOT NULL DEFAULT now(),
-    status            text NOT NULL DEFAULT 'pending_review' CHECK (status IN ('pending_review', 'retried', 'resolved', 'discarded')),
-    retry_count       integer NOT NULL DEFAULT 0,  -- how often its work was given back, itself and those before it
+    status            text NOT NULL DEFAULT 'pending_review'
+                      CHECK (status IN ('pending_review', 'retried', 'resolved', 'discarded')),
+    retry_count       integer NOT NULL DEFAULT 0,  -- of this work, earlier dead letters included
     last_retry_at     timestamptz,
     retry_task_id     text,
     resolved_at       timestamptz,
@@ -78,13 +80,14 @@ GRANT SELECT, DELETE ON dead_letters TO cushion_definer;
 GRANT CREATE ON SCHEMA public TO cushion_definer;
 SET LOCAL ROLE cushion_definer;
 
--- For operators, who see the dead letters of all tenants. A view rather than a function, so that indexes serve a page. It
--- reads by its owner's rights, and nobody can change anything through it.
+-- For operators, who see the dead letters of all tenants. A view, so that indexes serve a page of it. It reads with its
+-- owner's rights, and nothing can be changed through it.
 CREATE VIEW every_dead_letter AS SELECT * FROM dead_letters;
 REVOKE ALL ON every_dead_letter FROM cushion_definer;
 GRANT SELECT ON every_dead_letter TO cushion_service;
 
--- Nothing of a cancelled tenant runs: its jobs wait until it comes back, or is emptied.
+-- Hand pending jobs to their queues, in turn between tenants, at most `of_each` for a tenant and queue. Two claims at
+-- once would wait for each other's rows, so they run one by one. Jobs of a cancelled tenant wait.
 CREATE FUNCTION claim_jobs(most integer, lease_seconds integer, of_each integer)
     RETURNS TABLE (tenant_id uuid, id text, queue text, attempt integer)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
@@ -118,8 +121,8 @@ CREATE FUNCTION claim_jobs(most integer, lease_seconds integer, of_each integer)
     END
     $$;
 
--- What was handed over to a queue that nobody reads is taken, too: should that hand-over come late, it finds another attempt.
--- Whose jobs run least comes first.
+-- Take small jobs for the API. A job that waits in a queue without a worker is taken too: a late worker then finds a
+-- newer attempt. Tenants with the fewest running jobs come first.
 CREATE FUNCTION claim_small_jobs(most integer, lease_seconds integer)
     RETURNS TABLE (tenant_id uuid, id text, queue text, attempt integer)
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
@@ -137,7 +140,7 @@ CREATE FUNCTION claim_small_jobs(most integer, lease_seconds integer)
         RETURNING j.tenant_id, j.id, j.queue, j.attempt
     $$;
 
--- With queues_lost (Redis was flushed) whatever waits there is handed over again at once.
+-- Set silent jobs back to pending; with `queues_lost` (Redis was flushed) also those that waited in queues.
 CREATE FUNCTION reap_jobs(queues_lost boolean) RETURNS TABLE (id text, queue text, attempt integer)
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -147,6 +150,7 @@ CREATE FUNCTION reap_jobs(queues_lost boolean) RETURNS TABLE (id text, queue tex
         RETURNING j.id, j.queue, j.attempt
     $$;
 
+-- Whether there is anything to claim or to reap: an idle worker asks every second.
 CREATE FUNCTION jobs_wait() RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -154,7 +158,7 @@ CREATE FUNCTION jobs_wait() RETURNS boolean
             OR EXISTS (SELECT FROM jobs j WHERE j.status IN ('queued', 'running') AND j.lease_until < now())
     $$;
 
--- Jobs that are due: small ones, and others.
+-- Count the jobs that are due, small ones and others.
 CREATE FUNCTION jobs_due(OUT small bigint, OUT large bigint)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -179,7 +183,7 @@ CREATE FUNCTION queue_figures()
         FROM jobs j WHERE j.status IN ('pending', 'queued', 'running') GROUP BY j.queue
     $$;
 
--- Settled ones; whoever waits for somebody waits on.
+-- Settled dead letters. One that waits for a review stays.
 CREATE FUNCTION forget_dead_letters(days integer, most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$

@@ -1,10 +1,11 @@
--- Audit.
+-- The audit log: for each tenant a chain of entries, numbered without a gap, each with the hash of the one before in
+-- its own. Entries come in by append_audit only. The triggers stop everybody else, the owner included.
 
 CREATE TABLE audit_heads (
     tenant_id uuid PRIMARY KEY,
     sequence  bigint NOT NULL,  -- of the newest entry; 0 before the first
     hash      bytea NOT NULL    -- the newest entry's; 32 zero bytes before the first
-) WITH (fillfactor = 50);       -- every audited change of a tenant changes its row
+) WITH (fillfactor = 50);       -- each audited change of a tenant updates its row
 ALTER TABLE audit_heads ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON audit_heads TO cushion_service
     USING (tenant_id = current_tenant()) WITH CHECK (tenant_id = current_tenant());
@@ -15,8 +16,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON audit_heads TO cushion_definer;
 CREATE FUNCTION keep_audit_log() RETURNS trigger LANGUAGE plpgsql
     AS $$
     BEGIN
-        -- append_audit, redact_audit and forget_tenant, which run as their owner; it has the right to change what names
-        -- a person, and no other column.
+        -- append_audit, redact_audit and forget_tenant run as cushion_definer. It may change the columns that name a
+        -- person, and no others.
         IF TG_OP <> 'TRUNCATE' AND current_user = 'cushion_definer' THEN
             RETURN NULL;
         END IF;
@@ -40,33 +41,33 @@ CREATE TABLE audit_log (
     user_agent    text,
     request_id    text,
     details       json NOT NULL DEFAULT '{}',  -- json, not jsonb: the hash is over the text as it was written
-    sequence      bigint NOT NULL,  -- append_entries gives each number once, under the lock of the tenant's head
+    sequence      bigint NOT NULL,  -- append_entries gives each number once, under the lock of the head
     hash          bytea NOT NULL,
-    redacted      bytea,  -- the hash of the entry as it stands, once personal data was taken out of it
+    redacted      bytea,  -- hash of the entry after a redaction
     PRIMARY KEY (tenant_id, id, occurred_at)
 ) PARTITION BY RANGE (occurred_at);
 CREATE INDEX audit_log_time ON audit_log (tenant_id, occurred_at DESC, sequence DESC);
 CREATE INDEX audit_log_user ON audit_log (tenant_id, user_id, occurred_at DESC, sequence DESC);
 CREATE INDEX audit_log_action ON audit_log (tenant_id, action, occurred_at DESC, sequence DESC);
 CREATE INDEX audit_log_resource ON audit_log (tenant_id, resource_type, occurred_at DESC, sequence DESC);
--- That a number is given once is held by append_audit, under the lock on the tenant's head.
 CREATE INDEX audit_log_sequence ON audit_log (tenant_id, sequence);
 ALTER TABLE audit_log ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON audit_log TO cushion_service
     USING (tenant_id = current_tenant()) WITH CHECK (tenant_id = current_tenant());
 CREATE POLICY definer ON audit_log TO cushion_definer USING (true);
 GRANT SELECT ON audit_log TO cushion_service;
-GRANT SELECT, INSERT, DELETE, UPDATE (user_email, resource_name, ip_address, user_agent, details, redacted) ON audit_log TO cushion_definer;
+GRANT SELECT, INSERT, DELETE, UPDATE (user_email, resource_name, ip_address, user_agent, details, redacted)
+    ON audit_log TO cushion_definer;
 CREATE TRIGGER audit_log_append BEFORE INSERT ON audit_log EXECUTE FUNCTION keep_audit_log();
 CREATE TRIGGER audit_log_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log EXECUTE FUNCTION keep_audit_log();
-ALTER TABLE audit_log ENABLE ALWAYS TRIGGER audit_log_keep;  -- also where session_replication_role stops other triggers
+ALTER TABLE audit_log ENABLE ALWAYS TRIGGER audit_log_keep;  -- even if session_replication_role is replica
 
+-- The hash of an entry. service/platform/data/audit.py computes the same from an export.
 CREATE FUNCTION audit_field(value text) RETURNS bytea
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN CASE WHEN value IS NULL THEN '-'::bytea
                 ELSE convert_to(octet_length(convert_to(value, 'UTF8')) || ':' || value, 'UTF8') END;
 
--- As migration 0003 has them, of the new table's row.
 CREATE FUNCTION audit_hash(previous bytea, entry audit_log) RETURNS bytea
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN sha256(
@@ -88,7 +89,7 @@ CREATE FUNCTION audit_hash(previous bytea, entry audit_log) RETURNS bytea
         || audit_field(entry.details::text)
     );
 
--- Beginning a line of a text within JSON, too.
+-- A pattern for an e-mail within other text, not as a part of a longer one, also at the start of a line in JSON.
 CREATE FUNCTION email_pattern(email text) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
     AS $$
@@ -103,6 +104,8 @@ GRANT EXECUTE ON FUNCTION email_pattern(text) TO cushion_definer;
 GRANT CREATE ON SCHEMA public TO cushion_definer;
 SET LOCAL ROLE cushion_definer;
 
+-- Append a tenant's entries (a JSON array of objects with the log's columns) and return how many were new. An entry
+-- with a known id is skipped. The head's row is the tenant's lock until the transaction ends, so call it last.
 CREATE FUNCTION append_entries(tenant uuid, entries json) RETURNS integer
     LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -111,17 +114,17 @@ CREATE FUNCTION append_entries(tenant uuid, entries json) RETURNS integer
         last  audit_heads;
         entry audit_log;
         chain audit_log[];
-        known uuid[];  -- null until one is met
+        known uuid[];  -- null until a known id was met
     BEGIN
         IF tenant IS DISTINCT FROM current_tenant() THEN
             RAISE EXCEPTION 'the transaction is not of this tenant' USING ERRCODE = 'insufficient_privilege';
         END IF;
         SELECT * INTO head FROM audit_heads h WHERE h.tenant_id = tenant FOR UPDATE;
-        IF NOT FOUND THEN  -- the tenant's first entry; of two at once one waits here for the other
+        IF NOT FOUND THEN  -- the first entry; of two transactions the second waits here
             INSERT INTO audit_heads VALUES (tenant, 0, decode(repeat('00', 32), 'hex')) ON CONFLICT DO NOTHING;
             SELECT * INTO head FROM audit_heads h WHERE h.tenant_id = tenant FOR UPDATE;
         END IF;
-        -- What a unique key did while no partition had a time: a head that fell behind gives no number twice.
+        -- A unique key on a partitioned table would need the time. A head that fell behind must give no number twice.
         IF EXISTS (SELECT FROM audit_log l WHERE l.tenant_id = tenant AND l.sequence > head.sequence) THEN
             RAISE EXCEPTION 'the head of the chain is behind its entries' USING ERRCODE = 'unique_violation';
         END IF;
@@ -148,7 +151,7 @@ CREATE FUNCTION append_entries(tenant uuid, entries json) RETURNS integer
                 INSERT INTO audit_log SELECT * FROM unnest(chain);  -- one statement opens partitions and indexes once
                 EXIT;
             EXCEPTION WHEN unique_violation THEN
-                -- Only now are the known ones looked for: a plan from the log's first minutes would read all of it.
+                -- Look for known ids only now: a plan from the log's first minutes would read all of it.
                 IF known IS NOT NULL THEN
                     RAISE;
                 END IF;
@@ -163,7 +166,7 @@ CREATE FUNCTION append_entries(tenant uuid, entries json) RETURNS integer
     END
     $$;
 
--- Nobody gives an entry a redaction when it is written.
+-- As append_entries, for the service: only redact_audit reports redactions.
 CREATE FUNCTION append_audit(tenant uuid, entries json) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -175,9 +178,9 @@ CREATE FUNCTION append_audit(tenant uuid, entries json) RETURNS integer
     END
     $$;
 
--- In the next entries of the caller's tenant behind a number: the token in the place of a person's e-mail, and of the
--- address and the program of what they did. Without a person: of everybody's. The entry `user.redacted` names each
--- changed entry with the hash that it gives now. The number of the last entry that was looked at; null: there is none.
+-- In the tenant's next entries after a number, replace a removed person's e-mail by a token, and the address and user
+-- agent of what they did. Without a person: everybody's, for a cancelled tenant. The entry `user.redacted` lists each
+-- changed entry with its new hash. Return the number of the last entry read, or null at the end.
 CREATE FUNCTION redact_audit(person uuid, email text, after bigint, most integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -240,17 +243,19 @@ GRANT EXECUTE ON FUNCTION append_audit(uuid, json), redact_audit(uuid, text, big
 RESET ROLE;
 REVOKE CREATE ON SCHEMA public FROM cushion_definer;
 
+-- Processes number their events. This records which numbers have arrived in the audit log, so that a loss is noticed.
 CREATE TABLE event_numbers (
     tenant_id  uuid NOT NULL,
-    source     uuid NOT NULL,    -- a process of the service, for as long as it keeps count of the tenant
-    highest    bigint NOT NULL,  -- that it is known to have given; it counts from 1
-    arrived    int8multirange NOT NULL DEFAULT '{}',  -- in the audit log, or told there as missing
-    suspect    int8multirange NOT NULL DEFAULT '{}',  -- had not arrived at suspect_at
+    source     uuid NOT NULL,    -- a process of the service, while it counts for the tenant
+    highest    bigint NOT NULL,  -- highest known number; it counts from 1
+    arrived    int8multirange NOT NULL DEFAULT '{}',  -- in the audit log, or reported there as missing
+    suspect    int8multirange NOT NULL DEFAULT '{}',  -- missing at suspect_at
     suspect_at timestamptz,
     changed_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, source)
 );
-CREATE INDEX event_numbers_open ON event_numbers (tenant_id, source) WHERE arrived <> int8multirange(int8range(1, highest, '[]'));
+CREATE INDEX event_numbers_open ON event_numbers (tenant_id, source)
+    WHERE arrived <> int8multirange(int8range(1, highest, '[]'));
 CREATE INDEX event_numbers_age ON event_numbers (changed_at);
 ALTER TABLE event_numbers ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON event_numbers TO cushion_service
@@ -263,7 +268,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON event_numbers TO cushion_definer;
 GRANT CREATE ON SCHEMA public TO cushion_definer;
 SET LOCAL ROLE cushion_definer;
 
--- A process tells how far it has counted: a JSON array of objects with tenant_id, source and highest.
+-- Store how far a process has counted: a JSON array of objects with tenant_id, source and highest.
 CREATE FUNCTION tell_event_numbers(counts json) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -275,7 +280,8 @@ CREATE FUNCTION tell_event_numbers(counts json) RETURNS void
         SET highest = greatest(known.highest, excluded.highest), changed_at = now()
     $$;
 
--- Note what has not arrived; whose events have been missing for so long, and since before the oldest one that still waits.
+-- Note which numbers are missing. Return the sources whose numbers are missing for so long, and since before the oldest
+-- event that still waits.
 CREATE FUNCTION suspect_events(seconds integer, waiting_since timestamptz) RETURNS TABLE (tenant_id uuid, source uuid)
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -288,7 +294,7 @@ CREATE FUNCTION suspect_events(seconds integer, waiting_since timestamptz) RETUR
           AND NOT isempty(n.suspect - n.arrived) AND n.suspect_at < least(now() - make_interval(secs => seconds), waiting_since)
     $$;
 
--- A week after its last event nothing of a process is on its way any more.
+-- Sources without an event for a week, of which all arrived.
 CREATE FUNCTION forget_event_numbers(most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$

@@ -1,4 +1,4 @@
--- Mappings and deals.
+-- Deals: their mappings, definitions, and how long the evidence of their runs is kept.
 
 CREATE TABLE mappings (
     tenant_id        uuid NOT NULL REFERENCES tenants,
@@ -7,10 +7,10 @@ CREATE TABLE mappings (
     description      text,
     source_type      text NOT NULL CHECK (source_type IN ('clo_holdings', 'servicer_snapshot', 'custom')),
     profile_id       text,
-    mappings         json NOT NULL,  -- json, not jsonb: the order of the source columns is their preference
+    mappings         json NOT NULL,  -- json, not jsonb: earlier source columns are preferred
     transforms       json NOT NULL,
     validation_rules json NOT NULL,
-    field_count      integer NOT NULL,  -- those of the profile included
+    field_count      integer NOT NULL,  -- including the profile's
     created_by       text NOT NULL,
     version          integer NOT NULL DEFAULT 1,
     created_at       timestamptz NOT NULL DEFAULT now(),
@@ -24,6 +24,7 @@ CREATE POLICY tenant ON mappings TO cushion_service
     USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
 GRANT SELECT, INSERT, UPDATE, DELETE ON mappings TO cushion_service;
 
+-- What ties the files, the rules and the months of one contract together.
 CREATE TABLE deals (
     tenant_id          uuid NOT NULL REFERENCES tenants,
     id                 uuid NOT NULL,
@@ -36,8 +37,10 @@ CREATE TABLE deals (
     stated_maturity    date,
     next_payment_date  date,
     mapping_id         text,
-    own_mapping_id     text GENERATED ALWAYS AS (CASE WHEN mapping_id NOT LIKE 'standard\_%' THEN mapping_id END) STORED,
-    definition_version integer NOT NULL DEFAULT 0,  -- 0: none was written yet
+    own_mapping_id     text GENERATED ALWAYS AS (
+        CASE WHEN mapping_id NOT LIKE 'standard\_%' THEN mapping_id END
+    ) STORED,
+    definition_version integer NOT NULL DEFAULT 0,  -- 0: none yet
     created_by         text NOT NULL,
     version            integer NOT NULL DEFAULT 1,
     created_at         timestamptz NOT NULL DEFAULT now(),
@@ -57,7 +60,7 @@ CREATE TABLE deal_definitions (
     tenant_id    uuid NOT NULL,
     deal_id      uuid NOT NULL,
     version      integer NOT NULL,
-    definition   json NOT NULL,  -- json, not jsonb: it is given back as it was written
+    definition   json NOT NULL,  -- json, not jsonb: returned as it was written
     change_notes text,
     created_by   text NOT NULL,
     created_at   timestamptz NOT NULL DEFAULT now(),
@@ -69,6 +72,7 @@ CREATE POLICY tenant ON deal_definitions TO cushion_service
     USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
 GRANT SELECT, INSERT, UPDATE, DELETE ON deal_definitions TO cushion_service;
 
+-- How long the evidence of a deal's runs is kept, and with it the bytes of deleted workbooks.
 CREATE TABLE stream_profiles (
     tenant_id                 uuid NOT NULL REFERENCES tenants,
     id                        uuid NOT NULL,
@@ -79,9 +83,9 @@ CREATE TABLE stream_profiles (
     retention_years           integer,
     maturity_date             date,
     retention_until           timestamptz,
-    retention_floor_years     integer,  -- the jurisdiction's, when the profile was last written
-    profile_metadata          json NOT NULL,  -- json, not jsonb: it is given back as it was written
-    effective_retention_until timestamptz,    -- null: without an end
+    retention_floor_years     integer,  -- the jurisdiction's, when the profile was written
+    profile_metadata          json NOT NULL,  -- json, not jsonb: returned as it was written
+    effective_retention_until timestamptz,    -- null: no end
     created_by                text NOT NULL,
     created_at                timestamptz NOT NULL,
     updated_at                timestamptz NOT NULL,

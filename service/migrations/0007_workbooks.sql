@@ -1,4 +1,4 @@
--- Workbooks
+-- Workbooks, their files and sheets.
 
 CREATE TABLE workbooks (
     tenant_id       uuid NOT NULL REFERENCES tenants,
@@ -7,14 +7,14 @@ CREATE TABLE workbooks (
     description     text,
     file_name       text NOT NULL,
     file_size       bigint NOT NULL,
-    content_hash    text NOT NULL,  -- SHA-256 of the uploaded file: its key in the blob store
+    content_hash    text NOT NULL,  -- SHA-256 of the uploaded file, its key in the blob store
     status          text NOT NULL CHECK (status IN ('uploading', 'processing', 'ready', 'error', 'recalculating')),
     error_message   text,
     sheet_count     integer NOT NULL,
     total_cells     bigint NOT NULL DEFAULT 0,
     formula_cells   bigint NOT NULL DEFAULT 0,
-    book            text,  -- manifest of the stored columns: date system, number formats, defined names, each sheet's blob; JSON
-    book_key        text,  -- SHA-256 of it: the same key, the same columns
+    book            text,  -- manifest of the stored columns, as JSON: date system, formats, names, each sheet's blob
+    book_key        text,  -- SHA-256 of the manifest: equal keys, equal columns
     mapping_id      text,
     stream_key      text,
     last_calculation timestamptz,
@@ -24,17 +24,20 @@ CREATE TABLE workbooks (
     deleted_at      timestamptz,
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now(),
+    -- The tenant's own mapping is kept while the workbook is there. Runs have a copy of it.
     own_mapping_id  text GENERATED ALWAYS AS (
         CASE WHEN deleted_at IS NULL AND mapping_id NOT LIKE 'standard\_%' THEN mapping_id END
     ) STORED,
     deal_id         uuid,
     as_of           date,
+    -- What needs the workbook to stay refers to this column, which is null once the workbook is deleted.
     live_id         uuid GENERATED ALWAYS AS (CASE WHEN deleted_at IS NULL THEN id END) STORED,
-    written_by      text,
+    written_by      text,  -- the record that writes a column now: others read the old columns, and none may write
     PRIMARY KEY (tenant_id, id),
     CONSTRAINT workbooks_live UNIQUE (tenant_id, live_id),
     CONSTRAINT workbooks_mapping FOREIGN KEY (tenant_id, own_mapping_id) REFERENCES mappings (tenant_id, id),
-    CONSTRAINT workbooks_deal FOREIGN KEY (tenant_id, deal_id) REFERENCES deals (tenant_id, id) ON DELETE SET NULL (deal_id)
+    CONSTRAINT workbooks_deal FOREIGN KEY (tenant_id, deal_id) REFERENCES deals (tenant_id, id)
+        ON DELETE SET NULL (deal_id)
 );
 CREATE INDEX workbooks_created ON workbooks (tenant_id, created_at DESC) WHERE deleted_at IS NULL;
 CREATE INDEX workbooks_content ON workbooks (content_hash);
@@ -50,7 +53,7 @@ CREATE TRIGGER workbooks_state AFTER UPDATE OF status, written_by, deleted_at ON
     WHEN ((OLD.status, OLD.written_by, OLD.deleted_at) IS DISTINCT FROM (NEW.status, NEW.written_by, NEW.deleted_at))
     EXECUTE FUNCTION announce_state();
 
--- The files of a workbook that was made of several; that of any other stands in its own row.
+-- The files of a workbook made of several. A single file is in the workbook's own row.
 CREATE TABLE workbook_files (
     tenant_id    uuid NOT NULL,
     workbook_id  uuid NOT NULL,
@@ -81,7 +84,7 @@ CREATE TABLE sheets (
     formula_count integer NOT NULL DEFAULT 0,
     header_row    integer,  -- 0-based; null where the sheet has no header
     headers       jsonb NOT NULL DEFAULT '[]',
-    types         text NOT NULL DEFAULT '',  -- of the values below the header, a letter a column: n s b d m -
+    types         text NOT NULL DEFAULT '',  -- types of the values, a letter a column: n s b d m -
     blob_key      text,     -- the stored columns; null until parsed
     PRIMARY KEY (tenant_id, workbook_id, index),
     UNIQUE (tenant_id, workbook_id, id),

@@ -1,4 +1,4 @@
--- Compliance
+-- Compliance: thresholds, runs, and the evidence that reproduces them.
 
 CREATE TABLE thresholds (
     tenant_id         uuid NOT NULL REFERENCES tenants,
@@ -23,10 +23,12 @@ CREATE POLICY tenant ON thresholds TO cushion_service
     USING (tenant_id = current_tenant()) WITH CHECK (tenant_id = current_tenant());
 GRANT SELECT, INSERT, UPDATE, DELETE ON thresholds TO cushion_service;
 
+-- The columns that runs read, kept after their workbook was recalculated or deleted: each book once, however many runs
+-- read it, and each sheet's bytes once, however many books have it.
 CREATE TABLE evidence_books (
     tenant_id uuid NOT NULL REFERENCES tenants,
-    key       text NOT NULL,  -- SHA-256 of the manifest: what compliance_runs.book_key says
-    manifest  text NOT NULL,  -- as workbooks.book has it while it is the workbook's present one
+    key       text NOT NULL,  -- SHA-256 of the manifest
+    manifest  text NOT NULL,  -- as in workbooks.book
     PRIMARY KEY (tenant_id, key)
 );
 ALTER TABLE evidence_books ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -51,8 +53,8 @@ CREATE POLICY definer ON evidence_sheets TO cushion_definer USING (true);
 GRANT SELECT, INSERT ON evidence_sheets TO cushion_service;
 GRANT SELECT, DELETE ON evidence_sheets TO cushion_definer;
 
--- Runs of this release say it among their options; those of releases before by the tests that were named, or by why
--- tests were left out.
+-- Whether a run had only a part of its suite's tests. Options say so; those of early runs do not, but have the tests
+-- that were named, or the reasons for which tests were skipped.
 CREATE FUNCTION is_partial_run(options json, skipped json) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -66,8 +68,8 @@ CREATE FUNCTION is_partial_run(options json, skipped json) RETURNS boolean
             false)
     $$;
 
--- By the cushion as a part of the limit, so that tests of all units compare. A limit of 0 has no such part: a test that
--- fails one comes first, and one that passes it last.
+-- The test with the least room, by its cushion as a part of the limit, so that tests of all units compare. At a limit
+-- of 0, a test that fails comes first, and one that passes last.
 CREATE FUNCTION thinnest_of(figures jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -93,23 +95,23 @@ CREATE TABLE compliance_runs (
     test_suite        text NOT NULL,
     status            text NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed')),
     summary           jsonb NOT NULL,
-    results           json NOT NULL,  -- json, not jsonb: evidence stays as it was written, to the last digit and key
+    results           json NOT NULL,  -- json, not jsonb: evidence keeps each digit and key
     skipped           json NOT NULL,
     executed_at       timestamptz NOT NULL,
     execution_time_ms double precision NOT NULL,
-    -- What it takes to reproduce the run:
+    -- To reproduce the run:
     workbook_hash     text NOT NULL,  -- of the uploaded file
     book_key          text NOT NULL,  -- of the columns that were read
     mapping           json NOT NULL,
     thresholds        json NOT NULL,
     options           json NOT NULL,
     engine_version    text NOT NULL,
-    as_of             date NOT NULL,  -- the day that stands in for a workbook's own: that of its upload
+    as_of             date NOT NULL,  -- the day that the figures are of
     stream_key        text,
     created_by        text NOT NULL,
-    definition        json,  -- the whole definition: evidence, like the mapping
+    definition        json,  -- a copy of the whole definition, as of the mapping
     definition_version integer,
-    figures           jsonb NOT NULL DEFAULT '{}',
+    figures           jsonb NOT NULL DEFAULT '{}',  -- without explanations: a deal's history reads hundreds of runs
     as_of_source      text CHECK (as_of_source IN ('request', 'workbook', 'file', 'column', 'modified', 'upload')),
     warnings          json NOT NULL DEFAULT '[]',
     partial           boolean NOT NULL GENERATED ALWAYS AS (is_partial_run(options, skipped)) STORED,
@@ -128,9 +130,12 @@ CREATE POLICY tenant ON compliance_runs TO cushion_service
     USING (tenant_id = current_tenant()) WITH CHECK (tenant_id = current_tenant());
 CREATE POLICY definer ON compliance_runs TO cushion_definer USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON compliance_runs TO cushion_service;
-GRANT SELECT (tenant_id, id, workbook_id, executed_at, book_key, stream_key, partial) ON compliance_runs TO cushion_definer;
+GRANT SELECT (tenant_id, id, workbook_id, executed_at, book_key, stream_key, partial)
+    ON compliance_runs TO cushion_definer;
 
--- As before, less workbooks that could not be read and never had a run: they are nobody's newest month.
+-- A deal's workbooks, each with its newest full run and the day of its figures. A partial run gives the day only where
+-- there is no full run, and only if its request did not name the day. Workbooks that could not be read are left out,
+-- unless they have a run.
 CREATE VIEW deal_workbooks WITH (security_invoker = true) AS
     SELECT w.tenant_id, w.deal_id, w.id, w.created_at, coalesce(w.as_of, r.as_of, p.as_of) AS as_of,
            coalesce(w.as_of, r.as_of, p.as_of, day_in_zone(w.created_at, coalesce((
@@ -148,7 +153,8 @@ CREATE VIEW deal_workbooks WITH (security_invoker = true) AS
     WHERE w.deal_id IS NOT NULL AND w.deleted_at IS NULL AND (w.status <> 'error' OR r.id IS NOT NULL);
 GRANT SELECT ON deal_workbooks TO cushion_service;
 
--- Of a tenant that is emptied what no profile keeps stays until a moment of its own.
+-- Until when runs need a book: the latest end of their streams' retention; `infinity` where a run has no stream, or its
+-- stream has no profile or end. In an emptied tenant such runs are kept until tenants.evidence_until.
 CREATE VIEW evidence_kept WITH (security_invoker = true) AS
     SELECT r.tenant_id, r.book_key, max(coalesce(p.effective_retention_until, t.evidence_until, 'infinity')) AS until
     FROM compliance_runs r

@@ -1,4 +1,4 @@
--- Recon
+-- Reconciliation: trustees' tapes, comparisons with workbooks, and their issues.
 
 CREATE TABLE tapes (
     tenant_id         uuid NOT NULL REFERENCES tenants,
@@ -8,13 +8,13 @@ CREATE TABLE tapes (
     statement_date    date NOT NULL,
     file_name         text NOT NULL,
     file_size         bigint NOT NULL,
-    content_hash      text NOT NULL,  -- SHA-256 of the uploaded file: its key in the blob store
+    content_hash      text NOT NULL,  -- SHA-256 of the uploaded file, its key in the blob store
     loan_count        integer NOT NULL DEFAULT 0,
     total_par         double precision NOT NULL DEFAULT 0,
     processing_status text NOT NULL CHECK (processing_status IN ('processing', 'completed', 'failed')),
     error_message     text,
     loans_key         text,  -- the blob of the stored loans; null until processed
-    facts             json NOT NULL DEFAULT '{}',  -- what was found: the sheet, its header, the columns, rows left out
+    facts             json NOT NULL DEFAULT '{}',  -- the sheet, its header, the columns, rows left out
     created_by        text NOT NULL,
     created_at        timestamptz NOT NULL DEFAULT now(),
     processed_at      timestamptz,
@@ -51,13 +51,13 @@ CREATE TABLE reconciliations (
     status        text NOT NULL CHECK (status IN ('processing', 'completed', 'failed')),
     rules         text[] NOT NULL,
     tolerances    json NOT NULL,
-    inputs_key    text NOT NULL,  -- SHA-256 of all that was asked for: the same key, the same comparison
+    inputs_key    text NOT NULL,  -- SHA-256 of the request: equal keys, equal comparisons
     summary       json,
     match_stages  json,
     ambiguous     json,
     warnings      json NOT NULL DEFAULT '[]',
     not_compared  json NOT NULL DEFAULT '{}',
-    changes       json,  -- issues created, updated and resolved; written with them, so null until they are stored
+    changes       json,  -- counts of issues created, updated and resolved; null until they are stored
     timings       json,
     error_message text,
     created_by    text NOT NULL,
@@ -75,35 +75,38 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON reconciliations TO cushion_service;
 CREATE TRIGGER reconciliations_state AFTER UPDATE OF status ON reconciliations FOR EACH ROW
     WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION announce_state();
 
--- Up to a million a comparison, so keys compare byte by byte, and no foreign key is looked up for each row (4 s of a
--- million): the counts below, written with them, have it.
+-- Up to a million for a comparison. So keys compare byte by byte, and there is no foreign key to look up for each row
+-- (4 s for a million): reconciliation_counts, written with them, has it.
 CREATE TABLE reconciliation_issues (
     tenant_id          uuid NOT NULL,
-    id                 text COLLATE "C" NOT NULL,  -- iss_...; those of one comparison in its order
+    id                 text COLLATE "C" NOT NULL,  -- iss_..., in the comparison's order
     tape_id            text COLLATE "C" NOT NULL,
     workbook_id        uuid NOT NULL,
-    loan_key           text COLLATE "C" NOT NULL,  -- names the loan within tape and workbook
+    loan_key           text COLLATE "C" NOT NULL,  -- the loan within tape and workbook
     primary_identifier text,
     cusip              text,
     identifier_type    text NOT NULL,
     borrower_name      text,
-    issue_type         text COLLATE "C" NOT NULL CHECK (issue_type IN ('value_mismatch', 'missing_in_internal', 'missing_in_trustee', 'duplicate_position')),
+    issue_type         text COLLATE "C" NOT NULL CHECK (
+        issue_type IN ('value_mismatch', 'missing_in_internal', 'missing_in_trustee', 'duplicate_position')),
     severity           text NOT NULL CHECK (severity IN ('critical', 'error', 'warning', 'info')),
-    gravity            smallint GENERATED ALWAYS AS (array_position(ARRAY['critical', 'error', 'warning', 'info'], severity)) STORED,
+    gravity            smallint GENERATED ALWAYS AS (
+        array_position(ARRAY['critical', 'error', 'warning', 'info'], severity)) STORED,
     category           text NOT NULL,
     rule               text NOT NULL,
     field_name         text COLLATE "C" NOT NULL,
     trustee_value      text NOT NULL,
     internal_value     text NOT NULL,
-    status             text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'acknowledged', 'resolved', 'false_positive')),
-    gone               boolean NOT NULL DEFAULT false,  -- resolved by a comparison that did not find it any more
+    status             text NOT NULL DEFAULT 'open'
+                       CHECK (status IN ('open', 'acknowledged', 'resolved', 'false_positive')),
+    gone               boolean NOT NULL DEFAULT false,  -- resolved by a later comparison without it
     resolution_notes   text,
-    reviewed_by        text,  -- who changed it last; null where nobody did, or where a comparison set its status anew
+    reviewed_by        text,  -- null if nobody did, or a comparison reset the status
     reviewed_at        timestamptz,
     created_at         timestamptz NOT NULL DEFAULT now(),
     updated_at         timestamptz,
-    trustee_row        integer,
-    internal_row       integer,
+    trustee_row        integer,  -- row of the loan in the tape's sheet, from 1; null if the tape lacks the loan
+    internal_row       integer,  -- the same in the workbook
     PRIMARY KEY (tenant_id, id),
     CONSTRAINT reconciliation_issues_key UNIQUE (tenant_id, tape_id, workbook_id, loan_key, field_name, issue_type)
 );
@@ -113,7 +116,7 @@ CREATE POLICY tenant ON reconciliation_issues TO cushion_service
     USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
 GRANT SELECT, INSERT, UPDATE, DELETE ON reconciliation_issues TO cushion_service;
 
--- How many issues of each kind there are: counting a million rows takes a second.
+-- The number of issues of each kind: counting a million rows takes a second.
 CREATE TABLE reconciliation_counts (
     tenant_id   uuid NOT NULL,
     tape_id     text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
--- Formulas
+-- The formula builder: configurations, their versions, and runs that apply them to a sheet's column.
 
 CREATE TABLE formula_configs (
     tenant_id     uuid NOT NULL REFERENCES tenants,
@@ -6,11 +6,11 @@ CREATE TABLE formula_configs (
     name          text NOT NULL,
     description   text,
     template_id   text NOT NULL,
-    input_schema  json,  -- json, not jsonb: these are given back as they were written
+    input_schema  json,  -- json, not jsonb: returned as they were written
     output_schema json,
     mode          text NOT NULL CHECK (mode IN ('builder', 'advanced')),
     status        text NOT NULL CHECK (status IN ('draft', 'active', 'archived')),
-    version_count integer NOT NULL,  -- the newest version is the current one
+    version_count integer NOT NULL,  -- the newest is the current one
     created_by    text NOT NULL,
     revision      integer NOT NULL DEFAULT 1,
     created_at    timestamptz NOT NULL DEFAULT now(),
@@ -39,7 +39,7 @@ CREATE POLICY tenant ON formula_versions TO cushion_service
     USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
 GRANT SELECT, INSERT, UPDATE, DELETE ON formula_versions TO cushion_service;
 
--- Runs of a formula are read as its list.
+-- Wake requests that wait for the list of a formula's runs.
 CREATE FUNCTION announce_run() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN PERFORM pg_notify('cushion_states', NEW.tenant_id || ' ' || NEW.config_id); RETURN NULL; END $$;
 

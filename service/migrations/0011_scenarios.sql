@@ -1,4 +1,4 @@
--- Scenarios
+-- Scenarios: trades that are tried on a workbook's portfolio.
 
 CREATE TABLE scenarios (
     tenant_id        uuid NOT NULL REFERENCES tenants,
@@ -6,7 +6,7 @@ CREATE TABLE scenarios (
     name             text NOT NULL,
     description      text,
     base_workbook_id uuid,
-    simulation       json,  -- what came of it; null in a draft. json, not jsonb: it is given back as it was written
+    simulation       json,  -- the result; null in a draft. json, not jsonb: returned as it was written
     held_workbook_id uuid GENERATED ALWAYS AS (CASE WHEN simulation IS NULL THEN base_workbook_id END) STORED,
     created_by       text NOT NULL,
     version          integer NOT NULL DEFAULT 1,
@@ -38,12 +38,12 @@ CREATE POLICY tenant ON scenario_trades TO cushion_service
     USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
 GRANT SELECT, INSERT, UPDATE, DELETE ON scenario_trades TO cushion_service;
 
--- The advisory lock that a simulation holds alone, and whoever edits the scenario shares.
+-- The advisory lock of a scenario: exclusive for a simulation, shared for edits.
 CREATE FUNCTION scenario_lock(tenant_id uuid, id uuid) RETURNS bigint
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
     RETURN hashtextextended('scenario ' || tenant_id::text || id::text, 0);
 
--- A scenario is calculating while somebody holds its lock alone, so no crash leaves one in that state.
+-- A scenario is calculating while its exclusive lock is taken, so a crash cannot leave it in that state.
 CREATE VIEW scenario_states WITH (security_invoker = true) AS
     SELECT s.*,
            CASE WHEN scenario_lock(s.tenant_id, s.id) = ANY (ARRAY(

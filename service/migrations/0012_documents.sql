@@ -1,12 +1,12 @@
--- Documents
+-- Documents: files that jobs create and that can be downloaded until they expire. Exports and reports are such jobs.
 
 CREATE TABLE documents (
     tenant_id  uuid NOT NULL REFERENCES tenants,
     id         uuid NOT NULL,
-    name       text NOT NULL,  -- as whoever downloads it finds it
+    name       text NOT NULL,  -- of the downloaded file
     media_type text NOT NULL,
     size_bytes bigint NOT NULL,
-    blob_key   text,  -- null once its bytes are given up
+    blob_key   text,  -- null once its bytes are freed
     created_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, id)
@@ -26,14 +26,14 @@ CREATE TABLE exports (
     workbook_id     uuid NOT NULL,
     format          text NOT NULL CHECK (format IN ('xlsx', 'csv', 'json', 'pdf')),
     status          text NOT NULL CHECK (status IN ('pending', 'processing', 'completed', 'failed', 'cancelled')),
-    options         json NOT NULL,  -- all of them, as the export goes by them
-    source          json NOT NULL,  -- what it is made of, as it was when it was asked for
-    source_keys     text[],  -- the stored columns that it reads, which stay while it is in work; null from then on
+    options         json NOT NULL,  -- all of them, with defaults
+    source          json NOT NULL,  -- what it exports, as it was at the request
+    source_keys     text[],  -- blobs that it reads, which stay while it runs; null afterwards
     progress        json NOT NULL,
     document_id     uuid,
     sealed_id       uuid,  -- the sealed PDF beside it
-    fingerprints_id uuid,  -- by which a changed file's cells can be told
-    provenance      json,  -- what a file is verified by
+    fingerprints_id uuid,  -- hashes of cells, to find what was changed in a file
+    provenance      json,  -- for the verification of a file
     result_summary  json,
     error_details   text,
     created_by      text NOT NULL,
@@ -70,10 +70,10 @@ CREATE TABLE reports (
     status        text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'generating', 'completed', 'failed')),
     filename      text NOT NULL,
     workbook_id   uuid NOT NULL,
-    run_id        uuid,  -- what it shows: of a compliance report
+    run_id        uuid,  -- of a compliance report
     tape_id       text,
-    job_id        text,  -- the comparison, of a reconciliation report
-    options       json NOT NULL,  -- all of them, as it goes by them
+    job_id        text,  -- the comparison of a reconciliation report
+    options       json NOT NULL,  -- all of them, with defaults
     document_id   uuid,
     error_details text,
     created_by    text NOT NULL,
@@ -105,7 +105,6 @@ CREATE TRIGGER reports_state AFTER UPDATE OF status ON reports FOR EACH ROW
 GRANT CREATE ON SCHEMA public TO cushion_definer;
 SET LOCAL ROLE cushion_definer;
 
--- Records of exports and reports; then of documents whose bytes went long ago, and that no record has any more.
 CREATE FUNCTION forget_exports(days integer, most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -130,6 +129,7 @@ CREATE FUNCTION forget_reports(days integer, most integer) RETURNS bigint
         SELECT count(*) FROM gone
     $$;
 
+-- Documents whose bytes are gone and that no export and no report has any more.
 CREATE FUNCTION forget_documents(days integer, most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$

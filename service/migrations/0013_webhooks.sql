@@ -1,4 +1,4 @@
--- Webhooks
+-- Notifications to users within the application, and webhooks: a tenant's addresses that receive its events.
 
 CREATE TABLE notifications (
     tenant_id     uuid NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE webhooks (
     secret_hint      text NOT NULL,
     old_secret       text,  -- sealed; signs beside the new one until old_secret_until
     old_secret_until timestamptz,
-    failing_since    timestamptz,  -- the first attempt that failed after the last one that did not
+    failing_since    timestamptz,  -- first failed attempt since the last success
     last_delivery    jsonb,
     disabled_at      timestamptz,
     disabled_reason  text,
@@ -50,14 +50,15 @@ CREATE POLICY definer ON webhooks TO cushion_definer USING (true) WITH CHECK (tr
 GRANT SELECT, INSERT, UPDATE, DELETE ON webhooks TO cushion_service;
 GRANT SELECT (tenant_id, id, events, enabled) ON webhooks TO cushion_definer;
 
--- A row of its own: an event locks it under the audit log's head, so nothing may wait for that head while it holds this.
--- For the same reason neither it nor a delivery has a foreign key to its webhook; the job of a deleted one removes them.
+-- The queue of one webhook, in a row of its own. An event locks it under the lock of the audit log's head, so nothing
+-- may wait for that head while it holds this row. Therefore neither queues nor deliveries have a foreign key to their
+-- webhook; a job removes those of a deleted webhook.
 CREATE TABLE webhook_queues (
     tenant_id   uuid NOT NULL,
     webhook_id  uuid NOT NULL,
-    is_served   boolean NOT NULL DEFAULT false,  -- a job is there that delivers what waits
-    waiting     integer NOT NULL DEFAULT 0,      -- deliveries, or a few more than there are; exact when none is
-    passed_over bigint NOT NULL DEFAULT 0,       -- events that found the line full
+    is_served   boolean NOT NULL DEFAULT false,  -- there is a job that delivers
+    waiting     integer NOT NULL DEFAULT 0,      -- deliveries, or a few more; exact at 0
+    passed_over bigint NOT NULL DEFAULT 0,       -- events that found the queue full
     PRIMARY KEY (tenant_id, webhook_id)
 ) WITH (fillfactor = 50);
 ALTER TABLE webhook_queues ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -71,10 +72,10 @@ CREATE TABLE webhook_deliveries (
     tenant_id       uuid NOT NULL,
     id              uuid NOT NULL,
     webhook_id      uuid NOT NULL,
-    sequence        bigserial,
-    message_id      text NOT NULL,  -- the event's: the same at every webhook, attempt and replay
+    sequence        bigserial,  -- no identity column: partitions have them from PostgreSQL 17 on
+    message_id      text NOT NULL,  -- of the event: equal at each webhook, attempt and replay
     event           text NOT NULL,
-    payload         text NOT NULL,  -- what is sent and signed, to the byte
+    payload         text NOT NULL,  -- sent and signed, to the byte
     status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
     attempts        jsonb NOT NULL DEFAULT '[]',
     next_attempt_at timestamptz,
@@ -84,7 +85,8 @@ CREATE TABLE webhook_deliveries (
     PRIMARY KEY (tenant_id, id, created_at),
     CHECK ((status = 'pending') = (completed_at IS NULL))
 ) PARTITION BY RANGE (created_at);
-CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (tenant_id, webhook_id, sequence) WHERE status = 'pending';
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (tenant_id, webhook_id, sequence)
+    WHERE status = 'pending';
 CREATE INDEX webhook_deliveries_log ON webhook_deliveries (tenant_id, webhook_id, sequence DESC);
 CREATE INDEX webhook_deliveries_age ON webhook_deliveries (completed_at) WHERE completed_at IS NOT NULL;
 ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -95,13 +97,13 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_deliveries TO cushion_service;
 GRANT SELECT, INSERT ON webhook_deliveries TO cushion_definer;
 GRANT USAGE ON SEQUENCE webhook_deliveries_sequence_seq TO cushion_service, cushion_definer;
 
--- An event that enters the audit log is told to the webhooks that asked for it, in the same transaction. It runs as
--- append_audit does, under the lock of the tenant's chain, so deliveries are numbered as the events are.
+-- Queue an event of the audit log for the webhooks that want it, in the same transaction. It runs with the rights of
+-- append_audit, under the lock of the tenant's chain, so deliveries have the order of the events.
 CREATE FUNCTION tell_webhooks() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
     AS $$
     DECLARE
         told CONSTANT text := CASE NEW.action WHEN 'compliance.run_completed' THEN 'compliance.completed' ELSE NEW.action END;
-        most CONSTANT integer := 10000;  -- that wait for one webhook
+        most CONSTANT integer := 10000;  -- deliveries that may wait for one webhook
         hook uuid;
         line webhook_queues;
     BEGIN
@@ -110,7 +112,7 @@ CREATE FUNCTION tell_webhooks() RETURNS trigger LANGUAGE plpgsql SET search_path
             WHERE w.tenant_id = NEW.tenant_id AND w.enabled AND told = ANY (w.events) ORDER BY w.id
         LOOP
             SELECT * INTO line FROM webhook_queues q WHERE q.tenant_id = NEW.tenant_id AND q.webhook_id = hook FOR UPDATE;
-            CONTINUE WHEN NOT FOUND;  -- it was deleted in between
+            CONTINUE WHEN NOT FOUND;  -- deleted meanwhile
             IF line.waiting >= most THEN
                 UPDATE webhook_queues q SET passed_over = q.passed_over + 1
                 WHERE q.tenant_id = NEW.tenant_id AND q.webhook_id = hook;
@@ -130,7 +132,7 @@ CREATE FUNCTION tell_webhooks() RETURNS trigger LANGUAGE plpgsql SET search_path
                             'resource_name', NEW.resource_name,
                             'user_id', NEW.user_id,
                             'request_id', NEW.request_id,
-                            -- a receiver may bound what it reads: what is long it asks the API for
+                            -- receivers may limit what they read; long details are in the API
                             'details', CASE WHEN octet_length(NEW.details::text) <= 16384 THEN NEW.details END))::text);
             IF NOT line.is_served THEN
                 INSERT INTO jobs (tenant_id, id, queue, name, arguments, request_id)

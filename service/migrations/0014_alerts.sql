@@ -1,4 +1,4 @@
--- Alerts
+-- Alerts: what users want to be told of their workbooks, each time it happened, and the messages sent.
 
 CREATE TABLE alerts (
     tenant_id        uuid NOT NULL REFERENCES tenants,
@@ -6,24 +6,24 @@ CREATE TABLE alerts (
     name             text NOT NULL,
     description      text,
     alert_type       text NOT NULL CHECK (alert_type IN ('threshold', 'compliance', 'trend', 'schedule')),
-    conditions       json NOT NULL,  -- json, not jsonb: it is given back as it was written
-    channels         json NOT NULL,  -- [{id, type, config}] as everybody may read it: what is secret is masked
-    channel_secrets  text,           -- sealed: by channel the values that are masked
-    workbook_id      uuid,           -- null: of every workbook of the tenant
+    conditions       json NOT NULL,  -- json, not jsonb: returned as it was written
+    channels         json NOT NULL,  -- [{id, type, config}], secrets masked
+    channel_secrets  text,           -- sealed: the masked values by channel
+    workbook_id      uuid,           -- null: all workbooks of the tenant
     enabled          boolean NOT NULL,
     cooldown_minutes integer NOT NULL,
     last_triggered   timestamptz,
     trigger_count    integer NOT NULL DEFAULT 0,
-    next_at          timestamptz,    -- when an enabled schedule is due next
-    last_evaluation  jsonb,          -- what the last look came to
+    next_at          timestamptz,    -- when an enabled schedule is next due
+    last_evaluation  jsonb,          -- outcome of the last evaluation
     created_by       text NOT NULL,
-    version          integer NOT NULL DEFAULT 1,  -- of what users write; triggers change nothing of it
+    version          integer NOT NULL DEFAULT 1,  -- of what users write; a triggered alert keeps it
     created_at       timestamptz NOT NULL DEFAULT now(),
     updated_at       timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, id),
     CHECK (next_at IS NULL OR (enabled AND alert_type = 'schedule')),
     FOREIGN KEY (tenant_id, workbook_id) REFERENCES workbooks (tenant_id, id)
-) WITH (fillfactor = 60);  -- each look rewrites a row, which touches no index where its page has room
+) WITH (fillfactor = 60);  -- each evaluation rewrites a row, in its page if there is room
 CREATE INDEX alerts_created ON alerts (tenant_id, created_at DESC, id);
 CREATE INDEX alerts_watching ON alerts (tenant_id, workbook_id) WHERE enabled AND alert_type <> 'schedule';
 CREATE INDEX alerts_due ON alerts (next_at) WHERE next_at IS NOT NULL;
@@ -34,12 +34,12 @@ CREATE POLICY definer ON alerts TO cushion_definer USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON alerts TO cushion_service;
 GRANT SELECT (tenant_id, id, alert_type, workbook_id, enabled, next_at) ON alerts TO cushion_definer;
 
--- A row each time that an alert triggered. What was sent is counted from the deliveries.
+-- A row for each time that an alert triggered. Deliveries count what was sent.
 CREATE TABLE alert_history (
     tenant_id    uuid NOT NULL,
     id           uuid NOT NULL,
     alert_id     uuid NOT NULL,
-    workbook_id  uuid,  -- what it was about: of an alert that concerns every workbook, too
+    workbook_id  uuid,  -- also of an alert for all workbooks
     run_id       uuid,
     triggered_at timestamptz NOT NULL DEFAULT now(),
     metric_value double precision,
@@ -56,8 +56,8 @@ CREATE POLICY definer ON alert_history TO cushion_definer USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON alert_history TO cushion_service;
 GRANT SELECT, DELETE ON alert_history TO cushion_definer;
 
--- One for each channel that the alert had. Its configuration is read when it is sent, by `channel_id`: a recipient that
--- was taken off is written to no more.
+-- One for each channel of the alert. The channel's configuration is read when the message is sent, so a removed
+-- recipient gets no more of them.
 CREATE TABLE alert_deliveries (
     tenant_id       uuid NOT NULL,
     id              uuid NOT NULL,
@@ -65,7 +65,7 @@ CREATE TABLE alert_deliveries (
     alert_id        uuid NOT NULL,
     channel_id      uuid NOT NULL,
     channel         text NOT NULL CHECK (channel IN ('email', 'webhook', 'chat_webhook', 'in_app')),
-    sequence        bigint GENERATED ALWAYS AS IDENTITY,  -- the order of those of one channel
+    sequence        bigint GENERATED ALWAYS AS IDENTITY,  -- order within a channel
     status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
     attempts        jsonb NOT NULL DEFAULT '[]',
     next_attempt_at timestamptz,
@@ -77,19 +77,20 @@ CREATE TABLE alert_deliveries (
     FOREIGN KEY (tenant_id, history_id) REFERENCES alert_history (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX alert_deliveries_of_history ON alert_deliveries (tenant_id, history_id, sequence);
-CREATE INDEX alert_deliveries_waiting ON alert_deliveries (tenant_id, alert_id, channel_id, sequence) WHERE status = 'pending';
+CREATE INDEX alert_deliveries_waiting ON alert_deliveries (tenant_id, alert_id, channel_id, sequence)
+    WHERE status = 'pending';
 ALTER TABLE alert_deliveries ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON alert_deliveries TO cushion_service
     USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
 GRANT SELECT, INSERT, UPDATE, DELETE ON alert_deliveries TO cushion_service;
 
--- Figures of a workbook that was recalculated: a run's are kept with the run. Trends and durations go by both.
+-- Figures of a recalculated workbook. Those of a run are kept with the run. Trends and durations read both.
 CREATE TABLE alert_figures (
     tenant_id   uuid NOT NULL,
     workbook_id uuid NOT NULL,
     at          timestamptz NOT NULL,
     as_of       date NOT NULL,
-    figures     jsonb NOT NULL,  -- by test, as those of a run
+    figures     jsonb NOT NULL,  -- by test, as in compliance_runs
     PRIMARY KEY (tenant_id, workbook_id, at),
     FOREIGN KEY (tenant_id, workbook_id) REFERENCES workbooks (tenant_id, id)
 );
@@ -101,8 +102,8 @@ CREATE POLICY definer ON alert_figures TO cushion_definer USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON alert_figures TO cushion_service;
 GRANT SELECT, DELETE ON alert_figures TO cushion_definer;
 
--- In another time zone schedules are due at other moments. This one is none of theirs, so whoever finds them due only
--- works out the next.
+-- After a change of the tenant's time zone its schedules are due at other moments. Set them due now: whoever finds one
+-- due at a moment that is not its own works out the next moment, and does nothing else.
 CREATE FUNCTION move_schedules() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
     AS $$
     BEGIN
@@ -114,8 +115,9 @@ CREATE TRIGGER tenants_time_zone AFTER UPDATE OF settings ON tenants FOR EACH RO
     WHEN ((OLD.settings ->> 'timezone') IS DISTINCT FROM (NEW.settings ->> 'timezone'))
     EXECUTE FUNCTION move_schedules();
 
--- Alerts of the workbook, of others of its deal, and of the whole tenant. Runs as append_audit does: whoever watches
--- nothing pays one look at an index. No event is kept out of the log for what it names.
+-- Start an evaluation when an event concerns a workbook with alerts: its own, those of other workbooks of its deal, or
+-- of the whole tenant. It runs with the rights of append_audit and costs one look at an index where there are none. It
+-- never refuses an event.
 CREATE FUNCTION watch_alerts() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
     AS $$
     DECLARE
@@ -141,14 +143,15 @@ CREATE FUNCTION watch_alerts() RETURNS trigger LANGUAGE plpgsql SET search_path 
     $$;
 
 CREATE TRIGGER audit_log_alerts AFTER INSERT ON audit_log FOR EACH ROW
-    WHEN (NEW.action = 'compliance.run_completed' OR (NEW.action = 'calculation.completed' AND NEW.resource_type = 'workbook'))
+    WHEN (NEW.action = 'compliance.run_completed'
+          OR (NEW.action = 'calculation.completed' AND NEW.resource_type = 'workbook'))
     EXECUTE FUNCTION watch_alerts();
 
 -- These run as cushion_definer, which owns them.
 GRANT CREATE ON SCHEMA public TO cushion_definer;
 SET LOCAL ROLE cushion_definer;
 
--- Only named here: who hands one over locks it in its tenant's own transaction, and writes when it is due next.
+-- Schedules that are due. The caller locks each in its tenant's own transaction and writes when it is next due.
 CREATE FUNCTION due_alerts(most integer) RETURNS TABLE (tenant_id uuid, id uuid)
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$

@@ -1,4 +1,4 @@
--- Insights
+-- Insights: which workbooks are analysed, what users were shown of them, and what they asked.
 
 CREATE TABLE nominations (
     tenant_id    uuid NOT NULL,
@@ -15,7 +15,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON nominations TO cushion_service;
 CREATE TABLE insight_sessions (
     tenant_id          uuid NOT NULL REFERENCES tenants,
     id                 text NOT NULL,
-    user_id            uuid NOT NULL,  -- no foreign key: an operator is another tenant's user
+    user_id            uuid NOT NULL,  -- no foreign key: operators are users of another tenant
     stakeholder_type   text NOT NULL,
     regeneration_count integer NOT NULL DEFAULT 0 CHECK (regeneration_count BETWEEN 0 AND 3),
     subjects           json NOT NULL,
@@ -36,7 +36,7 @@ CREATE TABLE insights (
     tenant_id       uuid NOT NULL,
     id              text NOT NULL,
     session_id      text NOT NULL,
-    number          integer NOT NULL,  -- its place in the session
+    number          integer NOT NULL,  -- place in the session
     workbook_ids    uuid[] NOT NULL,
     category        text NOT NULL,
     title           text NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE insights (
     confidence      float8 NOT NULL CHECK (confidence BETWEEN 0 AND 1),
     priority        integer NOT NULL,
     methodology     text NOT NULL,
-    supporting_data json NOT NULL,  -- json, not jsonb: it is given back as it was written
+    supporting_data json NOT NULL,  -- json, not jsonb: returned as it was written
     answered_by     text NOT NULL,
     created_at      timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, id),
@@ -56,7 +56,7 @@ CREATE POLICY tenant ON insights TO cushion_service
     USING (tenant_id = (SELECT current_tenant())) WITH CHECK (tenant_id = (SELECT current_tenant()));
 GRANT SELECT, INSERT, UPDATE, DELETE ON insights TO cushion_service;
 
--- An insight that was replaced leaves its questions behind.
+-- Questions stay when their insight is replaced.
 CREATE TABLE insight_questions (
     tenant_id  uuid NOT NULL REFERENCES tenants,
     id         uuid NOT NULL,
@@ -69,7 +69,8 @@ CREATE TABLE insight_questions (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX insight_questions_of_user ON insight_questions (tenant_id, user_id, asked_at DESC, id);
-CREATE INDEX insight_questions_of_insight ON insight_questions (tenant_id, insight_id, asked_at DESC) WHERE insight_id IS NOT NULL;
+CREATE INDEX insight_questions_of_insight ON insight_questions (tenant_id, insight_id, asked_at DESC)
+    WHERE insight_id IS NOT NULL;
 CREATE INDEX insight_questions_age ON insight_questions (asked_at);
 ALTER TABLE insight_questions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON insight_questions TO cushion_service
@@ -78,8 +79,9 @@ CREATE POLICY definer ON insight_questions TO cushion_definer USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON insight_questions TO cushion_service;
 GRANT SELECT, DELETE ON insight_questions TO cushion_definer;
 
--- A nomination is of its workbook until the deal of that has a readable one that is no older and came later: then it is
--- of the newest of these. So it follows a deal through its months, past deleted files, and no upload need know of it.
+-- The workbook that a nomination stands for: the nominated one, or the newest readable workbook of its deal that came
+-- later and is no older. So a nomination follows a deal through its months and past deleted files, and uploads ignore
+-- it.
 CREATE VIEW nominated_workbooks WITH (security_invoker = true) AS
     SELECT n.tenant_id, n.workbook_id AS named_id, n.nominated_at, followed.id AS workbook_id
     FROM nominations n

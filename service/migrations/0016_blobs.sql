@@ -1,15 +1,15 @@
--- Blobs
+-- Which bytes each tenant keeps in the blob store: for the limit of storage, and to free what nothing names any more.
 
--- Written in the transaction of the record that names the blob. No foreign key: it would make every job that stores
--- columns wait for the tenant's uploads, which hold the tenant's row while their bytes are on the way.
+-- Written in the transaction of the record that names the blob. A foreign key to the tenant would make each job that
+-- stores columns wait for the tenant's uploads, which lock the tenant's row while their bytes arrive.
 CREATE TABLE blobs (
     tenant_id  uuid NOT NULL,
     key        text COLLATE "C" NOT NULL,  -- SHA-256 of the bytes
-    size_bytes bigint,                     -- null: stored before sizes were kept, and not looked at since
+    size_bytes bigint,                     -- null: not known yet
     stored_at  timestamptz NOT NULL DEFAULT now(),
-    checked_at timestamptz NOT NULL DEFAULT now(),  -- when its hash was last found right, or the look at it began
+    checked_at timestamptz NOT NULL DEFAULT now(),  -- when its hash was last right, or the current check began
     damaged_at timestamptz,  -- when its bytes were found missing, short or altered
-    left_at    timestamptz,  -- when a record that named it ceased to; whether another one does is looked up later
+    left_at    timestamptz,  -- when a record ceased to name it; others may still do
     PRIMARY KEY (tenant_id, key)
 );
 CREATE INDEX blobs_key ON blobs (key);
@@ -22,7 +22,8 @@ CREATE POLICY definer ON blobs TO cushion_definer USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON blobs TO cushion_service;
 GRANT SELECT, UPDATE ON blobs TO cushion_definer;
 
--- As before, and the sheets that evidence keeps.
+-- The blobs that records name. Those of a deleted workbook are kept while one of its runs is within its retention, as
+-- are the sheets that evidence needs. `kept_until` is that moment; null: no end.
 CREATE VIEW named_blobs WITH (security_invoker = true) AS
     WITH kept AS NOT MATERIALIZED (
         SELECT w.tenant_id, w.id, w.content_hash, w.file_size, NULL::timestamptz AS until FROM workbooks w
@@ -56,16 +57,18 @@ CREATE VIEW named_blobs WITH (security_invoker = true) AS
     UNION ALL
     SELECT d.tenant_id, d.blob_key, d.size_bytes, NULL FROM documents d WHERE d.blob_key IS NOT NULL
     UNION ALL
-    SELECT e.tenant_id, read.key, NULL, NULL FROM exports e, unnest(e.source_keys) AS read (key) WHERE e.source_keys IS NOT NULL;
+    SELECT e.tenant_id, read.key, NULL, NULL FROM exports e, unnest(e.source_keys) AS read (key)
+    WHERE e.source_keys IS NOT NULL;
 GRANT SELECT ON named_blobs TO cushion_service;
 GRANT SELECT ON named_blobs TO cushion_definer;
 
--- All that a tenant keeps as files, for the limit of its storage.
+-- The bytes that the caller's tenant stores.
 CREATE FUNCTION stored_bytes() RETURNS bigint
     LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT coalesce(sum(size_bytes), 0)::bigint FROM blobs $$;
 
--- Of the caller's tenant: no figure may come from these bytes any more. A document can be made anew, so its time is over.
+-- After a damage: no figure of the caller's tenant may come from these bytes. Workbooks and tapes fail; a document,
+-- which can be created anew, expires. Return what was concerned.
 CREATE FUNCTION give_up_blob(wanted text) RETURNS TABLE (kind text, id text, name text, reason text)
     LANGUAGE sql SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -104,6 +107,7 @@ CREATE FUNCTION blob_is_used(wanted text) RETURNS boolean
         SELECT EXISTS (SELECT FROM blobs b WHERE b.key = wanted) OR EXISTS (SELECT FROM named_blobs n WHERE n.key = wanted)
     $$;
 
+-- Blobs that a record ceased to name long enough ago.
 CREATE FUNCTION left_blobs(seconds integer, most integer) RETURNS TABLE (tenant_id uuid, key text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -111,7 +115,7 @@ CREATE FUNCTION left_blobs(seconds integer, most integer) RETURNS TABLE (tenant_
         ORDER BY b.left_at LIMIT most
     $$;
 
--- Of keys that stand in the store, those that nobody uses; sizes that were not known are learned from it.
+-- Of the store's keys, those that nobody uses. Unknown sizes are learned from the store.
 CREATE FUNCTION unused_blobs(keys text[], sizes bigint[]) RETURNS SETOF text
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -121,7 +125,7 @@ CREATE FUNCTION unused_blobs(keys text[], sizes bigint[]) RETURNS SETOF text
         WHERE NOT EXISTS (SELECT FROM blobs b WHERE b.key = wanted) AND NOT blob_is_used(wanted)
     $$;
 
--- The blob whose last look lies furthest back, for whoever asks to look at it now.
+-- Take the blob whose last check is the longest ago.
 CREATE FUNCTION claim_blob_check(seconds integer) RETURNS text
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -134,15 +138,17 @@ CREATE FUNCTION claim_blob_check(seconds integer) RETURNS text
         SELECT key FROM claimed LIMIT 1
     $$;
 
+-- The tenants that have an undamaged blob of the key.
 CREATE FUNCTION blob_holders(wanted text) RETURNS TABLE (tenant_id uuid)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT b.tenant_id FROM blobs b WHERE b.key = wanted AND b.damaged_at IS NULL $$;
 
+-- Bytes that are right again are right for all tenants that have them.
 CREATE FUNCTION clear_blob_damage(wanted text) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ UPDATE blobs SET damaged_at = NULL WHERE key = wanted AND damaged_at IS NOT NULL $$;
 
--- Of documents whose time is over the records stay, and the bytes are left to be freed.
+-- Leave the bytes of expired documents to be freed. Their records stay.
 CREATE FUNCTION expire_documents(most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -151,7 +157,7 @@ CREATE FUNCTION expire_documents(most integer) RETURNS bigint
             ORDER BY d.expires_at LIMIT most FOR UPDATE SKIP LOCKED
         ), expired AS (
             UPDATE documents d SET blob_key = NULL FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
-        ), held AS (  -- in the order of all who hold several
+        ), held AS (  -- locked in the one order
             SELECT b.tenant_id, b.key FROM blobs b WHERE (b.tenant_id, b.key) IN (SELECT due.tenant_id, due.blob_key FROM due)
             ORDER BY b.tenant_id, b.key FOR UPDATE
         ), freed AS (

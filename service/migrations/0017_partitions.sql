@@ -1,6 +1,9 @@
--- Partitions
+-- Partitions by time of the tables that grow every day, so that old rows go by dropping a partition.
+--
+-- Not partitioned: what is kept by something else than its age (runs by their stream's retention, issues by their
+-- tape), and what needs a unique key without a time (idempotency keys, sessions).
 
--- A partition is reached through its table only: nobody but the owner has a right to it, nor would see a row.
+-- A partition is reached through its table only: nobody but the owner has rights on it or sees its rows.
 CREATE FUNCTION fence_partition(part text) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -14,7 +17,7 @@ CREATE FUNCTION fence_partition(part text) RETURNS void
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', part);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', part);
         EXECUTE format('CREATE POLICY owner ON %I TO CURRENT_USER USING (true) WITH CHECK (true)', part);
-        IF part LIKE 'audit\_log%' THEN  -- triggers of a statement are not handed down, and an owner reaches partitions
+        IF part LIKE 'audit\_log%' THEN  -- partitions do not inherit statement triggers
             EXECUTE format('CREATE TRIGGER audit_log_append BEFORE INSERT ON %I EXECUTE FUNCTION keep_audit_log()', part);
             EXECUTE format('CREATE TRIGGER audit_log_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON %I EXECUTE FUNCTION keep_audit_log()', part);
             EXECUTE format('ALTER TABLE %I ENABLE ALWAYS TRIGGER audit_log_keep', part);
@@ -22,13 +25,13 @@ CREATE FUNCTION fence_partition(part text) RETURNS void
     END
     $$;
 
--- Which tables, by which column, and how long a partition is; `ahead`: how many are made before their time.
+-- The partitioned tables, the column, the length of a partition, and how many are created ahead.
 CREATE FUNCTION partitioned_tables() RETURNS TABLE (name text, by_column text, span text, ahead integer)
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
     AS $$ VALUES ('audit_log', 'occurred_at', 'year', 1), ('jobs', 'created_at', 'week', 2),
                  ('notifications', 'created_at', 'month', 2), ('webhook_deliveries', 'created_at', 'month', 2) $$;
 
--- A partition's end; null where it has none.
+-- A partition's end; null if it has none.
 CREATE FUNCTION partition_end(part regclass) RETURNS timestamptz
     LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -54,8 +57,11 @@ BEGIN
 END
 $$;
 
--- Make what is missing of the present and the next partitions; how many were made. Rows that came into the rest
--- meanwhile move into theirs, unless they are too many to be moved under a lock: then they stay until they expire.
+-- Create the missing ones of the current and next partitions; return how many. Rows that meanwhile came into the
+-- default partition move to theirs, unless they are too many to move under a lock; then they stay until they expire.
+--
+-- This and drop_partitions run as the owner, since only a table's owner changes its partitions. Names come from the
+-- list above, numbers from the caller. A call that cannot get a lock at once gives up, and is repeated later.
 CREATE FUNCTION make_partitions() RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -88,7 +94,7 @@ CREATE FUNCTION make_partitions() RETURNS integer
                 EXECUTE format('LOCK TABLE ONLY %I IN ACCESS EXCLUSIVE MODE', rest);
                 EXECUTE format('SELECT count(*) FROM (SELECT FROM %I WHERE %I >= %L AND %I < %L LIMIT %s) AS s',
                                rest, kind.by_column, since, kind.by_column, until, moved_most + 1) INTO stray;
-                CONTINUE WHEN stray > moved_most OR (stray > 0 AND kind.name = 'audit_log');  -- which nobody deletes from
+                CONTINUE WHEN stray > moved_most OR (stray > 0 AND kind.name = 'audit_log');  -- from which nothing is deleted
                 EXECUTE format('CREATE TABLE public.%I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', part, kind.name);
                 IF stray > 0 THEN
                     EXECUTE format('WITH moved AS (DELETE FROM %I WHERE %I >= %L AND %I < %L RETURNING *) INSERT INTO %I SELECT * FROM moved',
@@ -103,14 +109,14 @@ CREATE FUNCTION make_partitions() RETURNS integer
     END
     $$;
 
--- Drop the partitions of a table of which every row has had its days since it ended; how many went, and how many rows of
--- the rest, of which nothing can be dropped.
+-- Drop the partitions in which each row ended at least so many days ago, and delete such rows of the default partition.
+-- Return how many partitions and rows went.
 CREATE FUNCTION drop_partitions(kind text, days integer, most integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
     DECLARE
         kept  CONSTANT timestamptz := now() - make_interval(days => days);
-        needed CONSTANT text[] := CASE kind  -- rows that stay; each is found by an index
+        needed CONSTANT text[] := CASE kind  -- rows that stay; an index finds each
             WHEN 'jobs' THEN ARRAY['status IN (''pending'', ''queued'', ''running'')',
                                    'status IN (''completed'', ''failed'') AND finished_at >= $1']
             WHEN 'webhook_deliveries' THEN ARRAY['status = ''pending''', 'completed_at IS NOT NULL AND completed_at >= $1']
@@ -133,7 +139,7 @@ CREATE FUNCTION drop_partitions(kind text, days integer, most integer) RETURNS b
             WHERE i.inhparent = kind::regclass AND partition_end(i.inhrelid::regclass) < kept ORDER BY 1
         LOOP
             EXECUTE format(look, part, needed[1], needed[2]) INTO found USING kept;
-            CONTINUE WHEN found;  -- looked at before anybody has to wait
+            CONTINUE WHEN found;  -- checked before anybody has to wait
             EXECUTE format('LOCK TABLE ONLY %I, %s IN ACCESS EXCLUSIVE MODE', kind, part);
             EXECUTE format(look, part, needed[1], needed[2]) INTO found USING kept;
             CONTINUE WHEN found;

@@ -1,8 +1,9 @@
--- Retention
+-- What ends: evidence, persons, tenants. Evidence within its retention never goes.
 
--- As before, but that the newest full run of a workbook stays, too: histories, alerts and a deal's latest figures go by it.
+-- Runs past their retention that nothing needs: no report shows them, and a workbook that is there keeps its newest run
+-- and its newest full run, which histories and alerts read. This is the only place that says when evidence may go.
 CREATE VIEW expired_runs WITH (security_invoker = true) AS
-    WITH over AS MATERIALIZED (  -- first by their time, which leaves a few: the rest is asked of these alone
+    WITH over AS MATERIALIZED (  -- by time first, which leaves few
         SELECT r.tenant_id, r.id, r.workbook_id, r.executed_at, r.stream_key, r.partial,
                coalesce(p.effective_retention_until, t.evidence_until) AS until
         FROM compliance_runs r
@@ -20,8 +21,8 @@ CREATE VIEW expired_runs WITH (security_invoker = true) AS
 GRANT SELECT ON expired_runs TO cushion_service;
 GRANT SELECT ON expired_runs TO cushion_definer;
 
--- Of the caller's tenant: a person's own records go, and the token stands wherever the service wrote their e-mail. What
--- users wrote themselves (names, descriptions, notes, files) is the tenant's, and stays.
+-- In the caller's tenant: delete a person's own records, and put the token wherever the service wrote their e-mail.
+-- What users wrote themselves (names, descriptions, notes, files) belongs to the tenant and stays.
 CREATE FUNCTION erase_person(person uuid, email text, token text) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -37,7 +38,7 @@ CREATE FUNCTION erase_person(person uuid, email text, token text) RETURNS void
         DELETE FROM notifications WHERE user_id = person;
         DELETE FROM insight_sessions WHERE user_id = person;
         DELETE FROM insight_questions WHERE user_id = person;
-        -- Whoever made or reviewed a record; and what the service wrote into texts.
+        -- Columns that name who created or reviewed a record, and texts that the service wrote.
         FOR named IN
             SELECT c.oid::regclass AS tab, a.attname AS col, a.atttypid::regtype AS kind
             FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
@@ -74,8 +75,8 @@ CREATE FUNCTION erase_person(person uuid, email text, token text) RETURNS void
     END
     $$;
 
--- Of the caller's tenant, which must be cancelled: remove some rows of the first table that has any but evidence; how
--- many. 0: there are none left.
+-- In the caller's tenant, which must be cancelled: delete some rows of the first table that has any besides evidence.
+-- Return how many; 0: none are left.
 CREATE FUNCTION empty_tenant(most integer) RETURNS bigint
     LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -106,7 +107,7 @@ CREATE FUNCTION empty_tenant(most integer) RETURNS bigint
             IF gone > 0 THEN
                 RETURN gone;
             END IF;
-            -- What evidence needs is deleted as its users delete it: hidden, its bytes kept for as long as its runs.
+            -- Hide the workbooks that evidence needs, as their users do; their bytes stay as long as their runs.
             IF name = 'api_keys' THEN
                 UPDATE workbooks SET deleted_at = now() WHERE deleted_at IS NULL;
                 UPDATE blobs SET left_at = now() WHERE left_at IS NULL;
@@ -116,7 +117,7 @@ CREATE FUNCTION empty_tenant(most integer) RETURNS bigint
     END
     $$;
 
--- Of the caller's tenant, once nothing but evidence is left: nobody is named any more.
+-- In the caller's tenant, once only evidence is left: remove all names of persons.
 CREATE FUNCTION finish_tenant(floor_years integer) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -147,12 +148,12 @@ GRANT EXECUTE ON FUNCTION erase_person(uuid, text, text), empty_tenant(integer),
 GRANT CREATE ON SCHEMA public TO cushion_definer;
 SET LOCAL ROLE cushion_definer;
 
--- Only whose: each tenant's are removed in its own transaction, with their entries in its audit log.
+-- Only the tenants: the runs of each are deleted in its own transaction, with entries in its audit log.
 CREATE FUNCTION tenants_with_expired_runs(most integer) RETURNS TABLE (tenant_id uuid)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT DISTINCT e.tenant_id FROM expired_runs e LIMIT most $$;
 
--- Cancelled tenants whose grace is over, until nothing of them is left.
+-- Cancelled tenants past their grace period, without running jobs, of which something is left.
 CREATE FUNCTION ended_tenants(days integer, most integer) RETURNS TABLE (tenant_id uuid, is_emptied boolean)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -165,7 +166,7 @@ CREATE FUNCTION ended_tenants(days integer, most integer) RETURNS TABLE (tenant_
         ORDER BY t.cancelled_at LIMIT most
     $$;
 
--- Whatever the caller says, the chain stays for a year after its tenant.
+-- The audit chain stays for at least a year after its tenant.
 CREATE FUNCTION close_tenant(floor_years integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
@@ -175,6 +176,7 @@ CREATE FUNCTION close_tenant(floor_years integer) RETURNS void
         WHERE id = current_tenant() AND status = 'cancelled'
     $$;
 
+-- The last step, after the evidence is gone: delete the chain. The tenant's row stays, without its name.
 CREATE FUNCTION forget_tenant(most integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$

@@ -45,12 +45,15 @@ _QUERIES = (
     FROM pg_class c WHERE {_TABLES}
     """,
     f"""
-    SELECT format('column %s.%s %s %s null=%s collation=%s identity=%s generated=%s default=%s %s', relname,
-                  lpad(row_number() OVER (PARTITION BY c.oid ORDER BY attnum)::text, 2, '0'), attname,
-                  format_type(atttypid, atttypmod), NOT attnotnull, attcollation::regcollation,
-                  attidentity, attgenerated, pg_get_expr(adbin, adrelid), pg_temp.rights(attacl))
+    SELECT format('columns %s ', relname) || string_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod),
+               CASE WHEN attnotnull THEN 'not null' END,
+               CASE WHEN attcollation <> typcollation THEN 'collate ' || attcollation::regcollation END,
+               'identity ' || NULLIF(attidentity::text, ''), 'generated ' || NULLIF(attgenerated::text, ''),
+               'default ' || pg_get_expr(adbin, adrelid), 'rights ' || NULLIF(pg_temp.rights(attacl), '-')), '; '
+               ORDER BY attnum)
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND attnum > 0 AND NOT attisdropped
-    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = attnum WHERE {_TABLES}
+    JOIN pg_type t ON t.oid = atttypid
+    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = attnum WHERE {_TABLES} GROUP BY relname
     """,
     f"""
     SELECT format('constraint %s.%s %s', relname, conname, replace(pg_get_constraintdef(k.oid), ' NOT VALID', ''))
@@ -58,7 +61,9 @@ _QUERIES = (
     """,
     f"""
     SELECT format('index %s.%s %s', c.relname, i.relname, pg_get_indexdef(i.oid))
-    FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid WHERE {_TABLES}
+    FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
+    WHERE {_TABLES} AND x.indexrelid NOT IN (
+        SELECT conindid FROM pg_constraint WHERE contype IN ('p', 'u', 'x'))
     """,
     """
     SELECT format('policy %s.%s %s %s to=%s using=%s check=%s', tablename, policyname, permissive, cmd, roles, qual,
