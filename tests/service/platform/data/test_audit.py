@@ -15,10 +15,10 @@ import msgspec
 import psycopg
 import pytest
 
-from service.platform.context import Resources, Subject, Unit
 from service.platform.data.audit import START, Break, NoRecord, Record, breaks, chained, parse
 from service.platform.data.database import SERVICE_ROLE
 from service.platform.data.migrations import migrate
+from service.platform.unit.context import Resources, Subject, Unit
 from tests.conftest import Stack
 from tests.service.platform.conftest import Apart
 
