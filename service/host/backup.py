@@ -269,9 +269,9 @@ def verified(source: Path, name: str | None) -> tuple[Path, Manifest]:
     if manifest.format != FORMAT:
         raise BackupError(f"{folder} has the format {manifest.format}, which this version does not know")
     try:
-        migrations.check_known(manifest.migrations)
+        migrations.check_known(manifest.migrations, source=f"the backup {folder}")
     except migrations.MigrationError as error:
-        raise BackupError(f"{folder} cannot be restored by this version: {error}") from error
+        raise BackupError(str(error)) from error
     for file in manifest.files:
         path = folder / file.path
         if ".." in Path(file.path).parts or not path.is_file() or hash_path(path) != file.sha256:

@@ -67,10 +67,11 @@ def load_earlier() -> dict[str, str]:
     return {name: digest for digest, name in map(str.split, text.splitlines())}
 
 
-def check_known(names: Collection[str], *, behind: bool = False) -> None:
+def check_known(names: Collection[str], *, source: str = "the database", behind: bool = False) -> None:
     """Check that this version can bring a database with the migrations of these names up to date.
 
     Args:
+        source: what has them, for the message.
         behind: later migrations than this version's are fine, as they are while the next one is rolled out.
 
     Raises:
@@ -82,16 +83,16 @@ def check_known(names: Collection[str], *, behind: bool = False) -> None:
     if not load_earlier().keys().isdisjoint(unknown):
         first, last = min(load_earlier()), max(load_earlier())
         raise MigrationError(
-            f"the database has some of the early migrations ({first} to {last}), but not exactly these: bring it up to "
-            f"date with the last version that has {last}, then with this one, or begin with an empty database"
+            f"{source} has some of the early migrations ({first} to {last}), but not exactly these: open it with the "
+            f"last version that has {last}, which brings it up to date, then with this one"
         )
     if behind and unknown[0] > max(load_scripts()):
         for name in unknown:
             log.warning("database.ahead", migration=name)
         return
     raise MigrationError(
-        f"the database has the migration {unknown[-1]}, which this version does not know: use the version that applied "
-        "it, or a later one"
+        f"{source} has the migration {unknown[-1]}, which this version does not know: use the version that applied it, "
+        "or a later one"
     )
 
 
