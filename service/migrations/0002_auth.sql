@@ -22,6 +22,7 @@ GRANT SELECT, INSERT, UPDATE (id, name, slug, subscription_tier, status, setting
     ON tenants TO cushion_service;
 GRANT SELECT, UPDATE (name, slug, settings, updated_at, emptied_at, evidence_until) ON tenants TO cushion_definer;
 
+-- Write when the tenant was cancelled.
 CREATE FUNCTION note_cancellation() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp
     AS $$
     BEGIN
@@ -204,7 +205,7 @@ CREATE POLICY definer ON api_keys TO cushion_definer USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON api_keys TO cushion_service;
 GRANT SELECT, UPDATE (last_used_at, usage_count) ON api_keys TO cushion_definer;
 
--- These run as cushion_definer, which owns them.
+-- Logins, tokens and keys are looked up before any tenant is known, so these run as cushion_definer, which owns them.
 GRANT CREATE ON SCHEMA public TO cushion_definer;
 SET LOCAL ROLE cushion_definer;
 
@@ -348,6 +349,7 @@ CREATE FUNCTION tenants_named(wanted text) RETURNS TABLE (id uuid, slug text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$ SELECT t.id, t.slug FROM tenants t WHERE wanted IS NULL OR t.slug = wanted OR t.id::text = wanted ORDER BY t.slug $$;
 
+-- Old rows are deleted for all tenants, at most so many at a time, so that no statement takes long.
 CREATE FUNCTION forget_revocations(most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$

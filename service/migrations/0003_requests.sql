@@ -114,6 +114,7 @@ CREATE FUNCTION keep_tenant_usage(entries json)
         RETURNING kept.tenant_id, kept.month, kept.name, kept.amount
     $$;
 
+-- The same for API keys.
 CREATE FUNCTION keep_key_usage(entries json)
     RETURNS TABLE (id uuid, usage_count bigint)
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp

@@ -1,5 +1,6 @@
 -- Background jobs: the outbox and the record of all background work, and the dead letters of failed jobs.
 
+-- Wake the workers of a queue, at a new job and at the end of one, which makes room for the next.
 CREATE FUNCTION announce_job() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN PERFORM pg_notify('cushion_jobs', NEW.queue); RETURN NULL; END $$;
 

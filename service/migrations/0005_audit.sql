@@ -13,6 +13,7 @@ CREATE POLICY definer ON audit_heads TO cushion_definer USING (true);
 GRANT SELECT ON audit_heads TO cushion_service;
 GRANT SELECT, INSERT, UPDATE, DELETE ON audit_heads TO cushion_definer;
 
+-- Refuse statements that would write, change or remove entries past the functions of cushion_definer.
 CREATE FUNCTION keep_audit_log() RETURNS trigger LANGUAGE plpgsql
     AS $$
     BEGIN

@@ -1,4 +1,4 @@
--- What ends: evidence, persons, tenants. Evidence within its retention never goes.
+-- What ends: evidence past its retention, persons, tenants.
 
 -- Runs past their retention that nothing needs: no report shows them, and a workbook that is there keeps its newest run
 -- and its newest full run, which histories and alerts read. This is the only place that says when evidence may go.
