@@ -26,16 +26,29 @@ from tests.service.platform.conftest import Apart
 from tests.service.platform.data.schema import EXPECTED, schema_lines
 
 
-@pytest.fixture
-def first(stack: Stack) -> Iterator[str]:
-    """The owner's URL of a database with the first schema and no later migration."""
+def create(stack: Stack, template: str = "template1") -> tuple[str, str]:
+    """Create a database and return its name and its owner's URL."""
     name = f"migrated_{uuid4().hex[:12]}"
-    stack.sql(f"CREATE DATABASE {name}")
-    url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
+    stack.sql(f"CREATE DATABASE {name} TEMPLATE {template}")
+    return name, urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
+
+
+@pytest.fixture(scope="module")
+def template(stack: Stack) -> Iterator[str]:
+    """The name of a database with the first schema and no later migration, to be copied."""
+    name, url = create(stack)
     with pytest.MonkeyPatch.context() as patch:
         scripts = {name: script for name, script in load_scripts().items() if name <= FIRST_SCHEMA_END}
         patch.setattr(migrations, "load_scripts", lambda: scripts)
         assert migrate(url) == len(scripts)
+    yield name
+    stack.sql(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def first(stack: Stack, template: str) -> Iterator[str]:
+    """The owner's URL of a database with the first schema."""
+    name, url = create(stack, template)
     yield url
     stack.sql(f"DROP DATABASE {name} WITH (FORCE)")
 
