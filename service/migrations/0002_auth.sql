@@ -224,7 +224,9 @@ CREATE FUNCTION find_login(wanted text, at bytea)
 CREATE FUNCTION find_invitation(wanted bytea)
     RETURNS TABLE (tenant_id uuid, invitation_id uuid, user_id uuid, expires_at timestamptz, accepted_at timestamptz)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
-    AS $$ SELECT i.tenant_id, i.id, i.user_id, i.expires_at, i.accepted_at FROM invitations i WHERE i.token_hash = wanted $$;
+    AS $$
+        SELECT i.tenant_id, i.id, i.user_id, i.expires_at, i.accepted_at FROM invitations i WHERE i.token_hash = wanted
+    $$;
 
 CREATE FUNCTION find_password_reset(wanted bytea)
     RETURNS TABLE (tenant_id uuid, id uuid, user_id uuid, expires_at timestamptz, used_at timestamptz)
@@ -347,15 +349,18 @@ CREATE FUNCTION slugs_beginning(beginning text, most integer) RETURNS SETOF text
 -- Tenants by slug or identifier, or all of them, for the deployment's commands.
 CREATE FUNCTION tenants_named(wanted text) RETURNS TABLE (id uuid, slug text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
-    AS $$ SELECT t.id, t.slug FROM tenants t WHERE wanted IS NULL OR t.slug = wanted OR t.id::text = wanted ORDER BY t.slug $$;
+    AS $$
+        SELECT t.id, t.slug FROM tenants t
+        WHERE wanted IS NULL OR t.slug = wanted OR t.id::text = wanted ORDER BY t.slug
+    $$;
 
 -- Old rows are deleted for all tenants, at most so many at a time, so that no statement takes long.
 CREATE FUNCTION forget_revocations(most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
         WITH gone AS (
-            DELETE FROM revocations
-            WHERE ctid = ANY (ARRAY(SELECT ctid FROM revocations WHERE expires_at < now() - interval '1 hour' LIMIT most))
+            DELETE FROM revocations WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM revocations WHERE expires_at < now() - interval '1 hour' LIMIT most))
             RETURNING 1
         )
         SELECT count(*) FROM gone
@@ -366,7 +371,8 @@ CREATE FUNCTION forget_sessions(most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
         WITH gone AS (
-            DELETE FROM sessions WHERE ctid = ANY (ARRAY(SELECT ctid FROM sessions WHERE expires_at < now() - interval '1 day' LIMIT most))
+            DELETE FROM sessions WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM sessions WHERE expires_at < now() - interval '1 day' LIMIT most))
             RETURNING 1
         )
         SELECT count(*) FROM gone
@@ -376,7 +382,8 @@ CREATE FUNCTION forget_password_resets(most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
         WITH gone AS (
-            DELETE FROM password_resets WHERE ctid = ANY (ARRAY(SELECT ctid FROM password_resets WHERE expires_at < now() - interval '1 day' LIMIT most))
+            DELETE FROM password_resets WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM password_resets WHERE expires_at < now() - interval '1 day' LIMIT most))
             RETURNING 1
         )
         SELECT count(*) FROM gone

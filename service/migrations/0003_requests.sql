@@ -142,7 +142,8 @@ CREATE FUNCTION forget_idempotency_keys(most integer) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
     AS $$
         WITH gone AS (
-            DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency_keys WHERE expires_at < now() LIMIT most))
+            DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM idempotency_keys WHERE expires_at < now() LIMIT most))
             RETURNING 1
         )
         SELECT count(*) FROM gone

@@ -101,7 +101,8 @@ CREATE FUNCTION claim_jobs(most integer, lease_seconds integer, of_each integer)
                 GROUP BY j.tenant_id, j.queue
             ), waiting AS (
                 SELECT w.tenant_id, w.queue
-                FROM (SELECT DISTINCT j.tenant_id, j.queue FROM jobs j WHERE j.status = 'pending' AND j.ready_at <= now()) AS w
+                FROM (SELECT DISTINCT j.tenant_id, j.queue FROM jobs j
+                      WHERE j.status = 'pending' AND j.ready_at <= now()) AS w
                 JOIN tenants t ON t.id = w.tenant_id WHERE t.status <> 'cancelled'
             ), chosen AS (
                 SELECT first.tenant_id, first.id
@@ -180,7 +181,8 @@ CREATE FUNCTION queue_figures()
                count(*) FILTER (WHERE j.status <> 'running' AND j.ready_at <= now()),
                count(*) FILTER (WHERE j.status <> 'running' AND j.ready_at > now()),
                count(*) FILTER (WHERE j.status = 'running'),
-               coalesce(extract(epoch FROM now() - min(j.ready_at) FILTER (WHERE j.status <> 'running' AND j.ready_at <= now())), 0)
+               coalesce(extract(epoch FROM now() - min(j.ready_at)
+                                FILTER (WHERE j.status <> 'running' AND j.ready_at <= now())), 0)
         FROM jobs j WHERE j.status IN ('pending', 'queued', 'running') GROUP BY j.queue
     $$;
 

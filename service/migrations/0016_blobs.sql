@@ -91,7 +91,9 @@ CREATE FUNCTION give_up_blob(wanted text) RETURNS TABLE (kind text, id text, nam
         )
         SELECT 'workbook', book.id::text, book.name, book.error_message FROM book
         UNION ALL SELECT 'tape', tape.id, tape.file_name, tape.error_message FROM tape
-        UNION ALL SELECT 'document', document.id::text, document.name, 'The stored bytes of the document are damaged.' FROM document
+        UNION ALL
+        SELECT 'document', document.id::text, document.name, 'The stored bytes of the document are damaged.'
+        FROM document
     $$;
 
 REVOKE ALL ON FUNCTION stored_bytes(), give_up_blob(text) FROM PUBLIC;
