@@ -141,7 +141,7 @@ def schema_lines(connection: psycopg.Connection[Any]) -> list[str]:
 
 
 def _without_comments(body: str) -> str:
-    return re.sub(r"--[^\n]*", "", body)
+    return re.sub(r"\(\s+", "(", re.sub(r"--[^\n]*", "", body))
 
 
 def _partitions(connection: psycopg.Connection[Any]) -> list[str]:
