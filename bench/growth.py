@@ -72,7 +72,7 @@ def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
 
 # In a child
 
-_held: list[Growing] = []
+growings: list[Growing] = []
 
 
 def _made(make: Make, least: int, rows: int, folder: Path) -> int:
@@ -81,7 +81,7 @@ def _made(make: Make, least: int, rows: int, folder: Path) -> int:
     small.mkdir()
     make(least, small).work()  # modules and tables that come with the first call are no matter of rows
     own = make(rows, folder)
-    _held.append(own)
+    growings.append(own)
     if own.renew is not None:
         own.renew()
     ctypes.CDLL(None).malloc_trim(0)  # or the work would find room in what the making of the data left behind
@@ -101,5 +101,5 @@ def _status_bytes(name: str) -> int:
 
 
 def _timed(calls: int) -> list[float]:
-    (own,) = _held
+    (own,) = growings
     return timed_in_turn({OURS: Work(own.work)}, repeats=calls, warm=0, before=own.renew)[OURS]

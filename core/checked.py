@@ -71,8 +71,8 @@ def _plain(function: Callable[..., Any]) -> tuple[tuple[type | None, ...], dict[
     given; None, and no entry, for a parameter that states more than a class."""
     found, types = _stated(function)
     known = [
-        (one, kind if (kind := types.get(one.name)) in (str, bool) or _is_ours(kind) else None)
-        for one in found.parameters.values()
+        (parameter, kind if (kind := types.get(parameter.name)) in (str, bool) or _is_ours(kind) else None)
+        for parameter in found.parameters.values()
     ]
     by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     placed = [(one, kind) for one, kind in known if one.kind in by_place]
@@ -124,7 +124,7 @@ def refuse(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 def _fits(value: Any, kind: Any) -> bool:
     origin = get_origin(kind)
     if origin in (Union, UnionType):
-        return any(_fits(value, one) for one in get_args(kind))
+        return any(_fits(value, arg) for arg in get_args(kind))
     if origin is Literal:
         return any(type(value) is type(one) and value == one for one in get_args(kind))
     if kind is None:
@@ -148,7 +148,7 @@ def _fits(value: Any, kind: Any) -> bool:
 def _words(kind: Any) -> list[str]:
     origin = get_origin(kind)
     if origin in (Union, UnionType):
-        return [word for one in get_args(kind) for word in _words(one)]
+        return [word for arg in get_args(kind) for word in _words(arg)]
     if origin is Literal:
         return [repr(one) for one in get_args(kind)]
     inside = get_args(kind) if origin in (*_LISTS, tuple) else ()

@@ -405,9 +405,9 @@ class Member:
 
     def key(self, *scopes: str) -> Member:
         """An API key of this tenant."""
-        made = self.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": list(scopes)})
-        assert made.status_code == 201, made.text
-        client = httpx.Client(base_url=self.http.base_url, headers={"X-API-Key": made.json()["key"]}, timeout=60)
+        response = self.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": list(scopes)})
+        assert response.status_code == 201, response.text
+        client = httpx.Client(base_url=self.http.base_url, headers={"X-API-Key": response.json()["key"]}, timeout=60)
         return Member(client, {}, self.email, self.tenant_id, self.user_id)
 
 

@@ -338,7 +338,7 @@ def _given_up(owner: Member, workbook_id: str) -> str:
     """A task that failed for good: telling an alert where nobody listens; the identifier of its dead letter."""
     channel = {"type": "webhook", "config": {"url": NOBODY, "retry_count": 0}}
     body = ALERT | {"name": "Unheard", "enabled": True, "workbook_id": workbook_id, "channels": [channel]}
-    before = {one["dlq_id"] for one in _dead_letters(owner)}
+    before = {dead_letter["dlq_id"] for dead_letter in _dead_letters(owner)}
     alert = owner.post("/api/v1/alerts/configure", json=body)
     assert alert.status_code == 201, alert.text
     assert owner.post("/api/v1/compliance/run", json={"workbook_id": workbook_id}).status_code == 200

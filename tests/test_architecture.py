@@ -392,7 +392,7 @@ def portfolio_ties() -> Iterator[tuple[str, str, str]]:
 def test_the_rooms_of_the_portfolio_stand_in_order() -> None:
     rooms = {path.relative_to(PORTFOLIO).parts[0] for path in PORTFOLIO_FILES if path.parent != PORTFOLIO}
     assert rooms == set(PORTFOLIO_ROOMS)
-    ties = [one for one in portfolio_ties() if one[1]]
+    ties = [portfolio_tie for portfolio_tie in portfolio_ties() if portfolio_tie[1]]
     assert len(ties) > 100, "few imports were found: does this test read them?"
     floors = {room: floor for floor, room in enumerate(PORTFOLIO_ROOMS)}
     up = [
@@ -596,9 +596,9 @@ def test_an_area_imports_its_own_and_what_stands_below(path: Path) -> None:
         other, their_room = steps[1], room_of(steps[2]) if len(steps) > 2 else ""
         if other == area:
             if room == "schema":
-                assert their_room == "schema", f"schema stands below its area: {imported}"
+                assert their_room in ("", "schema"), f"schema stands below its area: {imported}"
             if room == "store":
-                assert their_room in ("schema", "store"), f"store knows its schema: {imported}"
+                assert their_room in ("", "schema", "store"), f"store knows its schema: {imported}"
             continue
         assert AREAS[other] < AREAS[area], f"{area} imports {other}, which does not stand below it"
         lent = ("", "schema") if room in ("schema", "store", "routes") else ("", "schema", "shared")
@@ -687,9 +687,9 @@ def docstring_of(text: str) -> str | None:
 def test_a_file_opens_with_what_it_is_for(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if text.strip() or path.name != "__init__.py":
-        told = docstring_of(text)
-        assert told, "no docstring"
-        assert told.splitlines()[0].endswith((".", ":")), told.splitlines()[0]
+        docstring = docstring_of(text)
+        assert docstring, "no docstring"
+        assert docstring.splitlines()[0].endswith((".", ":")), docstring.splitlines()[0]
 
 
 @each([path for path in SOURCES if path in AREA_FILES or path.is_relative_to(ROOT / "service" / "platform")])

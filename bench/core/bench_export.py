@@ -69,7 +69,7 @@ def check(book: Workbook, order: ExportOrder, folder: Path) -> None:
     again.set("Holdings", "J7", 1.0)
     again.recalculate()
     assert again.value("Control", "B4") == "CHECK"
-    assert "J7" in [one.cell for one in verify(path, {"": KEY}, record, book=again).diffs]
+    assert "J7" in [diff.cell for diff in verify(path, {"": KEY}, record, book=again).diffs]
 
 
 @contextmanager

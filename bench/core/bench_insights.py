@@ -51,9 +51,9 @@ def deal(loans: int) -> Subject:
     return Subject(name="A deal", portfolio=portfolio(now, slice(0, loans - 5), made.deal), previous=before)
 
 
-def check(subject: Subject, found: list[Insight]) -> None:
+def check(subject: Subject, insights: list[Insight]) -> None:
     """What the insights print against the columns."""
-    told = {one.key: {figure.name: figure.value for figure in one.figures} for one in found}
+    told = {one.key: {figure.name: figure.value for figure in one.figures} for one in insights}
     portfolio = subject.portfolio
     par, price = portfolio.numbers["par_value"], portfolio.numbers["price"]
     performing = ~portfolio.defaulted() & np.isfinite(price)

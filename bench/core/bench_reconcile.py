@@ -301,10 +301,10 @@ def in_datacompy(tape: Any, book: Any) -> int:
 def check(ours: Reconciliation, counts: dict[str, int], issues: pl.DataFrame) -> None:
     """Pairs by stage and issues by field and severity must be the same."""
     assert ours.stages == {**counts, "borrower_name": 0}, (ours.stages, counts)
-    told = Counter((issue.field_name, SEVERITY[issue.severity]) for issue in ours.issues)
+    counter = Counter((issue.field_name, SEVERITY[issue.severity]) for issue in ours.issues)
     theirs = Counter(issues.select("field", "severity").iter_rows())
-    assert told == theirs, (told, theirs)
-    assert {field for field, _ in told} >= {"par_value", "price", "rating_agency_a", "spread", "missing_loan"}
+    assert counter == theirs, (counter, theirs)
+    assert {field for field, _ in counter} >= {"par_value", "price", "rating_agency_a", "spread", "missing_loan"}
     assert set(ours.not_compared) == set(), ours.not_compared
     assert len(RULES) == 9
 

@@ -101,7 +101,7 @@ def peer(sheet: Sheet, rows: range) -> Iterator[tuple[int, int]]:
             if (
                 EMAIL.search(text)
                 or SSN.search(text)
-                or any(iban.is_valid(found[0]) for found in IBAN.finditer(text))
+                or any(iban.is_valid(match[0]) for match in IBAN.finditer(text))
                 or any(luhn.is_valid(re.sub(r"\D", "", found[0])) for found in CARD.finditer(text))
                 or any(True for _ in phonenumbers.PhoneNumberMatcher(text, "US"))
             ):

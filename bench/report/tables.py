@@ -66,13 +66,13 @@ def _line(row: BenchmarkRow) -> Sequence[str]:
 
 def growth(run: BenchmarkRun) -> str:
     """Time and memory over the rows, with the exponent of each: the slope between logarithms, 1 where it is linear."""
-    found = [row.extra_info for row in run.ours if row.extra_info.rows]
-    if not found:
+    extra_infos = [row.extra_info for row in run.ours if row.extra_info.rows]
+    if not extra_infos:
         return ""
-    sizes = found[0].rows
-    assert all(told.rows == sizes for told in found), "questions about growth have other sizes"
+    sizes = extra_infos[0].rows
+    assert all(told.rows == sizes for told in extra_infos), "questions about growth have other sizes"
     lines = []
-    for told in found:
+    for told in extra_infos:
         pairs = zip(told.seconds_by_rows, told.peak_bytes_by_rows, strict=True)
         cells = [f"{time(seconds)}, {peak / 1e6:,.0f} MB" for seconds, peak in pairs]
         lines.append((told.question, *cells, f"{told.time_exponent:.2f}", f"{told.memory_exponent:.2f}"))

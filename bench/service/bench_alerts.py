@@ -139,7 +139,7 @@ def _run(
     connection: psycopg.Connection[Any], tenant: UUID, book: UUID, results: Results, ago: timedelta = timedelta()
 ) -> UUID:
     run_id = uuid4()
-    figures = {one.test_id: {"value": one.current_value, "status": one.status} for one in results}
+    figures = {result.test_id: {"value": result.current_value, "status": result.status} for result in results}
     row = {
         "tenant_id": tenant, "id": run_id, "workbook_id": book, "test_suite": "enhanced", "status": "completed",
         "summary": results.summary, "results": list(results), "skipped": results.skipped, "execution_time_ms": 1.0,

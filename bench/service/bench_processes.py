@@ -90,14 +90,14 @@ def _borne() -> Iterator[Borne]:
         prepared(one_url, deals=DEALS) as one_deals,
     ):
         services = {OURS: Served(two_url, two_deals, 2), ONE: Served(one_url, one_deals, 1)}
-        found: Borne = {request: {name: [] for name in services} for request in MIXES}
-        for request, rounds in found.items():
+        borne: Borne = {request: {name: [] for name in services} for request in MIXES}
+        for request, rounds in borne.items():
             for served in services.values():
                 served.bear(request, 1)  # opens connections, fills caches
             for _ in range(ROUNDS):
                 for name, served in services.items():
                     rounds[name].append(served.bear(request, SECONDS))
-        yield found
+        yield borne
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def metric_test(
         skipped: identifiers of the run's skipped tests. A skipped one is the metric where it is the only candidate or
             the lowest class: its figure is then unknown, and that of another class would not stand in for it.
     """
-    ran, left = {one.test_id: one.current_value for one in results}, set(skipped)
+    ran, left = {result.test_id: result.current_value for result in results}, set(skipped)
     every = [*ran, *(test_id for test_id in left if test_id not in ran)]
     if metric in every or suite != DEAL_SUITE or definition is None:
         return metric if metric in every else None

@@ -77,18 +77,18 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
 
 def ties_of(fact: Fact, ours: Ours) -> frozenset[Part]:
     """The parts of a printed figure that are ours: each amount to the cent, the value to its last digit."""
-    found: set[Part] = set()
+    parts: set[Part] = set()
     if fact.value is not None and abs(ours.value - fact.value) <= fact.tolerance:
-        found.add("value")
+        parts.add("value")
     fact = _without_repetition(fact)
     numerator = None if fact.value is None else _in_printed_scale(fact, ours)
     if numerator is None:
-        return frozenset(found)
+        return frozenset(parts)
     if fact.numerator is not None and _is_cent(fact.numerator, numerator):
-        found.add("numerator")
+        parts.add("numerator")
     if fact.denominator is not None and ours.denominator is not None and _is_cent(fact.denominator, ours.denominator):
-        found.add("denominator")
-    return frozenset(found)
+        parts.add("denominator")
+    return frozenset(parts)
 
 
 def _other_part(fact: Fact, ours: Ours) -> Part | None:

@@ -74,9 +74,9 @@ def tests_of(definition: Definition) -> tuple[Test, ...]:
 
 def test_named(definition: Definition, test_id: str) -> Test | None:
     """The test of a definition with this id, those among them that a ready-made one has by the classes of a file."""
-    found = next((one for one in tests_of(definition) if one.test_id == test_id), None)
-    if found is not None or not definition.standard:
-        return found
+    test = next((one for one in tests_of(definition) if one.test_id == test_id), None)
+    if test is not None or not definition.standard:
+        return test
     by_class = class_test_named(test_id)
     return None if by_class is None else _row(by_class, frozenset())
 

@@ -195,7 +195,8 @@ class Doubter:
         if not self._is_plain and (theirs is None or not theirs.is_to_the_cent):
             found += self._inherited(case.test)
         found += [
-            Doubt("blank_inputs", f"{one.pct:.2f} % of par has {one.what}", self._cells([one.input])) for one in lacks
+            Doubt("blank_inputs", f"{lack.pct:.2f} % of par has {lack.what}", self._cells([lack.input]))
+            for lack in lacks
         ]
         found += self._of_warnings(case.test, {one.input for one in lacks})
         if not self._is_plain:

@@ -79,7 +79,7 @@ def changes(before: Portfolio, after: Portfolio) -> Changes:
     loans = sorted(
         map(_loan, by_loan.values()), key=lambda one: (_ORDER.index(one.kind), -abs(one.par_change), one.borrower_name)
     )
-    par = {kind: sum(one.par_change for one in loans if one.kind == kind) for kind in _ORDER}
+    par = {kind: sum(loan.par_change for loan in loans if loan.kind == kind) for kind in _ORDER}
     return Changes(
         loans_before=found.summary.matched + found.summary.unmatched_trustee,
         loans_after=found.summary.matched + found.summary.unmatched_internal,
@@ -96,7 +96,7 @@ def changes(before: Portfolio, after: Portfolio) -> Changes:
 
 
 def _loan(issues: list[Issue]) -> LoanChange:
-    issues.sort(key=lambda one: FIELD_CODE[one.field_name])
+    issues.sort(key=lambda issue: FIELD_CODE[issue.field_name])
     first = issues[0]
     kind = _KINDS[first.issue_type]
     fields = [FieldChange(one.field_name, one.trustee_value, one.internal_value) for one in issues]
@@ -105,7 +105,7 @@ def _loan(issues: list[Issue]) -> LoanChange:
     elif kind == "out":
         par = -_number(first.trustee_value)
     else:
-        par = sum(_number(one.after) - _number(one.before) for one in fields if one.field == "par_value")
+        par = sum(_number(field.after) - _number(field.before) for field in fields if field.field == "par_value")
     return LoanChange(
         kind=kind,
         borrower_name=first.borrower_name,

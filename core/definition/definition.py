@@ -93,7 +93,9 @@ def _index(given: str) -> str:
     """The name of a reference rate as the loans have it, such as EURIBOR-3M."""
     name = index_name(given.replace("_", " "))
     family = name.partition("-")[0]
-    if not any(family == one or family.endswith(f" {one}") for one in FLOATING_INDEXES):
+    if not any(
+        family == floating_index or family.endswith(f" {floating_index}") for floating_index in FLOATING_INDEXES
+    ):
         raise ValueError(f"is no reference rate: family and tenor such as EURIBOR_3M, of {', '.join(FLOATING_INDEXES)}")
     return name
 

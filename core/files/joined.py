@@ -54,7 +54,7 @@ class Joined:
             columns = sheet.columns
             if not is_same:
                 shift = DAYS_BETWEEN_SYSTEMS if book.date_1904 else 0
-                columns = tuple(None if one is None else _moved(one, formats, shift) for one in columns)
+                columns = tuple(None if column is None else _moved(column, formats, shift) for column in columns)
             self._sheets.append(
                 replace(
                     sheet,

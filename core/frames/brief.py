@@ -116,7 +116,7 @@ def missing(what: str, name: object, names: Iterable[str], *, because: str = "")
     folded = {one[:100].casefold(): one for one in reversed(known)}
     if isinstance(name, str):
         asked = name[:100].casefold()
-        near = [folded[one] for one in get_close_matches(asked, folded, n=3, cutoff=0.6)]
+        near = [folded[close_match] for close_match in get_close_matches(asked, folded, n=3, cutoff=0.6)]
         near += [one for key, one in folded.items() if asked and asked in key and one not in near][: 3 - len(near)]
         if near:
             return Missing(f"{told}; near: {', '.join(map(value_shown, near))}")

@@ -457,8 +457,8 @@ def _columns(tensors: dict[str, NDArray[Any]]) -> tuple[Column | None, ...]:
             continue
         own, cut = slice(run, run + count), slice(bounds[run], bounds[run + count])
         kinds, numbers, codes, formats = (tensors[name][cut] for name in ("kinds", "numbers", "codes", "formats"))
-        held = Column(int(starts[run]), kinds, numbers, codes, formats)
-        columns.append(held if count == 1 else GappedColumn(held, starts[own], lengths[own]))
+        column = Column(int(starts[run]), kinds, numbers, codes, formats)
+        columns.append(column if count == 1 else GappedColumn(column, starts[own], lengths[own]))
         run += count
     return tuple(columns)
 

@@ -154,7 +154,7 @@ def _balances(portfolio: Portfolio) -> Iterator[tuple[float, str]]:
         if fact.value and isfinite(fact.value):
             yield fact.value, fact.place
     accounts = [fact for fact in portfolio.facts.of("account") if fact.value and isfinite(fact.value)]
-    for fact in sorted(accounts, key=lambda one: one.subject is None or one.subject.measure != "principal"):
+    for fact in sorted(accounts, key=lambda account: account.subject is None or account.subject.measure != "principal"):
         yield fact.value or 0.0, fact.place
 
 

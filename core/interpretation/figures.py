@@ -170,6 +170,6 @@ def with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str, 
         return base
     name = notes.classes[int(tested[-1])]
     junior, classes = letter_of(name) or name, [one["name"] for one in base.get("classes", ())]
-    if classes and not any(junior == one or junior in one.split("/") for one in classes):
+    if classes and not any(junior == note_class or junior in note_class.split("/") for note_class in classes):
         return base  # the definition's own classes do not have it
     return {**base, "reinvestment_oc": {"class": junior, "trigger": published.trigger}}

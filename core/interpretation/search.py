@@ -57,7 +57,7 @@ _PAR_VALUE: Final = (
 
 GROUPS: Final = (
     Group(("principal_cash", "denominator", *_PAR_VALUE[:2]), (*_OC, "warr"), with_shares=True),
-    *(Group((f"rating_columns_{one}", f"masked_{one}"), _RATED, agency=one) for one in AGENCIES),
+    *(Group((f"rating_columns_{agency}", f"masked_{agency}"), _RATED, agency=agency) for agency in AGENCIES),
     Group(("principal_cash", *_PAR_VALUE), (*_OC, "warr"), with_shares=True),
     Group(("industry",), ("industry", "diversity", "share")),
     Group(("families",), ("obligor", "top_obligors", "diversity")),
@@ -164,10 +164,10 @@ class Search:
         """The candidates of a choice that give other sums, the one that is used first."""
         if choice not in self.readings:
             return ()
-        found: dict[object, Candidate] = {}
+        candidates: dict[object, Candidate] = {}
         for one in (used[choice], *self.readings[choice]):
-            found.setdefault(_sums(self.evidence.pool({**used, choice: one}), choice), one)
-        return tuple(found.values())
+            candidates.setdefault(_sums(self.evidence.pool({**used, choice: one}), choice), one)
+        return tuple(candidates.values())
 
     def _drop_unproved(
         self, best: dict[str, Candidate], used: dict[str, Candidate], listed: Mapping[str, Sequence[Candidate]]

@@ -142,13 +142,13 @@ def _owners_read(engine: Engine, region: Region, low: int, high: int) -> Iterabl
 
 def _marked(graph: Graph) -> Rows:
     """The rows that wait, without data tables, whose values are tried when all else stands."""
-    found: Rows = {}
+    rows: Rows = {}
     for region in graph.waiting:
         if region.dirty and region.shape.data_table is None:
-            found[region] = np.zeros(1 if region.fills else region.last - region.first + 1, np.bool_)
+            rows[region] = np.zeros(1 if region.fills else region.last - region.first + 1, np.bool_)
             for low, high in region.waiting_rows():
-                found[region][low - region.first : high + 1 - region.first] = True
-    return found
+                rows[region][low - region.first : high + 1 - region.first] = True
+    return rows
 
 
 def _forget_marks(graph: Graph) -> None:

@@ -236,9 +236,9 @@ class After(Pool):
         )
         unpriced = bucket.unpriced - int(gone[4].sum()) + int(come[4].sum())
         moved = [
-            (one, sign * amount, sign * haircut)
+            (row, sign * amount, sign * haircut)
             for rows, sign in ((gone, -1.0), (come, 1.0))
-            for one, amount, haircut in zip(
+            for row, amount, haircut in zip(
                 rows[1].tolist(), rows[2].tolist(), haircut_of(*rows[1:4]).tolist(), strict=True
             )
         ]

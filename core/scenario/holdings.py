@@ -213,14 +213,14 @@ class _Run:
         if field != "loanx_id":
             return []
         names = index.names.values
-        found = [place for place in sorted(index.prints.of(written)) if may_be_one(written, names[place])]
-        if len(found) > 1:
-            raise TradeError(at, f"LoanX id {written} may be {' or '.join(names[place] for place in found)}")
-        rows = [row for place in found for row in index.rows(place)]
+        places = [place for place in sorted(index.prints.of(written)) if may_be_one(written, names[place])]
+        if len(places) > 1:
+            raise TradeError(at, f"LoanX id {written} may be {' or '.join(names[place] for place in places)}")
+        rows = [row for place in places for row in index.rows(place)]
         if not rows or (loan.key and not set(rows) <= set(self._rows_of(loan.key))):
             return []
-        sure = "" if is_told(written, names[found[0]]) else ", which may be another loan"
-        self._warn("trade_match", at, f"means {names[found[0]]} by LoanX id {written}{sure}")
+        sure = "" if is_told(written, names[places[0]]) else ", which may be another loan"
+        self._warn("trade_match", at, f"means {names[places[0]]} by LoanX id {written}{sure}")
         return rows
 
     def _rows_of(self, key: str) -> list[int]:
@@ -382,16 +382,16 @@ class _Run:
             )
 
 
-def _follow(loan: Loan, other: Loan) -> None:
+def _follow(loan: Loan, other_loan: Loan) -> None:
     """Fill what a lot does not state from an earlier one."""
-    loan.numbers = {name: its for name, its in other.numbers.items() if name not in SUMMED} | loan.numbers
-    loan.texts = other.texts | loan.texts
-    loan.flags = other.flags | loan.flags
-    for name, found in other.ranks.items():
-        if loan.texts.get(name) == other.texts.get(name):
-            loan.ranks.setdefault(name, found)
-    loan.lien = other.lien if loan.lien is None else loan.lien
-    loan.key = loan.key or other.key
+    loan.numbers = {name: its for name, its in other_loan.numbers.items() if name not in SUMMED} | loan.numbers
+    loan.texts = other_loan.texts | loan.texts
+    loan.flags = other_loan.flags | loan.flags
+    for name, rank in other_loan.ranks.items():
+        if loan.texts.get(name) == other_loan.texts.get(name):
+            loan.ranks.setdefault(name, rank)
+    loan.lien = other_loan.lien if loan.lien is None else loan.lien
+    loan.key = loan.key or other_loan.key
 
 
 def _named(loan: Loan) -> str:

@@ -172,16 +172,16 @@ def optimize(
     )
 
 
-def after(simulator: Simulator, made: Sequence[Trade]) -> Simulator:
+def after(simulator: Simulator, trades: Sequence[Trade]) -> Simulator:
     """The portfolio with trades made, under the same suite.
 
     Raises:
         TradeError: one of them cannot be made.
     """
-    if not made:
+    if not trades:
         return simulator
     holdings = simulator.holdings
-    return Simulator(changed(holdings, holdings.traded(made)), simulator.suite, **simulator.options)
+    return Simulator(changed(holdings, holdings.traded(trades)), simulator.suite, **simulator.options)
 
 
 class _Candidate(NamedTuple):
@@ -287,7 +287,11 @@ class _Search:
 
     def _pairs(self) -> list[tuple[int, int]]:
         """Candidates that are a sale and a purchase of one loan."""
-        sold = {_named(one.trade): at for at, one in enumerate(self.candidates) if one.trade.trade_type == "sell"}
+        sold = {
+            _named(candidate.trade): at
+            for at, candidate in enumerate(self.candidates)
+            if candidate.trade.trade_type == "sell"
+        }
         return [
             (sold[_named(one.trade)], at)
             for at, one in enumerate(self.candidates)
@@ -457,7 +461,9 @@ class _Search:
     def _broken_by(self, point: _Point) -> list[TestResult]:
         return [
             result
-            for at, result in zip((self.tests.index(one.test_id) for one in point.results), point.results, strict=True)
+            for at, result in zip(
+                (self.tests.index(result.test_id) for result in point.results), point.results, strict=True
+            )
             if self._is_broken(at, result, point.cushion[at])
         ]
 
@@ -470,7 +476,8 @@ class _Search:
 
         rules, count, tests = self.constraints, len(self.candidates), len(self.tests)
         most, least = (
-            np.array([getattr(one, name) for one in self.candidates]) / MILLION for name in ("most", "least")
+            np.array([getattr(candidate, name) for candidate in self.candidates]) / MILLION
+            for name in ("most", "least")
         )
         most = np.where(self.is_measured, most, 0.0)
         one, none = sparse.identity(count, format="csr"), sparse.csr_matrix((count, tests))
@@ -567,9 +574,9 @@ class _Search:
             yield rest
             if self.candidates[at].least <= floor(amount / 2) > 0:
                 yield rest | {at: float(floor(amount / 2))}
-        for at, one in enumerate(self.candidates):
+        for at, candidate in enumerate(self.candidates):
             if at not in amounts:
-                yield amounts | {at: one.most}
+                yield amounts | {at: candidate.most}
 
     def _paired(self, point: _Point, ranked: Sequence[int]) -> Iterable[dict[int, float]]:
         """With a sale and a purchase that help most alone, the purchase of as much as there is cash for."""

@@ -119,7 +119,7 @@ ENTITIES = {"api_key": "API key"}
 PASSIVE = "{entity}{name} was {verb}{by}"
 
 
-def told(seen: Occurrence) -> ActivityItem:
+def to_item(seen: Occurrence) -> ActivityItem:
     """An item of the feed, with its sentence."""
     entity, _, verb = seen.action.partition(".")
     who = seen.user_email and (f"An API key of {seen.user_email}" if seen.api_key_id else seen.user_email)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, told
+from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, to_item
 from service.platform.data.audit_filter import CONDITIONS, AuditFilter
 from service.platform.unit.context import Context
-from service.platform.unit.listing import rows_of
+from service.platform.unit.listing import fetch_slice
 
 _SEEN = """
     id, action, resource_type AS entity_type, resource_id AS entity_id, resource_name AS entity_name,
@@ -16,15 +16,14 @@ _SEEN = """
 
 async def feed(ctx: Context, asked: AuditFilter, query: ActivityQuery) -> ActivityFeed:
     """A part of the feed, the newest first."""
-    seen, total = await rows_of(
+    seen, total = await fetch_slice(
         ctx,
         Occurrence,
         _SEEN,
         "audit_log WHERE true",
         asked.values,
         order="occurred_at DESC, sequence DESC",
-        limit=query.limit,
-        offset=query.offset,
+        part=(query.limit, query.offset),
         conditions=CONDITIONS,
     )
-    return ActivityFeed([told(one) for one in seen], total, query.limit, query.offset)
+    return ActivityFeed([to_item(occurrence) for occurrence in seen], total, query.limit, query.offset)

@@ -39,7 +39,7 @@ async def create(ctx: Context, body: KeyCreate) -> ApiKey:
         raise KeyLimitExceeded.at(["body"], f"the limit is {most:,} active keys on the {tenant.subscription_tier} tier")
     permissions = [scope for scope in KEY_SCOPES if scope in body.permissions]
     key = await _new_key(ctx, body.name, body.description, permissions, body.environment, expires_at)
-    ctx.concerns("api_key", key.id, key.name, permissions=key.permissions)
+    ctx.set_subject("api_key", key.id, key.name, permissions=key.permissions)
     return key
 
 
@@ -53,8 +53,8 @@ async def rotate(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
     end = ctx.now() + timedelta(hours=body.grace_period_hours)
     await ctx.end_rights("key", key_id)
     expires_at = await store.deprecate_key(ctx, key_id, new.id, end)
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, [old.key_hash]))
-    ctx.concerns("api_key", key_id, old.name, new_key_id=new.id, expires_at=expires_at)
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, [old.key_hash]))
+    ctx.set_subject("api_key", key_id, old.name, new_key_id=new.id, expires_at=expires_at)
     return RotatedKeys(new_key=new, old_key=OldKey(id=key_id, status="deprecated", expires_at=expires_at))
 
 
@@ -104,9 +104,9 @@ async def revoke(ctx: Context, key_id: UUID) -> None:
     """End a key at once."""
     key = await store.lock_key(ctx, key_id)
     if key.status == "revoked":
-        ctx.changed_nothing()
+        ctx.skip_event()
         return
     await ctx.end_rights("key", key_id)
     await store.revoke_key(ctx, key_id)
-    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, [key.key_hash]))
-    ctx.concerns("api_key", key_id, key.name)
+    await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, [key.key_hash]))
+    ctx.set_subject("api_key", key_id, key.name)

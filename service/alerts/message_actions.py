@@ -21,11 +21,11 @@ from core.compliance.suites import TESTS, UNIT_SIGNS
 from core.frames.figures import DECIMALS_MAX, figure_shown
 from core.labels import labelled
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
-from service.alerts.delivery_store import About
+from service.alerts.delivery_store import MessageNames
 from service.alerts.schema import AlertRow
-from service.platform.clock import there, zone_of
+from service.platform.clock import local_time, zone_of
 from service.platform.config import Settings
-from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, console_link, plain
+from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, console_link, one_line
 
 NAME_CHARACTERS: Final = 200
 SENTENCE_CHARACTERS: Final = 8_000
@@ -81,11 +81,11 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 
 def notice_of(
-    settings: Settings, alert: AlertRow, about: About, at: datetime, details: dict[str, Any] | None = None
+    settings: Settings, alert: AlertRow, about: MessageNames, at: datetime, details: dict[str, Any] | None = None
 ) -> Notice:
     """An alert that triggered with these details; without any a test of it, with what it compares, and no figure."""
     known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
-    asked = {name: alert.conditions[given] for name, given in known.items() if given in alert.conditions}
+    asked = {name: alert.conditions[field] for name, field in known.items() if field in alert.conditions}
     return Notice(
         alert_id=alert.id,
         alert_name=alert.name,
@@ -104,7 +104,7 @@ def notice_of(
     )
 
 
-def link_of(settings: Settings, about: About) -> str:
+def link_of(settings: Settings, about: MessageNames) -> str:
     """The compliance screen of the deal, at the month; the alerts where there is no deal."""
     if about.deal_id is None:
         return console_link(settings, "alerts")
@@ -113,7 +113,7 @@ def link_of(settings: Settings, about: About) -> str:
 
 def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None = None) -> Mail:
     """The letter to an e-mail channel's recipients, with the report of a schedule or why it does not come along."""
-    subject = " ".join(filter(None, [plain(config.subject_prefix), _title(notice)]))
+    subject = " ".join(filter(None, [one_line(config.subject_prefix), _title(notice)]))
     lines = [_opening(notice), "", *_sentences(notice)]
     if config.include_details:
         lines += ["", *(f"{label}: {value}" for label, value in _facts(notice))]
@@ -123,16 +123,16 @@ def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None 
         "",
         f"See it in the console: {notice.link}",
         "",
-        f"An alert of {plain(notice.organization)} on Cushion writes to you.",
+        f"An alert of {one_line(notice.organization)} on Cushion writes to you.",
         "Whoever set it up can take your address off.",
     ]
     first, *others = dict.fromkeys(config.recipients)
     return Mail(
         first,
-        plain(subject, SUBJECT_CHARACTERS),
+        one_line(subject, SUBJECT_CHARACTERS),
         "\n".join(lines) + "\n",
         also_to=tuple(others),
-        cc=tuple(one for one in dict.fromkeys(config.cc) if one not in config.recipients),
+        cc=tuple(fromkey for fromkey in dict.fromkeys(config.cc) if fromkey not in config.recipients),
         attachments=(report,) if config.include_details and isinstance(report, Attachment) else (),
     )
 
@@ -155,19 +155,19 @@ def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[d
     }
     if notice.is_test:
         body["test"] = True
-    given = {name.lower(): value for name, value in config.headers.items()}
-    headers = {"content-type": CONTENT_TYPE, **given, DELIVERY_HEADER: f"msg_{delivery_id.hex}"}
+    own_headers = {name.lower(): value for name, value in config.headers.items()}
+    headers = {"content-type": CONTENT_TYPE, **own_headers, DELIVERY_HEADER: f"msg_{delivery_id.hex}"}
     return headers, msgspec.json.encode(body)
 
 
 def chat_message(notice: Notice, config: ChatWebhookConfig) -> bytes:
     """The body of a chat channel's request, as Slack's incoming webhooks take it."""
     lines = [_opening(notice), *_sentences(notice), *(f"{label}: {value}" for label, value in _facts(notice))]
-    text = "\n".join(map(defused, lines))
+    text = "\n".join(map(defuse, lines))
     mentions = " ".join(map(_mention, config.mention_users))
     named = {"channel": config.channel, "username": config.username, "icon_emoji": config.icon_emoji}
     return msgspec.json.encode(
-        {"text": f"{mentions} {text}" if mentions else text, **{name: said for name, said in named.items() if said}}
+        {"text": f"{mentions} {text}" if mentions else text, **{name: value for name, value in named.items() if value}}
     )
 
 
@@ -177,9 +177,9 @@ def notification(notice: Notice) -> tuple[str, str]:
     return _title(notice), "\n".join([*_sentences(notice), *facts])
 
 
-def defused(line: str) -> str:
+def defuse(line: str) -> str:
     """A line that a chat shows as it is: no mention, no link, no entity."""
-    return _LINKING.sub(lambda found: found.group() + _JOINER, line).translate(_ENTITIES)
+    return _LINKING.sub(lambda match: match.group() + _JOINER, line).translate(_ENTITIES)
 
 
 def _mention(user: str) -> str:
@@ -188,15 +188,18 @@ def _mention(user: str) -> str:
 
 
 def _title(notice: Notice) -> str:
-    named = [plain(notice.alert_name, NAME_CHARACTERS)]
+    named = [one_line(notice.alert_name, NAME_CHARACTERS)]
     about = notice.deal_name or notice.workbook_name
     if about is not None:
-        named.append(plain(about))
+        named.append(one_line(about))
     return ("Test: " if notice.is_test else "") + " - ".join(named)
 
 
 def _opening(notice: Notice) -> str:
-    name, moment = plain(notice.alert_name, NAME_CHARACTERS), there(notice.triggered_at, zone_of(notice.timezone))
+    name, moment = (
+        one_line(notice.alert_name, NAME_CHARACTERS),
+        local_time(notice.triggered_at, zone_of(notice.timezone)),
+    )
     what = "is tested" if notice.is_test else "was triggered"
     return f'The alert "{name}" {what} on {moment:%Y-%m-%d at %H:%M %Z}.'
 
@@ -204,27 +207,27 @@ def _opening(notice: Notice) -> str:
 def _sentences(notice: Notice) -> Iterator[str]:
     if notice.is_test:
         yield TEST_SENTENCE
-    said = notice.details.get(SENTENCE)
-    if isinstance(said, str) and said:
-        yield plain(labelled(said, notice.labels), SENTENCE_CHARACTERS)
+    sentence = notice.details.get(SENTENCE)
+    if isinstance(sentence, str) and sentence:
+        yield one_line(labelled(sentence, notice.labels), SENTENCE_CHARACTERS)
 
 
 def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
     """What stands in the details, line by line."""
     details = notice.details
     if notice.deal_name is not None:
-        yield "Deal", plain(notice.deal_name, NAME_CHARACTERS)
+        yield "Deal", one_line(notice.deal_name, NAME_CHARACTERS)
     if as_of := details.get("as_of") or notice.as_of:
-        yield "As of", plain(str(as_of))
+        yield "As of", one_line(str(as_of))
     if notice.workbook_name is not None:
-        yield "Workbook", plain(notice.workbook_name, NAME_CHARACTERS)
+        yield "Workbook", one_line(notice.workbook_name, NAME_CHARACTERS)
     if details.get("metric") is not None:
         yield from _metric(details, notice.labels)
     if details.get("report_id") is not None:
-        yield "Report", plain(str(details["report_id"]))
+        yield "Report", one_line(str(details["report_id"]))
     tests = details.get("tests")
     for test in tests[:TESTS_SHOWN] if isinstance(tests, list) else ():
-        yield plain(str(test.get("test_name"))), _test(test)
+        yield one_line(str(test.get("test_name"))), _test(test)
     further = (details.get("tests_in_all") or 0) - TESTS_SHOWN
     if further > 0:
         yield "Further tests", f"{further:,}"
@@ -234,7 +237,7 @@ def _metric(details: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[t
     metric = details["metric"]
     shown = partial(_figure, form=_form(details, metric))
     known = TESTS.get(metric)
-    yield "Metric", plain(str(details.get("test_name") or (known.name if known is not None else metric)))
+    yield "Metric", one_line(str(details.get("test_name") or (known.name if known is not None else metric)))
     if details.get("current_value") is not None:
         yield "Current value", shown(details["current_value"])
     if details.get("earlier_value") is not None:
@@ -252,13 +255,13 @@ def _metric(details: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[t
     if details.get("doubtful") is True:
         yield "Doubtful", "yes: the result may be wrong"
     for doubt in details.get("doubts") or ():
-        yield "Doubt", plain(labelled(str(doubt), labels), SENTENCE_CHARACTERS)
+        yield "Doubt", one_line(labelled(str(doubt), labels), SENTENCE_CHARACTERS)
 
 
 def _test(test: Mapping[str, Any]) -> str:
     shown = partial(_figure, form=_form(test, test.get("test_id")))
     status = f"{test.get('status')}{' (doubtful)' if test.get('doubtful') is True else ''}"
-    figures = [plain(status)]
+    figures = [one_line(status)]
     if test.get("current_value") is not None:
         figures.append(f"at {shown(test['current_value'])}")
     if test.get("threshold_value") is not None:
@@ -294,7 +297,7 @@ def _form(details: Mapping[str, Any], test_id: Any) -> _Form:
 def _figure(value: Any, form: _Form) -> str:
     """A number to read; what is none as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return plain(str(value))
+        return one_line(str(value))
     if form.decimals is not None:
         return figure_shown(value, decimals=form.decimals) + form.sign
     return f"{value:,.6f}".rstrip("0").rstrip(".") + form.sign

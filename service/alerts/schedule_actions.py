@@ -46,8 +46,8 @@ def next_time(schedule: str, zone: str, after: datetime) -> datetime | None:
     """
     there = ZoneInfo(zone)
     try:
-        found = next(_times(schedule, _naive(after, there)))
-        due = _moment(found, there)
+        local = next(_times(schedule, _naive(after, there)))
+        due = _moment(local, there)
         if _is_steady(after, there) and _is_steady(due, there):
             return due
         is_hourly = schedule.split()[1] == "*"
@@ -56,7 +56,7 @@ def next_time(schedule: str, zone: str, after: datetime) -> datetime | None:
             moments.append(_moment(time, there))
             if is_hourly and _naive(again := _moment(time.replace(fold=1), there), there) == time:
                 moments.append(again)
-            if time > found + SHIFT:
+            if time > local + SHIFT:
                 return min(moment for moment in moments if moment > after)
     except CroniterError:
         pass

@@ -32,7 +32,7 @@ async def list_entries(ctx: Context, query: AuditList) -> Page[AuditEntry]:
     Raises:
         EnterpriseTierRequired: the tenant's tier is another.
     """
-    return await store.entries(ctx, _asked(ctx, query), query)
+    return await store.entries(ctx, _filter_of(ctx, query), query)
 
 
 async def export(ctx: Context, query: AuditExport) -> Streamed:
@@ -42,14 +42,14 @@ async def export(ctx: Context, query: AuditExport) -> Streamed:
         EnterpriseTierRequired: the tenant's tier is another.
         ValidationFailed: more entries match than one export may hold.
     """
-    asked = _asked(ctx, query)
+    asked = _filter_of(ctx, query)
     most = ctx.settings.max_audit_export_rows
     extent = await store.extent(ctx, asked, rows_max=most)
     if extent.count > most:
         message = f"more than {most} entries match, the limit of one export (max_audit_export_rows): narrow the filter"
         raise ValidationFailed.at(["query"], message)
-    given = {name: value for name, value in msgspec.to_builtins(query).items() if value is not None}
-    ctx.concerns("audit_log", ctx.tenant, None, entries=extent.count, **given)
+    filters = {name: value for name, value in msgspec.to_builtins(query).items() if value is not None}
+    ctx.set_subject("audit_log", ctx.tenant, None, entries=extent.count, **filters)
     pieces = _pieces(ctx, asked, extent)
     name = f"audit-log-{ctx.now():%Y-%m-%d}.{query.format}"
     return Streamed(
@@ -59,7 +59,7 @@ async def export(ctx: Context, query: AuditExport) -> Streamed:
     )
 
 
-def _asked(ctx: Context, query: AuditQuery) -> AuditFilter:
+def _filter_of(ctx: Context, query: AuditQuery) -> AuditFilter:
     if ctx.caller.tier != "enterprise":
         raise EnterpriseTierRequired.at([], f"the tenant's tier is {ctx.caller.tier}")
     return audit_filter(

@@ -10,7 +10,7 @@ from service.platform.data.audit_filter import CONDITIONS, AuditFilter
 from service.platform.data.database import Transaction
 from service.platform.route.api import Page
 from service.platform.unit.context import Context
-from service.platform.unit.listing import page
+from service.platform.unit.listing import fetch_page
 
 _ENTRY = """
     id, occurred_at AS timestamp, user_id, user_email, action, resource_type, resource_id, resource_name, ip_address,
@@ -33,7 +33,7 @@ _LINE = """
 async def entries(ctx: Context, asked: AuditFilter, query: AuditList) -> Page[AuditEntry]:
     """A page of entries, the newest first."""
     how = {"order": "occurred_at DESC, sequence DESC", "conditions": CONDITIONS}
-    return await page(ctx, AuditEntry, _ENTRY, "audit_log WHERE true", asked.values, query, **how)
+    return await fetch_page(ctx, AuditEntry, _ENTRY, "audit_log WHERE true", asked.values, query, **how)
 
 
 class Extent(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Extent(Struct, frozen=True):
 async def extent(ctx: Context, asked: AuditFilter, *, rows_max: int) -> Extent:
     """How much an export would hold."""
     where = asked.where
-    return await ctx.one(
+    return await ctx.fetch_one(
         Extent,
         f"""
         SELECT count(*) AS count, coalesce(max(sequence), 0) AS last
@@ -70,7 +70,7 @@ async def piece(tx: Transaction, asked: AuditFilter, extent: Extent, *, after: i
     The database writes the lines: made here from rows they took the event loop six times as long, and twice in all.
     """
     where = asked.where
-    return await tx.one(
+    return await tx.fetch_one(
         Piece,
         f"""
         SELECT coalesce(string_agg(row_to_json(line)::text || E'\n', '' ORDER BY line.sequence), '') AS lines,

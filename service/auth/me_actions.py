@@ -6,7 +6,7 @@ from service.auth import store
 from service.auth.schema import AuthOptions, Me
 from service.auth.tenant_schema import TenantView
 from service.platform.base.caller import KEY_SCOPES
-from service.platform.resilience.looks import Looks
+from service.platform.resilience.looks import QueryCache
 from service.platform.unit.context import Context, Resources, Unit
 
 
@@ -41,7 +41,7 @@ async def options(ctx: Context) -> AuthOptions:
         return AuthOptions(registration_open=False)
     if ctx.settings.open_registration:
         return AuthOptions(registration_open=True)
-    return AuthOptions(registration_open=await ctx.resources.once(Looks).of("lacks_tenants", _lacks_tenants))
+    return AuthOptions(registration_open=await ctx.resources.once(QueryCache).of("lacks_tenants", _lacks_tenants))
 
 
 async def _lacks_tenants(resources: Resources) -> bool:

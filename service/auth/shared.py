@@ -11,7 +11,7 @@ from service.auth.schema import SLUG_CHARACTERS
 from service.auth.store import create_tenant, find_account, revoke_tokens, tenant_settings
 from service.platform.unit.context import Context, Unit
 
-__all__ = ["create_tenant", "find_account", "found_tenant", "labels_of", "revoke_tokens"]
+__all__ = ["create_tenant", "create_tenant_with_slug", "find_account", "labels_of", "revoke_tokens"]
 
 
 async def labels_of(unit: Unit) -> dict[str, str]:
@@ -19,7 +19,7 @@ async def labels_of(unit: Unit) -> dict[str, str]:
     return (await tenant_settings(unit)).labels
 
 
-async def found_tenant(ctx: Context, tenant_id: UUID, name: str, tier: str) -> None:
+async def create_tenant_with_slug(ctx: Context, tenant_id: UUID, name: str, tier: str) -> None:
     """A new tenant under a slug of its name, which another one may have in a longer form."""
     slug = slug_of(name)
     while slug in ctx.settings.operator_tenants or not await create_tenant(ctx, tenant_id, name, slug, tier):

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import UNSET
 
 from service.auth import store
-from service.auth.schema import Grant, InvalidRefreshToken, Refresh, Session, TokenResponse
+from service.auth.schema import Grant, InvalidRefreshToken, LoginSession, Refresh, TokenResponse
 from service.platform.access.cookies import expired_cookie, read_cookie, token_cookie, wants_cookie
 from service.platform.base.problem import ValidationFailed
 from service.platform.base.secrets import Claims, new_id
@@ -18,7 +18,7 @@ REPEAT_SECONDS: Final = 10
 """For so long the refresh token that was just replaced is answered once more: tabs refresh at the same moment."""
 
 
-def presented_token(ctx: Context, body: Refresh) -> str:
+def token_of(ctx: Context, body: Refresh) -> str:
     """The refresh token of a request: of a browser's session the cookie, else that of the body.
 
     Raises:
@@ -37,14 +37,14 @@ def presented_token(ctx: Context, body: Refresh) -> str:
     return token
 
 
-def is_repeated(ctx: Context, session: Session, claims: Claims) -> bool:
+def is_repeated(ctx: Context, session: LoginSession, claims: Claims) -> bool:
     """Whether a refresh token is the one before the present one, so soon after that another tab sent it."""
     if not session.cookie or session.rotated_at is None or session.previous_jti != claims.jti:
         return False
     return ctx.now() - session.rotated_at <= timedelta(seconds=REPEAT_SECONDS)
 
 
-def grant_of(session: Session) -> Grant:
+def grant_of(session: LoginSession) -> Grant:
     """What the tokens of a session are made of, once it has rotated: the same refresh token each time."""
     assert session.rotated_at is not None
     return Grant(

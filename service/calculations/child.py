@@ -45,20 +45,20 @@ class Evaluating:
     def __call__(self, order: bytes) -> tuple[bytes, bool]:
         """The answer to an order, and whether another can follow: not where much memory stayed taken."""
         try:
-            told = msgspec.msgpack.encode(self._answer(order))
+            reply = msgspec.msgpack.encode(self._answer(order))
         except MemoryError:  # while a workbook was opened, or the answer put together
             self.spoilt = True
-            told = msgspec.msgpack.encode(evaluation_actions.Refused(kind="LimitExceeded", message=NO_MEMORY))
-        return told, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
+            reply = msgspec.msgpack.encode(evaluation_actions.Refusal(kind="LimitExceeded", message=NO_MEMORY))
+        return reply, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
 
     def _answer(self, order: bytes) -> evaluation_actions.Answer:
         asked = _order_of(order)
         if isinstance(asked, BatchOrder):
             return evaluation_actions.batch(asked, self.limit)
         if isinstance(asked, ValidateOrder):
-            return evaluation_actions.validated(asked)
+            return evaluation_actions.validate(asked)
         if isinstance(asked, TranslateOrder):
-            return evaluation_actions.translated(asked)
+            return evaluation_actions.translate_formula(asked)
         return evaluation_actions.answer(asked, self.books, self.limit)
 
     def limit(self, seconds: float, function: Callable[[], T]) -> T:

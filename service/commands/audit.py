@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member
+from service.commands.output import Column, Grid, Line, Output, OutputPage, counted, emit, json_of, member
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def audit(
         "breaks": [{"sequence": found.sequence, "reason": found.reason} for found in broken],
     }
     unseen = [Line("... and no further entry was looked at")] * (len(broken) == BREAKS_MAX)
-    page = Page(
+    page = OutputPage(
         blocks=[*(Line(f"entry {found.sequence}: {found.reason}") for found in broken), *unseen, Line(told)],
         rows=Grid(columns=[Column(key=name, value=member(name)) for name in ("sequence", "reason")], items=broken),
         document=json_of(document),

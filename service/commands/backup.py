@@ -68,7 +68,7 @@ def backup(
     print(
         f"{made.folder}: {counted(manifest.blob_count, 'file')}, {manifest.blob_bytes / 1e6:,.1f} MB "
         f"({made.copied:,} copied), "
-        f"database {next(one.size_bytes for one in manifest.files if one.path == 'database.dump') / 1e6:,.1f} MB"
+        f"database {next(file.size_bytes for file in manifest.files if file.path == 'database.dump') / 1e6:,.1f} MB"
     )
     for name in made.removed:
         print(f"{name}: removed")
@@ -122,7 +122,7 @@ def restore(
         print(one_line(line))
     if not broken:
         print(counted(len(manifest.heads), "audit chain", "is/are") + " whole")
-    if not any(one.path.startswith(SECRETS) for one in manifest.files):
+    if not any(file.path.startswith(SECRETS) for file in manifest.files):
         print("the backup has no secret key: put yours in place before the service starts, or a new one is made")
     if not takes_over:
         print(HELD)

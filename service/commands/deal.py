@@ -12,7 +12,19 @@ from cyclopts import App
 
 from service.commands.choices import choice_blocks
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain, stream_of
+from service.commands.output import (
+    Column,
+    Grid,
+    Line,
+    Output,
+    OutputPage,
+    counted,
+    emit,
+    json_of,
+    member,
+    plain,
+    stream_of,
+)
 from service.commands.progress import busy
 from service.commands.reading import (
     definition_text,
@@ -70,11 +82,11 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
         name, tests = definition.name, len(definition.tests)
     except DefinitionError as error:
         faults = [{"place": place, "message": message} for place, message in error.faults]
-    told = [Line(f"{fault['place'] or 'the document'}: {fault['message']}") for fault in faults]
+    lines = [Line(f"{fault['place'] or 'the document'}: {fault['message']}") for fault in faults]
     last = Line(counted(len(faults), "fault") if faults else f"a definition with {counted(tests, 'test')}")
     columns = [Column(key=key, value=itemgetter(key)) for key in ("place", "message")]
-    page = Page(
-        blocks=[*told, last],
+    page = OutputPage(
+        blocks=[*lines, last],
         rows=Grid(columns=columns, items=faults),
         document=json_of({"file": file, "name": name, "tests": tests, "faults": faults}),
         notes=[last],
@@ -124,7 +136,7 @@ def draft_definition(
             print(one_line(f"{output.out}: {last.words}"), file=sys.stderr)
         return
     told = {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings}
-    page = Page(
+    page = OutputPage(
         warnings=portfolio.notes.warnings,
         blocks=[decide, last],
         rows=decide,
@@ -217,7 +229,7 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     grid = Grid(columns=_TIE_OUT, items=items)
     nothing = [] if items else [Line("The file publishes no test results.")]
     alone = [Line(f"The file prints nothing of: {', '.join(items.not_printed)}.")] if items.not_printed else []
-    page = Page(
+    page = OutputPage(
         warnings=portfolio.notes.warnings,
         blocks=nothing or [grid, *alone, *choice_blocks(interpretation)],
         rows=grid,
@@ -278,7 +290,7 @@ def movements(
         )
     warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
     grid = Grid(columns=_movement_columns(), items=items)
-    page = Page(
+    page = OutputPage(
         warnings=warnings,
         blocks=[grid],
         rows=grid,
@@ -344,10 +356,10 @@ _TIE_OUT: Final = [
 ]  # fmt: skip
 
 
-def _of_which(one: Movement) -> str:
-    told = (part for part in one.parts if abs(part.change) >= SHOWN_LEAST)
+def _of_which(movement: Movement) -> str:
+    told = (part for part in movement.parts if abs(part.change) >= SHOWN_LEAST)
     parts = [f"{part.part.replace('_', ' ')} {part.change:+,.2f}" for part in told]
-    if (why := one.after_open or one.before_open) is not None:
+    if (why := movement.after_open or movement.before_open) is not None:
         parts.append(why.reason)
     return ", ".join(parts)
 

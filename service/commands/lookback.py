@@ -15,13 +15,24 @@ from uuid import UUID
 
 from cyclopts import App
 
-from service.commands.output import Column, Format, Grid, Line, Output, Page, counted, emit, member, stream_of
+from service.commands.output import (
+    Column,
+    Format,
+    Grid,
+    Line,
+    Output,
+    OutputPage,
+    counted,
+    emit,
+    member,
+    stream_of,
+)
 from service.commands.refusal import Refused, escaped, one_line
 from service.commands.server import settings_or_refusal
 
 if TYPE_CHECKING:
-    from service.compliance.replay_actions import Asked, Replayer, Verdict
-    from service.compliance.replay_store import Tenant
+    from service.compliance.replay_actions import Replayer, ReplayOrder, ReplayVerdict
+    from service.compliance.replay_store import TenantName
     from service.platform.config import Settings
     from service.platform.data.audit import Break
     from service.platform.data.database import Database
@@ -71,7 +82,7 @@ def verify(
     """
     import psycopg
 
-    from service.compliance.replay_actions import Asked
+    from service.compliance.replay_actions import ReplayOrder
     from service.host.data_folder import EmbeddedError
     from service.host.deployment import deployment
     from service.platform import log
@@ -79,7 +90,7 @@ def verify(
     from service.platform.config import ConfigError
     from service.platform.data import migrations
 
-    asked = Asked(
+    asked = ReplayOrder(
         run_id=run, stream_key=stream, since=_moment(since, clock_time.min), until=_moment(until, clock_time.max)
     )
     log.configure("error")
@@ -93,7 +104,7 @@ def verify(
         raise Refused(f"the database cannot be read: {error}") from error
 
 
-def _verified(settings: Settings, tenant: str | None, asked: Asked, output: Output) -> int:
+def _verified(settings: Settings, tenant: str | None, asked: ReplayOrder, output: Output) -> int:
     """Walk the tenants, telling at once what is found where the format lets us; the exit code."""
     import asyncio
 
@@ -104,7 +115,7 @@ def _verified(settings: Settings, tenant: str | None, asked: Asked, output: Outp
     report = _Report(form, None)
     code = asyncio.run(report.all(settings, tenant, asked))
     lines = [Line(text, label=slug) for slug, text, _ in report.told]
-    emit(Page(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.told), document=tuple), output)
+    emit(OutputPage(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.told), document=tuple), output)
     return code
 
 
@@ -165,16 +176,16 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[Database, Replayer]
 async def chain_breaks(settings: Settings) -> list[str]:
     """Where the audit chains of a deployment do not hold; no run is replayed."""
     from service.compliance import replay_store
-    from service.compliance.replay_actions import Asked, Walked, verify
+    from service.compliance.replay_actions import ReplayOrder, WalkCounts, verify
     from service.platform.data.audit import Break
 
     told: list[str] = []
-    nothing = Asked(since=datetime.max.replace(tzinfo=UTC))
+    nothing = ReplayOrder(since=datetime.max.replace(tzinfo=UTC))
     async with _opened(settings) as (database, replayer):
         async with database.transaction() as tx:
             tenants = await replay_store.tenants(tx, None)
         for tenant in tenants:
-            found = [one async for one in verify(database, replayer, tenant.id, nothing, Walked())]
+            found = [one async for one in verify(database, replayer, tenant.id, nothing, WalkCounts())]
             told += (f"{tenant.slug}: {_broken(one)}" for one in found if isinstance(one, Break))
     return told
 
@@ -194,7 +205,7 @@ class _Report:
         self._is_proved = True
         self._count = 0
 
-    async def all(self, settings: Settings, wanted: str | None, asked: Asked) -> int:
+    async def all(self, settings: Settings, wanted: str | None, asked: ReplayOrder) -> int:
         """Walk the tenants; the exit code."""
         from service.compliance import replay_store
 
@@ -209,13 +220,13 @@ class _Report:
             raise Refused(f"no entry tells of a run {asked.run_id}")
         return 0 if self._is_proved else EXIT_UNPROVED
 
-    async def _tenant(self, database: Database, replayer: Replayer, tenant: Tenant, asked: Asked) -> None:
-        from service.compliance.replay_actions import PROVED, Verdict, Walked, verify
+    async def _tenant(self, database: Database, replayer: Replayer, tenant: TenantName, asked: ReplayOrder) -> None:
+        from service.compliance.replay_actions import PROVED, ReplayVerdict, WalkCounts, verify
 
-        counts, broken, walked, started = Counter[str](), 0, Walked(), time.monotonic()
+        counts, broken, walked, started = Counter[str](), 0, WalkCounts(), time.monotonic()
         others = 0
         async for found in verify(database, replayer, tenant.id, asked, walked):
-            if isinstance(found, Verdict):
+            if isinstance(found, ReplayVerdict):
                 counts[found.status] += 1
                 others += found.is_present_engine is False
                 self._is_proved &= found.status in PROVED
@@ -239,7 +250,7 @@ class _Report:
              "other_engine_runs": others, "seconds": round(seconds, 3)},
         )  # fmt: skip
 
-    def _tell(self, tenant: Tenant, text: str, document: dict[str, Any]) -> None:
+    def _tell(self, tenant: TenantName, text: str, document: dict[str, Any]) -> None:
         import msgspec
 
         if self._stream is None:
@@ -251,22 +262,21 @@ class _Report:
                 self._stream.write((one_line(line) if line[0] != " " else "  " + one_line(line)) + "\n")
 
 
-def _line(found: Verdict) -> str:
-    line = f"run {found.run_id}: {found.status}"
-    if found.executed_at is not None:
-        part = " in part" if found.partial else ""
-        line = f"{found.executed_at:%Y-%m-%d %H:%M} {line}, {found.test_suite}{part} as of {found.as_of}"
-        line += f" ({found.as_of_source})"
-        if found.definition_version is not None:
-            line += f", definition {found.definition_version}"
-    if found.is_present_engine is False:
-        line += f", run by version {found.engine_version} of the engine"
-    if found.reason:
-        line += f": {found.reason}"
-    for one in found.differences[:DIFFERENCES_SHOWN]:
-        line += (
-            f"\n  {one.test_id or 'the run'} {one.figure}: stored {one.stored!r:.100}, replayed {one.replayed!r:.100}"
-        )
-    if len(found.differences) > DIFFERENCES_SHOWN:
-        line += f"\n  and {len(found.differences) - DIFFERENCES_SHOWN} more; --json has them"
+def _line(verdict: ReplayVerdict) -> str:
+    line = f"run {verdict.run_id}: {verdict.status}"
+    if verdict.executed_at is not None:
+        part = " in part" if verdict.partial else ""
+        line = f"{verdict.executed_at:%Y-%m-%d %H:%M} {line}, {verdict.test_suite}{part} as of {verdict.as_of}"
+        line += f" ({verdict.as_of_source})"
+        if verdict.definition_version is not None:
+            line += f", definition {verdict.definition_version}"
+    if verdict.is_present_engine is False:
+        line += f", run by version {verdict.engine_version} of the engine"
+    if verdict.reason:
+        line += f": {verdict.reason}"
+    for difference in verdict.differences[:DIFFERENCES_SHOWN]:
+        place = f"{difference.test_id or 'the run'} {difference.figure}"
+        line += f"\n  {place}: stored {difference.stored!r:.100}, replayed {difference.replayed!r:.100}"
+    if len(verdict.differences) > DIFFERENCES_SHOWN:
+        line += f"\n  and {len(verdict.differences) - DIFFERENCES_SHOWN} more; --json has them"
     return line

@@ -182,7 +182,7 @@ def read_definition(given: str | None, mapping: Mapping | None = None) -> Defini
 
 def own_fields_of(mapping: Mapping | None) -> list[str]:
     """The fields of a mapping, which a definition's formulas may read beside the standard ones."""
-    return [] if mapping is None else [one.target for one in mapping.fields]
+    return [] if mapping is None else [field.target for field in mapping.fields]
 
 
 def definition_text(given: str) -> str:

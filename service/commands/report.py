@@ -85,8 +85,8 @@ def report(
     form = format or FORMATS.get(out.suffix.lower())
     if form is None:
         raise Refused(f"{out}: say with --format whether it is to be a pdf or an xlsx")
-    if tape is not None and (given := [name for name, one in (("--suite", suite), ("--deal", deal)) if one]):
-        raise Refused(f"{' and '.join(given)} of a comparison: there are no tests in it")
+    if tape is not None and (names := [name for name, one in (("--suite", suite), ("--deal", deal)) if one]):
+        raise Refused(f"{' and '.join(names)} of a comparison: there are no tests in it")
     if trustee is not None and tape is None:
         raise Refused("--trustee is of a tape: name its file with --tape")
     refuse_absent_definition(deal)
@@ -193,7 +193,7 @@ def _issues(result: Reconciliation) -> Iterator[IssueLine]:
     from core.report.reconciliation import IssueLine
 
     names = [name for name in IssueLine.__struct_fields__ if name in COLUMNS]
-    return (IssueLine(**{name: getattr(one, name) for name in names}) for one in result.issues)
+    return (IssueLine(**{name: getattr(issue, name) for name in names}) for issue in result.issues)
 
 
 def _now() -> datetime:

@@ -119,16 +119,16 @@ def _trade(text: str) -> Trade:
         raise Refused(f"--trade {text[:200]!r}: {error}") from error
 
 
-def _document(file: Path, suite: str, found: Simulation) -> dict[str, Any]:
+def _document(file: Path, suite: str, simulation: Simulation) -> dict[str, Any]:
     return {
         "file": str(file),
         "suite": suite,
-        "as_of": found.before.as_of,
-        "message": found.message,
-        "total_tests": found.total_tests,
-        "new_failures": found.new_failures,
-        "impact_summary": found.impact_summary,
-        "results": found.results,
-        "skipped": found.skipped,
-        "warnings": found.warnings,
+        "as_of": simulation.before.as_of,
+        "message": simulation.message,
+        "total_tests": simulation.total_tests,
+        "new_failures": simulation.new_failures,
+        "impact_summary": simulation.impact_summary,
+        "results": simulation.results,
+        "skipped": simulation.skipped,
+        "warnings": simulation.warnings,
     }

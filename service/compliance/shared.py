@@ -29,33 +29,33 @@ from core.portfolio.model.fields import Mapping
 from core.values import day_of
 from service.compliance import child, store
 from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow
-from service.compliance.store import StoredRun, run_before, stored_run
+from service.compliance.store import StoredRun, find_run, run_before
 from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
 from service.platform.base.compute import at_once
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.unit.context import Unit
-from service.portfolios.shared import GivenDay, ReadingKey, interpreted_portfolio, portfolio_of
-from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
+from service.portfolios.shared import GivenDay, ReadingKey, interpret_portfolio, portfolio_of
+from service.processes.shared import OutOfMemory, OutOfTime, in_child, run_limited_in_child
 from service.workbooks import shared as workbooks
-from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, served
+from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, readable_key
 
 __all__ = [
     "NotRepeatable",
-    "Prepared",
-    "Repeated",
+    "RepeatedRun",
+    "RunInputs",
     "StoredRun",
-    "calculated",
+    "calculate",
+    "check_definition",
     "check_size",
-    "checked",
     "definition_of",
     "document_of",
-    "made",
+    "find_run",
     "prepare",
-    "repeated",
+    "read_definition",
+    "repeat_run",
     "run_before",
     "run_by",
-    "stored_run",
     "with_record",
 ]
 
@@ -95,10 +95,10 @@ class DefinitionAndJson(NamedTuple):
     json: str
 
 
-class Prepared(NamedTuple):
+class RunInputs(NamedTuple):
     """A workbook with all that a run takes."""
 
-    subject: store.Subject
+    subject: store.RunSubject
     mapping: MappingAndJson
     definition: DefinitionAndJson | None
     """None: the suites' defaults."""
@@ -167,14 +167,14 @@ async def run_by(
         return at_once(runs.run_suite, portfolio, suite, **rules, **options)
     seconds = unit.settings.compliance_seconds
     if not _is_own(rules) and (suite != DEAL_SUITE or portfolio.row_count <= INLINE_ROWS_MAX):
-        return await unit.compute(timed(runs.run_suite, seconds), portfolio, suite, **rules, **options)
-    ran = await calculated(unit, seconds, child.run, portfolio, suite, rules, options)
-    if isinstance(ran, child.NoSuchTest):
+        return await unit.compute(with_time_limit(runs.run_suite, seconds), portfolio, suite, **rules, **options)
+    ran = await calculate(unit, seconds, child.run, portfolio, suite, rules, options)
+    if isinstance(ran, child.TestNotInSuite):
         raise runs.UnknownTest(ran.message)
     return ran.as_results()
 
 
-async def calculated(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def calculate(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What a function returns, called in a confined child (`service.processes.shared.in_child`).
 
     Raises:
@@ -189,7 +189,7 @@ async def calculated(unit: Unit, seconds: float, work: Callable[P, T], *args: P.
         raise RunTooSlow.at([], limit) from None
 
 
-def timed(work: Callable[P, T], seconds: float) -> Callable[P, T]:
+def with_time_limit(work: Callable[P, T], seconds: float) -> Callable[P, T]:
     """The same work, which may take so much time in its thread.
 
     Raises:
@@ -215,13 +215,13 @@ async def prepare(
     workbook_id: UUID,
     *,
     suite: str,
-    given: dict[str, Any] | None = None,
+    wanted: dict[str, Any] | None = None,
     as_of: date | None = None,
     deal_id: UUID | None = None,
     mapping_id: str | None = None,
     trial: MappingAndJson | None = None,
     alone: bool = False,
-) -> Prepared:
+) -> RunInputs:
     """A workbook that may be run, its portfolio and its rules.
 
     Args:
@@ -237,14 +237,14 @@ async def prepare(
         InvalidDefinition: its definition is none.
         ValidationFailed: it has a deal's definition already, or lacks a column that its mapping requires.
     """
-    if given is not None:
-        check_size(given)
+    if wanted is not None:
+        check_size(wanted)
     subject = await store.subject(unit, workbook_id, deal_id=deal_id, alone=alone)
-    if served(subject.status, subject.book_key) is None:
+    if readable_key(subject.status, subject.book_key) is None:
         raise WorkbookNotReady
     if alone and not subject.is_alone:
         raise AlreadyRunning
-    if given is not None and subject.deal is not None:
+    if wanted is not None and subject.deal is not None:
         message = "the workbook belongs to a deal, and is run by the deal's definition"
         raise ValidationFailed.at(["body", "definition"], message)
     mapping = trial or await get_mapping(unit, mapping_id or subject.mapping_id or DEFAULT_MAPPING)
@@ -253,14 +253,14 @@ async def prepare(
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
-    document, record = given, dict[str, Any]()
+    document, record = wanted, dict[str, Any]()
     if subject.deal is not None:
-        portfolio, document, record = _ruled(portfolio, subject.deal)
+        portfolio, document, record = _apply_deal(portfolio, subject.deal)
     if document is None and suite == DEAL_SUITE:
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
-    definition = None if document is None else await made(unit, document)
-    if given is not None and definition is not None:
-        fields = (one.target for one in mapping.mapping.fields)
+    definition = None if document is None else await read_definition(unit, document)
+    if wanted is not None and definition is not None:
+        fields = (field.target for field in mapping.mapping.fields)
         if faults := unknown_fields(definition.definition, fields):
             raise _invalid(faults)
     reading = ReadingKey(
@@ -269,18 +269,18 @@ async def prepare(
     rules = None if definition is None else definition.definition
     seconds = SEARCH_TIME * unit.settings.compliance_seconds
     as_read = portfolio
-    portfolio = await interpreted_portfolio(unit, portfolio, rules, reading, seconds, is_kept=trial is None)
+    portfolio = await interpret_portfolio(unit, portfolio, rules, reading, seconds, is_kept=trial is None)
     scopes = ("workbook", "deal", "tenant")
-    limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
-    return Prepared(subject, mapping, definition, day, as_read, portfolio, record, limits)
+    limits = {scope: {limit.test_id: limit for limit in subject.limits if limit.scope == scope} for scope in scopes}
+    return RunInputs(subject, mapping, definition, day, as_read, portfolio, record, limits)
 
 
-async def _day_of(unit: Unit, subject: store.Subject, asked: date | None) -> GivenDay:
+async def _day_of(unit: Unit, subject: store.RunSubject, asked: date | None) -> GivenDay:
     if asked is not None:
         return GivenDay(asked, "request")
     if subject.as_of is not None:
         return GivenDay(subject.as_of, "workbook")
-    return GivenDay((await unit.there(subject.created_at)).date(), "upload")
+    return GivenDay((await unit.local_time(subject.created_at)).date(), "upload")
 
 
 # Stored runs ----------------------------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ class NotRepeatable(Exception):
     """A stored run's loans cannot be read as the run read them; the message says why."""
 
 
-class Repeated(NamedTuple):
+class RepeatedRun(NamedTuple):
     """The loans of a stored run, read as the run read them, and its rules."""
 
     portfolio: Portfolio
@@ -305,7 +305,7 @@ class Repeated(NamedTuple):
         return {"definition": self.definition, **{f"{scope}_thresholds": set_ for scope, set_ in self.limits.items()}}
 
 
-async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
+async def repeat_run(unit: Unit, run: store.StoredRun) -> RepeatedRun:
     """The loans of a stored run, from the same columns, by the same mapping and rules and on the same day.
 
     Raises:
@@ -317,32 +317,32 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
         book = await workbooks.get(unit, run.workbook_id)
     except WorkbookNotFound:
         raise NotRepeatable("the workbook was deleted after the run") from None
-    if served(book.status, book.book_key) != run.book_key:
+    if readable_key(book.status, book.book_key) != run.book_key:
         raise NotRepeatable("the workbook was changed after the run")
     mapping = msgspec.json.decode(run.mapping, type=Mapping)
     portfolio = await portfolio_of(unit, book, MappingAndJson(mapping, run.mapping), _day_again(run))
     definition = await definition_of(unit, run)
     options = msgspec.json.decode(run.options)
-    portfolio = as_recorded(portfolio, run.definition, options)
+    portfolio = with_recorded_days(portfolio, run.definition, options)
     if run.interpretation is not None:
         portfolio = read_by(portfolio, run.interpretation, definition)
-    found = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
-    now = await run_by(unit, portfolio, run.test_suite, found.rules, test_ids=options["test_ids"], details=False)
-    figures = {one.test_id: one.current_value for one in now}
-    if now.as_of != run.as_of or any(figures.get(one.test_id) != one.current_value for one in run.results):
+    repetition = RepeatedRun(portfolio, mapping, definition, limits_of(run.thresholds))
+    now = await run_by(unit, portfolio, run.test_suite, repetition.rules, test_ids=options["test_ids"], details=False)
+    figures = {result.test_id: result.current_value for result in now}
+    if now.as_of != run.as_of or any(figures.get(result.test_id) != result.current_value for result in run.results):
         raise NotRepeatable(f"the loans give other figures now, by version {core.__version__} of the engine")
-    return found
+    return repetition
 
 
-def as_recorded(portfolio: Portfolio, definition: str | None, options: dict[str, Any]) -> Portfolio:
+def with_recorded_days(portfolio: Portfolio, definition: str | None, options: dict[str, Any]) -> Portfolio:
     """The portfolio of a stored run with what its deal's record said, from the run's definition (JSON) and options."""
     if definition is None or _PAID not in options:  # no deal's
         return portfolio
-    said = options.get(_RECORD_DAYS)
-    if said is None:  # a run of an earlier version: its definition has them beside its own
+    recorded = options.get(_RECORD_DAYS)
+    if recorded is None:  # a run of an earlier version: its definition has them beside its own
         conventions = msgspec.json.decode(definition).get("conventions", {})
-        said = {name: conventions[name] for name in _DAYS if name in conventions}
-    days = {name: date.fromisoformat(day) for name, day in said.items()}
+        recorded = {name: conventions[name] for name in _DAYS if name in conventions}
+    days = {name: date.fromisoformat(day) for name, day in recorded.items()}
     return _with_record_days(portfolio, days, None if options[_PAID] is None else date.fromisoformat(options[_PAID]))
 
 
@@ -353,7 +353,11 @@ def limits_of(thresholds: str) -> dict[str, dict[str, engine.Threshold]]:
 
 async def definition_of(unit: Unit, run: store.StoredRun) -> Definition | None:
     """The definition by which a stored run went; None: the suites' defaults."""
-    return None if run.definition is None else (await made(unit, msgspec.json.decode(run.definition))).definition
+    return (
+        None
+        if run.definition is None
+        else (await read_definition(unit, msgspec.json.decode(run.definition))).definition
+    )
 
 
 def _day_again(run: store.StoredRun) -> GivenDay:
@@ -376,7 +380,7 @@ def document_of(deal: store.DealRules, currency: str | None = None) -> dict[str,
     return with_record(document, {name: getattr(deal, name) for name in _CONVENTIONS})
 
 
-def _ruled(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict[str, Any], dict[str, Any]]:
+def _apply_deal(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict[str, Any], dict[str, Any]]:
     """The portfolio with the days that only the deal's record says, the deal's definition for it, and these days."""
     own = (msgspec.json.decode(deal.definition) if deal.definition else {}).get("conventions", {})
     days = {name: day for name in _DAYS if name not in own and (day := getattr(deal, name)) is not None}
@@ -404,7 +408,7 @@ def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[s
     return {**document, "conventions": own | conventions}
 
 
-async def made(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
+async def read_definition(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
     """The definition that a document says.
 
     Raises:
@@ -414,11 +418,11 @@ async def made(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
     cache: Lru[str, DefinitionAndJson] = unit.resources.memory.cache(
         "definitions", most=DEFINITIONS_MAX, bytes_most=DEFINITIONS_BYTES_MAX
     )
-    found = cache.get(text)
-    if found is None:
-        found = DefinitionAndJson(await checked(unit, document, len(text)), text)
-        cache.keep(text, found, bytes_of(found))
-    return found
+    cached = cache.get(text)
+    if cached is None:
+        cached = DefinitionAndJson(await check_definition(unit, document, len(text)), text)
+        cache.keep(text, cached, bytes_of(cached))
+    return cached
 
 
 def check_size(document: dict[str, Any]) -> bytes:
@@ -434,17 +438,17 @@ def check_size(document: dict[str, Any]) -> bytes:
     return text
 
 
-async def checked(
+async def check_definition(
     unit: Unit, document: dict[str, Any], size_bytes: int, own_fields: list[str] | None = None
 ) -> Definition:
-    """The definition that a document of so many bytes of JSON says; `InvalidDefinition` as `made`.
+    """The definition that a document of so many bytes of JSON says; `InvalidDefinition` as `read_definition`.
 
     Without `own_fields`, those of mappings, its formulas may read whatever a file may have.
     """
     if size_bytes <= SHORT_BYTES:
         parsed = await unit.compute(child.parse_definition, document, own_fields)
     else:
-        parsed = await limited_in_child(unit, child.parse_definition, document, own_fields)
+        parsed = await run_limited_in_child(unit, child.parse_definition, document, own_fields)
     if parsed.definition is None:
         raise _invalid(parsed.faults)
     return parsed.definition

@@ -13,26 +13,16 @@ from msgspec import Struct
 
 from core.compliance.result import Direction, TestResult
 from core.compliance.result import Threshold as RunThreshold
+from service.compliance import schema
 from service.compliance.lookback_store import EVIDENCE
-from service.compliance.schema import (
-    ComplianceRun,
-    Evidence,
-    HistoryQuery,
-    ResultNotFound,
-    RunItem,
-    Threshold,
-    ThresholdCreate,
-    ThresholdNotFound,
-    ThresholdQuery,
-)
 from service.platform.base.secrets import new_id
 from service.platform.data.audit import digest
 from service.platform.route.api import Listing, Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, rows_of
+from service.platform.unit.listing import columns_of, fetch_page, fetch_slice, insert_of
 from service.workbooks.schema import WorkbookNotFound
 
-_RUN, _THRESHOLD = columns_of(RunItem), columns_of(Threshold)
+_RUN, _THRESHOLD = columns_of(schema.RunItem), columns_of(schema.Threshold)
 INTERPRETATION: Final = "interpretation"
 """Among a run's options: how the choices that the file leaves open were read; missing where nothing was interpreted."""
 
@@ -47,7 +37,7 @@ _MADE: Final = {
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
-class Limit(RunThreshold, frozen=True, kw_only=True):
+class StoredLimit(RunThreshold, frozen=True, kw_only=True):
     """A stored threshold as a run needs it."""
 
     scope: Literal["workbook", "deal", "tenant"]
@@ -67,7 +57,7 @@ class DealRules(Struct, frozen=True, kw_only=True):
     """JSON; None where none was written yet."""
 
 
-class Subject(Struct, frozen=True, kw_only=True):
+class RunSubject(Struct, frozen=True, kw_only=True):
     """The workbook of a run, with all else that the run is to know."""
 
     id: UUID
@@ -84,7 +74,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     deal: DealRules | None
     is_alone: bool
     """No other run of this workbook is under way, and none can begin before this transaction ends."""
-    limits: list[Limit]
+    limits: list[StoredLimit]
     email: str
     """The caller's, or that of the key's creator; empty where nobody asked."""
 
@@ -95,7 +85,7 @@ def lock_of(tenant_id: UUID, workbook_id: UUID) -> int:
     return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "big", signed=True)
 
 
-async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> Subject:
+async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> RunSubject:
     """The workbook, where asked for `alone` held until the transaction ends if nobody else holds it. One round trip.
 
     The lock ends with the transaction, so a process that dies leaves none behind.
@@ -103,8 +93,8 @@ async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None,
     Raises:
         WorkbookNotFound: there is none of that identifier, or not of that deal.
     """
-    return await unit.one(
-        Subject,
+    return await unit.fetch_one(
+        RunSubject,
         """
         SELECT w.id, w.name, w.status, w.content_hash, w.book_key, coalesce(w.mapping_id, d.mapping_id) AS mapping_id,
                coalesce(w.stream_key, d.stream_key) AS stream_key, w.as_of, w.created_at,
@@ -172,7 +162,7 @@ _KEEP_BOOK = """
 """Keep the columns that are run: a workbook's own are others once it is recalculated or written."""
 
 
-async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: Inputs) -> str:
+async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun, inputs: Inputs) -> str:
     """Store a run; the hash of its evidence. Sent without waiting, it reaches the server with the audit row and the
     COMMIT; should the workbook's columns have become others meanwhile, that fails with WorkbookNotReady.
     """
@@ -206,23 +196,23 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
 
 def figures_of(results: Iterable[TestResult]) -> dict[str, dict[str, Any]]:
     """What a history says of results, by test."""
-    return {one.test_id: _figure(one) for one in results}
+    return {result.test_id: _figure(result) for result in results}
 
 
-def _figure(one: TestResult) -> dict[str, Any]:
+def _figure(test_result: TestResult) -> dict[str, Any]:
     figure = {
-        "name": one.test_name,
-        "unit": one.unit,
-        "decimals": one.decimals,
-        "value": one.current_value,
-        "threshold": one.threshold_value,
-        "status": one.status,
-        "cushion": one.cushion,
-        "cushion_pct": one.cushion_pct,
+        "name": test_result.test_name,
+        "unit": test_result.unit,
+        "decimals": test_result.decimals,
+        "value": test_result.current_value,
+        "threshold": test_result.threshold_value,
+        "status": test_result.status,
+        "cushion": test_result.cushion,
+        "cushion_pct": test_result.cushion_pct,
     }
-    if one.published is not None:
-        figure["published"] = one.published.value
-    if one.doubtful:  # left out where not, as in runs of earlier versions
+    if test_result.published is not None:
+        figure["published"] = test_result.published.value
+    if test_result.doubtful:  # left out where not, as in runs of earlier versions
         figure["doubtful"] = True
     return figure
 
@@ -232,13 +222,13 @@ def as_json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
+async def run(ctx: Context, run_id: UUID) -> schema.ComplianceRun:
     """A stored run with all of its results."""
-    sql = f"SELECT {columns_of(ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
-    return await ctx.one(ComplianceRun, sql, [run_id], missing=ResultNotFound)
+    sql = f"SELECT {columns_of(schema.ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
+    return await ctx.fetch_one(schema.ComplianceRun, sql, [run_id], missing=schema.ResultNotFound)
 
 
-async def evidence(ctx: Context, run_id: UUID) -> Evidence:
+async def evidence(ctx: Context, run_id: UUID) -> schema.Evidence:
     """The evidence of a run.
 
     Raises:
@@ -253,11 +243,11 @@ async def evidence(ctx: Context, run_id: UUID) -> Evidence:
              SELECT FROM evidence_sheets s WHERE s.tenant_id = b.tenant_id AND s.book_key = b.key
                AND NOT EXISTS (SELECT FROM blobs f WHERE f.tenant_id = s.tenant_id AND f.key = s.blob_key)))
         """
-    sql = f"SELECT {columns_of(Evidence, **names, manifest=kept)} FROM compliance_runs r WHERE r.id = %s"
-    return await ctx.one(Evidence, sql, [run_id], missing=ResultNotFound)
+    sql = f"SELECT {columns_of(schema.Evidence, **names, manifest=kept)} FROM compliance_runs r WHERE r.id = %s"
+    return await ctx.fetch_one(schema.Evidence, sql, [run_id], missing=schema.ResultNotFound)
 
 
-class StoredRun(ComplianceRun, frozen=True, kw_only=True):
+class StoredRun(schema.ComplianceRun, frozen=True, kw_only=True):
     """A run with what it was made by; the workbook as it is now."""
 
     mapping: str
@@ -281,7 +271,7 @@ class StoredRun(ComplianceRun, frozen=True, kw_only=True):
 _STORED = columns_of(
     StoredRun,
     **{name: f"r.{name}::text" for name in ("mapping", "thresholds", "definition", "options")},
-    **{name: _MADE.get(name, f"r.{name}") for name in (*ComplianceRun.__struct_fields__, "book_key")},
+    **{name: _MADE.get(name, f"r.{name}") for name in (*schema.ComplianceRun.__struct_fields__, "book_key")},
     workbook_name="w.name",
     uploaded_at="w.created_at",
     deal_name="d.name",
@@ -292,11 +282,11 @@ _STORED_FROM = """
 """
 
 
-async def stored_run(
+async def find_run(
     unit: Unit, workbook_id: UUID, *, run_id: UUID | None = None, suite: str | None = None
 ) -> StoredRun | None:
     """A run of a workbook: the one of that identifier, else the newest full one, of that suite where one is named."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
@@ -312,7 +302,7 @@ async def run_before(
     unit: Unit, *, deal_id: UUID | None, workbook_id: UUID, as_of: date, suite: str | None = None
 ) -> StoredRun | None:
     """The newest full run, of that suite where one is named, on the deal's last other workbook of an earlier day."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
@@ -325,7 +315,9 @@ async def run_before(
     )
 
 
-async def history(ctx: Context, query: HistoryQuery, since: datetime | None, until: datetime | None) -> Page[RunItem]:
+async def history(
+    ctx: Context, query: schema.HistoryQuery, since: datetime | None, until: datetime | None
+) -> Page[schema.RunItem]:
     """A page of runs, the newest first; `since` and `until` inclusive."""
     asked = {
         "workbook_id": query.workbook_id,
@@ -336,7 +328,9 @@ async def history(ctx: Context, query: HistoryQuery, since: datetime | None, unt
     }
     matching = {"since": "executed_at >= %(since)s", "until": "executed_at <= %(until)s"}
     source = "compliance_runs WHERE true"
-    return await page(ctx, RunItem, _RUN, source, asked, query, order="executed_at DESC, id", conditions=matching)
+    return await fetch_page(
+        ctx, schema.RunItem, _RUN, source, asked, query, order="executed_at DESC, id", conditions=matching
+    )
 
 
 # Thresholds ---------------------------------------------------------------------------------------------------------
@@ -347,14 +341,14 @@ _THERE = """(workbook_id IS NULL OR EXISTS (
 """Of the whole tenant, of a deal, or of a workbook that was not deleted."""
 
 
-async def lock_threshold(ctx: Context, body: ThresholdCreate) -> Threshold | None:
+async def lock_threshold(ctx: Context, body: schema.ThresholdCreate) -> schema.Threshold | None:
     """The limit that the same workbook, deal or tenant has for the test, if any; nobody else sets it until the
     transaction ends.
     """
     scope = body.workbook_id or body.deal_id or ctx.tenant
     await ctx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"threshold {scope} {body.test_id}"])
-    return await ctx.one_or_none(
-        Threshold,
+    return await ctx.fetch_one_or_none(
+        schema.Threshold,
         f"""
         SELECT {_THRESHOLD} FROM thresholds
         WHERE workbook_id IS NOT DISTINCT FROM %(workbook_id)s::uuid AND deal_id IS NOT DISTINCT FROM %(deal_id)s::uuid
@@ -365,14 +359,14 @@ async def lock_threshold(ctx: Context, body: ThresholdCreate) -> Threshold | Non
     )
 
 
-async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Direction) -> Threshold:
+async def set_threshold(ctx: Context, body: schema.ThresholdCreate, threshold_type: Direction) -> schema.Threshold:
     """Set a limit, in place of the one that the same workbook, deal or tenant had for the test.
 
     Raises:
         WorkbookNotFound, DealNotFound: what it is for is not there.
     """
-    return await ctx.one(
-        Threshold,
+    return await ctx.fetch_one(
+        schema.Threshold,
         f"""
         INSERT INTO thresholds (tenant_id, id, workbook_id, deal_id, test_id, threshold_value, threshold_type,
                                 warning_threshold, enabled)
@@ -400,23 +394,23 @@ async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Dir
     )
 
 
-async def delete_threshold(ctx: Context, threshold_id: UUID) -> Threshold:
+async def delete_threshold(ctx: Context, threshold_id: UUID) -> schema.Threshold:
     """Remove a limit, and say what it was.
 
     Raises:
         ThresholdNotFound: there is none of that identifier, or its workbook was deleted.
     """
-    return await ctx.one(
-        Threshold,
+    return await ctx.fetch_one(
+        schema.Threshold,
         f"DELETE FROM thresholds WHERE id = %s AND {_THERE} RETURNING {_THRESHOLD}",
         [threshold_id],
-        missing=ThresholdNotFound,
+        missing=schema.ThresholdNotFound,
     )
 
 
 async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | None) -> DealRules | None:
     """What a deal, or that of a workbook, says of the rules; None where there is none."""
-    return await ctx.one_or_none(
+    return await ctx.fetch_one_or_none(
         DealRules,
         """
         SELECT d.currency, d.home_countries, d.closing_date, d.reinvestment_end, d.stated_maturity,
@@ -429,11 +423,13 @@ async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | No
     )
 
 
-async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | None) -> Listing[Threshold]:
+async def thresholds(
+    ctx: Context, query: schema.ThresholdQuery, test_ids: list[str] | None
+) -> Listing[schema.Threshold]:
     """The limits that were set, the oldest first; `test_ids` narrows to a category's tests."""
-    found = await rows_of(
+    rows = await fetch_slice(
         ctx,
-        Threshold,
+        schema.Threshold,
         _THRESHOLD,
         f"thresholds WHERE {_THERE}",
         {
@@ -443,8 +439,7 @@ async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | 
             "test_ids": test_ids,
         },
         order="created_at, id",
-        limit=query.limit,
-        offset=query.offset,
+        part=(query.limit, query.offset),
         conditions={"test_ids": "test_id = ANY (%(test_ids)s)"},
     )
-    return Listing(*found)
+    return Listing(*rows)

@@ -8,13 +8,15 @@ from uuid import UUID
 
 from service.documents import store
 from service.documents.schema import Document
-from service.documents.store import get, remove
+from service.documents.store import documents, remove
 from service.platform.base.problem import Problem
 from service.platform.data.blobs import hash_path
 from service.platform.http.files import file_answer
 from service.platform.route.api import Streamed
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.storage import keep
+from service.platform.unit.storage import store_blob
+
+get = documents.get
 
 __all__ = ["download", "get", "keep_document", "remove"]
 
@@ -24,7 +26,7 @@ async def keep_document(unit: Unit, path: Path, *, name: str, media_type: str, s
     transaction."""
     key = await asyncio.to_thread(hash_path, path)
     size_bytes = (await asyncio.to_thread(path.stat)).st_size
-    await keep(unit, path, key)
+    await store_blob(unit, path, key)
     return await store.create(unit, name=name, media_type=media_type, size_bytes=size_bytes, key=key, seconds=seconds)
 
 

@@ -22,7 +22,7 @@ from core.files.write.formats import FORMATS, ZIP_MIME_TYPE
 from service.documents import shared as documents
 from service.documents.schema import Document
 from service.exports import store
-from service.exports.child import MAKE, PROGRESS, MakeOrder, Told
+from service.exports.child import MAKE, PROGRESS, ExportTask, MakeProgress
 from service.exports.schema import Progress
 from service.exports.signing_actions import SigningFailed, certificate, manifest_key, sign
 from service.platform.data.blobs import Damaged, hash_path
@@ -41,7 +41,7 @@ PROGRESS_BYTES_MAX: Final = 200
 PHASES: Final = frozenset(get_args(Phase))
 WRITTEN_PERCENT: Final = (5, 95)
 """From where to where of the whole the child's part goes."""
-KINDS: Final = {*(one.mime_type for one in FORMATS.values()), ZIP_MIME_TYPE, "application/octet-stream"}
+KINDS: Final = {*(file_format.mime_type for file_format in FORMATS.values()), ZIP_MIME_TYPE, "application/octet-stream"}
 """Media types of what an export comes to, its fingerprints among it."""
 NAME_CHARACTERS_MAX: Final = 255
 
@@ -63,14 +63,14 @@ async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return await store.resume(unit, arguments["export_id"])
 
 
-@jobs.job("exports.make", failed=mark_failed, lifted=lift, flag="exports")
+@jobs.job("exports.make", on_failure=mark_failed, on_retry=lift, flag="exports")
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     """Make an export: it is completed with its documents, or failed with the reason, unless it was cancelled."""
     work = await store.start(unit, arguments["export_id"])
     if work is None:
         return
     options = msgspec.convert(work.options, Options)
-    order = MakeOrder(
+    order = ExportTask(
         manifest=work.source.manifest,
         paths=tuple([str(await unit.resources.blobs.path(key)) for key in work.source_keys]),
         order=ExportOrder(
@@ -78,7 +78,7 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
             export_id=work.id,
             workbook_id=str(work.workbook_id),
             tenant_id=str(unit.tenant),
-            created=await unit.there(work.created_at.replace(microsecond=0)),
+            created=await unit.local_time(work.created_at.replace(microsecond=0)),
             lineage=work.source.lineage,
             keys=_keys(unit, work.id),
             options=options,
@@ -91,8 +91,8 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     with folder_of(unit.resources.scratch, work.id) as folder:
         try:
             with workplace(folder) as writes:
-                told = await _watched(unit, work.id, writes, _written(unit, order, writes))
-            await _keep(unit, work, told, folder, signed=options.xlsx_signing and work.format == "xlsx")
+                exported = await _watch(unit, work.id, writes, _write(unit, order, writes))
+            await _keep(unit, work, exported, folder, signed=options.xlsx_signing and work.format == "xlsx")
         except (ExportError, SigningFailed, StorageLimitExceeded) as refusal:
             await unit.rollback(refusal)
             log_cause(refusal)
@@ -107,7 +107,7 @@ def _keys(unit: Unit, export_id: str) -> Keys:
     return Keys(signing=manifest_key(unit, export_id), redaction=redaction, sealed_apart=True)
 
 
-def _written(unit: Unit, order: MakeOrder, folder: Path) -> Coroutine[Any, Any, Exported]:
+def _write(unit: Unit, order: ExportTask, folder: Path) -> Coroutine[Any, Any, Exported]:
     return in_thread(
         run_confined,
         MAKE,
@@ -122,7 +122,7 @@ def _written(unit: Unit, order: MakeOrder, folder: Path) -> Coroutine[Any, Any, 
 # While the child writes -----------------------------------------------------------------------------------------------
 
 
-async def _watched(unit: Unit, export_id: str, folder: Path, writing: Coroutine[Any, Any, Exported]) -> Exported:
+async def _watch(unit: Unit, export_id: str, folder: Path, writing: Coroutine[Any, Any, Exported]) -> Exported:
     """What the child answers; meanwhile the record tells how far it is.
 
     Raises:
@@ -132,7 +132,7 @@ async def _watched(unit: Unit, export_id: str, folder: Path, writing: Coroutine[
     work = asyncio.ensure_future(writing)
     try:
         while not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0]:
-            await _checked_size(unit, folder)
+            await _check_size(unit, folder)
             if not await store.tell(unit, export_id, await asyncio.to_thread(_progress, folder)):
                 raise _Ended
             await unit.commit()
@@ -142,7 +142,7 @@ async def _watched(unit: Unit, export_id: str, folder: Path, writing: Coroutine[
         await asyncio.wait([work])
 
 
-async def _checked_size(unit: Unit, folder: Path) -> int:
+async def _check_size(unit: Unit, folder: Path) -> int:
     """The bytes of an export's files.
 
     Raises:
@@ -163,39 +163,43 @@ def _progress(folder: Path) -> Progress:
     first, last = WRITTEN_PERCENT
     message, percent = "Reading the workbook", first
     with suppress(OSError, msgspec.MsgspecError), (folder / PROGRESS).open("rb") as file:
-        told = msgspec.json.decode(file.read(PROGRESS_BYTES_MAX), type=Told)
-        if told.phase in PHASES and 0 <= told.done < told.of:
-            message, percent = told.phase, first + (last - first) * told.done // told.of
+        progress = msgspec.json.decode(file.read(PROGRESS_BYTES_MAX), type=MakeProgress)
+        if progress.phase in PHASES and 0 <= progress.done < progress.of:
+            message, percent = progress.phase, first + (last - first) * progress.done // progress.of
     return Progress(current=percent, total=100, message=message, percent=percent)
 
 
 # The end --------------------------------------------------------------------------------------------------------------
 
 
-async def _keep(unit: Unit, work: store.Work, told: Exported, folder: Path, *, signed: bool) -> None:
+async def _keep(unit: Unit, work: store.Work, exported: Exported, folder: Path, *, signed: bool) -> None:
     """Store what was written, in the transaction that completes the export.
 
     Raises:
         _Ended: somebody cancelled it in this moment: then nothing is stored.
         ExportError, SigningFailed, StorageLimitExceeded: it cannot be kept.
     """
-    main = _file(folder, told.main)
-    if told.sealed is not None:
-        await _seal(unit, work, _file(folder, told.sealed))
-    summary = msgspec.to_builtins(told.result_summary)
+    main = _file(folder, exported.main)
+    if exported.sealed is not None:
+        await _seal(unit, work, _file(folder, exported.sealed))
+    summary = msgspec.to_builtins(exported.result_summary)
     if signed:
         if not await store.tell(unit, work.id, _SIGNING):
             raise _Ended
         await unit.commit()
         about = {"export_id": work.id, "workbook_id": str(work.workbook_id), "tenant_id": str(unit.tenant)}
-        data_hash = told.result_summary.provenance.data_hash
-        about |= {"hash": await asyncio.to_thread(hash_path, main), "file_name": told.main.name, "data_hash": data_hash}
+        data_hash = exported.result_summary.provenance.data_hash
+        about |= {
+            "hash": await asyncio.to_thread(hash_path, main),
+            "file_name": exported.main.name,
+            "data_hash": data_hash,
+        }
         summary["signature"] = await sign(unit.settings, about)
-    sizes = await _checked_size(unit, folder)
+    sizes = await _check_size(unit, folder)
     workbooks.check_storage(unit.settings, [], await workbooks.room(unit), sizes)
-    document = await _document(unit, folder, told.main)
-    sealed = await _document(unit, folder, told.sealed) if told.sealed else None
-    fingerprints = await _document(unit, folder, told.fingerprints) if told.fingerprints else None
+    document = await _document(unit, folder, exported.main)
+    sealed = await _document(unit, folder, exported.sealed) if exported.sealed else None
+    fingerprints = await _document(unit, folder, exported.fingerprints) if exported.fingerprints else None
     if sealed is not None:
         path = f"/api/v1/exports/{work.id}/download?artifact=pdf"
         summary["sealed_pdf"] = {"storage_path": path, "file_name": sealed.name, "size_bytes": sealed.size_bytes}
@@ -212,7 +216,7 @@ async def _keep(unit: Unit, work: store.Work, told: Exported, folder: Path, *, s
     if ended is None:
         raise _Ended
     details = {"format": work.format, "workbook_id": str(work.workbook_id), "file_size": document.size_bytes}
-    details |= {"data_hash": told.result_summary.provenance.data_hash, "redacted": summary["redacted"]}
+    details |= {"data_hash": exported.result_summary.provenance.data_hash, "redacted": summary["redacted"]}
     await unit.audit("export.completed", Subject("export", work.id, ended.workbook_name, details))
 
 

@@ -12,23 +12,31 @@ from msgspec import Struct
 from service.exports.schema import QUEUED, Export, ExportFormat, ExportList, ExportNotFound, Progress, Source
 from service.platform.route.api import Slice
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, rows_of, set_of
-from service.platform.unit.storage import keep_again, leave
+from service.platform.unit.listing import columns_of, fetch_slice, set_of
+from service.platform.unit.records import Records
+from service.platform.unit.storage import reclaim, release
 
 _JOINED: Final = """
     exports e LEFT JOIN documents d ON d.tenant_id = e.tenant_id AND d.id = e.document_id
 """
 _THERE: Final = "coalesce(d.blob_key IS NOT NULL AND d.expires_at > now(), false)"
 _NAME: Final = "source -> 'lineage' ->> 'workbook_name'"
-_EXPORT: Final = columns_of(
+exports = Records(
+    "exports",
     Export,
-    id="e.id",
-    created_at="e.created_at",
-    file_size_bytes="d.size_bytes",
-    expires_at="d.expires_at",
-    is_downloadable=_THERE,
-    download_url=f"CASE WHEN {_THERE} THEN '/api/v1/exports/' || e.id || '/download' END",
+    missing=ExportNotFound,
+    derived={
+        "id": "e.id",
+        "created_at": "e.created_at",
+        "file_size_bytes": "d.size_bytes",
+        "expires_at": "d.expires_at",
+        "is_downloadable": _THERE,
+        "download_url": f"CASE WHEN {_THERE} THEN '/api/v1/exports/' || e.id || '/download' END",
+    },
+    source=_JOINED,
+    key="e.id",
 )
+IN_WORK: Final = "exports WHERE source_keys IS NOT NULL"
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -55,56 +63,26 @@ class Documents(Struct, frozen=True, kw_only=True):
     provenance: dict[str, Any] | None
 
 
-async def get(unit: Unit, export_id: str) -> Export:
-    """An export.
-
-    Raises:
-        ExportNotFound: there is none of that identifier.
-    """
-    sql = f"SELECT {_EXPORT} FROM {_JOINED} WHERE e.id = %s"
-    return await unit.one(Export, sql, [export_id], missing=ExportNotFound)
+documents = Records("exports", Documents, missing=ExportNotFound, derived={"workbook_name": _NAME})
 
 
-async def documents(unit: Unit, export_id: str) -> Documents:
-    """The documents of an export.
-
-    Raises:
-        ExportNotFound: as `get`.
-    """
-    sql = f"SELECT {columns_of(Documents, workbook_name=_NAME)} FROM exports WHERE id = %s"
-    return await unit.one(Documents, sql, [export_id], missing=ExportNotFound)
-
-
-async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
+async def read_page(ctx: Context, query: ExportList) -> Slice[Export]:
     """Some of the exports, the newest first."""
-    found = await rows_of(
+    rows = await fetch_slice(
         ctx,
         Export,
-        _EXPORT,
+        exports.columns,
         f"{_JOINED} WHERE true",
         {"workbook_id": query.workbook_id, "status": query.status},
         order="e.created_at DESC, e.id",
-        limit=query.limit,
-        offset=query.skip,
+        part=(query.limit, query.skip),
     )
-    return Slice(*found, query.skip, query.limit)
-
-
-async def lock_count(ctx: Context) -> int:
-    """How many exports of the tenant are in work, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM exports WHERE source_keys IS NOT NULL"))
-
-
-async def create(ctx: Context, row: dict[str, Any]) -> Export:
-    """An export that waits for its worker."""
-    await ctx.execute(insert_of("exports", row), row)
-    return await get(ctx, row["id"])
+    return Slice(*rows, query.skip, query.limit)
 
 
 async def start(unit: Unit, export_id: str) -> Work | None:
     """An export that is begun, or begun again; None once it has ended."""
-    return await unit.one_or_none(
+    return await unit.fetch_one_or_none(
         Work,
         f"""
         UPDATE exports SET started_at = coalesce(started_at, now()) WHERE id = %s AND status = 'processing'
@@ -121,7 +99,7 @@ async def tell(unit: Unit, export_id: str, progress: Progress) -> bool:
     return bool(await unit.execute(sql, [document, export_id]))
 
 
-class Ended(Struct, frozen=True, kw_only=True):
+class EndedExport(Struct, frozen=True, kw_only=True):
     """What an export was of."""
 
     workbook_id: UUID
@@ -130,10 +108,10 @@ class Ended(Struct, frozen=True, kw_only=True):
     """The blobs that it names no more."""
 
 
-async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> Ended | None:
+async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> EndedExport | None:
     """An export completed, failed or cancelled, whoever comes first; None where it had ended before."""
-    ended = await unit.one_or_none(
-        Ended,
+    ended = await unit.fetch_one_or_none(
+        EndedExport,
         f"""
         WITH held AS (SELECT tenant_id, id, source_keys FROM exports
                       WHERE id = %(id)s AND status IN ('pending', 'processing') FOR UPDATE)
@@ -144,7 +122,7 @@ async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> Ended | None:
         {**row, "id": export_id},
     )
     if ended is not None:
-        await leave(unit, ended.keys)
+        await release(unit, ended.keys)
     return ended
 
 
@@ -154,7 +132,7 @@ async def resume(unit: Unit, export_id: str) -> bool:
     class Row(Struct):
         keys: list[str]
 
-    row = await unit.one_or_none(
+    row = await unit.fetch_one_or_none(
         Row,
         """
         SELECT ARRAY(SELECT sheet ->> 'file'
@@ -163,7 +141,7 @@ async def resume(unit: Unit, export_id: str) -> bool:
         """,
         [export_id],
     )
-    if row is None or not await keep_again(unit, row.keys):
+    if row is None or not await reclaim(unit, row.keys):
         return False
     sql = """
         UPDATE exports SET status = 'processing', source_keys = %s, progress = %s, error_details = NULL,

@@ -24,7 +24,7 @@ from service.platform.base.breakers import HISTORY_MAX
 from service.platform.base.problem import Problem, Unavailable
 from service.platform.data.scratch import has_room
 from service.platform.resilience import views
-from service.platform.resilience.looks import Look, Looks
+from service.platform.resilience.looks import Look, QueryCache
 from service.platform.unit.context import Context, Resources
 from service.platform.work.jobs import QUEUES
 
@@ -45,20 +45,22 @@ async def readiness(resources: Resources) -> Readiness:
     database, cache, storage = await asyncio.gather(_database(resources), _cache(resources), _storage(resources))
     checks = {"database": database, "cache": cache, "kernels": _kernels(), "storage": storage}
     checks |= {name: Check("error", text) for name, text in resources.faults.items()}
-    good = all(checks[name].status == "ok" for name in _needed(resources) & checks.keys())
+    good = all(checks[name].status == "ok" for name in _needed_checks(resources) & checks.keys())
     degraded = good and checks["cache"].status != "ok"
     return Readiness("ready" if good else "not_ready", core.__version__, resources.clock.now(), checks, degraded)
 
 
 async def depths(resources: Resources) -> QueueDepths:
     """How many jobs wait in each queue."""
-    found = await store.queue_depths(resources)
-    return QueueDepths({queue: found.get(queue, 0) for queue in QUEUES}, sum(found.values()), resources.clock.now())
+    by_queue = await store.queue_depths(resources)
+    return QueueDepths(
+        {queue: by_queue.get(queue, 0) for queue in QUEUES}, sum(by_queue.values()), resources.clock.now()
+    )
 
 
-async def detailed(resources: Resources) -> Detailed:
+async def details(resources: Resources) -> Detailed:
     """What the process that answers knows."""
-    looks = resources.once(Looks)
+    looks = resources.once(QueryCache)
     ready = await looks.of("ready", readiness)
     try:
         pending = (await looks.of("depths", depths)).total_pending
@@ -66,7 +68,7 @@ async def detailed(resources: Resources) -> Detailed:
         pending = None
     switched, level = maintenance(resources), resources.breakers.level
     return Detailed(
-        status=_status(ready.checks, fine=level == "normal" and not switched.enabled, needed=_needed(resources)),
+        status=_status(ready.checks, fine=level == "normal" and not switched.enabled, needed=_needed_checks(resources)),
         version=core.__version__,
         uptime_seconds=int(time.monotonic() - _STARTED),
         level=level,
@@ -81,7 +83,7 @@ async def detailed(resources: Resources) -> Detailed:
 
 async def deep(resources: Resources) -> Deep:
     """What each dependency answers when it is asked for real, all at a time."""
-    answers = await asyncio.gather(*(_asked(ask, resources) for ask in _DEEP.values()))
+    answers = await asyncio.gather(*(_ask(ask, resources) for ask in _DEEP.values()))
     checks = dict(zip(_DEEP, answers, strict=True))
     switched = maintenance(resources)
     return Deep(
@@ -95,13 +97,13 @@ async def deep(resources: Resources) -> Deep:
 
 async def breaker(resources: Resources, service: Service) -> ServiceMetrics:
     """The circuit breaker of a service."""
-    return await resources.once(Looks).of(("breaker", service), lambda seen: views.metrics(seen, service))
+    return await resources.once(QueryCache).of(("breaker", service), lambda seen: views.metrics(seen, service))
 
 
 async def history(resources: Resources, limit: int) -> History:
     """The newest changes."""
-    found = await resources.once(Looks).of("history", lambda seen: views.history(seen, HISTORY_MAX))
-    return replace(found, events=found.events[:limit], limit=limit)
+    events = await resources.once(QueryCache).of("history", lambda seen: views.history(seen, HISTORY_MAX))
+    return replace(events, events=events.events[:limit], limit=limit)
 
 
 async def reset(ctx: Context, service: Service | None) -> Reset:
@@ -118,7 +120,7 @@ async def clear(ctx: Context) -> Cleared:
     return done
 
 
-def _needed(resources: Resources) -> frozenset[str]:
+def _needed_checks(resources: Resources) -> frozenset[str]:
     """The checks without which no request, or not every one, can be served."""
     return _NEEDED | resources.faults.keys()
 
@@ -128,7 +130,7 @@ def _status(checks: Mapping[str, Check | DeepCheck], *, fine: bool, needed: froz
     return "unhealthy" if failing & needed else "degraded" if failing or not fine else "healthy"
 
 
-async def _asked(ask: Look[Check], resources: Resources) -> DeepCheck:
+async def _ask(ask: Look[Check], resources: Resources) -> DeepCheck:
     """One answer; of what went wrong only the kind is told: a message could name hosts."""
     began = time.perf_counter()
     try:
@@ -174,7 +176,7 @@ async def _has_room(look: Awaitable[bool]) -> bool:
 
 
 async def _cache(resources: Resources) -> Check:
-    there = await resources.breaker.either(resources.redis.ping, _away)
+    there = await resources.breaker.choose(resources.redis.ping, _away)
     return Check("ok", "connected") if there else Check("error", "Redis does not answer")
 
 
@@ -186,7 +188,7 @@ def _kernels() -> Check:
     return Check("ok", "loaded") if warm.is_warm() else Check("error", "the kernels are not loaded yet")
 
 
-async def _loaded(resources: Resources) -> Check:
+async def _check_load(resources: Resources) -> Check:
     return _kernels()
 
 
@@ -227,5 +229,5 @@ _DEEP: Final[dict[str, Look[Check]]] = {
     "workers": _workers,
     "blobs": _blobs,
     "disk": _disk,
-    "kernels": _loaded,
+    "kernels": _check_load,
 }

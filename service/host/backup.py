@@ -72,7 +72,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     blob_bytes: int
     damaged: list[str]
     """Blobs that were found damaged, and are left out."""
-    heads: list[store.Head]
+    heads: list[store.AuditHead]
     owner: str
     """The database's, whom policies name."""
     definers: list[str]
@@ -93,14 +93,14 @@ class Made(Struct, frozen=True):
 # Making one -----------------------------------------------------------------------------------------------------------
 
 
-def back_up(found: Deployment, target: Path, *, with_secrets: bool, keep: int | None) -> Made:
+def back_up(deployment: Deployment, target: Path, *, with_secrets: bool, keep: int | None) -> Made:
     """Make a backup of a deployment, which may run meanwhile, in a folder of backups.
 
     Raises:
         BackupError: it cannot be made; nothing of it stays.
         OSError: the folder cannot be written; likewise.
     """
-    if found.owner_url is None:
+    if deployment.owner_url is None:
         raise BackupError("CUSHION_MIGRATION_URL is not set: only the database's owner sees the rows of all tenants")
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(target):
@@ -109,7 +109,7 @@ def back_up(found: Deployment, target: Path, *, with_secrets: bool, keep: int | 
         copied: list[str] = []
         draft = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=target))
         try:
-            manifest = _written(found, found.owner_url, target, draft, copied, with_secrets=with_secrets)
+            manifest = _written(deployment, deployment.owner_url, target, draft, copied, with_secrets=with_secrets)
             made_at = manifest.made_at
             folder = target / f"{made_at:%Y%m%dT%H%M%S}.{made_at.microsecond // 1000:03}Z"
             if folder.exists():
@@ -126,7 +126,7 @@ def back_up(found: Deployment, target: Path, *, with_secrets: bool, keep: int | 
 
 
 def _written(
-    found: Deployment, owner_url: str, target: Path, draft: Path, copied: list[str], *, with_secrets: bool
+    deployment: Deployment, owner_url: str, target: Path, draft: Path, copied: list[str], *, with_secrets: bool
 ) -> Manifest:
     with psycopg.connect(owner_url, autocommit=True) as holder, psycopg.connect(owner_url) as reader:
         _check_sees_all(holder)
@@ -134,12 +134,12 @@ def _written(
         facts = store.facts(reader)
         _dump(_program("pg_dump", facts.postgres), owner_url, facts.snapshot, draft / DUMP)
         pool, listing = target / "blobs", draft / BLOB_LIST
-        copy = _copy_blobs(found.settings, store.blob_keys(reader), facts.damaged, pool, listing, copied)
+        copy = _copy_blobs(deployment.settings, store.blob_keys(reader), facts.damaged, pool, listing, copied)
         count, size_bytes, damaged = asyncio.run(copy)
     if with_secrets:
-        if found.settings.secret_key is not None or found.settings.data_dir is None:
+        if deployment.settings.secret_key is not None or deployment.settings.data_dir is None:
             raise BackupError("the secret key is a setting (CUSHION_SECRET_KEY): keep it as you keep your settings")
-        _copy_secrets(found.settings.data_dir, draft / SECRETS)
+        _copy_secrets(deployment.settings.data_dir, draft / SECRETS)
     files = [
         File(str(path.relative_to(draft)), path.stat().st_size, hash_path(path))
         for path in sorted(draft.rglob("*"))
@@ -160,7 +160,7 @@ def _written(
         owner=facts.owner,
         definers=facts.definers,
     )
-    for path in (*(draft / one.path for one in files), *(path for path in draft.rglob("*") if path.is_dir())):
+    for path in (*(draft / file.path for file in files), *(path for path in draft.rglob("*") if path.is_dir())):
         _sync(path)
     (draft / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     _sync(draft / MANIFEST)
@@ -382,7 +382,7 @@ async def _put_blobs(source: Path, folder: Path, settings: Settings, undo: list[
     with tempfile.TemporaryDirectory(prefix="cushion-") as scratch:
         blobs = process.blobs(settings, Path(scratch))
         try:
-            if await blobs.listed("", 1):
+            if await blobs.list_files("", 1):
                 raise BackupError("the blob store is not empty: a restored deployment has one of its own")
             undo.append(lambda: asyncio.run(_remove(folder, settings)))
             for key in _keys(folder):
@@ -438,9 +438,9 @@ def _check_sees_all(connection: psycopg.Connection[Any]) -> None:
 
 def _program(name: str, major: int) -> Path:
     """PostgreSQL's program of at least the server's version: the embedded server's, else one on the path."""
-    found = find_programs(server_account(), made_by=major)
-    beside = found.initdb.with_name(name)
-    if beside.is_file() and found.postgres_major >= major:
+    programs = find_programs(server_account(), made_by=major)
+    beside = programs.initdb.with_name(name)
+    if beside.is_file() and programs.postgres_major >= major:
         return beside
     named = shutil.which(name)
     if named is None:

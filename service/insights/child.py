@@ -55,16 +55,16 @@ class Answered(Struct, frozen=True, kw_only=True):
     suggestions: list[str]
 
     def as_answer(self) -> Answer:
-        return Answer(**_fields(self, Answer, "figures"), figures=[one.as_figure() for one in self.figures])
+        return Answer(**_fields(self, Answer, "figures"), figures=[figure.as_figure() for figure in self.figures])
 
 
 def answer(question: str, subjects: Sequence[Subject], labels: dict[str, str]) -> Answered:
     """What some portfolios say to a question."""
-    found = ask(question, subjects, labels=labels)
-    return Answered(**_fields(found, Answer, "figures"), figures=[_shown(one) for one in found.figures])
+    result = ask(question, subjects, labels=labels)
+    return Answered(**_fields(result, Answer, "figures"), figures=[_to_shown(figure) for figure in result.figures])
 
 
-def _shown(figure: Figure) -> Shown:
+def _to_shown(figure: Figure) -> Shown:
     value = figure.value
     return Shown(
         **_fields(figure, Figure, "value"),

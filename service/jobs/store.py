@@ -63,12 +63,12 @@ class _Row(Struct):
     finished_at: datetime | None
 
 
-class _Told(Struct):
+class _Outcome(Struct):
     error: str | None
     percent: int | None
 
 
-def announced_as(named: str) -> str:
+def announced_id(named: str) -> str:
     """The identifier by which changes of a job are announced: its task's, or its comparison's."""
     return named.replace("job_", "task_", 1) if named.startswith("job_") else named
 
@@ -83,16 +83,16 @@ async def get(ctx: Context, named: str) -> JobState:
     if spelt is None:
         raise JobNotFound
     sql, key = (_COMPARED, named) if spelt[1] == "rec" else (_JOB, f"task_{spelt[2]}")
-    row = await ctx.one(_Row, sql, [key], missing=JobNotFound)
+    row = await ctx.fetch_one(_Row, sql, [key], missing=JobNotFound)
     record = _RECORDS.get(row.name)
     resource_id = str(row.arguments[record.argument]) if record is not None else None
-    told = await ctx.one_or_none(_Told, record.statement, [resource_id]) if record is not None else None
-    error = (told.error if told is not None else None) or _UNKNOWN
+    outcome = await ctx.fetch_one_or_none(_Outcome, record.statement, [resource_id]) if record is not None else None
+    error = (outcome.error if outcome is not None else None) or _UNKNOWN
     return JobState(
         job_id=named,
         kind=row.name,
         status=row.status,
-        progress=_PERCENT.get(row.status, told.percent if told is not None else None),
+        progress=_PERCENT.get(row.status, outcome.percent if outcome is not None else None),
         resource_type=record.type if record is not None else None,
         resource_id=resource_id,
         failures=row.failures,

@@ -38,6 +38,6 @@ _read: Final = BodyReader(Sample)
 def try_sample(mapping: Mapping, sample: Sample | Unread, own_fields: list[OwnField], seconds: float) -> Raw:
     """What a mapping makes of sample rows, encoded."""
     body: Sample = _read(sample.content) if isinstance(sample, Unread) else sample
-    return trial_actions.tried(
+    return trial_actions.try_sample(
         mapping, body.sample_data, own_fields=own_fields, strict=body.strict, seconds_max=seconds
     )

@@ -13,23 +13,10 @@ from core.portfolio.mapping.profiles.configure import resolved
 from core.portfolio.model.fields import PROFILES, SourceType
 from core.portfolio.model.fields import Field as CoreField
 from core.portfolio.model.fields import Mapping as CoreMapping
-from service.mappings import child
-from service.mappings.schema import (
-    DOCUMENT_BYTES_MAX,
-    Column,
-    ColumnGiven,
-    InvalidConfiguration,
-    InvalidSourceType,
-    MappingDraft,
-    ProfileNotFound,
-    Rule,
-    RuleGiven,
-    Transform,
-    TransformGiven,
-)
+from service.mappings import child, schema
 from service.platform.base.problem import Fault
 from service.platform.unit.context import Context, Unit
-from service.processes.shared import limited_in_child
+from service.processes.shared import run_limited_in_child
 
 SOURCE_TYPES: Final = get_args(SourceType)
 FAULTS_MAX: Final = 20
@@ -49,9 +36,9 @@ class GivenMapping(NamedTuple):
 
     source_type: str
     profile_id: str | None
-    mappings: dict[str, ColumnGiven]
-    transforms: list[TransformGiven]
-    validation_rules: list[RuleGiven]
+    mappings: dict[str, schema.ColumnGiven]
+    transforms: list[schema.TransformGiven]
+    validation_rules: list[schema.RuleGiven]
 
     def document(self) -> dict[str, Any]:
         """The engine's document; what is null or left out is not in it."""
@@ -64,8 +51,8 @@ class GivenMapping(NamedTuple):
         }
 
 
-def _plain(given: ColumnGiven | TransformGiven | RuleGiven) -> dict[str, Any]:
-    return {name: value for name, value in msgspec.structs.asdict(given).items() if value not in (None, UNSET)}
+def _plain(part: schema.ColumnGiven | schema.TransformGiven | schema.RuleGiven) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(part).items() if value not in (None, UNSET)}
 
 
 def check_source_type(source_type: str, where: Sequence[str]) -> None:
@@ -75,10 +62,10 @@ def check_source_type(source_type: str, where: Sequence[str]) -> None:
         InvalidSourceType: with those that there are.
     """
     if source_type not in SOURCE_TYPES:
-        raise InvalidSourceType.at([*where, "source_type"], f"the source types are {', '.join(SOURCE_TYPES)}")
+        raise schema.InvalidSourceType.at([*where, "source_type"], f"the source types are {', '.join(SOURCE_TYPES)}")
 
 
-async def unsaved(ctx: Context, draft: MappingDraft, where: Sequence[str]) -> CoreMapping:
+async def read_draft(ctx: Context, draft: schema.MappingDraft, where: Sequence[str]) -> CoreMapping:
     """The mapping that a draft says, which is not stored.
 
     Args:
@@ -88,52 +75,62 @@ async def unsaved(ctx: Context, draft: MappingDraft, where: Sequence[str]) -> Co
         InvalidSourceType, ProfileNotFound, InvalidConfiguration: it could not be stored either.
     """
     check_source_type(draft.source_type, where)
-    given = GivenMapping(draft.source_type, draft.profile_id, draft.mappings, draft.transforms, draft.validation_rules)
-    mapping = await _checked(ctx, given, draft.name or UNSAVED, where, mapping_id=UNSAVED)
-    _documents(given, mapping, where)
+    given_mapping = GivenMapping(
+        draft.source_type, draft.profile_id, draft.mappings, draft.transforms, draft.validation_rules
+    )
+    mapping = await _check(ctx, given_mapping, draft.name or UNSAVED, where, mapping_id=UNSAVED)
+    _documents(given_mapping, mapping, where)
     return mapping
 
 
-async def written_of(ctx: Context, given: GivenMapping, name: str, *, is_stored: bool = False) -> dict[str, Any]:
+async def document_columns(
+    ctx: Context, given_mapping: GivenMapping, name: str, *, is_stored: bool = False
+) -> dict[str, Any]:
     """The columns of a stored mapping that its document fills; `is_stored`: its columns were accepted once.
 
     Raises:
         ProfileNotFound: it extends what is not built in.
         InvalidConfiguration: it is no mapping, or a longer one than is stored.
     """
-    mapping = await _checked(ctx, given, name, BODY, is_stored=is_stored)
-    return {**_documents(given, mapping, BODY), "field_count": len(resolved(mapping))}
+    mapping = await _check(ctx, given_mapping, name, BODY, is_stored=is_stored)
+    return {**_documents(given_mapping, mapping, BODY), "field_count": len(resolved(mapping))}
 
 
-async def _checked(
-    ctx: Context, given: GivenMapping, name: str, where: Sequence[str], *, mapping_id: str = "", is_stored: bool = False
+async def _check(
+    ctx: Context,
+    given_mapping: GivenMapping,
+    name: str,
+    where: Sequence[str],
+    *,
+    mapping_id: str = "",
+    is_stored: bool = False,
 ) -> CoreMapping:
-    result = await configure(ctx, given.document(), mapping_id, name, is_stored=is_stored)
+    result = await configure(ctx, given_mapping.document(), mapping_id, name, is_stored=is_stored)
     if not result.is_profile_known:
-        raise ProfileNotFound.at([*where, "profile_id"], f"the profiles are {', '.join(PROFILES)}")
+        raise schema.ProfileNotFound.at([*where, "profile_id"], f"the profiles are {', '.join(PROFILES)}")
     if result.mapping is None:
-        raise InvalidConfiguration(*(_fault(fault, where) for fault in result.faults[:FAULTS_MAX]))
+        raise schema.InvalidConfiguration(*(_fault(fault, where) for fault in result.faults[:FAULTS_MAX]))
     return result.mapping
 
 
-def _documents(given: GivenMapping, mapping: CoreMapping, where: Sequence[str]) -> dict[str, str]:
+def _documents(given_mapping: GivenMapping, mapping: CoreMapping, where: Sequence[str]) -> dict[str, str]:
     """The JSON of a mapping's columns, transforms and rules, unless it is too long."""
     fields = {field.target: field for field in (*mapping.auxiliary, *mapping.fields)}
     documents = {
-        "mappings": _json({source: _column(column, fields) for source, column in given.mappings.items()}),
-        "transforms": _json([_transform(one) for one in given.transforms]),
-        "validation_rules": _json([_rule(one) for one in given.validation_rules]),
+        "mappings": _json({source: _column(column, fields) for source, column in given_mapping.mappings.items()}),
+        "transforms": _json([_transform(transform) for transform in given_mapping.transforms]),
+        "validation_rules": _json([_rule(validation_rule) for validation_rule in given_mapping.validation_rules]),
     }
     size_bytes = sum(len(document.encode()) for document in documents.values())
-    if size_bytes > DOCUMENT_BYTES_MAX:
-        message = f"the mapping takes {size_bytes:,} bytes; the limit is {DOCUMENT_BYTES_MAX:,}"
-        raise InvalidConfiguration.at([*where, "mappings"], message)
+    if size_bytes > schema.DOCUMENT_BYTES_MAX:
+        message = f"the mapping takes {size_bytes:,} bytes; the limit is {schema.DOCUMENT_BYTES_MAX:,}"
+        raise schema.InvalidConfiguration.at([*where, "mappings"], message)
     return documents
 
 
-def _fault(found: ConfigurationFault, where: Sequence[str]) -> Fault:
+def _fault(configuration_fault: ConfigurationFault, where: Sequence[str]) -> Fault:
     """A fault of a configuration as one of the request; a source column's name may be as long as the body."""
-    place, message = found
+    place, message = configuration_fault
     return Fault([*where, *(step[:STEP_LENGTH_MAX] for step in place)], message)
 
 
@@ -141,29 +138,31 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _column(given: ColumnGiven, fields: dict[str, CoreField]) -> Column:
+def _column(column: schema.ColumnGiven, fields: dict[str, CoreField]) -> schema.Column:
     """A column with what was left out filled in."""
-    assert isinstance(given.target, str), "the engine refuses a column without a target"
-    field = fields[given.target]
-    return Column(
-        target=given.target,
+    assert isinstance(column.target, str), "the engine refuses a column without a target"
+    field = fields[column.target]
+    return schema.Column(
+        target=column.target,
         type=field.type,
-        required=given.required if isinstance(given.required, bool) else field.required,
-        default=None if given.default is UNSET else given.default,
-        aliases=given.aliases or [],
+        required=column.required if isinstance(column.required, bool) else field.required,
+        default=None if column.default is UNSET else column.default,
+        aliases=column.aliases or [],
     )
 
 
-def _transform(given: TransformGiven) -> Transform:
-    return Transform(field=str(given.field), operation=str(given.operation), parameters=given.parameters or None)
+def _transform(transform: schema.TransformGiven) -> schema.Transform:
+    return schema.Transform(
+        field=str(transform.field), operation=str(transform.operation), parameters=transform.parameters or None
+    )
 
 
-def _rule(given: RuleGiven) -> Rule:
-    return Rule(
-        field=str(given.field),
-        rule=str(given.rule),
-        parameters=given.parameters or None,
-        message=given.message or None,
+def _rule(rule: schema.RuleGiven) -> schema.Rule:
+    return schema.Rule(
+        field=str(rule.field),
+        rule=str(rule.rule),
+        parameters=rule.parameters or None,
+        message=rule.message or None,
     )
 
 
@@ -174,4 +173,4 @@ async def configure(
     what = document, mapping_id, name, is_stored
     if len(msgspec.json.encode(document)) <= SHORT_BYTES:
         return await unit.compute(child.configure, *what)
-    return await limited_in_child(unit, child.configure, *what)
+    return await run_limited_in_child(unit, child.configure, *what)

@@ -15,6 +15,7 @@ from core.portfolio.model.fields import PROFILES, FieldType, SourceType
 from core.words import nearest
 from service.platform.base.problem import Fault, Problem
 from service.platform.route.api import PageQuery
+from service.platform.route.patch import Patch, patch_of
 
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 """What a mapping made of a sample: defaults and replacements may make rows longer than they came."""
@@ -152,14 +153,9 @@ class MappingCreate(MappingDraft, frozen=True, kw_only=True, forbid_unknown_fiel
     name: Name
 
 
-class MappingPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@patch_of(MappingCreate, "name description mappings transforms validation_rules")
+class MappingPatch(Patch, frozen=True):
     """What to change of a mapping; what is given replaces what stood there, and the whole must be a mapping again."""
-
-    name: Name | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    mappings: Columns | UnsetType = UNSET
-    transforms: Transforms | UnsetType = UNSET
-    validation_rules: Rules | UnsetType = UNSET
 
 
 class MappingList(PageQuery, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ area = Area("/api/v1/notifications", tag="notifications")
 @area.get(access="any", lags=True)
 async def list_notifications(ctx: Context, query: NotificationList) -> Page[Notification]:
     """What the caller was told, the newest first; an API key reads its creator's."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.post("/read-all", access="user")

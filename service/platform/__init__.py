@@ -1,1 +1,1 @@
-"""What every area stands on, and which knows none of them."""
+"""The ground that every area of the service stands on; it knows no area."""

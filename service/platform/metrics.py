@@ -1,4 +1,4 @@
-"""What a process counts and times for whoever watches the deployment.
+"""The counters and timers of a process.
 
 Labels are words of the program (a route's template, a job's name, a queue), never a caller's: no tenant, no user, no
 path as it was asked for. So there are only so many series, and none tells whose they are.
@@ -95,7 +95,7 @@ _kernels: set[str] = set()
 
 
 def kernel_of(function: Callable[..., Any]) -> str:
-    """The name under which a function's time is told: its module and its own, as far as there are not too many."""
+    """Return the name of a function for its timer: its module and its own name."""
     while (inner := getattr(function, "__wrapped__", None) or getattr(function, "func", None)) is not None:
         function = inner  # what a wrapper or a partial runs
     module = str(getattr(function, "__module__", None) or "builtins")

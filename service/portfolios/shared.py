@@ -20,7 +20,7 @@ from service.platform.base.lru import Lru, bytes_of
 from service.platform.unit.context import Unit
 from service.portfolios import child
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
-from service.workbooks.shared import Parsed, StoredBook, opened, stored_book
+from service.workbooks.shared import Parsed, StoredBook, locate_book, open_stored
 
 log = structlog.get_logger()
 
@@ -50,11 +50,11 @@ class Key(NamedTuple):
     """Of the stored columns and their files: the same key, the same columns, in files that nobody touched since."""
     mapping: str
     """JSON of the whole mapping: a string keeps its hash, where that of a Mapping is 200 strings' each time."""
-    given: GivenDay
+    day: GivenDay
 
 
 async def portfolio_of(
-    unit: Unit, workbook: Parsed, mapping: MappingAndJson, given: GivenDay, *, is_kept: bool = True
+    unit: Unit, workbook: Parsed, mapping: MappingAndJson, given_day: GivenDay, *, is_kept: bool = True
 ) -> Portfolio:
     """The loans of a workbook as the mapping reads them, on a day. Mapped in a thread; shared, so nobody may change it.
 
@@ -62,24 +62,24 @@ async def portfolio_of(
         is_kept: whether the loans stay for the next who asks; not of a mapping that is only tried.
 
     Raises:
-        WorkbookNotReady, Damaged: as `stored_book`.
+        WorkbookNotReady, Damaged: as `locate_book`.
         MappingTooSlow: the mapping takes longer than it may.
     """
-    return await portfolio_of_book(unit, await stored_book(unit, workbook), mapping, given, is_kept=is_kept)
+    return await portfolio_of_book(unit, await locate_book(unit, workbook), mapping, given_day, is_kept=is_kept)
 
 
 async def portfolio_of_book(
-    unit: Unit, stored: StoredBook, mapping: MappingAndJson, given: GivenDay, *, is_kept: bool = True
+    unit: Unit, stored: StoredBook, mapping: MappingAndJson, given_day: GivenDay, *, is_kept: bool = True
 ) -> Portfolio:
-    """The same of stored columns, whose workbook may be gone; `MappingTooSlow` as above, `Damaged` as `opened`."""
+    """The same of stored columns, whose workbook may be gone; `MappingTooSlow` as above, `Damaged` as `open_stored`."""
     cache: Lru[Key, Portfolio] = unit.resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
-    key = Key(stored.key, mapping.json, given)
-    found = cache.get(key)
-    if found is not None:
-        return found
-    book = await opened(unit, stored)
+    key = Key(stored.key, mapping.json, given_day)
+    cached = cache.get(key)
+    if cached is not None:
+        return cached
+    book = await open_stored(unit, stored)
     seconds_max = SAMPLES_TIME * unit.settings.mapping_seconds
-    portfolio, size_bytes = await unit.compute(_mapped, book, mapping, given, seconds_max)
+    portfolio, size_bytes = await unit.compute(_map, book, mapping, given_day, seconds_max)
     if is_kept:
         cache.keep(key, portfolio, size_bytes + bytes_of(key))
     return portfolio
@@ -92,14 +92,14 @@ class ReadingKey(NamedTuple):
     """Of the columns that were read."""
     mapping: str
     """JSON of the whole mapping."""
-    given: GivenDay
+    day: GivenDay
     definition: str | None
     """JSON of the definition."""
     record: str
     """JSON of what a deal's record adds."""
 
 
-async def interpreted_portfolio(
+async def interpret_portfolio(
     unit: Unit,
     portfolio: Portfolio,
     definition: Definition | None,
@@ -122,21 +122,21 @@ async def interpreted_portfolio(
     cache: Lru[ReadingKey, Interpretation] = unit.resources.memory.cache(
         "interpretations", most=INTERPRETATIONS_MAX, bytes_most=INTERPRETATIONS_BYTES_MAX
     )
-    found = cache.get(key)
-    if found is None:
+    interpretation = cache.get(key)
+    if interpretation is None:
         try:
-            found = await in_child(unit, seconds, child.interpretation_of, portfolio, definition)
+            interpretation = await in_child(unit, seconds, child.interpretation_of, portfolio, definition)
         except (OutOfTime, OutOfMemory) as error:
             log.warning("interpretation.ended", error=type(error).__name__, rows=portfolio.row_count)
             return portfolio
         if is_kept:
-            cache.keep(key, found, bytes_of(found) + bytes_of(key))
-    return read_by(portfolio, found, definition)
+            cache.keep(key, interpretation, bytes_of(interpretation) + bytes_of(key))
+    return read_by(portfolio, interpretation, definition)
 
 
-def _mapped(book: Workbook, mapping: MappingAndJson, given: GivenDay, seconds_max: float) -> tuple[Portfolio, int]:
+def _map(book: Workbook, mapping: MappingAndJson, given_day: GivenDay, seconds_max: float) -> tuple[Portfolio, int]:
     """The loans of a workbook, and the bytes that they keep."""
     with mapping_time(seconds_max):
-        days = float((given.day - EPOCH).days)
-        portfolio = Portfolio.from_workbook(book, mapping.mapping, as_of=days, as_of_source=given.source)
+        days = float((given_day.day - EPOCH).days)
+        portfolio = Portfolio.from_workbook(book, mapping.mapping, as_of=days, as_of_source=given_day.source)
     return portfolio, bytes_of(portfolio)

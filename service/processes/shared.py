@@ -20,7 +20,7 @@ from service.platform.base.compute import Compute
 from service.platform.base.problem import Fault, Problem, Unavailable
 from service.platform.metrics import KERNEL_SECONDS, kernel_of
 from service.platform.unit.context import Resources, Unit
-from service.processes.child import READY, Call, Worked, order_of
+from service.processes.child import READY, Call, WorkDone, order_of
 
 __all__ = [
     "Children",
@@ -28,7 +28,7 @@ __all__ = [
     "OutOfTime",
     "calculators_of",
     "in_child",
-    "limited_in_child",
+    "run_limited_in_child",
     "start_calculators",
 ]
 
@@ -146,9 +146,9 @@ class Children:
             if child is not None:
                 self._give_back(child)
             if not self._closed:
-                said = {} if child is None or not child.errors else {"stderr": child.errors}
+                output = {} if child is None or not child.errors else {"stderr": child.errors}
                 kind = type(error).__name__
-                log.error("child.start_failed", program=self._program, error=kind, detail=str(error), **said)
+                log.error("child.start_failed", program=self._program, error=kind, detail=str(error), **output)
                 self._faults[self._name] = f"no child starts: {kind}"
             raise
         except BaseException:
@@ -218,9 +218,9 @@ class Calculators(Children):
     def call(self, call: Call) -> Any:
         """What a function returns, waited for by this thread; raises as `in_child`."""
         with KERNEL_SECONDS.labels(POOL, kernel_of(call.function)).time():
-            told = self.ask(order_of(call), call.seconds + GRACE_SECONDS)
+            reply = self.ask(order_of(call), call.seconds + GRACE_SECONDS)
         try:
-            worked = _worked_of(told)
+            worked = _worked_of(reply)
         except msgspec.MsgspecError as error:
             raise ChildFailed("an answer that cannot be read") from error
         if worked.is_late:
@@ -260,10 +260,10 @@ async def in_child(unit: Unit, seconds: float, function: Callable[P, T], *args: 
         Unavailable: too much waits already, or children are ended from outside.
     """
     pool = calculators_of(unit.resources)
-    return await pool.run(unit.payer, pool.call, Call(function, args, kwargs, seconds))
+    return await pool.run(unit.tenant_key, pool.call, Call(function, args, kwargs, seconds))
 
 
-async def limited_in_child(unit: Unit, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_limited_in_child(unit: Unit, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """The same of work that limits of its own keep to a second or so.
 
     Raises:
@@ -285,7 +285,7 @@ def _refusal(name: str, faults: list[Fault]) -> Exception:
     return ChildFailed(f"an unknown refusal: {name[:200]}")
 
 
-_worked_of = msgspec.msgpack.Decoder(Worked).decode
+_worked_of = msgspec.msgpack.Decoder(WorkDone).decode
 
 
 @cache
@@ -295,10 +295,10 @@ def _decoder(function: Callable[..., Any]) -> Callable[[bytes], Any]:
 
 def calculators_of(resources: Resources) -> Calculators:
     """The calculators of this process, closed with it."""
-    return resources.once(_opened)
+    return resources.once(_open)
 
 
-def _opened(resources: Resources) -> Calculators:
+def _open(resources: Resources) -> Calculators:
     settings = resources.settings
     calculators = Calculators(
         processes=settings.calculators,

@@ -19,7 +19,7 @@ from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.data.blobs import hash_of
 from service.platform.unit.context import Unit
-from service.platform.unit.storage import keep
+from service.platform.unit.storage import store_blob
 from service.reconciliation import store
 from service.reconciliation.child import Comparison
 from service.reconciliation.schema import TapeLoan, TapeNotReady, TapeRow
@@ -84,9 +84,9 @@ def loans_key(tape: TapeRow, place: list[str]) -> str:
 
 def loans(sheet: Sheet, tape_id: str, first: int, last: int) -> list[TapeLoan]:
     """Loans `first` to `last - 1` (0-based) of a tape, fewer at its end."""
-    found = loans_at(sheet, first, last)
-    height = len(found["par_value"])
-    columns: dict[str, list[Any]] = {name: found.get(name, [None] * height) for name in _READ}
+    read = loans_at(sheet, first, last)
+    height = len(read["par_value"])
+    columns: dict[str, list[Any]] = {name: read.get(name, [None] * height) for name in _READ}
     rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
     return [_loan(tape_id, first + at, row) for at, row in enumerate(rows)]
 
@@ -120,7 +120,7 @@ GONE = "The workbook was deleted, or its columns or its mapping are no longer th
 async def keep_loans(unit: Unit, path: Path) -> str:
     """Store the loans that were read as a blob, which goes again should the job's transaction fail; its key."""
     key = await asyncio.to_thread(_hash, path)
-    await keep(unit, path, key)
+    await store_blob(unit, path, key)
     return key
 
 
@@ -134,7 +134,7 @@ async def comparison(unit: Unit, job: JobRow) -> Comparison | None:
 
     A workbook that is being recalculated gives the columns that it had. None where one of these is gone (`GONE`).
     """
-    tape = await store.get_tape(unit, job.tape_id)
+    tape = await store.tapes.get(unit, job.tape_id)
     try:
         book = await workbooks.get(unit, job.workbook_id)
         mapping = await get_mapping(unit, book.read_by or DEFAULT_MAPPING)

@@ -9,9 +9,11 @@ from uuid import UUID
 from service.compliance.shared import StoredRun
 from service.documents import shared as documents
 from service.platform.unit.context import Unit
-from service.reports.actions import name_of, ordered
+from service.reports.actions import name_of, order
 from service.reports.schema import ComplianceReportRequest, ReportNotFound
-from service.reports.store import get
+from service.reports.store import reports
+
+get = reports.get
 
 __all__ = ["ReportFile", "file_of", "get", "order_of_run"]
 
@@ -32,7 +34,7 @@ async def order_of_run(unit: Unit, run: StoredRun, *, created_by: str) -> UUID:
     """
     body = ComplianceReportRequest(workbook_id=run.workbook_id, run_id=run.id)
     named = {"workbook_id": run.workbook_id, "run_id": run.id}
-    report_id, subject = await ordered(unit, body, "compliance", name_of(run), created_by=created_by, **named)
+    report_id, subject = await order(unit, body, "compliance", name_of(run), created_by=created_by, **named)
     await unit.audit("report.created", subject)
     return report_id
 

@@ -71,7 +71,7 @@ _PURPOSES: Final[dict[Purpose, str]] = {
 log = structlog.get_logger()
 
 
-class Worded(Struct, frozen=True):
+class ModelText(Struct, frozen=True):
     """What a language model made of facts: plain text, checked."""
 
     text: str
@@ -82,7 +82,7 @@ class Worded(Struct, frozen=True):
     """Its name in the settings."""
 
 
-async def worded(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fact]) -> Worded | None:
+async def word_facts(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fact]) -> ModelText | None:
     """The facts in a language model's words; None: the built-in text is to be used, since no model is set, it is not
     well or switched off, or it says too much that the facts do not.
 
@@ -96,21 +96,21 @@ async def worded(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fa
     if model is None or model.breaker.state == "open" or not unit.flag("language_model"):
         return None
     try:
-        asked = await unit.compute(_prepared, question[:QUESTION_CHARACTERS], facts)
+        asked = await unit.compute(_prepare, question[:QUESTION_CHARACTERS], facts)
         if not asked.facts:
             return None
         await unit.commit()
-        reply = await model.reply(unit.payer, _messages(purpose, asked))
-        checked = await unit.compute(_checked, reply, asked)
+        reply = await model.reply(unit.tenant_key, _messages(purpose, asked))
+        checked = await unit.compute(_check, reply, asked)
     except (NoReply, Unavailable):
         return None
     if not checked.text or len(checked.unsupported) > UNSUPPORTED_MAX:
         log.warning("wording.unfit", model=model.name, unsupported=len(checked.unsupported))
         return None
-    return Worded(checked.text, checked.unsupported, model.name)
+    return ModelText(checked.text, checked.unsupported, model.name)
 
 
-class Told(Struct, frozen=True):
+class WordedText(Struct, frozen=True):
     """A text for a reader, and who worded it."""
 
     text: str
@@ -119,37 +119,42 @@ class Told(Struct, frozen=True):
     unsupported: tuple[str, ...] = ()
 
 
-async def answer_told(unit: Unit, found: Answer) -> Told:
+async def word_answer(unit: Unit, answer: Answer) -> WordedText:
     """An answer in the words of the language model where there is one, else in its own.
 
     What was assumed and left out stands in front of it either way; what was not answered is told as it is.
     """
-    if not found.answered:
-        return Told(found.text, BUILT_IN)
-    note, _, text = found.text.partition("\n") if found.warnings else ("", "", found.text)
-    taken = f"{note}\nThe question was taken as: {found.understood}"
-    facts = [*facts_of(text, found.names, found.figures), *facts_of(taken, found.names, ())]
-    said = await worded(unit, "answer", found.question, facts)
-    if said is None:
-        return Told(found.text, BUILT_IN)
-    return Told(f"{note}\n{said.text}" if note else said.text, said.model, said.unsupported)
+    if not answer.answered:
+        return WordedText(answer.text, BUILT_IN)
+    note, _, text = answer.text.partition("\n") if answer.warnings else ("", "", answer.text)
+    taken = f"{note}\nThe question was taken as: {answer.understood}"
+    facts = [*facts_of(text, answer.names, answer.figures), *facts_of(taken, answer.names, ())]
+    worded_text = await word_facts(unit, "answer", answer.question, facts)
+    if worded_text is None:
+        return WordedText(answer.text, BUILT_IN)
+    return WordedText(
+        f"{note}\n{worded_text.text}" if note else worded_text.text, worded_text.model, worded_text.unsupported
+    )
 
 
-async def summaries_told(unit: Unit, found: Sequence[Insight]) -> list[Told]:
+async def word_summaries(unit: Unit, insights: Sequence[Insight]) -> list[WordedText]:
     """The summary of each insight, likewise; a model's that has a figure which the insight does not have is dropped."""
     await unit.commit()  # none of those below has anything to commit at the same time
-    return list(await asyncio.gather(*(_summary_told(unit, one) for one in found)))
+    return list(await asyncio.gather(*(_word_summary(unit, insight) for insight in insights)))
 
 
-async def _summary_told(unit: Unit, found: Insight) -> Told:
-    facts = [*facts_of(found.summary, found.names, found.figures), Fact(found.title, names=tuple(found.names))]
-    said = await worded(unit, "insight", "", facts)
-    if said is None or said.unsupported:
-        return Told(found.summary, BUILT_IN)
-    return Told(said.text, said.model)
+async def _word_summary(unit: Unit, insight: Insight) -> WordedText:
+    facts = [
+        *facts_of(insight.summary, insight.names, insight.figures),
+        Fact(insight.title, names=tuple(insight.names)),
+    ]
+    text = await word_facts(unit, "insight", "", facts)
+    if text is None or text.unsupported:
+        return WordedText(insight.summary, BUILT_IN)
+    return WordedText(text.text, text.model)
 
 
-class _Asked(Struct, frozen=True):
+class _Prompt(Struct, frozen=True):
     """What a model is shown, and what it is not."""
 
     question: str
@@ -158,7 +163,7 @@ class _Asked(Struct, frozen=True):
     """By the word that stands for it."""
 
 
-def _prepared(question: str, facts: Sequence[Fact]) -> _Asked:
+def _prepare(question: str, facts: Sequence[Fact]) -> _Prompt:
     """The facts without names out of the file, and without personal data: a cell is no instruction to anybody."""
     kept: list[Fact] = []
     left = FACTS_CHARACTERS
@@ -189,27 +194,27 @@ def _prepared(question: str, facts: Sequence[Fact]) -> _Asked:
     def named(fact: Fact) -> tuple[str, ...]:
         return tuple(words.get(name, name) for name in fact.names if name in words or name.lower() in OPEN)
 
-    return _Asked(
+    return _Prompt(
         shown(question),
         [Fact(shown(fact.text), fact.value, fact.unit, shown(fact.about), named(fact)) for fact in kept],
         {word: clean(name)[:NAME_CHARACTERS].strip() or "a name" for name, word in words.items()},
     )
 
 
-def _messages(purpose: Purpose, asked: _Asked) -> list[Message]:
+def _messages(purpose: Purpose, asked: _Prompt) -> list[Message]:
     document: dict[str, Any] = {"question": asked.question} if asked.question else {}
-    document["facts"] = [_written(fact) for fact in asked.facts]
+    document["facts"] = [_to_fact(fact) for fact in asked.facts]
     return [Message("system", _PURPOSES[purpose]), Message("user", msgspec.json.encode(document).decode())]
 
 
-def _written(fact: Fact) -> dict[str, Any]:
+def _to_fact(fact: Fact) -> dict[str, Any]:
     if fact.value is None:
         return {"fact": fact.text}
     value = fact.value.isoformat() if isinstance(fact.value, date) else fact.value
     return {"fact": fact.text, "value": value, "unit": fact.unit or "number"}
 
 
-def _checked(reply: str, asked: _Asked) -> Checked:
+def _check(reply: str, asked: _Prompt) -> Checked:
     """The reply as plain text without personal data, which a model may make up too; its figures checked, its names
     put back."""
     plain, _ = redact_text(clean(reply, known="\n".join(fact.text for fact in asked.facts)), _POLICY)

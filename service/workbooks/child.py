@@ -24,27 +24,18 @@ from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.mappings.schema import Finding
 from service.platform.route.api import Raw
-from service.workbooks import sheet_actions
-from service.workbooks.schema import (
-    DETECTED_COLUMNS_MAX,
-    FINDINGS_MAX,
-    DataQuery,
-    ReadField,
-    RowCheck,
-    SheetRow,
-    WorkbookDetection,
-)
+from service.workbooks import schema, sheet_actions
 
 OPEN_MAX: Final = 4
 """Workbooks that a child keeps mapped."""
 
 
-def page(key: str, manifest: str, paths: tuple[str, ...], row: SheetRow, query: DataQuery) -> Raw:
+def page(key: str, manifest: str, paths: tuple[str, ...], row: schema.SheetRow, query: schema.DataQuery) -> Raw:
     """A page of a sheet's data, encoded; `key` is that of the stored workbook."""
-    return sheet_actions.page(_opened(key, manifest, paths), row, query)
+    return sheet_actions.page(_open(key, manifest, paths), row, query)
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class DetectionOrder(Struct, frozen=True, kw_only=True):
     """Whose loans are asked for, and how they are read."""
 
     workbook_id: UUID
@@ -59,46 +50,46 @@ class Asked(Struct, frozen=True, kw_only=True):
     """What people of the tenant read in place of an agency's name."""
 
 
-def detection(key: str, manifest: str, paths: tuple[str, ...], asked: Asked) -> Raw:
+def detection(key: str, manifest: str, paths: tuple[str, ...], asked: DetectionOrder) -> Raw:
     """What is detected in a workbook and why, encoded; `key` is that of the stored workbook."""
-    return detected(_opened(key, manifest, paths), asked)
+    return detect_in(_open(key, manifest, paths), asked)
 
 
-def detected(book: Workbook, asked: Asked) -> Raw:
+def detect_in(book: Workbook, asked: DetectionOrder) -> Raw:
     """The same of an open workbook."""
-    found = detect_columns(book, asked.mapping, sheet=asked.sheet, columns_max=DETECTED_COLUMNS_MAX)
+    detection = detect_columns(book, asked.mapping, sheet=asked.sheet, columns_max=schema.DETECTED_COLUMNS_MAX)
     checked = validate(book, asked.mapping, sheet=asked.sheet)
-    answer = WorkbookDetection(
+    answer = schema.WorkbookDetection(
         workbook_id=asked.workbook_id,
         mapping_id=asked.mapping.id,
         warnings=_warnings(book, asked) if asked.sheet is None else [],
         fields=[
-            ReadField(name=one.target, label=label_of(one.target, asked.labels), type=one.type)
-            for one in (*asked.mapping.fields, *asked.mapping.auxiliary)
+            schema.ReadField(name=field.target, label=label_of(field.target, asked.labels), type=field.type)
+            for field in (*asked.mapping.fields, *asked.mapping.auxiliary)
         ],
-        detection=found,
+        detection=detection,
         validation=None if checked is None else _check(checked),
     )
     return Raw(msgspec.json.encode(answer), "application/json")
 
 
-def _warnings(book: Workbook, asked: Asked) -> list[DataWarning]:
+def _warnings(book: Workbook, asked: DetectionOrder) -> list[DataWarning]:
     days = float((asked.day - EPOCH).days)
     portfolio = Portfolio.from_workbook(book, asked.mapping, as_of=days, as_of_source=asked.day_source)
     return bounded(portfolio.notes.warnings)
 
 
-def _check(found: Normalised) -> RowCheck:
-    return RowCheck(
-        valid=found.is_valid,
-        rows_processed=found.row_count,
-        rows_valid=found.row_count - found.rows_invalid,
-        rows_invalid=found.rows_invalid,
-        error_count=found.error_count,
-        warning_count=found.warning_count,
-        errors=[_finding(fault) for fault in found.errors[:FINDINGS_MAX]],
-        warnings=[_finding(fault) for fault in found.warnings[:FINDINGS_MAX]],
-        missing_required_columns=found.missing_required_columns,
+def _check(normalised: Normalised) -> schema.RowCheck:
+    return schema.RowCheck(
+        valid=normalised.is_valid,
+        rows_processed=normalised.row_count,
+        rows_valid=normalised.row_count - normalised.rows_invalid,
+        rows_invalid=normalised.rows_invalid,
+        error_count=normalised.error_count,
+        warning_count=normalised.warning_count,
+        errors=[_finding(fault) for fault in normalised.errors[: schema.FINDINGS_MAX]],
+        warnings=[_finding(fault) for fault in normalised.warnings[: schema.FINDINGS_MAX]],
+        missing_required_columns=normalised.missing_required_columns,
     )
 
 
@@ -107,5 +98,5 @@ def _finding(fault: CellFault) -> Finding:
 
 
 @lru_cache(maxsize=OPEN_MAX)
-def _opened(_key: str, manifest: str, paths: tuple[str, ...]) -> Workbook:
+def _open(_key: str, manifest: str, paths: tuple[str, ...]) -> Workbook:
     return open_workbook(Manifest.from_json(manifest), [Path(path) for path in paths])

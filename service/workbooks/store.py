@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -13,26 +12,25 @@ from msgspec import Struct
 from service.mappings.schema import naming_a_mapping
 from service.platform.base.problem import NotFound
 from service.platform.config import Tier
-from service.platform.data.database import containing
+from service.platform.data.database import like_pattern
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, set_of
-from service.platform.unit.storage import leave
-from service.workbooks.schema import (
-    DealNotFound,
-    Sheet,
-    SheetNotFound,
-    SheetRow,
-    Workbook,
-    WorkbookHead,
-    WorkbookList,
-    WorkbookNotFound,
-    WorkbookNotReady,
-    WorkbookRow,
-)
+from service.platform.unit.listing import columns_of, fetch_page
+from service.platform.unit.records import Records
+from service.platform.unit.storage import release
+from service.workbooks import schema
 
-_ROW = columns_of(WorkbookRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id)")
-_HEAD = columns_of(WorkbookHead)
+workbooks = Records(
+    "workbooks",
+    schema.WorkbookRow,
+    missing=schema.WorkbookNotFound,
+    derived={"deal_mapping_id": "(SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id)"},
+    condition="deleted_at IS NULL",
+    touch="version = version + 1, updated_at = now()",
+    writing=naming_a_mapping,
+)
+_ROW = workbooks.columns
+_HEAD = columns_of(schema.WorkbookHead)
 
 _ORDER = {
     "name": "lower(name) {0}, id",
@@ -41,41 +39,13 @@ _ORDER = {
 }
 
 
-async def get(unit: Unit, workbook_id: UUID) -> WorkbookRow:
-    """A workbook.
-
-    Raises:
-        WorkbookNotFound: there is none of that identifier, or it was deleted.
-    """
-    return await unit.one(
-        WorkbookRow,
-        f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL",
-        [workbook_id],
-        missing=WorkbookNotFound,
-    )
-
-
-async def lock(unit: Unit, workbook_id: UUID) -> WorkbookRow:
-    """A workbook, locked until the transaction ends.
-
-    Raises:
-        WorkbookNotFound: as `get`.
-    """
-    return await unit.one(
-        WorkbookRow,
-        f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL FOR UPDATE",
-        [workbook_id],
-        missing=WorkbookNotFound,
-    )
-
-
-async def listed(ctx: Context, query: WorkbookList) -> Page[Workbook]:
+async def read_page(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
     """A page of workbooks."""
     order = _ORDER[query.sort_by].format(query.sort_order)
-    asked = {"pattern": containing(query.search), "deal_id": query.deal_id}
+    asked = {"pattern": like_pattern(query.search), "deal_id": query.deal_id}
     matching = {"pattern": "name ILIKE %(pattern)s"}
     source = "workbooks WHERE deleted_at IS NULL"
-    return await page(ctx, Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
+    return await fetch_page(ctx, schema.Workbook, _HEAD, source, asked, query, order=order, conditions=matching)
 
 
 # Room for one more ----------------------------------------------------------------------------------------------------
@@ -92,7 +62,7 @@ class Room(Struct, frozen=True, kw_only=True):
 
 async def room(ctx: Unit) -> Room:
     """What the tenant may upload and has."""
-    return await ctx.one(
+    return await ctx.fetch_one(
         Room,
         """
         SELECT t.subscription_tier AS tier, (t.settings ->> 'max_workbook_size_mb')::integer AS max_workbook_size_mb,
@@ -120,19 +90,8 @@ async def check_deal(unit: Unit, deal_id: UUID) -> None:
     Raises:
         DealNotFound: there is none.
     """
-    if not await unit.value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
-        raise DealNotFound
-
-
-async def create(ctx: Context, row: dict[str, Any]) -> WorkbookRow:
-    """A workbook that is to be parsed.
-
-    Raises:
-        MappingNotFound, DealNotFound: what it names was deleted in this moment.
-    """
-    sql = f"{insert_of('workbooks', row)} RETURNING {_ROW}"
-    with naming_a_mapping():
-        return await ctx.one(WorkbookRow, sql, row, missing=WorkbookNotFound)
+    if not await unit.fetch_value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
+        raise schema.DealNotFound
 
 
 class SourceFile(Struct, frozen=True, kw_only=True):
@@ -157,9 +116,9 @@ async def put_files(ctx: Context, workbook_id: UUID, files: Sequence[SourceFile]
     )
 
 
-async def files(unit: Unit, row: WorkbookRow) -> list[SourceFile]:
+async def files(unit: Unit, row: schema.WorkbookRow) -> list[SourceFile]:
     """The files that a workbook is made of, in the order in which they came."""
-    several = await unit.all(
+    several = await unit.fetch_all(
         SourceFile,
         "SELECT file_name, file_size, content_hash FROM workbook_files WHERE workbook_id = %s ORDER BY index",
         [row.id],
@@ -207,22 +166,22 @@ async def put_sheets(unit: Unit, workbook_id: UUID, sheets: Sequence[NewSheet]) 
     )
 
 
-async def begin_recalculation(unit: Unit, workbook_id: UUID) -> WorkbookRow:
+async def begin_recalculation(unit: Unit, workbook_id: UUID) -> schema.WorkbookRow:
     """A workbook that has columns, now recalculating.
 
     Raises:
         WorkbookNotFound: as `get`.
         WorkbookNotReady: it is in another state, or a record writes it.
     """
-    _check_unwritten(await lock(unit, workbook_id))
-    return await unit.one(
-        WorkbookRow,
+    _check_unwritten(await workbooks.get(unit, workbook_id, lock=True))
+    return await unit.fetch_one(
+        schema.WorkbookRow,
         f"""
         UPDATE workbooks SET status = 'recalculating', error_message = NULL, version = version + 1, updated_at = now()
         WHERE id = %s AND status IN ('ready', 'error') AND book_key IS NOT NULL RETURNING {_ROW}
         """,
         [workbook_id],
-        missing=WorkbookNotReady,
+        missing=schema.WorkbookNotReady,
     )
 
 
@@ -265,7 +224,7 @@ async def finish(
     return bool(done)
 
 
-async def begin_writing(unit: Unit, row: WorkbookRow, by: str) -> None:
+async def begin_writing(unit: Unit, row: schema.WorkbookRow, by: str) -> None:
     """A workbook that is locked is from now on written by a record alone; meanwhile it is read as it was.
 
     Raises:
@@ -273,13 +232,13 @@ async def begin_writing(unit: Unit, row: WorkbookRow, by: str) -> None:
     """
     _check_unwritten(row)
     if row.status != "ready":
-        raise WorkbookNotReady
+        raise schema.WorkbookNotReady
     await unit.execute("UPDATE workbooks SET written_by = %s WHERE id = %s", [by, row.id])
 
 
-def _check_unwritten(row: WorkbookRow) -> None:
+def _check_unwritten(row: schema.WorkbookRow) -> None:
     if row.written_by is not None:
-        raise WorkbookNotReady.at(["workbook_id"], f"{row.written_by} writes a column of it")
+        raise schema.WorkbookNotReady.at(["workbook_id"], f"{row.written_by} writes a column of it")
 
 
 async def end_writing(unit: Unit, workbook_id: UUID, by: str) -> None:
@@ -289,7 +248,7 @@ async def end_writing(unit: Unit, workbook_id: UUID, by: str) -> None:
 
 async def fail(unit: Unit, workbook_id: UUID, message: str) -> str | None:
     """The workbook cannot be parsed or recalculated; its name, or None where nothing was to be done with it."""
-    name: str | None = await unit.value(
+    name: str | None = await unit.fetch_value(
         """
         UPDATE workbooks SET status = 'error', error_message = %s, version = version + 1, updated_at = now()
         WHERE id = %s AND status IN ('processing', 'recalculating')
@@ -312,20 +271,6 @@ async def resume_parsing(unit: Unit, workbook_id: UUID) -> bool:
     return bool(done)
 
 
-async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> WorkbookRow:
-    """Change what a user says of a workbook.
-
-    Raises:
-        MappingNotFound, DealNotFound: as `create`.
-    """
-    sql = f"""
-        UPDATE workbooks SET {set_of(changes)}, version = version + 1, updated_at = now()
-        WHERE id = %(id)s RETURNING {_ROW}
-        """
-    with naming_a_mapping():
-        return await ctx.one(WorkbookRow, sql, {**changes, "id": workbook_id}, missing=WorkbookNotFound)
-
-
 async def hide(ctx: Context, workbook_id: UUID) -> None:
     """Delete a workbook. Its row stays, and its blobs where evidence of runs on it needs them.
 
@@ -339,10 +284,10 @@ async def hide(ctx: Context, workbook_id: UUID) -> None:
 # Sheets ---------------------------------------------------------------------------------------------------------------
 
 
-async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
+async def sheets(ctx: Context, workbook_id: UUID) -> list[schema.Sheet]:
     """The sheets of a workbook, in its order."""
-    return await ctx.all(
-        Sheet,
+    return await ctx.fetch_all(
+        schema.Sheet,
         """
         SELECT id, name, index, state, row_count, column_count, formula_count > 0 AS has_formulas, formula_count,
                headers
@@ -352,14 +297,14 @@ async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
     )
 
 
-async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> SheetRow:
+async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> schema.SheetRow:
     """A sheet by its name or its identifier; the exact name first, then in any case, as spreadsheets match it.
 
     Raises:
         SheetNotFound: the workbook has no such sheet.
     """
-    return await unit.one(
-        SheetRow,
+    return await unit.fetch_one(
+        schema.SheetRow,
         """
         SELECT id, name, index, header_row, headers, types,
                (SELECT w.book_key FROM workbooks w
@@ -369,13 +314,13 @@ async def sheet(unit: Unit, workbook_id: UUID, wanted: str) -> SheetRow:
         ORDER BY name = %(wanted)s DESC, lower(name) = lower(%(wanted)s) DESC, index LIMIT 1
         """,
         {"workbook_id": workbook_id, "wanted": wanted},
-        missing=SheetNotFound,
+        missing=schema.SheetNotFound,
     )
 
 
 async def book(unit: Unit, workbook_id: UUID) -> str:
     """The manifest of a parsed workbook's stored columns, as JSON; `file` of each sheet is its blob's key."""
-    return str(await unit.value("SELECT book FROM workbooks WHERE id = %s", [workbook_id]))
+    return str(await unit.fetch_value("SELECT book FROM workbooks WHERE id = %s", [workbook_id]))
 
 
 # Blobs ----------------------------------------------------------------------------------------------------------------
@@ -383,7 +328,7 @@ async def book(unit: Unit, workbook_id: UUID) -> str:
 
 async def leave_blobs(unit: Unit, workbook_id: UUID) -> None:
     """The workbook may soon name other blobs than it does; those that nothing names then are freed in a while."""
-    keys = await unit.value(
+    keys = await unit.fetch_value(
         """
         SELECT array_agg(key) FROM (
             SELECT content_hash AS key FROM workbooks WHERE id = %(id)s
@@ -392,4 +337,4 @@ async def leave_blobs(unit: Unit, workbook_id: UUID) -> None:
         """,
         {"id": workbook_id},
     )
-    await leave(unit, keys or [])
+    await release(unit, keys or [])

@@ -130,7 +130,10 @@ def test_parts_of_a_run_are_put_together_and_kept_without_samples(tmp_path: Path
     first, second = run_of(row("a"), row("b", seconds=1.0)), run_of(row("b", seconds=2.0), at="2026-11-23T11:00:00")
     keep(together([first, second]), tmp_path)
     (kept,) = read([tmp_path])
-    assert {one.extra_info.question: one.extra_info.seconds for one in kept.benchmarks} == {"a": 0.01, "b": 2.0}
+    assert {benchmark.extra_info.question: benchmark.extra_info.seconds for benchmark in kept.benchmarks} == {
+        "a": 0.01,
+        "b": 2.0,
+    }
     assert kept.machine == first.machine
 
 

@@ -190,10 +190,10 @@ def record() -> None:
     """Write the answers of a new service into the files of examples."""
     with run_stack() as stack:
         owner = register(stack.url)
-        made = records_of(owner)
-        recorder = Recorder(made)
+        records = records_of(owner)
+        recorder = Recorder(records)
         told = {}
-        for row, answer in answers(stack, owner, made):
+        for row, answer in answers(stack, owner, records):
             assert answer.status_code == row.status, (row.name, answer.text)
             if answer.headers.get("content-type", "").startswith("application/json") and answer.content:
                 told[row.name] = recorder.example(answer.json())

@@ -40,8 +40,8 @@ def schema(stack: Stack) -> Iterator[psycopg.Connection[tuple[str, ...]]]:
 def test_what_stands_in_the_way_is_known(schema: psycopg.Connection[tuple[str, ...]]) -> None:
     found = schema.execute("SELECT rule, object FROM pg_temp.citus_obstacles()").fetchall()
     assert sorted(found) == sorted(("unique over all tenants", name) for name in KNOWN)
-    told = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    assert [name for name in KNOWN if name not in told] == []
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert [name for name in KNOWN if name not in text] == []
 
 
 @every(
@@ -85,8 +85,8 @@ def test_the_plan_spreads_every_table_once_and_in_order(schema: psycopg.Connecti
     """Behind what it refers to, and on one server with it."""
     plan = [line for (line,) in schema.execute("SELECT statement FROM pg_temp.citus_plan() ORDER BY step").fetchall()]
     tables = schema.execute("SELECT name::text, of_tenants FROM pg_temp.citus_tables()").fetchall()
-    spread = [found[1] for line in plan if (found := re.search(r"create_distributed_table\('(\w+)'", line))]
-    copied = [found[1] for line in plan if (found := re.search(r"create_reference_table\('(\w+)'", line))]
+    spread = [match[1] for line in plan if (match := re.search(r"create_distributed_table\('(\w+)'", line))]
+    copied = [match[1] for line in plan if (match := re.search(r"create_reference_table\('(\w+)'", line))]
     assert sorted(spread) == sorted(name for name, of_tenants in tables if of_tenants)
     assert sorted(copied) == sorted(name for name, of_tenants in tables if not of_tenants and name != "migrations")
     assert len(spread) > 40

@@ -153,8 +153,8 @@ def test_settings_are_the_service_s_and_fit(folder: Path) -> None:
     assert grace["cushion-worker"] >= settings.worker_drain_seconds + WORKER_STOP_SECONDS
     assert settings.workers == 1, "the autoscaler counts pods"
     memory = {
-        name: int(one["resources"]["limits"]["memory"].removesuffix("Gi"))
-        for name, one in CONTAINERS.items()
+        name: int(container["resources"]["limits"]["memory"].removesuffix("Gi"))
+        for name, container in CONTAINERS.items()
         if name != "cushion-migrate"
     }
     children = settings.evaluators * settings.evaluation_memory_mb
@@ -167,8 +167,8 @@ def test_settings_are_the_service_s_and_fit(folder: Path) -> None:
     assert memory["cushion-worker"] * 1024 >= 1024 + calculators + settings.worker_jobs * jobs
     most = of_kind("HorizontalPodAutoscaler")["cushion-api"]["spec"]["maxReplicas"]
     most += of_kind("ScaledObject", EXAMPLE)["cushion-worker"]["spec"]["maxReplicaCount"] + 2  # a new pod of each
-    told = MACHINES.read_text(encoding="utf-8")
-    assert f"{most * (settings.database_connections + 1)} connections" in told, "what PostgreSQL must bear"
+    text = MACHINES.read_text(encoding="utf-8")
+    assert f"{most * (settings.database_connections + 1)} connections" in text, "what PostgreSQL must bear"
 
 
 def test_secrets_are_named_and_not_told() -> None:
@@ -180,9 +180,9 @@ def test_secrets_are_named_and_not_told() -> None:
         named |= {*whole, *(one["name"] for one in single)}
         assert ("cushion-owner" in {one["name"] for one in single}) == (name == "cushion-migrate"), "the owner's rights"
         assert {one["key"] for one in single} <= OWN_KEYS
-    told = MACHINES.read_text(encoding="utf-8")
+    text = MACHINES.read_text(encoding="utf-8")
     assert named == {"cushion-service", "cushion-owner"}
-    assert all(word in told for word in named | OWN_KEYS)
+    assert all(word in text for word in named | OWN_KEYS)
 
 
 def paths() -> Iterator[str]:
@@ -214,7 +214,7 @@ def test_what_refers_to_something_finds_it() -> None:
     service = of_kind("Service")["cushion-api"]["spec"]
     assert service["selector"] == deployments["cushion-api"]["spec"]["selector"]["matchLabels"]
     (entry,) = service["ports"]
-    assert entry["targetPort"] in {one["name"] for one in CONTAINERS["cushion-api"]["ports"]}
+    assert entry["targetPort"] in {container["name"] for container in CONTAINERS["cushion-api"]["ports"]}
     scaled = [one["spec"]["scaleTargetRef"]["name"] for one in of_kind("HorizontalPodAutoscaler").values()]
     scaled += [one["spec"]["scaleTargetRef"]["name"] for one in of_kind("ScaledObject", EXAMPLE).values()]
     assert sorted(scaled) == sorted(deployments), "each is scaled by one alone"
@@ -231,7 +231,7 @@ def test_the_public_reaches_console_api_and_documentation_and_nothing_else() -> 
 
     def is_public(path: str) -> bool:
         prefixes = [prefix.rstrip("/") for prefix, kind in shown if kind == "Prefix"]
-        return (path, "Exact") in shown or any(path == one or path.startswith(one + "/") for one in prefixes)
+        return (path, "Exact") in shown or any(path == prefix or path.startswith(prefix + "/") for prefix in prefixes)
 
     hidden = {route.path for route in routes() if not is_public(route.path)}
     assert hidden == {"/metrics", *(path for path in hidden if path.startswith("/health"))}
@@ -256,7 +256,7 @@ def test_keda_s_object_has_its_shape() -> None:
     assert set(trigger["metadata"]) == {"url", "valueLocation", "targetValue"}
     assert all(isinstance(value, str) for value in trigger["metadata"].values())
     assert float(trigger["metadata"]["targetValue"]) > 0
-    assert trigger["metadata"]["valueLocation"] in {one.name for one in msgspec.structs.fields(QueueDepths)}
+    assert trigger["metadata"]["valueLocation"] in {field.name for field in msgspec.structs.fields(QueueDepths)}
     namespace = read(EXAMPLE / "kustomization.yaml")[0]["namespace"]
     assert urlsplit(trigger["metadata"]["url"]).hostname == f"cushion-api.{namespace}.svc"
     assert set(of_kind("Namespace", EXAMPLE)) == {namespace}

@@ -241,10 +241,10 @@ def test_no_two_fields_of_a_thing_are_said_to_be_the_same() -> None:
 
 
 def test_a_word_for_all_fields_of_a_name_is_said_of_several() -> None:
-    told = Counter(
+    counter = Counter(
         name for _, name, thing in FIELDS if name in SHARED and thing["description"].startswith(sentence(SHARED[name]))
     )
-    assert [name for name in SHARED if told[name] < 2] == []
+    assert [name for name in SHARED if counter[name] < 2] == []
     paths = {parameter["name"] for _, _, operation in OPERATIONS for parameter in operation["parameters"]}
     assert set(PATHS) <= paths
 

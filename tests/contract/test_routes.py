@@ -107,8 +107,8 @@ def send(shared_owner: Member, made: dict[str, str], row: Route, **options: Any)
 
 
 def new_key(member: Member) -> str:
-    made = member.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
-    return str(made.json()["id"])
+    response = member.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
+    return str(response.json()["id"])
 
 
 @each(WITH_BODY)
@@ -439,7 +439,7 @@ def test_an_answer_with_secrets_is_kept_nowhere(owner: Member) -> None:
         owner.post("/api/v1/admin/users/invite", json=body),
         owner.post(f"{url}/2fa/enroll"),
     ]
-    assert [answer.status_code // 100 for answer in answers] == [2] * len(answers), [one.text for one in answers]
+    assert [answer.status_code // 100 for answer in answers] == [2] * len(answers), [answer.text for answer in answers]
     assert not any(map(kept, answers))
     assert kept(owner.get(f"{url}/me"))
 
@@ -494,7 +494,7 @@ def test_an_unknown_path_is_said_in_json(http: httpx.Client, path: str) -> None:
 
 @each(ALL_ROWS)
 def test_a_wrong_method_names_the_right_ones(http: httpx.Client, row: Route) -> None:
-    known = {other.method for other in ALL_ROWS if other.path == row.path}
+    known = {other_all_row.method for other_all_row in ALL_ROWS if other_all_row.path == row.path}
     # A literal path may also be a parameter's: /things/upload is a thing of that name.
     known |= {other.method for other in ALL_ROWS if re.fullmatch(re.sub(r"{\w+}", "[^/]+", other.path), row.path)}
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - known:

@@ -66,18 +66,18 @@ class Book(naive.Deal):
     def own(self, portfolio: Portfolio, loan: Loan, agency: str) -> tuple[int, bool] | None:
         """(rank, masked) that the agency's first column with a rating shows; None where the file has none of them."""
         ratings = getattr(self.rules.ratings, agency)
-        fields = [f"rating_agency_{agency}" + ("" if one == "any" else f"_{one}") for one in ratings.columns]
+        fields = [f"rating_agency_{agency}" + ("" if column == "any" else f"_{column}") for column in ratings.columns]
         fields = [one for one in fields if one in portfolio.ranks]
         if not fields:
             return None
         hidden = False
-        for one in fields:
-            text = loan.names.get(one) or ""
+        for field in fields:
+            text = loan.names.get(field) or ""
             hidden |= text in ("*", "***")
-            rank = loan.ranks[one]
+            rank = loan.ranks[field]
             if rank == 0:
                 continue
-            if not one.endswith("derived") and rank < 22:
+            if not field.endswith("derived") and rank < 22:
                 moved = (
                     rank + ratings.watch_negative * text.endswith("*-") - ratings.watch_positive * text.endswith("*+")
                 )
@@ -195,7 +195,7 @@ class Book(naive.Deal):
         rows = [loan for loan in self.performing if loan.flags.get(flag) and loan.par > 0]
         left = sum(loan.par for loan in rows) - (0.0 if limit is None else limit / 100 * self.cpa)
         found = {}
-        for loan in sorted(rows, key=lambda one: (worth(one), -one.row)):
+        for loan in sorted(rows, key=lambda row: (worth(row), -row.row)):
             part = min(max(left, 0.0), loan.par)
             left -= part
             found[loan.row] = 100 - part / loan.par * (100 - worth(loan))
@@ -442,7 +442,7 @@ def _country(book: Book, test: DealTest) -> float:
 
 def _group(book: Book, test: DealTest) -> dict[str, float]:
     """Par by the countries of a group: those of its list, or those of its range of ceilings."""
-    group = next(one for one in book.rules.country_groups if one.id == test.group)
+    group = next(country_group for country_group in book.rules.country_groups if country_group.id == test.group)
     ceilings = {name: rank_of(row.rating) for row in book.rules.country_ceilings for name in row.countries
                 if row.agency == group.agency}  # fmt: skip
     members = group.countries or [
@@ -699,7 +699,9 @@ def suite_figures(book: Book) -> dict[str, float]:
         "foreign_country_concentration": lambda: book.total(book.abroad) / whole * 100,
         "ccc_bucket_pct": lambda: book.bucket()[1] / whole * 100,
         "average_rating_factor": lambda: _suite_warf(book),
-        "oc_ratio": lambda: book.adjusted() / [one for one in groups if one["oc"] is not None][-1]["balance"] * 100,
+        "oc_ratio": lambda: (
+            book.adjusted() / [group for group in groups if group["oc"] is not None][-1]["balance"] * 100
+        ),
         "ic_ratio": lambda: book.income() / [one for one in groups if one["ic"] is not None][-1]["due"] * 100,
     }
     found = {}

@@ -85,7 +85,9 @@ def figures_before_nouns(path: Path) -> Iterator[str]:
             figure = node.values[at - 1]
             if not (isinstance(part, ast.Constant) and isinstance(figure, ast.FormattedValue)):
                 continue
-            rest = "".join(str(one.value) for one in node.values[max(0, at - 2) :] if isinstance(one, ast.Constant))
+            rest = "".join(
+                str(value.value) for value in node.values[max(0, at - 2) :] if isinstance(value, ast.Constant)
+            )
             if NOUNS.match(str(part.value)) and not any(words in rest for words in PAST_A_LIMIT):
                 yield ast.unparse(figure.value)
 

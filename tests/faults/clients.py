@@ -121,8 +121,8 @@ class Connection:
 async def _read(reader: asyncio.StreamReader) -> Answer:
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     status = int(head[9:12])
-    if found := re.search(rb"\ncontent-length: (\d+)", head):
-        return Answer(status, await reader.readexactly(int(found[1])), head)
+    if match := re.search(rb"\ncontent-length: (\d+)", head):
+        return Answer(status, await reader.readexactly(int(match[1])), head)
     content = bytearray()
     if b"transfer-encoding: chunked" in head:
         while size := int(await reader.readuntil(b"\r\n"), 16):

@@ -78,8 +78,8 @@ class Service:
             assert self._process is not None
             told = self.log.read_bytes()[begun:].decode()
             assert self._process.poll() is None, f"the service did not start:\n{told[-3000:]}"
-            found = re.search(r"^\D*(http://[\d.]+:\d+)\s*$", told, re.MULTILINE)
-            return found[1] if found else None
+            match = re.search(r"^\D*(http://[\d.]+:\d+)\s*$", told, re.MULTILINE)
+            return match[1] if match else None
 
         self.url = wait_until(announced, seconds=START_SECONDS, what="the start")
 

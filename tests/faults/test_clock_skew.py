@@ -157,9 +157,11 @@ def test_an_api_whose_clock_jumps(service: Stack, library: Path, owner: Member) 
         clock.set(-3600)
         own = login(url, owner)
         named = {"name": f"Clock {time.monotonic()}"}
-        made = httpx.post(url + "/api/v1/mappings", json=MAPPING | named, headers={"Authorization": f"Bearer {own}"})
-        assert made.status_code == 201, made.text
-    assert owner.get(f"/api/v1/mappings/{made.json()['id']}").status_code == 200
+        response = httpx.post(
+            url + "/api/v1/mappings", json=MAPPING | named, headers={"Authorization": f"Bearer {own}"}
+        )
+        assert response.status_code == 201, response.text
+    assert owner.get(f"/api/v1/mappings/{response.json()['id']}").status_code == 200
 
 
 def test_a_limit_is_one_for_hosts_whose_clocks_differ(service: Stack, library: Path) -> None:
@@ -190,14 +192,14 @@ def uploaded(owner: Member, name: str) -> str:
 HAND_OVER = """
 import asyncio
 from service.platform import config
-from service.platform.work.jobs import hand_over, queue_of
+from service.platform.work.queues import dispatch, queue_of
 from service.platform.work.process import resources
 
 async def main():
     settings = config.load()
     async with resources(settings) as shared:
         queue = queue_of(settings.redis_url)
-        print(await hand_over(shared, queue))
+        print(await dispatch(shared, queue))
         await queue.aclose()
 
 asyncio.run(main())

@@ -61,10 +61,10 @@ class Parts:
 
         def works() -> bool:
             answer = self.owner.get("/api/v1/workbooks")
-            made = self.owner.post(
+            response = self.owner.post(
                 "/api/v1/compliance/thresholds", json={"test_id": "single_obligor", "threshold_value": 2.5}
             )
-            return answer.status_code == 200 and "x-cushion-stale" not in answer.headers and made.status_code < 500
+            return answer.status_code == 200 and "x-cushion-stale" not in answer.headers and response.status_code < 500
 
         wait_until(works, seconds=30, what="the return")
 

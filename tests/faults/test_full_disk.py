@@ -181,8 +181,8 @@ def test_postgresql_finds_no_room_for_rows(service: Service, owner: Member) -> N
 
 def test_postgresql_finds_no_room_for_its_log(service: Service, owner: Member, ballast: Ballast) -> None:
     """It stops rather than lose anything; whoever asks is told to come again, and once there is room it is back."""
-    made = owner.post("/api/v1/mappings", json=MAPPING | {"name": "before"})
-    assert made.status_code == 201
+    response = owner.post("/api/v1/mappings", json=MAPPING | {"name": "before"})
+    assert response.status_code == 201
     ballast.fill()
     for _ in range(8):
         try:
@@ -202,7 +202,7 @@ def test_postgresql_finds_no_room_for_its_log(service: Service, owner: Member, b
     ballast.drop()
     service.wait_ready(seconds=BACK_SECONDS)
     back(service, owner)
-    assert owner.get(f"/api/v1/mappings/{made.json()['id']}").status_code == 200
+    assert owner.get(f"/api/v1/mappings/{response.json()['id']}").status_code == 200
 
 
 def test_redis_finds_no_room_for_its_file(service: Service, ballast: Ballast) -> None:

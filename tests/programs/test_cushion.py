@@ -123,7 +123,7 @@ def test_the_command_and_its_children_from_such_a_folder(path: str, tmp_path: Pa
     )
     try:
         assert process.stdout is not None
-        url = next(found[0] for line in process.stdout if (found := re.search(r"http://[\d.:]+", line)))
+        url = next(match[0] for line in process.stdout if (match := re.search(r"http://[\d.:]+", line)))
         with urllib.request.urlopen(f"{url}/health/ready", timeout=10) as answer:
             assert answer.status == 200
     finally:

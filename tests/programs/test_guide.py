@@ -124,7 +124,7 @@ def test_a_warning_or_a_dead_link_ends_the_build(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "docs", "--out", str(out)]
         built = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
         assert (built.returncode, out.exists()) == (1, False), faults
-        assert [told for told in faults.values() if told not in built.stderr] == [], built.stderr
+        assert [fault for fault in faults.values() if fault not in built.stderr] == [], built.stderr
 
 
 WANTED = """

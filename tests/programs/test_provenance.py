@@ -165,7 +165,7 @@ def test_what_was_changed_before_it_was_saved_is_told(tmp_path: Path) -> None:
     changed = edited(path, tmp_path / "changed.xlsx", {"Loans": rows, "Workspace": [["mine"]]})
     verdict = verify(convert(changed, "xlsx", tmp_path / "saved"), KEYS, kept)
     assert verdict.status == "modified"
-    assert [(one.cell, one.status) for one in verdict.diffs] == [
+    assert [(diff.cell, diff.status) for diff in verdict.diffs] == [
         ("B2", "changed"), ("A3", "changed"), ("C4", "changed"), ("D5", "changed"), ("E6", "added"),
     ]  # fmt: skip
 
@@ -185,5 +185,5 @@ def test_a_cell_changed_in_what_it_saved_is_told(tmp_path: Path) -> None:
         return data[: place.start()] + place[1] + b"987654321.5</v>" + data[place.end() :]
 
     verdict = verify(rewritten(saved, {"xl/worksheets/sheet1.xml": change}), KEYS, kept)
-    told = [(one.sheet, one.cell, one.status) for one in verdict.diffs]
+    told = [(diff.sheet, diff.cell, diff.status) for diff in verdict.diffs]
     assert told == [(book.sheets[0].name, found[0], "changed")]

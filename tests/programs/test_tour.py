@@ -44,13 +44,13 @@ class Block(NamedTuple):
 
 def blocks_of(page: str) -> list[Block]:
     """What of a page is run, in order."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     for fence in FENCE.finditer(page.partition("<!-- not run from here on -->")[0]):
         if fence["kind"] == "text":
-            found[-1] = found[-1]._replace(shown=fence["text"])
+            blocks[-1] = blocks[-1]._replace(shown=fence["text"])
         elif not fence["skipped"]:
-            found.append(Block("python" if fence["kind"] == "python" else "sh", fence["text"]))
-    return found
+            blocks.append(Block("python" if fence["kind"] == "python" else "sh", fence["text"]))
+    return blocks
 
 
 def script_of(blocks: list[Block]) -> str:

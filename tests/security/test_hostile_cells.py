@@ -119,7 +119,7 @@ def test_answers_are_those_of_plain_texts_or_say_what_is_ambiguous() -> None:
         told, expected = ask(question, [hostile]), ask(question, [plain])
         fit(told.text, told.understood, *told.warnings, *told.suggestions)
         if question in QUESTIONS:
-            same = [one.value for one in told.figures] == [one.value for one in expected.figures]
+            same = [figure.value for figure in told.figures] == [one.value for one in expected.figures]
             assert same or told.warnings or not told.answered, (question, told.text[:500], expected.text[:500])
 
 

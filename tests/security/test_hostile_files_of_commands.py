@@ -38,9 +38,9 @@ def old_workbook(path: Path, *, row: bytes = b"\1\0", column: bytes = b"\0\0") -
     sheet = book.add_sheet("Loans")
     sheet.write(0, 0, 1 / 3)
     sheet.write(1, 0, 1 / 3)
-    made = io.BytesIO()
-    book.save(made)
-    before, found, after = made.getvalue().rpartition(NUMBER_RECORD)
+    bytes_io = io.BytesIO()
+    book.save(bytes_io)
+    before, found, after = bytes_io.getvalue().rpartition(NUMBER_RECORD)
     assert found
     path.write_bytes(before + found + row + column + after[4:])
     return path
@@ -194,8 +194,8 @@ def test_an_alarm_in_a_destructor_rings_after_it(monkeypatch: pytest.MonkeyPatch
             ended.append(True)
 
     def without_end() -> None:
-        one = Slow()
-        del one
+        slow = Slow()
+        del slow
         while True:
             pass
 

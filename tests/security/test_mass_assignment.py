@@ -155,8 +155,8 @@ def test_a_body_changes_what_its_row_declares(
         viewer = caller.invite("viewer")
         own = records | {"user_id": viewer.user_id, "user_email": viewer.email}
     if "key_id" in row.parameters and caller is not admin:
-        made = caller.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
-        own = own | {"key_id": made.json()["id"]}
+        response = caller.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
+        own = own | {"key_id": response.json()["id"]}
     admin.parsed(records["workbook_id"])  # no test before works on it any more
     before, theirs = people(stack, caller.tenant_id), people(stack, attacker.tenant_id)
     path = path_of(row, **quoted(own))

@@ -172,12 +172,12 @@ def test_many_headers_are_refused_or_passed_over(stack: Stack, shared_owner: Mem
 def test_long_texts_of_a_header_do_not_reach_the_records(stack: Stack, shared_owner: Member) -> None:
     """The audit log keeps who called with what, within bounds."""
     agent = "a" * 5_000
-    made = shared_owner.post(
+    response = shared_owner.post(
         "/api/v1/compliance/thresholds",
         json={"test_id": "ccc_bucket_pct", "threshold_value": 7.0},
         headers={"User-Agent": agent, "X-Forwarded-For": "198.51.100.7", "X-Request-ID": "b" * 5_000},
     )
-    assert made.status_code == 201
+    assert response.status_code == 201
     ((kept, address, request_id),) = stack.sql(
         "SELECT user_agent, ip_address::text, request_id FROM audit_log "
         "WHERE tenant_id = %s AND action = 'threshold.updated' ORDER BY occurred_at DESC LIMIT 1",

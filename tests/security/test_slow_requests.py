@@ -204,7 +204,7 @@ def late_bodies(url: str, member: Member) -> Iterator[list[socket.socket]]:
     head, body = upload(member, b"PK\x03\x04" + bytes(4_000_000))
     starts = [KINDS["no body"], KINDS["part of a body"], head, head + body[:100], head + body[:-2_000_000]]
     with ExitStack() as several:
-        opened = [each for said in starts for each in several.enter_context(crowd(url, OF_EACH, said))]
+        opened = [each for start in starts for each in several.enter_context(crowd(url, OF_EACH, start))]
         for _ in range(100):
             assert member.post("/api/v1/auth/register", content=b"{").status_code == 422
         for connection in opened:

@@ -32,8 +32,8 @@ def archive(tmp_path: Path) -> Path:
 
 
 def asked(path: str, archive: Path, known: str = "") -> tuple[int, str, dict[str, str], bytes] | None:
-    found: Raw | None = guide.answer(path, known, archive)
-    return found and (found.status or 200, found.media_type, dict(found.headers), found.content)
+    raw: Raw | None = guide.answer(path, known, archive)
+    return raw and (raw.status or 200, raw.media_type, dict(raw.headers), raw.content)
 
 
 def test_a_page_is_its_folders_and_a_file_has_its_type(archive: Path) -> None:

@@ -37,9 +37,9 @@ def book(tmp_path: Path) -> Path:
 
 def below(parent: int) -> Iterator[int]:
     """The processes that a process began, and those that these began."""
-    for found in Path(f"/proc/{parent}/task").glob("*/children"):
+    for path in Path(f"/proc/{parent}/task").glob("*/children"):
         with suppress(OSError):
-            for number in map(int, found.read_text().split()):
+            for number in map(int, path.read_text().split()):
                 yield number
                 yield from below(number)
 
@@ -169,10 +169,10 @@ def test_an_upload_whose_probe_is_killed_is_not_called_damaged(
     stack: Stack, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The file is right, so its sender is told to come again; the log tells why and where."""
-    made = xlwt.Workbook()
-    made.add_sheet("S").write(0, 0, 1.0)
+    workbook = xlwt.Workbook()
+    workbook.add_sheet("S").write(0, 0, 1.0)
     path = tmp_path / "book.xls"
-    made.save(str(path))
+    workbook.save(str(path))
     with stack.another_api() as url:
         owner = register(url)
         with killing(PROBER, most=1) as ended:

@@ -78,11 +78,11 @@ def steps_of(mix: str, deals: Sequence[Deal]) -> list[Step]:
     if mix == "upload":  # one for each tenant
         deals = list({id(deal.client): deal for deal in deals}.values())
     of_deals = [_MAKERS[mix](deal) for deal in deals]
-    made = [step for alike in zip(*of_deals, strict=True) for step in alike]
-    for step in made:
+    steps = [step for alike in zip(*of_deals, strict=True) for step in alike]
+    for step in steps:
         if mix != "upload":
             _verify(step, deals)
-    return made
+    return steps
 
 
 def _verify(step: Step, deals: Sequence[Deal]) -> None:

@@ -485,9 +485,9 @@ class _Checker:
                 self.warnings[f"node {_cut(node.id)}: SUM passes over the booleans of a column"] = None
         return "number" if node.type == "sum" else "boolean"
 
-    def check_port(self, at: int, given: Mapping[str, Kind], port: str, *refused: Kind) -> None:
-        if family(given[port]) in refused:
-            message = f"the input {_cut(port)!r} of {_a(self.nodes[at].type)} is a {given[port]}"
+    def check_port(self, at: int, kinds: Mapping[str, Kind], port: str, *refused: Kind) -> None:
+        if family(kinds[port]) in refused:
+            message = f"the input {_cut(port)!r} of {_a(self.nodes[at].type)} is a {kinds[port]}"
             self.fault(at, "type_conflict", message)
 
     def check_same(self, at: int, given: Mapping[str, Kind], first: str, second: str) -> None:
@@ -515,7 +515,12 @@ def _constant(value: float | str | bool) -> Node:
 
 
 def _told(error: FormulaError) -> str:
-    return "; ".join((error.message, *(one for one in error.suggestions[:1] if len(one) <= SUGGESTION_CHARACTERS_MAX)))
+    return "; ".join(
+        (
+            error.message,
+            *(suggestion for suggestion in error.suggestions[:1] if len(suggestion) <= SUGGESTION_CHARACTERS_MAX),
+        )
+    )
 
 
 def _cut(text: str) -> str:

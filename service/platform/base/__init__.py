@@ -1,1 +1,1 @@
-"""What every other folder of the platform uses: refusals, callers, secrets, breakers, fair shares, caches."""
+"""What every other folder uses: refusals, callers, secrets, breakers, caches."""

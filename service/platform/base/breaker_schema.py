@@ -1,4 +1,7 @@
-"""What the views of breakers, levels and fallbacks say: nothing of a tenant, no address, no message of an error."""
+"""Records of the views of breakers, levels and fallbacks.
+
+They hold nothing of a tenant, no address, no message of an error.
+"""
 
 from __future__ import annotations
 

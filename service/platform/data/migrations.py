@@ -1,4 +1,4 @@
-"""Migrations: the files of `service/migrations`, each applied once, in their order, by one process at a time.
+"""Migrations: the files of `service/migrations`, each applied once, in order.
 
 The files up to FIRST_SCHEMA_END replaced the earlier ones that `earlier.txt` lists with their digests. A database that
 has exactly those has the same schema: its record is changed to the new names. A later migration is a new numbered file.
@@ -62,13 +62,13 @@ def load_scripts() -> dict[str, str]:
 
 @cache
 def load_earlier() -> dict[str, str]:
-    """Read the digests of the migrations that the first schema replaced, by name."""
+    """Read the digests of the migrations that the first schema replaced."""
     text = resources.files("service.migrations").joinpath("earlier.txt").read_text(encoding="utf-8")
     return {name: digest for digest, name in map(str.split, text.splitlines())}
 
 
 def check_known(names: Collection[str], *, source: str = "the database", behind: bool = False) -> None:
-    """Check that this version can bring a database with the migrations of these names up to date.
+    """Check that this version can migrate a database with these migrations.
 
     Args:
         source: what has them, for the message.
@@ -97,9 +97,9 @@ def check_known(names: Collection[str], *, source: str = "the database", behind:
 
 
 def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: None, behind: bool = False) -> int:
-    """Apply the migrations that are missing, as the owner, and return how many were applied.
+    """Apply the missing migrations, as the owner; return how many.
 
-    Where none is missing, any role that may connect will do.
+    One process migrates at a time. Where none is missing, any role that may connect will do.
 
     Args:
         report: called with the name of each that was applied.
@@ -128,7 +128,7 @@ def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: N
 
 
 def verify(database_url: str) -> None:
-    """Check that the service may work on a database of somebody's own: by its role, and with no migration missing.
+    """Check that the service may work on this database: role and migrations.
 
     The next version may have migrated it already (see CONTRIBUTING).
 
@@ -146,7 +146,7 @@ def verify(database_url: str) -> None:
 
 
 def _adopt(connection: Connection[Any]) -> dict[str, str]:
-    """Record the first schema in the place of the earlier migrations, and return the record."""
+    """Record the first schema in place of the earlier migrations."""
     with connection.transaction():
         if connection.execute(SHAPE).fetchone() != (FIRST_SCHEMA_SHAPE,):
             raise MigrationError(

@@ -1,1 +1,1 @@
-"""High-rate events: their stream, the numbers by which a lost one is seen, and what is told as a count."""
+"""High-rate events: their stream, numbers that show a lost one, counts of calls."""

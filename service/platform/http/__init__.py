@@ -1,1 +1,4 @@
-"""A request and its answer: routes, binding, dispatch, refusals, the OpenAPI document."""
+"""A request and its answer: admission, binding, dispatch, refusals.
+
+Start in `dispatch`: one request through its row. `application` finds the row of a path.
+"""

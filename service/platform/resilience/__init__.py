@@ -1,1 +1,1 @@
-"""What the service does while something that it depends on is away: breakers, levels, fallbacks."""
+"""Views of breakers and fallbacks, and jobs that the API runs without a worker."""

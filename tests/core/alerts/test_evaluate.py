@@ -249,7 +249,7 @@ RAN = (
 )
 def test_tests_in_a_status_or_close_to_their_limits(conditions: Any, holds: bool | None, raised: list[str]) -> None:
     found = asked("compliance", of=reading(*RAN, skipped=("skipped",)), **conditions)
-    assert (found.holds, [one["test_id"] for one in found.details["tests"]]) == (holds, raised)
+    assert (found.holds, [detail["test_id"] for detail in found.details["tests"]]) == (holds, raised)
     assert found.metric_value == (6 if raised == ["a"] else 4.8 if raised == ["b"] else None)
 
 
@@ -269,7 +269,7 @@ def test_failing_tests_come_first() -> None:
         result("d", 7, status="fail"),
     ]
     found = asked("compliance", of=reading(*ran), status=["pass", "warning", "fail"])
-    assert [one["test_id"] for one in found.details["tests"]] == ["c", "d", "a", "b"]
+    assert [detail["test_id"] for detail in found.details["tests"]] == ["c", "d", "a", "b"]
     assert found.sentence == "4 tests (2 failing, 1 in warning, 1 passing): C, D, A, B"
 
 

@@ -46,7 +46,7 @@ def frame_holds(chart: Chart) -> None:
 
 def marks(chart: Chart, status: Status) -> tuple[float, float]:
     """(where the figure's marker stands, where the limit's mark stands)."""
-    limit = next(float(one["x1"]) for one in parts(chart, "line") if one["stroke"] == INK)
+    limit = next(float(part["x1"]) for part in parts(chart, "line") if part["stroke"] == INK)
     if status == "pass":
         return float(parts(chart, "circle")[0]["cx"]), limit
     if status == "fail":
@@ -73,7 +73,9 @@ def test_a_marker_stands_on_its_side_of_the_limit(
 
 def test_a_maximum_has_a_bar_from_zero_in_proportion() -> None:
     half, most = (bullet(Against(value, 8.0, "max", "pass"), "a test") for value in (4.0, 8.0))
-    short, long = (next(one for one in parts(chart, "rect") if one["fill"] == STATUS["pass"]) for chart in (half, most))
+    short, long = (
+        next(part for part in parts(chart, "rect") if part["fill"] == STATUS["pass"]) for chart in (half, most)
+    )
     assert (short["x"], long["x"]) == ("0", "0")
     assert abs(2 * float(short["width"]) - float(long["width"])) <= 2 * SMALL
     assert abs(float(long["width"]) - marks(most, "pass")[1]) <= SMALL, "a figure at its limit ends at the mark"
@@ -93,7 +95,7 @@ def test_each_status_has_a_shape_of_its_own() -> None:
 
 def test_a_figure_between_two_ends_shows_both() -> None:
     chart = bullet(Against(7.0, 7.5, "max", "pass", 6.75, 6.0, 7.2), "a test")
-    between = next(one for one in parts(chart, "line") if one["stroke-width"] == "3")
+    between = next(part for part in parts(chart, "line") if part["stroke-width"] == "3")
     low, high = sorted(float(between[end]) for end in ("x1", "x2"))
     assert low < marks(chart, "pass")[0] < high < marks(chart, "pass")[1]
 
@@ -103,7 +105,7 @@ def test_a_figure_between_two_ends_shows_both() -> None:
 )
 def test_bars_share_a_scale(value: float, most: float, share: float) -> None:
     chart, full = bar(value, most, "a name"), bar(max(most, 1.0), max(most, 1.0), "a name")
-    wide = [float(one["width"]) for one in parts(chart, "rect")]
+    wide = [float(part["width"]) for part in parts(chart, "rect")]
     whole = float(parts(full, "rect")[0]["width"])
     assert abs(sum(wide) - share * whole) <= SMALL * 2
     frame_holds(chart)

@@ -23,7 +23,7 @@ def test_words_stay_words(words: str) -> None:
     chart = drawing.chart(words)
     root = ElementTree.fromstring(chart.svg)
     assert [one.tag for one in root.iter()] == [f"{SVG}svg", f"{SVG}title", f"{SVG}text"]
-    kept = "".join(one for one in words if one.isprintable() or one in " 🏦")
+    kept = "".join(word for word in words if word.isprintable() or word in " 🏦")
     assert (root[0].text or "", root[1].text or "") == (kept, kept)
     assert chart.alt == words
 

@@ -42,7 +42,7 @@ def test_a_definition_that_says_nothing_changes_nothing(portfolio: Portfolio) ->
             (one.test_id, one.current_value, one.status) for one in defined
         ]
         assert [one.test_id for one in plain.skipped] == [one.test_id for one in defined.skipped]
-    assert {one.code for one in plain.warnings} == {
+    assert {warning.code for warning in plain.warnings} == {
         one.code for one in run_suite(portfolio, "enhanced", definition=PLAIN).warnings
     }
 
@@ -61,7 +61,7 @@ def test_a_masked_rating_is_no_ccc_and_no_unrated_one() -> None:
     open_only = portfolio_of({"par_value": [60 * M, 20 * M], "rating_agency_a": ["B2", "***"]})
     assert figure(open_only, "ccc_bucket_pct") == 0.0
     assert figure(open_only, "average_rating_factor") == close(2720.0)
-    assert [one.code for one in run_suite(open_only).warnings] == ["masked_ratings"]
+    assert [warning.code for warning in run_suite(open_only).warnings] == ["masked_ratings"]
 
 
 LADDER = {
@@ -109,7 +109,7 @@ def test_loans_that_nobody_rates_are_no_ccc_where_most_are_such() -> None:
     loans = portfolio_of(columns)
     ran = run_suite(loans, "enhanced", test_ids=["ccc_bucket_pct"])
     assert ran[0].current_value == 0.0
-    assert "unrated_not_ccc" in [one.code for one in ran.warnings]
+    assert "unrated_not_ccc" in [warning.code for warning in ran.warnings]
     assert figure(loans, "average_rating_factor") == close((3 * 8070 + 2720) / 4)
     assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == 0.0
     assert figure(loans, "ccc_bucket_pct", ratings={"unrated_is_ccc": True}) == close(75.0)
@@ -331,7 +331,7 @@ def test_euros_bring_the_european_standard_and_a_warning() -> None:
     columns = {"par_value": [5 * M, 5 * M], "country": ["DE", "US"], "currency": ["EUR", "EUR"]}
     ran = run_suite(portfolio_of(columns), "enhanced", test_ids=["foreign_country_concentration"])
     assert ran[0].current_value == close(50.0)
-    assert [one.code for one in ran.warnings] == ["standard_definition"]
+    assert [warning.code for warning in ran.warnings] == ["standard_definition"]
     assert [one.code for one in run_suite(portfolio_of(columns), "deal", definition=READY["us_bsl"]).warnings] == [
         "definition_currency", "standard_definition",
     ]  # fmt: skip

@@ -289,7 +289,7 @@ def test_a_matrix_gives_the_limit_between_its_rows_and_columns(was: float, score
 
 def test_tests_of_a_definition_come_after_what_they_need() -> None:
     definition = deal({"id": "b_b", "value": "=a_a"}, {"id": "a_a", "value": "=cpa"})
-    assert [one.test_id for one in deal_suite.tests_of(definition)] == ["a_a", "b_b"]
+    assert [test.test_id for test in deal_suite.tests_of(definition)] == ["a_a", "b_b"]
     assert isinstance(definition.tests[0], DealTest)
 
 
@@ -349,7 +349,7 @@ def test_the_rules_of_a_real_report(file: Path) -> None:
     definition = parse_toml((EXAMPLES / "cairn_xvii.toml").read_text(encoding="utf-8"))
     ran = run_suite(Portfolio.from_workbook(read(file)), "deal", definition=definition)
     assert {name for name in PRINTED if not is_printed(ran.figures.get(name), PRINTED[name])} == BEYOND_THE_PAGES
-    assert {one.code for one in ran.warnings} >= {"masked_ratings", "lives_by_maturity"}
+    assert {warning.code for warning in ran.warnings} >= {"masked_ratings", "lives_by_maturity"}
     assert all(one.threshold_source == "definition" for one in ran)
     assert {name: ran.figures[name] for name in MONITOR} == pytest.approx(MONITOR, abs=6e-5)
 
@@ -379,7 +379,7 @@ def test_a_real_report_without_a_definition(file: Path) -> None:
     }  # fmt: skip
     wrong = {name for name in PRINTED if not is_printed(found[name], PRINTED[name])}
     assert wrong == BEYOND_THE_PAGES | {"ic_ab", "ic_c_class", "ic_d_class", "was", "unsecured_and_junior"}
-    assert {one.code for one in ran.warnings} >= {
+    assert {warning.code for warning in ran.warnings} >= {
         "masked_ratings", "lives_by_maturity", "interest_estimated", "reference_coupon_unknown", "bonds_secured",
     }  # fmt: skip
 
@@ -426,7 +426,7 @@ def test_the_monitor_without_a_borrower_is_skipped_with_its_reason(measure: str)
 RATED = ["BBB-", "BB-", "B+", "B", "B-", "CCC+", "CCC", "CCC-", "D", "NR", "***", "B *-", "B- *+"]
 RATED_A = ["Baa3", "Ba3", "B1", "B2", "B3", "Caa1", "Caa2", "Ca", "NR", "*", "B2 *-", "Caa1 *+", ""]
 POLICIES = ["Caa3", "B3", 5000.0, "left_out"]
-TAKES_OF = [name for name, one in MEASURES.items() if "of" in one.takes]
+TAKES_OF = [name for name, measure in MEASURES.items() if "of" in measure.takes]
 
 
 @st.composite
@@ -640,7 +640,7 @@ def test_rounding_and_bounds_are_what_the_plain_twin_says(
     """A limit at the figure as it is printed, or a part of a digit beside it; ratings that are masked or missing at
     both of their ends."""
     ends = {"": "bounds", "_best": "BB", "_worst": "CCC-", **value}
-    bounds = {f"{kind}{name}": said for name, said in ends.items() for kind in kinds}
+    bounds = {f"{kind}{name}": end for name, end in ends.items() for kind in kinds}
     ratings = document["ratings"] | {agency: document["ratings"][agency] | bounds}
     tests = [
         {"id": "factor", "name": "f", "measure": "warf", "agency": agency},
@@ -682,14 +682,14 @@ def test_whatever_the_numbers_are_a_run_ends_with_figures_or_reasons(
         return np.where([chance.random() < 0.25 for _ in values], chance.choice(extremes), values)
 
     def some(columns: dict[str, Any]) -> dict[str, Any]:
-        return {name: one for name, one in columns.items() if name == "par_value" or chance.random() > 0.1}
+        return {name: column for name, column in columns.items() if name == "par_value" or chance.random() > 0.1}
 
     deal = replace(
         loans.deal, as_of=chance.choice([1000.0, None, np.nan, 1e300]),
         principal_cash=chance.choice([None, 1e6, -1e300, np.inf]),
     )  # fmt: skip
     broken = replace(
-        loans, numbers=some({name: wild(one) for name, one in loans.numbers.items()}), names=some(loans.names),
+        loans, numbers=some({name: wild(number) for name, number in loans.numbers.items()}), names=some(loans.names),
         flags=some(loans.flags), ranks=some(loans.ranks), deal=deal,
     )  # fmt: skip
     for suite in ("deal", "enhanced"):

@@ -234,10 +234,10 @@ def test_blanks_are_told_with_their_share_of_par_where_they_are_read(
     loans = book(cells={field: "'Holdings'!C2:C14"}, **columns)
     par = loans.numbers["par_value"]
     result = one(loans, test_id)
-    told = [doubt for doubt in result.doubt if doubt.code == "blank_inputs" and words in doubt.message]
-    assert told
-    assert told[0].message.startswith(f"{par[0] / par.sum() * 100:.2f} % of par has ")
-    assert told[0].places == ["'Holdings'!C2:C14"]
+    doubts = [doubt for doubt in result.doubt if doubt.code == "blank_inputs" and words in doubt.message]
+    assert doubts
+    assert doubts[0].message.startswith(f"{par[0] / par.sum() * 100:.2f} % of par has ")
+    assert doubts[0].places == ["'Holdings'!C2:C14"]
     assert not any(words in doubt.message for doubt in one(loans).doubt), "another test does not read it"
 
 
@@ -246,10 +246,10 @@ def test_what_is_sure_is_what_nothing_is_found_against(
     monkeypatch: pytest.MonkeyPatch, test_id: str, columns: dict[str, Any], words: str
 ) -> None:
     """A figure that is passed over because nothing is open has no doubt when everything is looked through."""
-    told = DataWarning("lien_unrecognised", "a lien is not known")
+    data_warning = DataWarning("lien_unrecognised", "a lien is not known")
 
     def run() -> Results:
-        return run_suite(book(notes=Notes(warnings=[told]), **columns), "enhanced")
+        return run_suite(book(notes=Notes(warnings=[data_warning]), **columns), "enhanced")
 
     def doubts(ran: Results) -> list[Any]:
         return [(result.test_id, result.doubt, result.doubtful, result.low, result.high) for result in ran]

@@ -115,4 +115,4 @@ def test_the_rating_factor_of_masked_loans_is_that_of_their_rating_table(
     (row,) = ran
     assert row.current_value == pytest.approx(value, abs=1e-6)
     assert (row.low, row.high) == (UNSET, UNSET)
-    assert [one.code for one in ran.warnings if one.code.startswith("masked")] == codes
+    assert [warning.code for warning in ran.warnings if warning.code.startswith("masked")] == codes

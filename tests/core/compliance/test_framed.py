@@ -74,7 +74,7 @@ def test_the_thinnest_cushion_is_the_first_of_all_units(results: Results) -> Non
 
 def test_as_a_frame(results: Results) -> None:
     found = results.to_polars()
-    assert found["test_id"].to_list() == [one.test_id for one in ROWS]  # in the order of the run
+    assert found["test_id"].to_list() == [row.test_id for row in ROWS]  # in the order of the run
     assert found["cushion"].to_list() == [9.0, 0.1, None, -100.0, -1.0, 1.0]
     assert (found["low"].dtype, found["low"].null_count()) == (pl.Float64, 6)
     assert results.to_pandas().attrs == {

@@ -559,8 +559,8 @@ def test_industries_by_the_files_table() -> None:
         portfolio = portfolio_of(columns, facts=facts)
         ids = ["industry_concentration", "second_industry_concentration"]
         results = run_suite(portfolio, "enhanced", test_ids=ids)
-        assert [one.current_value for one in results] == shares
-        assert ("industries_by_table" in {one.code for one in results.warnings}) is (shares == [70.0, 30.0])
+        assert [result.current_value for result in results] == shares
+        assert ("industries_by_table" in {warning.code for warning in results.warnings}) is (shares == [70.0, 30.0])
 
 
 @every("deal, ratio", [
@@ -573,4 +573,4 @@ def test_interest_coverage_without_the_loans_rates(deal: Deal, ratio: float | No
     notes = tranches_of([("A", 100e6), ("B", 50e6)], interest_due=[4e6, 1e6])
     portfolio = portfolio_of({"par_value": [100e6, 80e6]}, tranches=notes, deal=deal)
     results = run_suite(portfolio, test_ids=["ic_ratio"])
-    assert [one.current_value for one in results] == ([] if ratio is None else [ratio])
+    assert [result.current_value for result in results] == ([] if ratio is None else [ratio])

@@ -51,7 +51,7 @@ def test_most_loans_abroad_are_told() -> None:
             LOANS, "enhanced", definition=parse({"conventions": {"home_countries": [home]}}),
             test_ids=["foreign_country_concentration"],
         )  # fmt: skip
-        assert ("home_elsewhere" in [one.code for one in ran.warnings]) == told
+        assert ("home_elsewhere" in [warning.code for warning in ran.warnings]) == told
         assert ("implausible" in [doubt.code for doubt in ran[0].doubt]) == told
 
 

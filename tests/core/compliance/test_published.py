@@ -167,7 +167,7 @@ def test_other_figures_are_told_those_with_another_status_first() -> None:
         printed("Class E Par Value Test", 104.2, "percent", 107.0, "pass", measure="oc", classes=("E",)),
         printed("Weighted Average Spread", 4.2, "percent", 4.25, "pass", measure="was"),
     )
-    (told,) = [one for one in run_suite(loans).warnings if one.code == "published_differs"]
+    (told,) = [warning for warning in run_suite(loans).warnings if warning.code == "published_differs"]
     assert told.message == (
         "the file publishes other figures: Weighted average spread 4.25, here 3.99 (fail here, pass there); "
         "Junior overcollateralisation 107, here 106.75"
@@ -211,7 +211,7 @@ def test_recovery_rates_are_held_to_a_limit_of_their_own_agency(
     own = {WARR: Threshold(test_id=WARR, threshold_value=35.0)}
     chosen = run_suite(book(*published, **columns), test_ids=[WARR], definition=definition, workbook_thresholds=own)
     assert (chosen[0].threshold_value, chosen[0].threshold_source) == (35.0, "workbook")
-    assert ("recovery_agency" in {one.code for one in chosen.warnings}) == (
+    assert ("recovery_agency" in {warning.code for warning in chosen.warnings}) == (
         chosen[0].details is not None and "agency" in chosen[0].details.breakdown and not document.get("ratings")
     )
 
@@ -224,5 +224,5 @@ def test_a_real_report_is_held_to_its_own_limits() -> None:
         "weighted_average_recovery_rate": 60.5, "oc_ratio": 103.9, "oc_ratio_senior": 130.08, "ic_ratio": 105.0,
         "ic_ratio_senior": 120.0, "wal": 7.27, "was": 4.03, "interest_diversion_ratio": 104.4,
     }  # fmt: skip
-    (told,) = [one.message for one in ran.warnings if one.code == "published_differs"]
+    (told,) = [warning.message for warning in ran.warnings if warning.code == "published_differs"]
     assert "spread 4.07, here 3.97 (fail here, pass there)" in told

@@ -290,8 +290,10 @@ def test_messages_of_an_exact_level() -> None:
         value: Threshold(test_id="single_obligor_concentration", threshold_value=value, threshold_type="exact")
         for value in (2.0, 3.0)
     }
-    said = [largest(2.0, workbook_thresholds={"single_obligor_concentration": held[value]}).message for value in held]
-    assert said == [
+    messages = [
+        largest(2.0, workbook_thresholds={"single_obligor_concentration": held[value]}).message for value in held
+    ]
+    assert messages == [
         "Largest obligor 2.00 % is at the required 2.00 % level (cushion 0.00)",
         "Largest obligor 2.00 % differs from the required 3.00 % level (cushion -1.00)",
     ]

@@ -154,7 +154,7 @@ def test_the_file_says_whether_coupons_below_their_reference_take_off(
     )  # fmt: skip
     assert ran[0].current_value == pytest.approx(value, abs=1e-6)
     is_floored = value == SPREAD
-    assert ("excess_coupon_floored" in [one.code for one in ran.warnings]) == is_floored
+    assert ("excess_coupon_floored" in [warning.code for warning in ran.warnings]) == is_floored
     assert ("counts as none" in " ".join(doubt.message for doubt in ran[0].doubt)) == is_floored
 
 

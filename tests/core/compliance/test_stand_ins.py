@@ -40,7 +40,7 @@ def test_the_only_column_is_taken_and_told(document: dict[str, Any], value: floa
     ran = run_suite(loans(), "deal", definition=parse(document))
     assert [one.reason for one in ran.skipped] == []
     assert ran[0].current_value == pytest.approx(value)
-    assert [one.code for one in ran.warnings if one.code == "column_stands_in"] == ["column_stands_in"]
+    assert [warning.code for warning in ran.warnings if warning.code == "column_stands_in"] == ["column_stands_in"]
     assert "ambiguous_column" in {doubt.code for doubt in ran[0].doubt}
 
 

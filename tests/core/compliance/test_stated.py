@@ -161,7 +161,7 @@ def test_a_correction_replaces_the_files_figure_and_its_note_is_told() -> None:
         assert row(ran, "oc_ratio").current_value == pytest.approx(106.753425)
         assert doubts(ran, "oc_ratio") == [("stand_in", words, ["'Cash'!C7"])]
         assert doubts(ran, "average_rating_factor") == []
-        assert [one.code for one in ran.warnings].count("figure_corrected") == 1
+        assert [warning.code for warning in ran.warnings].count("figure_corrected") == 1
     ran = run_suite(wrong, definition=corrected("2026-02-28"))
     assert row(ran, "oc_ratio").current_value == pytest.approx((389.65 + 4) / 365 * 100, abs=0.2)
     assert doubts(ran, "oc_ratio") == []
@@ -201,7 +201,7 @@ def test_a_dated_correction_of_a_file_without_a_day_is_told() -> None:
     for day, source, count in ((None, None, 1), (1.0, "upload", 1), (1.0, "file", 0), (AS_OF, "upload", 0)):
         deal = Deal(principal_cash=9e6, as_of=day, as_of_source=source)  # type: ignore[arg-type]
         seen = with_stated(loans(deal), corrected("2026-03-31"))
-        assert [one.code for one in seen.notes.warnings].count("correction_left_out") == count
+        assert [warning.code for warning in seen.notes.warnings].count("correction_left_out") == count
         assert (seen.deal.principal_cash == 5e6) == (day == AS_OF)
         assert with_stated(seen, corrected("2026-03-31")) is seen
 
@@ -239,7 +239,7 @@ def test_a_stated_level_of_the_index_gives_interest_and_floor_credit() -> None:
     for name in ("EURIBOR-3M", "EURIBOR", None):
         ran = run_suite(loans(INTEREST, name), definition=parse({"index_rates": {"EURIBOR_3M": 4.3}}))
         assert row(ran, "ic_ratio").current_value == pytest.approx(135.000422)
-        assert [one[0] for one in doubts(ran, "ic_ratio")] == ["stand_in"]
+        assert [doubt[0] for doubt in doubts(ran, "ic_ratio")] == ["stand_in"]
         assert "3M is 4.3 %" in doubts(ran, "was")[0][1] or "EURIBOR is 4.3 %" in doubts(ran, "was")[0][1]
         assert doubts(ran, "oc_ratio") == []
     ran = run_suite(loans(INTEREST, "EURIBOR-3M"), definition=parse({"index_rates": {"EURIBOR_3M": 0.3}}))
@@ -256,7 +256,7 @@ def test_each_loan_has_the_level_of_its_own_index() -> None:
     expected = [3.0] * 6 + [2.9] + [3.2] * 3 + [4.3, nan, nan]
     assert np.array_equal(seen.numbers["base_rate_level"], expected, equal_nan=True)
     assert seen.deal.base_rate == 3.0
-    assert [one.rows for one in seen.notes.warnings] == [10]
+    assert [warning.rows for warning in seen.notes.warnings] == [10]
     assert with_stated(seen, rates) is seen
 
     printed = with_stated(loans(replace(INTEREST, base_rate=2.8), index, base_rate_level=levels), rates)
@@ -291,7 +291,7 @@ def test_collected_interest_never_replaces_a_printed_sum() -> None:
     stated = parse({"amounts": {"interest_collected": 1.0}})
     ran = run_suite(loans(printed), definition=stated)
     assert row(ran, "ic_ratio").current_value == pytest.approx(7_000_000 / 5_918_500 * 100)
-    assert [one[0] for one in doubts(ran, "ic_ratio")] == ["conflict"]
+    assert [doubt[0] for doubt in doubts(ran, "ic_ratio")] == ["conflict"]
     parts = {"interest_collected": 8_190_000.0, "interest_receivable": 0.0, "senior_fees": 200_000.0}
     ran = run_suite(loans(Deal(principal_cash=5e6)), definition=parse({"amounts": parts}))
     assert row(ran, "ic_ratio").current_value == pytest.approx(135.000422)

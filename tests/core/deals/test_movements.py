@@ -112,7 +112,7 @@ def story() -> Story:
 
 @pytest.fixture(scope="module")
 def moved(story: Story) -> dict[str, Movement]:
-    return {one.test_id: one for one in movements(story.books[0], story.books[-1], RUN)}
+    return {movement.test_id: movement for movement in movements(story.books[0], story.books[-1], RUN)}
 
 
 def test_each_part_is_what_its_changes_do_on_top_of_those_before(story: Story, moved: dict[str, Movement]) -> None:
@@ -173,7 +173,7 @@ def test_nothing_moves_between_a_book_and_itself_in_another_order(story: Story) 
 
 def test_a_test_that_one_day_cannot_measure_has_no_parts(story: Story) -> None:
     blind = replace(story.books[0], numbers={k: v for k, v in story.books[0].numbers.items() if k != "price"})
-    by_id = {one.test_id: one for one in movements(blind, story.books[-1], RUN)}
+    by_id = {movement.test_id: movement for movement in movements(blind, story.books[-1], RUN)}
     price = by_id["weighted_average_price"]
     assert (price.before, price.change, price.parts, price.after_open) == (None, None, [], None)
     assert price.before_open is not None
@@ -207,7 +207,7 @@ def test_the_steps_are_held_to_what_the_file_publishes() -> None:
         portfolio_of(loans | {"par_value": par, "recovery_rate_c": [70.0, 60.0]}, facts=Facts(all=(printed,)))
         for par in ([50.0, 50.0], [60.0, 20.0])
     )
-    moved = {one.test_id: one for one in movements(first, second, RUN)}["weighted_average_recovery_rate"]
+    moved = {movement.test_id: movement for movement in movements(first, second, RUN)}["weighted_average_recovery_rate"]
     assert (moved.before, moved.after) == (65.0, 67.5)
     assert {part.part: part.change for part in moved.parts if part.change} == {"par": 2.5}
 

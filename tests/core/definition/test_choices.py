@@ -64,4 +64,4 @@ def test_a_value_that_is_no_option_is_none() -> None:
 
 def test_words_have_no_name_twice_in_the_genitive() -> None:
     words = [option.words for _, option in OPTIONS] + [choice.words for choice in CHOICES]
-    assert not [one for one in words if "'s's" in one or "{" in one or one.endswith(".")]
+    assert not [word for word in words if "'s's" in word or "{" in word or word.endswith(".")]

@@ -60,7 +60,7 @@ def test_a_run_tells_of_it() -> None:
             in_euros(), "enhanced", definition=parse(document), test_ids=["foreign_country_concentration"]
         )  # fmt: skip
         assert ran[0].current_value == 40.0
-        assert ("definition_without_base" in [one.code for one in ran.warnings]) == told
+        assert ("definition_without_base" in [warning.code for warning in ran.warnings]) == told
 
 
 def test_the_files_limit_comes_before_a_test_of_the_base() -> None:

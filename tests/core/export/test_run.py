@@ -138,11 +138,11 @@ def test_the_zones_hold_the_sheets_and_what_they_add_up_to(deal: Workbook, tmp_p
         **{word: [one.status for one in results].count(word) for word in ("fail", "warning", "pass")}  # type: ignore[arg-type]
     )
     statuses, cushions = labelled(control, 6), labelled(control, 4)
-    for one in results:
-        unit = " (%)" if one.test_name + " (%)" in statuses else ""
-        name = one.test_name + unit if unit else next(key for key in statuses if key.startswith(one.test_name))
-        assert statuses[name] == one.status, name
-        assert cushions[name] == pytest.approx(one.cushion, abs=2e-6), name
+    for result in results:
+        unit = " (%)" if result.test_name + " (%)" in statuses else ""
+        name = result.test_name + unit if unit else next(key for key in statuses if key.startswith(result.test_name))
+        assert statuses[name] == result.status, name
+        assert cushions[name] == pytest.approx(result.cushion, abs=2e-6), name
     again = run_suite(Portfolio.from_workbook(made), "enhanced")
     assert [(one.test_id, one.current_value) for one in again] == [(one.test_id, one.current_value) for one in results]
 
@@ -202,7 +202,7 @@ def test_a_file_is_verified_as_it_was_exported(deal: Workbook, tmp_path: Path, o
     touched = Book(read(tmp_path / exported.main.path))
     touched.set("Tranches", "C3", 1.0)
     changed = verify(tmp_path / exported.main.path, {"": KEY}, record, book=touched)
-    assert [(one.sheet, one.cell) for one in changed.diffs] == [("Tranches", "C3")]
+    assert [(diff.sheet, diff.cell) for diff in changed.diffs] == [("Tranches", "C3")]
 
 
 def test_formulas_that_the_writer_leaves_out_are_not_hashed(tmp_path: Path) -> None:
@@ -395,10 +395,10 @@ def test_odd_sheet_names_are_quoted(tmp_path: Path) -> None:
     for name in ("It's '24", "2024", "A1", "R1C1", "TRUE", "a!b", "#REF", "Ünï (x) +1"):
         write_workbook_rows(tmp_path / "in.xlsx", {name: rows})
         exported = export_workbook(read(tmp_path / "in.xlsx"), ORDER, tmp_path)
-        made = Book(read(tmp_path / exported.main.path))
-        made.recalculate()
-        assert labelled(made["Workspace"])["Total par"] == 1_000.0, name
-        assert labelled(made["Control"])["Checks"] == "OK", name
+        book = Book(read(tmp_path / exported.main.path))
+        book.recalculate()
+        assert labelled(book["Workspace"])["Total par"] == 1_000.0, name
+        assert labelled(book["Control"])["Checks"] == "OK", name
 
 
 def test_formulas_without_their_sheets_keep_their_values(tmp_path: Path) -> None:

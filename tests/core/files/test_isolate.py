@@ -64,7 +64,7 @@ def slow(
 def test_it_gives_what_reading_here_gives(book: Path, folder: Path) -> None:
     parsed = parse_isolated(book, folder)
     here, there = read(book), open_workbook(parsed.manifest, parsed.paths)
-    assert [path.name for path in parsed.paths] == sorted(found.name for found in folder.iterdir())
+    assert [path.name for path in parsed.paths] == sorted(path.name for path in folder.iterdir())
     assert [(s.name, s.state) for s in there.sheets] == [("One", "visible"), ("Two", "hidden")]
     for row in range(2):
         for column in range(3):

@@ -350,7 +350,7 @@ def test_a_folder_an_archive_and_a_list_of_files_are_one_workbook(tmp_path: Path
         assert (book["Notes"].value(0, 0), book["Notes"].formula(0, 0)) == (0.1, None)
     assert read(packed).left_out == ("notes to read.pdf",)
     warnings = Portfolio.from_workbook(read(packed), as_of=0.0).notes.warnings
-    assert [one.message for one in warnings if one.code == "file_left_out"] == [
+    assert [warning.message for warning in warnings if warning.code == "file_left_out"] == [
         "files of another kind than a spreadsheet's were not read: 'notes to read.pdf'"
     ]
     assert len(read_files([("b.xlsx", files["b.xlsx"])]).sheets[1].formulas) == 1

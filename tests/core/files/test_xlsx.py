@@ -299,7 +299,7 @@ def test_peers_read_the_same(tmp_path: Path, make: Callable[[Path], Path]) -> No
     for sheet in book.sheets:
         peer, peer_formulas = values[sheet.name], formulas[sheet.name]
         rows = quick.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
-        assert sorted(str(found) for found in peer.merged_cells.ranges) == sorted(
+        assert sorted(str(range_) for range_ in peer.merged_cells.ranges) == sorted(
             f"{cell_name(a, b)}:{cell_name(c, d)}" for a, b, c, d in sheet.merged
         )
         for r in range(sheet.row_count):

@@ -74,12 +74,12 @@ FRAMES: dict[str, Callable[[], Any]] = {
 
 @every("name", FRAMES)
 def test_any_frame_gives_the_same_columns(name: str) -> None:
-    found = columns_of(FRAMES[name]())
-    assert list(found) == list(BASE)
-    assert found["par_value"].tolist() == [1e6, 2e6, 3e6]
-    np.testing.assert_array_equal(found["spread"].astype(float), [350.0, np.nan, 400.0])
-    assert found["borrower_name"].tolist() == BASE["borrower_name"]
-    assert found["maturity_date"].astype("datetime64[D]").tolist() == BASE["maturity_date"]
+    columns = columns_of(FRAMES[name]())
+    assert list(columns) == list(BASE)
+    assert columns["par_value"].tolist() == [1e6, 2e6, 3e6]
+    np.testing.assert_array_equal(columns["spread"].astype(float), [350.0, np.nan, 400.0])
+    assert columns["borrower_name"].tolist() == BASE["borrower_name"]
+    assert columns["maturity_date"].astype("datetime64[D]").tolist() == BASE["maturity_date"]
 
 
 @every("name", ["objects", "duckdb", "lazy"])

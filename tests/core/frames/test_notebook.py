@@ -50,7 +50,7 @@ def test_a_table_says_its_colours_in_every_cell() -> None:
     html = table(["a", "b"], [[1, "x"], [2, "y"]])
     cells = re.findall(r"<t[hdr] style=\"([^\"]*)\"", html)
     assert len(cells) == 9
-    assert all("background:#" in one and "color:#" in one.replace("background", "") for one in cells)
+    assert all("background:#" in cell and "color:#" in cell.replace("background", "") for cell in cells)
 
 
 def test_places() -> None:

@@ -27,9 +27,9 @@ def test_the_last_month_is_the_deal_itself() -> None:
 
 
 def test_the_same_arguments_make_the_same_months() -> None:
-    for one, other in zip(generate_months(seed=3), generate_months(seed=3), strict=True):
-        np.testing.assert_equal(one.book.par, other.book.par)
-        np.testing.assert_equal(one.texts.cusip, other.texts.cusip)
+    for generate_month, other_generate_month in zip(generate_months(seed=3), generate_months(seed=3), strict=True):
+        np.testing.assert_equal(generate_month.book.par, other_generate_month.book.par)
+        np.testing.assert_equal(generate_month.texts.cusip, other_generate_month.texts.cusip)
 
 
 def test_loans_are_bought_repay_and_move() -> None:

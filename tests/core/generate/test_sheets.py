@@ -85,7 +85,7 @@ def test_the_totals_row_says_what_a_spreadsheet_would(tmp_path: Path) -> None:
 
 def test_the_cells_of_an_issuer_are_merged(tmp_path: Path) -> None:
     deal, path = written(tmp_path, ("merged_issuers", "title_rows"))
-    ranges = {found.bounds for found in openpyxl.load_workbook(path)["Holdings"].merged_cells.ranges}
+    ranges = {range_.bounds for range_ in openpyxl.load_workbook(path)["Holdings"].merged_cells.ranges}
     first = {obligor: at for at, obligor in reversed(list(enumerate(deal.book.obligor.tolist(), 6)))}
     last = {obligor: at for at, obligor in enumerate(deal.book.obligor.tolist(), 6)}
     assert ranges == {(4, row, 4, last[obligor]) for obligor, row in first.items() if last[obligor] > row}

@@ -82,7 +82,7 @@ def test_a_sheet_comes_back(tmp_path: Path, sheet: Sheet) -> None:
     write_sheet(sheet, tmp_path / "s")
     back = open_sheet(tmp_path / "s")
     assert same(back, sheet)
-    assert [found.name for found in tmp_path.iterdir()] == ["s"]
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
 def test_what_comes_back_is_the_file_itself_and_read_only(tmp_path: Path) -> None:
@@ -350,4 +350,4 @@ def test_an_unfinished_file_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     with pytest.raises(OSError, match="s"):
         write_sheet(sample(), tmp_path / "s")
-    assert [found.name for found in tmp_path.iterdir()] == ["s"]
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]

@@ -71,13 +71,13 @@ def test_each_column_is_what_its_cells_are(date_1904: bool) -> None:
     }
     sheet = sheet_of(drawn, date_1904=date_1904)
     frame = sheet.frame()
-    found = pl.DataFrame(sheet)
-    assert found.dtypes == [pl.Float64, pl.String, pl.Boolean, pl.Date, pl.Datetime("ms")]
+    data_frame = pl.DataFrame(sheet)
+    assert data_frame.dtypes == [pl.Float64, pl.String, pl.Boolean, pl.Date, pl.Datetime("ms")]
     for at, name in enumerate(cells):
         expected = [said(sheet, row, at) for row in range(1, 201)]
         if name == "day":
             expected = [None if one is None else one.date() for one in expected]
-        assert found[name].to_list() == expected, name
+        assert data_frame[name].to_list() == expected, name
         assert frame.columns[name].taken(np.arange(200)) == expected, name
     assert frame.attrs == {"sheet": "Data", "header_row": 1}
 
@@ -99,7 +99,7 @@ def test_serials_are_read_as_cells_are() -> None:
     ]
     for date_1904 in (False, True):
         ours = moments_of(np.array(serials), date_1904=date_1904).tolist()
-        assert ours == [from_serial(one, date_1904=date_1904) for one in serials]
+        assert ours == [from_serial(serial, date_1904=date_1904) for serial in serials]
         assert ours[-1] is None
 
 

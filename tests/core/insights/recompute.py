@@ -63,11 +63,11 @@ def value_of(loan: naive.Loan, column: str) -> float | str | None:
     return loan.names[column] if column in loan.names else loan[column]
 
 
-def meets(loan: naive.Loan, condition: Condition, other: Book | None) -> bool:
+def meets(loan: naive.Loan, condition: Condition, other_book: Book | None) -> bool:
     """Whether a loan is what a condition asks."""
     if condition.is_ in ("rose", "fell", "unchanged", "only_here"):
-        assert other is not None
-        twin = other.by_key.get(key_of(loan))
+        assert other_book is not None
+        twin = other_book.by_key.get(key_of(loan))
         if condition.is_ == "only_here":
             return twin is None
         own, theirs = (None if one is None else value_of(one, condition.column) for one in (loan, twin))
@@ -122,8 +122,8 @@ class Twin:
         if status in ("all", "total"):
             return len(results) + (len(results.skipped) if status == "total" else 0)
         if status == "usual":
-            ready = any(one.code == "standard_definition" for one in results.warnings)
-            return sum(one.threshold_source in ("suite", *["definition"] * ready) for one in results)
+            ready = any(warning.code == "standard_definition" for warning in results.warnings)
+            return sum(result.threshold_source in ("suite", *["definition"] * ready) for result in results)
         if status == "doubtful":
             return sum(one.doubtful for one in results)
         if status == "certain_fail":
@@ -168,7 +168,7 @@ class Twin:
         test_id, part = recipe.test_id or "", recipe.part or "value"
         if part.startswith("adjustments."):
             return adjustment(deal, part.partition(".")[2])
-        (own,) = (one for one in self.subject.results if one.test_id == test_id)
+        (own,) = (result for result in self.subject.results if result.test_id == test_id)
         value, limit = naive.MEASURES[test_id](deal), own.threshold_value
         cushion = limit - value if own.threshold_type == "max" else value - limit
         if part == "slack":
@@ -196,8 +196,8 @@ class Twin:
         """The tests after so much par of the trades in equal parts."""
         assert recipe.change is not None
         trades = [
-            Trade(**{**one, "par_value": amount / len(recipe.change.trades), **days(one)})
-            for one in recipe.change.trades
+            Trade(**{**trade, "par_value": amount / len(recipe.change.trades), **days(trade)})
+            for trade in recipe.change.trades
         ]
         return simulate(self.subject.portfolio, trades, self.subject.suite, **self.subject.rules).after
 

@@ -17,7 +17,7 @@ def test_obligors_that_two_portfolios_hold_and_the_tightest_tests(demo: Subject)
     half = replace(demo.portfolio, numbers={**numbers, "par_value": numbers["par_value"] * (np.arange(255) % 2)})
     other = replace(demo, name="Demo CLO II", portfolio=half)
     told = {one.key: one for one in analyse([demo, other], most=300)}
-    shared = {one.name: one.value for one in told["shared"].figures}
+    shared = {figure.name: figure.value for figure in told["shared"].figures}
     par: list[dict[str, float]] = []
     for subject in (demo, other):
         names, performing = subject.portfolio.names["obligor"], ~subject.portfolio.defaulted()
@@ -27,10 +27,10 @@ def test_obligors_that_two_portfolios_hold_and_the_tightest_tests(demo: Subject)
     assert shared["count"] == len(both)
     assert shared["par 0"] == pytest.approx(max(both.values()))
     thinnest = min(
-        (one.cushion_pct, subject.name)
+        (result.cushion_pct, subject.name)
         for subject in (demo, other)
-        for one in subject.results
-        if one.cushion_pct is not None
+        for result in subject.results
+        if result.cushion_pct is not None
     )
     assert f"{thinnest[1]}: " in told["tightest"].summary.partition("each: ")[2].partition(";")[0]
     assert told["tightest"].workbook_id is None

@@ -50,12 +50,12 @@ def everything(subject: Subject) -> list[Insight]:
 
 def printed(text: str) -> tuple[float, float] | None:
     """The number of a printed figure and half of its last digit; None for a date."""
-    found = re.search(r"(\N{MINUS SIGN}|\+)?([\d,]+)(?:\.(\d+))?(bn|m)?", text)
-    if found is None or re.search(r"\d{1,2} [A-Z][a-z]+ \d{4}", text):
+    match = re.search(r"(\N{MINUS SIGN}|\+)?([\d,]+)(?:\.(\d+))?(bn|m)?", text)
+    if match is None or re.search(r"\d{1,2} [A-Z][a-z]+ \d{4}", text):
         return None
-    scale = {"m": 1e6, "bn": 1e9, None: 1.0}[found[4]]
-    number = float(found[2].replace(",", "") + "." + (found[3] or "0")) * scale
-    return (-number if found[1] == "\N{MINUS SIGN}" else number), 0.5 * 10.0 ** -len(found[3] or "") * scale
+    scale = {"m": 1e6, "bn": 1e9, None: 1.0}[match[4]]
+    number = float(match[2].replace(",", "") + "." + (match[3] or "0")) * scale
+    return (-number if match[1] == "\N{MINUS SIGN}" else number), 0.5 * 10.0 ** -len(match[3] or "") * scale
 
 
 @pytest.mark.parametrize("faults", [(), ("breach_ccc", "breach_obligor")], ids=["clean", "breaches"])
@@ -90,18 +90,18 @@ def test_every_figure_is_what_its_recipe_gives(demo: Subject, faults: tuple[str,
 def test_figures_that_no_sum_gives(demo: Subject) -> None:
     """Parts of movements are those of the full split; the room to buy ends where the named tests begin to fail."""
     assert demo.previous is not None
-    split = {one.test_id: one for one in movements(demo.previous.portfolio, demo.portfolio, demo.run)}
+    split = {movement.test_id: movement for movement in movements(demo.previous.portfolio, demo.portfolio, demo.run)}
     twin, tried = Twin(demo), {"movement": 0, "headroom": 0}
     for insight in analyse([demo], most=EVERYTHING):
         for figure in insight.figures:
             recipe = figure.recipe
             if recipe.operation == "movement":
                 part = next(one for one in split[recipe.test_id or ""].parts if one.part == recipe.part)
-                effects = {one.name: one.effect for one in part.loans} if recipe.loan else {}
+                effects = {loan.name: loan.effect for loan in part.loans} if recipe.loan else {}
                 expected = effects.get(recipe.loan or "", figure.value) if recipe.loan else part.change
                 assert figure.value == pytest.approx(expected, abs=1e-9), (insight.key, figure)
             elif recipe.operation == "headroom":
-                failing = {one.test_id for one in demo.results if one.status == "fail"}
+                failing = {result.test_id for result in demo.results if result.status == "fail"}
                 room = float(figure.value)  # type: ignore[arg-type]
                 below, above = (
                     {one.test_id for one in twin.bought(recipe, amount) if one.status == "fail"} - failing
@@ -159,7 +159,7 @@ def test_angles_show_other_insights_and_readers_see_others_in_other_words(demo: 
     usual = next(one for one in broken if one.key == "verdict")
     assert " 19 tests are held to a usual limit of the market" in usual.summary
     ready = replace(demo, rules={"definition": READY["us_bsl"]})  # as of a deal without a definition of its own
-    assert {one.threshold_source for one in ready.results} == {"definition", "sheet", "suite"}
+    assert {result.threshold_source for result in ready.results} == {"definition", "sheet", "suite"}
     own = sum(one.threshold_source == "sheet" for one in ready.results)
     told = next(one for one in analyse([ready], stakeholder="executive") if one.key == "verdict")
     assert f" {len(ready.results) - own} tests are held to a usual limit of the market" in told.summary
@@ -171,7 +171,7 @@ def test_a_list_is_ordered_bounded_and_the_same_again(demo: Subject) -> None:
     assert [one.priority for one in found] == sorted(one.priority for one in found)
     assert len(found) == 5
     assert found == analyse([replace(demo)], stakeholder="analyst", most=5)
-    sources = {one.test_id: one.threshold_source for one in demo.results}
+    sources = {result.test_id: result.threshold_source for result in demo.results}
     assert {"suite", "file"} & set(sources.values())
     for one in everything(demo):
         assert one.category in CATEGORIES
@@ -269,7 +269,9 @@ def test_an_insight_has_labels_in_place_of_names(demo: Subject) -> None:
     for labels, agency in ((LABELS, "Moody's"), ({**LABELS, "rating_agency_a": "Agence"}, "Agence")):
         insights = analyse([subject], most=40, labels=labels)
         texts = [
-            text for one in insights for text in (one.title, one.summary, one.methodology, *one.remarks, *one.names)
+            text
+            for insight in insights
+            for text in (insight.title, insight.summary, insight.methodology, *insight.remarks, *insight.names)
         ]
         assert not [text for text in texts if "rating_agency" in text or "rating agency" in text]
         assert [text for text in texts if f"Most often: {agency} rating (3), par value (1)" in text]

@@ -23,11 +23,11 @@ def trend(subject: Subject, *values: float, test_id: str = CCC, every: int = 30)
 
 def test_a_line_meets_the_limit_where_arithmetic_says(demo: Subject) -> None:
     """A fifth of a point each 30 days: the cushion of today is used up in so many times 150 days as it has points."""
-    (own,) = (one for one in demo.results if one.test_id == CCC)
+    (own,) = (result for result in demo.results if result.test_id == CCC)
     assert own.cushion is not None
     told = trend(demo, *(own.current_value - 0.2 * at for at in range(5, -1, -1)))
     assert told is not None
-    figures = {one.name: one.value for one in told.figures}
+    figures = {figure.name: figure.value for figure in told.figures}
     assert figures["meets"] == START + timedelta(days=150 + int(own.cushion * 150 + 1e-6))
     assert figures["pace"] == pytest.approx(0.2 * 30.4375 / 30)
     assert figures["runs"] == 5
@@ -58,5 +58,5 @@ def test_two_equal_months_have_no_movement(demo: Subject) -> None:
     same = replace(demo, previous=replace(demo, previous=None))
     told = {one.key: one for one in analyse([same], most=200)}
     assert not [key for key in told if key.startswith(("moved", "drift"))]
-    assert {one.name: one.value for one in told["turnover"].figures}["net"] == 0
+    assert {figure.name: figure.value for figure in told["turnover"].figures}["net"] == 0
     assert {one.name: one.value for one in told["stale"].figures}["share"] == pytest.approx(100.0)

@@ -28,7 +28,7 @@ def printed(subject: Subject, name: str, value: float, trigger: float, status: s
 
 
 def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject) -> None:
-    (own,) = (one for one in demo.results if one.test_id == "cov_lite_concentration")
+    (own,) = (result for result in demo.results if result.test_id == "cov_lite_concentration")
     limit = round(own.current_value - 5, 2)
     subject = printed(demo, "Cov-Lite Loans", round(own.current_value - 7, 2), limit, "pass")
     found = told(subject)
@@ -39,7 +39,7 @@ def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject)
     assert f"{own.current_value - 7:.2f} %" in failing.summary
     assert failing.confidence == pytest.approx(0.95 * DISPUTED, abs=0.006)
     assert differs.priority == 2
-    cells = {one.recipe.place for one in differs.figures}
+    cells = {figure.recipe.place for figure in differs.figures}
     assert "'Tests'!C4" in cells
     verdict = found["verdict"]
     every = {one.name: one.value for one in verdict.figures}
@@ -64,7 +64,7 @@ def test_breaks_by_their_gravity(demo: Subject) -> None:
 
 def test_blanks_and_remarks_are_told(demo: Subject) -> None:
     found = told(replace(demo, remarks=("No stored run is behind these figures.",)), stakeholder="operations")
-    assert {one.name: one.value for one in found["gaps"].figures}["loans without prices"] == 1
+    assert {figure.name: figure.value for figure in found["gaps"].figures}["loans without prices"] == 1
     assert "spreads" not in found["gaps"].summary  # the loans without one are fixed-rate ones
     assert found["gaps"].remarks[0] == "No stored run is behind these figures."
     assert found["warned"].remarks[1:]

@@ -130,7 +130,7 @@ def loans_of(case: Case, *, is_bare: bool) -> Portfolio:
 
 
 def choice_of(name: str, choices: list[Choice]) -> Choice | None:
-    return next((one for one in choices if one.name == name), None)
+    return next((choice for choice in choices if choice.name == name), None)
 
 
 @every_case
@@ -150,7 +150,7 @@ def test_a_convention_is_found_by_its_amounts_and_a_run_goes_by_it(case: Case) -
     again = interpret(used)
     assert again.changed == []
     assert again.tied == found.tied
-    doubts = [one for one in run_suite(used, "enhanced").warnings if one.code == "reading_proposed"]
+    doubts = [warning for warning in run_suite(used, "enhanced").warnings if warning.code == "reading_proposed"]
     assert bool(doubts) == (choice.state == "proposed")
 
 
@@ -244,11 +244,11 @@ def test_a_definition_outranks_the_search() -> None:
     facts = with_cash(3_456_789.12, by_hand.account(3_456_789.12))(False)
     stated = parse({"name": "Ours", "conventions": {"currency": "USD"}, "tests": []})
     found = interpret(portfolio(*facts), stated)
-    assert {one.state for one in found.choices} == {"stated"}
+    assert {choice.state for choice in found.choices} == {"stated"}
     assert [one.name for one in found.choices if one.differs] == ["principal_cash"]
     used = interpreted(portfolio(*facts), stated)
     assert used.deal.principal_cash == CASH
-    assert [one.code for one in used.notes.warnings] == ["reading_differs"]
+    assert [warning.code for warning in used.notes.warnings] == ["reading_differs"]
     assert used.notes.warnings[0].fields == ("cash",)
     assert definition_for(used, stated) is stated
 
@@ -261,14 +261,14 @@ def test_a_definition_that_comes_after_the_reading_is_told() -> None:
     used = interpreted(portfolio(*facts))
     for document, told in ((stated, 1), (stated | corrected, 0)):
         ran = run_suite(used, "deal", definition=parse(document))
-        assert [one.code for one in ran.warnings].count("reading_differs") == told
+        assert [warning.code for warning in ran.warnings].count("reading_differs") == told
     assert "reading_differs" not in [one.code for one in run_suite(used).warnings]
 
 
 def test_a_definition_that_says_what_the_file_prints_does_not_differ() -> None:
     facts = [by_hand.cov_lite(), *by_hand.coverage("oc", by_hand.adjusted())]
     found = interpret(portfolio(*facts), parse({"name": "Ours", "tests": []}))
-    assert not any(one.differs for one in found.choices)
+    assert not any(choice.differs for choice in found.choices)
 
 
 def test_a_file_without_figures_costs_nothing() -> None:
@@ -332,7 +332,7 @@ def test_ratios_of_a_numerator_that_no_reading_has_decide_nothing(shift: float) 
 
 def test_ratios_without_a_ccc_excess_say_nothing_of_masked_ratings() -> None:
     """That not all of them are CCC is ruled out; what they count as is not proved."""
-    found = {one.name: one.state for one in interpret(board.portfolio("cairn-xvii")).choices}
+    found = {choice.name: choice.state for choice in interpret(board.portfolio("cairn-xvii")).choices}
     assert found["masked_c"] == "open"
     assert found["discount_obligations"] == "taken"
 
@@ -341,7 +341,7 @@ def test_a_definition_that_corrects_the_cash_does_not_differ() -> None:
     facts = with_cash(3_456_789.12, by_hand.account(3_456_789.12))(False)
     correction = {"figure": "principal_cash", "amount": 3_456_789.12, "note": "the other account"}
     loans = portfolio(*facts)
-    assert not any(one.differs for one in interpret(loans, parse({"corrections": [correction]})).choices)
+    assert not any(choice.differs for choice in interpret(loans, parse({"corrections": [correction]})).choices)
     assert any(one.differs for one in interpret(loans, parse({})).choices)
 
 
@@ -379,5 +379,5 @@ def test_odd_loans_are_interpreted_without_a_fault(name: str) -> None:
     assert interpreted(loans).interpretation == without_hold_out(found)
 
 
-def without_hold_out(found: Interpretation) -> Interpretation:
-    return msgspec.structs.replace(found, hold_out=None)
+def without_hold_out(interpretation: Interpretation) -> Interpretation:
+    return msgspec.structs.replace(interpretation, hold_out=None)

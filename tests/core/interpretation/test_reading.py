@@ -43,7 +43,7 @@ def test_a_market_that_is_named_gives_way_to_the_files_figures() -> None:
     portfolio = file_of(discount=0.0)
     market = parse({"base": "us_bsl", "standard": True}, own_fields=None)
     found = interpret(portfolio, market)
-    assert {one.state for one in found.choices} & {"taken", "proposed"}
+    assert {choice.state for choice in found.choices} & {"taken", "proposed"}
     read = read_by(portfolio, found, market)
     published = run_suite(read, "standard", definition=market)["oc_ratio"].published
     assert published is not None
@@ -55,9 +55,11 @@ def test_what_a_later_version_does_not_know_changes_nothing() -> None:
     portfolio = file_of(discount=0.0)
     found = interpret(portfolio)
     strange = [
-        msgspec.structs.replace(one, name=name, reading=msgspec.structs.replace(one.reading, option="x", words="x"))
-        for one in found.choices
-        for name in (one.name, "x")
+        msgspec.structs.replace(
+            choice, name=name, reading=msgspec.structs.replace(choice.reading, option="x", words="x")
+        )
+        for choice in found.choices
+        for name in (choice.name, "x")
     ]
     read = read_by(portfolio, msgspec.structs.replace(found, choices=strange))
     assert read.deal == portfolio.deal

@@ -40,7 +40,7 @@ def every(
 
 def apart(found: FigureParts) -> bool:
     """Whether parts do not make the numerator: each by itself, or as they are added up."""
-    own = sum(one.amount for one in found.items)
+    own = sum(item.amount for item in found.items)
     off = abs(own - (found.numerator or 0.0))
     return not found.adds_up or len(found.items) != found.total or off > (found.tolerance or 0.0) + 1e-6 * found.total
 
@@ -94,8 +94,8 @@ def test_the_oc_numerator_is_par_cash_and_what_is_taken_off(g1: Build) -> None:
     loans = g1()
     found = of(loans, "oc_ratio", limit=None)
     by_kind: dict[str, float] = {}
-    for one in found.items:
-        by_kind[one.kind] = by_kind.get(one.kind, 0.0) + one.amount
+    for item in found.items:
+        by_kind[item.kind] = by_kind.get(item.kind, 0.0) + item.amount
     results = run_suite(loans, "enhanced")
     details = results["oc_ratio"].details
     assert details is not None
@@ -112,11 +112,11 @@ def test_the_oc_numerator_is_par_cash_and_what_is_taken_off(g1: Build) -> None:
 def test_an_average_is_each_loans_weight_times_its_value(g1: Build) -> None:
     found = of(g1(), "average_rating_factor", limit=None)
     assert {"weight", "value"} <= set(found.columns)
-    for one in found.items:
-        weight, value = one.fields["weight"], one.fields["value"]
+    for item in found.items:
+        weight, value = item.fields["weight"], item.fields["value"]
         assert isinstance(weight, float)
         assert isinstance(value, float)
-        assert one.amount == pytest.approx(weight * value)
+        assert item.amount == pytest.approx(weight * value)
     assert sum(float(one.fields["weight"] or 0.0) for one in found.items) == pytest.approx(found.denominator)
 
 
@@ -125,7 +125,7 @@ def test_diversity_is_industries_with_their_units(g1: Build) -> None:
     found = of(loans, "diversity_score")
     details = run_suite(loans, "enhanced")["diversity_score"].details
     assert details is not None
-    assert {one.kind for one in found.items} == {"industry"}
+    assert {item.kind for item in found.items} == {"industry"}
     assert found.columns == ["units"]
     units = sum(float(one.fields["units"] or 0.0) for one in found.items)
     assert units == pytest.approx(details.breakdown["equivalent_units"], abs=1e-5)
@@ -139,7 +139,7 @@ def test_the_largest_obligor_is_its_loans() -> None:
         "cusip": ["111111111", "222222222", "333333333", "444444444"], "price": [99.5, None, 98.0, 97.0],
     })  # fmt: skip
     found = of(loans, "single_obligor_concentration")
-    assert [(one.kind, one.name, one.amount, one.row, one.place) for one in found.items] == [
+    assert [(item.kind, item.name, item.amount, item.row, item.place) for item in found.items] == [
         ("loan", "Ash Ltd", 3e6, None, None), ("loan", "Ash Inc", 2e6, None, None),
     ]  # fmt: skip
     assert found.items[0].fields == {
@@ -164,7 +164,7 @@ def test_a_loan_has_the_row_and_the_cell_of_its_par(tmp_path: Path) -> None:
     file.write_text("Borrower,Par Amount,LoanX ID\nAsh,3000000,LX10000A1\nBirch,2000000,LX10000B9\n", "utf-8")
     loans = Portfolio.from_workbook(read(file))
     found = of(loans, "single_obligor_concentration")
-    assert [(one.row, one.place) for one in found.items] == [(2, "'book'!B2")]
+    assert [(item.row, item.place) for item in found.items] == [(2, "'book'!B2")]
 
 
 # ---- room, pages, refusals -------------------------------------------------------------------------------------------

@@ -733,7 +733,9 @@ def test_no_forgery_is_the_original(export: Export, tmp_path: Path, row: Row) ->
     row.forge(parts)
     assert parts != export.parts
     verdict = export.verdict(packed(parts), tmp_path)
-    places = [(one.part, one.sheet, one.cell) for one in verdict.findings if one.status == row.status]
+    places = [
+        (finding.part, finding.sheet, finding.cell) for finding in verdict.findings if finding.status == row.status
+    ]
     told = (row.name, verdict.status, verdict.reason, verdict.findings, verdict.diffs)
     assert verdict.status == row.status, told
     if row.status == INVALID:
@@ -743,7 +745,7 @@ def test_no_forgery_is_the_original(export: Export, tmp_path: Path, row: Row) ->
         ), told
     else:
         assert row.part is None or any(part == row.part for part, _, _ in places), told
-        diffs = [(one.sheet, one.cell) for one in verdict.diffs]
+        diffs = [(diff.sheet, diff.cell) for diff in verdict.diffs]
         assert row.sheet is None or (row.sheet, row.cell) in diffs, told
     assert verdict.manifest is not None or row.part is None
 
@@ -903,12 +905,12 @@ def test_an_older_export_says_nothing_of_formats(export: Export, tmp_path: Path)
     )
     path = tmp_path / "export.xlsx"
     path.write_bytes(packed(parts))
-    found = read_manifest(path)
-    assert found is not None
+    manifest = read_manifest(path)
+    assert manifest is not None
     old = msgspec.structs.replace(
-        found.manifest,
+        manifest.manifest,
         defined_names=None,
-        sheets=tuple(msgspec.structs.replace(sheet, shown="") for sheet in found.manifest.sheets),
+        sheets=tuple(msgspec.structs.replace(sheet, shown="") for sheet in manifest.manifest.sheets),
     )
     parts[part] = signed(old, KEY)
     assert export.verdict(packed(parts), tmp_path).status == "original"
@@ -922,7 +924,7 @@ def test_without_a_record_the_sheet_is_named(export: Export, tmp_path: Path) -> 
     parts = dict(export.parts)
     format_as("0")(parts)
     verdict = export.verdict(packed(parts), tmp_path, record=False)
-    assert [(one.sheet, one.cell, one.status) for one in verdict.diffs] == [("Loans", None, "display")]
+    assert [(diff.sheet, diff.cell, diff.status) for diff in verdict.diffs] == [("Loans", None, "display")]
     assert verdict.reason == (
         "The file shows something else than was exported: the sheet 'Loans' is shown by another number format."
     )

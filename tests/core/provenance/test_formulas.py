@@ -70,9 +70,9 @@ def test_what_means_something_else_has_another(one: str, other: str) -> None:
 
 def test_a_formula_that_was_filled_is_read_once() -> None:
     book = book_of({"S": {f"B{row}": Formula(f"A{row}*$C$1", 1.0) for row in range(1, 50)}})
-    found = forms_of(book.sheets[0].formulas, "S")
-    assert len(found.trees) == 1
-    assert set(found.codes.tolist()) == {0}
+    forms = forms_of(book.sheets[0].formulas, "S")
+    assert len(forms.trees) == 1
+    assert set(forms.codes.tolist()) == {0}
 
 
 def test_names_are_read_as_they_stand_in_a1() -> None:

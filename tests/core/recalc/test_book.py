@@ -467,7 +467,9 @@ def test_numbers_match_nearly_and_all_else_exactly(value: Any, cached: Any, matc
 )
 def test_sheets_and_functions_by_bare_names(formula: str, value: Any) -> None:
     numbers = {"12": [1.0, 2.0], "2a.b": [4.0], "日本": [7.0], "Übersicht": [5.0], "two words": [9.0], "a-b": [8.0]}
-    sheets: dict[str, dict[str, Any]] = {name: {"H" if name == "12" else "A": held} for name, held in numbers.items()}
+    sheets: dict[str, dict[str, Any]] = {
+        name: {"H" if name == "12" else "A": number} for name, number in numbers.items()
+    }
     book = Book.from_columns(sheets | {"S": {"A": [formula]}})
     book.recalculate()
     assert book.value("S", "A1") == value

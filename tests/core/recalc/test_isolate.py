@@ -53,8 +53,8 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def cells(made: Recalculated) -> dict[str, Any]:
-    sheet = open_workbook(made.manifest, made.paths).sheets[0]
+def cells(recalculated: Recalculated) -> dict[str, Any]:
+    sheet = open_workbook(recalculated.manifest, recalculated.paths).sheets[0]
     return {f"B{row + 1}": sheet.value(row, 1) for row in range(sheet.row_count)}
 
 
@@ -66,7 +66,7 @@ def test_every_formula_is_calculated_and_stored(stored: Callable[..., Any], fold
     assert float(found["B2"]) == 45_351  # 29 February 2024
     assert open_workbook(made.manifest, made.paths).sheets[0].formula(3, 1) == "B1*2"
     assert (made.told.cell_count, made.told.unsupported, made.told.cycles, made.told.fault_count) == (4, (), (), 0)
-    assert sorted(path.name for path in made.paths) == sorted(found.name for found in folder.iterdir())
+    assert sorted(path.name for path in made.paths) == sorted(path.name for path in folder.iterdir())
 
 
 def test_what_cannot_be_calculated_is_reported_and_the_rest_is_done(stored: Callable[..., Any], folder: Path) -> None:

@@ -134,10 +134,10 @@ def test_edits_of_every_kind(book_path: Path) -> None:
     text = xml_of(out)
     assert [(ref, text) for ref, _, xml in EDITS if xml not in text] == []
     back = core.read(out)
-    for one, other in zip(book.sheets, back.sheets, strict=True):
+    for sheet, other_sheet in zip(book.sheets, back.sheets, strict=True):
         for row in range(35):
             for column in range(30):
-                assert one.value(row, column) == other.value(row, column), (one.name, row, column)
+                assert sheet.value(row, column) == other_sheet.value(row, column), (sheet.name, row, column)
     assert {row.match for row in back.recalculate()} == {True}
 
 

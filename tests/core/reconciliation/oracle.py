@@ -200,7 +200,9 @@ def compare(tape: list[Loan], book: list[Loan]) -> Counter[tuple[str, ...]]:
     has = [set().union(*(loan for loan in side)) if side else set() for side in (tape, book)]
     fields = has[0] & has[1]
     for a, (b, stage) in pairs.items():
-        issues += [(*named(tape[a], book[b]), stage, *one) for one in differences(tape[a], book[b], fields)]
+        issues += [
+            (*named(tape[a], book[b]), stage, *difference) for difference in differences(tape[a], book[b], fields)
+        ]
     for a, loan in enumerate(tape):
         if a not in pairs:
             issues.append((*named(loan, {}), own_type(loan), "missing_in_internal", missing(loan), "missing_loan"))

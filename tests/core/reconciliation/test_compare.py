@@ -74,7 +74,7 @@ def test_par_apart_by_exactly_a_bound(percent: int, within: str, beyond: str) ->
         tape = portfolio_of(loanx_id=[f"LOAN {par}" for par in cents], par_value=[par / 100 for par in cents])
         ours = [(par + par * percent // 100 + extra) / 100 for par in cents]
         book = portfolio_of(loanx_id=[f"LOAN {par}" for par in cents], par_value=ours)
-        assert [one.severity for one in reconcile(tape, book).issues] == [expected] * 500
+        assert [issue.severity for issue in reconcile(tape, book).issues] == [expected] * 500
 
 
 @every(
@@ -172,7 +172,11 @@ def test_what_an_issue_says() -> None:
 def test_three_ratings_may_give_three_issues_and_the_deals_own_is_not_told_again() -> None:
     tape = {"rating_agency_a": "B2", "rating_agency_b": "B", "rating_agency_c": "B", "rating": "B2"}
     book = {"rating_agency_a": "B3", "rating_agency_b": "B-", "rating_agency_c": "B-", "rating": "B3"}
-    assert [one.field_name for one in issues(tape, book)] == ["rating_agency_a", "rating_agency_b", "rating_agency_c"]
+    assert [issue.field_name for issue in issues(tape, book)] == [
+        "rating_agency_a",
+        "rating_agency_b",
+        "rating_agency_c",
+    ]
 
 
 def test_ranks_without_symbols_are_shown_on_the_scale() -> None:
@@ -194,9 +198,9 @@ def test_ranks_without_symbols_are_shown_on_the_scale() -> None:
     ],
 )
 def test_missing_loans(par: float, expected: str, of_tape: bool) -> None:
-    one = portfolio_of(cusip=[CUSIP], par_value=[par])
+    portfolio = portfolio_of(cusip=[CUSIP], par_value=[par])
     none = portfolio_of(cusip=[], par_value=[])
-    (issue,) = reconcile(one, none).issues if of_tape else reconcile(none, one).issues
+    (issue,) = reconcile(portfolio, none).issues if of_tape else reconcile(none, portfolio).issues
     assert (issue.severity, issue.category, issue.field_name, issue.rule) == (
         expected,
         "missing",

@@ -52,7 +52,7 @@ def test_places_that_are_none(issues: Issues) -> None:
 
 
 def test_an_order_by_severity_then_loan_then_field(issues: Issues) -> None:
-    told = [(one.severity, one.loan_key) for one in issues]
+    told = [(issue.severity, issue.loan_key) for issue in issues]
     warnings = [key for severity, key in told if severity == "warning"]
     seen = list(dict.fromkeys(warnings))
     assert sorted(warnings, key=seen.index) == warnings

@@ -22,7 +22,7 @@ def test_keys_by_identifier_else_by_name_and_maturity() -> None:
         maturity_date=[1.0, 2.0, 3.0, day("2030-06-30"), np.nan],
     )  # fmt: skip
     nothing = portfolio_of(cusip=[], par_value=[])
-    told = {one.borrower_name: one for one in reconcile(tape, nothing).issues}
+    told = {issue.borrower_name: issue for issue in reconcile(tape, nothing).issues}
     assert [told[name].loan_key for name in told] == [CUSIP, "LX131556", "XS0104440986", "DE AND 2030-06-30", "E -"]
     assert [told[name].primary_identifier for name in told] == [
         CUSIP,
@@ -73,7 +73,7 @@ def test_a_pairs_key_does_not_hang_on_the_loans_that_are_missing() -> None:
         cusip=[CUSIP, "123456789"], loanx_id=["LX131555", None], borrower_name=["Acme", "Zed"], par_value=[5e6, 4e6]
     )
     for rules in (["par_value"], ["par_value", "missing_loan"]):
-        told = {one.field_name: one.loan_key for one in reconcile(tape, book, rules).issues}
+        told = {issue.field_name: issue.loan_key for issue in reconcile(tape, book, rules).issues}
         assert told.pop("missing_loan", None) == (None if rules == ["par_value"] else "123456789 #2")
         assert told == {"cusip": "123456789"}
 

@@ -365,7 +365,7 @@ def test_loans_of_one_borrower_and_maturity_are_paired_by_nearest_par_and_told()
     assert dict(zip(*(rows.tolist() for rows in result.pairs), strict=True)) == {0: 1, 2: 0}
     assert result.ambiguous["borrower_maturity"] == 1
     doubts = [issue for issue in result.issues if issue.field_name == "duplicates"]
-    assert [(one.trustee_value, one.internal_value, one.issue_type) for one in doubts] == [
+    assert [(doubt.trustee_value, doubt.internal_value, doubt.issue_type) for doubt in doubts] == [
         ("3", "2", "duplicate_position")
     ] * 3
     assert len({issue.loan_key for issue in doubts}) == 3
@@ -390,7 +390,7 @@ def test_where_par_is_equal_what_the_loans_hold_decides_and_not_their_rows(order
     for book_order in ([0, 1, 2], [1, 2, 0]):
         spread = np.array([305.0, 405.0, 505.0])[book_order]
         result = reconcile(tape, portfolio_of(**same, par_value=[1e6 + apart] * 3, spread=spread))
-        assert {one.rule for one in result.issues} == {"duplicate"}
+        assert {issue.rule for issue in result.issues} == {"duplicate"}
         assert [book_order[row] for row in result.pairs[1].tolist()] == order
 
 
@@ -399,7 +399,7 @@ def test_loans_that_only_their_ratings_tell_apart_are_paired_whatever_their_rows
     book = portfolio_of(**same, rating_agency_a=np.array([15, 17], np.uint8))
     for ranks in ([14, 16], [16, 14]):
         issues = reconcile(portfolio_of(**same, rating_agency_a=np.array(ranks, np.uint8)), book).issues
-        told = {(one.trustee_value, one.internal_value) for one in issues if one.rule == "rating"}
+        told = {(issue.trustee_value, issue.internal_value) for issue in issues if issue.rule == "rating"}
         assert told == {("B1", "B2"), ("B3", "Caa1")}
 
 
@@ -408,8 +408,8 @@ def test_which_of_two_equal_loans_has_no_partner_does_not_hang_on_their_rows(ids
     """The ids are on the tape only, so that nothing compared tells the two apart."""
     tape = portfolio_of(borrower_name=["Acme"] * 2, maturity_date=[MATURITY] * 2, loanx_id=ids)
     book = portfolio_of(borrower_name=["Acme"], maturity_date=[MATURITY])
-    told = [one for one in reconcile(tape, book).issues if one.rule == "missing_loan"]
-    assert [one.primary_identifier for one in told] == ["LX131556"]
+    issues = [issue for issue in reconcile(tape, book).issues if issue.rule == "missing_loan"]
+    assert [one.primary_identifier for one in issues] == ["LX131556"]
 
 
 def test_a_cusip_that_two_loans_have_by_their_isins_is_doubtful() -> None:

@@ -34,7 +34,7 @@ def test_a_tape_is_its_loans(tmp_path: Path) -> None:
     loans = loans_of(tmp_path, Tape=[("Statement of March",), HEADER, LOAN, ("30231GAV4", "Borealis", 5.5, None)])
     assert (loans.row_count, loans.sheet_name, loans.notes.header_row) == (2, "Tape", 1)
     assert total_par(loans) == 1_000_005.5
-    assert [one.code for one in warnings_of(loans)] == ["no_price", "no_maturity"]
+    assert [warning.code for warning in warnings_of(loans)] == ["no_price", "no_maturity"]
 
 
 def test_no_header(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_what_was_left_out_is_told(tmp_path: Path) -> None:
         ],
     )
     assert loans.row_count == 2
-    told = {one.code: one.rows for one in warnings_of(loans)}
+    told = {warning.code: warning.rows for warning in warnings_of(loans)}
     assert told == {"rows_without_par": 1, "destroyed_identifiers": 1, "unreadable_cells": 1, "no_price": 1}
 
 
@@ -120,11 +120,13 @@ def test_loans_on_other_sheets_are_told(tmp_path: Path) -> None:
     trades = "Sheet 'Sales' was left out: its title is that of a list of trades or payments."
     for sheets, told in (({}, []), ({"More": more, "Copy": more}, [added]), ({"Sales": more}, [trades])):
         loans = loans_of(tmp_path, Tape=[HEADER, LOAN, LOAN], **sheets, **beside)
-        assert [one.message for one in warnings_of(loans) if one.code in ("second_loan_sheet", "page_left_out")] == told
+        assert [
+            warning.message for warning in warnings_of(loans) if warning.code in ("second_loan_sheet", "page_left_out")
+        ] == told
         assert loans.sheet_rows is not None
         assert loans.sheet_rows.tolist() == [2, *([0] if told == [added] else [])]
 
 
 def test_identifiers_that_are_all_blank_are_told(tmp_path: Path) -> None:
     loans = loans_of(tmp_path, Tape=[HEADER, (None, "Acme", 1.0, "2030-06-30")])
-    assert "no_identifier" in {one.code for one in warnings_of(loans)}
+    assert "no_identifier" in {warning.code for warning in warnings_of(loans)}

@@ -17,12 +17,12 @@ from tests.core.report.conftest import reported
 Build = Callable[..., Portfolio]
 
 
-def adds_up(one: Coverage) -> None:
+def adds_up(coverage: Coverage) -> None:
     above = 0.0
-    for step in one.ladder.steps:
+    for step in coverage.ladder.steps:
         above = step.amount if step.is_total and step.amount == pytest.approx(above, abs=0.01) else above + step.amount
         assert not step.is_total or above == step.amount, step
-    assert one.ladder.steps[-1].is_total
+    assert coverage.ladder.steps[-1].is_total
 
 
 def test_the_worked_pool_step_by_step(g1: Build) -> None:
@@ -43,7 +43,9 @@ def test_the_worked_pool_step_by_step(g1: Build) -> None:
             "Adjusted collateral principal amount": 389.65e6,
         }
     )
-    assert [(one.name, one.ratio, one.trigger, one.status) for one in oc.classes] == [
+    assert [
+        (note_class.name, note_class.ratio, note_class.trigger, note_class.status) for note_class in oc.classes
+    ] == [
         ("B", 129.883333, 121.5, "pass"),
         ("C", 119.892308, 114.0, "pass"),
         ("D", 112.291066, 106.5, "pass"),
@@ -73,7 +75,7 @@ def test_a_class_stands_as_its_test_was_judged(g1: Build) -> None:
 def test_the_diversions_mark_is_not_the_classes(g1: Build) -> None:
     results = run_suite(g1(), "enhanced", test_ids=["interest_diversion_ratio"])
     oc = reported(g1(), results, suite="enhanced").coverage[0]
-    assert [(one.name, one.trigger) for one in oc.classes[-2:]] == [
+    assert [(note_class.name, note_class.trigger) for note_class in oc.classes[-2:]] == [
         ("E", None), ("Interest diversion (reinvestment OC)", 104.7),
     ]  # fmt: skip
 
@@ -82,7 +84,9 @@ def test_a_trigger_that_nobody_set_is_not_shown() -> None:
     """Without triggers in the file the two tests have the suite's; the classes between them have none."""
     portfolio = portfolio_of(g1_columns(), tranches=tranches_of(G1_NOTES))
     oc = reported(portfolio).coverage[0]
-    told = {one.name: (one.trigger, one.status, one.cure_amount) for one in oc.classes}
+    told = {
+        note_class.name: (note_class.trigger, note_class.status, note_class.cure_amount) for note_class in oc.classes
+    }
     assert told.pop("A/B") == (121.6, "pass", 0.0)
     assert told.pop("E") == (104.2, "pass", 0.0)
     assert told == {"C": (None, None, None), "D": (None, None, None)}
@@ -92,7 +96,10 @@ def test_two_tests_of_one_class_are_two_lines() -> None:
     """Of 395 without cash: Caa above 29.625 costs 6.1125; 395 - 6.1125 - 6.6 + 2.25 over 250."""
     portfolio = portfolio_of(g1_columns(), tranches=tranches_of([("A", 250e6)]))
     oc = reported(portfolio).coverage[0]
-    assert sorted((one.trigger, one.ratio) for one in oc.classes) == [(104.2, 153.815), (121.6, 153.815)]
+    assert sorted((note_class.trigger, note_class.ratio) for note_class in oc.classes) == [
+        (104.2, 153.815),
+        (121.6, 153.815),
+    ]
 
 
 def test_a_deal_has_a_line_for_each_of_its_tests(g1: Build) -> None:
@@ -101,7 +108,7 @@ def test_a_deal_has_a_line_for_each_of_its_tests(g1: Build) -> None:
     rules = parse({"tests": tests})
     oc = reported(g1(), definition=rules, suite="deal").coverage[0]
     adds_up(oc)
-    assert [(one.name, one.ratio, one.denominator) for one in oc.classes] == [
+    assert [(note_class.name, note_class.ratio, note_class.denominator) for note_class in oc.classes] == [
         ("OC C", 119.892308, 325e6),
         ("OC E", 106.753425, 365e6),
     ]

@@ -85,7 +85,7 @@ def test_it_is_tagged_titled_marked_and_of_its_standard(g1: Build) -> None:
         "A deal", "Tests", "Tests without a result", "Coverage step by step", "The portfolio", "Methodology",
         "Data lineage",
     ]  # fmt: skip
-    kinds = [str(one.S) for one in elements(pdf)]
+    kinds = [str(element.S) for element in elements(pdf)]
     assert kinds.count("/Table") > 8
     assert kinds.count("/TH") > 40
     figures = [str(one.get("/Alt", "")) for one in elements(pdf) if one.S == "/Figure"]
@@ -159,7 +159,7 @@ def test_names_are_never_markup(g1: Build) -> None:
     data = compliance_pdf(hostile(g1))
     pdf = opened(data)
     assert bookmarks(pdf)[0].replace("\u200b", "") == HOSTILE[0]
-    assert {str(one.S) for one in elements(pdf)} & {"/H4", "/Formula", "/Code"} == set()
+    assert {str(element.S) for element in elements(pdf)} & {"/H4", "/Formula", "/Code"} == set()
     assert not {"/JavaScript", "/EmbeddedFiles"} & set(pdf.Root.get("/Names", {}))
     assert all(page.MediaBox == pdf.pages[0].MediaBox for page in pdf.pages)
 
@@ -231,7 +231,7 @@ def test_nothing_at_all_is_a_document_too(empty: tuple[Results, Portfolio | None
 def test_a_ladder_adds_up_as_it_is_printed(amounts: list[float], tail: bool) -> None:
     """A cent that rounding leaves is a line of its own."""
     middle = len(amounts) // 2
-    steps = [Step("a", one) for one in amounts[:middle]] + [Step("t", sum(amounts[:middle]), is_total=True)]
+    steps = [Step("a", amount) for amount in amounts[:middle]] + [Step("t", sum(amounts[:middle]), is_total=True)]
     steps += [Step("b", one) for one in amounts[middle:]] + [Step("t", sum(amounts), is_total=True)] * tail
     above = 0
     for line in _steps(Ladder(title="x", steps=steps, notes=[])):
@@ -302,14 +302,14 @@ def test_a_figure_of_the_cover_stands_beside_the_files_own(g1: Build) -> None:
     results = run_suite(g1(), "standard")
     theirs = published_of(3041.37, 2900.0, "pass")
     changed = [
-        replace(one, published=theirs, doubtful=True) if one.test_id == "average_rating_factor" else one
-        for one in results
+        replace(result, published=theirs, doubtful=True) if result.test_id == "average_rating_factor" else result
+        for result in results
     ]
     report = reported(g1(), Results(changed, results.skipped))
     shown = {one["label"]: one["beside"] for one in _view(report)["key_figures"]}
     assert shown["WARF"] == "doubtful: the file prints 2,900.00, pass"
     assert shown["Performing par"] == ""
-    (sheet,) = (one for one in compliance_tables(report) if one.name == "Report")
+    (sheet,) = (compliance_table for compliance_table in compliance_tables(report) if compliance_table.name == "Report")
     assert "factor (doubtful: the file prints 2,900.00, pass)" in [row[2] for row in sheet.rows if row[0] == "WARF"]
 
 
@@ -321,7 +321,7 @@ def test_no_list_of_names_is_cut_on_any_page() -> None:
                 doubt=[Doubt("masked_inputs", "not shown", places)])
         for at in range(30)
     ]  # fmt: skip
-    every_test = "; ".join(f"{one.test_name} 190.4, here 3.00 (fail here, pass there)" for one in tests)
+    every_test = "; ".join(f"{test.test_name} 190.4, here 3.00 (fail here, pass there)" for test in tests)
     results = Results(tests, [], warnings=[DataWarning("published_differs", f"the file has others: {every_test}")])
     view = _view(reported(None, results))
     assert all(f"{one.test_name} 3.00 against" in view["sentence"] for one in tests)

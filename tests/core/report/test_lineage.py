@@ -32,9 +32,9 @@ def test_a_file_and_what_was_read_of_it(tmp_path: Path) -> None:
         "File": "holdings.xlsx", "SHA-256": "ab" * 32, "Size": "12,345 bytes", "Uploaded": "2026-04-01 08:05 UTC",
         "Run": "run_1", "Sheet of the loans": "Holdings", "Mapping": "Standard CLO",
     }  # fmt: skip
-    rows = {one.label: one.value for one in told.rows}
+    rows = {row.label: row.value for row in told.rows}
     assert (rows["Loans"], rows["Totals"]) == ("200", "1")
-    columns = {one.label: one.value for one in told.columns}
+    columns = {column.label: column.value for column in told.columns}
     header, cells = portfolio.notes.matched_columns["par_value"], portfolio.source_cells["par_value"]
     assert columns["par value"] == f"{header} ({cells})"
     assert set(columns) == {label(name).replace("_", " ") for name in portfolio.notes.matched_columns}
@@ -44,7 +44,7 @@ def test_methods_name_formula_cells_and_whose_limit_it_is(tmp_path: Path) -> Non
     path = tmp_path / "holdings.xlsx"
     generate(200, 7).write(path)
     portfolio = Portfolio.from_workbook(read(path))
-    methods = {one.test_id: one for one in compliance_content(
+    methods = {method.test_id: method for method in compliance_content(
         run_suite(portfolio), portfolio, origin=Origin(name="x"), generated_at=WHEN).methods}  # fmt: skip
     one = methods["average_rating_factor"]
     assert one.formula == "sum(par x rating factor) / PAR"
@@ -60,7 +60,7 @@ def test_rules_are_what_differs_from_the_standard() -> None:
         "classes": [{"name": "A/B", "oc_trigger": 130.08}, {"name": "C", "ic_trigger": 110}],
         "tests": [{"id": "own", "name": "Own", "measure": "wal", "max": 7.0}],
     })  # fmt: skip
-    told = {one.key: one.value for one in rules_of(rules)}
+    told = {rule.key: rule.value for rule in rules_of(rules)}
     assert told == {
         "conventions: reference coupon": "3.5",
         "conventions: home countries": "FR, DE",

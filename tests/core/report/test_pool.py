@@ -21,11 +21,14 @@ Build = Callable[..., Portfolio]
 
 
 def of(report: ComplianceReport, title: str) -> Concentration:
-    return next(one for one in report.concentrations if one.title == title)
+    return next(concentration for concentration in report.concentrations if concentration.title == title)
 
 
 def buckets(report: ComplianceReport, title: str) -> dict[str, float]:
-    return {row.name: row.par for row in next(one for one in report.distributions if one.title == title).rows}
+    return {
+        row.name: row.par
+        for row in next(distribution for distribution in report.distributions if distribution.title == title).rows
+    }
 
 
 def days(*dates: str | None) -> list[float | None]:
@@ -67,7 +70,7 @@ def test_industries_are_those_of_the_test_that_limits_them(g1: Build) -> None:
     second = {**limit, "id": "second", "name": "Second", "nth": 2, "max": 12.0}
     report = reported(g1(industry_b=by_agency), definition=parse({"tests": [second, limit]}), suite="deal")
     told = of(report, "Industries, S&P")
-    assert [one.title for one in report.concentrations] == ["Obligors", "Industries, S&P"]
+    assert [concentration.title for concentration in report.concentrations] == ["Obligors", "Industries, S&P"]
     assert {row.name: row.par for row in told.rows} == {"Software": 270e6, "Food": 125e6}
     assert told.limit == 17.5
 
@@ -137,12 +140,12 @@ def test_a_deal_shows_the_ratings_of_each_agency_that_its_tests_take(g1: Build) 
     report = reported(loans, definition=parse({**rules, "tests": tests}), suite="deal")
     assert buckets(report, "Ratings, S&P") == {"B": sum(par[:12]), "Unrated": par[12]}
     assert buckets(report, "Ratings, Fitch") == {"B-": sum(par[2:]), "CCC+": par[1], "Unrated": par[0]}
-    assert "Ratings" not in [one.title for one in report.distributions]
+    assert "Ratings" not in [distribution.title for distribution in report.distributions]
 
 
 def test_every_distribution_is_of_all_performing_par(g1: Build) -> None:
     report = reported(g1(lien_type=[1, 2, 0] * 4 + [1], maturity_date=days(*["2030-01-01"] * 12, None)))
     assert [one.title for one in report.distributions] == ["Ratings", "Maturities", "Prices", "Ranking"]
-    for one in report.distributions:
-        assert sum(row.par for row in one.rows) == pytest.approx(395e6), one.title
-        assert sum(row.share_pct for row in one.rows) == pytest.approx(100), one.title
+    for distribution in report.distributions:
+        assert sum(row.par for row in distribution.rows) == pytest.approx(395e6), distribution.title
+        assert sum(row.share_pct for row in distribution.rows) == pytest.approx(100), distribution.title

@@ -101,7 +101,7 @@ def test_counts_and_par_are_plain_sums(issues: list[IssueLine]) -> None:
         and one.status in UNSETTLED
         and {one.trustee_value, one.internal_value} <= set(known)
     ]
-    moved = [one for one in differences if one]
+    moved = [difference for difference in differences if difference]
     assert report.par.breaks == len(moved)
     assert abs(report.par.net - sum(moved)) < 1e-6
     assert abs(report.par.gross - sum(map(abs, moved))) < 1e-6
@@ -147,7 +147,7 @@ def test_the_pdf_is_tagged_and_the_same_each_time() -> None:
         assert (meta["pdfaid:part"], meta["pdfaid:conformance"]) == ("2", "B")
         assert meta["dc:title"] == "Reconciliation report: tape.xlsx"
     with pdf.open_outline() as outline:
-        assert [one.title for one in outline.root[0].children] == [
+        assert [child.title for child in outline.root[0].children] == [
             "Summary", "Largest breaks in par", "All discrepancies", "How the two sides were compared", "Data lineage",
         ]  # fmt: skip
 

@@ -62,8 +62,8 @@ def test_every_doubtful_test_is_named_with_what_the_file_prints() -> None:
 
 
 def test_a_difference_that_leaves_the_status_is_no_doubt_of_it() -> None:
-    one = result_of("oc", "pass", 143.0, 110.0, direction="min", published=published_of(143.0, 143.33, "pass"))
-    assert reported(None, Results([one], [])).verdict.headline == "The one test passes"
+    result = result_of("oc", "pass", 143.0, 110.0, direction="min", published=published_of(143.0, 143.33, "pass"))
+    assert reported(None, Results([result], [])).verdict.headline == "The one test passes"
 
 
 def test_doubtful_tests_stand_behind_the_others_of_the_thinnest() -> None:

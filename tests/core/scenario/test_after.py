@@ -85,17 +85,17 @@ def doable(simulator: Simulator, wanted: Sequence[Trade]) -> list[Trade]:
     return found
 
 
-def alike(one: Results, other: Results) -> None:
+def alike(results: Results, other: Results) -> None:
     """The same tests with the same figures to 1e-9, the same statuses and reasons."""
-    assert [(skip.test_id, skip.reason) for skip in one.skipped] == [
+    assert [(skip.test_id, skip.reason) for skip in results.skipped] == [
         (skip.test_id, skip.reason) for skip in other.skipped
     ]
-    assert [result.test_id for result in one] == [result.test_id for result in other]
-    assert one._figures == pytest.approx(other._figures, rel=1e-9, abs=1e-9)
-    assert one.cushions == pytest.approx(other.cushions, rel=1e-9, abs=1e-9)
-    for first, second in zip(one, other, strict=True):
+    assert [result.test_id for result in results] == [result.test_id for result in other]
+    assert results._figures == pytest.approx(other._figures, rel=1e-9, abs=1e-9)
+    assert results.cushions == pytest.approx(other.cushions, rel=1e-9, abs=1e-9)
+    for first, second in zip(results, other, strict=True):
         assert (first.status, first.low, first.high) == (second.status, second.low, second.high)
-    assert [warning.code for warning in one.warnings] == [warning.code for warning in other.warnings]
+    assert [warning.code for warning in results.warnings] == [warning.code for warning in other.warnings]
 
 
 def compare(data: Any, portfolio: Portfolio, suite: str, definition: Definition | None) -> None:

@@ -50,15 +50,15 @@ def universe() -> list[Trade]:
     return offers(pool(11))
 
 
-def cushion_of(found: Simulation, objective: str) -> float:
-    return found.after.cushions[objective]
+def cushion_of(simulation: Simulation, objective: str) -> float:
+    return simulation.after.cushions[objective]
 
 
-def broken(found: Simulation, rules: Constraints) -> list[str]:
+def broken(simulation: Simulation, rules: Constraints) -> list[str]:
     """The tests that a list of trades may not leave so."""
     return [
         row.test_id
-        for row in found.results
+        for row in simulation.results
         if row.status_projected == "fail"
         and (
             rules.tests == "pass"
@@ -195,7 +195,7 @@ def test_a_figure_that_a_definition_rounds_stays_on_the_side_of_its_limit() -> N
     nova = Trade(trade_type="buy", par_value=20e6, borrower_name="Nova", price=100.0, spread=900.0)
     found = optimize(simulator, "was", [nova], Constraints(allow_sells=False))
     assert [row.status_projected for row in found.simulation.results] == ["pass", "pass"]
-    assert [one.par_value for one in found.trades] == [pytest.approx(0.06675 * 150e6, rel=1e-3)]
+    assert [trade.par_value for trade in found.trades] == [pytest.approx(0.06675 * 150e6, rel=1e-3)]
 
 
 def test_trades_that_were_made_come_first(base: Simulator, universe: list[Trade]) -> None:

@@ -29,8 +29,8 @@ def trade(kind: Any, par: float | None, borrower: str | None = None, **more: Any
     return Trade(trade_type=kind, par_value=par, borrower_name=borrower, **more)
 
 
-def figures(found: Simulation) -> dict[str, tuple[float, float, str]]:
-    return {row.test_id: (row.current_value, row.projected_value, row.impact_direction) for row in found.results}
+def figures(simulation: Simulation) -> dict[str, tuple[float, float, str]]:
+    return {row.test_id: (row.current_value, row.projected_value, row.impact_direction) for row in simulation.results}
 
 
 def test_g10_the_worked_scenario(g1: Build) -> None:
@@ -45,7 +45,7 @@ def test_g10_the_worked_scenario(g1: Build) -> None:
     assert seen["ccc_bucket_pct"] == (11.25, 8.846873, "improve")
     assert seen["oc_ratio"] == (106.753425, 106.759301, "improve")
     assert seen["average_rating_factor"] == (3041.367089, 2906.870229, "improve")
-    forms = {one.test_id: (one.unit, one.decimals) for one in found.results}
+    forms = {result.test_id: (result.unit, result.decimals) for result in found.results}
     assert (forms["ccc_bucket_pct"], forms["average_rating_factor"]) == (("percent", 2), ("factor", 0))
     oc = next(result for result in found.after if result.test_id == "oc_ratio")
     assert oc.details is not None
@@ -137,7 +137,7 @@ def test_each_rating_that_a_definition_may_ask_for_is_told_where_it_lacks(rules:
     base = portfolio_of({"par_value": [6e6], "obligor": ["One"], "rating_agency_b": ["B"], "rating_agency_c": ["B"]})
     suite = "enhanced" if rules is None else "deal"
     found = simulate(base, [trade("buy", 1e6, "Two", price=99, rating_agency_b="B")], suite, definition=rules)
-    told = " ".join(one.message for one in found.warnings if one.code == "trade_fields")
+    told = " ".join(warning.message for warning in found.warnings if warning.code == "trade_fields")
     assert [agency for agency in "abc" if f"rating_agency_{agency} (" in told] == lacks
 
 
@@ -145,7 +145,7 @@ def test_each_rating_that_a_definition_may_ask_for_is_told_where_it_lacks(rules:
 def test_interest_that_was_collected_is_said_to_stay(deal: Deal, told: int) -> None:
     base = portfolio_of(g1_columns(), tranches=NOTES, deal=deal)
     found = simulate(base, [trade("sell", 1e6, "Lima", price=55)])
-    assert [one.code for one in found.warnings].count("trade_interest") == told
+    assert [warning.code for warning in found.warnings].count("trade_interest") == told
 
 
 def test_a_test_without_a_figure_on_a_side_is_listed_and_counts_nowhere(g1: Build) -> None:
@@ -156,10 +156,10 @@ def test_a_test_without_a_figure_on_a_side_is_listed_and_counts_nowhere(g1: Buil
     assert (row.status_current, row.status_projected, row.reason_current) == ("fail", None, None)
     assert row.reason_projected is not None
     assert "industry" in row.reason_projected
-    assert "industry_concentration" not in {one.test_id for one in found.results}
+    assert "industry_concentration" not in {result.test_id for result in found.results}
     assert found.total_tests == len(found.results) == 25 - len(found.skipped)
     assert found.message.startswith("1 trade: ")
-    assert [one.code for one in found.warnings][:1] == ["trade_price"]
+    assert [warning.code for warning in found.warnings][:1] == ["trade_price"]
 
 
 @every(
@@ -203,5 +203,5 @@ def test_more_of_a_held_loan_is_as_held_but_for_what_the_trade_states(g1: Build)
     assert after.names["obligor"].codes[13] == base.names["obligor"].codes[10]
     assert after.ranks["rating_agency_a"][13] == base.ranks["rating_agency_a"][10]
     assert after.deal.principal_cash == pytest.approx(-1.36e6)
-    told = [one.code for one in simulator.simulate([more]).warnings]
-    assert told[0] == "trade_match"
+    codes = [warning.code for warning in simulator.simulate([more]).warnings]
+    assert codes[0] == "trade_match"

@@ -27,7 +27,7 @@ def test_a_loan_that_is_sold_and_bought_back_moves_no_test(portfolio: Portfolio)
         found = simulator.simulate([sale, purchase])
         bought_low = min(portfolio.numbers[name][row] for name in ("purchase_price", "price")) < 80
         seen += not bought_low  # else a discount obligation, by what its owner paid then or pays now
-        moved += [(row, one) for one in found.results if one.impact_direction != "neutral" and not bought_low]
+        moved += [(row, result) for result in found.results if result.impact_direction != "neutral" and not bought_low]
     assert (moved, seen > 20) == ([], True)
 
 

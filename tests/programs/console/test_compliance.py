@@ -58,7 +58,7 @@ def printed_month(member: Member, deal_id: str) -> str:
 
 def limits(member: Member, deal_id: str) -> list[float]:
     items = checked(member.get(f"/api/v1/compliance/thresholds?deal_id={deal_id}&test_id={CCC}"))["items"]
-    return [one["threshold_value"] for one in items]
+    return [item["threshold_value"] for item in items]
 
 
 def test_an_analyst_reads_the_tests_drills_and_sets_a_limit(
@@ -81,7 +81,7 @@ def _read(visit: Visit, deal: dict[str, Any]) -> None:
     expect(rows_of(page)).to_have_count(25)
     expect(rows_of(page).first).to_contain_text(re.compile(r"CCC/Caa bucket.*fail.*11\.13 %.*≤ 7\.50 %.*−3\.63 %"))
     results = sorted(deal["run"]["results"], key=lambda one: one["cushion_pct"])
-    assert rows_of(page).locator("td:first-child").all_inner_texts() == [one["test_name"] for one in results]
+    assert rows_of(page).locator("td:first-child").all_inner_texts() == [result["test_name"] for result in results]
     trend = row_of(page, "CCC/Caa bucket").get_by_role("img", name="From 5.34 % to 11.13 %")
     expect(trend).to_be_visible()
     expect(row_of(page, "WARF")).to_contain_text("2,953")

@@ -197,7 +197,10 @@ def test_a_mapping_that_others_use_stays_as_it_is(visits: Visits, owner: Member)
     named = {one["id"]: one["name"] for one in checked(owner.get("/api/v1/mappings"))["items"]}
     assert named[made] == "Mapping of Example CLO VIII 2"
     columns = checked(owner.get(f"/api/v1/mappings/{made}"))["mappings"]
-    assert {name: one["target"] for name, one in columns.items()} == {"Commitment": "par_value", "Remark": "remark"}
+    assert {name: column["target"] for name, column in columns.items()} == {
+        "Commitment": "par_value",
+        "Remark": "remark",
+    }
     assert list(checked(owner.get(f"/api/v1/mappings/{ours}"))["mappings"]) == ["Remark"]
     assert checked(owner.get(book))["mapping_id"] is None
     assert checked(owner.get(f"/api/v1/deals/{other}"))["mapping_id"] == ours

@@ -154,7 +154,7 @@ def _one_by_one(owner: Member, page: Page, found: list[dict[str, Any]]) -> None:
     expect_count(page, "Open", len(found) - 20)
     left = {"open": len(found) - 20, "acknowledged": 12, "resolved": 5, "false_positive": 3}
     assert counts(owner) == left
-    assert {one["id"] for one in issues(owner, status="acknowledged")} == {one["id"] for one in found[:12]}
+    assert {issue["id"] for issue in issues(owner, status="acknowledged")} == {one["id"] for one in found[:12]}
     expect(panel(page).get_by_role("heading", name=found[20]["borrower_name"])).to_be_visible()
     expect(page.locator(".notice")).to_have_count(1)
     press(page, "u")
@@ -180,7 +180,7 @@ def _many(owner: Member, visit: Visit, found: list[dict[str, Any]]) -> None:
     picked = [issues(owner)[at] for at in (0, 2)]
     press(page, "r")
     expect(page.get_by_text("2 issues: Resolved")).to_be_visible()
-    assert {one["id"] for one in picked} <= {one["id"] for one in issues(owner, status="resolved")}
+    assert {one["id"] for one in picked} <= {issue["id"] for issue in issues(owner, status="resolved")}
     press(page, "Escape", "/")
     text = found[-1]["borrower_name"]
     page.keyboard.type(text)

@@ -35,7 +35,7 @@ def test_published_figures_stand_beside_ours(visits: Visits, owner: Member) -> N
     deal = deal_of_report(owner)
     tied = checked(owner.get(f"/api/v1/deals/{deal}/tie-out"))
     items = tied["items"]
-    differing = [one for one in items if one["agrees"] is False]
+    differing = [item for item in items if item["agrees"] is False]
     agreed = [one for one in items if one["agrees"]]
     assert min(len(differing), len(agreed)) > 0, "the report has both"
     desk = visits()

@@ -147,7 +147,7 @@ def _keep(owner: Member, visit: Visit, book: str) -> str:
     expect(box).to_contain_text("may be bought of New Borrower LLC")
     shown = box.locator("tbody tr td.number").all_inner_texts()
     assert len(shown) == len(tests)
-    left = sorted(one["headroom"] for one in tests if one["headroom"] is not None)
+    left = sorted(test["headroom"] for test in tests if test["headroom"] is not None)
     assert [text for text in shown if text[0].isdigit()] == [f"{par:,.0f}" for par in left]
     assert shown.count("any") == sum(one["headroom"] is None for one in tests)
     visit.check_accessible("headroom")

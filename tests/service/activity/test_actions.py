@@ -10,7 +10,7 @@ import httpx
 import psycopg
 import pytest
 
-from service.activity.schema import Occurrence, told
+from service.activity.schema import Occurrence, to_item
 from service.app import routes
 from tests.conftest import Member, Stack, register
 
@@ -50,7 +50,7 @@ def team(stack: Stack) -> Member:
 
 
 def test_an_item_tells_what_happened(owner: Member) -> None:
-    made = owner.post("/api/v1/admin/api-keys", json={"name": "robot", "permissions": ["workbooks:read"]})
+    response = owner.post("/api/v1/admin/api-keys", json={"name": "robot", "permissions": ["workbooks:read"]})
     feed = fed(owner)
     assert feed.keys() == {"items", "total", "limit", "offset"}
     assert (feed["total"], feed["limit"], feed["offset"]) == (2, 20, 0)
@@ -63,7 +63,7 @@ def test_an_item_tells_what_happened(owner: Member) -> None:
         "status": "completed",
         "description": f'API key "robot" was created by {owner.email}.',
         "entity_type": "api_key",
-        "entity_id": made.json()["id"],
+        "entity_id": response.json()["id"],
         "entity_name": "robot",
         "user_id": owner.user_id,
     }
@@ -150,7 +150,7 @@ def occurrence(action: str, **changed: Any) -> Occurrence:
     ],
 )
 def test_the_sentence(action: str, seen: dict[str, Any], sentence: str) -> None:
-    item = told(occurrence(action, **seen))
+    item = to_item(occurrence(action, **seen))
     assert item.description == sentence
     assert item.type == action.split(".")[1]
     assert item.status == ("failed" if action.endswith("failed") else "completed")
@@ -160,7 +160,7 @@ def test_every_event_of_a_route_has_a_sentence() -> None:
     events = {route.event for route in routes() if route.event}
     assert len(events) > 15
     for event in events:
-        described = told(occurrence(event, entity_name="N", user_email="o@x.org")).description
+        described = to_item(occurrence(event, entity_name="N", user_email="o@x.org")).description
         assert described.endswith(".")
         assert not set(described) & set("{}_"), described
         assert "N" in described or "o@x.org" in described

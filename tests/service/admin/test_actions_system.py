@@ -140,8 +140,8 @@ def test_who_is_no_user_of_the_tenant_makes_no_keys_and_does_not_delete_it(
 ) -> None:
     http: httpx.Client = request.getfixturevalue(who)
     key = owner.post(f"{ADMIN}/api-keys", json={"name": "key", "permissions": ["workbooks:read"]}).json()
-    made = http.post(f"{ADMIN}/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
-    assert refused(made) == DENIED
+    response = http.post(f"{ADMIN}/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
+    assert refused(response) == DENIED
     assert refused(http.post(f"{ADMIN}/api-keys/{key['id']}/rotate", json={})) == DENIED
     assert refused(http.delete(TENANT)) == DENIED
     assert [item["status"] for item in http.get(f"{ADMIN}/api-keys").json()["items"]] == ["active"]

@@ -76,12 +76,12 @@ def in_redis(stack: Stack, text: str) -> list[bytes]:
 def planted(owner: Member, stack: Stack, workbook: Path) -> Member:
     """A user who did what leaves an e-mail, wherever it may lie."""
     person = owner.invite("admin")
-    made = person.post(
+    response = person.post(
         "/api/v1/mappings",
         json=MAPPING | {"name": "m"},
         headers={"Idempotency-Key": uuid4().hex},
     )
-    assert made.status_code == 201, made.text
+    assert response.status_code == 201, response.text
     person.post("/api/v1/deals", json=DEAL).raise_for_status()
     person.post(
         "/api/v1/webhooks", json={"url": "https://example.com/x", "events": ["workbook.uploaded"]}
@@ -174,7 +174,7 @@ def test_an_erased_person_is_named_nowhere(stack: Stack, tmp_path: Path) -> None
     assert [one.hash for one in now[: len(was)]] == [one.hash for one in was]
     theirs = [one for one in now if one.user_id == person.user_id]
     assert theirs
-    calculated = [msgspec.json.decode(one.details) for one in theirs if one.action == "calculation.completed"]
+    calculated = [msgspec.json.decode(their.details) for their in theirs if their.action == "calculation.completed"]
     assert sum(details["calls"] for details in calculated) == 2
     assert {one.user_email for one in theirs} == {one.ip_address for one in theirs} - {None} | {token}
     assert owner.get("/api/v1/compliance/lookback").json()["chain"]["verified"] is True

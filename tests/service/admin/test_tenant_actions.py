@@ -45,9 +45,9 @@ def events(stack: Stack, tenant_id: str) -> list[tuple[Any, ...]]:
 def test_a_tenant_is_made_and_its_owner_joins(stack: Stack, system: httpx.Client, run_by: str) -> None:
     slug = f"ridge-{uuid4().hex[:8]}"
     body = wanted(slug=slug, subscription_tier="premium", settings={"timezone": "Europe/Paris", "max_users": 3})
-    made = system.post(TENANTS, json=body)
-    assert made.status_code == 201, made.text
-    tenant, owner = made.json()["tenant"], made.json()["owner"]
+    response = system.post(TENANTS, json=body)
+    assert response.status_code == 201, response.text
+    tenant, owner = response.json()["tenant"], response.json()["owner"]
     assert (tenant["name"], tenant["slug"], tenant["subscription_tier"]) == ("Ridge Capital", slug, "premium")
     assert (tenant["status"], tenant["settings"]["timezone"], tenant["usage"]["users"]) == ("active", "Europe/Paris", 1)
     assert (owner["role"], owner["status"], owner["email"]) == ("owner", "pending", body["owner_email"])
@@ -147,7 +147,7 @@ def test_ownership_passes_on(stack: Stack, owner: Member) -> None:
     assert (role_of(stack, heir), role_of(stack, owner)) == ("owner", "admin")
     for ended in (owner, heir):  # tokens that say the old role
         assert ended.get("/api/v1/auth/me").status_code == 401
-    told = [one for one in events(stack, owner.tenant_id) if one[0] == "tenant.ownership_transferred"]
+    told = [event for event in events(stack, owner.tenant_id) if event[0] == "tenant.ownership_transferred"]
     assert told == [("tenant.ownership_transferred", owner.email, heir.user_id, {"former_owners": [owner.user_id]})]
 
 
@@ -192,7 +192,7 @@ def test_of_two_transfers_at_once_one_comes_first(stack: Stack, owner: Member) -
     heirs = [owner.invite("admin") for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         answers = pool.map(lambda heir: owner.post(TRANSFER, json={"user_id": heir.user_id}), heirs)
-        codes = [one.status_code for one in answers]
+        codes = [answer.status_code for answer in answers]
     assert codes.count(200) == 1
     assert set(codes) <= {200, 401, 403}
     assert sorted(role_of(stack, one) for one in (owner, *heirs)) == ["admin"] * 4 + ["owner"]

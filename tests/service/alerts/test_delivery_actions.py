@@ -49,7 +49,9 @@ def test_each_channel_is_told(office: Office, receiver: Receiver) -> None:  # no
     assert "\r\nThe report has expired or was deleted.\r\n" in post.taken.pop().get_content()
     assert (told.id, told.notifications_sent) == (history_id, 4)
     assert told.channels_notified == ["email", "webhook", "chat_webhook", "in_app"]
-    assert [(one.status, one.attempts, one.error) for one in told.deliveries] == [("delivered", 1, None)] * 4
+    assert [(delivery.status, delivery.attempts, delivery.error) for delivery in told.deliveries] == [
+        ("delivered", 1, None)
+    ] * 4
     (letter,) = post.taken
     assert (letter["to"], letter["cc"]) == ("ann@example.com, bob@example.com", "cy@example.com")
     assert letter["subject"] == "[Desk] CCC above limit"
@@ -91,7 +93,7 @@ def test_a_failing_channel_is_tried_again_in_its_order_and_blocks_no_other(
         wait_until(lambda: len(office.buried()) >= 6, what="the dead letters")
         office.apart.sql("UPDATE alerts SET enabled = false WHERE id = %s", [alert])
         told = office.ended(alert)
-    outcomes = [[(one.status, one.attempts) for one in trigger.deliveries] for trigger in told]
+    outcomes = [[(delivery.status, delivery.attempts) for delivery in trigger.deliveries] for trigger in told]
     assert [row[:2] + row[3:] for row in outcomes] == [
         [("delivered", 3), ("failed", 2), ("delivered", 1), ("failed", 1)],
         *[[("delivered", 1), ("failed", 2), ("delivered", 1), ("failed", 1)]] * 2,
@@ -102,8 +104,8 @@ def test_a_failing_channel_is_tried_again_in_its_order_and_blocks_no_other(
     assert told[0].deliveries[1].error == "the host could not be connected to"
     assert (told[0].notifications_sent, told[0].channels_notified) == (2, ["webhook", "webhook"])
     assert set(office.buried()) >= {
-        ("Hopeless", "the host could not be connected to"),
-        ("Hopeless", "the receiver answers with the status 410"),
+        ("PermanentError", "the host could not be connected to"),
+        ("PermanentError", "the receiver answers with the status 410"),
     }
 
 
@@ -157,7 +159,7 @@ def test_what_a_delivery_finds_changed(office: Office, receiver: Receiver) -> No
             (broken, "failed", "a fault in the service"),
         ):
             (told,) = office.ended(alert)
-            assert [(one.status, one.error) for one in told.deliveries] == [(status, error)] * 2
+            assert [(delivery.status, delivery.error) for delivery in told.deliveries] == [(status, error)] * 2
         assert len(receiver.got) == 2
         jobs = "SELECT count(*) FROM jobs WHERE tenant_id = %s AND status <> 'completed' AND status <> 'failed'"
         wait_until(lambda: office.apart.sql(jobs, [office.tenant]) == [(0,)], what="the end of the jobs")
@@ -196,7 +198,7 @@ def test_private_addresses_are_refused_when_it_is_sent(office: Office, receiver:
     with office.worker(CUSHION_ALLOW_PRIVATE_WEBHOOKS="off"):
         office.trigger(alert)
         (told,) = office.ended(alert)
-    assert {one.error for one in told.deliveries} == {
+    assert {delivery.error for delivery in told.deliveries} == {
         "expected a URL that begins with https://",
         "the host has no public address",
         "expected one of the ports 443, 8443",

@@ -346,7 +346,7 @@ def test_an_alert_goes_by_the_status_and_says_that_it_is_doubtful(
 
     def notified() -> str | None:
         items = owner.get("/api/v1/notifications").json()["items"]
-        return next((one["message"] for one in items if one["type"] == "alert.triggered"), None)
+        return next((item["message"] for item in items if item["type"] == "alert.triggered"), None)
 
     message = wait_until(notified, what="the notification")
     assert "Doubtful: yes" in message

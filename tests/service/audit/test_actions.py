@@ -66,7 +66,7 @@ def team(stack: Stack) -> Member:
 
 def test_an_entry_tells_who_did_what_to_which_record_from_where(stack: Stack, owner: Member) -> None:
     name = {"X-Request-ID": "audited-1", "User-Agent": "browser/1"}
-    made = owner.post("/api/v1/admin/api-keys", json={"name": "k", "permissions": ["workbooks:read"]}, headers=name)
+    response = owner.post("/api/v1/admin/api-keys", json={"name": "k", "permissions": ["workbooks:read"]}, headers=name)
     page = listed(owner)
     assert {name: page[name] for name in ("page", "page_size", "total_pages")} == {
         "page": 1, "page_size": 50, "total_pages": 1
@@ -78,7 +78,7 @@ def test_an_entry_tells_who_did_what_to_which_record_from_where(stack: Stack, ow
     assert entry["timestamp"].endswith("Z")
     told = ("user_id", "user_email", "action", "resource_type", "resource_id", "resource_name", "request_id")
     assert [entry[field] for field in told] == [
-        *(owner.user_id, owner.email, "api_key.created", "api_key", made.json()["id"], "k", "audited-1")
+        *(owner.user_id, owner.email, "api_key.created", "api_key", response.json()["id"], "k", "audited-1")
     ]
     assert (entry["ip_address"], entry["user_agent"], entry["api_key_id"]) == ("127.0.0.1", "browser/1", None)
     assert entry["details"]["permissions"] == ["workbooks:read"]

@@ -92,8 +92,8 @@ def letters(stack: Stack, to: str, count: int = 1, about: str = "Reset") -> list
         mine = [letter for letter in read if letter["to"] == to and letter["subject"].startswith(about)]
         return mine if len(mine) >= count else None
 
-    found: list[EmailMessage] = wait_until(there, what=f"{count} letters to {to}") if count else there() or []
-    return found
+    email_messages: list[EmailMessage] = wait_until(there, what=f"{count} letters to {to}") if count else there() or []
+    return email_messages
 
 
 def token_of(letter: EmailMessage) -> str:

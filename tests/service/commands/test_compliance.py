@@ -132,7 +132,7 @@ def test_options_of_a_run(cushion: Cushion, refused: Refusal, folder: Path, tmp_
         "compliance", file, "--suite", "deal", "--deal", tmp_path / "deal.toml", "--fail-on", "fail", "--json"
     )
     assert by_deal.returncode == 1, by_deal.stderr
-    assert [one["test_id"] for one in json.loads(by_deal.stdout)["results"]] == ["all_of_it"]
+    assert [load["test_id"] for load in json.loads(by_deal.stdout)["results"]] == ["all_of_it"]
     (tmp_path / "wrong.toml").write_text("nonsense = 1")
     (tmp_path / "own.json").write_text('{"name": "x"}')
     for options, said in (

@@ -104,7 +104,7 @@ def test_a_workbooks_cells_are_read_changed_and_calculated_anew(said: Said, tmp_
         "--book", path, "--cell", "S!A2", "--set", "'In puts'!A1=7", "=S!A1+x", "--set", "x=1", "--json"
     )
     results = json.loads(out)["results"]
-    assert [(one["cell"], one["formula"], one["value"]) for one in results] == [
+    assert [(result["cell"], result["formula"], result["value"]) for result in results] == [
         ("S!A2", "=A1+1", 15.0), (None, "=S!A1+x", 15.0),
     ]  # fmt: skip
     assert (code, path.read_bytes()) == (0, before)

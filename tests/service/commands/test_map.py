@@ -95,7 +95,7 @@ def test_ambiguous_columns_come_first_with_a_mark(tmp_path: Path) -> None:
     book = read(written(tmp_path / "book.xlsx", Page=[["LoanX ID", "Country"], ["LX100001", "US"]]))
     found = detect_columns(book)
     doubtful = {"role": "price", "runner_up": "market_value", "margin": 0.3, "is_ambiguous": True}
-    columns = tuple(replace(one, **doubtful) if one.column == "D" else one for one in found.columns)
+    columns = tuple(replace(column, **doubtful) if column.column == "D" else column for column in found.columns)
     pages = tuple(
         replace(page, columns=tuple(replace(one, **doubtful) for one in page.columns)) for page in found.page_columns
     )
@@ -107,7 +107,7 @@ def test_ambiguous_columns_come_first_with_a_mark(tmp_path: Path) -> None:
     shown = {column.heading: str(column.text(first)) for column in own.columns}
     assert (shown["Role"], shown["Runner-up"], shown["Lead"]) == ("price ?", "market_value", "0.3")
     assert not any("?" in str(own.columns[2].text(one)) for one in rest)
-    assert [[str(column.text(one)) for column in others.columns[:4]] for one in others.for_people] == [
+    assert [[str(column.text(for_person)) for column in others.columns[:4]] for for_person in others.for_people] == [
         ["Page", "A", "LoanX ID", "price ?"],
         ["Page", "B", "Country", "price ?"],
     ]

@@ -140,7 +140,7 @@ def test_rows_that_were_left_out_are_told(cushion: Cushion, folder: Path, tmp_pa
     answer = cushion("reconcile", path, folder / "small.xlsx")
     assert "warning  rows_after_end: tape: 1 row below the end of the table" in answer.stdout
     answer = cushion("reconcile", folder / "small.xlsx", path, "--json")
-    told = {one["code"]: one["message"] for one in json.loads(answer.stdout)["warnings"]}
+    told = {load["code"]: load["message"] for load in json.loads(answer.stdout)["warnings"]}
     assert told["rows_after_end"].startswith("holdings: 1 ")
 
 

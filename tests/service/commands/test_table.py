@@ -10,7 +10,7 @@ from rich.console import Console
 from core.compliance.result import Details, Doubt, PublishedFigure, Results, Skipped, TestResult
 from core.portfolio.model.notes import DataWarning
 from core.scenario.simulate import compared
-from service.commands.output import Grid, Page, console_for, print_page
+from service.commands.output import Grid, OutputPage, console_for, print_page
 from service.commands.table import results_page, two_files_columns
 
 
@@ -131,7 +131,7 @@ def test_a_file_that_publishes_nothing_has_no_such_columns() -> None:
 
 def test_csv_has_the_trustees_figures_and_the_kinds_of_doubt() -> None:
     page = results_page(BESIDE, BESIDE.skipped, BESIDE.summary, title="x")
-    row = next(one for one in page.rows.items if one.test_id == "ccc_bucket")
+    row = next(item for item in page.rows.items if item.test_id == "ccc_bucket")
     values = {column.key: column.value(row) for column in page.rows.columns if column.key}
     wanted = ("published_value", "published_status", "difference", "agrees", "doubtful", "doubts")
     assert [values[name] for name in wanted] == [7.9, "fail", -0.9, False, True, "estimate; differs"]
@@ -156,7 +156,7 @@ def test_two_files_have_the_trustees_figures_with_the_difference_and_both_marks(
     found = compared(next(sides), next(sides), [], 0)
     console = console_for(io.StringIO())
     grid = Grid(columns=two_files_columns(found), items=found.results)
-    print_page(Page(title="two files", blocks=[grid], rows=grid, document={}), console)
+    print_page(OutputPage(title="two files", blocks=[grid], rows=grid, document={}), console)
     assert isinstance(console.file, io.StringIO)
     lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
     assert any("1.50 % 1.50 % 1.50 % (ties) max 2.50" in line for line in lines)

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from service.compliance.replay_actions import _differences, _figures_as_written
+from service.compliance.replay_actions import _differences, _figures_in_stored_form
 from tests.conftest import Member, Stack, wait_until
 from tests.forks import cushion
 from tests.service.compliance.conftest import G1_DEAL, G1_LOANS, G1_NOTES, HEADER
@@ -86,7 +86,7 @@ def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
     with_own = owner.uploaded(g1_file, mapping_id=own.json()["id"])["id"]
     retail = {"id": "retail", "name": "Retail", "share": '=sector="Retail"', "max": 10}
     runs.append(ran(owner, with_own, test_suite="deal", definition={"tests": [retail]}))
-    assert [one["test_id"] for one in runs[-1]["results"]] == ["retail"]
+    assert [run["test_id"] for run in runs[-1]["results"]] == ["retail"]
     assert owner.delete(f"{BOOKS}/{with_own}").status_code == 204
     assert owner.delete(f"/api/v1/mappings/{own.json()['id']}").status_code == 204
     mapping = owner.post("/api/v1/mappings", json=MAPPING)
@@ -236,7 +236,7 @@ def test_what_a_version_did_not_store_yet_is_no_difference() -> None:
 
     def found(was: Any, comes: Any) -> list[str]:
         sides = ({**stored, "results": json.dumps(side)} for side in (was, comes))
-        return [one.figure for one in _differences(*sides)]
+        return [difference.figure for difference in _differences(*sides)]
 
     assert found(before, now) == []
     assert found(before, [{**now[0], "current_value": 4.6}]) == ["current_value", "doubt", "doubtful"]
@@ -253,6 +253,6 @@ def test_what_a_version_did_not_store_yet_is_no_difference() -> None:
 def test_figures_for_histories_of_a_version_before_are_no_difference() -> None:
     older = {"wal": {"value": 4.5, "status": "pass"}}
     now = {"wal": {"name": "Life", "unit": "years", "decimals": 2, "value": 4.5, "status": "pass"}}
-    assert _figures_as_written(now, older) == older
-    assert _figures_as_written(now, {"wal": {**older["wal"], "unit": "years"}}) == now, "some of it is no version"
-    assert _figures_as_written(now, now) == now
+    assert _figures_in_stored_form(now, older) == older
+    assert _figures_in_stored_form(now, {"wal": {**older["wal"], "unit": "years"}}) == now, "some of it is no version"
+    assert _figures_in_stored_form(now, now) == now

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from service.compliance.stream_actions import retained_until
+from service.compliance.stream_actions import end_of_retention
 from service.platform.config import ConfigError, load
 from tests.conftest import Member, Stack, wait_until
 
@@ -125,7 +125,7 @@ def test_the_latest_moment_counts() -> None:
     ]  # fmt: skip
     unset = dict.fromkeys(("retention_years", "maturity_date", "retention_until"))
     profile = {**unset, "retention_mode": "fixed_years", "created_at": datetime.fromisoformat(BEGUN)}
-    found = [retained_until({**profile, **given}, floor) for given, floor, _ in rows]
+    found = [end_of_retention({**profile, **given}, floor) for given, floor, _ in rows]
     assert [end and end.isoformat() for end in found] == [expected for *_, expected in rows]
 
 
@@ -141,7 +141,7 @@ def test_a_deployment_has_its_own_floors(stack: Stack, owner: Member) -> None:
             owner.http.post(f"{url}{URL}", json={"stream_key": KEY.format(n), "jurisdiction": name}).json()
             for n, name in enumerate((" hong kong ", "EU", "US"))
         ]
-    assert [one["retention_floor_years"] for one in floors] == [12, 6, None]
+    assert [floor["retention_floor_years"] for floor in floors] == [12, 6, None]
 
 
 def test_bytes_that_evidence_needs_stay_until_the_retention_ends(

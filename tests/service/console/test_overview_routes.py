@@ -70,13 +70,13 @@ def test_the_thinnest_cushion_comes_first_here_and_in_the_list_of_deals(owner: M
     thinnest = items[0]["latest"]["thinnest"]
     assert (thinnest["test_id"], thinnest["cushion_pct"]) == ("diversity_score", None)
     assert items[0]["months"][0]["cushion_pct"] is None
-    relative = [one["latest"]["thinnest"]["cushion_pct"] for one in items[1:3]]
+    relative = [item["latest"]["thinnest"]["cushion_pct"] for item in items[1:3]]
     assert relative == sorted(relative)
     assert items[3]["name"] == "none"
     listed = [one["name"] for one in owner.get(URL, params={"sort_by": "cushion"}).json()["items"]]
     assert listed == [one["name"] for one in items]
     backwards = owner.get(URL, params={"sort_by": "cushion", "sort_order": "desc"}).json()["items"]
-    assert [one["name"] for one in backwards] == [*reversed([one["name"] for one in items[:3]]), "none"]
+    assert [backward["name"] for backward in backwards] == [*reversed([one["name"] for one in items[:3]]), "none"]
 
 
 def test_six_months_are_the_newest_workbook_of_each(owner: Member, stranger: Member, g1_file: Path) -> None:

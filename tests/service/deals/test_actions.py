@@ -135,7 +135,10 @@ def test_a_put_is_a_new_version(owner: Member, deal: dict[str, Any]) -> None:
     assert owner.get(path, params={"version": 1}).json()["definition"] == written[0]
     assert owner.get(path, params={"version": 3}).json()["detail"] == "Definition not found"
     versions = owner.get(f"{path}/versions").json()
-    assert [(one["version"], one["change_notes"]) for one in versions["items"]] == [(2, "no. 2"), (1, "no. 1")]
+    assert [(version["version"], version["change_notes"]) for version in versions["items"]] == [
+        (2, "no. 2"),
+        (1, "no. 1"),
+    ]
 
 
 def test_every_fault_of_a_definition_is_told_with_its_place(owner: Member, deal: dict[str, Any]) -> None:
@@ -737,7 +740,7 @@ def test_a_published_report_ties_out(owner: Member, deal: dict[str, Any], tmp_pa
         assert answer["as_of"] == report.as_of
         assert "masked_ratings" in {one["code"] for one in answer["warnings"]}
         items: list[dict[str, Any]] = answer["items"]
-        assert [one["trustee_name"] for one in items] == [one.name for one in report.published]
+        assert [item["trustee_name"] for item in items] == [one.name for one in report.published]
         return items
 
     for said, found in zip(report.published, tied(), strict=True):
@@ -791,9 +794,9 @@ def test_the_movements_between_two_months_add_up(owner: Member, deal: dict[str, 
     assert moved.status_code == 200, moved.text
     items = {one["test_id"]: one for one in moved.json()["items"]}
     assert items["ccc_bucket_pct"]["change"] < 0
-    for one in items.values():
-        if one["change"] is not None:
-            assert abs(sum(part["change"] for part in one["parts"]) - one["change"]) <= 1e-9, one
+    for item in items.values():
+        if item["change"] is not None:
+            assert abs(sum(part["change"] for part in item["parts"]) - item["change"]) <= 1e-9, item
     parts = {part["part"]: part for part in items["average_rating_factor"]["parts"]}
     assert [loan["name"] for loan in parts["ratings"]["loans"]] == ["Bravo"]
     ids = {"from": moved.json()["from_workbook_id"], "to": moved.json()["to_workbook_id"], "test_suite": "standard"}

@@ -11,7 +11,7 @@ from uuid import uuid4
 import httpx
 
 from service.platform.config import Settings
-from service.platform.work.jobs import without_secrets
+from service.platform.work.runner import without_secrets
 from service.work import jobs
 from tests.conftest import Member, Stack, register, wait_until
 from tests.records import BOOK, FORMULA, TAPE, small_book
@@ -124,7 +124,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
     assert states() == failed
     entries = {one["task_name"]: one for one in owner.get(f"{DLQ}/entries").json()["items"]}
     assert set(entries) == {*failed, "mail.send"}
-    assert {one["exception"]["type"] for one in entries.values()} == {"WorkerLost"}
+    assert {entry["exception"]["type"] for entry in entries.values()} == {"WorkerLost"}
     seal = json.loads(entries["mail.send"]["task_kwargs"])
     assert list(seal) == ["mail"]
     assert "example.com" not in json.dumps(entries), "a letter stays sealed"
@@ -147,7 +147,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
 
 
 def test_every_kind_of_job_says_how_it_is_given_back() -> None:
-    assert {name for name, job in jobs().jobs.items() if job.lifted is None} == {"webhooks.deliver"}
+    assert {name for name, job in jobs().jobs.items() if job.on_retry is None} == {"webhooks.deliver"}
 
 
 MOVED = "its record is no longer in the state that the failure left it in"
@@ -296,12 +296,12 @@ def test_health_goes_by_what_waits(stack: Stack, owner: Member) -> None:
             buried(stack, owner)
         assert stats()[3] == health
     assert stats() == (12, 11, {"mail.send": 1, WAKE: 11}, "critical")
-    told = owner.post(f"{DLQ}/report")
-    assert (told.status_code, told.json()["pending_entries"]) == (200, 11)
+    response = owner.post(f"{DLQ}/report")
+    assert (response.status_code, response.json()["pending_entries"]) == (200, 11)
     ((action, _, email, details),) = events(stack, owner)
     assert (action, email, details["health"]) == ("dead_letter.reported", owner.email, "critical")
-    told = owner.get("/api/v1/activity").json()["items"][0]
-    assert told["description"] == f"A report of the dead letters was made by {owner.email}."
+    response = owner.get("/api/v1/activity").json()["items"][0]
+    assert response["description"] == f"A report of the dead letters was made by {owner.email}."
 
 
 # Who sees them --------------------------------------------------------------------------------------------------------

@@ -78,16 +78,16 @@ def test_a_document_that_is_removed_is_freed(stack: Stack, owner: Member, strang
 
 
 def test_what_fails_leaves_nothing(stack: Stack, owner: Member, made: Path) -> None:
-    found: list[Document] = []
+    documents: list[Document] = []
 
     async def fails(unit: Unit) -> None:
-        found.append(await kept(made)(unit))
+        documents.append(await kept(made)(unit))
         raise ValueError("later in the same transaction")
 
     with pytest.raises(ValueError, match="later"):
         within(stack, owner, fails)
     assert left(stack, owner) == []
-    key = found[0].key
+    key = documents[0].key
     assert key is not None
     assert not (stack.data_dir / "blobs" / key[:2] / key).exists()
 

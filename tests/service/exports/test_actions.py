@@ -85,7 +85,7 @@ def test_the_file_shows_the_newest_run_and_no_personal_data(owner: Member, book_
     assert book["Loans"].protection.sheet
     assert (book["Totals"]["A2"].value, book["Totals"]["B2"].data_type) == ("=SUM(Loans!C2:C26)", "s")
     contacts = [row[4] for row in book["Loans"].iter_rows(min_row=2, values_only=True)]
-    assert not any("@bank.example" in str(one) for one in contacts), contacts
+    assert not any("@bank.example" in str(contact) for contact in contacts), contacts
     control = {str(cell) for row in book["Control"].iter_rows(values_only=True) for cell in row if cell is not None}
     names = [one["test_name"] for one in run["results"]]
     assert names

@@ -203,7 +203,7 @@ def test_changes_at_once_follow_each_other(owner: Member) -> None:
     with ThreadPoolExecutor(8) as threads:
         for number in range(5):
             graph = expression(f"=a+{number}", a="Par")
-            bodies = [{"graph": graph}, *({"name": f"Name {other}"} for other in range(5))]
+            bodies = [{"graph": graph}, *({"name": f"Name {other_index}"} for other_index in range(5))]
             changes = [threads.submit(owner.patch, draft, json=body) for body in bodies]
             assert {change.result().status_code for change in changes} == {200}
             assert owner.get(draft).json()["graph"] == graph

@@ -124,8 +124,8 @@ class Service:
         """Wait for the line that tells the address; gives the port."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            if found := re.fullmatch(r"Cushion is ready on http://127\.0\.0\.1:(\d+)\n", line):
-                return int(found[1])
+            if match := re.fullmatch(r"Cushion is ready on http://127\.0\.0\.1:(\d+)\n", line):
+                return int(match[1])
         raise AssertionError(self.process.communicate()[1])
 
     def wait_note(self, text: str, *, times: int = 1) -> list[str]:

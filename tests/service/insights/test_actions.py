@@ -250,7 +250,7 @@ def test_a_taster_shows_what_it_says_and_no_evidence(small: str, g1_file: Path) 
     nominated(owner, owner.uploaded(g1_file)["id"])
     insights = generated(owner)["insights"]
     assert insights
-    assert all(one["is_taster"] for one in insights)
+    assert all(insight["is_taster"] for insight in insights)
     detail = owner.get(f"{URL}/{insights[0]['id']}").json()
     assert detail["summary"] == insights[0]["summary"]
     assert detail["methodology"]

@@ -52,8 +52,8 @@ def test_a_month_is_seen_beside_the_one_before(owner: Member, write_book: Any) -
     assert session["subjects"] == [{"workbook_id": april, "name": "Cairn", "run_id": run["id"], "as_of": "2026-04-30"}]
     books = {
         figure["recipe"].get("book", "newest")
-        for one in details(owner, session)
-        for figure in one["supporting_data"]["figures"]
+        for detail in details(owner, session)
+        for figure in detail["supporting_data"]["figures"]
     }
     assert books == {"newest", "earlier"}
     nominated(owner, march)
@@ -68,9 +68,9 @@ def test_breaks_with_the_trustee_are_those_that_still_stand(pair: Pair) -> None:
     pair.review(pair.issue("spread"), status="false_positive")
     nominated(member, pair.workbook_id)
     (breaks,) = [
-        one
-        for one in details(member, generated(member, stakeholder_type="operations"))
-        if "trustee" in one["summary"].lower() + one["title"].lower()
+        detail
+        for detail in details(member, generated(member, stakeholder_type="operations"))
+        if "trustee" in detail["summary"].lower() + detail["title"].lower()
     ]
     given = {one["name"]: one["value"] for one in breaks["supporting_data"]["figures"]}
     standing = Counter(severity for field, severity, *_ in FOUND if field != "spread")
@@ -116,7 +116,7 @@ def test_a_language_model_words_what_was_worked_out(stack: Stack, g1_file: Path)
             qa = asked(owner, "What is the WARF?")
             insights = details(owner, generated(owner))
             by = "small" if manner == "honest" else "built-in"
-            assert {one["answered_by"] for one in insights} == {by}
+            assert {insight["answered_by"] for insight in insights} == {by}
             assert all(one["summary"].startswith("In short: ") == (manner == "honest") for one in insights)
             assert qa["answered_by"] == ("built-in" if manner == "away" else "small")
             assert (MARK in qa["answer"]) == (manner == "inventing")

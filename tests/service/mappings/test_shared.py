@@ -174,8 +174,8 @@ def test_deleting_races_with_taking(stack: Stack, owner: Member, make: Make, ger
             taken = [one.result() in (200, 201) for one in taking]
         if deleted:
             assert not any(taken)
-        for one in workbooks:
-            owner.patch(f"{WORKBOOKS}/{one}", json={"mapping_id": None})
+        for workbook in workbooks:
+            owner.patch(f"{WORKBOOKS}/{workbook}", json={"mapping_id": None})
     dangling = """
         SELECT count(*) FROM workbooks w WHERE w.tenant_id = %s AND w.mapping_id IS NOT NULL
         AND NOT EXISTS (SELECT FROM mappings m WHERE m.tenant_id = w.tenant_id AND m.id = w.mapping_id)

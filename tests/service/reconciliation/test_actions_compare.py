@@ -303,7 +303,7 @@ def test_comparisons_at_once_make_no_issue_twice(pair: Pair) -> None:
 def test_a_comparison_by_a_mapping_of_the_tenants_own(owner: Member, files: Files) -> None:
     german = {"Par Amount": "Comment", "Price": "Remarks"}
     rows = [tuple(german.get(name, name) for name in HEADER), *BOOK[1:]]
-    made = owner.post(
+    response = owner.post(
         "/api/v1/mappings",
         json={
             "name": "German",
@@ -315,12 +315,12 @@ def test_a_comparison_by_a_mapping_of_the_tenants_own(owner: Member, files: File
             },
         },
     )
-    assert made.status_code == 201, made.text
+    assert response.status_code == 201, response.text
     tape = taken(owner, files.write(TAPE))
     path = files.write(rows, "book.xlsx")
     plain = compared(owner, tape["id"], owner.uploaded(path)["id"])
     assert {"par_value", "price"} <= plain["not_compared"].keys()
-    mapped = compared(owner, tape["id"], owner.uploaded(path, mapping_id=made.json()["id"])["id"])
+    mapped = compared(owner, tape["id"], owner.uploaded(path, mapping_id=response.json()["id"])["id"])
     assert mapped["status"] == "completed", mapped
     assert not {"par_value", "price"} & mapped["not_compared"].keys()
     assert mapped["summary"]["issues_found"] == len(FOUND)

@@ -86,8 +86,10 @@ def test_a_tape_by_a_mapping_of_the_tenants_own(owner: Member, files: Files) -> 
     column = {"target": "par_value", "type": "number", "required": True}
     document = {"name": "In thousands", "source_type": "clo_holdings", "profile_id": "standard_clo"}
     thousands = {"field": "par_value", "operation": "multiply", "parameters": {"factor": 1000}}
-    made = owner.post("/api/v1/mappings", json={**document, "mappings": {"Comment": column}, "transforms": [thousands]})
-    mapping_id = made.json()["id"]
+    response = owner.post(
+        "/api/v1/mappings", json={**document, "mappings": {"Comment": column}, "transforms": [thousands]}
+    )
+    mapping_id = response.json()["id"]
     rows = [tuple("Comment" if name == "Par Amount" else name for name in HEADER), *TAPE[1:]]
     tape = taken(owner, files.write(rows), mapping_id=mapping_id)
     assert (tape["processing_status"], tape["mapping_id"], tape["total_par"]) == ("completed", mapping_id, 11_580_000e3)

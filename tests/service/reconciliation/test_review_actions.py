@@ -119,7 +119,7 @@ def test_notes_that_are_not_given_stay(stack: Stack, pair: Pair) -> None:
     pair.review({"id": ids[0]}, status="acknowledged", resolution_notes="first")
 
     def reviewed() -> list[tuple[str, str | None]]:
-        return [(one["status"], one["resolution_notes"]) for one in pair.issues()[:2]]
+        return [(issue["status"], issue["resolution_notes"]) for issue in pair.issues()[:2]]
 
     done(pair.member, ids=ids, status="resolved")
     assert reviewed() == [("resolved", "first"), ("resolved", None)]
@@ -141,7 +141,7 @@ def test_what_a_comparison_resolved_counts_as_reviewed(stack: Stack, pair: Pair)
     done(pair.member, ids=ids[:1], status="resolved")
     done(pair.member, ids=ids[1:2], status="open")
     gone = dict(stack.sql("SELECT id, gone FROM reconciliation_issues WHERE tape_id = %s", [pair.tape_id]))
-    assert [gone[one] for one in ids] == [True, False] + [True] * (len(FOUND) - 2)
+    assert [gone[identifier] for identifier in ids] == [True, False] + [True] * (len(FOUND) - 2)
 
 
 @pytest.mark.parametrize(

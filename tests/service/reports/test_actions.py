@@ -98,8 +98,8 @@ def test_the_newest_run_is_shown_of_the_suite_that_is_named(owner: Member, own_g
     shown = {suite: ordered(owner, "compliance", workbook_id=own_g1["id"], suite=suite)["run_id"] for suite in runs}
     assert shown == runs
     assert ordered(owner, "compliance", workbook_id=own_g1["id"])["run_id"] == runs["enhanced"]
-    other = owner.post(f"{URL}/compliance", json={"workbook_id": own_g1["id"], "suite": "deal"})
-    assert (other.status_code, other.json()["detail"]) == (409, "Workbook has no compliance run")
+    other_response = owner.post(f"{URL}/compliance", json={"workbook_id": own_g1["id"], "suite": "deal"})
+    assert (other_response.status_code, other_response.json()["detail"]) == (409, "Workbook has no compliance run")
 
 
 def test_a_changed_workbook_lends_no_figures_to_an_older_run(owner: Member, own_g1: dict[str, Any]) -> None:
@@ -139,7 +139,7 @@ def test_a_reconciliation_has_both_sides_as_written(pair: Pair) -> None:
     issues = [dict(zip(header, values, strict=True)) for values in rows]
     columns = ("Field", "Severity", "Issue", "Category", "Trustee", "Internal")
     shown = {(labelled(field), *others) for field, *others in FOUND}
-    assert {tuple(one[name] or "" for name in columns) for one in issues} == shown
+    assert {tuple(issue[name] or "" for name in columns) for issue in issues} == shown
     assert [one["Severity"] for one in issues] == sorted(
         (one["Severity"] for one in issues), key=["critical", "error", "warning", "info"].index
     )
@@ -164,12 +164,12 @@ def test_a_deal_shows_what_moved_and_the_trustees_figures(owner: Member) -> None
     header, *rows = sheets["Changes"]
     changes = [dict(zip(header, values, strict=True)) for values in rows]
     parts: dict[str, float] = {}
-    for one in changes:
-        parts[one["Test"]] = parts.get(one["Test"], 0.0) + (one["Change of the part"] or 0.0)
+    for change in changes:
+        parts[change["Test"]] = parts.get(change["Test"], 0.0) + (change["Change of the part"] or 0.0)
     assert parts
-    for one in changes:
-        assert abs(parts[one["Test"]] - one["Change"]) < 1e-9, one
-        assert abs(one["After"] - one["Before"] - one["Change"]) < 1e-9
+    for change in changes:
+        assert abs(parts[change["Test"]] - change["Change"]) < 1e-9, change
+        assert abs(change["After"] - change["Before"] - change["Change"]) < 1e-9
     assert any(one["Part"] == "par" and "Charlie" in (one["Loans"] or "") for one in changes)
     days = {(row[0], row[3].date().isoformat()) for row in sheets["History"][1:]}
     assert {day for _, day in days} == {"2026-02-28", "2026-03-31"}

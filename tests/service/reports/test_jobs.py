@@ -68,8 +68,8 @@ def test_a_report_that_cannot_be_made_is_told(stack: Stack, owner: Member, own_g
     )
     dead = stack.sql("SELECT task_name FROM dead_letters WHERE tenant_id = %s", [owner.tenant_id])
     assert dead == [("reports.make",)]
-    other = run_of(owner, own_g1)
-    assert made(owner, "compliance", workbook_id=own_g1["id"], run_id=other["id"])["status"] == "completed"
+    other_run = run_of(owner, own_g1)
+    assert made(owner, "compliance", workbook_id=own_g1["id"], run_id=other_run["id"])["status"] == "completed"
 
 
 def test_a_deleted_report_leaves_no_file(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:

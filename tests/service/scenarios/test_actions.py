@@ -435,7 +435,7 @@ def test_a_test_holds_up_to_its_headroom(owner: Member, scenario: dict[str, Any]
     for par, fails in ((row["headroom"], False), (row["headroom"] + 2, True)):
         more = owner.post(f"{path}/trades", json=BUY_NOVA | {"par_value": par}).json()
         results = owner.post(f"{path}/simulate").json()["results"]
-        after = next(one for one in results if one["test_id"] == row["test_id"])
+        after = next(result for result in results if result["test_id"] == row["test_id"])
         assert (after["status_projected"] == "fail") == fails
         owner.delete(f"{path}/trades/{more['id']}")
     held = owner.get(f"{path}/headroom", params={"borrower_name": "Alpha", "trade_type": "sell", "price": 99}).json()

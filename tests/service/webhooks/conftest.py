@@ -64,10 +64,10 @@ class Receiver(ThreadingHTTPServer):
 
     def wait_for(self, count: int, path: str = "/200") -> list[Message]:
         """What came to a path, once it is so much."""
-        found: list[Message] = wait_until(
+        messages: list[Message] = wait_until(
             lambda: len(self.at(path)) >= count and self.at(path), what=f"{count} messages at {path}"
         )
-        return found
+        return messages
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -77,7 +77,7 @@ def test_it_is_what_the_library_detects(shared_owner: Member, detected: dict[str
     assert par["evidence"]["words"] > 0
     assert par["evidence"]["reasons"]
     countries = next(one for one in found["page_columns"] if one["sheet"] == "Countries")
-    assert [(one["column"], one["header"], one["fields"]) for one in countries["columns"]] == [
+    assert [(country["column"], country["header"], country["fields"]) for country in countries["columns"]] == [
         ("A", "LoanX ID", ["loanx_id"]), ("B", "Country", ["country"]), ("C", "Desk", []),
     ]  # fmt: skip
     assert found["columns_not_shown"] == 0

@@ -87,7 +87,7 @@ def allowed(whole: Portfolio) -> set[float]:
     for subject in (one.subject for one in facts):
         found |= set() if subject is None else {subject.rank, subject.aggregate}
     for choice in CHOICES:
-        found |= {one for option in choice.options for setting in option.sets for one in numbers([setting.value])}
+        found |= {number for option in choice.options for setting in option.sets for number in numbers([setting.value])}
     return {float(one) for one in found if one is not None}
 
 
@@ -96,7 +96,7 @@ def test_no_number_is_neither_printed_nor_of_a_named_choice(name: str) -> None:
     found, known = drafted(name), allowed(portfolio(name))
     of_tests = set(numbers(found.definition)) | {one.limit for one in found.decide if one.limit is not None}
     open_lines = [match for line in found.toml.splitlines() if (match := LINE.match(line)) and line.startswith("# ")]
-    opened = {one for match in open_lines for one in numbers(tomllib.loads(f"x = {match[2]}"))}
+    opened = {number for match in open_lines for number in numbers(tomllib.loads(f"x = {match[2]}"))}
     # A share of 100 is what makes percent of a ratio.
     assert (of_tests | opened) - known - {100.0} == set()
     assert len(of_tests) > 10
@@ -152,7 +152,7 @@ def test_the_limits_of_a_generated_report_come_back(manner: str, tmp_path: Path)
     limits = {test["name"]: test.get("min", test.get("max")) for test in found.definition["tests"]}
     assert limits == {one.name: one.trigger for one in report.published}
     assert found.ties.figures == len(report.published)
-    triggers = {float(one.oc_trigger) for one in report.notes if one.oc_trigger is not None}
+    triggers = {float(note.oc_trigger) for note in report.notes if note.oc_trigger is not None}
     assert {one["oc_trigger"] for one in found.definition["classes"] if "oc_trigger" in one} == triggers
     # Under the draft the tie-out sets each printed test beside the drafted one.
     rows = tie_out(whole, parse(found.definition))

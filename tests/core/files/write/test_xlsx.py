@@ -117,7 +117,16 @@ def drawn_formulas(draw: st.DrawFn) -> Formulas:
     codes, origins, arrays = [], [], {}
     for at, (row, column) in enumerate(places):
         origin = draw(
-            st.sampled_from([at, *(other for other in range(at) if origins[other] == other and other not in arrays)])
+            st.sampled_from(
+                [
+                    at,
+                    *(
+                        other_index
+                        for other_index in range(at)
+                        if origins[other_index] == other_index and other_index not in arrays
+                    ),
+                ]
+            )
         )
         origins.append(origin)
         codes.append(codes[origin] if origin != at else draw(st.integers(0, len(texts) - 1)))
@@ -241,8 +250,8 @@ def test_parts_have_the_order_that_excel_demands(tmp_path: Path) -> None:
 def test_custom_parts_and_properties(tmp_path: Path) -> None:
     sheet = sheet_of([["a"]], Formats())
     xml = b'<p xmlns="urn:x">one</p>'
-    told = Properties(title="T & U", description="d")
-    write_xlsx(tmp_path / "a.xlsx", [Page("S", sheet)], parts={"urn:x": xml, "urn:y": b"<q/>"}, properties=told)
+    properties = Properties(title="T & U", description="d")
+    write_xlsx(tmp_path / "a.xlsx", [Page("S", sheet)], parts={"urn:x": xml, "urn:y": b"<q/>"}, properties=properties)
     with zipfile.ZipFile(tmp_path / "a.xlsx") as archive:
         assert archive.read("customXml/item1.xml") == xml
         assert b"../customXml/item2.xml" in archive.read("xl/_rels/workbook.xml.rels")
@@ -264,7 +273,7 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
     ]
     fine = ["One!A1", "'One'!A1", "'Two 2'!$A$1", "#REF!+1", '"Gone!"&"[1]"', "U[[#This Row],[Par]]", "One:'Two 2'!A1"]
     rows = [[Formula(text, 1.0)] for text in texts + fine]
-    one = sheet_of([["Par"], [1.0]], Formats(), name="One", merged=[(5, 0, 6, 0), (6, 0, 7, 0), (9, 9, 9, 9)])
+    sheet = sheet_of([["Par"], [1.0]], Formats(), name="One", merged=[(5, 0, 6, 0), (6, 0, 7, 0), (9, 9, 9, 9)])
     tables = (
         Table("T", "One", 0, 0, 1, 0, ("Other",)),
         Table("U", "One", 0, 0, 1, 0, ("Par",)),
@@ -273,7 +282,7 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
     names = {"ok": "One!$A$1", "gone": "Gone!$A$1", "A1": "1", "OK": "2", "u": "3"}
     told = write_xlsx(
         tmp_path / "a.xlsx",
-        [Page("One", one), Page("Two 2", sheet_of(rows, Formats()))],
+        [Page("One", sheet), Page("Two 2", sheet_of(rows, Formats()))],
         defined_names=names,
         local_names={("one", "mine"): "One!$A$2", ("gone", "x"): "1"},
         tables=(*tables, replace(tables[1], name="Over"), replace(tables[1], name="u", first_row=5, last_row=6)),
@@ -321,6 +330,6 @@ def test_memory_does_not_grow_with_the_sheet(tmp_path: Path) -> None:
 
 def peak_bytes() -> int:
     """The most memory that this process had."""
-    told = re.search(r"VmHWM:\s*([0-9]+) kB", Path("/proc/self/status").read_text())
-    assert told
-    return 1024 * int(told[1])
+    match = re.search(r"VmHWM:\s*([0-9]+) kB", Path("/proc/self/status").read_text())
+    assert match
+    return 1024 * int(match[1])

@@ -12,7 +12,7 @@ from tests.rows import every
 
 @every("template", TEMPLATES.values(), ids=lambda template: template.id)
 def test_a_template_gives_what_its_examples_say(template: Template) -> None:
-    schema = {one.column: one.type for one in template.inputs}
+    schema = {input_value.column: input_value.type for input_value in template.inputs}
     found = check(template.graph, schema)
     assert (found.errors, found.warnings) == ((), ())
     assert found.formula is not None

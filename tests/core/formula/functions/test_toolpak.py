@@ -71,12 +71,12 @@ def test_the_rule_is_that_of_the_toolpak() -> None:
 @every(
     "name, given, place, arrays",
     [
-        (name, given, place, arrays)
+        (name, index, place, arrays)
         for name in sorted(TOOLPAK)
-        for given in range(1, len(FUNCTIONS[name].arguments) + 1)
-        for place in range(given)
+        for index in range(1, len(FUNCTIONS[name].arguments) + 1)
+        for place in range(index)
         for arrays in (True, False)
-        if given >= FUNCTIONS[name].minimum and (name, FUNCTIONS[name].arguments[place].name) not in SEVERAL
+        if index >= FUNCTIONS[name].minimum and (name, FUNCTIONS[name].arguments[place].name) not in SEVERAL
     ],
 )
 def test_several_cells_are_no_value(name: str, given: int, place: int, arrays: bool) -> None:

@@ -127,9 +127,9 @@ def test_direct_arguments_are_read_as_excel_reads_them() -> None:
 
 
 def test_extremes_of_dates_are_dates() -> None:
-    found = reduce.maximum_of(Array(1, 3, [1.0, Date(45_000.0), 2.0]))
-    assert isinstance(found, Date)
-    assert found == 45_000.0
+    maximum = reduce.maximum_of(Array(1, 3, [1.0, Date(45_000.0), 2.0]))
+    assert isinstance(maximum, Date)
+    assert maximum == 45_000.0
     assert type(reduce.minimum_of(Array(1, 2, [1.0, Date(45_000.0)]))) is float
     assert type(reduce.sum_of(Array(1, 1, [Date(45_000.0)]))) is float
 

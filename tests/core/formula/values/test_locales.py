@@ -141,9 +141,9 @@ def test_a_locale_is_that_of_one_calculation_in_one_thread() -> None:
     with Locally(locale_of("de-DE")):
         with Locally(None):
             assert current() is DEFAULT
-        other = Thread(target=lambda: seen.append(current().tag))
-        other.start()
-        other.join()
+        other_thread = Thread(target=lambda: seen.append(current().tag))
+        other_thread.start()
+        other_thread.join()
         assert current().tag == "de-DE"
     with pytest.raises(Exception, match="no value was given"):
         evaluate("=A1", locale="de-DE")

@@ -121,7 +121,7 @@ _PARTITIONS = """
 
 
 def schema_lines(connection: psycopg.Connection[Any]) -> list[str]:
-    """Describe the roles, tables, columns, functions and all else of the database, and the rows that it begins with."""
+    """Describe everything in the database, and the rows that it begins with."""
     with connection.transaction():
         connection.execute("SET LOCAL search_path = public, pg_temp")
         connection.execute(_RIGHTS)

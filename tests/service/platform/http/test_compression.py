@@ -86,9 +86,9 @@ def test_it_opens_to_the_same_bytes_large_or_small_whole_or_in_parts() -> None:
     async def all_ways() -> None:
         for content in (b"", b"x" * 1024, os.urandom(compression.AT_ONCE_BYTES + 1), b"ab" * 1_000_000):
             for constant in (False, True):
-                assert gzip.decompress(await compression.gzipped(content, constant=constant)) == content
+                assert gzip.decompress(await compression.gzip_bytes(content, constant=constant)) == content
             for size in (1000, 300_000):
-                squeezed = b"".join([part async for part in compression.gzipped_chunks(parts(content[:600_000], size))])
+                squeezed = b"".join([part async for part in compression.gzip_chunks(parts(content[:600_000], size))])
                 assert zlib.decompress(squeezed, 31) == content[:600_000]
 
     asyncio.run(all_ways())
@@ -107,7 +107,7 @@ def test_what_breaks_off_ends_without_the_end_of_a_gzip_file_and_closes_what_mad
     async def read() -> bytes:
         got = b""
         try:
-            async for part in compression.gzipped_chunks(breaking()):
+            async for part in compression.gzip_chunks(breaking()):
                 got += part
         except OSError:
             return got
@@ -168,8 +168,8 @@ def test_small_answers_and_secrets_stay_as_they_are(shared_owner: Member) -> Non
 def test_a_version_is_told_as_it_is_whatever_the_caller_takes(owner: Member) -> None:
     columns = {f"Column {number} of the sheet": {"target": f"own_{number}"} for number in range(40)}
     body: dict[str, Any] = {"name": "Wide", "source_type": "clo_holdings", "mappings": columns}
-    made = owner.post("/api/v1/mappings", json=body)
-    assert made.status_code == 201, made.text
-    answer, content = raw(owner, f"/api/v1/mappings/{made.json()['id']}", GZIP)
+    response = owner.post("/api/v1/mappings", json=body)
+    assert response.status_code == 201, response.text
+    answer, content = raw(owner, f"/api/v1/mappings/{response.json()['id']}", GZIP)
     assert len(content) >= 1024
     assert (answer.headers["etag"], answer.headers.get("content-encoding")) == ('"1"', None)

@@ -17,10 +17,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.platform import metrics
 from service.platform.unit.context import Resources, Unit
-from service.platform.work.exposition import exposed, exposition_of
+from service.platform.work.exposition import expose, exposition_of
 from tests.service.platform.conftest import Apart
 
-FOLDER = Path(__file__).parents[3] / "service/deploy/grafana"
+FOLDER = Path(__file__).parents[4] / "service/deploy/grafana"
 DASHBOARD: dict[str, Any] = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 RULES = yaml.safe_load((FOLDER / "alerts.yml").read_text(encoding="utf-8"))["groups"][0]["rules"]
@@ -38,7 +38,7 @@ def asked(expression: str) -> tuple[dict[str, set[str]], set[str]]:
 
     def visit(node: Any) -> None:
         if isinstance(node, promql_parser.VectorSelector):
-            series.setdefault(node.name, set()).update(one.name for one in node.matchers.matchers)
+            series.setdefault(node.name, set()).update(matcher.name for matcher in node.matchers.matchers)
         if isinstance(node, promql_parser.AggregateExpr) and node.modifier is not None:
             groups.update(node.modifier.labels)
 
@@ -66,7 +66,7 @@ def told(apart: Apart) -> dict[str, set[str]]:
         unit = Unit(shared, tenant, request_id="r")
         await unit.enqueue("note", queue="parse", arguments={}, delay_seconds=3600)
         await unit.commit()
-        async with exposed(shared, "api"):
+        async with expose(shared, "api"):
             exposition = shared.once(exposition_of)
             assert exposition is not None
             return (await asyncio.to_thread(exposition.text)).decode()

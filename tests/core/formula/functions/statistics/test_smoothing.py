@@ -68,11 +68,11 @@ VALUES = st.lists(st.integers(-50, 50).map(float), min_size=3, max_size=14)
 
 
 def sheet(values: list[float]) -> Cells:
-    found = Cells(
+    cells = Cells(
         {f"{column}{row}": at for row, value in enumerate(values, 1) for column, at in (("A", row), ("B", value))}
     )
-    found.deadline = math.inf
-    return found
+    cells.deadline = math.inf
+    return cells
 
 
 def smoothed(values: list[float], alpha: float, beta: float) -> tuple[float, float, list[float]]:
