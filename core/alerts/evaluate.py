@@ -89,7 +89,7 @@ class Reading:
     @cached_property
     def reasons(self) -> Mapping[str, str]:
         """Why a test was skipped."""
-        return {one.test_id: one.reason for one in self.skipped}
+        return {each.test_id: each.reason for each in self.skipped}
 
     @cached_property
     def tried(self) -> frozenset[str]:
@@ -258,11 +258,11 @@ def _threshold(
         return verdict
     since = _unbroken(reading, history, lambda point: compare(point.value, conditions.value))
     due = since + timedelta(minutes=conditions.duration_minutes)
-    told = f"{sentence}, since {there(since):%Y-%m-%d %H:%M %Z}"
+    text = f"{sentence}, since {there(since):%Y-%m-%d %H:%M %Z}"
     if due > now:
-        told = f"{told}: not yet for {counted(conditions.duration_minutes, 'minute')}"
-        return replace(verdict, holds=False, sentence=told, due_at=due)
-    return replace(verdict, sentence=told, details={**details, "since": since})
+        text = f"{text}: not yet for {counted(conditions.duration_minutes, 'minute')}"
+        return replace(verdict, holds=False, sentence=text, due_at=due)
+    return replace(verdict, sentence=text, details={**details, "since": since})
 
 
 def _unbroken(reading: Reading, history: Sequence[Point], holds: Callable[[Point], bool]) -> datetime:
@@ -350,17 +350,17 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
     asked = conditions.test_ids or [*reading.ran, *reading.reasons]
     unknown = [test_id for test_id in asked if test_id not in reading.ran]
     raised = [
-        one
+        each
         for test_id in dict.fromkeys(asked)
-        if (one := reading.ran.get(test_id)) is not None and _raises(conditions, one)
+        if (each := reading.ran.get(test_id)) is not None and _raises(conditions, each)
     ]
-    raised.sort(key=lambda one: _WORST_FIRST.index(one.status))
+    raised.sort(key=lambda each: _WORST_FIRST.index(each.status))
     details: dict[str, Any] = {
         "metric": None,
         "current_value": None,
         "threshold_value": None,
         "operator": None,
-        "tests": [_test(one) for one in raised[:TESTS_SHOWN]],
+        "tests": [_test(each) for each in raised[:TESTS_SHOWN]],
         "tests_in_all": len(raised),
         "not_run": unknown[:TESTS_SHOWN],
     }
@@ -369,19 +369,23 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
         sentence = f"It cannot be told: {why}" if unknown else why.capitalize()
         return Verdict(holds=None if unknown else False, sentence=sentence, details=details)
     if len(raised) == 1:
-        (one,) = raised
-        details |= {"metric": one.test_id, "current_value": one.current_value, "threshold_value": one.threshold_value}
-        details |= {"test_id": one.test_id, "test_name": one.test_name, **_form_of(one), **_doubt_of(one)}
-        sentence = one.message + _doubt_words(one)
-        return Verdict(holds=True, sentence=sentence, metric_value=one.current_value, details=details)
-    counts = [(status, sum(one.status == status for one in raised)) for status in _STATUS_WORDS]
-    told = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
-    names = ", ".join(one.test_name for one in raised[:5]) + (", ..." if len(raised) > 5 else "")
-    doubtful = [one for one in raised if one.doubtful]
+        (each,) = raised
+        details |= {
+            "metric": each.test_id,
+            "current_value": each.current_value,
+            "threshold_value": each.threshold_value,
+        }
+        details |= {"test_id": each.test_id, "test_name": each.test_name, **_form_of(each), **_doubt_of(each)}
+        sentence = each.message + _doubt_words(each)
+        return Verdict(holds=True, sentence=sentence, metric_value=each.current_value, details=details)
+    counts = [(status, sum(each.status == status for each in raised)) for status in _STATUS_WORDS]
+    text = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
+    names = ", ".join(each.test_name for each in raised[:5]) + (", ..." if len(raised) > 5 else "")
+    doubtful = [each for each in raised if each.doubtful]
     details |= {"doubtful": bool(doubtful), "doubtful_tests": len(doubtful)}
-    sentence = f"{len(raised)} tests ({told}): {names}"
+    sentence = f"{len(raised)} tests ({text}): {names}"
     if doubtful:
-        why = "; ".join(f"{one.test_name}, {doubtful_words(one).removeprefix('doubtful: ')}" for one in doubtful)
+        why = "; ".join(f"{each.test_name}, {doubtful_words(each).removeprefix('doubtful: ')}" for each in doubtful)
         sentence += f". Doubtful {'is' if len(doubtful) == 1 else 'are'} {len(doubtful)} of them: {why}"
     return Verdict(holds=True, sentence=sentence, details=details)
 

@@ -69,7 +69,7 @@ def _of_agency(facts: list[Fact], pool: Pool | None, *, is_of_all: bool) -> Fact
     if pool is None:
         return max(facts, key=lambda fact: (_agency(fact) is None, fact.value or 0.0))
     deciding = AGENCIES[pool.ccc[0]]
-    return next((one for wanted in (deciding, None) for one in facts if _agency(one) == wanted), None)
+    return next((fact for wanted in (deciding, None) for fact in facts if _agency(fact) == wanted), None)
 
 
 def beside(fact: Fact, test: Test, measured: Measured | None) -> Beside:
@@ -139,7 +139,7 @@ def other_figures(results: Iterable[TestResult]) -> Iterator[DataWarning]:
         value = "" if figure.value is None else f" {figure.value:g}"
         told.append((is_same_status, f"{result.test_name}{value}, here {result.current_value:.2f}{words}"))
     part: list[str] = []
-    for _, words in sorted(told, key=lambda one: one[0]):
+    for _, words in sorted(told, key=lambda each: each[0]):
         if part and sum(map(len, part)) + len(words) + 2 * len(part) > PART_CHARACTERS:
             yield _differing(part)
             part = []

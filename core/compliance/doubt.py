@@ -198,7 +198,7 @@ class Doubter:
             Doubt("blank_inputs", f"{lack.pct:.2f} % of par has {lack.what}", self._cells([lack.input]))
             for lack in lacks
         ]
-        found += self._of_warnings(case.test, {one.input for one in lacks})
+        found += self._of_warnings(case.test, {lack.input for lack in lacks})
         if not self._is_plain:
             found += self._of_facts(case.test)
             found += self._of_industries(case.test) if theirs is None else ()
@@ -441,9 +441,9 @@ class Doubter:
             reads = frozenset(self._read_by(test_id, None))
             if fact.denominator is not None and "cash" in reads and "notes" not in reads and fact.unit != "amount":
                 printed.setdefault(fact.denominator, []).append(fact.place)
-        if self._pool is None or not printed or any(_is_same(self._pool.denominator, one) for one in printed):
+        if self._pool is None or not printed or any(_is_same(self._pool.denominator, each) for each in printed):
             return None
-        amount = max(printed, key=lambda one: len(printed[one]))
+        amount = max(printed, key=lambda each: len(printed[each]))
         return amount, printed[amount][0]
 
     @cached_property
@@ -464,8 +464,8 @@ class Doubter:
         if "cash" not in reads or self._pool is None or not measured.denominator:
             return False
         if "notes" not in reads:
-            other = self._other_denominator
-            value = None if other is None else measured.value * measured.denominator / other[0]
+            other_denominator = self._other_denominator
+            value = None if other_denominator is None else measured.value * measured.denominator / other_denominator[0]
         else:
             is_oc = self._measure_of(case.test.test_id) in _OC
             numerator = self._other_numerator if is_oc else None

@@ -126,8 +126,8 @@ def _by_some_rates(portfolio: Portfolio, definition: Definition, amount: float) 
     rows = np.flatnonzero(portfolio.defaulted())
     par, price = numbers["par_value"][rows], numbers.get("price", np.full(portfolio.row_count, np.nan))[rows]
     rates = [rate[rows] for rate in rates]
-    for one in (*rates, np.fmin.reduce(rates)):
-        value = np.fmin(price, one) if rule == "lower" else one
+    for each in (*rates, np.fmin.reduce(rates)):
+        value = np.fmin(price, each) if rule == "lower" else each
         if abs(float((par * value).sum()) / 100 - amount) <= CENTS * (len(rows) + 1):
             return True
     return False

@@ -195,13 +195,13 @@ class _Pairing:
         self._terms = terms
         self._is_listing = is_listing  # a run asks for what is found alone, many times
         self._tests = {test.test_id: test for test in tests}
-        listed = [one for one in own.values() if one.id in self._tests]
-        self._named = {word: one.id for one in reversed(listed) for word in _names(one)}
+        listed = [each for each in own.values() if each.id in self._tests]
+        self._named = {word: each.id for each in reversed(listed) for word in _names(each)}
         keys = ((test.test_id, _key_of_test(test.test_id, own, terms)) for test in tests)
-        self._keys = {test_id: _with_terms(one, terms) for test_id, one in keys if one is not None}
+        self._keys = {test_id: _with_terms(each, terms) for test_id, each in keys if each is not None}
         self._by_key: dict[_Key, list[str]] = {}
-        for test_id, one in self._keys.items():
-            self._by_key.setdefault(one, []).append(test_id)
+        for test_id, each in self._keys.items():
+            self._by_key.setdefault(each, []).append(test_id)
         self._found: dict[int, list[Match]] = {}  # by the figure's identity: not every place is known
         self._listed: dict[int, Unmatched] = {}
 
@@ -209,9 +209,9 @@ class _Pairing:
         groups: dict[str | _Key, _Group] = {}
         for figure in figures:
             self._sort(figure, groups)
-        facts = [one.fact for one in figures]
+        facts = [each.fact for each in figures]
         taken: set[str] = set()
-        for group in sorted(groups.values(), key=lambda one: one.named is None):  # names of the definition come first
+        for group in sorted(groups.values(), key=lambda each: each.named is None):  # names of the definition come first
             taken |= self._match(group, taken)
         return Pairs(
             tuple(match for fact in facts for match in self._found.get(id(fact), ())),

@@ -161,13 +161,13 @@ class Pool:
         self.par = self.tally.par
         self.cpa = self.par + self.cash
         self.held = self.cpa + self.tally.defaulted_par
-        held = self.definition.conventions.defaulted_in_denominator
+        defaulted_in_denominator = self.definition.conventions.defaulted_in_denominator
         if self.definition.leaves("conventions.defaulted_in_denominator"):
-            held = self.portfolio.deal.defaulted_in_denominator or held
+            defaulted_in_denominator = self.portfolio.deal.defaulted_in_denominator or defaulted_in_denominator
         self.denominator = self.cpa if self.definition.conventions.cash_in_denominator else self.par
-        if held != "none":
+        if defaulted_in_denominator != "none":
             carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
-            self.denominator += carried if held == "carried" else tally.defaulted_par
+            self.denominator += carried if defaulted_in_denominator == "carried" else tally.defaulted_par
         self.divisors = {"cpa": min(self.cpa, self.denominator), "par": self.par}
         self.least_divisor = min(self.divisors.values())
         (
@@ -412,7 +412,7 @@ class Pool:
         where unknown, None where no column says."""
         numbers, maturity = self.view.numbers, self.view.numbers.get("maturity_date")
         bullet = None if maturity is None or not isfinite(self.as_of) else (maturity - self.as_of) / DAYS_A_YEAR
-        known = [one for one in (numbers.get("average_life"), self.scheduled_life, bullet) if one is not None]
+        known = [each for each in (numbers.get("average_life"), self.scheduled_life, bullet) if each is not None]
         if not known:
             return None
         years = known[0]

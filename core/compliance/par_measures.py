@@ -237,8 +237,8 @@ def group_members(names: Sequence[str], group: CountryGroup, definition: Definit
     least = _WORST if group.ceiling_least is None else rank(group.ceiling_least)
     found = [ceilings.get(name, 0) for name in names]
     return (
-        np.array([below < one <= least if one else False for one in found], np.bool_),
-        np.array([not one for one in found], np.bool_),
+        np.array([below < each <= least if each else False for each in found], np.bool_),
+        np.array([not each for each in found], np.bool_),
     )
 
 

@@ -264,15 +264,15 @@ def run_suite(
         settle(results)
     if facts and compare:
         warnings = [*warnings, *other_figures(results)]
-        skipped = [_with_published(one, tests, doubter) for one in skipped]
+        skipped = [_with_published(item, tests, doubter) for item in skipped]
     order = {test.id: at for at, test in enumerate(rules.tests)} if suite == DEAL_SUITE and rules else {}
     return Results(
         sorted(results, key=lambda result: order[result.test_id]) if order else results,
-        sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
+        sorted(skipped, key=lambda item: order[item.test_id]) if order else skipped,
         as_of=day,
         as_of_source=deal.as_of_source,
         warnings=warnings,
-        partial=bool(wanted) or any(one.reason in LEFT_OUT for one in skipped),
+        partial=bool(wanted) or any(item.reason in LEFT_OUT for item in skipped),
         figures=None if pool is None else pool.figures,
         cushions=cushions,
         exact=exact,
@@ -322,8 +322,8 @@ def _sheet(
     if not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
     pairs = pair(tests, own, pool)
-    given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
-    return Sheet(pairs.found, limits_of(pairs.found, pool) | given, pairs.listed)
+    by_test_id = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
+    return Sheet(pairs.found, limits_of(pairs.found, pool) | by_test_id, pairs.listed)
 
 
 def _sheet_alone(
@@ -382,8 +382,8 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
     if not portfolio.row_count or "par_value" not in portfolio.numbers:
         return ()
     if definition is not None:
-        said = definition.conventions
-        days = {name: getattr(said, name) for name in DEFINITION_DAYS}
+        conventions = definition.conventions
+        days = {name: getattr(conventions, name) for name in DEFINITION_DAYS}
         portfolio = with_stated(with_days(portfolio, days, "the definition", first=True), definition)
         portfolio = with_stand_ins(portfolio, definition)
     pool = Pool(portfolio, definition)
@@ -420,7 +420,7 @@ def _has_limit(test: Test, limits: Limits) -> bool:
     if own is not None and own.class_ is not None and test.test_id in limits.sheet.limits:
         return True
     given = (*(thresholds for _, thresholds in limits.first), limits.tenant)
-    return any(test.test_id in one for one in given) or (
+    return any(test.test_id in each for each in given) or (
         own is not None and (own.max is not None or own.min is not None or own.matrix is not None)
     )
 
@@ -494,7 +494,7 @@ def check_threshold(
     if test is None and definition is not None:
         test = _deal_suite().test_named(definition, test_id)
     if test is None:
-        known = [*TESTS, *(() if definition is None else (one.id for one in definition.tests))]
+        known = [*TESTS, *(() if definition is None else (each.id for each in definition.tests))]
         raise UnknownTest(f"Unknown test {test_id[:100]!r}; {suggestion(test_id, known)}")
     direction = threshold_type or test.threshold_type
     if not isfinite(threshold_value) or (warning_threshold is not None and not isfinite(warning_threshold)):
@@ -554,7 +554,7 @@ def _defined(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold
             return None
         matrix = next(matrice for matrice in definition.quality.matrices if matrice.id == own.matrix)
         assert own.matrix_limit is not None
-        known = frozenset((*(one.id for one in definition.tests), *TOTALS))
+        known = frozenset((*(each.id for each in definition.tests), *TOTALS))
         value = _deal_suite().matrix_limit(matrix, pool, known)
         return ResolvedThreshold(value, own.matrix_limit, own.warning, "definition")
     if own is not None:

@@ -32,7 +32,7 @@ KEPT_ROWS_MAX: Final = 64_000_000
 
 _DATES: Final = frozenset(("maturity_date", "default_date"))
 _DAYS_A_YEAR: Final = 365.25
-_LIENS: Final = tuple("first_lien" if one == Lien.BLANK else one.name.lower() for one in Lien)
+_LIENS: Final = tuple("first_lien" if each == Lien.BLANK else each.name.lower() for each in Lien)
 _RANKS: Final = {
     "rank_a": ("rating_agency_a",),
     "rank_b": ("rating_agency_b",),
@@ -220,8 +220,8 @@ class Fields:
         both = part.operator == "AND"
         together: Bools | None = None
         open_rows: Bools | None = None
-        for one in part.parts:
-            true, unknown = self._truth(one)
+        for each in part.parts:
+            true, unknown = self._truth(each)
             if together is None:
                 together, open_rows = true, unknown
                 continue
@@ -305,8 +305,8 @@ class Fields:
 def _payments(names: Names) -> tuple[NDArray[Any], Sequence[Any]]:
     """(code of each row, payments a year); -1 where the text says no one number."""
     often = payments_a_year(names.values)
-    values = sorted({one for one in often if one is not None})
-    table = np.array([*(-1 if one is None else values.index(one) for one in often), -1], np.int32)
+    values = sorted({each for each in often if each is not None})
+    table = np.array([*(-1 if each is None else values.index(each) for each in often), -1], np.int32)
     return table[names.codes], values
 
 
@@ -347,8 +347,8 @@ def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
     told = [
         value if isinstance(value, bool) else value != 0 if isinstance(value, int | float) else None for value in values
     ]
-    faulty = np.array([one is None for one in told], np.bool_)
-    return np.array([bool(one) for one in told], np.bool_), faulty if faulty.any() else None
+    faulty = np.array([each is None for each in told], np.bool_)
+    return np.array([bool(each) for each in told], np.bool_), faulty if faulty.any() else None
 
 
 def _missing(fields: Sequence[str], pool: Pool) -> str:

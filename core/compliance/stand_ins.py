@@ -30,8 +30,8 @@ def with_stand_ins(portfolio: Portfolio, definition: Definition) -> Portfolio:
     columns: dict[str, dict[str, Any]] = {"names": {}, "numbers": {}, "ranks": {}}
     for agency in AGENCIES:
         for field, kind in (("industry", "names"), ("recovery_rate", "numbers")):
-            held, whose = getattr(portfolio, kind), [one for one in AGENCIES if (field, one) in wanted]
-            if whose == [agency] and field in held and not any(f"{field}_{one}" in held for one in AGENCIES):
+            held, whose = getattr(portfolio, kind), [each for each in AGENCIES if (field, each) in wanted]
+            if whose == [agency] and field in held and not any(f"{field}_{each}" in held for each in AGENCIES):
                 columns[kind][f"{field}_{agency}"] = held[field]
                 warnings.append(_warning(portfolio, field, f"{field} of {AGENCY_NAMES[agency]}"))
         for kind in _ratings_wanted(portfolio, definition, agency, wanted):

@@ -87,7 +87,11 @@ def _corrections_of(corrections: Sequence[Correction], deal: Deal) -> list[Corre
     """The corrections of a file of the deal's day: of a figure that of this day alone, else that of every day."""
     day = day_of(deal.as_of)
     chosen = {_key(correction): correction for correction in corrections if correction.as_of is None}
-    chosen |= {_key(one): one for one in corrections if one.as_of is not None and one.as_of == day}
+    chosen |= {
+        _key(correction): correction
+        for correction in corrections
+        if correction.as_of is not None and correction.as_of == day
+    }
     return list(chosen.values())
 
 
@@ -96,16 +100,20 @@ def _of_other_days(corrections: Sequence[Correction], portfolio: Portfolio) -> l
     deal, day = portfolio.deal, day_of(portfolio.deal.as_of)
     is_stated = day is not None and deal.as_of_source not in _STAND_INS
     others = [correction for correction in corrections if correction.as_of is not None and correction.as_of != day]
-    found = [] if is_stated else [
-        DataWarning(
-            "correction_left_out",
-            f"the definition's correction of {_named_figure(one)} is for {one.as_of}, and the file does not say its day"
-            + ("" if day is None else f": {day} stands in"),
-            fields=(_field(one),),
-        )
-        for one in others
-    ]  # fmt: skip
-    return [one for one in found if one not in portfolio.notes.warnings]
+    found = (
+        []
+        if is_stated
+        else [
+            DataWarning(
+                "correction_left_out",
+                f"the definition's correction of {_named_figure(each)} is for {each.as_of}, and the file does not say its day"
+                + ("" if day is None else f": {day} stands in"),
+                fields=(_field(each),),
+            )
+            for each in others
+        ]
+    )
+    return [each for each in found if each not in portfolio.notes.warnings]
 
 
 _STAND_INS: Final = ("modified", "upload")
@@ -172,7 +180,7 @@ def _rows_of(notes: Tranches, name: str) -> list[int]:
     """The rows of a class: that of its very name, else those of its letter."""
     rows = [at for at, note_class in enumerate(notes.classes) if note_class == name]
     letter = letter_of(name) if len(name) == 1 else ""
-    return rows or [at for at, one in enumerate(notes.classes) if letter and letter_of(one) == letter]
+    return rows or [at for at, note_class in enumerate(notes.classes) if letter and letter_of(note_class) == letter]
 
 
 def _without_class(correction: Correction, count: int, portfolio: Portfolio) -> list[DataWarning]:

@@ -142,15 +142,15 @@ def movements(
     steps = list(mix.steps())
     first, last = run(before), run(after)
     figures = [_figures(first), *(_figures(run(mix.portfolio(state))) for _, state, _ in steps), _figures(last)]
-    names = {one.test_id: one.test_name for results in (first, last) for one in (*results, *results.skipped)}
+    names = {each.test_id: each.test_name for results in (first, last) for each in (*results, *results.skipped)}
     effects = [
         _effects(mix, state_before, part, mix.heaviest(rows, loans_tried), run, earlier)
         for (part, _, rows), state_before, earlier in zip(
             steps, [mix.start, *(state for _, state, _ in steps)], figures, strict=False
         )
     ]
-    opens = [{one.test_id: _open(one) for one in results.skipped} for results in (first, last)]
-    forms = {one.test_id: (one.unit, one.decimals) for one in (*first, *last)}
+    opens = [{each.test_id: _open(each) for each in results.skipped} for results in (first, last)]
+    forms = {each.test_id: (each.unit, each.decimals) for each in (*first, *last)}
     return [
         msgspec.structs.replace(
             _movement(
@@ -176,9 +176,9 @@ def _open(skipped: Skipped) -> Open:
 
 def _figures(results: Results) -> dict[str, float]:
     return {
-        one.test_id: one.current_value
-        for one in (*results, *results.skipped)
-        if not isinstance(one.current_value, msgspec.UnsetType)
+        each.test_id: each.current_value
+        for each in (*results, *results.skipped)
+        if not isinstance(each.current_value, msgspec.UnsetType)
     }
 
 
@@ -385,11 +385,11 @@ def _part_of(target: str) -> PartName:
 
 def _columns(*portfolios: Portfolio) -> dict[str, list[str]]:
     """The columns of any of the portfolios by kind, in one order."""
-    found = {
+    by_kind = {
         kind: sorted({target for portfolio in portfolios for target in getattr(portfolio, kind)})
         for kind in ("numbers", "names", "flags", "ranks")
     }
-    return found | {"lien": ["lien_type"] if any(one.lien is not None for one in portfolios) else []}
+    return by_kind | {"lien": ["lien_type"] if any(portfolio.lien is not None for portfolio in portfolios) else []}
 
 
 def _column(portfolio: Portfolio, kind: str, target: str) -> NDArray[Any] | None:

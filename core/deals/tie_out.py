@@ -97,7 +97,7 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
             one goes.
     """
     base, rules, asked, ours = _measured(portfolio, definition)
-    rows = [_row(one, ours) for one in asked]
+    rows = [_row(each, ours) for each in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
     explained: dict[int, list[Explanation]] = {at: [] for at in apart}
     for why, other, document, changed in _variants(portfolio, base):
@@ -123,7 +123,7 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
 def compare(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
     """The rows of a tie-out without what explains their differences, which takes many runs."""
     _, _, asked, ours = _measured(portfolio, definition)
-    return [_row(one, ours) for one in asked]
+    return [_row(each, ours) for each in asked]
 
 
 def _measured(
@@ -141,13 +141,13 @@ def _run(
 ) -> dict[str, TestResult | Skipped | str]:
     """Test id -> the result, or why there is none, of just the tests that are asked for and those that they name."""
     own = {test["id"]: test for test in base.get("tests", ())}
-    tests = own | {one.test["id"]: one.test for one in asked if one.test is not None}
+    tests = own | {each.test["id"]: each.test for each in asked if each.test is not None}
     found: dict[str, TestResult | Skipped | str] = {}
     definition, refused = with_tests(base, rules, tests)
     found |= refused
     if tests:
         results = run_suite(portfolio, "deal", definition=definition)
-        found |= {one.test_id: one for one in results.skipped} | {result.test_id: result for result in results}
+        found |= {each.test_id: each for each in results.skipped} | {result.test_id: result for result in results}
     return found
 
 
@@ -198,7 +198,7 @@ def _figures(result: TestResult | Skipped | str) -> tuple[float | None, float | 
     """A test's figure and the ends between which masked ratings leave it."""
     if isinstance(result, str):
         return None, None, None
-    value, low, high = (None if one is UNSET else one for one in (result.current_value, result.low, result.high))
+    value, low, high = (None if each is UNSET else each for each in (result.current_value, result.low, result.high))
     return value, low, high
 
 
@@ -238,8 +238,8 @@ def _with_cash(asked: FigureTest) -> FigureTest:
 def _told(test: dict[str, Any]) -> str:
     """What a test measures in words: "ccc, agency b"."""
     what = test.get("measure") or test.get("share") or test.get("value")
-    said = {name: test[name] for name in PARAMETERS if name in test}
-    words = {name: " and ".join(one) if isinstance(one, list) else one for name, one in said.items()}
+    by_name = {name: test[name] for name in PARAMETERS if name in test}
+    words = {name: " and ".join(each) if isinstance(each, list) else each for name, each in by_name.items()}
     return ", ".join([str(what), *(f"{name} {word}" for name, word in words.items())])
 
 

@@ -22,7 +22,7 @@ def limits_read(test: DealTest, definition: Definition) -> set[str]:
     """The tests whose limits a test reads: of the spread, for the excess of the spread in the coupon."""
     if test.measure != "wac" or definition.conventions.excess_spread == "none":
         return set()
-    return {one.id for one in definition.tests if one.measure == "was"}
+    return {each.id for each in definition.tests if each.measure == "was"}
 
 
 def check_amounts(definition: Definition, faults: Faults) -> None:

@@ -293,7 +293,7 @@ def _check_classes(definition: Definition, faults: Faults) -> None:
 
 
 def _class_is(name: str, names: list[str]) -> bool:
-    return name in names or any(name in one.split("/") for one in names)
+    return name in names or any(name in each.split("/") for each in names)
 
 
 def _names_class(name: str, definition: Definition) -> bool:
@@ -409,10 +409,10 @@ def _check_figure(test: DealTest, place: str, definition: Definition, faults: Fa
         if name not in takes and _has(test, name):
             faults.append((f"{place}.{name}", f"is nothing that {test.measure or names[0]} takes"))
     if test.measure in ("oc", "ic") and test.class_ is not None and not _names_class(test.class_, definition):
-        told = (
+        text = (
             f"is no class: a letter such as C or D-1, or one of {', '.join(each.name for each in definition.classes)}"
         )
-        faults.append((f"{place}.class", told))
+        faults.append((f"{place}.class", text))
     _check_loans(test, place, definition, faults)
 
 

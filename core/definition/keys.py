@@ -207,13 +207,13 @@ class Listed:
         if not self.least <= len(given) <= self.most:
             faults.append((place, f"has {len(given)} elements; it takes {self.least} to {self.most}"))
             return None
-        values = tuple(self.kind.read(one, f"{place}[{at}]", faults) for at, one in enumerate(given))
+        values = tuple(self.kind.read(each, f"{place}[{at}]", faults) for at, each in enumerate(given))
         if self.is_set and len(set(values)) < len(values):
             faults.append((place, "names one thing twice"))
         return values
 
     def write(self, value: Sequence[Any]) -> Any:
-        return [self.kind.write(one) for one in value]
+        return [self.kind.write(each) for each in value]
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class Named:
         return tuple((key, self.kind.read(given[key], f"{place}.{key}", faults)) for key in self.keys if key in given)
 
     def write(self, value: Sequence[tuple[str, Any]]) -> Any:
-        return {key: self.kind.write(one) for key, one in value}
+        return {key: self.kind.write(each) for key, each in value}
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ class Mapped:
         return tuple(found.items())
 
     def write(self, value: Sequence[tuple[str, Any]]) -> Any:
-        return {key: self.kind.write(one) for key, one in value}
+        return {key: self.kind.write(each) for key, each in value}
 
 
 def key(kind: Kind, meaning: str, default: Any = MISSING) -> Any:
@@ -338,10 +338,10 @@ def write_table(value: Any) -> dict[str, Any]:
     """The table of a class, without what has its default."""
     written: dict[str, Any] = {}
     for row in rows_of(value):
-        one = getattr(value, row.name)
-        if one == row.default or one is None:
+        each = getattr(value, row.name)
+        if each == row.default or each is None:
             continue
-        told = row.metadata["kind"].write(one)
+        told = row.metadata["kind"].write(each)
         if told != {}:
             written[row.name.rstrip("_")] = told
     return written

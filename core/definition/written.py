@@ -76,8 +76,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _block(block: Block) -> list[str]:
@@ -128,7 +128,7 @@ def _value(value: Any) -> str:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(name)} = {_value(each)}" for name, each in value.items()) + "}"
     return "" if value is None else "[" + ", ".join(map(_value, value)) + "]"
 
 

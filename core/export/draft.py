@@ -117,7 +117,7 @@ def page_of(
     height = max((row for row, _ in draft.cells), default=-1) + 1
     rows: list[list[Writable]] = [[None] * len(draft.widths) for _ in range(height)]
     fills: list[tuple[Range, StyleName]] = []
-    for (row, column), cell in sorted(draft.cells.items(), key=lambda one: one[0][::-1]):
+    for (row, column), cell in sorted(draft.cells.items(), key=lambda each: each[0][::-1]):
         rows[row][column] = cell.written
         look = _LOOKS.get(cell.style)
         if look is None:

@@ -264,10 +264,10 @@ def _csv(work: _Work) -> ExportedFile:
             ]
         else:
             written = [*write_csv_zip(stream, book, dialect=dialect)]
-    work.guarded = sum(one.guarded for one in written)
+    work.guarded = sum(each.guarded for each in written)
     if work.guarded:
         work.warnings.append(f"Texts that got an apostrophe, so that no spreadsheet calculates them: {work.guarded:,}.")
-    if replaced := sum(one.replaced for one in written):
+    if replaced := sum(each.replaced for each in written):
         work.warnings.append(f"Characters that {options.csv_encoding} lacks, each a question mark: {replaced:,}.")
     return work.file(name, ending, media_type)
 

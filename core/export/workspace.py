@@ -273,7 +273,7 @@ def _labels(loans: LoanColumns, field: str) -> list[str]:
     column, par = sheet.columns[loans.columns[field]], sheet.columns[loans.columns["par_value"]]
     if column is None or par is None:
         return []
-    texts, amounts = (one.span(loans.first_row, loans.last_row + 1) for one in (column, par))
+    texts, amounts = (each.span(loans.first_row, loans.last_row + 1) for each in (column, par))
     told = texts.kinds == Kind.TEXT
     counted = np.where((amounts.kinds == Kind.NUMBER), amounts.numbers, 0.0)
     codes, place = np.unique(texts.codes[told], return_inverse=True)
@@ -284,10 +284,10 @@ def _labels(loans: LoanColumns, field: str) -> list[str]:
         if len(text) <= LABEL_LENGTH_MAX and not _NO_CONDITION.search(text):
             known = by_name.get(text.casefold(), (0.0, text))
             by_name[text.casefold()] = (known[0] + amount, known[1])
-    found = sorted(by_name.values(), key=lambda one: (-one[0], one[1]))
+    found = sorted(by_name.values(), key=lambda each: (-each[0], each[1]))
     if field.startswith("rating"):
         best = found[:RATINGS_MAX]
-        return [text for _, text in sorted(best, key=lambda one: (rank(one[1]) or 99, one[1]))]
+        return [text for _, text in sorted(best, key=lambda each: (rank(each[1]) or 99, each[1]))]
     return [text for _, text in found[:LABELS_MAX]]
 
 

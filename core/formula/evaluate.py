@@ -135,10 +135,10 @@ def evaluate_batch(
     found: list[Evaluation | FormulaError | None] = [None] * len(texts)
     for program, places, rows, columns in _filled(texts):
         group = [texts[place] for place in places]
-        for place, one in zip(
+        for place, each in zip(
             places, program.evaluate_filled(group, rows, columns, environment, **options), strict=True
         ):
-            found[place] = one
+            found[place] = each
     return [
         _one(text, environment, options) if already is None else already
         for text, already in zip(texts, found, strict=True)

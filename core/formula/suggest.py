@@ -196,8 +196,8 @@ def _shortened(name: str, edits: int) -> set[str]:
 def _common(first: str, second: str) -> int:
     """Letters that two names begin with alike."""
     count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
+    for each, other in zip(first, second, strict=False):
+        if each != other:
             break
         count += 1
     return count
@@ -207,11 +207,11 @@ def _distance(first: str, second: str) -> int:
     """Edits between two names (optimal string alignment)."""
     before: list[int] = []
     line = list(range(len(second) + 1))
-    for i, one in enumerate(first, 1):
+    for i, each in enumerate(first, 1):
         earlier, before, line = before, line, [i]
         for j, other in enumerate(second, 1):
-            cost = min(before[j] + 1, line[j - 1] + 1, before[j - 1] + (one != other))
-            if i > 1 and j > 1 and one == second[j - 2] and other == first[i - 2]:
+            cost = min(before[j] + 1, line[j - 1] + 1, before[j - 1] + (each != other))
+            if i > 1 and j > 1 and each == second[j - 2] and other == first[i - 2]:
                 cost = min(cost, earlier[j - 2] + 1)
             line.append(cost)
     return line[-1]

@@ -95,7 +95,7 @@ def left_out(count: int, what: str) -> str:
 
 def bar(value: float, limit: float, direction: Any, status: Status) -> Markup:
     """A figure against its limit, drawn; nothing where one of them cannot be."""
-    if not all(isfinite(one) and abs(one) <= 1e15 for one in (value, limit)):
+    if not all(isfinite(each) and abs(each) <= 1e15 for each in (value, limit)):
         return Markup("")
     drawn = bullet(Against(value, limit, direction, status), f"{value:,.2f} against {direction} {limit:,.2f}: {status}")
     return Markup(f'<span style="background:{PAPER}">{drawn.svg}</span>')

@@ -166,7 +166,7 @@ class GeneratedReport:
             "interest_collected": self.interest_collected,
             "loans": [_members(loan) for loan in self.loans],
             "notes": [_members(note) for note in self.notes],
-            "published": [_members(one) for one in self.published],
+            "published": [_members(each) for each in self.published],
         }
         Path(path).write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
 
@@ -546,8 +546,8 @@ class _Pages:
     def tests(self) -> Page:
         rows: list[Row] = [("Test Description", "Threshold", "Current", "Result")]
         rows += [
-            (one.name, f"{one.trigger:.2f}%", f"{one.value:.2f}%", "Passed" if one.passed else "Failed")
-            for one in self.said["published"]
+            (each.name, f"{each.trigger:.2f}%", f"{each.value:.2f}%", "Passed" if each.passed else "Failed")
+            for each in self.said["published"]
         ]
         return self.titled("Test Summary", rows)
 
@@ -588,8 +588,8 @@ class _Sheet(_Pages):
                 ]
             rows.append(self.line(loan))
             if at + 1 == len(loans) or loans[at + 1].industry != loan.industry:
-                same = [one for one in loans if one.industry == loan.industry]
-                rows.append((len(same), f"Total {loan.industry}", None, None, sum(one.par_value for one in same)))
+                same = [each for each in loans if each.industry == loan.industry]
+                rows.append((len(same), f"Total {loan.industry}", None, None, sum(each.par_value for each in same)))
         total: Row = (len(loans), "Total", None, None, sum(loan.par_value for loan in loans))
         return [*rows, total, (), ("Prepared for the noteholders",)]
 
@@ -742,8 +742,8 @@ class _Flat:
             "Test_Results",
             "Test_Name,Trigger,Current_Value,Status",
             [
-                (one.name, self.number(one.trigger, 2) + "%", self.number(one.value, 2) + "%",
-                 "Passed" if one.passed else "Failed")
-                for one in self.said["published"]
+                (each.name, self.number(each.trigger, 2) + "%", self.number(each.value, 2) + "%",
+                 "Passed" if each.passed else "Failed")
+                for each in self.said["published"]
             ],
         )  # fmt: skip

@@ -72,12 +72,12 @@ class Sheet:
     @property
     def header(self) -> list[Sequence[Writable]]:
         """The header's rows."""
-        return [[line or None for line in lines] for lines in zip(*(one.header for one in self.printed), strict=True)]
+        return [[line or None for line in lines] for lines in zip(*(each.header for each in self.printed), strict=True)]
 
     @property
     def number_formats(self) -> list[str | None]:
         """The number format of each column."""
-        return [one.number_format for one in self.printed]
+        return [each.number_format for each in self.printed]
 
     @property
     def row_count(self) -> int:
@@ -101,7 +101,7 @@ class Sheet:
         for start in range(0, len(self.lines), _CHUNK):
             cut = slice(start, start + _CHUNK)
             part = Lines(self.lines.row[cut], self.lines.par[cut], start)
-            yield from zip(*(one.cells(self.columns, part, self.chance) for one in self.printed), strict=True)
+            yield from zip(*(each.cells(self.columns, part, self.chance) for each in self.printed), strict=True)
 
 
 @dataclass(frozen=True, slots=True)

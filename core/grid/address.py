@@ -147,20 +147,20 @@ def named_in(text: str) -> Iterator[Named]:
     """The areas and words of a formula, from the left; a range by its two ends, of whatever they are made."""
     sheet, found, is_range = "", None, False
     for match in _WORD.finditer(text):
-        one = _area(match, sheet)
-        if one is not None and is_range and found is not None:
-            found = _hull(found, one)
+        each = _area(match, sheet)
+        if each is not None and is_range and found is not None:
+            found = _hull(found, each)
         elif match[0] == ":" and found is not None:
             is_range = True
             continue
         else:
             if found is not None:
                 yield found
-            found = one
+            found = each
         is_range = False
         quoted = match[0][1:-2].replace("''", "'") if match[0].startswith("'") else match[0][:-1]
         sheet = quoted if match[0].endswith("!") else ""
-        if one is None and not sheet and (match[0][0].isalpha() or match[0][0] in "_\\["):
+        if each is None and not sheet and (match[0][0].isalpha() or match[0][0] in "_\\["):
             yield Named(sheet, match[0])
     if found is not None:
         yield found

@@ -62,7 +62,9 @@ def frame_of(sheet: Sheet, header: int | None) -> Frame:
             mixed.append(name)
     told = {"error_cells": errors, "cells_without_date": undated, "columns_of_several_kinds": mixed}
     _warn(sheet.name, errors, undated)
-    attrs: dict[str, Any] = {"sheet": sheet.name, "header_row": header} | {key: one for key, one in told.items() if one}
+    attrs: dict[str, Any] = {"sheet": sheet.name, "header_row": header} | {
+        key: each for key, each in told.items() if each
+    }
     return Frame(columns, height, attrs)
 
 

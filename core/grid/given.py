@@ -50,8 +50,8 @@ def _cells(values: NDArray[Any], texts: list[str | None]) -> _Cells:
                 kinds[at], places[at] = Kind.TEXT, len(texts)
                 texts.append(value)
             elif value is not None:
-                one = np.array([value], None if isinstance(value, bool | float) else "datetime64[us]")
-                kinds[at : at + 1], numbers[at : at + 1], _, _ = _cells(one, texts)
+                each = np.array([value], None if isinstance(value, bool | float) else "datetime64[us]")
+                kinds[at : at + 1], numbers[at : at + 1], _, _ = _cells(each, texts)
         return kinds, numbers, places, 1
     if form == "M":
         blank = np.isnat(values)

@@ -33,24 +33,24 @@ def _tightest(studies: Sequence[Study]) -> Iterator[Finding]:
             thinnest.append((min(tests, key=_nearest), study))
     if len(thinnest) < 2:
         return
-    thinnest.sort(key=lambda one: _nearest(one[0]))
+    thinnest.sort(key=lambda each: _nearest(each[0]))
     draft = Draft(studies[0], "tightest")
     told = []
-    for at, (one, study) in enumerate(thinnest[:NAMED]):
+    for at, (each, study) in enumerate(thinnest[:NAMED]):
         own = Draft(study, "tightest")
-        own.test("value", one.test_id)
-        own.test("limit", one.test_id, "limit")
-        draft.tests.append(one.test_id)
-        draft.say(f"test_{at}", one.test_name)
+        own.test("value", each.test_id)
+        own.test("limit", each.test_id, "limit")
+        draft.tests.append(each.test_id)
+        draft.say(f"test_{at}", each.test_name)
         draft.say(f"deal_{at}", study.subject.name)
         text = f"{{deal_{at}}}: {{test_{at}}} {{value_{at}}} against {{limit_{at}}}"
-        if clause := doubted(own, one):
+        if clause := doubted(own, each):
             text += f", doubtful: {clause.replace('{printed}', f'{{printed_{at}}}')}"
         for part, figure in own.figures.items():
             _take(draft, f"{part}_{at}", figure, study)
         told.append(text)
-    fails = sum(any(one.status == "fail" and not one.doubtful for one in study.results) for study in studies)
-    surely = " beyond doubt" if any(one.doubtful for study in studies for one in study.results) else ""
+    fails = sum(any(result.status == "fail" and not result.doubtful for result in study.results) for study in studies)
+    surely = " beyond doubt" if any(result.doubtful for study in studies for result in study.results) else ""
     draft.given("deals", len(studies), "count", "portfolios looked at", noun="portfolio")
     draft.given("failing", fails, "count", "portfolios with a failing test", noun="portfolio")
     yield draft.finding(

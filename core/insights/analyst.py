@@ -87,7 +87,7 @@ def analyse(
 def _labelled(insight: Insight, labels: Mapping[str, str]) -> Insight:
     """An insight with labels in the place of names."""
     texts = {name: labelled(getattr(insight, name), labels) for name in ("title", "summary", "methodology")}
-    lists = {name: [labelled(one, labels) for one in getattr(insight, name)] for name in ("names", "remarks")}
+    lists = {name: [labelled(each, labels) for each in getattr(insight, name)] for name in ("names", "remarks")}
     return replace(insight, **texts, **lists)
 
 
@@ -112,8 +112,8 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
     summary = " ".join(part.format_map(words) for part in (finding.headline, finding.more.get(stakeholder, "")) if part)
     rests = [rest for study in studies for rest in rests_on(study, finding)]
     names = [*dict.fromkeys(finding.names.values())]
-    told = [*(one.message for one in rests), *_doubts(finding, studies)]
-    cares = [*dict.fromkeys(WARNING_CODES[one.code] for one in rests if one.code not in EVERYWHERE)]
+    told = [*(rest.message for rest in rests), *_doubts(finding, studies)]
+    cares = [*dict.fromkeys(WARNING_CODES[rest.code] for rest in rests if rest.code not in EVERYWHERE)]
     if cares:
         summary += f" Read with care: {'; '.join(cares)}."
     return Insight(
@@ -135,7 +135,7 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
                  if field in subject.portfolio.source_cells} if len(studies) == 1 else {},
         as_of=subject.day if len(studies) == 1 else None,
         remarks=[
-            *dict.fromkeys(plain(one, REMARK_CHARACTERS) for one in (*subject.remarks, *finding.remarks, *told))
+            *dict.fromkeys(plain(each, REMARK_CHARACTERS) for each in (*subject.remarks, *finding.remarks, *told))
         ],
     )  # fmt: skip
 
@@ -144,8 +144,8 @@ def _doubts(finding: Finding, studies: Sequence[Study]) -> Iterator[str]:
     """Why the figures of a finding's tests may be wrong."""
     for study in studies:
         for test_id in finding.tests:
-            if (one := study.by_id.get(test_id)) is not None:
-                yield from (f"{one.test_name}: {doubt.message}" for doubt in one.doubt)
+            if (each := study.by_id.get(test_id)) is not None:
+                yield from (f"{each.test_name}: {doubt.message}" for doubt in each.doubt)
 
 
 def _empty(subject: Subject) -> Insight:

@@ -86,10 +86,10 @@ class Columns:
 
     def chosen(self, where: Sequence[Condition] = (), loans: str = "performing") -> Mask:
         """The loans that have a par and meet every condition."""
-        found = self._loans[loans]
+        loan = self._loans[loans]
         for condition in where:
-            found = found & self._meets(condition)
-        return found
+            loan = loan & self._meets(condition)
+        return loan
 
     def _meets(self, condition: Condition) -> Mask:
         if condition.is_ == "only_here":

@@ -107,10 +107,10 @@ def ratings(study: Study) -> Iterator[Finding]:
     draft.loans(
         "unrated", "share", "percent", Condition("worst_rating", "blank"), of="par", name="share without a rating"
     )
-    one = study.first("warf")
+    each = study.first("warf")
     factor = ""
-    if one is not None and draft.test("factor", one.test_id) is not None:
-        draft.say("factor_name", one.test_name)
+    if each is not None and draft.test("factor", each.test_id) is not None:
+        draft.say("factor_name", each.test_name)
         factor = "{factor_name} is {factor}."
     unrated = " {unrated} has no rating." if draft["unrated"] >= 0.01 else ""
     yield draft.finding(
@@ -172,18 +172,18 @@ def tail(study: Study) -> Iterator[Finding]:
                 rows = columns.largest(columns.chosen(low))
                 cheapest = sorted(map(int, rows), key=lambda row: float(columns.numbers("spread")[row]))
                 draft.list(cheapest)
-                one = study.first("was")
-                held = ""
-                if one is not None and one.threshold_type == "min":
-                    draft.test("was", one.test_id)
-                    draft.test("was_limit", one.test_id, "limit")
-                    held = " The tested spread is {was} against a minimum of {was_limit}."
+                each = study.first("was")
+                text = ""
+                if each is not None and each.threshold_type == "min":
+                    draft.test("was", each.test_id)
+                    draft.test("was_limit", each.test_id, "limit")
+                    text = " The tested spread is {was} against a minimum of {was_limit}."
                 yield draft.finding(
                     "portfolio_composition", "background", "{share} of performing par pays less than {line}",
                     "{count} with {par} pay less than {line}, {low} on average, against {average} for the pool.",
                     weight=draft["share"], operations=f"The lowest: "
                         f"{draft.each('low', cheapest[:NAMED], column='spread')}.",
-                    analyst=f"Selling them first raises the spread test most.{held}", finance=held.strip(),
+                    analyst=f"Selling them first raises the spread test most.{text}", finance=text.strip(),
                     coverage_pct=study.covered("spread"),
                     methodology="Performing floating-rate loans with a spread 75 bps or more below the pool's "
                         "average, the line "
@@ -235,11 +235,11 @@ def maturities(study: Study) -> Iterator[Finding]:
         draft.loans("share", "share", "percent", where, of="par")
         draft.loans("par", "sum", "amount", where)
         draft.loans("count", "count", "count", where)
-        one = study.first("wal")
+        each = study.first("wal")
         life = ""
-        if one is not None:
-            draft.test("life", one.test_id)
-            draft.test("limit", one.test_id, "limit")
+        if each is not None:
+            draft.test("life", each.test_id)
+            draft.test("limit", each.test_id, "limit")
             life = " The weighted average life is {life} against at most {limit}."
         named = draft.largest("loan", columns.chosen([where]))
         yield draft.finding(

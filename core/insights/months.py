@@ -51,7 +51,7 @@ def moved(study: Study) -> Iterator[Finding]:
     if previous is None or before is None or not before:
         return
     chosen = _most_moved(study)
-    ids = [one.test_id for one in chosen]
+    ids = [each.test_id for each in chosen]
     found: dict[str, Movement] = {}
     if ids and max(previous.portfolio.row_count, study.subject.portfolio.row_count) <= ROWS_MAX:
         run = partial(study.subject.run, test_ids=ids)
@@ -62,10 +62,10 @@ def moved(study: Study) -> Iterator[Finding]:
             definition=study.subject.definition,
             loans_tried=LOANS_TRIED,
         )
-        found = {one.test_id: one for one in told}
-    then = {one.test_id: one for one in before}
-    for one in chosen:
-        yield _move(study, one, then[one.test_id], found.get(one.test_id))
+        found = {each.test_id: each for each in told}
+    then = {each.test_id: each for each in before}
+    for each in chosen:
+        yield _move(study, each, then[each.test_id], found.get(each.test_id))
 
 
 def _most_moved(study: Study) -> list[TestResult]:
@@ -79,9 +79,11 @@ def _most_moved(study: Study) -> list[TestResult]:
         if result.test_id in before and result.threshold_value
     }
     changed = {
-        one.test_id for one in study.before if one.test_id in moves and one.status != study.by_id[one.test_id].status
+        each.test_id
+        for each in study.before
+        if each.test_id in moves and each.status != study.by_id[each.test_id].status
     }
-    tests = [one for one in study.results if abs(moves.get(one.test_id, 0.0)) >= MOVED_PCT]
+    tests = [result for result in study.results if abs(moves.get(result.test_id, 0.0)) >= MOVED_PCT]
     tests.sort(key=lambda test: (test.test_id not in changed, -abs(moves[test.test_id])))
     return tests[:MOVED_SHOWN]
 
@@ -217,7 +219,7 @@ def migration(study: Study) -> Iterator[Finding]:
     since = draft.since()
     falls = study.columns.chosen(down, "all")
     named = draft.largest("fallen", fell if fell.any() else falls) if falls.any() else ""
-    told = f"The largest that fell{' into CCC' if fell.any() else ''}: {named}." if named else ""
+    text = f"The largest that fell{' into CCC' if fell.any() else ''}: {named}." if named else ""
     more_down = draft["down_par"] > draft["up_par"]
     is_notable = fell.any() or draft["down_par"] > 0.02 * max(study.pool.par, 1.0)
     yield draft.finding(
@@ -226,8 +228,8 @@ def migration(study: Study) -> Iterator[Finding]:
         f"Since {since}, {{agency}} has {{down_count}} with {{down_par}} at a lower rating and {{up_count}} with "
         f"{{up_par}} "
         "at a higher one" + (": more par fell than rose." if more_down else "."),
-        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100, executive=told, operations=told, analyst=told,
-        finance=told, coverage_pct=study.covered(rating),
+        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100, executive=text, operations=text, analyst=text,
+        finance=text, coverage_pct=study.covered(rating),
         methodology="The rating of each loan that is in both months, by the first agency that rates loans of both.",
     )  # fmt: skip
 
@@ -288,7 +290,7 @@ def drift(study: Study) -> Iterator[Finding]:
         then = {name: par / earlier.pool.denominator for name, par in earlier.by_name(column)}
         if not now:
             continue
-        name, gain = max(((name, share - then.get(name, 0.0)) for name, share in now.items()), key=lambda one: one[1])
+        name, gain = max(((name, share - then.get(name, 0.0)) for name, share in now.items()), key=lambda each: each[1])
         if gain * 100 < 0.1:
             continue
         draft = study.draft(f"drift:{column}")
@@ -300,7 +302,7 @@ def drift(study: Study) -> Iterator[Finding]:
         draft.combined("change", "difference", "points", "now", "before", sign=True)
         draft.loans("par", "sum", "amount", where)
         draft.list(rows)
-        place = [one for one, _ in study.columns.by_name(column)].index(name) + 1
+        place = [each for each, _ in study.columns.by_name(column)].index(name) + 1
         draft.given("place", place, "number", f"rank by par of the {word}")
         since = draft.since()
         yield draft.finding(

@@ -44,12 +44,12 @@ def skipped(study: Study) -> Iterator[Finding]:
     draft.put("count", len(left), "count", Recipe(operation="tests", part="skipped"))
     draft.put("all", len(left) + len(study.results), "count", Recipe(operation="tests", part="total"), noun="test")
     told = []
-    for at, one in enumerate(left[:NAMED]):
-        draft.say(f"test_{at}", one.test_name)
-        draft.names[f"reason_{at}"] = plain(one.reason.removeprefix("Skipped: "), 160)
-        draft.tests.append(one.test_id)
+    for at, each in enumerate(left[:NAMED]):
+        draft.say(f"test_{at}", each.test_name)
+        draft.names[f"reason_{at}"] = plain(each.reason.removeprefix("Skipped: "), 160)
+        draft.tests.append(each.test_id)
         told.append(f"{{test_{at}}} ({{reason_{at}}})")
-    draft.tests += [one.test_id for one in left[NAMED:]]
+    draft.tests += [each.test_id for each in left[NAMED:]]
     more = "" if len(left) <= NAMED else " and others"
     yield draft.finding(
         "data_quality", "notable" if len(left) > len(study.results) / 4 else "context",
@@ -77,12 +77,12 @@ def gaps(study: Study) -> Iterator[Finding]:
     if not absent and not blank:
         return
     blank.sort(reverse=True)
-    told = [f"no {words} for {{{name}_count}} ({{{name}_share}} of performing par)" for _, name, words in blank]
+    texts = [f"no {words} for {{{name}_count}} ({{{name}_share}} of performing par)" for _, name, words in blank]
     parts = []
     if absent:
         parts.append(f"The file has no column of {listed(absent)}.")
-    if told:
-        parts.append(f"Blank are: {'; '.join(told[:NAMED])}.")
+    if texts:
+        parts.append(f"Blank are: {'; '.join(texts[:NAMED])}.")
     if blank:
         rows = columns.largest(columns.chosen(_blanks(study, blank[0][1])))
         draft.list(rows)
@@ -110,8 +110,8 @@ def warned(study: Study) -> Iterator[Finding]:
     draft = study.draft("warned")
     draft.given("count", len(warnings), "count", "warnings of the newest run", noun="remark")
     told = []
-    for at, code in enumerate(dict.fromkeys(one.code for one in warnings)):
-        rows = sum(one.rows or 0 for one in warnings if one.code == code)
+    for at, code in enumerate(dict.fromkeys(warning.code for warning in warnings)):
+        rows = sum(warning.rows or 0 for warning in warnings if warning.code == code)
         draft.names[f"kind_{at}"] = WARNING_CODES.get(code, code)
         if rows:
             draft.given(f"rows_{at}", rows, "count", f"warnings of the newest run: {code}", noun="row")
@@ -121,7 +121,7 @@ def warned(study: Study) -> Iterator[Finding]:
         f"The newest run carries {{count}}: {'; '.join(told)}.",
         weight=len(warnings), operations="Each stands in full among the remarks, with the place in the file.",
         analyst="Each stands in full among the remarks, with the place in the file.",
-        remarks=[one.message for one in warnings], methodology="Warnings of the newest run, by kind.",
+        remarks=[warning.message for warning in warnings], methodology="Warnings of the newest run, by kind.",
     )  # fmt: skip
 
 
@@ -130,20 +130,20 @@ def differs(study: Study) -> Iterator[Finding]:
     apart = [result for result in study.results if result.published is not None and result.published.agrees is False]
     if not apart:
         return
-    apart.sort(key=lambda one: not is_contradicted(one))
+    apart.sort(key=lambda each: not is_contradicted(each))
     draft = study.draft("differs")
     draft.given("count", len(apart), "count", "tests whose printed figure is another", noun="test")
     told = []
-    for at, one in enumerate(apart):
-        printed = one.published
+    for at, each in enumerate(apart):
+        printed = each.published
         if printed is None or printed.value is None:
             continue
-        draft.say(f"test_{at}", one.test_name)
-        draft.test(f"ours_{at}", one.test_id)
-        draft.given(f"theirs_{at}", printed.value, study.unit(one), printed.place,
-                    name=f"figure that the file prints for {plain(one.test_name)}")  # fmt: skip
+        draft.say(f"test_{at}", each.test_name)
+        draft.test(f"ours_{at}", each.test_id)
+        draft.given(f"theirs_{at}", printed.value, study.unit(each), printed.place,
+                    name=f"figure that the file prints for {plain(each.test_name)}")  # fmt: skip
         status = (
-            f", which it calls {'passed' if printed.status == 'pass' else 'failed'}" if is_contradicted(one) else ""
+            f", which it calls {'passed' if printed.status == 'pass' else 'failed'}" if is_contradicted(each) else ""
         )
         told.append(f"{{test_{at}}} {{theirs_{at}}}{status} (here {{ours_{at}}})")
     yield draft.finding(
@@ -237,18 +237,18 @@ def breaks(study: Study) -> Iterator[Finding]:
         if count := found.by_severity.get(severity, 0):
             draft.given(severity, count, "count", f"{place}: by severity", name=f"discrepancies: {severity}")
             kinds.append(f"{{{severity}}} {severity}")
-    fields = sorted(found.by_field.items(), key=lambda one: (-one[1], one[0]))[:NAMED]
+    fields = sorted(found.by_field.items(), key=lambda each: (-each[1], each[0]))[:NAMED]
     told = []
     for at, (name, count) in enumerate(fields):
         draft.say(f"field_{at}", spaced(name))
         draft.given(f"field_count_{at}", count, "count", f"{place}: by field", name=f"discrepancies of {plain(name)}")
         told.append(f"{{field_{at}}} ({{field_count_{at}}})")
     worst = []
-    for at, one in enumerate(found.largest[:NAMED]):
-        draft.say(f"break_{at}", one.borrower_name or one.identifier)
-        draft.say(f"break_field_{at}", spaced(one.field_name))
-        draft.say(f"trustee_{at}", one.trustee_value or "nothing")
-        draft.say(f"ours_{at}", one.internal_value or "nothing")
+    for at, each in enumerate(found.largest[:NAMED]):
+        draft.say(f"break_{at}", each.borrower_name or each.identifier)
+        draft.say(f"break_field_{at}", spaced(each.field_name))
+        draft.say(f"trustee_{at}", each.trustee_value or "nothing")
+        draft.say(f"ours_{at}", each.internal_value or "nothing")
         worst.append(f"{{break_{at}}}, {{break_field_{at}}}: the trustee has {{trustee_{at}}}, we have {{ours_{at}}}")
     critical = found.by_severity.get("critical", 0)
     if not still:

@@ -131,7 +131,7 @@ class Study:
     def first(self, *measures: str) -> TestResult | None:
         """The test with the least cushion of those that measure one of these."""
         results = [result for result in self.results if self.measure(result.test_id) in measures]
-        return min(results, key=lambda one: (one.cushion_pct is None, one.cushion_pct or 0.0), default=None)
+        return min(results, key=lambda result: (result.cushion_pct is None, result.cushion_pct or 0.0), default=None)
 
     def after(self, change: Change) -> Results:
         """The tests after a change.
@@ -242,7 +242,7 @@ class Draft:
         columns = self.study.columns if book == "newest" else self.study.earlier
         assert columns is not None
         value = columns.figure(recipe)
-        self.columns += [one.column for one in where] + ([column] if column else ["par_value"])
+        self.columns += [item.column for item in where] + ([column] if column else ["par_value"])
         return None if value is None else self.put(key, value, unit, recipe, noun=noun, **shown)
 
     def test(
@@ -252,7 +252,7 @@ class Draft:
         """A part of a test's result; None, and none put, where the run has no figure for it."""
         study = self.study
         results = study.after(change) if change else study.results if book == "newest" else study.before
-        result = next((one for one in results or () if one.test_id == test_id), None)
+        result = next((item for item in results or () if item.test_id == test_id), None)
         if result is None or results is None:
             return None
         own = study.by_id.get(test_id, result)
@@ -288,14 +288,14 @@ class Draft:
         times: float = 1.0, sign: bool = False, noun: str = "", decimals: int | None = None, name: str = "",
     ) -> float:  # fmt: skip
         """A figure made of others of this finding."""
-        values = [self[one] for one in keys]
+        values = [self[item] for item in keys]
         if operation == "quotient" and not values[1]:
             raise NotKnown(key)
         if operation == "total":
             value = sum(values)
         else:
             value = values[0] - values[1] if operation == "difference" else values[0] / values[1]
-        recipe = Recipe(operation=operation, figures=[self.figures[one].name for one in keys], times=times)
+        recipe = Recipe(operation=operation, figures=[self.figures[item].name for item in keys], times=times)
         return self.put(key, value * times, unit, recipe, sign=sign, noun=noun, decimals=decimals, name=name)
 
     def given(self, key: str, value: float | date, unit: Unit, place: str, **shown: Any) -> float:

@@ -67,7 +67,7 @@ def _by_settings(choice: NamedChoice, portfolio: Portfolio, definition: Definiti
     """The options that a definition may say: the one that it says, then those for which the loans have columns."""
     said = setting_of(definition, choice) or choice.options[0].name
     needs = _NEEDS.get(choice.name)
-    for option in sorted(choice.options, key=lambda one: one.name != said):
+    for option in sorted(choice.options, key=lambda each: each.name != said):
         if option.name == said or ((option.sets or option is choice.options[0]) and (
             needs is None or needs(portfolio, option.name)
         )):  # fmt: skip
@@ -127,7 +127,7 @@ def _cash(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> 
     # Of an overdraft, none and the positive part are the same.
     without = "positive" if known < 0 else "none"
     every = choice.option("all").sets
-    others = [one for one in ("all", without) if one != said] if known else []
+    others = [each for each in ("all", without) if each != said] if known else []
     for name in others:
         yield Candidate(choice.name, name, choice.option(name).words, choice.option(name).sets)
     taken = {round(known, 2), 0.0}
@@ -197,8 +197,8 @@ def _families(choice: NamedChoice, portfolio: Portfolio, definition: Definition)
     if is_by_page:
         yield Candidate(choice.name, "names", choice.option("names").words, choice.option("names").sets, obligor=True)
         return
-    other = "affiliates" if said == "names" else "names"
-    yield Candidate(choice.name, other, choice.option(other).words, choice.option(other).sets)
+    other_text = "affiliates" if said == "names" else "names"
+    yield Candidate(choice.name, other_text, choice.option(other_text).words, choice.option(other_text).sets)
 
 
 def _interest(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
@@ -221,10 +221,10 @@ _SPECIAL: Final[Mapping[str, Callable[[NamedChoice, Portfolio, Definition], Iter
 
 def portfolio_under(portfolio: Portfolio, used: Mapping[str, Candidate]) -> Portfolio:
     """The loans as some readings have them."""
-    deal = {name: value for one in used.values() for name, value in one.deal}
+    deal = {name: value for each in used.values() for name, value in each.deal}
     if deal:
         portfolio = replace(portfolio, deal=replace(portfolio.deal, **deal))
-    if any(one.obligor for one in used.values()):
+    if any(each.obligor for each in used.values()):
         portfolio = replace(portfolio, names={**portfolio.names, "obligor": _by_names(portfolio)})
     return portfolio
 

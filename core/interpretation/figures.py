@@ -51,7 +51,7 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
     for match in pairs.found:
         if not _is_of_every_agency(match.published, own_test(base, match.test.test_id)):
             matched.setdefault(id(match.published), match.test.test_id)
-    left = {id(one.published): one for one in pairs.listed if not one.is_measurable}
+    left = {id(each.published): each for each in pairs.listed if not each.is_measurable}
     taken = {test["id"] for test in base.get("tests", ())} | set(matched.values())
     rows = []
     for at, fact in enumerate(figures):
@@ -66,11 +66,13 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
         if isinstance(meaning, NoMeaning):
             rows.append(FigureTest(fact, None, Unmatched(fact, None, meaning.why)))
             continue
-        said = {name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)}
-        test_id = test_id or _new_id(said, taken, at)
+        by_name = {
+            name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)
+        }
+        test_id = test_id or _new_id(by_name, taken, at)
         taken.add(test_id)
         limit = 0.0 if fact.trigger is None else fact.trigger
-        rows.append(FigureTest(fact, {"id": test_id, "name": _name(fact.label), **said, meaning.side: limit}))
+        rows.append(FigureTest(fact, {"id": test_id, "name": _name(fact.label), **by_name, meaning.side: limit}))
     return rows
 
 
@@ -169,7 +171,7 @@ def with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str, 
     if not len(tested) or published is None:
         return base
     name = notes.classes[int(tested[-1])]
-    junior, classes = letter_of(name) or name, [one["name"] for one in base.get("classes", ())]
+    junior, classes = letter_of(name) or name, [each["name"] for each in base.get("classes", ())]
     if classes and not any(junior == note_class or junior in note_class.split("/") for note_class in classes):
         return base  # the definition's own classes do not have it
     return {**base, "reinvestment_oc": {"class": junior, "trigger": published.trigger}}

@@ -203,9 +203,9 @@ def _compared(
     count = 0
     for position in sorted(old.keys() | new.keys()):
         (rows, prints), (present, others) = old.get(position, _NONE), new.get(position, _NONE)
-        _, one, other = np.intersect1d(rows, present, assume_unique=True, return_indices=True)
+        _, each, other = np.intersect1d(rows, present, assume_unique=True, return_indices=True)
         parts = (
-            rows[one[prints[one] != others[other]]],
+            rows[each[prints[each] != others[other]]],
             np.setdiff1d(present, rows, assume_unique=True),
             np.setdiff1d(rows, present, assume_unique=True),
         )

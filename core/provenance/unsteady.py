@@ -202,10 +202,10 @@ class _Runs:
                 known[at, code] = list(seen.of(self.sheets[at], at, forms[at].trees[code]))
             if forms[at].trees[code] is None:
                 continue
-            for one in known[at, code]:
-                ends = [bound if fixed else bound + place for bound, fixed in one.rows for place in (top, bottom)]
-                sides = [bound if fixed else bound + left for bound, fixed in one.columns]
-                for sheet in one.sheets:
+            for each in known[at, code]:
+                ends = [bound if fixed else bound + place for bound, fixed in each.rows for place in (top, bottom)]
+                sides = [bound if fixed else bound + left for bound, fixed in each.columns]
+                for sheet in each.sheets:
                     owners.append(run)
                     found.append((sheet, min(ends), max(ends), min(sides), max(sides)))
         return np.array(owners, np.int64), np.array(found, np.int64).reshape(-1, 5)

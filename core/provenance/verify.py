@@ -228,8 +228,8 @@ class _Look:
             room = max(0, DIFFERENCES_MAX - len(found))
             cells, truncated = differences(self.record.prints, self.record.prints_key, book, changed, limit=room)
             found += cells
-        found += self._shown(book, kept, changed, {(one.sheet, one.cell) for one in found})
-        met = {(one.sheet, one.cell) for one in found}
+        found += self._shown(book, kept, changed, {(each.sheet, each.cell) for each in found})
+        met = {(each.sheet, each.cell) for each in found}
         for item in self.findings.items:
             if item.sheet is not None and (item.sheet, item.cell) not in met:
                 found.append(Difference(item.sheet, item.cell, item.change))
@@ -287,7 +287,7 @@ class _Look:
                 own = list(shown_differences(old, before[sheet.name], sheet, book, limit=DIFFERENCES_MAX))
             if not own and sheet.name not in changed:
                 own = [Difference(sheet.name, None, "display")]
-            found += [one for one in own if (one.sheet, one.cell) not in met]
+            found += [each for each in own if (each.sheet, each.cell) not in met]
         return found
 
 

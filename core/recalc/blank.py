@@ -67,14 +67,14 @@ def note(cells: int, blank: int, stopped: str, result: Recalculation | None) -> 
 
     `stopped` is why the calculation did not come to its end, or empty.
     """
-    said = f"{counted(cells, 'formula')} came without {'a value' if cells == 1 else 'values'}"
+    text = f"{counted(cells, 'formula')} came without {'a value' if cells == 1 else 'values'}"
     if blank == cells:
-        said += " and count as blank" if cells > 1 else " and counts as blank"
+        text += " and count as blank" if cells > 1 else " and counts as blank"
     else:
-        said += ", as programs write them that do not calculate; Cushion calculated them when it read the file"
+        text += ", as programs write them that do not calculate; Cushion calculated them when it read the file"
         if blank:
-            said += f", all but {blank:,}, which count as blank"
-    parts = [said if not stopped else f"{said}: {stopped}"]
+            text += f", all but {blank:,}, which count as blank"
+    parts = [text if not stopped else f"{text}: {stopped}"]
     if result is not None:
         parts += _doubts(result)
     return "; ".join(parts) + "."

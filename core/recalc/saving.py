@@ -57,7 +57,7 @@ def save(
     """
     target = target.resolve()
     _check(origin, target, overwrite=overwrite)
-    known = Known([one.name for one in before], {table.name.casefold() for table in tables}, _folded(before))
+    known = Known([each.name for each in before], {table.name.casefold() for table in tables}, _folded(before))
     changes, formulas_changed = {}, False
     for old, new in zip(before, after, strict=True):
         places = _edited_formulas(old, new, {(row, column) for at, row, column in edited if at == old.index}, known)

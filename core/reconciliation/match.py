@@ -231,9 +231,9 @@ class _Work:
                 continue
             texts = Prints(tape.text.strings()), Prints(book.text.strings())
             found = [
-                (int(theirs[0]), int(ours[0]), is_told(texts[0].strings[one], texts[1].strings[other]))
-                for one, other in pairs(*texts)
-                if len(theirs := left[0][tape.codes == one]) == len(ours := left[1][book.codes == other]) == 1
+                (int(theirs[0]), int(ours[0]), is_told(texts[0].strings[each], texts[1].strings[other]))
+                for each, other in pairs(*texts)
+                if len(theirs := left[0][tape.codes == each]) == len(ours := left[1][book.codes == other]) == 1
             ]
             if found:
                 self.take_prints(stage, found)
@@ -242,7 +242,7 @@ class _Work:
         """Record pairs of rows by prints of one identifier, unless another loan of a side could be meant."""
         sides = self.tape, self.book
         all_prints = [Prints(sorted(_strings(side, stage))) for side in sides]
-        rows = np.array([one[:2] for one in found], np.int32).T
+        rows = np.array([each[:2] for each in found], np.int32).T
         written = [side.texts(stage, np.ascontiguousarray(at)) for side, at in zip(sides, rows, strict=True)]
         alone = [
             all(len(prints.of(text)) == 1 for prints, text in zip(all_prints, crossed, strict=True))

@@ -68,11 +68,11 @@ class Reconciliation:
     issues: Issues
 
     def __repr__(self) -> str:
-        one = self.summary
+        each = self.summary
         return (
-            f"Reconciliation({counted(one.total_loans_compared, 'loan')}: {one.matched:,} matched, "
-            f"{one.unmatched_trustee:,} on the tape only, {one.unmatched_internal:,} in the portfolio only; "
-            f"{counted(one.issues_found, 'issue')}, {counted(len(self.warnings), 'warning')})"
+            f"Reconciliation({counted(each.total_loans_compared, 'loan')}: {each.matched:,} matched, "
+            f"{each.unmatched_trustee:,} on the tape only, {each.unmatched_internal:,} in the portfolio only; "
+            f"{counted(each.issues_found, 'issue')}, {counted(len(self.warnings), 'warning')})"
         )
 
     def _repr_html_(self) -> str:

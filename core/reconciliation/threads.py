@@ -35,8 +35,8 @@ class Threads:
 
     def both(self, work: Callable[..., T], *pairs: tuple[Any, Any]) -> tuple[T, T]:
         """`map` for the two sides of a comparison."""
-        one, other = self.map(work, *pairs)
-        return one, other
+        each, other = self.map(work, *pairs)
+        return each, other
 
     def shares(self, count: int) -> tuple[list[int], list[int]]:
         """Where the shares of so many things begin and end, one for each thread."""

@@ -58,13 +58,13 @@ def redact(workbook: Workbook, policy: Policy) -> Redacted:
     look = partial(find, kinds=policy.kinds, regions=policy.regions)
     named = redact_names(workbook, policy, look, told.add, told.warnings.append)
     passes = [SheetPass(sheet, named, policy, told) for sheet in named.sheets]
-    for one in passes:
-        one.redact_cells()
+    for each in passes:
+        each.redact_cells()
     people = People(told.people if "person" in policy.kinds else ())
-    for one in passes if people else ():
-        one.redact_people(people)
+    for each in passes if people else ():
+        each.redact_people(people)
     _redact_readers(passes, Readers(named), told)
-    sheets = tuple(one.written_anew() for one in passes)
+    sheets = tuple(each.written_anew() for each in passes)
     tables = tuple(table for table in named.tables if not _lost_heading(table, passes))
     if lost := len(named.tables) - len(tables):
         told.warnings.append(
@@ -91,8 +91,8 @@ def _lost_heading(table: Table, passes: Sequence[SheetPass]) -> bool:
     columns = range(table.first_column, table.last_column + 1)
     return any(
         bool(np.isin(rows, hidden[column]).any())
-        for one in passes
-        if one.sheet.name.casefold() == table.sheet.casefold() and (hidden := one.hidden())
+        for each in passes
+        if each.sheet.name.casefold() == table.sheet.casefold() and (hidden := each.hidden())
         for column in columns
         if column in hidden
     )
@@ -100,16 +100,16 @@ def _lost_heading(table: Table, passes: Sequence[SheetPass]) -> bool:
 
 def _redact_readers(passes: Sequence[SheetPass], readers: Readers, told: Told) -> None:
     """Formulas that read redacted cells become values, and what these show of them is redacted; then their readers."""
-    if not any(len(one.sheet.formulas) for one in passes):
+    if not any(len(each.sheet.formulas) for each in passes):
         return
     for _ in range(ROUNDS_MAX):
-        hidden: Hidden = {one.sheet.name.casefold(): rows for one in passes if (rows := one.hidden())}
+        hidden: Hidden = {each.sheet.name.casefold(): rows for each in passes if (rows := each.hidden())}
         words = Words(told.words)
-        shown = [one.redact_shown(one.new_readers(readers, hidden), words) for one in passes]
+        shown = [each.redact_shown(each.new_readers(readers, hidden), words) for each in passes]
         if not any(shown):
             return
-    for one in passes:
-        one.redact_shown(np.arange(len(one.sheet.formulas)), words)
+    for each in passes:
+        each.redact_shown(np.arange(len(each.sheet.formulas)), words)
     told.warnings.append(
         f"redacted cells are read over more than {ROUNDS_MAX} formulas in a row: all with a redacted word went"
     )

@@ -45,8 +45,8 @@ def plain_of(text: str) -> Plain:
         starts.extend(range(at, start))
         ends.extend(range(at + 1, start + 1))
         at = end
-        if one := _read(match[0]):
-            pieces.append(one)
+        if each := _read(match[0]):
+            pieces.append(each)
             starts.append(start)
             ends.append(end)
     pieces.append(text[at:])

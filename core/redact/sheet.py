@@ -36,7 +36,7 @@ class SheetPass:
         self.changed: dict[int, NDArray[np.bool_]] = {}
         """Which stored cells of a column are redacted."""
         self.people = People(())
-        self.own_sheets = {in_quotes(one.name).casefold() for one in workbook.sheets}
+        self.own_sheets = {in_quotes(each.name).casefold() for each in workbook.sheets}
         """Names of sheets as formulas quote them, which follow when the sheets are renamed."""
         self.reads = np.zeros(len(sheet.formulas), np.bool_)
         """Which formulas read redacted cells."""

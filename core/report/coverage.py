@@ -66,8 +66,8 @@ def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
     notes = None if pool is None else pool.structure
     oc_triggers, ic_triggers = (frozenset[str](),) * 2 if notes is None else map(_with_trigger, (notes.oc, notes.ic))
     detailed = [(result, result.details.breakdown) for result in results if result.details is not None]
-    oc = [(one, told) for one, told in detailed if "adjustments" in told]
-    ic = [(one, told) for one, told in detailed if "income" in told]
+    oc = [(each, told) for each, told in detailed if "adjustments" in told]
+    ic = [(each, told) for each, told in detailed if "income" in told]
     if oc:
         yield Coverage(
             title="Overcollateralisation", ladder=_oc_ladder(oc[0][1]["adjustments"]),
@@ -106,7 +106,7 @@ def _ic_ladder(told: Mapping[str, Any]) -> Ladder:
 
 
 def _with_trigger(tested: Iterable[Tested]) -> frozenset[str]:
-    return frozenset(one.name for one in tested if one.from_sheet)
+    return frozenset(each.name for each in tested if each.from_sheet)
 
 
 def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]], with_trigger: frozenset[str]) -> list[ClassLine]:
@@ -114,12 +114,12 @@ def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]], with_trigger
     lines: dict[str, ClassLine] = {}
     own: list[ClassLine] = []
     tested: set[str] = set()
-    for one, told in tests:
-        name, line = told.get("tested_class"), _test_line(one, told)
+    for each, told in tests:
+        name, line = told.get("tested_class"), _test_line(each, told)
         for row in told.get("classes", ()):
-            by_own = row["class"] in with_trigger and (one.test_id != DIVERSION or row["class"] != name)
+            by_own = row["class"] in with_trigger and (each.test_id != DIVERSION or row["class"] != name)
             lines.setdefault(row["class"], _class_line(row, has_trigger=by_own))
-        if name in lines and name not in tested and one.test_id != DIVERSION:
+        if name in lines and name not in tested and each.test_id != DIVERSION:
             lines[name] = replace(line, name=name)
             tested.add(name)
         else:

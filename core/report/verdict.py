@@ -119,7 +119,7 @@ def _all_named(lines: Sequence[TestLine]) -> str:
 
 
 def _against(line: TestLine) -> str:
-    value, limit = (figure(one, line.decimals) for one in (line.value, line.threshold))
+    value, limit = (figure(each, line.decimals) for each in (line.value, line.threshold))
     return f"{line.name} {value} {_HELD_TO[line.direction]} {limit}"
 
 

@@ -119,10 +119,12 @@ class After(Pool):
         sums.row_count = self.loans.row_count
         for name in _COUNTS:
             setattr(
-                sums, name, sum(sign * getattr(one, name) for one, sign in ((before, 1), (minus, -1), (plus, 1)) if one)
+                sums,
+                name,
+                sum(sign * getattr(each, name) for each, sign in ((before, 1), (minus, -1), (plus, 1)) if each),
             )
         known = _read(before)
-        left = _joined(known, *(None if one is None else _read(one) for one in (minus, plus)))
+        left = _joined(known, *(None if each is None else _read(each) for each in (minus, plus)))
         if not np.isfinite(left).all():  # what is infinite cannot be taken off again
             raise NeedsFullPass
         worn = (left != 0) & (np.abs(left) < PRECISE * np.abs(known))
@@ -137,7 +139,7 @@ class After(Pool):
             setattr(sums, name, tuple(amounts[at : at + size]))
             at += size
         sums.industry_par = _joined(
-            before.industry_par, *(None if one is None else one.industry_par for one in (minus, plus))
+            before.industry_par, *(None if each is None else each.industry_par for each in (minus, plus))
         )
         sums.obligor_count, sums.top_obligors = self._ranked(before)
         return sums
@@ -215,16 +217,16 @@ class After(Pool):
         return self.plus.name(field, code)
 
     def units(self, average_par: float) -> Floats:
-        found = self.base.units_at(average_par)
+        floats = self.base.units_at(average_par)
         size = len(self.tally.industry_par)
-        blank = len(found) - 1
-        found = np.concatenate((found[:-1], np.zeros(size - len(found)), found[-1:]))
+        blank = len(floats) - 1
+        floats = np.concatenate((floats[:-1], np.zeros(size - len(floats)), floats[-1:]))
         gone, come = self.obligors_touched
         for held, sign, none in ((gone, -1.0, blank), (come, 1.0, size - 1)):
             for par, industry in held.values():
                 if par > 0:
-                    found[size - 1 if industry == none else industry] += sign * min(1.0, par / average_par)
-        return np.maximum(found, 0.0)
+                    floats[size - 1 if industry == none else industry] += sign * min(1.0, par / average_par)
+        return np.maximum(floats, 0.0)
 
     # ---- the CCC excess
 
@@ -246,7 +248,7 @@ class After(Pool):
         def held(price: float, side: Literal["left", "right"]) -> tuple[float, float]:
             """(par, haircut) of the rows below a price, from the right those at it with them."""
             place = int(bucket.price.searchsorted(price, side))
-            some = [one for one in moved if one[0] < price or (one[0] == price and side == "right")]
+            some = [each for each in moved if each[0] < price or (each[0] == price and side == "right")]
             return (
                 float(bucket.par_below[place]) + sum(amount for _, amount, _ in some),
                 float(bucket.haircut_below[place]) + sum(haircut for _, _, haircut in some),
@@ -260,7 +262,7 @@ class After(Pool):
             else:
                 first = middle + 1
         price = float(bucket.price[first]) if first < len(bucket.price) else inf
-        price = min([price, *(one for one in come[1].tolist() if one < price and held(one, "right")[0] >= excess)])
+        price = min([price, *(each for each in come[1].tolist() if each < price and held(each, "right")[0] >= excess)])
         if price == inf:
             return held(inf, "right")[1], unpriced
         par, haircut = held(price, "left")
@@ -308,13 +310,13 @@ def _read(tally: kernels.Tally) -> Floats:
 def _joined(before: Any, minus: Any, plus: Any) -> Any:
     """A sum after trades; of arrays by name, to which trades have added names before the last, the blank."""
     if isinstance(before, tuple):
-        parts = [None if one is None else np.array(one) for one in (minus, plus)]
+        parts = [None if each is None else np.array(each) for each in (minus, plus)]
         return tuple(_joined(np.array(before), *parts).tolist())
     if not isinstance(before, np.ndarray):
         return float(
-            _joined(np.array([before]), *(None if one is None else np.array([one]) for one in (minus, plus)))[0]
+            _joined(np.array([before]), *(None if each is None else np.array([each]) for each in (minus, plus)))[0]
         )
-    size = max(len(one) for one in (before, minus, plus) if one is not None)
+    size = max(len(each) for each in (before, minus, plus) if each is not None)
     known = _spread(before, size)
     left = known
     if minus is not None:
@@ -369,7 +371,7 @@ def _later(pool: After, of: Callable[[Pool], Any], given: Iterable[Any]) -> dict
 
     listed = list(given)
     return {
-        kind: _Later({name: None for one in listed for name in getattr(one, kind)}, columns(kind))
+        kind: _Later({name: None for each in listed for name in getattr(each, kind)}, columns(kind))
         for kind in ("numbers", "names", "flags", "ranks")
     }
 
@@ -380,7 +382,7 @@ class _LaterView:
     def __init__(self, pool: After) -> None:
         base = pool.base.pool.view
         parts = [base, *(part.view for part in (pool.plus,) if part is not None)]
-        columns = _later(pool, lambda one: one.view, parts)
+        columns = _later(pool, lambda each: each.view, parts)
         self.numbers, self.names, self.flags, self.ranks = columns.values()
         self.lien = None if all(part.lien is None for part in parts) else _LaterColumn(lambda: pool.whole.view.lien)
         self.home, self.rules, self.factors = base.home, base.rules, base.factors
@@ -398,7 +400,7 @@ class _LaterPortfolio:
     def __init__(self, pool: After) -> None:
         self._pool = pool
         base, after = pool.base.pool.portfolio, pool.loans.after
-        columns = _later(pool, lambda one: one.portfolio, (base, after))
+        columns = _later(pool, lambda each: each.portfolio, (base, after))
         self.numbers, self.names, self.flags, self.ranks = columns.values()
         self.lien = None if after.lien is None else _LaterColumn(lambda: pool.whole.portfolio.lien)
         self.row_count, self.deal = pool.loans.row_count, pool.loans.deal

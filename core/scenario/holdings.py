@@ -131,11 +131,13 @@ class Holdings:
     @cached_property
     def schedule(self) -> Amortization | None:
         """The scheduled payments in the order of their loans' rows."""
-        given = self.portfolio.amortization
-        if given is None:
+        amortization = self.portfolio.amortization
+        if amortization is None:
             return None
-        order = np.argsort(given.row, kind="stable")
-        return Amortization(row=given.row[order], days=given.days[order], amount=given.amount[order])
+        order = np.argsort(amortization.row, kind="stable")
+        return Amortization(
+            row=amortization.row[order], days=amortization.days[order], amount=amortization.amount[order]
+        )
 
     def traded(self, trades: Sequence[Trade]) -> Change:
         """What trades do, one after the other.
@@ -273,7 +275,7 @@ class _Run:
             rows, lots = self._of_borrower(loan)
         held: list[tuple[float, int | None, Bought | None]] = [(self._par(row), row, None) for row in rows]
         held += [(lot.par, None, lot) for lot in lots]
-        held = [one for one in held if one[0] > 0]
+        held = [each for each in held if each[0] > 0]
         total = sum(amount for amount, _, _ in held)
         if not held:
             raise TradeError(at, f"sells {_named(loan)}, of which nothing is held")
@@ -363,9 +365,9 @@ class _Run:
         """The ratings that a loan lacks; under a definition those of each agency of the file, since each has tests."""
         known = [field for field in _RATINGS if field in self.portfolio.ranks]
         if self.holdings.definition is not None:
-            told = "as the definition has loans that the agency does not rate"
+            text = "as the definition has loans that the agency does not rate"
             asked = known if known == ["rating"] else [field for field in known if field != "rating"]
-            return [f"{field} ({told})" for field in asked if not loan.ranks.get(field)]
+            return [f"{field} ({text})" for field in asked if not loan.ranks.get(field)]
         return ["a rating (unrated: as Caa3, and in the CCC bucket)"] if known and not any(loan.ranks.values()) else []
 
     def _leave_out(self, at: int, loan: Loan) -> None:

@@ -127,7 +127,7 @@ class InfeasibleError(ValueError):
         """Args:
         binding: the tests that fail by the least that was found.
         """
-        super().__init__("no trades keep " + ", ".join(one.test_name for one in binding))
+        super().__init__("no trades keep " + ", ".join(each.test_name for each in binding))
         self.binding = binding
 
 
@@ -230,7 +230,7 @@ class _Search:
         before = simulator.before
         self.tests = [result.test_id for result in before]
         if objective not in self.tests:
-            reason = next((one.reason for one in before.skipped if one.test_id == objective), None)
+            reason = next((each.reason for each in before.skipped if each.test_id == objective), None)
             if reason is None:
                 raise UnknownTest(f"no test with a limit is called {objective[:100]!r}")
             raise ObjectiveError(f"{objective}: {reason}")
@@ -293,9 +293,9 @@ class _Search:
             if candidate.trade.trade_type == "sell"
         }
         return [
-            (sold[_named(one.trade)], at)
-            for at, one in enumerate(self.candidates)
-            if one.trade.trade_type == "buy" and _named(one.trade) in sold
+            (sold[_named(candidate.trade)], at)
+            for at, candidate in enumerate(self.candidates)
+            if candidate.trade.trade_type == "buy" and _named(candidate.trade) in sold
         ]
 
     def trades(self, point: _Point) -> list[Trade]:
@@ -362,10 +362,10 @@ class _Search:
             if time.monotonic() >= enough and around is self.start:
                 self.is_measured[:] = slope.any(axis=0)
                 break
-            one = self.candidates[at]
+            candidate = self.candidates[at]
             now = around.amounts.get(at, 0.0)
-            step = STEP * one.most
-            if now + step > one.most:
+            step = STEP * candidate.most
+            if now + step > candidate.most:
                 step = -step
             slope[:, at] = (seen(self.run({**around.amounts, at: now + step})) - here) / step * MILLION
         slope[~np.isfinite(slope)] = 0.0
@@ -411,7 +411,7 @@ class _Search:
                 best = point
                 if gained < LEAST_GAIN:
                     break
-            elif not point.broken or any(point.amounts == one.amounts for one in seen):
+            elif not point.broken or any(point.amounts == each.amounts for each in seen):
                 break
             seen.append(point)
             self._round(point)
@@ -480,7 +480,7 @@ class _Search:
             for name in ("most", "least")
         )
         most = np.where(self.is_measured, most, 0.0)
-        one, none = sparse.identity(count, format="csr"), sparse.csr_matrix((count, tests))
+        each, none = sparse.identity(count, format="csr"), sparse.csr_matrix((count, tests))
         own = self.scale[self.objective]
         gain = (objective.slope[0] - target * objective.slope[1]) / own
         cost = np.concatenate((-gain, np.full(count, LEAST_GAIN), np.full(tests, PENALTY)))
@@ -490,10 +490,10 @@ class _Search:
             return sparse.csr_matrix(np.concatenate((x, y, apart)))
 
         turnover = _limit(rules.max_turnover) / MILLION
-        cash = np.array([one.cash for one in self.candidates])
+        cash = np.array([candidate.cash for candidate in self.candidates])
         held_back = [
-            LinearConstraint(sparse.hstack((one, sparse.diags(-most), none)), -inf, 0.0),
-            LinearConstraint(sparse.hstack((one, sparse.diags(-least), none)), 0.0, inf),
+            LinearConstraint(sparse.hstack((each, sparse.diags(-most), none)), -inf, 0.0),
+            LinearConstraint(sparse.hstack((each, sparse.diags(-least), none)), 0.0, inf),
             LinearConstraint(line(blank, blank + 1), -inf, rules.max_trades),
             LinearConstraint(line(blank + 1, blank), -inf, turnover),
             LinearConstraint(line(cash, blank), (min(rules.min_cash, self.cash) - self.cash) / MILLION, inf),
@@ -522,8 +522,8 @@ class _Search:
 
     def _whole(self, at: int, amount: float) -> float:
         """An amount in whole units, or all that there is."""
-        one = self.candidates[at]
-        return one.most if amount > one.most - 1.0 else max(one.least, float(floor(amount)))
+        candidate = self.candidates[at]
+        return candidate.most if amount > candidate.most - 1.0 else max(candidate.least, float(floor(amount)))
 
     # ---- the search
 
@@ -564,7 +564,7 @@ class _Search:
             len(amounts) <= rules.max_trades
             and sum(amounts.values()) <= _limit(rules.max_turnover)
             and cash >= min(rules.min_cash, self.cash) - 0.01
-            and not any(one in amounts and other in amounts for one, other in self.pairs)
+            and not any(each in amounts and other in amounts for each, other in self.pairs)
         )
 
     def _neighbours(self, point: _Point) -> Iterable[dict[int, float]]:
@@ -584,12 +584,14 @@ class _Search:
         bought = [at for at in ranked if self.candidates[at].cash < 0][:PAIRED]
         for sale in sold:
             for purchase in bought:
-                one = self.candidates[purchase]
+                candidate = self.candidates[purchase]
                 amounts = {**point.amounts, sale: self.candidates[sale].most}
                 cash = self.cash + sum(self.candidates[at].cash * amount for at, amount in amounts.items())
-                amount = float(floor(min(one.most, (cash - min(self.constraints.min_cash, self.cash)) / -one.cash)))
+                amount = float(
+                    floor(min(candidate.most, (cash - min(self.constraints.min_cash, self.cash)) / -candidate.cash))
+                )
                 amounts[purchase] = amount
-                if amount >= max(one.least, 1.0) and self._may(amounts):
+                if amount >= max(candidate.least, 1.0) and self._may(amounts):
                     yield amounts
 
 

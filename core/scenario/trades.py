@@ -92,7 +92,7 @@ _OWN: Final = (
 _OF_THE_FILE: Final = ("as_of", "fx_rate", "currency")
 """Fields of the file rather than of a loan: a trade is in the deal's currency, on the deal's day."""
 
-FIELD_TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)}
+FIELD_TYPES: Final = {each.target: each.type for each in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)}
 
 DATA_FIELDS: Final = tuple(name for name in FIELD_TYPES if name not in (*_OWN, *_OF_THE_FILE, "par_value"))
 """What of `Trade.loan_data` says something of a loan; whatever else stands there does nothing."""

@@ -71,7 +71,7 @@ class Typeset:
         """What a reader is to know of them."""
         if not self.replaced:
             return None
-        codes = ", ".join(" ".join(f"U+{ord(one):04X}" for one in text) for text in self.replaced[:UNSHOWN_LISTED])
+        codes = ", ".join(" ".join(f"U+{ord(each):04X}" for each in text) for text in self.replaced[:UNSHOWN_LISTED])
         more = "" if len(self.replaced) <= UNSHOWN_LISTED else f" and {len(self.replaced) - UNSHOWN_LISTED} more"
         return f"Letters that this document's fonts lack are shown as a mark: {codes}{more}."
 

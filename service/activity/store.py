@@ -14,16 +14,16 @@ _SEEN = """
 """
 
 
-async def feed(ctx: Context, asked: AuditFilter, query: ActivityQuery) -> ActivityFeed:
-    """A part of the feed, the newest first."""
-    seen, total = await fetch_slice(
+async def feed(ctx: Context, filters: AuditFilter, query: ActivityQuery) -> ActivityFeed:
+    """Return a part of the feed, the newest first."""
+    occurrences, total = await fetch_slice(
         ctx,
         Occurrence,
         _SEEN,
         "audit_log WHERE true",
-        asked.values,
+        filters.values,
         order="occurred_at DESC, sequence DESC",
         part=(query.limit, query.offset),
         conditions=CONDITIONS,
     )
-    return ActivityFeed([to_item(occurrence) for occurrence in seen], total, query.limit, query.offset)
+    return ActivityFeed([to_item(occurrence) for occurrence in occurrences], total, query.limit, query.offset)

@@ -34,7 +34,7 @@ ADMINISTRATION: Final[dict[Role, tuple[str, ...]]] = {
 
 
 async def get_tenant(ctx: Context) -> schema.Tenant:
-    """The caller's tenant with quotas and usage."""
+    """Return the caller's tenant with quotas and usage."""
     used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.tenant(ctx)
     ctx.set_etag(row.version)
@@ -42,7 +42,10 @@ async def get_tenant(ctx: Context) -> schema.Tenant:
 
 
 async def update_tenant(ctx: Context, patch: schema.TenantPatch) -> schema.Tenant:
-    """Change the tenant; what is not given stays, and what the gate knows of it bites at once."""
+    """Change the tenant's record and settings.
+
+    What the gate knows of them changes at once.
+    """
     used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.lock_tenant(ctx)
     tier_and_status = _tier_and_status(ctx, row, patch)
@@ -83,7 +86,7 @@ async def update_tenant(ctx: Context, patch: schema.TenantPatch) -> schema.Tenan
 
 
 def _shuts_out(ctx: Context, ranges: list[str] | None) -> bool:
-    """Whether the caller could not call from the same address again."""
+    """Return whether the caller could not call from the same address again."""
     if not ranges or ctx.caller.kind in ("system", "operator"):  # who is not let in by these ranges
         return False
     address = read_address(ctx.ip_address)
@@ -91,7 +94,7 @@ def _shuts_out(ctx: Context, ranges: list[str] | None) -> bool:
 
 
 def _tier_and_status(ctx: Context, row: schema.StoredTenant, patch: schema.TenantPatch) -> dict[str, dict[str, Any]]:
-    """How tier and status change, old and new by name.
+    """Return how tier and status change, old and new by name.
 
     Raises:
         PermissionDenied: they do, and it is not the deployment's own key that asks for it.
@@ -122,7 +125,7 @@ async def delete_tenant(ctx: Context) -> None:
 
 
 def chosen(settings: Settings, patch: schema.SettingsPatch, held_mb: int | None = None) -> dict[str, Any]:
-    """The settings of a tenant that are given.
+    """Return the settings of a tenant that are given.
 
     Args:
         settings: the deployment's.
@@ -139,13 +142,13 @@ def chosen(settings: Settings, patch: schema.SettingsPatch, held_mb: int | None 
 
 
 async def get_user(ctx: Context, user_id: UUID) -> schema.UserDetail:
-    """A user with what the role may do."""
+    """Return a user with what the role may do."""
     row = await store.user(ctx, user_id)
     return schema.UserDetail(**msgspec.structs.asdict(row), permissions=permissions_of(row.role))
 
 
 def permissions_of(role: Role) -> schema.Permissions:
-    """The actions of a role's scopes, area by area, and what it may administer."""
+    """Return what a role may do in each area, and what it administers."""
 
     def actions(area: str) -> list[str]:
         scopes = (scope.split(":") for scope in KEY_SCOPES if scope in SCOPES[role])
@@ -191,7 +194,7 @@ async def update_user(ctx: Context, user_id: UUID, patch: schema.UserPatch) -> s
 
 
 async def remove_user(ctx: Context, user_id: UUID) -> None:
-    """End all that a user has: sessions, keys, the invitation; the e-mail and the place are free again."""
+    """End a user's sessions, keys and invitation, and free the e-mail."""
     await store.lock_owners(ctx)
     await store.withdraw_invitation(ctx, user_id)  # before the user is locked: the order in which one is accepted
     user = await store.lock_user(ctx, user_id)
@@ -207,10 +210,11 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
 
 
 async def invite(ctx: Context, body: schema.Invite) -> schema.Invitation:
-    """A user who joins by the token of the answer, which a mail brings too where that is wanted.
+    """Invite a user, who joins by the token of the answer.
 
-    Whether the e-mail has an account in another tenant shows in nothing that the caller is told: the invitation leads
-    nowhere then, and the letter says so to whoever reads the mailbox.
+    A mail brings the token too, where that is wanted. Whether the e-mail has an account in another tenant shows in
+    nothing that the caller reads: the invitation is of no use then, and the letter says so to whoever reads the
+    mailbox.
     """
     role = _role_to_grant(ctx, body.role)
     email = body.email.strip()
@@ -241,7 +245,7 @@ async def invite(ctx: Context, body: schema.Invite) -> schema.Invitation:
 async def _send(
     ctx: Context, invitation: schema.Invitation, organization: str, inviter: str, *, is_elsewhere: bool
 ) -> None:
-    """Have the letter sent that brings an invitation's token, or says why it would be of no use.
+    """Queue the letter with the token, or with why it is of no use.
 
     Raises:
         ValidationFailed: no mail can go to the address.
@@ -264,7 +268,7 @@ async def _send(
 async def _place_invited_user(
     ctx: Context, tenant: schema.StoredTenant, email: str, full_name: str, role: Role
 ) -> UUID:
-    """A place for an invited user; one whose invitation ran out keeps theirs.
+    """Return a place for an invited user; one whose invitation ran out keeps theirs.
 
     Raises:
         UserExists: somebody of the tenant has the e-mail, or an open invitation to it.
@@ -286,11 +290,11 @@ async def _place_invited_user(
 
 
 def _role_to_grant(ctx: Context, role: str) -> Role:
-    known = next((known for known in ROLES if known == role), None)
-    if known is None:
+    name = next((known for known in ROLES if known == role), None)
+    if name is None:
         raise schema.InvalidRole.at(["body", "role"], f"the roles are {', '.join(ROLES)}")
-    _check_grant(ctx, known)
-    return known
+    _check_grant(ctx, name)
+    return name
 
 
 def _check_grant(ctx: Context, role: Role) -> None:
@@ -305,16 +309,16 @@ def _check_grant(ctx: Context, role: Role) -> None:
 
 
 def _users_most(ctx: Context, row: schema.StoredTenant) -> int:
-    """How many users the tenant may have: the tier's figure, or its own where that is lower; -1 is unlimited.
+    """Return the most users of the tenant; -1 is unlimited.
 
-    Its own is shown with the tier's filled in, so an unlimited one comes back as -1 from who sends all settings again.
+    The tier's figure, or the tenant's own where that is lower.
     """
     tier, own = ctx.settings.max_users.of(row.subscription_tier), row.settings.max_users
     return tier if own is None or own < 1 else own if tier < 0 else min(tier, own)
 
 
 def to_tenant(ctx: Context, row: schema.StoredTenant, used: TenantUsage) -> schema.Tenant:
-    """A tenant with its quotas and what it uses."""
+    """Return a tenant with its quotas and what it uses."""
     tier, settings = row.subscription_tier, ctx.settings
     users = _users_most(ctx, row)
     return schema.Tenant(

@@ -15,7 +15,7 @@ PAUSE_SECONDS = 1.0
 
 
 def token_of(user_id: UUID) -> str:
-    """What stands for a person who was erased: the same at every place, and nothing of them."""
+    """Return the text that replaces an erased person everywhere."""
     return f"erased-{user_id}"
 
 

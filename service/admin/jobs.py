@@ -22,13 +22,13 @@ jobs = JobTable()
 
 
 async def note_failure(unit: Unit, arguments: dict[str, Any], message: str) -> None:
-    """The person was not erased, or in part: the dead letter tells, and can be retried."""
+    """Do nothing: the dead letter can be retried."""
     log.error("erasure.failed", user_id=arguments["user_id"], error=message)
 
 
 @jobs.job("admin.erase", on_failure=note_failure, on_retry=accept_retry)
 async def erase(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Put the token of a removed user in the place of their e-mail, wherever the service wrote it."""
+    """Replace a removed user's e-mail by a token wherever it is stored."""
     user_id = UUID(arguments["user_id"])
     token = token_of(user_id)
     oldest = await waiting_since(unit.resources)

@@ -21,7 +21,7 @@ LONGEST_LIFE = timedelta(days=36_525)  # of a key; near the year 10,000 a moment
 
 
 async def create(ctx: Context, body: KeyCreate) -> ApiKey:
-    """An API key; nobody puts on it what they may not do themselves."""
+    """Return an API key; nobody puts on it what they may not do themselves."""
     unknown = [scope for scope in body.permissions if scope not in KEY_SCOPES]
     if unknown:
         faults = [Fault(["body", "permissions"], f"{scope[:100]!r} is not a scope") for scope in unknown[:10]]
@@ -44,7 +44,10 @@ async def create(ctx: Context, body: KeyCreate) -> ApiKey:
 
 
 async def rotate(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
-    """A key in the place of another, which works for some hours yet; it needs no place of its own in the quota."""
+    """Replace a key, which works for some hours yet.
+
+    The new one needs no place of its own in the quota.
+    """
     old = await store.lock_key(ctx, key_id)
     _grants(ctx, old.permissions)
     if old.status != "active":
@@ -79,7 +82,7 @@ async def _new_key(
     environment: Literal["live", "test"],
     expires_at: datetime | None,
 ) -> ApiKey:
-    """A key of the caller's, with its secret."""
+    """Return a key of the caller's, with its secret."""
     secret, prefix, key_hash = new_api_key(environment)
     key = await store.create_key(
         ctx,

@@ -6,14 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
 from service.admin import schema
 from service.platform.base.problem import NotFound
 from service.platform.data.database import like_pattern
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import fetch_page, insert_of
+from service.platform.unit.records import to_json
 
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
 
@@ -26,7 +25,7 @@ _KEY = """
 
 
 async def tenant(ctx: Context) -> schema.StoredTenant:
-    """The caller's tenant and what it uses."""
+    """Return the caller's tenant and what it uses."""
     return await ctx.fetch_one(
         schema.StoredTenant,
         """
@@ -46,26 +45,26 @@ async def tenant(ctx: Context) -> schema.StoredTenant:
 
 
 async def lock_tenant(ctx: Context) -> schema.StoredTenant:
-    """The tenant, its quotas held still until the transaction ends."""
+    """Return the tenant, its quotas held still until the transaction ends."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     return await tenant(ctx)
 
 
 async def update_tenant(ctx: Context, name: str, tier: str, status: str, settings: dict[str, Any]) -> None:
-    """Change the tenant's name, tier and status, and of its settings those that are given."""
+    """Change the tenant's name, tier and status, and the given settings."""
     await ctx.execute(
         """
         UPDATE tenants SET name = %s, subscription_tier = %s, status = %s, settings = settings || %s::jsonb,
                            version = version + 1, updated_at = now()
         WHERE id = %s
         """,
-        [name, tier, status, msgspec.json.encode(settings).decode(), ctx.tenant],
+        [name, tier, status, to_json(settings), ctx.tenant],
     )
 
 
 async def users(ctx: Context, query: schema.UserList) -> Page[schema.User]:
-    """A page of users, the newest first."""
-    asked = {
+    """Return a page of users, the newest first."""
+    filters = {
         "role": query.role,
         "status": "invited" if query.status == "pending" else query.status,
         "pattern": like_pattern(query.search),
@@ -73,12 +72,12 @@ async def users(ctx: Context, query: schema.UserList) -> Page[schema.User]:
     matching = {"pattern": "(email ILIKE %(pattern)s OR full_name ILIKE %(pattern)s)"}
     source = "users WHERE removed_at IS NULL"
     return await fetch_page(
-        ctx, schema.User, _USER, source, asked, query, order="created_at DESC, id", conditions=matching
+        ctx, schema.User, _USER, source, filters, query, order="created_at DESC, id", conditions=matching
     )
 
 
 async def user(ctx: Context, user_id: UUID) -> schema.UserRow:
-    """A user."""
+    """Return a user."""
     return await ctx.fetch_one(
         schema.UserRow,
         f"SELECT {_USER}, login_count FROM users WHERE id = %s AND removed_at IS NULL",
@@ -88,7 +87,7 @@ async def user(ctx: Context, user_id: UUID) -> schema.UserRow:
 
 
 async def lock_user(ctx: Context, user_id: UUID) -> schema.User:
-    """A user, locked."""
+    """Return a user, locked."""
     return await ctx.fetch_one(
         schema.User,
         f"SELECT {_USER} FROM users WHERE id = %s AND removed_at IS NULL FOR NO KEY UPDATE",
@@ -98,7 +97,7 @@ async def lock_user(ctx: Context, user_id: UUID) -> schema.User:
 
 
 async def lock_person(unit: Unit, user_id: UUID) -> schema.Person:
-    """A user, removed ones too, locked."""
+    """Return a user, removed ones too, locked."""
     sql = """
         SELECT u.email, u.role, u.removed_at,
                EXISTS (SELECT FROM users o WHERE o.email = u.email AND o.id <> u.id AND o.removed_at IS NULL) AS is_back
@@ -108,7 +107,10 @@ async def lock_person(unit: Unit, user_id: UUID) -> schema.Person:
 
 
 async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
-    """Let no job of a user's know their e-mail that begins from now on; whether one is under way that does."""
+    """Remove a user's e-mail from waiting jobs.
+
+    Return whether a running job knows it.
+    """
     sql = """
         UPDATE jobs SET asked_by = asked_by || jsonb_build_object('user_email', %s::text)
         WHERE asked_by ->> 'user_id' = %s AND status IN ('pending', 'queued')
@@ -123,7 +125,7 @@ async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
 
 
 async def letters(unit: Unit) -> list[schema.Letter]:
-    """The letters of the tenant that jobs and dead letters still hold, sealed."""
+    """Return the letters of the tenant that jobs and dead letters still hold, sealed."""
     return await unit.fetch_all(
         schema.Letter,
         """
@@ -148,7 +150,10 @@ async def destroy_letter(unit: Unit, job_id: str) -> None:
 
 
 async def lock_owners(ctx: Context) -> set[UUID]:
-    """The active owners, all locked so that two changes of owners cannot pass each other."""
+    """Lock the active owners; return their identifiers.
+
+    Two changes of owners cannot pass each other.
+    """
     owners = await ctx.fetch_all(
         schema.User,
         f"SELECT {_USER} FROM users WHERE role = 'owner' AND status = 'active' ORDER BY id FOR NO KEY UPDATE",
@@ -167,7 +172,7 @@ async def update_user(ctx: Context, user_id: UUID, role: str, status: str, full_
 
 
 async def key_hashes_of(ctx: Context, creator_id: UUID) -> list[bytes]:
-    """The hashes of the keys that a user made."""
+    """Return the hashes of the keys that a user made."""
     hashes = await ctx.fetch_value("SELECT array_agg(key_hash) FROM api_keys WHERE creator_id = %s", [creator_id])
     return list(hashes or [])
 
@@ -185,7 +190,7 @@ async def revoke_keys_of(ctx: Context, creator_id: UUID) -> list[bytes]:
 
 
 async def remove_user(ctx: Context, user_id: UUID) -> None:
-    """Take a user out, and what they could come back with; the row stays for the records that name it."""
+    """Remove a user and all credentials; the row stays for records."""
     await ctx.execute(
         """
         WITH codes AS (DELETE FROM recovery_codes WHERE user_id = %(id)s),
@@ -201,7 +206,7 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
 
 
 async def create_invited_user(ctx: Context, user_id: UUID, email: str, full_name: str, role: str) -> None:
-    """A user who is yet to choose a password."""
+    """Create a user who is yet to choose a password."""
     await ctx.execute(
         "INSERT INTO users (tenant_id, id, email, full_name, role, status) VALUES (%s, %s, %s, %s, %s, 'invited')",
         [ctx.tenant, user_id, email, full_name, role],
@@ -209,7 +214,7 @@ async def create_invited_user(ctx: Context, user_id: UUID, email: str, full_name
 
 
 async def withdraw_expired(ctx: Context, email: str) -> schema.User | None:
-    """Drop the invitation of this e-mail if it ran out; the user who has waited in vain."""
+    """Drop an expired invitation of this e-mail; return its user."""
     return await ctx.fetch_one_or_none(
         schema.User,
         f"""
@@ -241,7 +246,7 @@ async def withdraw_invitation(ctx: Context, user_id: UUID) -> None:
 async def create_invitation(
     ctx: Context, user_id: UUID, token_hash: bytes, expires_at: datetime, creator: str
 ) -> datetime:
-    """An invitation, under the identifier of its user, who has one at most; when it was made."""
+    """Create a user's invitation; return when it was created."""
     created_at: datetime = await ctx.fetch_value(
         """
         INSERT INTO invitations (tenant_id, id, user_id, token_hash, expires_at, created_by)
@@ -264,7 +269,7 @@ async def create_key(ctx: Context, row: dict[str, Any]) -> schema.ApiKey:
 
 
 async def keys(ctx: Context, query: schema.KeyList) -> Page[schema.ApiKey]:
-    """A page of keys, the newest first."""
+    """Return a page of keys, the newest first."""
     source = f"(SELECT {_KEY} FROM api_keys) k WHERE true"
     return await fetch_page(
         ctx, schema.ApiKey, "*", source, {"status": query.status}, query, order="created_at DESC, id"
@@ -272,7 +277,7 @@ async def keys(ctx: Context, query: schema.KeyList) -> Page[schema.ApiKey]:
 
 
 async def lock_key(ctx: Context, key_id: UUID) -> schema.StoredKey:
-    """A key, locked."""
+    """Return a key, locked."""
     return await ctx.fetch_one(
         schema.StoredKey,
         f"SELECT {_KEY}, key_hash FROM api_keys WHERE id = %s FOR UPDATE",
@@ -282,7 +287,7 @@ async def lock_key(ctx: Context, key_id: UUID) -> schema.StoredKey:
 
 
 async def deprecate_key(ctx: Context, key_id: UUID, successor_id: UUID, expires_at: datetime) -> datetime:
-    """Let a key run out at this moment, or at its own where that is earlier; when it will."""
+    """Let a key expire by a moment; return when it does."""
     moment: datetime = await ctx.fetch_value(
         """
         UPDATE api_keys SET status = 'deprecated', replaced_by = %s, expires_at = least(expires_at, %s)

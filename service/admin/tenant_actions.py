@@ -15,7 +15,7 @@ from service.platform.unit.context import Context
 
 
 async def provide(ctx: Context, body: schema.TenantCreate) -> schema.NewTenant:
-    """A tenant whose owner joins by the invitation of the answer, all in one transaction.
+    """Create a tenant and invite its owner, in one transaction.
 
     Raises:
         PermissionDenied: it is not the deployment's own key that asks for it.
@@ -48,8 +48,10 @@ async def provide(ctx: Context, body: schema.TenantCreate) -> schema.NewTenant:
 
 
 async def transfer(ctx: Context, body: schema.Transfer) -> schema.Transferred:
-    """Make a user the owner in the place of the caller, who becomes an admin; for the system key in the place of all
-    owners. The tokens of both end, as with every change of a role.
+    """Make a user the owner in place of the caller.
+
+    The caller becomes an admin; the system key replaces all owners. The tokens of both end, as with every change of
+    a role.
 
     Raises:
         PermissionDenied: the caller is no owner, or has just ceased to be one.

@@ -10,7 +10,7 @@ from service.wording.shared import word_answer
 
 
 async def chat(ctx: Context, body: ChatRequest) -> ChatMessage:
-    """The answer to a question, which is one of the day's."""
+    """Return the answer to a question, which is one of the day's."""
     workbook_id = body.context.workbook_id if body.context is not None else None
     async with insights.count_call(ctx, insights.questions_of_the_day(ctx)):
         answer, warnings = await insights.ask(ctx, body.query, None if workbook_id is None else [workbook_id])

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from core.alerts.conditions import CONDITIONS, ComplianceConditions, ScheduleConditions
@@ -16,7 +15,7 @@ from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.http.faults import read
 from service.platform.unit.context import Context
-from service.platform.unit.records import narrow
+from service.platform.unit.records import narrow, to_json
 from service.workbooks import shared as workbooks
 
 CONDITIONS_PLACE = ["body", "conditions"]
@@ -25,7 +24,7 @@ UNKNOWN_SHOWN = 10
 
 
 async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
-    """An alert of the tenant's, or of one workbook."""
+    """Return an alert of the tenant's, or of one workbook."""
     if body.alert_type not in CONDITIONS:
         raise schema.InvalidAlertType.at(["body", "alert_type"], f"the types are {', '.join(CONDITIONS)}")
     channel_actions.check_types(body.channels)
@@ -42,7 +41,7 @@ async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
             "name": body.name,
             "description": body.description,
             "alert_type": body.alert_type,
-            "conditions": _json(conditions),
+            "conditions": to_json(conditions),
             "workbook_id": body.workbook_id,
             "enabled": body.enabled,
             "cooldown_minutes": body.cooldown_minutes,
@@ -57,7 +56,7 @@ async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
 
 
 async def detail(ctx: Context, alert_id: UUID, query: schema.AlertDetail) -> schema.Alert:
-    """An alert, with its last triggers where they are asked for."""
+    """Return an alert, with its last triggers where they are asked for."""
     row = await store.alerts.get(ctx, alert_id)
     history = await store.history(ctx, alert_id, most=query.history_limit) if query.include_history else UNSET
     return _to_response(ctx, row, history)
@@ -78,7 +77,7 @@ async def update(ctx: Context, alert_id: UUID, patch: schema.AlertPatch) -> sche
     conditions, enabled = row.conditions, changes.get("enabled", row.enabled)
     if "conditions" in changes:
         conditions = await _conditions(ctx, row.alert_type, changes["conditions"])
-        changes |= {"conditions": _json(conditions), "last_evaluation": None}
+        changes |= {"conditions": to_json(conditions), "last_evaluation": None}
     if given_channels is not None:
         channels = await channel_actions.check_channels(ctx, given_channels, row)
         changes |= channel_actions.seal_channels(ctx, channels)
@@ -94,7 +93,10 @@ async def delete(ctx: Context, alert_id: UUID) -> None:
 
 
 async def test(ctx: Context, alert_id: UUID) -> schema.AlertTest:
-    """Send a test message through each channel at once; it is no trigger, and counts for nothing."""
+    """Send a test message through each channel now.
+
+    It is no trigger.
+    """
     row = await store.alerts.get(ctx, alert_id)
     ctx.set_subject("alert", alert_id, row.name)
     await ctx.email()  # of the event: the transaction in which it is known ends while messages are sent
@@ -138,11 +140,7 @@ async def _conditions(ctx: Context, alert_type: str, conditions: dict[str, Any])
 
 
 async def _due(ctx: Context, alert_type: str, conditions: dict[str, Any], enabled: bool) -> datetime | None:
-    """When an alert is due next; None: never by itself."""
+    """Return when an alert is due next; None: never by itself."""
     if alert_type != "schedule" or not enabled:
         return None
     return schedule_actions.next_time(conditions["schedule"], (await ctx.zone()).key, ctx.now())
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

@@ -17,6 +17,7 @@ from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import BadSeal, new_id
 from service.platform.http.faults import read
 from service.platform.unit.context import Context, Unit
+from service.platform.unit.records import to_json
 from service.platform.work import outgoing
 
 PURPOSE: Final = "alert channels"
@@ -32,7 +33,7 @@ Secret = dict[str, Any]
 
 
 def open_channels(unit: Unit, alert: AlertRow) -> list[channel_schema.OpenChannel]:
-    """An alert's channels with what is secret, in their order.
+    """Return an alert's channels with what is secret, in their order.
 
     Raises:
         BadSeal: they were sealed with another secret key.
@@ -55,7 +56,7 @@ def _unseal(unit: Unit, alert: AlertRow) -> dict[str, Secret]:
 
 
 def seal_channels(unit: Unit, channels: Sequence[channel_schema.Channel]) -> dict[str, str | None]:
-    """The columns that keep channels, of which nothing is masked."""
+    """Return the columns that keep channels, of which nothing is masked."""
     secrets = {
         str(channel.id): {
             name: channel.config[name] for name in channel_schema.SECRET[channel.type] if name in channel.config
@@ -71,11 +72,14 @@ def seal_channels(unit: Unit, channels: Sequence[channel_schema.Channel]) -> dic
         for channel in channels
     ]
     sealed = unit.resources.vault.seal(PURPOSE, msgspec.json.encode(secrets)) if secrets else None
-    return {"channels": msgspec.json.encode(read).decode(), "channel_secrets": sealed}
+    return {"channels": to_json(read), "channel_secrets": sealed}
 
 
 def _mask(secret: str | Mapping[str, str]) -> Any:
-    """A URL's host, for a token may stand in its path and query; the names of headers."""
+    """Return a URL's host and the names of headers.
+
+    A token may stand in the path, the query and the values.
+    """
     if not isinstance(secret, str):
         return dict.fromkeys(secret, MASK)
     url = outgoing.target(secret, private=True)
@@ -106,8 +110,9 @@ def check_types(channels: Sequence[channel_schema.ChannelGiven]) -> None:
 async def check_channels(
     ctx: Context, requested: Sequence[channel_schema.ChannelGiven], alert: AlertRow | None = None
 ) -> list[channel_schema.Channel]:
-    """The channels of a request, of known types, as they are to be kept: nothing is masked. Those that `alert` has
-    already keep their identifiers and, where masks are sent back, their secrets.
+    """Return the checked channels of a request, without masks.
+
+    Channels that `alert` has already keep their identifiers and, where masks are sent back, their secrets.
 
     Raises:
         ChannelConfigurationError: one of them lacks something, or could not be sent to.
@@ -125,8 +130,8 @@ async def check_channels(
         where = ["body", "channels", str(place), "config"]
         config = {name: value for name, value in channel.config.items() if value is not None}
         try:
-            known = secrets if secrets is None else secrets.get(str(match.id), {}) if match else {}
-            config |= _unmask(config, channel.type, match.config if match else {}, known)
+            stored_secrets = secrets if secrets is None else secrets.get(str(match.id), {}) if match else {}
+            config |= _unmask(config, channel.type, match.config if match else {}, stored_secrets)
             typed: channel_schema.Config = read(config, channel_schema.CONFIGS[channel.type], where)
         except _Unfit as unfit:
             faults.append(Fault([*where, *unfit.steps], unfit.message))
@@ -160,7 +165,10 @@ class _Unfit(Exception):
 def _match_stored(
     requested: Sequence[channel_schema.ChannelGiven], channels: Sequence[channel_schema.Channel]
 ) -> list[channel_schema.Channel | None]:
-    """Which channel of the alert each of these is: by its identifier, else by what is read of it, by its place."""
+    """Match each channel of a request to a stored one.
+
+    By identifier, then by configuration, then by place.
+    """
     matches: list[channel_schema.Channel | None] = [None] * len(requested)
     fits: Sequence[Callable[[int, channel_schema.ChannelGiven, channel_schema.Channel], bool]] = (
         lambda _, channel, stored: channel.id == stored.id,
@@ -178,8 +186,8 @@ def _match_stored(
     return matches
 
 
-def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: Secret | None) -> Secret:
-    """What of a configuration is masked, as it is kept.
+def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], stored_secrets: Secret | None) -> Secret:
+    """Return what of a configuration is masked, as it is kept.
 
     The values of headers go to no other URL than the one that they were given for: who may change an alert need not
     know them, and on many a host the path says whose the receiver is.
@@ -197,15 +205,15 @@ def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: S
         texts = value if isinstance(value, str) else list(value.values()) if isinstance(value, dict) else ()
         if MASK not in texts:
             continue
-        if known is None:
+        if stored_secrets is None:
             raise _Unfit("was sealed with another secret key: give the whole", name)
         if isinstance(value, str):
             if value != read.get(name):
                 raise _Unfit("is masked, and no channel of the alert has this: give the whole", name)
-            secrets[name] = known[name]
+            secrets[name] = stored_secrets[name]
             continue
-        headers = known.get(name, {})
-        if headers and secrets.get("url", config.get("url")) != known["url"]:
+        headers = stored_secrets.get(name, {})
+        if headers and secrets.get("url", config.get("url")) != stored_secrets["url"]:
             raise _Unfit("the URL is another one: give the values of headers anew", name)
         unknown = next((header for header, text in value.items() if text == MASK and header not in headers), None)
         if unknown is not None:
@@ -215,7 +223,7 @@ def _unmask(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: S
 
 
 def _unfit(ctx: Context, config: channel_schema.Config) -> Iterator[_Unfit]:
-    """What of a configuration could never be sent to, or would not stay in its place there."""
+    """Yield each value of a configuration that cannot be sent to."""
     if (
         isinstance(config, channel_schema.EmailConfig)
         and len(config.recipients) + len(config.cc) > channel_schema.RECIPIENTS_MAX

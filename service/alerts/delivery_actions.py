@@ -34,8 +34,10 @@ TAKEN_OFF: Final = "the channel was taken off the alert before it could be sent"
 
 
 async def queue(unit: Unit, history_ids: Sequence[UUID]) -> None:
-    """Have each channel of the alerts that triggered told once this transaction is safe. It holds the alerts' rows, so
-    that each line is in the order of the triggers."""
+    """Queue a delivery for each channel of the triggered alerts.
+
+    It locks the alerts' rows, so that deliveries keep the order of the triggers.
+    """
     for line in await delivery_store.add(unit, history_ids):
         await serve(unit, line)
 
@@ -47,7 +49,7 @@ async def serve(unit: Unit, line: DeliveryLine, delay_seconds: float = 0.0) -> N
 
 
 async def hasten(unit: Unit, alert_id: UUID) -> None:
-    """What waits for its next attempt is tried at once: whoever changes an alert may have mended it."""
+    """Try at once what waits: a change of the alert may have mended it."""
     await unit.make_due(DELIVER, queue=QUEUE, arguments={"alert_id": str(alert_id)})
 
 
@@ -60,10 +62,9 @@ async def hand_on(unit: Unit, line: DeliveryLine) -> None:
 
 
 async def deliver(unit: Unit, line: DeliveryLine) -> None:
-    """Attempt the first delivery of a line. One that has failed is attempted once more beside its line: somebody gave
-    the dead letter back.
+    """Attempt the first delivery of a line.
 
-    What was sent and not yet written down when a worker dies is sent again.
+    A failed one is attempted once more beside its line: somebody retried the dead letter.
 
     Raises:
         PermanentError: it failed, and no further attempt is made.
@@ -114,7 +115,7 @@ async def _attempt(unit: Unit, due: DueDelivery, alert: AlertRow, channel: OpenC
 
 
 async def _report(unit: Unit, due: DueDelivery) -> Attachment | str | None:
-    """The report of a schedule, as a letter brings it; why it does not, where it cannot."""
+    """Return a schedule's report as an attachment, or why it is missing."""
     report_id = due.details.get("report_id")
     if report_id is None:
         return None
@@ -157,8 +158,7 @@ async def _record(unit: Unit, due: DueDelivery, came: SendResult, most: int = 1)
 
 
 async def end(unit: Unit, line: DeliveryLine, error: str | None) -> None:
-    """A delivery that waits has failed, for this reason or that of its last attempt; the next one of its line is
-    attempted."""
+    """Fail a waiting delivery, and attempt the next one of its line."""
     await delivery_store.lock_alert(unit, line.alert_id)
     if await delivery_store.give_up(unit, line.id, error):
         await hand_on(unit, line)

@@ -52,7 +52,7 @@ class DueDelivery(Struct, frozen=True, kw_only=True):
 
     @property
     def line(self) -> DeliveryLine:
-        """Where it stands."""
+        """Return its place in the line."""
         return DeliveryLine(id=self.id, alert_id=self.alert_id, channel_id=self.channel_id)
 
 
@@ -72,8 +72,10 @@ class MessageNames(Struct, frozen=True, kw_only=True):
 
 
 async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[DeliveryLine]:
-    """A delivery for each channel of the alerts that triggered, whose rows the caller holds; those of them that nothing
-    stands before."""
+    """Add a delivery for each channel of the triggered alerts.
+
+    The caller holds the alerts' rows. Return the deliveries that none stands before.
+    """
     return await unit.fetch_all(
         DeliveryLine,
         """
@@ -99,7 +101,7 @@ async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[DeliveryLine]:
 
 
 async def due(unit: Unit, delivery_id: UUID) -> DueDelivery | None:
-    """A delivery; None where it has gone with its trigger."""
+    """Return a delivery; None where it has gone with its trigger."""
     return await unit.fetch_one_or_none(
         DueDelivery,
         """
@@ -114,20 +116,23 @@ async def due(unit: Unit, delivery_id: UUID) -> DueDelivery | None:
 async def write_attempt(
     unit: Unit, delivery_id: UUID, attempt: Attempt, status: DeliveryStatus, error: str | None, next_at: datetime | None
 ) -> None:
-    """What an attempt came to."""
+    """Write the outcome of an attempt."""
     sql = f"UPDATE alert_deliveries SET {TRIED} WHERE id = %(id)s AND status <> 'delivered'"
     await unit.execute(sql, {"id": delivery_id, **attempt_parameters(attempt, status, error, next_at)})
 
 
 async def put_off(unit: Unit, delivery_id: UUID, error: str, next_at: datetime) -> None:
-    """It is tried later, and this was no attempt."""
+    """Postpone a delivery without counting an attempt."""
     await unit.execute(
         "UPDATE alert_deliveries SET error = %s, next_attempt_at = %s WHERE id = %s", [error, next_at, delivery_id]
     )
 
 
 async def give_up(unit: Unit, delivery_id: UUID, error: str | None) -> bool:
-    """A delivery that waits has failed: for this reason, else for that of its last attempt; whether it waited."""
+    """Fail a waiting delivery; return whether it waited.
+
+    The reason is this one, else that of its last attempt.
+    """
     done = await unit.execute(
         """
         UPDATE alert_deliveries SET status = 'failed', error = coalesce(%s, error, %s), next_attempt_at = NULL,
@@ -145,7 +150,7 @@ async def lock_alert(unit: Unit, alert_id: UUID) -> None:
 
 
 async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> DeliveryLine | None:
-    """The first delivery that waits for a channel."""
+    """Return the first delivery that waits for a channel."""
     return await unit.fetch_one_or_none(
         DeliveryLine,
         """
@@ -157,7 +162,7 @@ async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> DeliveryLine | 
 
 
 async def about(unit: Unit, workbook_id: UUID | None) -> MessageNames:
-    """What a message calls the tenant, a workbook and its deal."""
+    """Return what a message calls the tenant, a workbook and its deal."""
     return await unit.fetch_one(
         MessageNames,
         """

@@ -60,7 +60,10 @@ async def after_run(unit: Unit, workbook_id: UUID, run_id: UUID) -> None:
 
 
 async def after_recalculation(unit: Unit, workbook_id: UUID) -> None:
-    """Look at the alerts that a recalculated workbook concerns, by a run that is kept for nothing else."""
+    """Evaluate the alerts of a recalculated workbook.
+
+    The run is kept for nothing else.
+    """
     book = await store.workbook_for_alerts(unit, workbook_id)
     alerts = [] if book is None else await store.alerts_for(unit, book)
     if book is None or not alerts:
@@ -75,7 +78,10 @@ async def after_recalculation(unit: Unit, workbook_id: UUID) -> None:
 
 
 async def look_again(unit: Unit, alert_id: UUID, workbook_id: UUID) -> None:
-    """Look at an alert whose condition has held for long enough by now, if the newest figures are still the same."""
+    """Evaluate an alert whose condition may have held long enough.
+
+    Only where the newest figures are still the same.
+    """
     newest = await store.newest_of(unit, workbook_id)
     book = None if newest is None else await store.workbook_for_alerts(unit, newest)
     if book is None:
@@ -97,7 +103,7 @@ async def look_again(unit: Unit, alert_id: UUID, workbook_id: UUID) -> None:
 
 
 async def _newest_for(unit: Unit, book: AlertWorkbook, alert: EnabledAlert) -> StoredRun | None:
-    """The newest run that has the alert's tests: a full one, or a later one of a part of the suite."""
+    """Return the newest run that has all of the alert's tests."""
     full = await compliance.find_run(unit, book.workbook_id)
     try:
         conditions = conditions_of(alert.alert_type, alert.conditions)
@@ -128,8 +134,10 @@ async def _reading(unit: Unit, book: AlertWorkbook, run: StoredRun) -> Reading:
 
 
 async def _recalculate(unit: Unit, book: AlertWorkbook, at: datetime) -> Look | None:
-    """A workbook's figures as they are now, by the suite that it was run by last; None where it is changed once more,
-    and another look follows."""
+    """Return a workbook's present figures, by its last suite.
+
+    None where it is being changed: another look follows.
+    """
     suite = await store.last_suite(unit, book.workbook_id) or FIRST_SUITE
     try:
         ready = await compliance.prepare(unit, book.workbook_id, suite=suite)
@@ -159,7 +167,7 @@ def _reason_of(why: Problem) -> str:
 
 
 async def _look_at(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now: datetime) -> None:
-    """Judge each alert that the figures are about; write what came of it, and have those told of that are raised."""
+    """Judge each alert that the figures concern, and trigger some."""
     verdicts = await _verdicts(unit, alerts, look, now)
     judged = [alert for alert in alerts if alert.id in verdicts]
     versions = await store.lock_alerts(unit, verdicts)
@@ -185,20 +193,20 @@ async def _look_at(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now: 
 
 
 async def _verdicts(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now: datetime) -> dict[UUID, Verdict]:
-    """What the figures say of each alert; a partial run says nothing of an alert whose tests it left out."""
+    """Return a verdict for each alert whose tests the run has."""
     if look.reading is None:
         unknown = Verdict(holds=None, sentence=f"It cannot be told: {look.fault}")
         return {alert.id: unknown for alert in alerts}
     verdicts: dict[UUID, Verdict] = {}
-    asked: dict[UUID, Conditions] = {}
+    covered: dict[UUID, Conditions] = {}
     for alert in alerts:
         try:
             conditions = conditions_of(alert.alert_type, alert.conditions)
             if is_covered(conditions, look.reading):
-                asked[alert.id] = conditions
+                covered[alert.id] = conditions
         except InvalidConditions as error:  # of another version of this program
             verdicts[alert.id] = Verdict(holds=None, sentence=f"It cannot be told: {error}")
-    needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in asked.items()}
+    needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in covered.items()}
     since: dict[str, datetime] = {}
     for need in filter(None, needs.values()):
         since[need.test_id] = min(need.since, since.get(need.test_id, need.since))
@@ -206,7 +214,7 @@ async def _verdicts(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now:
     for figure in await store.history(unit, look.book, since, look.reading.at) if since else ():
         history[figure.test_id].append(Point(figure.at, figure.day, figure.value))
     clocks = partial(local_time, zone=await unit.zone())
-    for alert_id, conditions in asked.items():
+    for alert_id, conditions in covered.items():
         wanted = needs[alert_id]
         verdicts[alert_id] = judge(
             conditions, look.reading, () if wanted is None else history[wanted.test_id], now, clocks
@@ -215,7 +223,7 @@ async def _verdicts(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now:
 
 
 def _cools(alert: LockedAlert, now: datetime) -> bool:
-    """Whether an alert was raised too short a while ago."""
+    """Return whether an alert was raised too short a while ago."""
     return alert.last_triggered is not None and now - alert.last_triggered < timedelta(minutes=alert.cooldown_minutes)
 
 
@@ -233,10 +241,10 @@ def _outcome(verdict: Verdict, look: Look, now: datetime, *, is_raised: bool) ->
 
 
 async def _await(unit: Unit, workbook_id: UUID, due: Mapping[UUID, datetime]) -> None:
-    """Have alerts looked at again when their time is over, unless they are by then anyway."""
-    known = {look.alert_id: look.at for look in await store.coming_looks(unit, workbook_id)}
+    """Queue another look for alerts that wait for their duration."""
+    queued = {look.alert_id: look.at for look in await store.coming_looks(unit, workbook_id)}
     for alert_id, due_at in due.items():
-        if alert_id not in known or known[alert_id] - due_at > SLACK:
+        if alert_id not in queued or queued[alert_id] - due_at > SLACK:
             arguments = {"alert_id": str(alert_id), "workbook_id": str(workbook_id)}
             seconds = max(0.0, (due_at - unit.now()).total_seconds())
             await unit.enqueue(LOOK_AGAIN, queue="default", arguments=arguments, delay_seconds=seconds)
@@ -253,7 +261,7 @@ async def trigger(
     workbook_id: UUID | None,
     run_id: UUID | None,
 ) -> None:
-    """Write that alerts, whose rows this transaction holds, were triggered, and have their channels told."""
+    """Write triggers of locked alerts, and queue their deliveries."""
     now = unit.now()
     triggers: list[dict[str, Any]] = []
     about = {"workbook_id": workbook_id, "run_id": run_id}

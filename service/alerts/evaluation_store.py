@@ -7,10 +7,10 @@ from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
 from service.platform.unit.context import Resources, Unit
+from service.platform.unit.records import to_json
 
 POINTS_MAX: Final = 10_000
 """Figures of each history, the newest: more than one for every five minutes of the longest duration."""
@@ -63,7 +63,10 @@ _NEWEST: Final = """
 
 
 async def workbook_for_alerts(unit: Unit, workbook_id: UUID) -> AlertWorkbook | None:
-    """A workbook; None once it was deleted, and where its deal has a newer one: it concerns no alert then."""
+    """Return a workbook whose figures concern alerts.
+
+    None once it was deleted, or its deal has a newer one.
+    """
     return await unit.fetch_one_or_none(
         AlertWorkbook,
         f"""
@@ -75,7 +78,10 @@ async def workbook_for_alerts(unit: Unit, workbook_id: UUID) -> AlertWorkbook | 
 
 
 async def newest_of(unit: Unit, workbook_id: UUID) -> UUID | None:
-    """The workbook that stands for one: the newest of its deal, else itself; None once there is none."""
+    """Return the newest workbook of a workbook's deal, or itself.
+
+    None once there is none.
+    """
     uuid: UUID | None = await unit.fetch_value(
         f"""
         SELECT CASE WHEN w.deal_id IS NOT NULL THEN {_NEWEST} WHEN w.deleted_at IS NULL THEN w.id END
@@ -87,7 +93,7 @@ async def newest_of(unit: Unit, workbook_id: UUID) -> UUID | None:
 
 
 async def last_run_workbook(unit: Unit) -> UUID | None:
-    """The workbook on which the tenant ran a whole suite last."""
+    """Return the workbook on which the tenant ran a whole suite last."""
     uuid: UUID | None = await unit.fetch_value(
         """
         SELECT r.workbook_id FROM compliance_runs r
@@ -99,7 +105,7 @@ async def last_run_workbook(unit: Unit) -> UUID | None:
 
 
 async def last_suite(unit: Unit, workbook_id: UUID) -> str | None:
-    """The suite of a workbook's newest full run; without one, of its newest partial run."""
+    """Return the suite of a workbook's newest run, full runs first."""
     suite: str | None = await unit.fetch_value(
         """
         SELECT test_suite FROM compliance_runs WHERE workbook_id = %s AND status = 'completed'
@@ -113,8 +119,9 @@ async def last_suite(unit: Unit, workbook_id: UUID) -> str | None:
 async def partial_runs(
     unit: Unit, workbook_id: UUID, since: datetime | None, test_ids: Collection[str], *, other_suite: str
 ) -> list[PartialRun]:
-    """A workbook's partial runs after a moment that may have all of these tests, the newest first: by these names, or
-    in a suite whose tests may have others.
+    """Return later partial runs that may have these tests, newest first.
+
+    They have the tests by name, or are of the suite whose tests may have other names.
     """
     return await unit.fetch_all(
         PartialRun,
@@ -136,8 +143,10 @@ async def partial_runs(
 
 
 async def alerts_for(unit: Unit, book: AlertWorkbook, *, alert_id: UUID | None = None) -> list[EnabledAlert]:
-    """The alerts that a workbook's figures concern, or the one of them with this identifier: its own, those of other
-    workbooks of its deal, those of the whole tenant."""
+    """Return the enabled alerts that a workbook's figures concern.
+
+    Its own, those of other workbooks of its deal, and the tenant's; only one of them where it is named.
+    """
     return await unit.fetch_all(
         EnabledAlert,
         """
@@ -179,8 +188,10 @@ _LOOKS: Final = """
 
 
 async def history(unit: Unit, book: AlertWorkbook, since: dict[str, datetime], before: datetime) -> list[Figure]:
-    """What runs and recalculations gave for tests since a moment of each, or for days since then, and the last figure
-    before; in the order of time. Of a deal those of all its workbooks."""
+    """Return the figures of tests since a moment of each, in order.
+
+    Also the last figure before it. Of a deal, the figures of all its workbooks.
+    """
     return await unit.fetch_all(
         Figure,
         f"""
@@ -209,7 +220,7 @@ async def history(unit: Unit, book: AlertWorkbook, since: dict[str, datetime], b
 
 
 async def last_look(unit: Unit, book: AlertWorkbook, since: datetime | None) -> datetime | None:
-    """When the workbook was recalculated last, if that was after a moment."""
+    """Return when the workbook was recalculated last, if that was after a moment."""
     moment: datetime | None = await unit.fetch_value(
         """
         SELECT max(f.at) FROM alert_figures f
@@ -221,7 +232,7 @@ async def last_look(unit: Unit, book: AlertWorkbook, since: datetime | None) -> 
 
 
 async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date, figures: dict[str, float]) -> None:
-    """What a recalculation gave, so that later looks know of it."""
+    """Store the figures of a recalculation for later looks."""
     await unit.execute(
         """
         INSERT INTO alert_figures (tenant_id, workbook_id, at, as_of, figures) VALUES (%s, %s, %s, %s, %s)
@@ -232,7 +243,7 @@ async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date,
             workbook_id,
             at,
             as_of,
-            msgspec.json.encode({test_id: {"value": value} for test_id, value in figures.items()}).decode(),
+            to_json({test_id: {"value": value} for test_id, value in figures.items()}),
         ],
     )
 
@@ -241,8 +252,7 @@ async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date,
 
 
 async def lock_alerts(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
-    """Hold the rows of these alerts until the transaction ends, in one order for all who want some of them; the version
-    that each has by now."""
+    """Lock alerts in one order; return the version of each."""
     versions = await unit.fetch_value(
         """
         WITH held AS (SELECT id, version FROM alerts WHERE id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE)
@@ -254,7 +264,7 @@ async def lock_alerts(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
 
 
 async def locked_alerts(unit: Unit, alert_ids: Iterable[UUID], book: AlertWorkbook | None) -> list[LockedAlert]:
-    """Those of these alerts, whose rows are held, that are enabled.
+    """Return the enabled ones of some locked alerts.
 
     A statement after that of `lock_alert`, since whoever held them before may have triggered them.
     """
@@ -279,12 +289,12 @@ async def locked_alerts(unit: Unit, alert_ids: Iterable[UUID], book: AlertWorkbo
 
 
 def _array(ids: Iterable[UUID]) -> str:
-    """As PostgreSQL writes an array: psycopg takes a millisecond for a hundred."""
+    """Return an array literal: psycopg takes 1 ms for a hundred values."""
     return f"{{{','.join(map(str, ids))}}}"
 
 
 async def write_evaluations(unit: Unit, outcomes: Sequence[dict[str, Any]]) -> None:
-    """Write what a look at some alerts, whose rows are held, came to: {id, outcome}. One at newer figures stands."""
+    """Write outcomes {id, outcome}, unless newer ones are stored."""
     await unit.execute(
         """
         UPDATE alerts a SET last_evaluation = o.outcome
@@ -292,14 +302,16 @@ async def write_evaluations(unit: Unit, outcomes: Sequence[dict[str, Any]]) -> N
         WHERE a.id = o.id AND a.enabled AND coalesce((a.last_evaluation ->> 'figures_at')::timestamptz
                                                      <= (o.outcome ->> 'figures_at')::timestamptz, true)
         """,
-        [msgspec.json.encode(list(outcomes)).decode()],
+        [to_json(list(outcomes))],
     )
 
 
 async def write_triggers(unit: Unit, triggers: Sequence[dict[str, Any]]) -> None:
-    """Write triggers of alerts whose rows are held: {id, alert_id, workbook_id, run_id, triggered_at, metric_value,
-    details}."""
-    rows = msgspec.json.encode(list(triggers)).decode()
+    """Write triggers of locked alerts.
+
+    Each has id, alert_id, workbook_id, run_id, triggered_at, metric_value and details.
+    """
+    rows = to_json(list(triggers))
     await unit.execute(
         """
         INSERT INTO alert_history (tenant_id, id, alert_id, workbook_id, run_id, triggered_at, metric_value, details)
@@ -326,7 +338,7 @@ class ComingLook(Struct, frozen=True):
 
 
 async def coming_looks(unit: Unit, workbook_id: UUID) -> list[ComingLook]:
-    """The alerts that are to be looked at again anyway for a workbook, and when first."""
+    """Return the looks at a workbook's alerts that are queued."""
     return await unit.fetch_all(
         ComingLook,
         """

@@ -29,12 +29,12 @@ log = structlog.get_logger()
 
 
 async def leave(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """There is no record to leave in error: the dead letter tells, and can be given back."""
+    """Do nothing: the dead letter can be retried."""
 
 
 @jobs.job("alerts.evaluate", on_failure=leave, on_retry=accept_retry)
 async def evaluate(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Look at the alerts that a run, or without one a recalculation, of a workbook concerns."""
+    """Evaluate the alerts of a workbook after a run or a recalculation."""
     workbook_id, run_id = UUID(arguments["workbook_id"]), arguments["run_id"]
     if run_id is None:
         await evaluation_actions.after_recalculation(unit, workbook_id)
@@ -61,7 +61,7 @@ async def send_summary(unit: Unit, arguments: dict[str, Any]) -> None:
 
 
 async def give_up(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """It failed for good: the delivery says what its last attempt came to, the dead letter all else."""
+    """Fail the delivery; the dead letter has the cause."""
     await delivery_actions.end(unit, msgspec.convert(arguments, DeliveryLine), None)
 
 
@@ -75,7 +75,7 @@ async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
 
 
 async def hand_over_due(resources: Resources) -> None:
-    """Hand over the schedules that are due, each in a transaction of its own: one that fails holds up no other.
+    """Serve each schedule that is due, in a transaction of its own.
 
     Raises:
         Unavailable: the database is away.
@@ -93,7 +93,7 @@ async def hand_over_due(resources: Resources) -> None:
 
 
 async def watch_clock_forever(resources: Resources, stopping: asyncio.Event) -> None:
-    """Until told to stop, through failures."""
+    """Serve due schedules until stopped, through failures."""
     while not stopping.is_set():
         try:
             await hand_over_due(resources)

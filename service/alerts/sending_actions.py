@@ -56,9 +56,9 @@ class SendResult(Struct, frozen=True, kw_only=True):
     """A further attempt would fail as well."""
 
 
-def failure(at: datetime, error: str, *, is_final: bool = False, left: list[str] | None = None) -> SendResult:
-    """An attempt that came to nothing."""
-    return _result_without_answer(at, error, error=error, left=left, is_final=is_final)
+def failure(at: datetime, error: str, *, is_final: bool = False, addresses_left: list[str] | None = None) -> SendResult:
+    """Return an attempt that came to nothing."""
+    return _result_without_answer(at, error, error=error, left=addresses_left, is_final=is_final)
 
 
 def _result_without_answer(
@@ -70,7 +70,7 @@ def _result_without_answer(
     left: list[str] | None = None,
     is_final: bool = False,
 ) -> SendResult:
-    """What came of an attempt without an HTTP answer."""
+    """Return what came of an attempt without an HTTP answer."""
     result = AlertAttempt(**asdict(failed_attempt(at, error)), refusal=refusal, left=left)
     return SendResult(attempt=result, words=words, is_final=is_final)
 
@@ -105,7 +105,9 @@ async def send(
     only: Collection[str] | None = None,
     report: Attachment | str | None = None,
 ) -> SendResult:
-    """Send a message through a channel. What goes out is sent between two transactions, a notification within one.
+    """Send a message through a channel.
+
+    What goes out is sent between two transactions, a notification within one.
 
     Args:
         only: those of a letter's addresses that have not got it yet; None for all.
@@ -128,8 +130,8 @@ async def send(
         error = f"{error}: {result.answer}"
     words = error or f"the receiver answers with the status {result.status_code}"
     # of the answer nothing else is kept: it may repeat the URL and the headers, which are secret
-    kept = AlertAttempt(**{**asdict(result), "error": error, "answer": None})
-    return SendResult(attempt=kept, words=words, is_final=result.status_code == GONE)
+    stored_attempt = AlertAttempt(**{**asdict(result), "error": error, "answer": None})
+    return SendResult(attempt=stored_attempt, words=words, is_final=result.status_code == GONE)
 
 
 async def _notify(unit: Unit, config: channel_schema.InAppConfig, notice: Notice) -> SendResult:
@@ -166,22 +168,26 @@ async def _mail(
             return _result_without_answer(now, str(refused), refusal=f"for the rest {refused}")
         return failure(now, str(refused), is_final=True)
     except (NotReached, OSError):  # their words name what only the network's own people should learn
-        return failure(now, "the mail server cannot be reached, or takes too long", left=left)
+        return failure(now, "the mail server cannot be reached, or takes too long", addresses_left=left)
     except NotAccepted as refused:
-        return failure(now, str(refused), left=left)
+        return failure(now, str(refused), addresses_left=left)
     return _handover(now, len(to), handed)
 
 
-def _handover(now: datetime, asked: int, handed: MailDelivery) -> SendResult:
+def _handover(now: datetime, addresses: int, handed: MailDelivery) -> SendResult:
     lost, later = handed.refused, handed.postponed
-    taken = asked - len(lost) - len(later)
+    taken = addresses - len(lost) - len(later)
     if handed.path is not None:
         words = "written into the data folder, since no mail server is set"
     else:
-        words = f"the mail server took it for {taken:,} of {counted(asked, 'address')}"
-    refusal = f"refused for {len(lost):,} of {counted(asked, 'address')}: {next(iter(lost.values()))}" if lost else None
+        words = f"the mail server took it for {taken:,} of {counted(addresses, 'address')}"
+    refusal = (
+        f"refused for {len(lost):,} of {counted(addresses, 'address')}: {next(iter(lost.values()))}" if lost else None
+    )
     error = (
-        f"not taken for {len(later):,} of {counted(asked, 'address')}: {next(iter(later.values()))}" if later else None
+        f"not taken for {len(later):,} of {counted(addresses, 'address')}: {next(iter(later.values()))}"
+        if later
+        else None
     )
     words = "; ".join(filter(None, [words, refusal, error]))
     return _result_without_answer(now, words, error=error, refusal=refusal, left=list(later) if later else None)
@@ -191,21 +197,25 @@ def _handover(now: datetime, asked: int, handed: MailDelivery) -> SendResult:
 
 
 async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
-    """Send a test message through each channel of an alert now; what came of each. It is no trigger, and what stands
-    in line does not wait for it."""
+    """Send a test message through each channel now.
+
+    It is no trigger, and waiting deliveries go on.
+    """
     about = await delivery_store.about(unit, alert.workbook_id)
     notice = notice_of(unit.settings, alert, about, unit.now())
     try:
         channels = open_channels(unit, alert)
     except BadSeal:
-        return [_result(shown, failure(unit.now(), SEALED)) for shown in alert.channels]
+        return [_result(channel_, failure(unit.now(), SEALED)) for channel_ in alert.channels]
     await unit.commit()  # no connection is held while the receivers take their time
-    outwards = {shown.id: _test(unit, shown, notice, about.tier) for shown in channels if shown.type != "in_app"}
+    outwards = {
+        channel_.id: _test(unit, channel_, notice, about.tier) for channel_ in channels if channel_.type != "in_app"
+    }
     came = dict(zip(outwards, await asyncio.gather(*outwards.values()), strict=True))
     for channel in channels:
         if channel.type == "in_app":  # one after the other: they share the transaction
             came[channel.id] = await send(unit, channel, notice, new_id())
-    return [_result(shown, came[shown.id]) for shown in channels]
+    return [_result(channel_, came[channel_.id]) for channel_ in channels]
 
 
 async def _test(unit: Unit, channel: channel_schema.OpenChannel, notice: Notice, tier: str) -> SendResult:

@@ -17,9 +17,9 @@ _ITEM = columns_of(AlertItem)
 
 
 async def read_page(ctx: Context, query: AlertList) -> Page[AlertItem]:
-    """A page of alerts, the newest first."""
-    asked = {"workbook_id": query.workbook_id, "alert_type": query.alert_type, "enabled": query.enabled}
-    return await fetch_page(ctx, AlertItem, _ITEM, "alerts WHERE true", asked, query, order="created_at DESC, id")
+    """Return a page of alerts, the newest first."""
+    filters = {"workbook_id": query.workbook_id, "alert_type": query.alert_type, "enabled": query.enabled}
+    return await fetch_page(ctx, AlertItem, _ITEM, "alerts WHERE true", filters, query, order="created_at DESC, id")
 
 
 _SENT = "FROM alert_deliveries d WHERE d.history_id = h.id"
@@ -35,7 +35,7 @@ _TRIGGER = columns_of(
 
 
 async def history(unit: Unit, alert_id: UUID, *, most: int) -> list[Trigger]:
-    """The last triggers of an alert, the newest first."""
+    """Return the last triggers of an alert, the newest first."""
     return await unit.fetch_all(
         Trigger,
         f"SELECT {_TRIGGER} FROM alert_history h WHERE alert_id = %s ORDER BY triggered_at DESC, id LIMIT %s",
@@ -44,13 +44,13 @@ async def history(unit: Unit, alert_id: UUID, *, most: int) -> list[Trigger]:
 
 
 async def strangers(ctx: Context, user_ids: Sequence[UUID]) -> set[UUID]:
-    """Which of these are no active users of the tenant."""
+    """Return which of these are no active users of the tenant."""
     sql = "SELECT array_agg(id) FROM users WHERE id = ANY (%s) AND status = 'active'"
     return set(user_ids) - set(await ctx.fetch_value(sql, [list(user_ids)]) or ())
 
 
 async def unknown_tests(ctx: Context, test_ids: Sequence[str]) -> list[str]:
-    """Which of these tests the definition of no deal has."""
+    """Return which of these tests the definition of no deal has."""
     unknown = await ctx.fetch_value(
         """
         SELECT array_agg(asked.id ORDER BY asked.place)

@@ -30,7 +30,10 @@ LOOKS_MAX: Final = 80
 
 
 async def hand_over(unit: Unit, alert_id: UUID) -> None:
-    """Have a schedule served that is due, once whoever else tries; what it missed meanwhile is not made up for."""
+    """Serve a due schedule once.
+
+    Missed times are not made up for.
+    """
     schedule = await store.take_due(unit, alert_id)
     if schedule is None:
         return
@@ -42,8 +45,11 @@ async def hand_over(unit: Unit, alert_id: UUID) -> None:
 
 
 def _is_meant(row: Schedule) -> bool:
-    """Whether a moment is the schedule's: the tenant may have another time zone by now, and the cooldown of the moment
-    at which it was served last may not be over. That one is told by the schedule, since serving takes a while."""
+    """Return whether a moment is the schedule's own.
+
+    The tenant may have another time zone by now, and the cooldown of the last one may not be over. The cooldown
+    counts from the schedule's time, since serving takes a while.
+    """
     schedule, zone, due = row.conditions["schedule"], row.zone, row.next_at
     if next_time(schedule, zone, due - timedelta(seconds=1)) != due:
         return False

@@ -30,10 +30,10 @@ _LINE = """
 """The fields of `Record`, in its order."""
 
 
-async def entries(ctx: Context, asked: AuditFilter, query: AuditList) -> Page[AuditEntry]:
-    """A page of entries, the newest first."""
+async def entries(ctx: Context, criteria: AuditFilter, query: AuditList) -> Page[AuditEntry]:
+    """Return a page of entries, the newest first."""
     how = {"order": "occurred_at DESC, sequence DESC", "conditions": CONDITIONS}
-    return await fetch_page(ctx, AuditEntry, _ENTRY, "audit_log WHERE true", asked.values, query, **how)
+    return await fetch_page(ctx, AuditEntry, _ENTRY, "audit_log WHERE true", criteria.values, query, **how)
 
 
 class Extent(Struct, frozen=True):
@@ -43,16 +43,16 @@ class Extent(Struct, frozen=True):
     last: int
 
 
-async def extent(ctx: Context, asked: AuditFilter, *, rows_max: int) -> Extent:
-    """How much an export would hold."""
-    where = asked.where
+async def extent(ctx: Context, criteria: AuditFilter, *, rows_max: int) -> Extent:
+    """Return how much an export would hold."""
+    where = criteria.where
     return await ctx.fetch_one(
         Extent,
         f"""
         SELECT count(*) AS count, coalesce(max(sequence), 0) AS last
         FROM (SELECT sequence FROM audit_log WHERE {where} LIMIT %(most)s) AS found
         """,
-        {**asked.values, "most": rows_max + 1},
+        {**criteria.values, "most": rows_max + 1},
         missing=NotFound,
     )
 
@@ -64,12 +64,12 @@ class Piece(Struct, frozen=True):
     last: int
 
 
-async def piece(tx: Transaction, asked: AuditFilter, extent: Extent, *, after: int, rows_max: int) -> Piece:
-    """The next entries of an export, the oldest first: those with numbers past `after`.
+async def piece(tx: Transaction, criteria: AuditFilter, extent: Extent, *, after: int, rows_max: int) -> Piece:
+    """Return the next entries of an export, past a number.
 
     The database writes the lines: made here from rows they took the event loop six times as long, and twice in all.
     """
-    where = asked.where
+    where = criteria.where
     return await tx.fetch_one(
         Piece,
         f"""
@@ -80,6 +80,6 @@ async def piece(tx: Transaction, asked: AuditFilter, extent: Extent, *, after: i
                     ORDER BY sequence LIMIT %(most)s) AS a
               WINDOW numbers AS (ORDER BY a.sequence)) AS line
         """,
-        {**asked.values, "after": after, "last": extent.last, "most": rows_max},
+        {**criteria.values, "after": after, "last": extent.last, "most": rows_max},
         missing=NotFound,
     )

@@ -30,7 +30,7 @@ from service.platform.unit.context import Context, Subject
 
 
 async def register(ctx: Context, registration: schema.Registration) -> schema.TokenResponse:
-    """A tenant, its owner, and the owner's first session.
+    """Return a tenant, its owner, and the owner's first session.
 
     Raises:
         RegistrationClosed: it is not open, and neither is this the first tenant nor the caller the system key.
@@ -52,7 +52,7 @@ async def register(ctx: Context, registration: schema.Registration) -> schema.To
 
 
 async def login(ctx: Context, form: schema.Login) -> schema.TokenResponse:
-    """A session for an e-mail and its password, and the second factor where it is on.
+    """Begin a session by e-mail, password and second factor.
 
     An e-mail that nobody has takes the same steps, and the same time, as a wrong password. Where strangers have used up
     an account's tries, its user still gets in from an address that they are known at, or with a right code.
@@ -77,7 +77,7 @@ async def login(ctx: Context, form: schema.Login) -> schema.TokenResponse:
 
 
 async def refresh(ctx: Context, body: schema.Refresh) -> schema.TokenResponse:
-    """The next pair of tokens of a session.
+    """Return the next pair of tokens of a session.
 
     A used token that comes back ends the session: one of its two holders stole it. In a browser's session the one that
     was just replaced is answered by the same tokens for some seconds, since tabs refresh at the same moment.
@@ -100,7 +100,7 @@ async def refresh(ctx: Context, body: schema.Refresh) -> schema.TokenResponse:
 
 
 async def renew_cookie(ctx: Context) -> None:
-    """Give a browser the next refresh token of the caller's session, where that is a browser's.
+    """Give a browser's session its next refresh token.
 
     The one before is not repeated: it may be a thief's, whom a new password is to shut out.
     """
@@ -151,7 +151,7 @@ async def accept(ctx: Context, body: schema.Acceptance) -> schema.TokenResponse:
 
 
 async def check_address(ctx: Context, tenant_id: UUID) -> None:
-    """Hold the caller's address against the tenant's list, on the ways in that no token leads through.
+    """Check the caller's address against the tenant's list.
 
     Asked while no transaction is open: the gate may need a connection itself.
 
@@ -164,7 +164,7 @@ async def check_address(ctx: Context, tenant_id: UUID) -> None:
 
 
 async def _check_session(ctx: Context, session: schema.LoginSession, claims: Claims) -> bool:
-    """See that a refresh token is good; whether it is the one before the present one, which another tab just sent.
+    """Check a refresh token; return whether another tab just sent it.
 
     Raises:
         InvalidRefreshToken: it came as a cookie of a body's session, or the other way round. Nothing is used up.
@@ -214,7 +214,7 @@ def _check_maintenance(ctx: Context, role: Role, slug: str) -> None:
 
 
 def _password_tries(ctx: Context, email: str, account: schema.Account | None) -> Window:
-    """Wrong passwords for one e-mail (folded), whoever has it, from wherever they come.
+    """Return the limit of wrong passwords for one e-mail.
 
     Those from an address that its user is known at are counted apart, so that a stranger's count for a stranger only.
     """
@@ -225,19 +225,19 @@ def _password_tries(ctx: Context, email: str, account: schema.Account | None) ->
 
 
 def _name_of(ctx: Context, email: str) -> str:
-    """What limits call an e-mail (folded), so that no address stands in Redis."""
+    """Return what limits call an e-mail (folded), so that no address stands in Redis."""
     return ctx.resources.vault.fingerprint("login", email).hex()
 
 
 def _origin(ctx: Context) -> bytes:
-    """What is remembered of the caller's address."""
+    """Return what is remembered of the caller's address."""
     return ctx.resources.vault.fingerprint("login origin", ctx.origin)
 
 
 async def _admit_by_code(
     ctx: Context, email: str, account: schema.Account | None, password: str, code: str, refusal: RateLimited
 ) -> schema.TokenResponse:
-    """A session for who has password and code, where the tries without a code are used up.
+    """Begin a session by password and code, past the limit of tries.
 
     Anybody else is told just that they are, and learns neither whether the password was right nor whether somebody has
     the e-mail: all take the same steps. Only who has the password uses up the user's tries of codes.
@@ -288,7 +288,10 @@ async def _enter(ctx: Context, account: schema.Account) -> schema.TokenResponse:
 
 
 async def _note_failure(ctx: Context, account: schema.Account, wrong: str, occurred_at: datetime) -> None:
-    """Record a login that failed, once its answer is out: known and unknown users look alike in time, too."""
+    """Record a failed login after its answer.
+
+    Known and unknown users take the same time.
+    """
     event = Event(
         tenant_id=account.tenant_id,
         occurred_at=occurred_at,
@@ -304,15 +307,15 @@ async def _note_failure(ctx: Context, account: schema.Account, wrong: str, occur
 
 
 async def _is_idle(ctx: Context, session: schema.LoginSession, timeout_minutes: int | None) -> bool:
-    """Whether nothing happened in the session for longer than its tenant allows."""
+    """Return whether a session was idle for too long."""
     if timeout_minutes is None:
         return False
-    seen = max(session.used_at.timestamp(), await ctx.resources.gate.last_seen(session.id) or 0.0)
-    return ctx.now().timestamp() - seen > timeout_minutes * 60
+    last_use = max(session.used_at.timestamp(), await ctx.resources.gate.last_seen(session.id) or 0.0)
+    return ctx.now().timestamp() - last_use > timeout_minutes * 60
 
 
 async def _end(ctx: Context, session: schema.LoginSession, reason: str) -> None:
-    """End a session whose refresh is refused; this must last, so it is committed before the refusal."""
+    """End a session whose refresh is refused, and commit that first."""
     await store.end_session(ctx, session.id, session.user_id)
     ctx.set_subject("user", session.user_id, session.email, reason=reason)
     await ctx.audit_event("user.session_ended")
@@ -334,7 +337,7 @@ async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> sch
 
 
 async def _rotate(ctx: Context, session: schema.LoginSession, *, previous_jti: UUID | None) -> schema.LoginSession:
-    """The session with its next refresh token."""
+    """Return the session with its next refresh token."""
     now, jti = ctx.now(), new_id()
     expires_at = now + timedelta(seconds=ctx.settings.refresh_token_seconds)
     await store.rotate(ctx, session.id, jti, now, expires_at, previous_jti=previous_jti)

@@ -15,8 +15,10 @@ from service.platform.work import mail
 
 
 async def change(ctx: Context, body: schema.PasswordChange) -> None:
-    """Replace the caller's password; every other session of the caller ends, and a browser's goes on with a new
-    refresh token."""
+    """Replace the caller's password, and end all other sessions.
+
+    A browser's session goes on with a new refresh token.
+    """
     if body.new_password == body.current_password:
         raise ValidationFailed(Fault(["body", "new_password"], "this is the present password"))
     user_id, session_id = ctx.caller.user_id, ctx.caller.session_id
@@ -35,8 +37,10 @@ async def change(ctx: Context, body: schema.PasswordChange) -> None:
 
 
 async def forget(ctx: Context, body: schema.PasswordForgotten) -> schema.ResetAccepted:
-    """Send a letter to whoever has this e-mail. The answer, and the time it takes, say nothing of whether somebody has:
-    all work follows it."""
+    """Send a reset letter to whoever has this e-mail.
+
+    All work follows the answer, so its time says nothing of whether somebody has.
+    """
     email = await store.fold_email(ctx, body.email.strip())
     await ctx.commit()
     account = ctx.resources.vault.fingerprint("forgot", email).hex()
@@ -46,7 +50,7 @@ async def forget(ctx: Context, body: schema.PasswordForgotten) -> schema.ResetAc
 
 
 async def reset(ctx: Context, body: schema.PasswordReset) -> None:
-    """A new password by the token of a letter; every token of the user is void."""
+    """Set a new password by a letter's token; void all tokens."""
     pending = await store.find_reset(ctx, digest(body.token))
     if pending is None or pending.used_at is not None or pending.expires_at <= ctx.now():
         raise schema.InvalidResetToken

@@ -27,7 +27,7 @@ SLUG_CHARACTERS: Final = 60
 
 
 def wrong_email(email: str) -> str | None:
-    """Why a text is no e-mail address; blanks around it are none of it."""
+    """Return why a text is no e-mail address; blanks around it are none of it."""
     try:
         envelope(email.strip())
     except UnfitAddress:

@@ -25,12 +25,15 @@ from service.platform.unit.context import Context, Unit
 
 
 async def lacks_tenants(ctx: Unit, *, alone: bool) -> bool:
-    """Whether the deployment has no tenant; `alone`: and nobody else is told so before this transaction ends."""
+    """Return whether the deployment has no tenant.
+
+    `alone`: nobody else gets that answer before this transaction ends.
+    """
     return bool(await ctx.fetch_value("SELECT lacks_tenants(%s)", [alone]))
 
 
 async def create_tenant(ctx: Context, tenant_id: UUID, name: str, slug: str, tier: str) -> bool:
-    """A new tenant; False when another one has the slug."""
+    """Return a new tenant; False when another one has the slug."""
     return bool(
         await ctx.execute(
             """
@@ -44,7 +47,7 @@ async def create_tenant(ctx: Context, tenant_id: UUID, name: str, slug: str, tie
 
 
 async def create_owner(ctx: Context, user_id: UUID, email: str, full_name: str, password_hash: str) -> None:
-    """The founder of the tenant."""
+    """Create the first owner of a tenant."""
     await ctx.execute(
         """
         INSERT INTO users (tenant_id, id, email, full_name, role, status, password_hash)
@@ -55,13 +58,15 @@ async def create_owner(ctx: Context, user_id: UUID, email: str, full_name: str, 
 
 
 async def find_account(unit: Unit, email: str, origin: bytes | None = None) -> Account | None:
-    """The account of an e-mail, whichever its tenant, and whether it is known at that origin. Who is only invited has
-    none yet."""
+    """Return the account of an e-mail, in whichever tenant.
+
+    It says whether the origin is known. Who is only invited has none yet.
+    """
     return await unit.fetch_one_or_none(Account, "SELECT * FROM find_login(%s, %s)", [email, origin])
 
 
 async def note_origin(ctx: Context, user_id: UUID, origin: bytes) -> None:
-    """Remember where a user logged in from; of the earlier places those that were seen last."""
+    """Store where a user logged in from, and forget the oldest places."""
     await ctx.execute(
         """
         WITH seen AS (
@@ -77,12 +82,12 @@ async def note_origin(ctx: Context, user_id: UUID, origin: bytes) -> None:
 
 
 async def forget_origins(ctx: Context, user_id: UUID) -> None:
-    """No place that a user logged in from counts any more."""
+    """Forget where a user logged in from."""
     await ctx.execute("DELETE FROM known_origins WHERE user_id = %s", [user_id])
 
 
 async def fold_email(ctx: Context, email: str) -> str:
-    """An e-mail as it is compared: spellings that find one account are one e-mail to its limits, too.
+    """Return an e-mail in the spelling that is compared.
 
     Python's small letters are not the database's, whose locale decides: that of U+0130 may be an i.
     """
@@ -90,7 +95,7 @@ async def fold_email(ctx: Context, email: str) -> str:
 
 
 async def note_login(ctx: Context, user_id: UUID, password_hash: str) -> LoginStatus | None:
-    """Count a login; what the user's tokens say from now on, the role of this very moment.
+    """Count a login; return what the user's tokens say.
 
     None when the user became inactive or the password was changed meanwhile: whoever does that ends the sessions that
     there are, and would miss this one.
@@ -126,7 +131,7 @@ async def create_session(
 
 
 async def lock_session(ctx: Context, session_id: UUID) -> LoginSession:
-    """The session, locked, with what its user is now."""
+    """Return the session, locked, with what its user is now."""
     return await ctx.fetch_one(
         LoginSession,
         """
@@ -153,7 +158,7 @@ async def rotate(
     *,
     previous_jti: UUID | None,
 ) -> None:
-    """Put the next refresh token in the place of the used one, which may be repeated where it is given."""
+    """Store the next refresh token in place of the used one."""
     await ctx.execute(
         """
         UPDATE sessions
@@ -165,7 +170,7 @@ async def rotate(
 
 
 async def is_cookie_session(ctx: Context, session_id: UUID) -> bool:
-    """Whether a session is a browser's, with the refresh token as a cookie."""
+    """Return whether a session is a browser's, with the refresh token as a cookie."""
     return bool(await ctx.fetch_value("SELECT cookie FROM sessions WHERE id = %s", [session_id]))
 
 
@@ -174,13 +179,13 @@ class _Stored(Struct, frozen=True):
 
 
 async def tenant_settings(unit: Unit) -> TenantSettings:
-    """The choices of the transaction's tenant."""
+    """Return the choices of the transaction's tenant."""
     sql = "SELECT settings FROM tenants WHERE id = %s"
     return (await unit.fetch_one(_Stored, sql, [unit.tenant], missing=TenantSuspended)).settings
 
 
 async def own_slug(ctx: Context) -> str:
-    """The slug of the transaction's tenant."""
+    """Return the slug of the transaction's tenant."""
     return str(await ctx.fetch_value("SELECT slug FROM tenants WHERE id = %s", [ctx.tenant]))
 
 
@@ -209,7 +214,7 @@ async def end_other_sessions(ctx: Context, user_id: UUID, session_id: UUID) -> N
 
 
 async def revoke_tokens(ctx: Context, user_id: UUID) -> None:
-    """Void every token that a user holds: before whatever else changes of the user in this transaction."""
+    """Void every token of a user, before other changes of the user."""
     await ctx.end_rights("user", user_id)
     raised = "UPDATE users SET token_generation = token_generation + 1 WHERE id = %s RETURNING token_generation"
     generation = int(await ctx.fetch_value(raised, [user_id]))
@@ -230,7 +235,7 @@ async def _revoke(ctx: Context, kind: str, subject: UUID, generation: int) -> No
 
 
 async def me(ctx: Context) -> MeRow:
-    """The caller and their tenant."""
+    """Return the caller and their tenant."""
     return await ctx.fetch_one(
         MeRow,
         """
@@ -245,7 +250,7 @@ async def me(ctx: Context) -> MeRow:
 
 
 async def find_invitation(ctx: Context, token_hash: bytes) -> Invited | None:
-    """The invitation of a token, whichever its tenant."""
+    """Return the invitation of a token, whichever its tenant."""
     return await ctx.fetch_one_or_none(Invited, "SELECT * FROM find_invitation(%s)", [token_hash])
 
 
@@ -276,13 +281,13 @@ async def activate_user(ctx: Context, user_id: UUID, password_hash: str) -> Acco
 
 
 async def password_hash(ctx: Context, user_id: UUID) -> str | None:
-    """The hash of a user's password."""
+    """Return the hash of a user's password."""
     stored_hash: str | None = await ctx.fetch_value("SELECT password_hash FROM users WHERE id = %s", [user_id])
     return stored_hash
 
 
 async def replace_password(ctx: Context, user_id: UUID, old_hash: str, new_hash: str) -> bool:
-    """A new password in the place of one that was verified; False when somebody just changed it."""
+    """Replace a verified password; False where it was just changed."""
     return bool(
         await ctx.execute(
             "UPDATE users SET password_hash = %s, updated_at = now() WHERE id = %s AND password_hash = %s",
@@ -292,7 +297,7 @@ async def replace_password(ctx: Context, user_id: UUID, old_hash: str, new_hash:
 
 
 async def set_password(ctx: Context, user_id: UUID, new_hash: str) -> str | None:
-    """A new password of an active user; the user's e-mail."""
+    """Return a new password of an active user; the user's e-mail."""
     email: str | None = await ctx.fetch_value(
         "UPDATE users SET password_hash = %s, updated_at = now() WHERE id = %s AND status = 'active' RETURNING email",
         [new_hash, user_id],
@@ -311,7 +316,7 @@ async def create_reset(unit: Unit, reset_id: UUID, user_id: UUID, token_hash: by
 
 
 async def find_reset(ctx: Context, token_hash: bytes) -> PendingReset | None:
-    """The password reset of a token, whichever its tenant."""
+    """Return the password reset of a token, whichever its tenant."""
     return await ctx.fetch_one_or_none(PendingReset, "SELECT * FROM find_password_reset(%s)", [token_hash])
 
 
@@ -326,7 +331,7 @@ async def use_reset(ctx: Context, reset_id: UUID) -> bool:
 
 
 async def end_resets(ctx: Context, user_id: UUID) -> None:
-    """No open password reset of a user is good any more."""
+    """End a user's open password resets."""
     await ctx.execute("UPDATE password_resets SET used_at = now() WHERE user_id = %s AND used_at IS NULL", [user_id])
 
 
@@ -334,7 +339,7 @@ async def end_resets(ctx: Context, user_id: UUID) -> None:
 
 
 async def lock_second_factor(ctx: Context, user_id: UUID) -> SecondFactor:
-    """A user's second factor, locked."""
+    """Return a user's second factor, locked."""
     return await ctx.fetch_one(
         SecondFactor,
         """
@@ -353,7 +358,7 @@ async def begin_enrolment(ctx: Context, user_id: UUID, sealed: str) -> None:
 
 
 async def enable_two_factor(ctx: Context, user_id: UUID, step: int, code_hashes: list[bytes]) -> None:
-    """The pending secret counts from now on; `step` is that of the code which proved it."""
+    """Enable the pending secret; `step` is that of the proving code."""
     await ctx.execute(
         """
         UPDATE users
@@ -386,7 +391,10 @@ async def disable_two_factor(ctx: Context, user_id: UUID) -> None:
 
 
 async def note_step(ctx: Context, user_id: UUID, step: int) -> None:
-    """The code of this time step was accepted: it and the earlier ones are used up. The user's row is locked."""
+    """Use up the codes up to this time step.
+
+    The user's row is locked.
+    """
     await ctx.execute("UPDATE users SET two_factor_step = %s WHERE id = %s", [step, user_id])
 
 

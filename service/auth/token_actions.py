@@ -19,7 +19,7 @@ REPEAT_SECONDS: Final = 10
 
 
 def token_of(ctx: Context, body: Refresh) -> str:
-    """The refresh token of a request: of a browser's session the cookie, else that of the body.
+    """Return the refresh token of a request, by cookie or body.
 
     Raises:
         ValidationFailed: the body lacks it, or has one beside the header.
@@ -38,14 +38,14 @@ def token_of(ctx: Context, body: Refresh) -> str:
 
 
 def is_repeated(ctx: Context, session: LoginSession, claims: Claims) -> bool:
-    """Whether a refresh token is the one before the present one, so soon after that another tab sent it."""
+    """Return whether another tab just sent the previous refresh token."""
     if not session.cookie or session.rotated_at is None or session.previous_jti != claims.jti:
         return False
     return ctx.now() - session.rotated_at <= timedelta(seconds=REPEAT_SECONDS)
 
 
 def grant_of(session: LoginSession) -> Grant:
-    """What the tokens of a session are made of, once it has rotated: the same refresh token each time."""
+    """Return what a rotated session's tokens are made from."""
     assert session.rotated_at is not None
     return Grant(
         session.user_id,
@@ -59,7 +59,7 @@ def grant_of(session: LoginSession) -> Grant:
 
 
 def token_response(ctx: Context, grant: Grant) -> TokenResponse:
-    """The answer with the tokens of a session: the refresh token in the body, or for a browser as its cookie."""
+    """Return a session's tokens; a browser's refresh token as a cookie."""
     if not wants_cookie(ctx.headers):
         return TokenResponse(_access_token(ctx, grant), _refresh_token(ctx, grant))
     set_cookie(ctx, grant)

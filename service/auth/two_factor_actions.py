@@ -29,12 +29,12 @@ log = structlog.get_logger()
 
 
 def tries(settings: Settings, user: str) -> Window:
-    """Codes of an authenticator that may be tried for one user, at the login and behind it."""
+    """Return the limit of codes that may be tried for one user."""
     return Window(f"two_factor:{user}", settings.two_factor_codes_per_hour, 3600)
 
 
 def tries_of(ctx: Context, user: str, code: str) -> Window:
-    """What a code counts in.
+    """Return what a code counts in.
 
     Six digits can be guessed, so they are counted for the user, wherever they come from. A recovery code cannot be:
     whoever tries some uses up their own address, and shuts nobody else out.
@@ -45,7 +45,10 @@ def tries_of(ctx: Context, user: str, code: str) -> Window:
 
 
 async def enroll(ctx: Context) -> schema.Enrolment:
-    """A secret for the user's authenticator. Until a code of it is verified, the login stays as it is."""
+    """Return a secret for an authenticator.
+
+    The login stays as it is until a code is verified.
+    """
     factor = await store.lock_second_factor(ctx, ctx.caller.user_id)
     if factor.two_factor_enabled:
         raise schema.AlreadyEnrolled
@@ -84,12 +87,12 @@ async def disable(ctx: Context, code: str) -> None:
 
 
 async def prove(ctx: Context, user_id: UUID, code: str) -> bool:
-    """Whether the code is the user's; it is used up then, as soon as this transaction is safe."""
+    """Use up a user's code; return whether it is right."""
     return await _fits(ctx, user_id, await store.lock_second_factor(ctx, user_id), code)
 
 
 async def has_code(ctx: Context, account: schema.Account | None, code: str) -> bool:
-    """Whether the code is that of an account whose second factor is on; used up as `prove` says.
+    """Use up a code of an account; return whether it is right.
 
     Of nobody, and of who has none, the same is asked.
     """
@@ -116,7 +119,10 @@ async def _fits(ctx: Context, user_id: UUID, factor: schema.SecondFactor, code: 
 
 
 def _step_of(ctx: Context, sealed: str, code: str, *, after: int) -> int | None:
-    """The time step whose code this is: the present one or a neighbour (clocks differ), later than `after`."""
+    """Return the time step of a code, later than `after`.
+
+    The present one or a neighbour, since clocks differ.
+    """
     try:
         secret = ctx.resources.vault.open(PURPOSE, sealed).decode()
     except BadSeal:  # the deployment has another secret key than when the user enrolled
@@ -138,12 +144,12 @@ def _new_recovery_code() -> str:
 
 
 def _is_of_time(code: str) -> bool:
-    """Whether a plain code is an authenticator's, rather than a recovery code."""
+    """Return whether a plain code is an authenticator's, rather than a recovery code."""
     return len(code) == DIGITS
 
 
 def _plain(code: str) -> str:
-    """A code as it was meant: people write blanks and dashes, and small letters."""
+    """Return a code without blanks and dashes, in capitals."""
     return "".join(char for char in code if char not in "- \t").upper()
 
 

@@ -65,7 +65,7 @@ _answer_of: Callable[[bytes], evaluation_actions.Answer] = msgspec.msgpack.Decod
 
 
 def one_calculation(settings: Settings) -> Meter:
-    """What evaluating one formula uses of a tenant's month."""
+    """Return what evaluating one formula uses of a tenant's month."""
     return Meter(METER, settings.calculations_per_month)
 
 
@@ -73,7 +73,7 @@ def one_calculation(settings: Settings) -> Meter:
 
 
 async def evaluate(ctx: Context, body: schema.EvaluateRequest) -> schema.EvaluationResult:
-    """One formula's value. With a context of its own no database is asked."""
+    """Return one formula's value; its own context needs no database."""
     started, now = time.perf_counter(), ctx.now()
     options = body.options or schema.Options()
     order = EvaluateOrder(
@@ -126,7 +126,10 @@ def _round_up(count: int) -> int:
 
 @lru_cache(maxsize=8_192)
 def _work(formula: str, cells: int, characters: int) -> float:
-    """The nanoseconds that a formula can take; none for what is no formula, which is quick to refuse."""
+    """Return the nanoseconds that a formula may take, at most.
+
+    None for what is no formula, which is quick to refuse.
+    """
     try:
         return work_of(compile_formula(formula), cells, characters)
     except FormulaError:
@@ -156,7 +159,7 @@ def _accept(answer: evaluation_actions.Answer) -> EncodedEvaluation:
 
 
 async def _stored_workbook(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> StoredColumns:
-    """A workbook as an evaluator opens it; the transaction has ended."""
+    """Return a workbook as an evaluator opens it; the transaction has ended."""
     row = await workbooks.get(ctx, workbook_id)
     index = (await workbooks.sheet(ctx, row.id, sheet_name)).index if sheet_name is not None else 0
     stored = await workbooks.locate_book(ctx, row)
@@ -166,7 +169,7 @@ async def _stored_workbook(ctx: Context, workbook_id: UUID, sheet_name: str | No
 
 
 async def batch(ctx: Context, body: schema.BatchRequest) -> schema.BatchResult:
-    """Every formula's value or what keeps it from one, in order."""
+    """Return every formula's value or what keeps it from one, in order."""
     started = time.perf_counter()
     count = len(body.formulas)
     if count:
@@ -228,7 +231,7 @@ _PLACES = {
 
 
 def _refusal(refused: Refusal, formula: Sequence[str]) -> Problem:
-    """What the caller reads of a fault; the engine's words stand in `errors`."""
+    """Return what the caller reads of a fault; the engine's words stand in `errors`."""
     place = list(_PLACES.get(refused.kind, formula))
     message = refused.message if refused.position is None else f"{refused.message} (at {refused.position})"
     return _REFUSALS[refused.kind](Fault(place, message), *(Fault(place, hint) for hint in refused.suggestions))
@@ -238,7 +241,7 @@ def _refusal(refused: Refusal, formula: Sequence[str]) -> Problem:
 
 
 async def validate(ctx: Context, body: schema.ValidateRequest) -> schema.Validation:
-    """A formula's parts, or its fault."""
+    """Return a formula's parts, or its fault."""
     order = ValidateOrder(body.formula, body.strict)
     small = len(body.formula) <= VALIDATED_INLINE_CHARACTERS
     reply = evaluation_actions.validate(order) if small else await _ask_evaluator(ctx, order)
@@ -248,7 +251,7 @@ async def validate(ctx: Context, body: schema.ValidateRequest) -> schema.Validat
 
 
 async def translate(ctx: Context, query: schema.TranslateQuery) -> schema.Translated:
-    """A formula as source code."""
+    """Return a formula as source code."""
     order = TranslateOrder(query.formula, query.target, query.include_imports)
     small = len(query.formula) <= TRANSLATED_INLINE_CHARACTERS
     reply = evaluation_actions.translate_formula(order) if small else await _ask_evaluator(ctx, order)
@@ -259,7 +262,7 @@ async def translate(ctx: Context, query: schema.TranslateQuery) -> schema.Transl
 
 
 async def _ask_evaluator(ctx: Context, order: ValidateOrder | TranslateOrder) -> EncodedAnswer | Refusal:
-    """What an evaluator says; of a formula's text there is nothing that could take as long as it may."""
+    """Return an evaluator's answer to an order."""
     seconds = ctx.settings.evaluation_seconds + SLACK_SECONDS
     try:
         answer = _answer_of(await evaluators_of(ctx.resources)(ctx.tenant_key, encode(order), seconds))
@@ -270,7 +273,7 @@ async def _ask_evaluator(ctx: Context, order: ValidateOrder | TranslateOrder) ->
 
 
 def functions(query: schema.FunctionQuery) -> schema.FunctionList:
-    """The functions of a category, or whose name holds what is searched for."""
+    """Return the functions of a category, or whose name holds what is searched for."""
     wanted = (query.search or "").upper()
     rows = [
         row for row in _catalogue() if wanted in row.name and (query.category is None or row.category == query.category)

@@ -163,7 +163,7 @@ encode = msgspec.json.Encoder().encode
 
 
 def evaluate(order: EvaluateOrder, behind: Environment | None = None, sheet: str | None = None) -> Evaluation:
-    """A formula's value over its context and the cells behind it.
+    """Return a formula's value over its context and the cells behind it.
 
     Raises:
         FormulaError: it has none.
@@ -182,7 +182,7 @@ def evaluate(order: EvaluateOrder, behind: Environment | None = None, sheet: str
 
 
 def answer(order: EvaluateOrder, books: Lru[str, Book], limit: TimeLimit) -> EncodedEvaluation | Refusal:
-    """The same as it is handed on, within the time."""
+    """Return the same as it is handed on, within the time."""
     try:
         behind = sheet = None
         warnings: list[DataWarning] = []
@@ -233,7 +233,7 @@ def _open(stored: StoredColumns, books: Lru[str, Book]) -> Book:
 
 
 def batch(order: BatchOrder, limit: TimeLimit) -> BatchDone:
-    """Every formula's value or what keeps it from one, in order."""
+    """Return every formula's value or what keeps it from one, in order."""
     results: list[bytes] = []
     size = succeeded = 0
     for item in _items(order, limit):
@@ -248,28 +248,33 @@ def batch(order: BatchOrder, limit: TimeLimit) -> BatchDone:
 
 
 def _items(order: BatchOrder, limit: TimeLimit) -> Iterator[schema.BatchItem]:
-    """Formulas without a context of their own share one environment, so its cells are read once."""
+    """Yield the items of a batch.
+
+    Formulas without a context of their own share one environment, so its cells are read once.
+    """
     end = time.monotonic() + order.seconds * BATCH_TIMES
     shared_cells = _fold_keys(order.shared_context)
     shared = _environment(order.shared_context, order)
-    for asked in order.formulas:
-        left = end - time.monotonic()
+    for item_order in order.formulas:
+        seconds_left = end - time.monotonic()
         try:
-            if left <= 0:
+            if seconds_left <= 0:
                 raise LimitExceeded("the batch took longer than it may")
             shared.deadline, shared.work = 1e300, 0  # each formula's time counts from its own beginning
             environment = shared
-            if asked.context:
-                environment = _environment({**shared_cells, **_fold_keys(asked.context)}, order)
-            result = limit(min(left, order.seconds), partial(_value, asked.formula, environment, order.options))
+            if item_order.context:
+                environment = _environment({**shared_cells, **_fold_keys(item_order.context)}, order)
+            result = limit(
+                min(seconds_left, order.seconds), partial(_value, item_order.formula, environment, order.options)
+            )
         except FormulaError as fault:
             if isinstance(fault, LimitExceeded):
                 shared = _environment(order.shared_context, order)  # it may have been left in the midst of something
-            yield to_failed_item(asked, Refusal.of(fault))
+            yield to_failed_item(item_order, Refusal.of(fault))
         else:
             yield schema.BatchItem(
-                id=asked.id,
-                formula=asked.formula,
+                id=item_order.id,
+                formula=item_order.formula,
                 value=result.value,
                 type=result.type,
                 status="success",
@@ -280,11 +285,11 @@ def _value(formula: str, environment: ContextEnvironment, options: schema.Option
     return _with_options(compile_formula(formula), environment, options)
 
 
-def to_failed_item(asked: schema.BatchFormula, refused: Refusal) -> schema.BatchItem:
-    """The item of a formula that has no value."""
+def to_failed_item(formula: schema.BatchFormula, refused: Refusal) -> schema.BatchItem:
+    """Return the item of a formula that has no value."""
     return schema.BatchItem(
-        id=asked.id,
-        formula=asked.formula,
+        id=formula.id,
+        formula=formula.formula,
         value=None,
         type="error",
         status="error",
@@ -297,13 +302,13 @@ def to_failed_item(asked: schema.BatchFormula, refused: Refusal) -> schema.Batch
 
 
 def fail_all(formulas: Sequence[schema.BatchFormula], message: str) -> BatchDone:
-    """The batch of which nothing came back."""
+    """Return the batch of which nothing came back."""
     refused = Refusal(kind="LimitExceeded", message=message)
-    return BatchDone(results=encode([to_failed_item(asked, refused) for asked in formulas]), succeeded=0)
+    return BatchDone(results=encode([to_failed_item(formula, refused) for formula in formulas]), succeeded=0)
 
 
 def _fold_keys(context: schema.Cells) -> schema.Cells:
-    """Keys in one spelling, so that a formula's own `a1` covers the shared `$A$1`."""
+    """Return keys in one spelling, so that `a1` covers `$A$1`."""
     return {key.replace("$", "").upper(): value for key, value in context.items()}
 
 
@@ -311,7 +316,7 @@ def _fold_keys(context: schema.Cells) -> schema.Cells:
 
 
 def validate(order: ValidateOrder) -> EncodedAnswer:
-    """A formula's parts, or its fault."""
+    """Return a formula's parts, or its fault."""
     return EncodedAnswer(answer=encode(_validation(order)))
 
 
@@ -342,7 +347,7 @@ def _validation(order: ValidateOrder) -> schema.Validation:
 
 
 def translate_formula(order: TranslateOrder) -> EncodedAnswer | Refusal:
-    """A formula as source code."""
+    """Return a formula as source code."""
     try:
         translation = translate(order.formula, order.target, include_imports=order.include_imports)
     except FormulaError as fault:
@@ -393,5 +398,5 @@ def _too_large() -> FormulaError:
 
 
 def without_limit(seconds: float, function: Callable[[], T]) -> T:
-    """No limit but the engine's own."""
+    """Call a function with no limit but the engine's own."""
     return function()

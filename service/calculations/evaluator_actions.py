@@ -28,7 +28,7 @@ class Evaluators(Children):
 
 
 def evaluators_of(resources: Resources) -> Evaluators:
-    """The evaluators of this process: there from the first call on, closed with the process."""
+    """Return this process's evaluators, started by the first call."""
     return resources.once(_open)
 
 

@@ -24,17 +24,21 @@ from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.route.api import Listing, Page
 from service.platform.unit.context import Context
+from service.platform.unit.records import to_json
 
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
 def _document(definition: dict[str, Any] | str | None) -> dict[str, Any] | None:
-    """The document of a definition, or that of the ready-made one of a name."""
+    """Return the document of a definition, or that of the ready-made one of a name."""
     return {"base": definition, "standard": True} if isinstance(definition, str) else definition
 
 
 async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
-    """Run a suite on a workbook and keep the evidence, in one transaction that holds the workbook's lock."""
+    """Run a suite on a workbook, and keep the evidence.
+
+    One transaction holds the workbook's lock.
+    """
     _check(body)
     executed_at, started = ctx.now(), time.perf_counter()
     ready = await shared.prepare(
@@ -82,9 +86,9 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
         options[store.INTERPRETATION] = done.interpretation
     inputs = store.Inputs(
         mapping=ready.mapping.json,
-        thresholds=store.as_json({**ready.limits, "request": limits}),
+        thresholds=to_json({**ready.limits, "request": limits}),
         definition=definition.json if definition else None,
-        options=store.as_json({**options, **ready.record}),
+        options=to_json({**options, **ready.record}),
         engine_version=core.__version__,
     )
     evidence = await store.keep_run(ctx, subject, done, inputs)
@@ -108,24 +112,24 @@ def _check(body: schema.RunRequest) -> None:
     suite = SUITES.get(body.test_suite)
     if suite is None:
         raise schema.InvalidSuite.at(["body", "test_suite"], f"the suites are {', '.join((*SUITES, DEAL_SUITE))}")
-    known = {test.test_id for test in suite.tests}
-    unknown = [test_id for test_id in dict.fromkeys(body.test_ids or ()) if test_id not in known]
+    suite_ids = {test.test_id for test in suite.tests}
+    unknown = [test_id for test_id in dict.fromkeys(body.test_ids or ()) if test_id not in suite_ids]
     if unknown:
         where = ["body", "test_ids"]
         faults = [
-            Fault(where, f"{test_id!r} is not in the suite {suite.id}{_hint(test_id, known)}")
+            Fault(where, f"{test_id!r} is not in the suite {suite.id}{_hint(test_id, suite_ids)}")
             for test_id in unknown[:10]
         ]
-        raise schema.UnknownTest(*faults, Fault(where, f"its tests are {', '.join(sorted(known))}"))
+        raise schema.UnknownTest(*faults, Fault(where, f"its tests are {', '.join(sorted(suite_ids))}"))
 
 
-def _hint(test_id: str, known: Iterable[str]) -> str:
-    near = nearest(test_id, known)
+def _hint(test_id: str, test_ids: Iterable[str]) -> str:
+    near = nearest(test_id, test_ids)
     return f"; did you mean {near}?" if near else ""
 
 
 async def result(ctx: Context, result_id: UUID, query: schema.ResultQuery) -> schema.ComplianceRun:
-    """A run, its results narrowed to what was asked."""
+    """Return a run, its results narrowed to what was asked."""
     run = await store.run(ctx, result_id)
     chosen = [
         test_result if query.include_details else replace(test_result, details=None)
@@ -136,7 +140,7 @@ async def result(ctx: Context, result_id: UUID, query: schema.ResultQuery) -> sc
 
 
 async def history(ctx: Context, query: schema.HistoryQuery) -> Page[schema.RunItem]:
-    """A page of runs."""
+    """Return a page of runs."""
     since = moment(["query", "start_date"], query.start_date) if query.start_date is not None else None
     until = moment(["query", "end_date"], query.end_date, at=clock_time.max) if query.end_date is not None else None
     return await store.history(ctx, query, since, until)
@@ -146,7 +150,7 @@ async def history(ctx: Context, query: schema.HistoryQuery) -> Page[schema.RunIt
 
 
 def suites(query: schema.SuiteQuery) -> Listing[schema.Suite]:
-    """The catalogue's suites."""
+    """Return the catalogue's suites."""
     return Listing([_suite(suite, with_tests=query.include_tests) for suite in SUITES.values()], len(SUITES))
 
 
@@ -224,15 +228,15 @@ def _check_threshold(
             definition=definition,
         )
     except runs.UnknownTest as error:
-        known = f"the suites' tests are {', '.join(sorted(TESTS))}"
-        raise schema.UnknownTest(Fault([*where, "test_id"], str(error)), Fault([*where, "test_id"], known)) from error
+        hint = f"the suites' tests are {', '.join(sorted(TESTS))}"
+        raise schema.UnknownTest(Fault([*where, "test_id"], str(error)), Fault([*where, "test_id"], hint)) from error
     except runs.InvalidThreshold as error:
         raise ValidationFailed.at([*where, "warning_threshold"], str(error)) from error
     return test.threshold_type
 
 
 async def thresholds(ctx: Context, query: schema.ThresholdQuery) -> Listing[schema.Threshold]:
-    """The limits that were set."""
+    """Return the limits that were set."""
     test_ids = None
     if query.category is not None:
         test_ids = [test.test_id for test in TESTS.values() if test.category == query.category]

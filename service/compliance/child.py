@@ -48,18 +48,18 @@ class Ran(Struct, frozen=True, kw_only=True, tag=True):
         )
 
 
-class TestNotInSuite(Struct, frozen=True, tag=True):
+class SuiteLacksTest(Struct, frozen=True, tag=True):
     """The suite lacks a test that was named."""
 
     message: str
 
 
-def run(portfolio: Portfolio, suite: str, rules: Mapping[str, Any], options: Mapping[str, Any]) -> Ran | TestNotInSuite:
-    """A suite's results for a portfolio; `rules` and `options` are those of `run_suite`."""
+def run(portfolio: Portfolio, suite: str, rules: Mapping[str, Any], options: Mapping[str, Any]) -> Ran | SuiteLacksTest:
+    """Return a suite's results; `rules` and `options` are `run_suite`'s."""
     try:
         test_results = run_suite(portfolio, suite, **rules, **options)
     except UnknownTest as error:
-        return TestNotInSuite(str(error))
+        return SuiteLacksTest(str(error))
     return Ran(
         results=list(test_results),
         skipped=test_results.skipped,
@@ -83,7 +83,7 @@ class PartsOrder(Struct, frozen=True):
 
 
 def parts(portfolio: Portfolio, definition: Definition | None, order: PartsOrder) -> Raw:
-    """The parts of a figure of a run, from the loans that it read and by its rules."""
+    """Return the parts of a run's figure, from its loans and rules."""
     is_csv = order.format == "csv"
     page = {"offset": 0, "limit": None} if is_csv else {"offset": order.offset, "limit": order.limit}
     figure = figure_parts(portfolio, order.result, suite=order.suite, definition=definition, **page)
@@ -91,7 +91,7 @@ def parts(portfolio: Portfolio, definition: Definition | None, order: PartsOrder
 
 
 def without_parts(order: PartsOrder, reason: str) -> Raw:
-    """The answer where there are none, and why."""
+    """Return the answer where there are none, and why."""
     return _write_parts(no_parts(order.result, reason, offset=order.offset, limit=order.limit), order)
 
 
@@ -112,7 +112,10 @@ class ParsedDefinition(Struct, frozen=True):
 
 
 def parse_definition(document: Mapping[str, Any], own_fields: Sequence[str] | None = None) -> ParsedDefinition:
-    """The definition of a document; its formulas may read these fields beside the standard ones, None: any."""
+    """Return the definition of a document.
+
+    Its formulas may read these fields beside the standard ones; None: any.
+    """
     try:
         return ParsedDefinition(parse(document, own_fields=own_fields))
     except DefinitionError as error:

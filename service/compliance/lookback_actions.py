@@ -19,24 +19,24 @@ _EVIDENCE: Final = "evidence"
 """What an entry calls the hash of its run."""
 
 
-async def look_back(ctx: Context, asked: Lookback, place: str) -> LookbackEvents:
-    """A part of the events that match, the newest first, with whether they are as they were written.
+async def look_back(ctx: Context, query: Lookback, place: str) -> LookbackEvents:
+    """Return some of the matching events, newest first, with proof.
 
     Args:
         place: where the filters stand in the request: query or body.
     """
-    since = moment([place, "start_date"], asked.start_date) if asked.start_date is not None else None
-    until = moment([place, "end_date"], asked.end_date, at=clock_time.max) if asked.end_date is not None else None
-    events, total = await store.events(ctx, asked, since, until)
+    since = moment([place, "start_date"], query.start_date) if query.start_date is not None else None
+    until = moment([place, "end_date"], query.end_date, at=clock_time.max) if query.end_date is not None else None
+    events, total = await store.events(ctx, query, since, until)
     last = events[0].sequence if events else 0
     first = max(events[-1].sequence, last - SPAN_MAX + 1) if events else 1
     span = await store.span(ctx, first, last)
     holds = span.is_whole and span.has_end and span.count == last - first + 1
     return LookbackEvents(
-        items=[_event(event, asked) for event in events],
+        items=[_event(event, query) for event in events],
         total=total,
-        offset=asked.offset,
-        limit=asked.limit,
+        offset=query.offset,
+        limit=query.limit,
         chain=Chain(
             verified=holds and all(event.is_whole and _is_kept(event) is not False for event in events),
             first_sequence=first if events else None,
@@ -46,13 +46,16 @@ async def look_back(ctx: Context, asked: Lookback, place: str) -> LookbackEvents
 
 
 def _is_kept(event: store.EventRow) -> bool | None:
-    """Whether a run is the one that its entry tells of; None where the entry has no hash of one, or it has expired."""
+    """Return whether a run is as its entry has it.
+
+    None where the entry has no hash, or the run has expired.
+    """
     recorded_hash = event.details.get(_EVIDENCE) if event.resource_type == "compliance_run" else None
     return None if recorded_hash is None or event.is_expired else recorded_hash == event.evidence
 
 
-def _event(event: store.EventRow, asked: Lookback) -> LookbackEvent:
-    seen = Occurrence(
+def _event(event: store.EventRow, query: Lookback) -> LookbackEvent:
+    occurrence = Occurrence(
         id=event.id,
         action=event.action,
         entity_type=event.resource_type,
@@ -63,14 +66,14 @@ def _event(event: store.EventRow, asked: Lookback) -> LookbackEvent:
         api_key_id=event.api_key_id,
         created_at=event.occurred_at,
     )
-    kept = _is_kept(event)
+    is_kept = _is_kept(event)
     proof = Proof(
         sequence=event.sequence,
         hash=event.hash,
         previous_hash=START.hex() if event.sequence == 1 else event.before or "",
         is_whole=event.is_whole,
-        evidence_hash=None if kept is None else event.details[_EVIDENCE],
-        evidence_verified=kept,
+        evidence_hash=None if is_kept is None else event.details[_EVIDENCE],
+        evidence_verified=is_kept,
         engine_version=event.engine_version,
         is_present_engine=None if event.engine_version is None else event.engine_version == core.__version__,
         inputs_kept=event.inputs_kept,
@@ -86,9 +89,9 @@ def _event(event: store.EventRow, asked: Lookback) -> LookbackEvent:
         subject_type=event.resource_type,
         subject_id=event.resource_id,
         stream_key=event.stream,
-        summary=to_item(seen).description,
+        summary=to_item(occurrence).description,
         inputs=event.inputs,
         outputs=event.outputs,
-        changes=event.details if asked.include_changes else None,
-        proof=proof if asked.include_proof else None,
+        changes=event.details if query.include_changes else None,
+        proof=proof if query.include_proof else None,
     )

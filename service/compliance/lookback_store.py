@@ -101,33 +101,36 @@ class EventRow(Struct, frozen=True, kw_only=True):
 
 
 async def events(
-    ctx: Context, asked: Lookback, since: datetime | None, until: datetime | None
+    ctx: Context, query: Lookback, since: datetime | None, until: datetime | None
 ) -> tuple[list[EventRow], int]:
-    """Some of the events, the newest first, and the number of all; `since` and `until` inclusive."""
+    """Return some of the events, newest first, and the number of all.
+
+    `since` and `until` are inclusive.
+    """
     columns = columns_of(
         EventRow,
         hash="encode(hash, 'hex')",
         before="encode(before, 'hex')",
         is_whole="coalesce(is_whole, false)",
         is_expired="coalesce(is_expired, false)",
-        inputs="inputs" if asked.include_inputs else "NULL::json",
-        outputs="outputs" if asked.include_outputs else "NULL::json",
-        inputs_kept="inputs_kept" if asked.include_proof else "NULL::boolean",
-        inputs_kept_until="inputs_kept_until" if asked.include_proof else "NULL::timestamptz",
+        inputs="inputs" if query.include_inputs else "NULL::json",
+        outputs="outputs" if query.include_outputs else "NULL::json",
+        inputs_kept="inputs_kept" if query.include_proof else "NULL::boolean",
+        inputs_kept_until="inputs_kept_until" if query.include_proof else "NULL::timestamptz",
     )
     filters = {
-        "action": asked.event_type,
-        "category": asked.event_category,
-        "resource_id": asked.subject_id,
-        "user_id": asked.actor_id,
-        "stream": asked.stream_key,
+        "action": query.event_type,
+        "category": query.event_category,
+        "resource_id": query.subject_id,
+        "user_id": query.actor_id,
+        "stream": query.stream_key,
         "since": since,
         "until": until,
     }
     matching = {"since": "occurred_at >= %(since)s", "until": "occurred_at <= %(until)s"}
     return await fetch_slice(
         ctx, EventRow, columns, _EVENTS, filters,
-        order="sequence DESC", part=(asked.limit, asked.offset), conditions=matching,
+        order="sequence DESC", part=(query.limit, query.offset), conditions=matching,
     )  # fmt: skip
 
 
@@ -141,7 +144,7 @@ class ChainSpan(Struct, frozen=True):
 
 
 async def span(ctx: Context, first: int, last: int) -> ChainSpan:
-    """Whether the entries from one number to another follow on each other."""
+    """Return whether the entries from one number to another follow on each other."""
     return await ctx.fetch_one(
         ChainSpan,
         """

@@ -30,7 +30,7 @@ NOT_KEPT: Final = "the columns that the run read are no longer kept: their reten
 
 
 async def parts(ctx: Context, run_id: UUID, test_id: str, query: PartsQuery) -> ResultParts | Raw:
-    """The parts of a figure of a run, or why it has none."""
+    """Return the parts of a figure of a run, or why it has none."""
     evidence = await store.evidence(ctx, run_id)
     every: list[TestResult | Skipped] = [*evidence.results, *evidence.skipped]
     result = next((test_result for test_result in every if test_result.test_id == test_id), None)
@@ -53,7 +53,7 @@ async def parts(ctx: Context, run_id: UUID, test_id: str, query: PartsQuery) -> 
 
 
 async def _portfolio(ctx: Context, evidence: Evidence, manifest: str) -> Portfolio:
-    """The loans that the run read: the kept columns, by the mapping and on the day of the run.
+    """Return the loans that a run read, by its mapping and day.
 
     Raises:
         Damaged: the manifest or the columns are not those that were kept.

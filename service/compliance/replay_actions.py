@@ -36,7 +36,7 @@ from service.compliance import replay_store as store
 from service.compliance.lookback_store import EVIDENCE
 from service.compliance.schema import RunTooSlow
 from service.compliance.shared import SEARCH_TIME, limits_of, with_recorded_days, with_time_limit
-from service.compliance.store import INTERPRETATION, as_json, figures_of
+from service.compliance.store import INTERPRETATION, figures_of
 from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import mapping_time
 from service.platform.base.lru import Lru, bytes_of
@@ -46,6 +46,7 @@ from service.platform.data.audit import parse as entry_of
 from service.platform.data.audit_filter import AuditFilter
 from service.platform.data.blobs import Blobs, Damaged
 from service.platform.data.database import Database
+from service.platform.unit.records import to_json
 from service.portfolios.shared import INTERPRETATIONS_BYTES_MAX, INTERPRETATIONS_MAX, SAMPLES_TIME
 
 ENTRIES_AT_A_TIME: Final = 1_000
@@ -126,7 +127,7 @@ class ReplayOrder(Struct, frozen=True, kw_only=True):
         return self == ReplayOrder()
 
     def has_time(self, moment: datetime) -> bool:
-        """Whether an entry of this moment is asked for."""
+        """Return whether an entry of this moment is asked for."""
         return (self.since is None or moment >= self.since) and (self.until is None or moment <= self.until)
 
 
@@ -141,12 +142,12 @@ class WalkCounts(Struct):
 
 
 async def verify(
-    database: Database, replayer: Replayer, tenant: UUID, asked: ReplayOrder, walked: WalkCounts
+    database: Database, replayer: Replayer, tenant: UUID, order: ReplayOrder, walked: WalkCounts
 ) -> AsyncIterator[ReplayVerdict | Break]:
-    """Every run that is asked for, in the order of the chain, and every place where the chain does not hold.
+    """Yield a verdict of each run, and each break of the chain.
 
-    Entries that are appended meanwhile are not looked at. Each part is read in a transaction of its own, so that a walk
-    of an hour holds up nobody.
+    Entries that are appended meanwhile are not read. Each part has a transaction of its own, so that a walk of an
+    hour holds up nobody.
     """
     async with database.transaction(tenant) as tx:
         head = await store.head(tx)
@@ -164,40 +165,48 @@ async def verify(
             walked.entries += 1
             if reason := chain.fault(entry):
                 yield Break(entry.sequence, reason)
-            if _is_asked(entry, asked):
+            if _is_asked(entry, order):
                 entries.append(entry)
-        for place in range(0, len(entries), RUNS_AT_A_TIME):
-            some = entries[place : place + RUNS_AT_A_TIME]
-            ids = [UUID(listed_entry.resource_id) for listed_entry in some]
-            async with database.transaction(tenant) as tx:
-                stored = await store.runs(tx, ids)
-                missing = [identifier for identifier in ids if identifier not in stored]
-                ended = await store.expired(tx, missing) if missing else {}
-            for entry in some:
-                run = stored.get(UUID(entry.resource_id))
-                if run is None or asked.stream_key in (None, run.stream_key):
-                    yield await replayer.verdict(tenant, entry, run, ended.get(UUID(entry.resource_id)))
+        async for verdict in _verdicts(database, replayer, tenant, entries, order.stream_key):
+            yield verdict
     for unexplained in chain.list_unexplained():
         yield unexplained
     last = chain.last
     if head is not None and end and (last is None or (last.sequence, last.hash) != (head.sequence, head.hash)):
         yield Break(end, "the entry that was appended last is missing, or another one")
     walked.last_hash = last.hash if last else ""
-    if asked.is_everything:
+    for run_id in await _runs_without_entry(database, tenant) if order.is_everything else ():
+        reason = "no entry of the chain tells of it"
+        yield ReplayVerdict(run_id=run_id, sequence=None, status="altered", reason=reason)
+
+
+async def _runs_without_entry(database: Database, tenant: UUID) -> list[UUID]:
+    async with database.transaction(tenant) as tx:
+        return await store.ids_without_entry(tx, UNTOLD_MAX)
+
+
+async def _verdicts(
+    database: Database, replayer: Replayer, tenant: UUID, entries: list[Record], stream_key: str | None
+) -> AsyncIterator[ReplayVerdict]:
+    """Yield what is proved of the runs of these entries, of one stream where it is named."""
+    for place in range(0, len(entries), RUNS_AT_A_TIME):
+        some = [(UUID(entry.resource_id), entry) for entry in entries[place : place + RUNS_AT_A_TIME]]
         async with database.transaction(tenant) as tx:
-            strangers = await store.untold(tx, UNTOLD_MAX)
-        for run_id in strangers:
-            yield ReplayVerdict(
-                run_id=run_id, sequence=None, status="altered", reason="no entry of the chain tells of it"
-            )
+            stored = await store.runs(tx, [run_id for run_id, _ in some])
+            missing = [run_id for run_id, _ in some if run_id not in stored]
+            ended = await store.expired(tx, missing) if missing else {}
+        for run_id, entry in some:
+            run = stored.get(run_id)
+            if run is None or stream_key in (None, run.stream_key):
+                yield await replayer.verdict(tenant, entry, run, ended.get(run_id))
 
 
-def _is_asked(entry: Record, asked: ReplayOrder) -> bool:
+def _is_asked(entry: Record, order: ReplayOrder) -> bool:
     if entry.action != RUN_COMPLETED or entry.resource_type != "compliance_run":
         return False
     with suppress(ValueError):
         run_id, moment = UUID(entry.resource_id), datetime.fromisoformat(entry.timestamp)
-        return asked.run_id in (None, run_id) and asked.has_time(moment)
+        return order.run_id in (None, run_id) and order.has_time(moment)
     return False
 
 
@@ -230,16 +239,19 @@ class Replayer:
         self._definitions: Lru[str, Definition] = Lru(most=DEFINITIONS_MAX, bytes_most=DEFINITIONS_BYTES_MAX)
 
     async def verdict(self, tenant: UUID, entry: Record, run: store.RunRow | None, ended: str | None) -> ReplayVerdict:
-        """What is proved of a run by its entry in the chain and by a replay; `ended` as `store.expired` says."""
+        """Return what the chain and a replay prove of a run.
+
+        `ended` is as `store.expired` says.
+        """
         run_id, details = UUID(entry.resource_id), msgspec.json.decode(entry.details)
         recorded_hash: str | None = details.get("evidence")
         if run is None:
             status: Status = "altered" if ended is None else "expired"
-            gone = "the run that the chain tells of is not there"
+            absence = "the run that the chain tells of is not there"
             if ended is not None:
-                gone = f"it was removed after its retention had ended, {ended}"
+                absence = f"it was removed after its retention had ended, {ended}"
             return ReplayVerdict(
-                run_id=run_id, sequence=entry.sequence, status=status, reason=gone, evidence_hash=recorded_hash
+                run_id=run_id, sequence=entry.sequence, status=status, reason=absence, evidence_hash=recorded_hash
             )
         stored = dict(zip(EVIDENCE, run.evidence, strict=True))
         status, reason, differences = await self._judged(tenant, details, run, stored)
@@ -289,7 +301,7 @@ class Replayer:
         )
 
     async def _replayed(self, tenant: UUID, stored: dict[str, str | None]) -> dict[str, str | None]:
-        """The run's outputs, as texts by the names of their columns, from its inputs alone."""
+        """Return a run's outputs by column, from its inputs alone."""
         book = await self._book(tenant, stored["book_key"] or "")
         try:
             results, day_and_source = await asyncio.to_thread(self._run, book, stored)
@@ -300,14 +312,14 @@ class Replayer:
         return {
             "as_of": str(results.as_of or day_and_source[0]),
             "as_of_source": results.as_of_source or day_and_source[1],
-            "results": as_json(results),
-            "skipped": as_json(results.skipped),
-            "warnings": as_json(results.warnings),
+            "results": to_json(results),
+            "skipped": to_json(results.skipped),
+            "warnings": to_json(results.warnings),
             "options": _with_interpretation(stored["options"] or "", results.interpretation),
         }
 
     async def _book(self, tenant: UUID, key: str) -> Workbook:
-        """The columns that a run read.
+        """Return the columns that a run read.
 
         Raises:
             _Unproved: they are not there as they were.
@@ -337,7 +349,10 @@ class Replayer:
         return book
 
     def _drop_copies(self) -> None:
-        """Remove what was fetched from a remote store once it is much; what is mapped of it is read on."""
+        """Remove fetched copies once they are large.
+
+        What is mapped of them stays readable.
+        """
         copies: list[Path] = [path for path in self._blobs.copies.iterdir() if path.is_file()]
         if sum(path.stat().st_size for path in copies) > COPIES_BYTES_MAX:
             for path in copies:
@@ -367,8 +382,8 @@ class Replayer:
     def _interpreted(
         self, portfolio: Portfolio, definition: Definition | None, stored: Mapping[str, str | None], options: Any
     ) -> Portfolio:
-        """The portfolio, read by the choices that a search of today takes."""
-        record = as_json({name: value for name, value in options.items() if name not in (*_OPTIONS, INTERPRETATION)})
+        """Return the portfolio, read by the choices that a search of today takes."""
+        record = to_json({name: value for name, value in options.items() if name not in (*_OPTIONS, INTERPRETATION)})
         key = (*(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source", "definition")), record)
         interpretation = self._interpretations.get(key)
         if interpretation is None:
@@ -387,20 +402,26 @@ class Replayer:
 
 
 def _day_of(stored: Mapping[str, str | None]) -> tuple[date, GivenSource]:
-    """The day that a run was given. Where the file said its own, that of the upload was, which did not count."""
+    """Return the day and its source that a run was asked for.
+
+    Where the file said its own, that is the day of the upload, which did not count.
+    """
     source = stored["as_of_source"]
     as_given: GivenSource = "request" if source == "request" else "workbook" if source == "workbook" else "upload"
     return date.fromisoformat(stored["as_of"] or ""), as_given
 
 
 def _with_interpretation(options: str, interpretation: Interpretation | None) -> str:
-    """The options of a run as they would be stored with this interpretation; as they are where the run has none."""
+    """Return a run's options with this interpretation.
+
+    Unchanged where the run has none.
+    """
     record = msgspec.json.decode(options)
-    return as_json(record | {INTERPRETATION: interpretation}) if INTERPRETATION in record else options
+    return to_json(record | {INTERPRETATION: interpretation}) if INTERPRETATION in record else options
 
 
 def _uncovered_fault(details: dict[str, Any], run: store.RunRow, stored: Mapping[str, str | None]) -> str | None:
-    """What the hash does not cover and is not as the run's entry, or its own results, have it."""
+    """Return what differs from the run's entry outside of the hash."""
     try:
         results = msgspec.json.decode(stored["results"] or "", type=list[TestResult])
         faults = {
@@ -417,7 +438,7 @@ def _uncovered_fault(details: dict[str, Any], run: store.RunRow, stored: Mapping
 
 
 def _differences(stored: Mapping[str, str | None], now: Mapping[str, str | None]) -> list[Difference]:
-    """What a replay gives otherwise: nothing where every text is the same."""
+    """Return what a replay gives otherwise: nothing where every text is the same."""
     differences = []
     for name in _OUTPUTS:
         before, after = stored[name], now[name]
@@ -441,7 +462,10 @@ _ADDED: Final = (("published", "doubt", "doubtful"), ("unit", "decimals"))
 
 
 def _in_stored_form(comes: Any, was: Any) -> Any:
-    """Replayed results as the version stored them that the stored ones are of; None where they are of no version."""
+    """Return replayed results in the form of the stored version.
+
+    None where they are of no version.
+    """
     try:
         present = [any(name in test_result for test_result in was for name in names) for names in _ADDED]
         if present != sorted(present, reverse=True):
@@ -457,7 +481,7 @@ _FIGURES_ADDED: Final = ("name", "unit", "decimals")
 
 
 def _figures_in_stored_form(figures: dict[str, dict[str, Any]], was: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Figures for histories, without the members that the stored ones lack because their version did not have them."""
+    """Return figures without members that the stored version lacks."""
     if any(name in figure for figure in was.values() for name in _FIGURES_ADDED):
         return figures
     return {test: {key: figure[key] for key in figure if key not in _FIGURES_ADDED} for test, figure in figures.items()}

@@ -25,7 +25,7 @@ class TenantName(Struct, frozen=True):
 
 
 async def tenants(tx: Transaction, wanted: str | None) -> list[TenantName]:
-    """The tenant of this slug or identifier; all where none is named."""
+    """Return the tenant of this slug or identifier; all where none is named."""
     return await tx.fetch_all(TenantName, "SELECT * FROM tenants_named(%s)", [wanted])
 
 
@@ -37,7 +37,7 @@ class ChainHead(Struct, frozen=True):
 
 
 async def head(tx: Transaction) -> ChainHead | None:
-    """The end of the chain; None before the first entry."""
+    """Return the end of the chain; None before the first entry."""
     return await tx.fetch_one_or_none(ChainHead, "SELECT sequence, encode(hash, 'hex') AS hash FROM audit_heads")
 
 
@@ -60,13 +60,13 @@ _KEPT = columns_of(RunRow, evidence="ARRAY[" + ", ".join(f"{name}::text" for nam
 
 
 async def runs(tx: Transaction, ids: list[UUID]) -> dict[UUID, RunRow]:
-    """Stored runs by identifier; one that is not there is missing."""
+    """Return stored runs by identifier; one that is not there is missing."""
     rows = await tx.fetch_all(RunRow, f"SELECT {_KEPT} FROM compliance_runs WHERE id = ANY (%s)", [ids])
     return {run.id: run for run in rows}
 
 
 async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
-    """Of runs that are not there any more, when the retention ended after which they were removed, by their entries."""
+    """Return when the retention of removed runs ended, by their entries."""
 
     class Row(Struct):
         id: UUID
@@ -84,27 +84,19 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
     return {row.id: row.until for row in rows}
 
 
-async def untold(tx: Transaction, most: int) -> list[UUID]:
-    """Some of the stored runs that no entry of the log tells of."""
-
-    class Row(Struct):
-        id: UUID
-
-    rows = await tx.fetch_all(
-        Row,
-        """
-        SELECT r.id FROM compliance_runs r
-        WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.tenant_id = r.tenant_id
-                          AND a.resource_type = 'compliance_run' AND a.resource_id = r.id::text)
-        ORDER BY r.id LIMIT %s
-        """,
-        [most],
-    )
-    return [row.id for row in rows]
+async def ids_without_entry(tx: Transaction, most: int) -> list[UUID]:
+    """Return some of the stored runs that no entry of the log tells of."""
+    sql = """
+        SELECT ARRAY(SELECT r.id FROM compliance_runs r
+                     WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.tenant_id = r.tenant_id
+                                       AND a.resource_type = 'compliance_run' AND a.resource_id = r.id::text)
+                     ORDER BY r.id LIMIT %s)
+    """
+    return list(await tx.fetch_value(sql, [most]))
 
 
 async def manifest(tx: Transaction, book_key: str) -> str | None:
-    """The manifest of the columns that a run read; None where evidence never kept it."""
+    """Return the manifest of a run's columns; None where it is not kept."""
     text: str | None = await tx.fetch_value("SELECT manifest FROM evidence_books WHERE key = %s", [book_key])
     return text
 
@@ -120,7 +112,7 @@ class Retention(Struct, frozen=True):
 
 
 async def keeping(tx: Transaction, book_key: str) -> Retention:
-    """For how long the bytes of a book are kept, and whether they still are."""
+    """Return how long a book's bytes are kept, and if they still are."""
     return await tx.fetch_one(
         Retention,
         """

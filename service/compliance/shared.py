@@ -35,6 +35,7 @@ from service.platform.base.compute import at_once
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.portfolios.shared import GivenDay, ReadingKey, interpret_portfolio, portfolio_of
 from service.processes.shared import OutOfMemory, OutOfTime, in_child, run_limited_in_child
 from service.workbooks import shared as workbooks
@@ -114,7 +115,7 @@ class RunInputs(NamedTuple):
 
     @property
     def definition_version(self) -> int | None:
-        """Of the deal's definition; None where no version of one is used."""
+        """Return the version of the deal's definition; None: no version."""
         return self.subject.deal.definition_version or None if self.subject.deal else None
 
     @property
@@ -122,7 +123,7 @@ class RunInputs(NamedTuple):
         """SHA-256 over all that a run is made from, but for the suite."""
         definition = self.definition and self.definition.json
         made_of = (self.subject.book_key, self.mapping.json, self.as_of, definition, self.record, self.limits)
-        text = store.as_json([*made_of, self.portfolio.interpretation is not None])
+        text = to_json([*made_of, self.portfolio.interpretation is not None])
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
@@ -132,7 +133,7 @@ class RunInputs(NamedTuple):
         return {"definition": self.definition.definition if self.definition else None, **scopes}
 
     async def run(self, unit: Unit, suite: str, **options: Any) -> engine.Results:
-        """A suite's results.
+        """Return a suite's results.
 
         Raises:
             UnknownTest, RunTooSlow: as `run_by`.
@@ -140,7 +141,7 @@ class RunInputs(NamedTuple):
         return await run_by(unit, self.portfolio, suite, self.rules, **options)
 
     def is_light(self, suite: str) -> bool:
-        """Whether this portfolio is run by this suite in a millisecond."""
+        """Return whether this portfolio is run by this suite in a millisecond."""
         return _is_light(self.portfolio, suite, self.rules)
 
 
@@ -149,15 +150,17 @@ def _is_light(portfolio: Portfolio, suite: str, rules: MappingOf[str, Any]) -> b
 
 
 def _is_own(rules: MappingOf[str, Any]) -> bool:
-    """Whether somebody wrote the rules: one formula of theirs over texts can take seconds."""
+    """Return whether a user wrote the rules, whose formulas may be slow."""
     return rules["definition"] is not None and not rules["definition"].standard
 
 
 async def run_by(
     unit: Unit, portfolio: Portfolio, suite: str, rules: MappingOf[str, Any], **options: Any
 ) -> engine.Results:
-    """A suite's results for a portfolio: on the event loop where that takes a millisecond; in a thread by ready-made
-    rules, whose kernels release the interpreter's lock; by somebody's own in a child.
+    """Return a suite's results for a portfolio.
+
+    On the event loop where that takes a millisecond; in a thread by ready-made rules, whose kernels release the
+    interpreter's lock; by a user's own rules in a child.
 
     Raises:
         UnknownTest: the suite, or the definition, has no test of a name.
@@ -169,13 +172,13 @@ async def run_by(
     if not _is_own(rules) and (suite != DEAL_SUITE or portfolio.row_count <= INLINE_ROWS_MAX):
         return await unit.compute(with_time_limit(runs.run_suite, seconds), portfolio, suite, **rules, **options)
     ran = await calculate(unit, seconds, child.run, portfolio, suite, rules, options)
-    if isinstance(ran, child.TestNotInSuite):
+    if isinstance(ran, child.SuiteLacksTest):
         raise runs.UnknownTest(ran.message)
     return ran.as_results()
 
 
 async def calculate(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What a function returns, called in a confined child (`service.processes.shared.in_child`).
+    """Call a function in a confined child, and return its result.
 
     Raises:
         RunTooSlow: it takes longer, or more memory, than it may.
@@ -190,7 +193,7 @@ async def calculate(unit: Unit, seconds: float, work: Callable[P, T], *args: P.a
 
 
 def with_time_limit(work: Callable[P, T], seconds: float) -> Callable[P, T]:
-    """The same work, which may take so much time in its thread.
+    """Return the same work, which may take so much time in its thread.
 
     Raises:
         RunTooSlow: it did not come to its end: a few formulas over texts can make much work of many loans.
@@ -218,17 +221,15 @@ async def prepare(
     wanted: dict[str, Any] | None = None,
     as_of: date | None = None,
     deal_id: UUID | None = None,
-    mapping_id: str | None = None,
-    trial: MappingAndJson | None = None,
+    mapping: str | MappingAndJson | None = None,
     alone: bool = False,
 ) -> RunInputs:
-    """A workbook that may be run, its portfolio and its rules.
+    """Return a workbook that may be run, its portfolio and its rules.
 
     Args:
-        given: the document of a definition, for a workbook that belongs to no deal.
+        wanted: the document of a definition, for a workbook that belongs to no deal.
         deal_id: the deal that it must be of.
-        mapping_id: in place of the workbook's own.
-        trial: a mapping that is only tried; nothing that comes of it is kept.
+        mapping: in place of the workbook's own: an identifier, or a mapping on trial, of which nothing is kept.
         alone: nobody else may run it until the transaction ends.
 
     Raises:
@@ -247,9 +248,10 @@ async def prepare(
     if wanted is not None and subject.deal is not None:
         message = "the workbook belongs to a deal, and is run by the deal's definition"
         raise ValidationFailed.at(["body", "definition"], message)
-    mapping = trial or await get_mapping(unit, mapping_id or subject.mapping_id or DEFAULT_MAPPING)
+    is_trial = isinstance(mapping, MappingAndJson)
+    mapping = await _mapping_of(unit, mapping or subject.mapping_id or DEFAULT_MAPPING)
     day = await _day_of(unit, subject, as_of)
-    portfolio = await portfolio_of(unit, subject, mapping, day, is_kept=trial is None)
+    portfolio = await portfolio_of(unit, subject, mapping, day, is_kept=not is_trial)
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
@@ -263,21 +265,23 @@ async def prepare(
         fields = (field.target for field in mapping.mapping.fields)
         if faults := unknown_fields(definition.definition, fields):
             raise _invalid(faults)
-    reading = ReadingKey(
-        subject.book_key or "", mapping.json, day, definition and definition.json, store.as_json(record)
-    )
+    reading = ReadingKey(subject.book_key or "", mapping.json, day, definition and definition.json, to_json(record))
     rules = None if definition is None else definition.definition
     seconds = SEARCH_TIME * unit.settings.compliance_seconds
     as_read = portfolio
-    portfolio = await interpret_portfolio(unit, portfolio, rules, reading, seconds, is_kept=trial is None)
+    portfolio = await interpret_portfolio(unit, portfolio, rules, reading, seconds, is_kept=not is_trial)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {limit.test_id: limit for limit in subject.limits if limit.scope == scope} for scope in scopes}
     return RunInputs(subject, mapping, definition, day, as_read, portfolio, record, limits)
 
 
-async def _day_of(unit: Unit, subject: store.RunSubject, asked: date | None) -> GivenDay:
-    if asked is not None:
-        return GivenDay(asked, "request")
+async def _mapping_of(unit: Unit, mapping: str | MappingAndJson) -> MappingAndJson:
+    return await get_mapping(unit, mapping) if isinstance(mapping, str) else mapping
+
+
+async def _day_of(unit: Unit, subject: store.RunSubject, wanted: date | None) -> GivenDay:
+    if wanted is not None:
+        return GivenDay(wanted, "request")
     if subject.as_of is not None:
         return GivenDay(subject.as_of, "workbook")
     return GivenDay((await unit.local_time(subject.created_at)).date(), "upload")
@@ -306,7 +310,7 @@ class RepeatedRun(NamedTuple):
 
 
 async def repeat_run(unit: Unit, run: store.StoredRun) -> RepeatedRun:
-    """The loans of a stored run, from the same columns, by the same mapping and rules and on the same day.
+    """Return a stored run's loans, mapping and rules, made anew.
 
     Raises:
         NotRepeatable: the workbook is gone or changed since, or the loans give other figures now.
@@ -335,7 +339,10 @@ async def repeat_run(unit: Unit, run: store.StoredRun) -> RepeatedRun:
 
 
 def with_recorded_days(portfolio: Portfolio, definition: str | None, options: dict[str, Any]) -> Portfolio:
-    """The portfolio of a stored run with what its deal's record said, from the run's definition (JSON) and options."""
+    """Return a run's portfolio with the days of its deal's record.
+
+    They stand in the run's definition (JSON) and options.
+    """
     if definition is None or _PAID not in options:  # no deal's
         return portfolio
     recorded = options.get(_RECORD_DAYS)
@@ -347,12 +354,15 @@ def with_recorded_days(portfolio: Portfolio, definition: str | None, options: di
 
 
 def limits_of(thresholds: str) -> dict[str, dict[str, engine.Threshold]]:
-    """A stored run's limits from their JSON, by who set them: request, workbook, deal, tenant."""
+    """Return a stored run's limits by who set them.
+
+    Request, workbook, deal, tenant.
+    """
     return msgspec.json.decode(thresholds, type=dict[str, dict[str, engine.Threshold]])
 
 
 async def definition_of(unit: Unit, run: store.StoredRun) -> Definition | None:
-    """The definition by which a stored run went; None: the suites' defaults."""
+    """Return the definition by which a stored run went; None: the suites' defaults."""
     return (
         None
         if run.definition is None
@@ -361,7 +371,10 @@ async def definition_of(unit: Unit, run: store.StoredRun) -> Definition | None:
 
 
 def _day_again(run: store.StoredRun) -> GivenDay:
-    """The day that a run was given: where the file said its own, that of the upload, which does not count."""
+    """Return the day and its source that a run was asked for.
+
+    Where the file said its own, that is the day of the upload, which does not count.
+    """
     if run.as_of_source in ("request", "workbook", "upload"):
         return GivenDay(run.as_of, run.as_of_source)
     return GivenDay(run.uploaded_at.astimezone(UTC).date(), "upload")
@@ -371,8 +384,9 @@ def _day_again(run: store.StoredRun) -> GivenDay:
 
 
 def document_of(deal: store.DealRules, currency: str | None = None) -> dict[str, Any]:
-    """A deal's definition; without one, the market's for a currency, else for the deal's. What it leaves open the
-    deal's record says.
+    """Return a deal's definition, or the market's for a currency.
+
+    What it leaves open the deal's record says.
     """
     written = deal.definition
     market = ready_for(currency or deal.currency)
@@ -381,7 +395,7 @@ def document_of(deal: store.DealRules, currency: str | None = None) -> dict[str,
 
 
 def _apply_deal(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict[str, Any], dict[str, Any]]:
-    """The portfolio with the days that only the deal's record says, the deal's definition for it, and these days."""
+    """Return portfolio, definition and record days of a workbook's deal."""
     own = (msgspec.json.decode(deal.definition) if deal.definition else {}).get("conventions", {})
     days = {name: day for name in _DAYS if name not in own and (day := getattr(deal, name)) is not None}
     portfolio = _with_record_days(portfolio, days, deal.next_payment_date)
@@ -392,7 +406,7 @@ def _apply_deal(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio,
 
 
 def _with_record_days(portfolio: Portfolio, days: dict[str, date], payment: date | None) -> Portfolio:
-    """The portfolio with the days that only the deal's record says, its next payment among them."""
+    """Return the portfolio with the days that only the deal's record has."""
     as_of = day_of(portfolio.deal.as_of)
     if payment is not None and portfolio.deal.next_payment is None and (as_of is None or payment >= as_of):
         days = days | {"next_payment": payment}  # one that is over is an earlier period's
@@ -400,7 +414,7 @@ def _with_record_days(portfolio: Portfolio, days: dict[str, date], payment: date
 
 
 def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[str, Any]:
-    """A definition's document, its conventions completed by what a deal's record says."""
+    """Return a definition's document completed by the deal's record."""
     conventions = document.get("conventions", {})
     if not isinstance(conventions, dict):  # which is a fault, and told as one
         return document
@@ -409,7 +423,7 @@ def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[s
 
 
 async def read_definition(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
-    """The definition that a document says.
+    """Return the definition that a document says.
 
     Raises:
         InvalidDefinition: it is none, with every fault and its place.
@@ -426,7 +440,7 @@ async def read_definition(unit: Unit, document: dict[str, Any]) -> DefinitionAnd
 
 
 def check_size(document: dict[str, Any]) -> bytes:
-    """The JSON of a definition's document, unless it is too long.
+    """Return the JSON of a definition's document, unless it is too long.
 
     Raises:
         InvalidDefinition: it is.
@@ -441,7 +455,7 @@ def check_size(document: dict[str, Any]) -> bytes:
 async def check_definition(
     unit: Unit, document: dict[str, Any], size_bytes: int, own_fields: list[str] | None = None
 ) -> Definition:
-    """The definition that a document of so many bytes of JSON says; `InvalidDefinition` as `read_definition`.
+    """Return the definition of a document of so many bytes.
 
     Without `own_fields`, those of mappings, its formulas may read whatever a file may have.
     """

@@ -20,6 +20,7 @@ from service.platform.data.audit import digest
 from service.platform.route.api import Listing, Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page, fetch_slice, insert_of
+from service.platform.unit.records import to_json
 from service.workbooks.schema import WorkbookNotFound
 
 _RUN, _THRESHOLD = columns_of(schema.RunItem), columns_of(schema.Threshold)
@@ -80,15 +81,16 @@ class RunSubject(Struct, frozen=True, kw_only=True):
 
 
 def lock_of(tenant_id: UUID, workbook_id: UUID) -> int:
-    """The advisory lock that a run of this workbook holds: 64 bits of a hash, of which the name is a part."""
-    named = b"compliance run" + tenant_id.bytes + workbook_id.bytes
-    return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "big", signed=True)
+    """Return the advisory lock of a workbook's runs: 64 bits of a hash."""
+    name = b"compliance run" + tenant_id.bytes + workbook_id.bytes
+    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big", signed=True)
 
 
 async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None, alone: bool = False) -> RunSubject:
-    """The workbook, where asked for `alone` held until the transaction ends if nobody else holds it. One round trip.
+    """Return the workbook of a run, in one round trip.
 
-    The lock ends with the transaction, so a process that dies leaves none behind.
+    `alone` locks it until the transaction ends, if nobody else has. The lock ends with the transaction, so a
+    process that dies leaves none behind.
 
     Raises:
         WorkbookNotFound: there is none of that identifier, or not of that deal.
@@ -163,8 +165,10 @@ _KEEP_BOOK = """
 
 
 async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun, inputs: Inputs) -> str:
-    """Store a run; the hash of its evidence. Sent without waiting, it reaches the server with the audit row and the
-    COMMIT; should the workbook's columns have become others meanwhile, that fails with WorkbookNotReady.
+    """Store a run; return the hash of its evidence.
+
+    Sent without waiting, it reaches the server with the audit row and the COMMIT. Should the workbook's columns
+    have changed meanwhile, that fails with WorkbookNotReady.
     """
     row = {
         "tenant_id": ctx.tenant,
@@ -172,16 +176,16 @@ async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun,
         "workbook_id": run.workbook_id,
         "test_suite": run.test_suite,
         "status": run.status,
-        "summary": as_json(run.summary),
-        "results": as_json(run.results),
-        "skipped": as_json(run.skipped),
+        "summary": to_json(run.summary),
+        "results": to_json(run.results),
+        "skipped": to_json(run.skipped),
         "executed_at": run.executed_at,
         "execution_time_ms": run.execution_time_us / 1000,
-        "figures": as_json(figures_of(run.results)),
+        "figures": to_json(figures_of(run.results)),
         "as_of": run.as_of,
         "as_of_source": run.as_of_source,
         "definition_version": run.definition_version,
-        "warnings": as_json(run.warnings),
+        "warnings": to_json(run.warnings),
         "workbook_hash": subject.content_hash,
         "book_key": subject.book_key,
         "stream_key": subject.stream_key,
@@ -195,7 +199,7 @@ async def keep_run(ctx: Context, subject: RunSubject, run: schema.ComplianceRun,
 
 
 def figures_of(results: Iterable[TestResult]) -> dict[str, dict[str, Any]]:
-    """What a history says of results, by test."""
+    """Return what a history says of results, by test."""
     return {result.test_id: _figure(result) for result in results}
 
 
@@ -217,19 +221,14 @@ def _figure(test_result: TestResult) -> dict[str, Any]:
     return figure
 
 
-def as_json(value: Any) -> str:
-    """A value for a JSON column."""
-    return msgspec.json.encode(value).decode()
-
-
 async def run(ctx: Context, run_id: UUID) -> schema.ComplianceRun:
-    """A stored run with all of its results."""
+    """Return a stored run with all of its results."""
     sql = f"SELECT {columns_of(schema.ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
     return await ctx.fetch_one(schema.ComplianceRun, sql, [run_id], missing=schema.ResultNotFound)
 
 
 async def evidence(ctx: Context, run_id: UUID) -> schema.Evidence:
-    """The evidence of a run.
+    """Return the evidence of a run.
 
     Raises:
         ResultNotFound: there is no such run.
@@ -237,13 +236,13 @@ async def evidence(ctx: Context, run_id: UUID) -> schema.Evidence:
     names = {name: f"r.{name}::text" for name in ("mapping", "definition", "options")}
     names |= {name: f"r.{name}" for name in ("as_of", "results", "skipped", "book_key")}
     names |= {"interpretation": f"r.options -> '{INTERPRETATION}'"}
-    kept = """
+    manifest = """
         (SELECT b.manifest FROM evidence_books b
          WHERE b.tenant_id = r.tenant_id AND b.key = r.book_key AND NOT EXISTS (
              SELECT FROM evidence_sheets s WHERE s.tenant_id = b.tenant_id AND s.book_key = b.key
                AND NOT EXISTS (SELECT FROM blobs f WHERE f.tenant_id = s.tenant_id AND f.key = s.blob_key)))
         """
-    sql = f"SELECT {columns_of(schema.Evidence, **names, manifest=kept)} FROM compliance_runs r WHERE r.id = %s"
+    sql = f"SELECT {columns_of(schema.Evidence, **names, manifest=manifest)} FROM compliance_runs r WHERE r.id = %s"
     return await ctx.fetch_one(schema.Evidence, sql, [run_id], missing=schema.ResultNotFound)
 
 
@@ -285,7 +284,7 @@ _STORED_FROM = """
 async def find_run(
     unit: Unit, workbook_id: UUID, *, run_id: UUID | None = None, suite: str | None = None
 ) -> StoredRun | None:
-    """A run of a workbook: the one of that identifier, else the newest full one, of that suite where one is named."""
+    """Return a run by identifier, else the newest full one of a suite."""
     return await unit.fetch_one_or_none(
         StoredRun,
         f"""
@@ -301,7 +300,7 @@ async def find_run(
 async def run_before(
     unit: Unit, *, deal_id: UUID | None, workbook_id: UUID, as_of: date, suite: str | None = None
 ) -> StoredRun | None:
-    """The newest full run, of that suite where one is named, on the deal's last other workbook of an earlier day."""
+    """Return the newest full run on the deal's last earlier workbook."""
     return await unit.fetch_one_or_none(
         StoredRun,
         f"""
@@ -318,8 +317,8 @@ async def run_before(
 async def history(
     ctx: Context, query: schema.HistoryQuery, since: datetime | None, until: datetime | None
 ) -> Page[schema.RunItem]:
-    """A page of runs, the newest first; `since` and `until` inclusive."""
-    asked = {
+    """Return a page of runs, the newest first; `since` and `until` inclusive."""
+    filters = {
         "workbook_id": query.workbook_id,
         "test_suite": query.test_suite,
         "status": query.status,
@@ -329,7 +328,7 @@ async def history(
     matching = {"since": "executed_at >= %(since)s", "until": "executed_at <= %(until)s"}
     source = "compliance_runs WHERE true"
     return await fetch_page(
-        ctx, schema.RunItem, _RUN, source, asked, query, order="executed_at DESC, id", conditions=matching
+        ctx, schema.RunItem, _RUN, source, filters, query, order="executed_at DESC, id", conditions=matching
     )
 
 
@@ -342,9 +341,7 @@ _THERE = """(workbook_id IS NULL OR EXISTS (
 
 
 async def lock_threshold(ctx: Context, body: schema.ThresholdCreate) -> schema.Threshold | None:
-    """The limit that the same workbook, deal or tenant has for the test, if any; nobody else sets it until the
-    transaction ends.
-    """
+    """Return the limit for a test and scope, if any, and lock it."""
     scope = body.workbook_id or body.deal_id or ctx.tenant
     await ctx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"threshold {scope} {body.test_id}"])
     return await ctx.fetch_one_or_none(
@@ -360,7 +357,7 @@ async def lock_threshold(ctx: Context, body: schema.ThresholdCreate) -> schema.T
 
 
 async def set_threshold(ctx: Context, body: schema.ThresholdCreate, threshold_type: Direction) -> schema.Threshold:
-    """Set a limit, in place of the one that the same workbook, deal or tenant had for the test.
+    """Set a limit, in place of the one of the same scope and test.
 
     Raises:
         WorkbookNotFound, DealNotFound: what it is for is not there.
@@ -409,7 +406,7 @@ async def delete_threshold(ctx: Context, threshold_id: UUID) -> schema.Threshold
 
 
 async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | None) -> DealRules | None:
-    """What a deal, or that of a workbook, says of the rules; None where there is none."""
+    """Return what a deal, or a workbook's deal, says of the rules."""
     return await ctx.fetch_one_or_none(
         DealRules,
         """
@@ -426,7 +423,7 @@ async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | No
 async def thresholds(
     ctx: Context, query: schema.ThresholdQuery, test_ids: list[str] | None
 ) -> Listing[schema.Threshold]:
-    """The limits that were set, the oldest first; `test_ids` narrows to a category's tests."""
+    """Return the limits, oldest first; `test_ids` narrows them."""
     rows = await fetch_slice(
         ctx,
         schema.Threshold,

@@ -25,7 +25,7 @@ _YEARS: Final = (1900, 9900)
 
 
 async def create(ctx: Context, body: stream_schema.StreamProfileCreate) -> stream_schema.StreamProfile:
-    """A new profile."""
+    """Return a new profile."""
     workbooks.check_stream(ctx, body.stream_key)
     row = {**_with_moment(msgspec.structs.asdict(body)), "created_at": ctx.now()}
     row |= _retention_of(ctx, row)
@@ -62,9 +62,9 @@ async def update(
 
 async def delete(ctx: Context, profile_id: UUID) -> None:
     """Delete a profile: the evidence of its stream stays, now without an end."""
-    gone = await store.profiles.get(ctx, profile_id, lock=True)
+    profile = await store.profiles.get(ctx, profile_id, lock=True)
     await store.profiles.delete(ctx, profile_id)
-    await _concern(ctx, gone, {})
+    await _concern(ctx, profile, {})
 
 
 async def _concern(ctx: Context, profile: stream_schema.StreamProfile, details: dict[str, Any]) -> None:
@@ -81,7 +81,7 @@ async def _concern(ctx: Context, profile: stream_schema.StreamProfile, details: 
 
 
 def _with_moment(fields: dict[str, Any]) -> dict[str, Any]:
-    """What was given, its moment read.
+    """Return what was given, its moment read.
 
     Raises:
         ValidationFailed: it is none, or no calendar has it.
@@ -96,7 +96,7 @@ def _with_moment(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _retention_of(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What follows from a profile's fields: its floor, its retention, its metadata as JSON.
+    """Return a profile's floor, retention and metadata as JSON.
 
     Raises:
         ValidationFailed: they do not fit together, or a tranche has no identifier.
@@ -109,8 +109,8 @@ def _retention_of(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
         raise ValidationFailed.at(["body", "profile_metadata"], message)
     if faults := _faults_of(row["profile_metadata"].get("tranches", [])):
         raise ValidationFailed(*faults)
-    named = (row["jurisdiction"] or "").strip().upper()
-    floor = ctx.settings.retention_floors.get(named)
+    jurisdiction = (row["jurisdiction"] or "").strip().upper()
+    floor = ctx.settings.retention_floors.get(jurisdiction)
     return {
         "retention_floor_years": floor,
         "effective_retention_until": end_of_retention(row, floor),
@@ -119,7 +119,7 @@ def _retention_of(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _faults_of(tranches: Any) -> list[Fault]:
-    """What is wrong with a profile's tranches."""
+    """Return what is wrong with a profile's tranches."""
     where = ["body", "profile_metadata", "tranches"]
     if not isinstance(tranches, list) or len(tranches) > stream_schema.TRANCHES_MAX:
         return [Fault(where, f"expected a list of at most {stream_schema.TRANCHES_MAX} tranches")]
@@ -135,7 +135,7 @@ def _faults_of(tranches: Any) -> list[Fault]:
 
 
 def end_of_retention(profile: Mapping[str, Any], floor_years: int | None) -> datetime | None:
-    """The latest of the floor, what the mode says, and the moment that was named; None where there is none of them.
+    """Return the latest of floor, mode and named moment, if any.
 
     A maturity counts from the beginning of its day, UTC.
     """
@@ -150,7 +150,10 @@ def end_of_retention(profile: Mapping[str, Any], floor_years: int | None) -> dat
 
 
 def _years_after(begun: datetime, years: int) -> datetime:
-    """The same day so many years on; of a 29 February, in a year without one, the day after it."""
+    """Return the same day so many years on.
+
+    29 February becomes 1 March where the year has none.
+    """
     begun = begun.astimezone(UTC)
     try:
         return begun.replace(year=begun.year + years)

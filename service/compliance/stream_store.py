@@ -13,15 +13,15 @@ profiles = Records("stream_profiles", StreamProfile, missing=StreamProfileNotFou
 
 
 async def read_page(ctx: Context, query: StreamProfileList) -> Page[StreamProfile]:
-    """A page of the profiles, the newest first."""
-    asked = {"stream_key": query.stream_key}
+    """Return a page of the profiles, the newest first."""
+    filters = {"stream_key": query.stream_key}
     return await fetch_page(
-        ctx, StreamProfile, profiles.columns, "stream_profiles WHERE true", asked, query, order="created_at DESC, id"
+        ctx, StreamProfile, profiles.columns, "stream_profiles WHERE true", filters, query, order="created_at DESC, id"
     )
 
 
 async def look_again(ctx: Context, stream_key: str) -> None:
-    """Have the worker look at the bytes that the stream's evidence keeps: how long they stay was changed."""
+    """Queue a check of the bytes of a stream's evidence."""
     keys = await ctx.fetch_value(
         """
         WITH gone AS (

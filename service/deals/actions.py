@@ -34,7 +34,7 @@ NO_DEFINITION = schema.Definition(version=0, definition={}, change_notes=None, c
 
 
 async def create(ctx: Context, body: schema.DealCreate) -> schema.Deal:
-    """A new deal."""
+    """Return a new deal."""
     workbooks.check_stream(ctx, body.stream_key)
     _check_life(msgspec.structs.asdict(body))
     if body.mapping_id is not None:
@@ -48,7 +48,7 @@ async def create(ctx: Context, body: schema.DealCreate) -> schema.Deal:
 
 
 async def detail(ctx: Context, deal_id: UUID) -> schema.Deal:
-    """A deal, with the newest of its workbooks."""
+    """Return a deal, with the newest of its workbooks."""
     return _to_response(ctx, await store.deals.get(ctx, deal_id))
 
 
@@ -94,7 +94,9 @@ def _to_response(ctx: Context, row: schema.DealRow) -> schema.Deal:
 
 
 async def add_files(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> schema.HoldingsAdded | schema.TapeAdded:
-    """One workbook of the files of a month, whose mapping, definition and limits are the deal's; or a tape of the deal.
+    """Add one workbook of a month's files, or a tape, to a deal.
+
+    The workbook has the deal's mapping, definition and limits.
 
     Raises:
         PermissionDenied: a tape needs compliance:write, too.
@@ -129,14 +131,14 @@ async def _add_tape(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> sche
 
 
 async def definition(ctx: Context, deal_id: UUID, query: schema.DefinitionQuery) -> schema.Definition:
-    """The present definition of a deal, or the version asked for."""
+    """Return the present definition of a deal, or the version asked for."""
     deal = await store.deals.get(ctx, deal_id)
     version = query.version or deal.definition_version
     return await store.definition(ctx, deal_id, version) if version else NO_DEFINITION
 
 
 async def define(ctx: Context, deal_id: UUID, body: schema.DefinitionPut) -> schema.Definition:
-    """Make the definition's next version; runs that were made keep the version that they used."""
+    """Store the next version of a definition; runs keep theirs."""
     document = compliance.check_size(body.definition)
     deal = await store.deals.get(ctx, deal_id, lock=True)
     record = msgspec.structs.asdict(deal)
@@ -161,16 +163,16 @@ async def _check_definition(
 
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema.DefinitionVersion]:
-    """A page of the versions of a deal's definition."""
+    """Return a page of the versions of a deal's definition."""
     await store.deals.get(ctx, deal_id)
     return await store.versions(ctx, deal_id, query)
 
 
 async def draft_definition(ctx: Context, deal_id: UUID, body: schema.DraftOrder) -> schema.DefinitionDraft:
-    """A definition out of what a workbook of the deal prints; nothing is stored."""
+    """Draft a definition from what a workbook prints; store nothing."""
     deal = await store.deals.get(ctx, deal_id)
     workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=body.workbook_id)
-    ready = await compliance.prepare(ctx, workbook_id, suite=DRAFT_SUITE, deal_id=deal_id, mapping_id=body.mapping_id)
+    ready = await compliance.prepare(ctx, workbook_id, suite=DRAFT_SUITE, deal_id=deal_id, mapping=body.mapping_id)
     await ctx.commit()  # no connection is held while it is drafted
     draft = await compliance.calculate(ctx, _seconds(ctx), child.draft_of, ready.as_read, deal.name)
     if isinstance(draft, child.NoDraft):
@@ -189,7 +191,10 @@ DRAFT_SUITE: Final = "standard"
 
 
 async def history(ctx: Context, deal_id: UUID, query: schema.DealHistoryQuery) -> schema.DealHistory:
-    """The figures of a deal's tests through the months; a test that is asked for has a series, if an empty one."""
+    """Return the figures of a deal's tests through the months.
+
+    A requested test has a series, if an empty one.
+    """
     await store.deals.get(ctx, deal_id)
     series, truncated = await store.history(ctx, deal_id, query)
     present = {test_series.test_id for test_series in series}
@@ -201,7 +206,7 @@ async def history(ctx: Context, deal_id: UUID, query: schema.DealHistoryQuery) -
 
 
 async def compare_with_trustee(ctx: Context, deal_id: UUID, query: schema.TieOutQuery) -> schema.DealTieOut:
-    """The tests that a workbook of the deal publishes, with ours beside them."""
+    """Return the tests that a workbook of the deal publishes, with ours beside them."""
     await store.deals.get(ctx, deal_id)
     workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=query.workbook_id)
     ready = await compliance.prepare(ctx, workbook_id, suite=DEAL_SUITE, deal_id=deal_id)
@@ -214,7 +219,7 @@ async def compare_with_trustee(ctx: Context, deal_id: UUID, query: schema.TieOut
 
 
 async def explain_movements(ctx: Context, deal_id: UUID, query: schema.MovementsQuery) -> schema.DealMovements:
-    """Why the tests moved between two workbooks; by the rules and the limits of the later one."""
+    """Return why the tests moved, by the later workbook's rules."""
     if query.test_suite not in (*SUITES, DEAL_SUITE):
         raise InvalidSuite.at(["query", "test_suite"], f"the suites are {', '.join((*SUITES, DEAL_SUITE))}")
     await store.deals.get(ctx, deal_id)
@@ -246,7 +251,7 @@ def _seconds(ctx: Context) -> float:
 
 
 async def _side(ctx: Context, deal_id: UUID, name: str, text: str) -> UUID:
-    """The workbook that is named by its identifier or its day."""
+    """Return the workbook that is named by its identifier or its day."""
     try:
         if len(text) == len("2026-03-31"):
             return await store.workbook_of(ctx, deal_id, day=date.fromisoformat(text))

@@ -38,7 +38,7 @@ class TieOuts(Struct, frozen=True):
 
 
 def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None = None) -> TieOuts:
-    """The tests that a file publishes, with ours beside them."""
+    """Return the tests that a file publishes, with ours beside them."""
     tie_outs = tie_out(portfolio, definition)
     return TieOuts(
         list(tie_outs), tie_outs.not_printed, [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules)
@@ -46,8 +46,10 @@ def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None
 
 
 def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules: Rules) -> TieOuts:
-    """The same of loans that were not interpreted yet, with what a run by the rules says first and how the choices that
-    the file leaves open were read."""
+    """Interpret loans, and compare the trustee's tests with ours.
+
+    With what a run by the rules says first, and how the choices that the file leaves open were read.
+    """
     if not has_figures(portfolio):
         return tie(portfolio, definition, rules)
     interpretation = interpret(portfolio, definition, hold_out=True)
@@ -68,7 +70,7 @@ class NoDraft(Struct, frozen=True, tag=True):
 
 
 def draft_of(portfolio: Portfolio, name: str) -> DraftResult | NoDraft:
-    """A definition out of what a file prints; of loans that were not interpreted yet."""
+    """Draft a definition from what a file prints."""
     try:
         return DraftResult(draft(portfolio, name=name))
     except DraftError as error:
@@ -92,8 +94,10 @@ class TooMany(Struct, frozen=True, tag=True):
 def move(
     before: Portfolio, after: Portfolio, suite: str, rules: Rules, rules_before: Rules | None
 ) -> MovementResult | TooMany:
-    """Why the tests of a suite moved between two portfolios, by the rules of the later one; with those of the earlier
-    one, what a run of each says first."""
+    """Return why a suite's tests moved, by the later one's rules.
+
+    `rules_before` gives what a run of each says first.
+    """
     warnings: list[DataWarning] = []
     if rules_before is not None:
         warnings = [

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from msgspec import Struct
 
 from service.deals import schema
-from service.mappings.schema import naming_a_mapping
+from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.data.database import like_pattern
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page, insert_of
-from service.platform.unit.records import Records
+from service.platform.unit.records import Records, translating
 from service.workbooks.schema import DealNotFound, WorkbookNotFound
 
 _LATEST = """
@@ -37,7 +38,7 @@ deals = Records(
     missing=DealNotFound,
     derived={"latest": _LATEST},
     touch="version = version + 1, updated_at = now()",
-    writing=naming_a_mapping,
+    writing=partial(translating, MappingInUse, MappingNotFound),
 )
 _DEAL, _DEFINITION = columns_of(schema.Deal, latest=_LATEST), columns_of(schema.Definition)
 
@@ -50,10 +51,12 @@ _ORDER = {
 
 
 async def read_page(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
-    """A page of deals."""
+    """Return a page of deals."""
     order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
-    asked, matching = {"pattern": like_pattern(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
-    return await fetch_page(ctx, schema.Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
+    filters, matching = {"pattern": like_pattern(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
+    return await fetch_page(
+        ctx, schema.Deal, _DEAL, "deals WHERE true", filters, query, order=order, conditions=matching
+    )
 
 
 async def currency(ctx: Context, wanted: str | None) -> str:
@@ -63,7 +66,7 @@ async def currency(ctx: Context, wanted: str | None) -> str:
 
 
 async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
-    """Delete a deal with its definitions and limits; how many workbooks and tapes were of it and stay."""
+    """Delete a deal; return the numbers of its workbooks and tapes."""
     workbooks = await ctx.execute(
         "UPDATE workbooks SET deal_id = NULL, version = version + 1, updated_at = now() WHERE deal_id = %s", [deal_id]
     )
@@ -76,7 +79,7 @@ async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
 
 
 async def definition(ctx: Context, deal_id: UUID, version: int) -> schema.Definition:
-    """A version of a deal's definition.
+    """Return a version of a deal's definition.
 
     Raises:
         DefinitionNotFound: there is none of that number.
@@ -86,7 +89,7 @@ async def definition(ctx: Context, deal_id: UUID, version: int) -> schema.Defini
 
 
 async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> schema.Definition:
-    """The next version of the definition of a deal that is locked."""
+    """Return the next version of the definition of a deal that is locked."""
     await ctx.execute(
         """
         UPDATE deals SET definition_version = %(version)s, version = version + 1, updated_at = now() WHERE id = %(id)s
@@ -99,10 +102,10 @@ async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> sc
 
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema.DefinitionVersion]:
-    """A page of the versions of a deal's definition, the newest first."""
-    columns, asked = columns_of(schema.DefinitionVersion), {"deal_id": deal_id}
+    """Return a page of the versions of a deal's definition, the newest first."""
+    columns, filters = columns_of(schema.DefinitionVersion), {"deal_id": deal_id}
     source = "deal_definitions WHERE true"
-    return await fetch_page(ctx, schema.DefinitionVersion, columns, source, asked, query, order="version DESC")
+    return await fetch_page(ctx, schema.DefinitionVersion, columns, source, filters, query, order="version DESC")
 
 
 # Through the months ---------------------------------------------------------------------------------------------------
@@ -116,7 +119,7 @@ class _History(Struct, frozen=True):
 
 
 async def history(unit: Unit, deal_id: UUID, query: schema.DealHistoryQuery) -> tuple[list[schema.Series], bool]:
-    """The series of a deal's tests in its full runs, and whether there are more of these than they are made of."""
+    """Return a deal's series, and whether runs or points were left out."""
     page = await unit.fetch_one(
         _History,
         """
@@ -163,7 +166,7 @@ async def history(unit: Unit, deal_id: UUID, query: schema.DealHistoryQuery) -> 
 
 
 async def workbook_of(ctx: Context, deal_id: UUID, *, workbook_id: UUID | None = None, day: date | None = None) -> UUID:
-    """A workbook of a deal: the one of that identifier, the newest of that day, or the newest of all.
+    """Return a deal's workbook by identifier, by day, or the newest.
 
     Raises:
         WorkbookNotFound: the deal has none such.

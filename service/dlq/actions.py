@@ -21,9 +21,9 @@ ELSEWHERE: Final = "work of this kind is not given back: what it left undone is 
 log = structlog.get_logger()
 
 
-async def _take(ctx: Context, named: str) -> schema.Task:
-    """An entry, locked, in the name of the tenant that it is of."""
-    entry: schema.Entry = await store.get(ctx, named)
+async def _take(ctx: Context, name: str) -> schema.Task:
+    """Return an entry, locked, in the name of the tenant that it is of."""
+    entry: schema.Entry = await store.get(ctx, name)
     if entry.tenant_id != ctx.tenant_id:
         await ctx.act_for(entry.tenant_id)
     task = await store.lock(ctx, entry.dlq_id)
@@ -31,13 +31,13 @@ async def _take(ctx: Context, named: str) -> schema.Task:
     return task
 
 
-async def retry(ctx: Context, named: str, query: schema.RetryQuery) -> schema.Retried:
-    """Give the work of an entry back to a worker, and its record back to the work, in one transaction.
+async def retry(ctx: Context, name: str, query: schema.RetryQuery) -> schema.Retried:
+    """Give work back to a worker, and its record to the work.
 
     Raises:
         EntryNotFound, NotPending, RetriesExceeded, NotLifted: it cannot be.
     """
-    task, most = await _take(ctx, named), ctx.settings.job_retries
+    task, most = await _take(ctx, name), ctx.settings.job_retries
     if task.status != "pending_review":
         raise schema.NotPending.at(TASK, f"it is {task.status}")
     if task.retry_count >= most and not query.force:
@@ -74,26 +74,26 @@ async def _give_back(ctx: Context, task: schema.Task) -> str:
     return retry_id
 
 
-async def resolve(ctx: Context, named: str, body: schema.Resolution) -> schema.ResolvedEntry:
-    """Nothing more is to be done for an entry, whatever it was.
+async def resolve(ctx: Context, name: str, body: schema.Resolution) -> schema.ResolvedEntry:
+    """Mark an entry as resolved, whatever it was.
 
     Raises:
         EntryNotFound: there is none that the caller may see.
     """
-    task = await _take(ctx, named)
+    task = await _take(ctx, name)
     moment = await store.set_resolved(ctx, task.dlq_id, body.resolution_notes)
     return schema.ResolvedEntry(
         task_id=task.original_task_id, status="resolved", resolved_at=moment, resolution_notes=body.resolution_notes
     )
 
 
-async def discard(ctx: Context, named: str) -> None:
-    """An entry's work is never given back.
+async def discard(ctx: Context, name: str) -> None:
+    """Discard an entry: its work is never retried.
 
     Raises:
         EntryNotFound: as `resolve`.
     """
-    task = await _take(ctx, named)
+    task = await _take(ctx, name)
     if task.status == "discarded":
         ctx.skip_event()
         return
@@ -101,7 +101,7 @@ async def discard(ctx: Context, named: str) -> None:
 
 
 async def stats(ctx: Context) -> schema.EntryStats:
-    """How many of the entries that the caller may see there are."""
+    """Return how many of the entries that the caller may see there are."""
     counts = await store.counts(ctx)
     pending = sum(count.pending for count in counts)
     return schema.EntryStats(
@@ -114,7 +114,10 @@ async def stats(ctx: Context) -> schema.EntryStats:
 
 
 async def report(ctx: Context) -> schema.EntryStats:
-    """The same, written down: in the log, and in the audit log of the caller's tenant where there is one."""
+    """Return the counts, and write them to the logs.
+
+    To the audit log of the caller's tenant, where there is one.
+    """
     totals = await stats(ctx)
     figures = msgspec.to_builtins(totals)
     del figures["timestamp"]

@@ -26,7 +26,7 @@ _ENTRY: Final = columns_of(
 
 
 async def read_page(ctx: Context, query: EntryQuery) -> Entries:
-    """Some of the entries, the newest first."""
+    """Return some of the entries, the newest first."""
     rows = await fetch_slice(
         ctx,
         Entry,
@@ -39,19 +39,19 @@ async def read_page(ctx: Context, query: EntryQuery) -> Entries:
     return Entries(*rows, query.limit, query.offset)
 
 
-async def get(ctx: Context, named: str) -> Entry:
-    """An entry by its own identifier or its task's.
+async def get(ctx: Context, name: str) -> Entry:
+    """Return an entry by its own identifier or its task's.
 
     Raises:
         EntryNotFound: there is none that the caller may see.
     """
     table = _TABLES[ctx.caller.runs_deployment]
     sql = f"SELECT {_ENTRY} FROM {table} WHERE (id = %(named)s OR original_task_id = %(named)s) LIMIT 1"
-    return await ctx.fetch_one(Entry, sql, {"named": named}, missing=EntryNotFound)
+    return await ctx.fetch_one(Entry, sql, {"named": name}, missing=EntryNotFound)
 
 
 async def lock(ctx: Context, dlq_id: str) -> Task:
-    """What an entry of the present tenant takes to be done again, locked until the transaction ends.
+    """Lock an entry of the tenant; return what a retry needs.
 
     Raises:
         EntryNotFound: as `get`.
@@ -61,7 +61,7 @@ async def lock(ctx: Context, dlq_id: str) -> Task:
 
 
 async def set_retried(ctx: Context, dlq_id: str, task_id: str) -> None:
-    """The entry's work was given back."""
+    """Mark an entry as retried."""
     sql = """
         UPDATE dead_letters SET status = 'retried', retry_count = retry_count + 1, last_retry_at = now(),
                                 retry_task_id = %s WHERE id = %s
@@ -70,7 +70,7 @@ async def set_retried(ctx: Context, dlq_id: str, task_id: str) -> None:
 
 
 async def set_resolved(ctx: Context, dlq_id: str, notes: str | None) -> datetime:
-    """Nothing more is to be done; the moment of that."""
+    """Mark an entry as resolved; return the moment."""
     sql = """
         UPDATE dead_letters SET status = 'resolved', resolved_at = now(), resolution_notes = %s WHERE id = %s
         RETURNING resolved_at
@@ -80,7 +80,7 @@ async def set_resolved(ctx: Context, dlq_id: str, notes: str | None) -> datetime
 
 
 async def set_discarded(ctx: Context, dlq_id: str) -> None:
-    """The entry is discarded: its work is never given back."""
+    """Mark an entry as discarded: its work is never retried."""
     await ctx.execute("UPDATE dead_letters SET status = 'discarded' WHERE id = %s", [dlq_id])
 
 
@@ -93,7 +93,7 @@ class Count(Struct, frozen=True):
 
 
 async def counts(ctx: Context) -> list[Count]:
-    """How many entries there are, by the name of their task."""
+    """Return how many entries there are, by the name of their task."""
     table = _TABLES[ctx.caller.runs_deployment]
     return await ctx.fetch_all(
         Count,

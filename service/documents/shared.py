@@ -22,8 +22,10 @@ __all__ = ["download", "get", "keep_document", "remove"]
 
 
 async def keep_document(unit: Unit, path: Path, *, name: str, media_type: str, seconds: int) -> Document:
-    """Store a file as a document that expires after so many seconds; the record that names it belongs into the same
-    transaction."""
+    """Store a file as a document that expires after some seconds.
+
+    The record that names it belongs into the same transaction.
+    """
     key = await asyncio.to_thread(hash_path, path)
     size_bytes = (await asyncio.to_thread(path.stat)).st_size
     await store_blob(unit, path, key)
@@ -31,8 +33,10 @@ async def keep_document(unit: Unit, path: Path, *, name: str, media_type: str, s
 
 
 async def download(ctx: Context, document_id: UUID, *, gone: type[Problem]) -> Streamed:
-    """A document's bytes, or the range of them that the request asks for; each part is an event of its own, since
-    nothing tells a download that goes on from one that leaves out the first byte.
+    """Return a document's bytes, or the requested range.
+
+    Each part is an event of its own, since nothing tells a download that goes on from one that leaves out the first
+    byte.
 
     Raises:
         gone: it has expired.

@@ -20,7 +20,7 @@ documents = Records(
 
 
 async def create(unit: Unit, *, name: str, media_type: str, size_bytes: int, key: str, seconds: int) -> Document:
-    """A document of a blob that this transaction keeps; it expires after so many seconds."""
+    """Create a document of a stored blob; it expires after some seconds."""
     return await unit.fetch_one(
         Document,
         f"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import asdict
@@ -24,7 +24,7 @@ from service.platform.base.secrets import new_id
 from service.platform.http.faults import read
 from service.platform.route.api import Streamed
 from service.platform.unit.context import Context
-from service.platform.unit.records import lock_count
+from service.platform.unit.records import lock_count, to_json
 from service.platform.work.jobs import SMALL_ROWS
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import SheetNotFound, WorkbookRow
@@ -38,7 +38,7 @@ FORMATS: Final = [
 
 
 async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
-    """An export of a workbook as it is now; it is not in the way of what is done to the workbook later."""
+    """Create an export of a workbook as it is now."""
     options = _check_options(ctx, body)
     row = await workbooks.get(ctx, body.workbook_id)
     stored = await workbooks.locate_book(ctx, row)
@@ -55,10 +55,10 @@ async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
             "workbook_id": row.id,
             "format": body.format,
             "status": "processing",
-            "options": _json(options),
-            "source": _json(source),
+            "options": to_json(options),
+            "source": to_json(source),
             "source_keys": [sheet.file for sheet in Manifest.from_json(stored.manifest).sheets],
-            "progress": _json(schema.QUEUED),
+            "progress": to_json(schema.QUEUED),
             "created_by": await ctx.email(),
         },
     )
@@ -68,12 +68,8 @@ async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
     return await store.exports.get(ctx, export_id)
 
 
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
 def _check_options(ctx: Context, body: schema.ExportCreate) -> Options:
-    """The options as they are gone by.
+    """Return the options as they are gone by.
 
     Raises:
         InvalidRequest: one cannot be, or the deployment lacks what it needs.
@@ -91,7 +87,7 @@ def _check_options(ctx: Context, body: schema.ExportCreate) -> Options:
 
 
 async def _chosen(ctx: Context, row: WorkbookRow, wanted: list[str]) -> tuple[str, ...]:
-    """The names of the sheets that are asked for.
+    """Return the names of the sheets that are asked for.
 
     Raises:
         InvalidRequest: none is, or one that the workbook does not have.
@@ -145,7 +141,7 @@ async def cancel(ctx: Context, export_id: str) -> None:
 
 
 async def download(ctx: Context, export_id: str, query: schema.Download) -> Streamed:
-    """One of an export's files.
+    """Return one of an export's files.
 
     Raises:
         ExportNotReady: it is still made, or was not.

@@ -113,7 +113,7 @@ VERIFY: Final = ConfinedWork(
 
 
 def read_claim(order: ClaimOrder) -> FileClaim:
-    """What a file says of itself.
+    """Return what a file says of itself.
 
     Raises:
         FileRefused, OSError: it cannot be read.
@@ -125,7 +125,7 @@ def read_claim(order: ClaimOrder) -> FileClaim:
 
 
 def verify_file(order: VerifyOrder) -> Verdict:
-    """Whether a file still shows what was exported.
+    """Return whether a file still shows what was exported.
 
     Raises:
         FileRefused, OSError: it cannot be read.

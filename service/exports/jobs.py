@@ -29,6 +29,7 @@ from service.platform.data.blobs import Damaged, hash_path
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
 from service.platform.unit.context import Subject, Unit
+from service.platform.unit.records import to_json
 from service.platform.work.jobs import JobTable
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import DAMAGED, StorageLimitExceeded
@@ -53,19 +54,19 @@ class _Ended(Exception):
 
 
 async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Making it failed past its retries. What went wrong is for the dead letter to tell, not for the export."""
+    """Mark an export as failed; the dead letter has the cause."""
     clear(unit.resources.scratch, arguments["export_id"])
     await _fail(unit, arguments["export_id"], DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
 async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The export is in work again, of what it was asked for, where the stored columns of then are still there."""
+    """Retry an export where the columns of then are still there."""
     return await store.resume(unit, arguments["export_id"])
 
 
 @jobs.job("exports.make", on_failure=mark_failed, on_retry=lift, flag="exports")
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Make an export: it is completed with its documents, or failed with the reason, unless it was cancelled."""
+    """Make an export: it is completed, or failed with the reason."""
     work = await store.start(unit, arguments["export_id"])
     if work is None:
         return
@@ -102,7 +103,10 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
 
 
 def _keys(unit: Unit, export_id: str) -> Keys:
-    """The secrets of one export: should a file take the child over that writes it, it finds none of another's."""
+    """Return one export's own secrets.
+
+    A file that takes over its child finds none of another export's.
+    """
     redaction = unit.resources.vault.sign("redaction", unit.tenant.bytes)
     return Keys(signing=manifest_key(unit, export_id), redaction=redaction, sealed_apart=True)
 
@@ -123,7 +127,7 @@ def _write(unit: Unit, order: ExportTask, folder: Path) -> Coroutine[Any, Any, E
 
 
 async def _watch(unit: Unit, export_id: str, folder: Path, writing: Coroutine[Any, Any, Exported]) -> Exported:
-    """What the child answers; meanwhile the record tells how far it is.
+    """Return what the child answers; meanwhile the record tells how far it is.
 
     Raises:
         _Ended: somebody cancelled the export; the child has ended.
@@ -143,7 +147,7 @@ async def _watch(unit: Unit, export_id: str, folder: Path, writing: Coroutine[An
 
 
 async def _check_size(unit: Unit, folder: Path) -> int:
-    """The bytes of an export's files.
+    """Return the bytes of an export's files.
 
     Raises:
         ExportError: they are more than they may be.
@@ -159,7 +163,7 @@ def _size_of(folder: Path) -> int:
 
 
 def _progress(folder: Path) -> Progress:
-    """How far the child says that it is: it may say anything."""
+    """Return how far the child says that it is: it may say anything."""
     first, last = WRITTEN_PERCENT
     message, percent = "Reading the workbook", first
     with suppress(OSError, msgspec.MsgspecError), (folder / PROGRESS).open("rb") as file:
@@ -208,9 +212,9 @@ async def _keep(unit: Unit, work: store.Work, exported: Exported, folder: Path, 
         "document_id": document.id,
         "sealed_id": sealed and sealed.id,
         "fingerprints_id": fingerprints and fingerprints.id,
-        "provenance": msgspec.json.encode(summary["provenance"]).decode(),
-        "result_summary": msgspec.json.encode(summary).decode(),
-        "progress": msgspec.json.encode(_DONE).decode(),
+        "provenance": to_json(summary["provenance"]),
+        "result_summary": to_json(summary),
+        "progress": to_json(_DONE),
     }
     ended = await store.end(unit, work.id, row)
     if ended is None:
@@ -249,7 +253,7 @@ async def _document(unit: Unit, folder: Path, file: ExportedFile) -> Document:
 
 
 def _file(folder: Path, file: ExportedFile) -> Path:
-    """A file that the child says it wrote: a plain one in its folder, whatever it says."""
+    """Return a plain file in the child's folder, whatever the child says."""
     path = folder / Path(file.path).name
     if not stat.S_ISREG(path.lstat().st_mode):
         raise OSError(f"{file.path} is no file of the export")

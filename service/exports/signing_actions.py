@@ -32,7 +32,7 @@ class SigningFailed(Exception):
 
 
 async def sign(settings: Settings, about: dict[str, Any]) -> dict[str, Any]:
-    """What the signing service answers to the hash of a file: a JSON object.
+    """Return what the signing service answers to the hash of a file: a JSON object.
 
     Args:
         about: the hash, and what it is of; sent as JSON.
@@ -85,17 +85,17 @@ def _read(answer: bytes) -> dict[str, Any]:
 
 
 def manifest_key(unit: Unit, export_id: str) -> bytes:
-    """The key of one export's manifest, made of the deployment's secret."""
+    """Return the key of one export's manifest, made of the deployment's secret."""
     return unit.resources.vault.sign("export manifest", export_id.encode())
 
 
 def can_seal(settings: Settings) -> bool:
-    """Whether there is a certificate that seals PDFs, or one can be made."""
+    """Return whether there is a certificate that seals PDFs, or one can be made."""
     return settings.signing_certificate is not None or _is_alone(settings)
 
 
 def certificate(unit: Unit) -> tuple[bytes, bytes | None]:
-    """The PKCS#12 that seals PDFs, and its passphrase.
+    """Return the PKCS#12 that seals PDFs, and its passphrase.
 
     A deployment of one machine makes a self-signed one once and keeps it in its data folder. Machines that share a
     database would each make another: there it is a setting.

@@ -6,14 +6,13 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
 from service.exports.schema import QUEUED, Export, ExportFormat, ExportList, ExportNotFound, Progress, Source
 from service.platform.route.api import Slice
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_slice, set_of
-from service.platform.unit.records import Records
+from service.platform.unit.records import Records, to_json
 from service.platform.unit.storage import reclaim, release
 
 _JOINED: Final = """
@@ -67,7 +66,7 @@ documents = Records("exports", Documents, missing=ExportNotFound, derived={"work
 
 
 async def read_page(ctx: Context, query: ExportList) -> Slice[Export]:
-    """Some of the exports, the newest first."""
+    """Return some of the exports, the newest first."""
     rows = await fetch_slice(
         ctx,
         Export,
@@ -81,7 +80,7 @@ async def read_page(ctx: Context, query: ExportList) -> Slice[Export]:
 
 
 async def start(unit: Unit, export_id: str) -> Work | None:
-    """An export that is begun, or begun again; None once it has ended."""
+    """Return an export that is begun, or begun again; None once it has ended."""
     return await unit.fetch_one_or_none(
         Work,
         f"""
@@ -93,8 +92,8 @@ async def start(unit: Unit, export_id: str) -> Work | None:
 
 
 async def tell(unit: Unit, export_id: str, progress: Progress) -> bool:
-    """How far an export is; whether it still is in work."""
-    document = msgspec.json.encode(progress).decode()
+    """Return how far an export is; whether it still is in work."""
+    document = to_json(progress)
     sql = "UPDATE exports SET progress = %s WHERE id = %s AND status = 'processing'"
     return bool(await unit.execute(sql, [document, export_id]))
 
@@ -109,7 +108,7 @@ class EndedExport(Struct, frozen=True, kw_only=True):
 
 
 async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> EndedExport | None:
-    """An export completed, failed or cancelled, whoever comes first; None where it had ended before."""
+    """End an export; return what it was of, None where it had ended."""
     ended = await unit.fetch_one_or_none(
         EndedExport,
         f"""
@@ -127,24 +126,20 @@ async def end(unit: Unit, export_id: str, row: dict[str, Any]) -> EndedExport | 
 
 
 async def resume(unit: Unit, export_id: str) -> bool:
-    """A failed export is in work again; whether it could be: it had failed, and what it reads is still there."""
+    """Put a failed export to work again; return whether it could be.
 
-    class Row(Struct):
-        keys: list[str]
-
-    row = await unit.fetch_one_or_none(
-        Row,
-        """
+    What it reads must still be there.
+    """
+    sql = """
         SELECT ARRAY(SELECT sheet ->> 'file'
-                     FROM json_array_elements((source ->> 'manifest')::json -> 'sheets') AS sheet) AS keys
+                     FROM json_array_elements((source ->> 'manifest')::json -> 'sheets') AS sheet)
         FROM exports WHERE id = %s AND status = 'failed' FOR UPDATE
-        """,
-        [export_id],
-    )
-    if row is None or not await reclaim(unit, row.keys):
+    """
+    keys = await unit.fetch_value(sql, [export_id])
+    if keys is None or not await reclaim(unit, keys):
         return False
     sql = """
         UPDATE exports SET status = 'processing', source_keys = %s, progress = %s, error_details = NULL,
                            started_at = NULL, completed_at = NULL WHERE id = %s
     """
-    return bool(await unit.execute(sql, [row.keys, msgspec.json.encode(QUEUED).decode(), export_id]))
+    return bool(await unit.execute(sql, [keys, to_json(QUEUED), export_id]))

@@ -33,7 +33,7 @@ _SAID: Final = ("export_id", "workbook_id", "tenant_id", "manifest_version", "ha
 
 
 async def verify(ctx: Context, form: schema.VerifyForm) -> schema.Verification:
-    """What a file is, measured by the record of the export that it says it is.
+    """Return what a file is, measured by the record of the export that it says it is.
 
     Raises:
         InvalidRequest: it is no .xlsx file, or empty.
@@ -89,7 +89,7 @@ async def _child(ctx: Context, work: ConfinedWork[O, A], order: O, reads: Sequen
 
 
 async def _order(ctx: Context, path: Path, manifest: Manifest, key: bytes) -> VerifyOrder:
-    """The file with what is known of the export that it says it is."""
+    """Return the file with what is known of the export that it says it is."""
     data_hash, prints_path = None, None
     record = None
     if EXPORT_ID.fullmatch(manifest.export_id):  # what else it may say need not fit into a query

@@ -30,7 +30,7 @@ FAULTS_MAX: Final = 20
 
 
 async def validate(ctx: Context, body: schema.ValidateGraph) -> schema.GraphValidation:
-    """What is wrong with a graph, and the formula that it comes to."""
+    """Return what is wrong with a graph, and the formula that it comes to."""
     check = await _check(ctx, body.graph, body.input_schema)
     return schema.GraphValidation(
         valid=not check.errors, errors=check.errors, warnings=check.warnings, compiled_formula=check.formula
@@ -51,7 +51,7 @@ class Formula(NamedTuple):
 
 
 async def whole(unit: Unit, graph: Graph) -> Formula:
-    """The formula of a graph.
+    """Return the formula of a graph.
 
     Raises:
         InvalidGraph: it has faults; each names its node.
@@ -63,7 +63,9 @@ async def whole(unit: Unit, graph: Graph) -> Formula:
 
 
 async def _check(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None = None) -> Checked:
-    """Every fault of a graph, or its formula: in a thread where it is short, else in a child.
+    """Return the faults of a graph, or its formula.
+
+    In a thread where it is short, else in a child.
 
     Raises:
         ValidationFailed: it is too large.
@@ -85,7 +87,7 @@ def _fault(fault: GraphFault) -> Fault:
 
 
 async def _graph_json(ctx: Context, graph: Graph, input_schema: dict[str, Any] | None, status: str) -> str:
-    """The JSON of a graph that a formula of this status may have.
+    """Return the JSON of a graph that a formula of this status may have.
 
     Raises:
         InvalidGraph: it is wrong, or unfinished where it must not be.
@@ -108,9 +110,9 @@ def _document(value: Any, place: list[str], most_bytes: int) -> str:
 
 
 async def create(ctx: Context, body: schema.ConfigCreate) -> schema.Config:
-    """A new formula with its first version."""
-    if body.template_id not in (known := (CUSTOM, *TEMPLATES)):
-        raise ValidationFailed.at(["body", "template_id"], f"the templates are {', '.join(known)}")
+    """Return a new formula with its first version."""
+    if body.template_id not in (templates_known := (CUSTOM, *TEMPLATES)):
+        raise ValidationFailed.at(["body", "template_id"], f"the templates are {', '.join(templates_known)}")
     schemas = {
         name: None
         if (document := getattr(body, name)) is None
@@ -127,12 +129,15 @@ async def create(ctx: Context, body: schema.ConfigCreate) -> schema.Config:
 
 
 async def detail(ctx: Context, config_id: str) -> schema.Config:
-    """A formula."""
+    """Return a formula."""
     return _to_response(ctx, await store.get(ctx, config_id))
 
 
 async def update(ctx: Context, config_id: str, patch: schema.ConfigPatch) -> schema.Config:
-    """Change what is given of a formula: of a draft all, of an active one no graph, of an archived one its status."""
+    """Change a formula.
+
+    Of a draft all may change, of an active one all but the graph, of an archived one the status.
+    """
     row = await store.get(ctx, config_id, lock=True)
     ctx.check_if_match(row.revision)
     changes = patch.changes()
@@ -149,8 +154,8 @@ async def update(ctx: Context, config_id: str, patch: schema.ConfigPatch) -> sch
         return _to_response(ctx, row)
     graph = changes.get("graph", row.graph)
     changes["graph"] = await _graph_json(ctx, graph, row.input_schema, status)
-    kept = {name: getattr(row, name) for name in patch.__struct_fields__}
-    changed = await store.update(ctx, config_id, {**kept, **changes})
+    before = {name: getattr(row, name) for name in patch.__struct_fields__}
+    changed = await store.update(ctx, config_id, {**before, **changes})
     ctx.set_subject("formula", config_id, changed.name, changed=sorted(changes), status=changed.status)
     return _to_response(ctx, changed)
 
@@ -164,7 +169,7 @@ def _to_response(ctx: Context, row: schema.ConfigRow) -> schema.Config:
 
 
 async def add_version(ctx: Context, config_id: str, body: schema.VersionPut) -> schema.Version:
-    """The next version of an active formula; what was applied keeps the version that it used."""
+    """Store the next version of an active formula."""
     row = await store.get(ctx, config_id, lock=True)
     if row.status != "active":
         raise schema.FormulaNotActive.at(["body"], f"the formula is {row.status}")
@@ -178,12 +183,12 @@ async def add_version(ctx: Context, config_id: str, body: schema.VersionPut) -> 
 
 
 async def versions(ctx: Context, config_id: str, query: PageQuery) -> Page[schema.Version]:
-    """A page of the versions of a formula."""
+    """Return a page of the versions of a formula."""
     await store.get(ctx, config_id)
     return await store.versions(ctx, config_id, query)
 
 
 async def runs(ctx: Context, config_id: str, query: schema.RunList) -> Page[schema.Run]:
-    """A page of the runs of a formula."""
+    """Return a page of the runs of a formula."""
     await store.get(ctx, config_id)
     return await store.runs(ctx, config_id, query)

@@ -167,7 +167,7 @@ def _read_header(book: Workbook, place: Place, names_row: int | None = None) -> 
 
 
 def _failed_rows(applied_column: apply.Applied, place: Place) -> list[tuple[int, str]]:
-    """The first rows that came to an error, as the sheet counts them."""
+    """Return the first rows that came to an error, as the sheet counts them."""
     if not applied_column.rows_failed:
         return []
     column = applied_column.workbook.sheets[place.sheet_index].columns[applied_column.column]

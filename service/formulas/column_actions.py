@@ -32,7 +32,7 @@ TARGET: Final = ["body", "target_column"]
 
 
 async def preview(ctx: Context, body: schema.PreviewRequest) -> schema.Preview:
-    """What a graph comes to on the first rows of a sheet, calculated in a child."""
+    """Return a graph's results on the first rows of a sheet."""
     formula = await whole(ctx, body.graph)
     row = await workbooks.get(ctx, body.workbook_id)
     sheet = await workbooks.sheet(ctx, row.id, body.sheet_id)
@@ -65,7 +65,7 @@ async def preview(ctx: Context, body: schema.PreviewRequest) -> schema.Preview:
 
 
 async def apply(ctx: Context, config_id: str, body: schema.ApplyRequest) -> schema.Run:
-    """Hand a workbook to the worker that writes the column; until that is done nobody else writes into the workbook."""
+    """Queue the writing of a column; nobody else writes meanwhile."""
     config = await store.get(ctx, config_id)
     if config.status != "active":
         raise schema.FormulaNotActive.at(["path", "config_id"], f"the formula is {config.status}")
@@ -106,7 +106,7 @@ async def resume(unit: Unit, run_id: str) -> bool:
 
 
 def place_of(stored: workbooks.StoredBook, sheet: SheetRow, now: datetime) -> Place:
-    """A sheet as a child opens it; `now` is the moment by the tenant's clocks."""
+    """Return a sheet as a child opens it; `now` is the moment by the tenant's clocks."""
     return Place(
         manifest=stored.manifest,
         paths=stored.paths,
@@ -118,19 +118,22 @@ def place_of(stored: workbooks.StoredBook, sheet: SheetRow, now: datetime) -> Pl
 
 
 def names_row(path: Path, sheet: SheetRow) -> int | None:
-    """The row of a stored sheet's columns' names; a row of units may stand below it, and belong to the header."""
+    """Return the row of the columns' names.
+
+    A row of units may stand below it, and belong to the header.
+    """
     header = find(open_sheet(path), PROFILES[DEFAULT_MAPPING])
     return header.named_row if header is not None and header.row == sheet.header_row else sheet.header_row
 
 
 def _columns(sheet: SheetRow) -> dict[str, int]:
-    """The columns' places by their names, in the header or A, B, C."""
+    """Return the columns' places by their names, in the header or A, B, C."""
     names = sheet.headers or [column_name(at) for at in range(len(sheet.types))]
     return {name: at for at, name in enumerate(names)}
 
 
 def _columns_read(graph: Graph, names: tuple[str, ...], columns: dict[str, int]) -> set[int]:
-    """The places of the columns that a formula reads.
+    """Return the places of the columns that a formula reads.
 
     Raises:
         InvalidGraph: the sheet does not have them; each fault names its node.
@@ -148,7 +151,7 @@ def _columns_read(graph: Graph, names: tuple[str, ...], columns: dict[str, int])
 
 
 def _check_target(unit: Unit, body: schema.ApplyRequest | schema.Run, sheet: SheetRow, read: set[int]) -> None:
-    """Whether a column may be written.
+    """Refuse a column that may not be written.
 
     Raises:
         ColumnExists, ColumnNotFound, ValidationFailed: it may not.

@@ -27,19 +27,19 @@ jobs = JobTable()
 
 
 async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Applying failed past its retries. What went wrong is for the dead letter to tell, not for the run."""
+    """Mark a run as failed; the dead letter has the cause."""
     clear(unit.resources.scratch, arguments["run_id"])
     await _fail(unit, arguments["run_id"], DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
 async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The run takes its workbook once more, where the column may still be written."""
+    """Retry a run where the column may still be written."""
     return await column_actions.resume(unit, arguments["run_id"])
 
 
 @jobs.job("formulas.apply", on_failure=mark_failed, on_retry=lift, flag="recalculation")
 async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Write a column: the workbook has it and the run is completed, or the workbook is as it was and the run failed."""
+    """Write a column, or leave the workbook as it was."""
     run = await store.start_run(unit, arguments["run_id"])
     if run is None:  # an earlier attempt ended it
         return
@@ -76,12 +76,12 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
 
 
 async def _keep(unit: Unit, run: Run, applied: ApplyResult, stored: workbooks.StoredBook, folder: Path) -> None:
-    """The sheets that changed become the workbook's, in the transaction that completes the run."""
+    """Give the workbook the changed sheets, and complete the run."""
     manifest, before = Manifest.from_json(applied.manifest), Manifest.from_json(stored.manifest)
-    kept = {Path(path): record.file for path, record in zip(stored.paths, before.sheets, strict=True)}
-    files = {key: path for path, key in kept.items()}
+    keys = {Path(path): record.file for path, record in zip(stored.paths, before.sheets, strict=True)}
+    files = {key: path for path, key in keys.items()}
     paths = [files.get(record.file, folder / record.file) for record in manifest.sheets]
-    if not await workbooks.keep_columns(unit, run.workbook_id, manifest, paths, stored=kept, written_by=run.run_id):
+    if not await workbooks.keep_columns(unit, run.workbook_id, manifest, paths, stored=keys, written_by=run.run_id):
         raise PermanentError(Damaged.detail)  # which was found meanwhile
     outcome = {
         "status": "completed",
@@ -93,7 +93,7 @@ async def _keep(unit: Unit, run: Run, applied: ApplyResult, stored: workbooks.St
 
 
 def _error_details(applied: ApplyResult) -> str | None:
-    """Which rows came to an error."""
+    """Return which rows came to an error."""
     if not applied.rows_failed:
         return None
     rows = ", ".join(f"{row} ({error})" for row, error in applied.failed)
@@ -109,7 +109,7 @@ async def _fail(unit: Unit, run_id: str, message: str) -> None:
 
 
 async def _end(unit: Unit, run_id: str, action: str, outcome: dict[str, Any], **more: Any) -> Run | None:
-    """The run, ended with an audit entry; None where it had ended before."""
+    """Return the run, ended with an audit entry; None where it had ended before."""
     run = await store.end_run(unit, run_id, outcome)
     if run is not None:
         config = await store.get(unit, run.config_id)

@@ -31,7 +31,7 @@ _RUN = """
 
 
 async def get(unit: Unit, config_id: str, *, lock: bool = False) -> ConfigRow:
-    """A formula; where asked for, locked until the transaction ends.
+    """Return a formula; where asked for, locked until the transaction ends.
 
     Raises:
         FormulaNotFound: there is none of that identifier.
@@ -42,12 +42,12 @@ async def get(unit: Unit, config_id: str, *, lock: bool = False) -> ConfigRow:
 
 
 async def read_page(ctx: Context, query: PageQuery) -> Page[Config]:
-    """A page of formulas, the newest first."""
+    """Return a page of formulas, the newest first."""
     return await fetch_page(ctx, Config, _CONFIG, "formula_configs WHERE true", {}, query, order="created_at DESC, id")
 
 
 async def create(ctx: Context, row: dict[str, Any]) -> ConfigRow:
-    """A new formula with its first version; the columns of its documents as JSON."""
+    """Create a formula with its first version; documents are JSON."""
     graph = row.pop("graph")
     await insert(ctx, "formula_configs", {**row, "version_count": 0})
     await add_version(ctx, row["id"], {"graph": graph, "change_notes": None, "created_by": row["created_by"]})
@@ -55,7 +55,7 @@ async def create(ctx: Context, row: dict[str, Any]) -> ConfigRow:
 
 
 async def update(ctx: Context, config_id: str, row: dict[str, Any]) -> ConfigRow:
-    """A formula changed: its record, and the graph of its current version."""
+    """Return a formula changed: its record, and the graph of its current version."""
     await ctx.execute(
         """
         UPDATE formula_versions v SET graph = %(graph)s FROM formula_configs c
@@ -70,7 +70,7 @@ async def update(ctx: Context, config_id: str, row: dict[str, Any]) -> ConfigRow
 
 
 async def add_version(ctx: Context, config_id: str, row: dict[str, Any]) -> Version:
-    """The next version of a formula that is locked, or new."""
+    """Return the next version of a formula that is locked, or new."""
     return await ctx.fetch_one(
         Version,
         f"""
@@ -88,7 +88,7 @@ async def add_version(ctx: Context, config_id: str, row: dict[str, Any]) -> Vers
 
 
 async def version(unit: Unit, config_id: str, version_id: str) -> Version:
-    """A version of a formula.
+    """Return a version of a formula.
 
     Raises:
         VersionNotFound: there is none of that identifier.
@@ -98,16 +98,16 @@ async def version(unit: Unit, config_id: str, version_id: str) -> Version:
 
 
 async def versions(ctx: Context, config_id: str, query: PageQuery) -> Page[Version]:
-    """A page of the versions of a formula, the newest first."""
-    asked = {"config_id": config_id}
-    return await fetch_page(ctx, Version, _VERSION, "formula_versions WHERE true", asked, query, order="number DESC")
+    """Return a page of the versions of a formula, the newest first."""
+    filters = {"config_id": config_id}
+    return await fetch_page(ctx, Version, _VERSION, "formula_versions WHERE true", filters, query, order="number DESC")
 
 
 # Runs -----------------------------------------------------------------------------------------------------------------
 
 
 async def add_run(ctx: Context, row: dict[str, Any]) -> Run:
-    """A run that waits for its worker."""
+    """Return a run that waits for its worker."""
     return await ctx.fetch_one(
         Run,
         f"""
@@ -124,19 +124,19 @@ async def add_run(ctx: Context, row: dict[str, Any]) -> Run:
 
 
 async def runs(ctx: Context, config_id: str, query: PageQuery) -> Page[Run]:
-    """A page of the runs of a formula, the newest first."""
-    asked = {"config_id": config_id}
-    return await fetch_page(ctx, Run, _RUN, "formula_runs WHERE true", asked, query, order="started_at DESC, id")
+    """Return a page of the runs of a formula, the newest first."""
+    filters = {"config_id": config_id}
+    return await fetch_page(ctx, Run, _RUN, "formula_runs WHERE true", filters, query, order="started_at DESC, id")
 
 
 async def start_run(unit: Unit, run_id: str) -> Run | None:
-    """A run, running from now on; None once it has ended."""
+    """Return a run, running from now on; None once it has ended."""
     sql = f"UPDATE formula_runs SET status = 'running' WHERE id = %s AND completed_at IS NULL RETURNING {_RUN}"
     return await unit.fetch_one_or_none(Run, sql, [run_id])
 
 
 async def resume_run(unit: Unit, run_id: str) -> Run | None:
-    """A run that had failed and waits for its worker again; None for another one."""
+    """Return a failed run that waits again; None for another one."""
     sql = f"""
         UPDATE formula_runs SET status = 'pending', error_details = NULL, completed_at = NULL
         WHERE id = %s AND status = 'failed' RETURNING {_RUN}
@@ -145,7 +145,7 @@ async def resume_run(unit: Unit, run_id: str) -> Run | None:
 
 
 async def end_run(unit: Unit, run_id: str, row: dict[str, Any]) -> Run | None:
-    """A run completed or failed; None where it had ended before."""
+    """Return a run completed or failed; None where it had ended before."""
     return await unit.fetch_one_or_none(
         Run,
         f"""

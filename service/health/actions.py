@@ -16,16 +16,15 @@ from redis.exceptions import RedisError
 
 import core
 from core import warm
-from service.health import store
+from service.health import breaker_actions, store
+from service.health.breaker_schema import Cleared, History, Reset, ServiceMetrics
 from service.health.schema import Check, Deep, DeepCheck, Detailed, QueueDepths, Readiness
 from service.health.switch_actions import flags, maintenance, note
-from service.platform.base.breaker_schema import Cleared, History, Reset, Service, ServiceMetrics
-from service.platform.base.breakers import HISTORY_MAX
+from service.platform.base.breakers import HISTORY_MAX, Service
 from service.platform.base.problem import Problem, Unavailable
 from service.platform.data.scratch import has_room
-from service.platform.resilience import views
-from service.platform.resilience.looks import Look, QueryCache
 from service.platform.unit.context import Context, Resources
+from service.platform.unit.query_cache import Look, QueryCache
 from service.platform.work.jobs import QUEUES
 
 DEEP_SECONDS: Final = 5.0
@@ -41,7 +40,7 @@ _STARTED: Final = time.monotonic()
 
 
 async def readiness(resources: Resources) -> Readiness:
-    """Whether requests can be served."""
+    """Return whether requests can be served."""
     database, cache, storage = await asyncio.gather(_database(resources), _cache(resources), _storage(resources))
     checks = {"database": database, "cache": cache, "kernels": _kernels(), "storage": storage}
     checks |= {name: Check("error", text) for name, text in resources.faults.items()}
@@ -51,7 +50,7 @@ async def readiness(resources: Resources) -> Readiness:
 
 
 async def depths(resources: Resources) -> QueueDepths:
-    """How many jobs wait in each queue."""
+    """Return how many jobs wait in each queue."""
     by_queue = await store.queue_depths(resources)
     return QueueDepths(
         {queue: by_queue.get(queue, 0) for queue in QUEUES}, sum(by_queue.values()), resources.clock.now()
@@ -59,7 +58,7 @@ async def depths(resources: Resources) -> QueueDepths:
 
 
 async def details(resources: Resources) -> Detailed:
-    """What the process that answers knows."""
+    """Return what the process that answers knows."""
     looks = resources.once(QueryCache)
     ready = await looks.of("ready", readiness)
     try:
@@ -82,7 +81,7 @@ async def details(resources: Resources) -> Detailed:
 
 
 async def deep(resources: Resources) -> Deep:
-    """What each dependency answers when it is asked for real, all at a time."""
+    """Return what each dependency answers when it is asked for real, all at a time."""
     answers = await asyncio.gather(*(_ask(ask, resources) for ask in _DEEP.values()))
     checks = dict(zip(_DEEP, answers, strict=True))
     switched = maintenance(resources)
@@ -96,32 +95,34 @@ async def deep(resources: Resources) -> Deep:
 
 
 async def breaker(resources: Resources, service: Service) -> ServiceMetrics:
-    """The circuit breaker of a service."""
-    return await resources.once(QueryCache).of(("breaker", service), lambda seen: views.metrics(seen, service))
+    """Return the circuit breaker of a service."""
+    return await resources.once(QueryCache).of(
+        ("breaker", service), lambda look: breaker_actions.metrics(look, service)
+    )
 
 
 async def history(resources: Resources, limit: int) -> History:
-    """The newest changes."""
-    events = await resources.once(QueryCache).of("history", lambda seen: views.history(seen, HISTORY_MAX))
+    """Return the newest changes."""
+    events = await resources.once(QueryCache).of("history", lambda look: breaker_actions.history(look, HISTORY_MAX))
     return replace(events, events=events.events[:limit], limit=limit)
 
 
 async def reset(ctx: Context, service: Service | None) -> Reset:
     """Close one breaker, or all of them."""
-    done = await views.reset(ctx.resources, service)
+    done = await breaker_actions.reset(ctx.resources, service)
     note(ctx, "circuit_breakers", {"services": done.services, "processes_reached": done.processes_reached})
     return done
 
 
 async def clear(ctx: Context) -> Cleared:
     """Forget the kept answers."""
-    done = await views.clear_fallback_cache(ctx.resources)
+    done = await breaker_actions.clear_fallback_cache(ctx.resources)
     note(ctx, "fallback_cache", {"entries": done.entries, "processes_reached": done.processes_reached})
     return done
 
 
 def _needed_checks(resources: Resources) -> frozenset[str]:
-    """The checks without which no request, or not every one, can be served."""
+    """Return the checks without which no request, or not every one, can be served."""
     return _NEEDED | resources.faults.keys()
 
 
@@ -131,7 +132,7 @@ def _status(checks: Mapping[str, Check | DeepCheck], *, fine: bool, needed: froz
 
 
 async def _ask(ask: Look[Check], resources: Resources) -> DeepCheck:
-    """One answer; of what went wrong only the kind is told: a message could name hosts."""
+    """Return one check; of a failure only its kind."""
     began = time.perf_counter()
     try:
         answer = await asyncio.wait_for(ask(resources), CHECK_SECONDS)
@@ -156,7 +157,7 @@ async def _database(resources: Resources) -> Check:
 
 
 async def _storage(resources: Resources) -> Check:
-    """Whether what is written finds room, wherever it goes."""
+    """Return whether what is written finds room, wherever it goes."""
     rooms = {
         "data folder": asyncio.to_thread(has_room, resources.scratch),
         "blob store": resources.blobs.has_room(),
@@ -168,7 +169,7 @@ async def _storage(resources: Resources) -> Check:
 
 
 async def _has_room(look: Awaitable[bool]) -> bool:
-    """What a look finds; where it finds nothing out, other checks tell that."""
+    """Return what a look finds; where it finds nothing out, other checks tell that."""
     try:
         return await asyncio.wait_for(look, CHECK_SECONDS)
     except (TimeoutError, Problem):
@@ -198,7 +199,7 @@ async def _migrations(resources: Resources) -> Check:
 
 
 async def _blobs(resources: Resources) -> Check:
-    """A blob of chance, written, read back and removed."""
+    """Return a blob of chance, written, read back and removed."""
     with tempfile.NamedTemporaryFile(dir=resources.scratch) as file:
         file.write(os.urandom(PROBE_BYTES))
         file.flush()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Struct
 
 from service.platform.access.switches import State
 from service.platform.data.migrations import load_scripts
 from service.platform.unit.context import Context, Resources
+from service.platform.unit.records import to_json
 from service.platform.work.queues import LISTENER
 
 SLUGS_MAX = 1_000
@@ -32,7 +32,7 @@ async def queue_depths(resources: Resources) -> dict[str, int]:
 
 
 async def missing_migrations(resources: Resources) -> int:
-    """How many of this version's migrations the database does not have."""
+    """Return how many of this version's migrations the database does not have."""
     async with resources.database.transaction() as tx:
         applied = await tx.fetch_value("SELECT array_agg(name) FROM migrations")
     return len(load_scripts().keys() - set(applied or ()))
@@ -46,31 +46,31 @@ async def workers(resources: Resources) -> int:
 
 
 async def lock_switches(ctx: Context) -> State:
-    """All switches; nobody else changes them before the transaction ends."""
+    """Return all switches; nobody else changes them before the transaction ends."""
     state = await ctx.fetch_one_or_none(State, "SELECT version, maintenance, flags FROM switches FOR UPDATE")
     assert state is not None, "the row is there from the migration on"
     return state
 
 
 async def write_switches(ctx: Context, state: State) -> None:
-    """Set all switches, in another version, and wake the workers, who may have waited for that."""
+    """Set all switches as a new version, and wake the workers."""
     await ctx.execute(
         "UPDATE switches SET version = version + 1, maintenance = %s, flags = %s",
         [
-            msgspec.json.encode(state.maintenance).decode() if state.maintenance else None,
-            msgspec.json.encode(state.flags).decode(),
+            to_json(state.maintenance) if state.maintenance else None,
+            to_json(state.flags),
         ],
     )
     await ctx.execute("SELECT pg_notify('cushion_jobs', '')")
 
 
 async def tenants_called(ctx: Context, names: list[str]) -> dict[str, str]:
-    """Identifiers of tenants by what they were called: the identifier itself, or the slug."""
+    """Return identifiers of tenants by identifier or slug."""
     rows = await ctx.fetch_all(_Called, "SELECT name, id::text FROM tenants_called(%s)", [names])
     return {row.name: row.id for row in rows}
 
 
 async def slugs_beginning(ctx: Context, beginning: str) -> list[str]:
-    """Some slugs that begin like this."""
+    """Return some slugs that begin like this."""
     slugs = await ctx.fetch_value("SELECT array_agg(slug) FROM slugs_beginning(%s, %s) AS slug", [beginning, SLUGS_MAX])
     return list(slugs or ())

@@ -26,7 +26,7 @@ log = structlog.get_logger()
 
 
 def maintenance(resources: Resources) -> schema.MaintenanceStatus:
-    """Whether the deployment is under maintenance, as far as this process knows."""
+    """Return this process's view of the maintenance mode."""
     now = resources.switches.maintenance
     if now is None:
         return schema.MaintenanceStatus(enabled=False)
@@ -34,7 +34,7 @@ def maintenance(resources: Resources) -> schema.MaintenanceStatus:
 
 
 def flags(resources: Resources) -> schema.FeatureFlags:
-    """All feature flags, without a word of any tenant."""
+    """Return all feature flags, without a word of any tenant."""
     return schema.FeatureFlags(flags=_to_statuses(resources.switches.state), timestamp=resources.clock.now())
 
 
@@ -63,15 +63,15 @@ async def change_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsCh
         ValidationFailed: there is no such flag or tenant, or there would be too many overrides.
         PermissionDenied: another tenant was named by somebody who does not run the deployment.
     """
-    asked = {
+    changes = {
         name: schema.FlagChange(enabled=flag) if isinstance(flag, bool) else flag for name, flag in body.flags.items()
     }
-    if faults := [_fault(("body", "flags", name), name, FLAGS, "flag") for name in asked if name not in FLAGS]:
+    if faults := [_fault(("body", "flags", name), name, FLAGS, "flag") for name in changes if name not in FLAGS]:
         raise ValidationFailed(*faults)
-    tenants = await _tenants(ctx, asked)
+    tenants = await _tenants(ctx, changes)
     before = await store.lock_switches(ctx)
     after = dict(before.flags)
-    for name, change in asked.items():
+    for name, change in changes.items():
         now = after.get(name, FlagState())
         overrides = {**now.tenants, **{tenants[called]: value for called, value in change.tenants.items()}}
         after[name] = FlagState(
@@ -85,30 +85,32 @@ async def change_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsCh
         ctx.skip_event()
     else:
         changed = [name for name in FLAGS if after.get(name) != before.flags.get(name)]
-        details = {"changes": {name: _change_details(asked[name], tenants) for name in changed}}
+        details = {"changes": {name: _change_details(changes[name], tenants) for name in changed}}
         await _write(ctx, replace(before, flags=after), "feature_flags", details)
     await ctx.commit()
     state = ctx.resources.switches.state
-    seen = {name: dict(flag.tenants) for name, flag in state.flags.items()}
+    overrides_by_flag = {name: dict(flag.tenants) for name, flag in state.flags.items()}
     if not (ctx.caller.runs_deployment or ctx.caller.system):
         own = str(ctx.tenant)
-        seen = {name: {own: overrides[own]} for name, overrides in seen.items() if own in overrides}
+        overrides_by_flag = {
+            name: {own: overrides[own]} for name, overrides in overrides_by_flag.items() if own in overrides
+        }
     return schema.FlagsChanged(
         flags=_to_statuses(state),
-        tenants={name: tenant for name, tenant in seen.items() if tenant},
+        tenants={name: tenant for name, tenant in overrides_by_flag.items() if tenant},
         timestamp=ctx.now(),
     )
 
 
 async def _write(ctx: Context, state: State, what: str, details: dict[str, Any]) -> None:
-    """Write it and have it reach every process; as an event of the operator's tenant, and in the log."""
+    """Write the switches, spread them, and record the change."""
     await store.write_switches(ctx, state)
     note(ctx, what, details)
     ctx.after_commit(ctx.resources.switches.look)
 
 
 def note(ctx: Context, what: str, details: dict[str, Any]) -> None:
-    """Tell the route's event what was done to the deployment; the system key has no tenant for it, and the log does."""
+    """Record what was done to the deployment, in event and log."""
     log.warning("operator.acted", what=what, by=ctx.caller.kind, user_id=ctx.caller.user_id, **details)
     if ctx.caller.system and ctx.caller.runs_deployment:
         ctx.skip_event()
@@ -116,9 +118,9 @@ def note(ctx: Context, what: str, details: dict[str, Any]) -> None:
         ctx.set_subject("deployment", what, None, **details)
 
 
-async def _tenants(ctx: Context, asked: dict[str, schema.FlagChange]) -> dict[str, str]:
-    """Identifiers of the tenants that changes name."""
-    names = sorted({name for change in asked.values() for name in change.tenants})
+async def _tenants(ctx: Context, changes: dict[str, schema.FlagChange]) -> dict[str, str]:
+    """Return identifiers of the tenants that changes name."""
+    names = sorted({name for change in changes.values() for name in change.tenants})
     if not names:
         return {}
     ids = await store.tenants_called(ctx, names)
@@ -126,7 +128,7 @@ async def _tenants(ctx: Context, asked: dict[str, schema.FlagChange]) -> dict[st
         message = "only who runs the deployment names another tenant than their own"
         raise PermissionDenied.at(["body"], message)  # whether there is such a tenant or not
     faults = []
-    for flag, change in asked.items():
+    for flag, change in changes.items():
         for name in change.tenants:
             if name not in ids:
                 slugs = await store.slugs_beginning(ctx, name[:2].lower())
@@ -152,7 +154,7 @@ def _to_statuses(state: State) -> list[schema.FlagStatus]:
 
 
 def _change_details(change: schema.FlagChange, tenants: dict[str, str]) -> dict[str, Any]:
-    """A change as the audit log tells it."""
+    """Return a change as the audit log tells it."""
     fields: dict[str, Any] = {} if change.enabled is UNSET else {"enabled": change.enabled}
     return fields | ({"tenants": {tenants[name]: on for name, on in change.tenants.items()}} if change.tenants else {})
 

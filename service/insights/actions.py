@@ -45,7 +45,7 @@ async def nominate_many(ctx: Context, body: schema.NominationBulk) -> schema.Bul
 
 
 async def _nominate(ctx: Context, workbook_ids: Collection[UUID], is_nominated: bool) -> list[schema.Nomination]:
-    """The nominations of these workbooks, now as asked.
+    """Return the nominations of these workbooks, now as asked.
 
     Raises:
         WorkbookNotFound: one of them is not there; nothing is changed.
@@ -72,8 +72,10 @@ async def _nominate(ctx: Context, workbook_ids: Collection[UUID], is_nominated: 
 
 
 async def generate(ctx: Context, body: schema.GenerateRequest) -> schema.Session:
-    """A new session: what there is to say of the nominated workbooks."""
-    stakeholder = next((known for known in STAKEHOLDERS if known == body.stakeholder_type), None)
+    """Return a new session: what there is to say of the nominated workbooks."""
+    stakeholder = next(
+        (stakeholder_type for stakeholder_type in STAKEHOLDERS if stakeholder_type == body.stakeholder_type), None
+    )
     if stakeholder is None:
         raise schema.InvalidStakeholder.at(["body", "stakeholder_type"], f"expected one of {', '.join(STAKEHOLDERS)}")
     if not await store.nominated_ids(ctx):
@@ -87,7 +89,7 @@ async def generate(ctx: Context, body: schema.GenerateRequest) -> schema.Session
 
 
 async def regenerate(ctx: Context) -> schema.Session:
-    """The caller's newest session from another angle, in place of what it said."""
+    """Replace the caller's newest session from another angle."""
     session = await store.newest_session(ctx)
     if session is None:
         raise schema.NoActiveSession
@@ -139,7 +141,7 @@ async def _analyse(ctx: Context, gathered: shared.Gathered, stakeholder: Stakeho
 
 
 def _first_of(gathered: shared.Gathered) -> shared.Gathered:
-    """The last nominated workbook alone."""
+    """Return the last nominated workbook alone."""
     first, *others = gathered.subjects
     names = ", ".join(subject.name for subject in others)
     message = f"Analysing all of them takes longer than it may: left out are {names}."
@@ -164,7 +166,7 @@ def _to_new_insight(
 
 
 async def _put_session(ctx: Context, session_id: str, analysis: _Analysis) -> schema.Session:
-    """A session whose insights are stored."""
+    """Return a session whose insights are stored."""
     await store.put_insights(ctx, session_id, analysis.insights)
     session = await store.session(ctx, session_id)
     ctx.set_subject(
@@ -179,9 +181,9 @@ async def _put_session(ctx: Context, session_id: str, analysis: _Analysis) -> sc
 
 
 async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
-    """An insight; of a taster no evidence."""
+    """Return an insight; of a taster no evidence."""
     detail = await store.insight(ctx, insight_id)
     if not detail.is_taster:
         return detail
-    shown = {name: detail.supporting_data[name] for name in TASTED if name in detail.supporting_data}
-    return msgspec.structs.replace(detail, supporting_data=shown)
+    evidence = {name: detail.supporting_data[name] for name in TASTED if name in detail.supporting_data}
+    return msgspec.structs.replace(detail, supporting_data=evidence)

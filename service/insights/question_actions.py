@@ -13,7 +13,7 @@ from service.wording.shared import word_answer
 
 
 async def ask(ctx: Context, body: QuestionRequest, insight_id: str | None = None) -> QA:
-    """The answer to a question about what an insight is about, or about the nominated workbooks."""
+    """Answer a question about an insight, or about nominated workbooks."""
     if not body.question.strip() or len(body.question) > QUESTION_LENGTH_MAX:
         message = f"has {len(body.question):,} characters; expected 1 to {QUESTION_LENGTH_MAX:,}, and words among them"
         raise InvalidQuestion.at(["body", "question"], message)

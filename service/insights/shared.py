@@ -10,11 +10,9 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-import msgspec
-
 from core import words
 from core.compliance.suites import DEAL_SUITE
-from core.insights.subject import BREAKS_SHOWN, Break, Breaks, Point, Subject
+from core.insights.subject import BREAKS_SHOWN, Point, Subject
 from core.labels import labelled
 from core.portfolio import Portfolio
 from core.questions.answer import Answer
@@ -44,7 +42,7 @@ GATHERING: Final = 0.5
 
 
 def questions_of_the_day(ctx: Context) -> Window:
-    """The questions that the tenant may ask in a day, of insights and of the assistant together."""
+    """Return the tenant's limit of questions in a day."""
     most = ctx.settings.questions_per_day.of(ctx.caller.tier)
     return Window(f"questions:{ctx.tenant}", most, DAY_SECONDS)
 
@@ -77,7 +75,7 @@ class Gathered(NamedTuple):
 
 
 async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> Gathered:
-    """What there is of some workbooks; of the nominated ones where none is named.
+    """Return the subjects of some workbooks, or of the nominated ones.
 
     One that cannot be read is left out, and that is told. What was begun is committed: no connection is held while it
     works.
@@ -112,14 +110,14 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
         raise refusals[0]
     labels = await identity.labels_of(ctx)
     await ctx.commit()
-    named = _with_unique_names(subjects)
+    distinct = _with_unique_names(subjects)
     return Gathered(
-        named,
+        distinct,
         [
             *(Remark(code="left_out", message=message) for message in left_out),
             *(
                 Remark(code="rests_on", message=f"{subject.name}: {labelled(remark, labels)}")
-                for subject in named
+                for subject in distinct
                 for remark in subject.remarks
             ),
         ],
@@ -128,7 +126,7 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
 
 
 def _with_unique_names(subjects: list[Subject]) -> list[Subject]:
-    """Several of one name by their days, or by their identifiers."""
+    """Return several of one name by their days, or by their identifiers."""
     by_name = Counter(subject.name for subject in subjects)
     dated = [
         subject if by_name[subject.name] == 1 else replace(subject, name=f"{subject.name} {subject.day}")
@@ -152,7 +150,7 @@ class _Source(NamedTuple):
 
 
 async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
-    """A workbook by the rules of its newest full run, and what stands beside it.
+    """Return a workbook by its newest full run's rules, with context.
 
     Raises:
         UNREADABLE, ValidationFailed
@@ -166,7 +164,7 @@ async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
         rules=source.rules,
         workbook_id=str(workbook_id),
         run_id=source.run_id,
-        breaks=await _breaks(ctx, workbook_id),
+        breaks=await store.breaks(ctx, workbook_id, BREAKS_SHOWN),
     )
     previous = None
     if about.deal_id is not None and subject.day is not None:
@@ -176,7 +174,7 @@ async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
 
 
 async def _read_source(ctx: Context, workbook_id: UUID) -> _Source:
-    """The loans as the newest full run read them; where there is none to be repeated, as one would read them now."""
+    """Return the loans as the newest full run read them, or as of now."""
     run = await compliance.find_run(ctx, workbook_id)
     why = "no whole suite was run on it"
     if run is not None:
@@ -194,7 +192,7 @@ async def _read_source(ctx: Context, workbook_id: UUID) -> _Source:
 async def _previous(
     ctx: Context, deal_id: UUID, workbook_id: UUID, subject: Subject, remarks: list[str]
 ) -> Subject | None:
-    """The deal's month before; where it cannot be read, that is told."""
+    """Return the deal's month before; where it cannot be read, that is told."""
     assert subject.day is not None
     run = await compliance.run_before(ctx, deal_id=deal_id, workbook_id=workbook_id, as_of=subject.day)
     if run is None:
@@ -216,7 +214,7 @@ async def _previous(
 
 
 async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, list[Point]]:
-    """The deal's tests through the months: of each day what the newest full run says."""
+    """Return the deal's tests through the months, by full runs."""
     series, _ = await deals.history(ctx, deal_id, DealHistoryQuery(end_date=subject.day))
     return {
         test_series.test_id: list({
@@ -227,14 +225,6 @@ async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, l
         }.values())
         for test_series in series
     }  # fmt: skip
-
-
-async def _breaks(ctx: Context, workbook_id: UUID) -> Breaks | None:
-    breaks = await store.breaks(ctx, workbook_id, BREAKS_SHOWN)
-    if breaks is None:
-        return None
-    fields = msgspec.structs.asdict(breaks)
-    return Breaks(**fields | {"largest": [Break(**msgspec.structs.asdict(top_break)) for top_break in breaks.largest]})
 
 
 # Answers --------------------------------------------------------------------------------------------------------------
@@ -251,7 +241,7 @@ NOMINATE_FIRST: Final = (
 
 
 async def ask(ctx: Context, question: str, workbook_ids: Collection[UUID] | None) -> tuple[Answer, list[Remark]]:
-    """The answer to a question over some workbooks, or the nominated ones, and what to know of these.
+    """Return the answer to a question over some workbooks, and remarks.
 
     Without any workbook the answer says what is to be done first.
 
@@ -273,7 +263,7 @@ async def ask(ctx: Context, question: str, workbook_ids: Collection[UUID] | None
 
 
 async def answer(ctx: Context, question: str, gathered: Gathered) -> Answer:
-    """What the subjects say to a question.
+    """Return what the subjects say to a question.
 
     Raises:
         RunTooSlow: it takes longer than it may.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,12 +10,12 @@ import msgspec
 from msgspec import Struct
 
 from core.insights.insight import Category, Stakeholder
-from core.reconciliation.rules import IssueType, Severity
+from core.insights.subject import Breaks
 from service.insights import schema
 from service.platform.base.problem import Problem
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of
-from service.platform.unit.records import insert
+from service.platform.unit.records import insert, to_json
 from service.workbooks.schema import WorkbookNotFound
 
 # Nominations ----------------------------------------------------------------------------------------------------------
@@ -37,7 +36,7 @@ _NOMINATIONS: Final = """
 
 
 async def nominations(ctx: Context) -> list[schema.Nomination]:
-    """The tenant's workbooks, the nominated ones first, then the newest."""
+    """Return the tenant's workbooks, the nominated ones first, then the newest."""
     return await ctx.fetch_all(
         schema.Nomination,
         f"""
@@ -48,35 +47,28 @@ async def nominations(ctx: Context) -> list[schema.Nomination]:
 
 
 async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[schema.Nomination]:
-    """Those of some workbooks; what is not there is not among them."""
+    """Return the nominations of some workbooks, where they exist."""
     return await ctx.fetch_all(
         schema.Nomination, f"SELECT {_NOMINATION} FROM {_NOMINATIONS} AND w.id = ANY (%s)", [list(workbook_ids)]
     )
 
 
 async def nominated_ids(unit: Unit) -> list[UUID]:
-    """The workbooks that are nominated, the latest nomination first."""
-
-    class Row(Struct):
-        workbook_id: UUID
-
-    rows = await unit.fetch_all(
-        Row,
-        """
-        SELECT workbook_id FROM nominated_workbooks GROUP BY workbook_id ORDER BY max(nominated_at) DESC, workbook_id
-        """,
-    )
-    return [row.workbook_id for row in rows]
+    """Return the workbooks that are nominated, the latest nomination first."""
+    sql = """
+        SELECT ARRAY(SELECT workbook_id FROM nominated_workbooks GROUP BY workbook_id
+                     ORDER BY max(nominated_at) DESC, workbook_id)
+    """
+    return list(await unit.fetch_value(sql))
 
 
 async def has_workbooks(unit: Unit) -> bool:
-    """Whether the tenant has any workbook."""
+    """Return whether the tenant has any workbook."""
     return bool(await unit.fetch_value("SELECT EXISTS (SELECT FROM workbooks WHERE deleted_at IS NULL)"))
 
 
 async def settle(ctx: Context) -> None:
-    """Move nominations that a later workbook of their deal took over to it, and hold all of them still until the
-    transaction ends."""
+    """Lock nominations, and move them to their deals' newest workbooks."""
     await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
     await ctx.execute(
         """
@@ -121,7 +113,7 @@ class WorkbookNames(Struct, frozen=True, kw_only=True):
 
 
 async def about(unit: Unit, workbook_id: UUID) -> WorkbookNames:
-    """A workbook's name, and its deal.
+    """Return a workbook's name, and its deal.
 
     Raises:
         WorkbookNotFound: there is none of that identifier.
@@ -138,36 +130,10 @@ async def about(unit: Unit, workbook_id: UUID) -> WorkbookNames:
     )
 
 
-class TopBreak(Struct, frozen=True, kw_only=True):
-    """A discrepancy that still stands."""
-
-    severity: Severity
-    issue_type: IssueType
-    field_name: str
-    identifier: str
-    borrower_name: str
-    trustee_value: str
-    internal_value: str
-
-
-class StoredBreaks(Struct, frozen=True, kw_only=True):
-    """What a workbook's newest comparison with a trustee's tape found, as it was reviewed since."""
-
-    tape: str
-    comparison_id: str
-    day: date
-    compared: int
-    matched: int
-    settled: int
-    by_severity: dict[Severity, int]
-    by_field: dict[str, int]
-    largest: list[TopBreak]
-
-
-async def breaks(unit: Unit, workbook_id: UUID, most: int) -> StoredBreaks | None:
-    """A workbook's newest comparison, with the worst discrepancies; None where there was none."""
+async def breaks(unit: Unit, workbook_id: UUID, most: int) -> Breaks | None:
+    """Return a workbook's newest comparison with its worst discrepancies."""
     return await unit.fetch_one_or_none(
-        StoredBreaks,
+        Breaks,
         """
         WITH newest AS (
             SELECT r.id, r.tenant_id, r.tape_id, r.workbook_id, r.summary, t.file_name,
@@ -226,7 +192,7 @@ class NewestSession(Struct, frozen=True, kw_only=True):
     regeneration_count: int
 
 
-_DISPLAY: Final = f"'{msgspec.json.encode(schema.CATEGORY_NAMES).decode()}'::json ->> category"
+_DISPLAY: Final = f"'{to_json(schema.CATEGORY_NAMES)}'::json ->> category"
 _BRIEF: Final = f"""
     json_build_object('id', i.id, 'category', i.category, 'category_display', {_DISPLAY}, 'title', i.title,
                       'summary', i.summary, 'confidence', i.confidence, 'priority', i.priority,
@@ -242,12 +208,12 @@ _SESSION: Final = columns_of(
 
 
 def _viewer(ctx: Context) -> dict[str, Any]:
-    """What every read of a caller's own insights needs."""
+    """Return what every read of a caller's own insights needs."""
     return {"user_id": ctx.caller.user_id, "is_taster": ctx.caller.tier == "free"}
 
 
 async def session(ctx: Context, session_id: str) -> schema.Session:
-    """A session of the caller's.
+    """Return a session of the caller's.
 
     Raises:
         SessionNotFound: the caller has none of that identifier.
@@ -256,7 +222,7 @@ async def session(ctx: Context, session_id: str) -> schema.Session:
 
 
 async def current(ctx: Context) -> schema.Session:
-    """The caller's newest session.
+    """Return the caller's newest session.
 
     Raises:
         NoCurrentSession: there is none.
@@ -264,34 +230,34 @@ async def current(ctx: Context) -> schema.Session:
     return await _session(ctx, "true", schema.NoCurrentSession)
 
 
-async def _session(ctx: Context, where: str, missing: type[Problem], **asked: str) -> schema.Session:
+async def _session(ctx: Context, where: str, missing: type[Problem], **parameters: str) -> schema.Session:
     return await ctx.fetch_one(
         schema.Session,
         f"""
         SELECT {_SESSION} FROM insight_sessions s
         WHERE s.user_id = %(user_id)s AND {where} ORDER BY s.created_at DESC, s.id LIMIT 1
         """,
-        {**_viewer(ctx), **asked},
+        {**_viewer(ctx), **parameters},
         missing=missing,
     )
 
 
 async def newest_session(ctx: Context) -> NewestSession | None:
-    """The caller's newest session, as regenerating needs it."""
+    """Return the caller's newest session, as regenerating needs it."""
     columns, order = columns_of(NewestSession), "created_at DESC, id"
     sql = f"SELECT {columns} FROM insight_sessions WHERE user_id = %s ORDER BY {order} LIMIT 1"
     return await ctx.fetch_one_or_none(NewestSession, sql, [ctx.caller.user_id])
 
 
 async def create(ctx: Context, session_id: str, stakeholder: Stakeholder, about: Mapping[str, Any]) -> None:
-    """A session without its insights; `about` as `begin_regeneration`."""
+    """Create a session without its insights; see `begin_regeneration`."""
     row = {"id": session_id, "user_id": ctx.caller.user_id, "stakeholder_type": stakeholder}
     row |= _as_json(about)
     await insert(ctx, "insight_sessions", row)
 
 
 async def begin_regeneration(ctx: Context, session: NewestSession, about: Mapping[str, Any]) -> bool:
-    """Take away a session's insights, for others to come; whether nobody else did so in between.
+    """Remove a session's insights; return False where another did.
 
     Args:
         about: subjects and warnings of the new ones.
@@ -309,7 +275,7 @@ async def begin_regeneration(ctx: Context, session: NewestSession, about: Mappin
 
 
 def _as_json(about: Mapping[str, Any]) -> dict[str, str]:
-    return {name: msgspec.json.encode(value).decode() for name, value in about.items()}
+    return {name: to_json(value) for name, value in about.items()}
 
 
 async def put_insights(ctx: Context, session_id: str, insights: Sequence[NewInsight]) -> None:
@@ -324,7 +290,7 @@ async def put_insights(ctx: Context, session_id: str, insights: Sequence[NewInsi
             id text, number integer, workbook_ids uuid[], category text, title text, summary text, confidence float8,
             priority integer, methodology text, supporting_data json, answered_by text)
         """,
-        [ctx.tenant, session_id, msgspec.json.encode(insights).decode()],
+        [ctx.tenant, session_id, to_json(insights)],
     )
 
 
@@ -336,7 +302,7 @@ _QUESTION: Final = columns_of(schema.QuestionItem, **{name: f"details -> '{name}
 
 
 async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
-    """An insight of one of the caller's sessions.
+    """Return an insight of one of the caller's sessions.
 
     Raises:
         InsightNotFound: the caller has none of that identifier.
@@ -367,17 +333,17 @@ async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
 
 async def keep_question(ctx: Context, item: schema.QuestionItem) -> None:
     """Keep a question with its answer."""
-    kept = msgspec.structs.asdict(item)
+    fields = msgspec.structs.asdict(item)
     row = {
         "user_id": ctx.caller.user_id,
-        **{name: kept[name] for name in ("id", "insight_id", "question", "answer", "asked_at")},
-        "details": msgspec.json.encode({name: kept[name] for name in _KNOWN}).decode(),
+        **{name: fields[name] for name in ("id", "insight_id", "question", "answer", "asked_at")},
+        "details": to_json({name: fields[name] for name in _KNOWN}),
     }
     await insert(ctx, "insight_questions", row)
 
 
 async def questions(ctx: Context, limit: int) -> list[schema.QuestionItem]:
-    """The caller's questions, the newest first."""
+    """Return the caller's questions, the newest first."""
     return await ctx.fetch_all(
         schema.QuestionItem,
         f"SELECT {_QUESTION} FROM insight_questions WHERE user_id = %s ORDER BY asked_at DESC, id LIMIT %s",

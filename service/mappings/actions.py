@@ -36,7 +36,7 @@ _FIELDS: Final[dict[str, Any]] = {
 
 
 async def list_mappings(ctx: Context, query: schema.MappingList) -> Page[schema.MappingSummary]:
-    """A page of mappings: the built-in ones, where asked for, stand in front."""
+    """Return a page of mappings: the built-in ones, where asked for, stand in front."""
     wanted = (query.search or "").casefold()
     system = [
         summary
@@ -45,15 +45,15 @@ async def list_mappings(ctx: Context, query: schema.MappingList) -> Page[schema.
         and query.source_type in (None, summary.source_type)
         and wanted in summary.name.casefold()
     ]
-    shown = system[query.offset : query.offset + query.page_size]
+    system_page = system[query.offset : query.offset + query.page_size]
     own, count = await store.read_page(
-        ctx, query, limit=query.page_size - len(shown), offset=max(0, query.offset - len(system))
+        ctx, query, limit=query.page_size - len(system_page), offset=max(0, query.offset - len(system))
     )
-    return page_of(shown + own, len(system) + count, query)
+    return page_of(system_page + own, len(system) + count, query)
 
 
 async def detail(ctx: Context, mapping_id: str, query: schema.MappingDetail) -> schema.Mapping:
-    """A mapping, with the fields that it comes to when asked for."""
+    """Return a mapping, with the fields that it comes to when asked for."""
     row = _SYSTEM.get(mapping_id) or await store.mappings.get(ctx, mapping_id)
     answer = await _answer(ctx, row)
     if not query.resolve_profile:
@@ -67,7 +67,7 @@ async def detail(ctx: Context, mapping_id: str, query: schema.MappingDetail) -> 
 
 
 async def create(ctx: Context, body: schema.MappingCreate) -> schema.Mapping:
-    """A mapping of the tenant's own."""
+    """Return a mapping of the tenant's own."""
     check_source_type(body.source_type, ["body"])
     given_mapping = GivenMapping(
         body.source_type, body.profile_id, body.mappings, body.transforms, body.validation_rules
@@ -133,7 +133,7 @@ async def delete(ctx: Context, mapping_id: str) -> None:
 
 
 async def validate(ctx: Context, mapping_id: str, body: schema.Sample | Unread) -> Raw:
-    """What a mapping makes of sample rows, worked out and encoded in a child."""
+    """Return what a mapping makes of sample rows, worked out and encoded in a child."""
     mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
     row = _SYSTEM.get(mapping_id) or await store.mappings.get(ctx, mapping_id)
     await ctx.commit()  # no connection is held while it works
@@ -160,7 +160,7 @@ async def _answer(ctx: Context, row: schema.MappingRow) -> schema.Mapping:
 
 
 async def _own_fields(ctx: Context, row: schema.MappingRow) -> list[configure.OwnField]:
-    """The targets of a stored mapping that are no standard fields."""
+    """Return the targets of a stored mapping that are no standard fields."""
     if row.created_by == SYSTEM:
         return []
     targets = [column.target for column in row.mappings.values()]
@@ -168,7 +168,7 @@ async def _own_fields(ctx: Context, row: schema.MappingRow) -> list[configure.Ow
 
 
 def _system(mapping: CoreMapping) -> schema.MappingRow:
-    """A built-in mapping as if it were stored: each field by the header that is preferred."""
+    """Return a built-in mapping as if it were stored, by preferred headers."""
     return schema.MappingRow(
         id=mapping.id,
         name=mapping.name,

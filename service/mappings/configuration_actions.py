@@ -16,6 +16,7 @@ from core.portfolio.model.fields import Mapping as CoreMapping
 from service.mappings import child, schema
 from service.platform.base.problem import Fault
 from service.platform.unit.context import Context, Unit
+from service.platform.unit.records import to_json
 from service.processes.shared import run_limited_in_child
 
 SOURCE_TYPES: Final = get_args(SourceType)
@@ -41,7 +42,7 @@ class GivenMapping(NamedTuple):
     validation_rules: list[schema.RuleGiven]
 
     def document(self) -> dict[str, Any]:
-        """The engine's document; what is null or left out is not in it."""
+        """Return the engine's document; what is null or left out is not in it."""
         return {
             "source_type": self.source_type,
             "profile_id": self.profile_id,
@@ -66,7 +67,7 @@ def check_source_type(source_type: str, where: Sequence[str]) -> None:
 
 
 async def read_draft(ctx: Context, draft: schema.MappingDraft, where: Sequence[str]) -> CoreMapping:
-    """The mapping that a draft says, which is not stored.
+    """Return the mapping that a draft says, which is not stored.
 
     Args:
         where: its place in the request.
@@ -86,7 +87,9 @@ async def read_draft(ctx: Context, draft: schema.MappingDraft, where: Sequence[s
 async def document_columns(
     ctx: Context, given_mapping: GivenMapping, name: str, *, is_stored: bool = False
 ) -> dict[str, Any]:
-    """The columns of a stored mapping that its document fills; `is_stored`: its columns were accepted once.
+    """Return the stored columns of a mapping's document.
+
+    `is_stored`: its columns were accepted once.
 
     Raises:
         ProfileNotFound: it extends what is not built in.
@@ -114,12 +117,12 @@ async def _check(
 
 
 def _documents(given_mapping: GivenMapping, mapping: CoreMapping, where: Sequence[str]) -> dict[str, str]:
-    """The JSON of a mapping's columns, transforms and rules, unless it is too long."""
+    """Return columns, transforms and rules as JSON, within a limit."""
     fields = {field.target: field for field in (*mapping.auxiliary, *mapping.fields)}
     documents = {
-        "mappings": _json({source: _column(column, fields) for source, column in given_mapping.mappings.items()}),
-        "transforms": _json([_transform(transform) for transform in given_mapping.transforms]),
-        "validation_rules": _json([_rule(validation_rule) for validation_rule in given_mapping.validation_rules]),
+        "mappings": to_json({source: _column(column, fields) for source, column in given_mapping.mappings.items()}),
+        "transforms": to_json([_transform(transform) for transform in given_mapping.transforms]),
+        "validation_rules": to_json([_rule(validation_rule) for validation_rule in given_mapping.validation_rules]),
     }
     size_bytes = sum(len(document.encode()) for document in documents.values())
     if size_bytes > schema.DOCUMENT_BYTES_MAX:
@@ -129,17 +132,13 @@ def _documents(given_mapping: GivenMapping, mapping: CoreMapping, where: Sequenc
 
 
 def _fault(configuration_fault: ConfigurationFault, where: Sequence[str]) -> Fault:
-    """A fault of a configuration as one of the request; a source column's name may be as long as the body."""
+    """Return a configuration's fault as one of the request."""
     place, message = configuration_fault
     return Fault([*where, *(step[:STEP_LENGTH_MAX] for step in place)], message)
 
 
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
 def _column(column: schema.ColumnGiven, fields: dict[str, CoreField]) -> schema.Column:
-    """A column with what was left out filled in."""
+    """Return a column with what was left out filled in."""
     assert isinstance(column.target, str), "the engine refuses a column without a target"
     field = fields[column.target]
     return schema.Column(
@@ -169,7 +168,10 @@ def _rule(rule: schema.RuleGiven) -> schema.Rule:
 async def configure(
     unit: Unit, document: dict[str, Any], mapping_id: str, name: str, *, is_stored: bool = False
 ) -> child.Configured:
-    """The mapping that a document says: made in a thread where it is short, else in a child."""
+    """Return the mapping of a document.
+
+    Made in a thread where it is short, else in a child.
+    """
     what = document, mapping_id, name, is_stored
     if len(msgspec.json.encode(document)) <= SHORT_BYTES:
         return await unit.compute(child.configure, *what)

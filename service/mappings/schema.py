@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -320,7 +318,7 @@ class MappingNotFound(
 
     @classmethod
     def for_id(cls, mapping_id: str) -> Self:
-        """This problem with what the identifier may have meant, where it is like the name of a built-in one."""
+        """Return this problem with the built-in name that may be meant."""
         near = nearest(mapping_id, PROFILES)
         return cls(Fault(["mapping_id"], f"did you mean {near}? {cls.hint}")) if near else cls()
 
@@ -351,16 +349,3 @@ class MappingTooSlow(Problem, status=422):
 
 class MappingLimitExceeded(Problem, status=403):
     """Mapping limit exceeded"""
-
-
-@contextmanager
-def naming_a_mapping() -> Iterator[None]:
-    """The constraint that keeps a mapping in use speaks to both sides: here it says that the mapping has just gone.
-
-    Raises:
-        MappingNotFound: what is written within names a mapping that was deleted in this moment.
-    """
-    try:
-        yield
-    except MappingInUse as gone:
-        raise MappingNotFound from gone

@@ -14,6 +14,7 @@ from service.mappings.schema import MappingRow, MappingTooSlow
 from service.mappings.trial_actions import TEXT_GROWTH_BYTES_MAX, mapping_time
 from service.platform.base.lru import Lru, bytes_of
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
 
 __all__ = ["TEXT_GROWTH_BYTES_MAX", "mapping_time", "read_draft"]
@@ -37,15 +38,15 @@ class MappingAndJson(NamedTuple):
 
 
 def with_json(mapping: Mapping) -> MappingAndJson:
-    """A mapping with its JSON."""
-    return MappingAndJson(mapping, msgspec.json.encode(mapping).decode())
+    """Return a mapping with its JSON."""
+    return MappingAndJson(mapping, to_json(mapping))
 
 
 BUILT_IN: Final = {mapping_id: with_json(mapping) for mapping_id, mapping in PROFILES.items()}
 
 
 async def get_mapping(unit: Unit, mapping_id: str) -> MappingAndJson:
-    """A built-in mapping or one of the tenant's, as it stands now.
+    """Return a built-in mapping or one of the tenant's, as it stands now.
 
     Raises:
         MappingNotFound: there is none of that identifier.
@@ -74,12 +75,12 @@ async def check_mapping(unit: Unit, mapping_id: str) -> None:
 
 
 async def own_targets(unit: Unit) -> list[str]:
-    """What the tenant's mappings feed, which a definition's formulas may read."""
+    """Return what the tenant's mappings feed, which a definition's formulas may read."""
     return await store.targets(unit)
 
 
 def document_of(row: MappingRow) -> dict[str, Any]:
-    """What the engine makes a stored mapping from."""
+    """Return what the engine makes a stored mapping from."""
     return {
         "source_type": row.source_type,
         "profile_id": row.profile_id,
@@ -96,7 +97,7 @@ async def _mapping_of(unit: Unit, row: MappingRow) -> MappingAndJson:
 
 
 async def map_in_child(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What a function returns, called in a confined child.
+    """Return what a function returns, called in a confined child.
 
     Raises:
         MappingTooSlow: it takes longer, or more memory, than it may.

@@ -16,7 +16,7 @@ _SUMMARY = """
 
 
 async def targets(unit: Unit) -> list[str]:
-    """What any of the tenant's mappings feeds, once each."""
+    """Return what any of the tenant's mappings feeds, once each."""
     names: list[str] = await unit.fetch_value(
         """
         SELECT coalesce(array_agg(DISTINCT c.value ->> 'target'), '{}')
@@ -27,7 +27,7 @@ async def targets(unit: Unit) -> list[str]:
 
 
 async def read_page(ctx: Context, query: MappingList, *, limit: int, offset: int) -> tuple[list[MappingSummary], int]:
-    """Stored mappings, the newest first, and how many there are."""
+    """Return stored mappings, the newest first, and how many there are."""
     return await fetch_slice(
         ctx,
         MappingSummary,
@@ -41,7 +41,7 @@ async def read_page(ctx: Context, query: MappingList, *, limit: int, offset: int
 
 
 async def is_used(ctx: Context, mapping_id: str) -> bool:
-    """Whether a workbook, a deal or a tape names the mapping."""
+    """Return whether a workbook, a deal or a tape names the mapping."""
     return bool(
         await ctx.fetch_value(
             """

@@ -53,7 +53,7 @@ def mapping_time(seconds: float) -> Iterator[None]:
 def try_sample(
     mapping: Mapping, rows: list[dict[str, Any]], *, own_fields: Sequence[OwnField], strict: bool, seconds_max: float
 ) -> Raw:
-    """The answer, encoded; the mapping's own fields stand among the warnings.
+    """Return the answer, encoded; the mapping's own fields stand among the warnings.
 
     Raises:
         ValidationFailed: the sample, or what comes of it, is larger than one request may be.
@@ -75,7 +75,7 @@ def _check_size(size_bytes: int) -> None:
 
 
 def _bytes_of(target: str, column: NormalColumn) -> int:
-    """About how much of the answer a field takes; told before the rows are made, since these take far more."""
+    """Estimate a field's bytes in the answer, before rows are made."""
     size_bytes = len(column) * (len(target) + VALUE_BYTES)
     if column.type == "string":
         codes = column.text.codes
@@ -105,7 +105,10 @@ def _trial(normalised: Normalised, own_fields: Sequence[OwnField], *, strict: bo
 
 
 def _encode(normalised: Normalised) -> msgspec.Raw:
-    """The mapped rows in JSON, made some at a time: all of them as objects would take ten times the room."""
+    """Return the mapped rows in JSON, made some at a time.
+
+    All of them as objects would take ten times the memory.
+    """
     height = max(1, VALUES_AT_ONCE // max(1, len(normalised.columns)))
     parts: list[bytes] = []
     size_bytes = 0

@@ -18,7 +18,7 @@ TO_ADMINS = "role IN ('owner', 'admin')"
 
 
 async def read_page(ctx: Context, query: NotificationList) -> Page[Notification]:
-    """The caller's own."""
+    """Return the caller's own."""
     return await fetch_page(
         ctx,
         Notification,
@@ -53,7 +53,7 @@ async def read_all(ctx: Context) -> None:
 
 
 async def add(unit: Unit, where: str, user_ids: Sequence[UUID], row: dict[str, Any]) -> int:
-    """Tell those of the tenant's active users who match a condition; how many they are."""
+    """Notify the active users who match; return their number."""
     return await unit.execute(
         f"""
         INSERT INTO notifications (tenant_id, id, user_id, type, priority, title, message, resource_type, resource_id)

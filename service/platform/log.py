@@ -75,10 +75,7 @@ def configure(level: str = "info") -> None:
 
 
 class _Lines:
-    """Standard error, where a line that cannot be written is dropped.
-
-    A full disk must fail no request that logs.
-    """
+    """Standard error, where a line that cannot be written is dropped."""
 
     def write(self, text: str) -> None:
         with suppress(OSError):
@@ -125,7 +122,5 @@ def log_cause(refusal: Exception) -> None:
 def _dump(event: Any, **_: Any) -> str:
     try:
         return orjson.dumps(event, default=str).decode()
-    except (
-        TypeError
-    ):  # half of a surrogate pair, a number past 64 bits: a line of the log must not fail whoever writes it
+    except TypeError:  # half of a surrogate pair, a number past 64 bits: a line of the log must not fail its writer
         return json.dumps(event, default=str)

@@ -21,7 +21,7 @@ LONG: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300
 """Bounds of what goes on in the background."""
 
 KERNELS_MOST: Final = 300
-"""Functions that are told apart; what else runs is `other`."""
+"""Functions with a name of their own; every further one is `other`."""
 
 
 def _seconds(name: str, meaning: str, labels: tuple[str, ...] = (), bounds: tuple[float, ...] = QUICK) -> Histogram:

@@ -184,7 +184,7 @@ def _open_span(name: str, kind: Any, attributes: dict[str, Any], parent: TraceCo
     from opentelemetry.trace import set_span_in_context
 
     assert _tracer is not None
-    # An empty context rather than the present one, which may be that of whoever began this task.
+    # An empty context rather than the present one, which may be that of the task's creator.
     span = _tracer.start_span(name, context=parent or context.Context(), kind=kind, attributes=attributes)
     token = context.attach(set_span_in_context(span))
     try:

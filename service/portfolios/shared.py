@@ -56,7 +56,9 @@ class Key(NamedTuple):
 async def portfolio_of(
     unit: Unit, workbook: Parsed, mapping: MappingAndJson, given_day: GivenDay, *, is_kept: bool = True
 ) -> Portfolio:
-    """The loans of a workbook as the mapping reads them, on a day. Mapped in a thread; shared, so nobody may change it.
+    """Return a workbook's loans by a mapping, on a day.
+
+    Mapped in a thread. Shared, so nobody may change it.
 
     Args:
         is_kept: whether the loans stay for the next who asks; not of a mapping that is only tried.
@@ -71,7 +73,10 @@ async def portfolio_of(
 async def portfolio_of_book(
     unit: Unit, stored: StoredBook, mapping: MappingAndJson, given_day: GivenDay, *, is_kept: bool = True
 ) -> Portfolio:
-    """The same of stored columns, whose workbook may be gone; `MappingTooSlow` as above, `Damaged` as `open_stored`."""
+    """Return the loans of stored columns, whose workbook may be gone.
+
+    Raises as `portfolio_of` and `open_stored`.
+    """
     cache: Lru[Key, Portfolio] = unit.resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
     key = Key(stored.key, mapping.json, given_day)
     cached = cache.get(key)
@@ -108,7 +113,7 @@ async def interpret_portfolio(
     *,
     is_kept: bool = True,
 ) -> Portfolio:
-    """The same loans, read as the file's own figures say: searched once in a confined child, then kept.
+    """Return the loans read as the file's figures say, searched once.
 
     A file that prints nothing of itself, and one whose search does not come to its end, is left as it is.
 
@@ -135,7 +140,7 @@ async def interpret_portfolio(
 
 
 def _map(book: Workbook, mapping: MappingAndJson, given_day: GivenDay, seconds_max: float) -> tuple[Portfolio, int]:
-    """The loans of a workbook, and the bytes that they keep."""
+    """Return the loans of a workbook, and the bytes that they keep."""
     with mapping_time(seconds_max):
         days = float((given_day.day - EPOCH).days)
         portfolio = Portfolio.from_workbook(book, mapping.mapping, as_of=days, as_of_source=given_day.source)

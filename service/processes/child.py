@@ -59,7 +59,7 @@ class _OutOfTime(Exception):
 
 
 def order_of(call: Call) -> list[bytes | memoryview]:
-    """The parts of an order: the sizes of its arrays, the pickle, then each array."""
+    """Return an order's parts: sizes of arrays, pickle, arrays."""
     arrays: list[memoryview] = []
 
     def keep(buffer: pickle.PickleBuffer) -> None:
@@ -91,7 +91,10 @@ class Calculating:
         self._memory_bytes_kept = anonymous_bytes() + memory_bytes_max // 2
 
     def __call__(self, order: bytes) -> tuple[bytes, bool]:
-        """The answer to an order, and whether another can follow: not where much memory stayed taken."""
+        """Return the answer, and whether another order can follow.
+
+        None follows where much memory stayed taken.
+        """
         if order == READY:
             return READY, True
         is_sound = True

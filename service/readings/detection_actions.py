@@ -39,7 +39,7 @@ async def try_mapping(ctx: Context, workbook_id: UUID, body: DetectionTrial) -> 
 
 
 async def _compare(ctx: Context, workbook_id: UUID, mapping: mappings.MappingAndJson) -> dict[str, Any]:
-    """The suite, and the tests that a mapping changes."""
+    """Return the suite, and the tests that a mapping changes."""
     suite, before = await _results(ctx, workbook_id, None)
     suite_then, after = await _results(ctx, workbook_id, mapping)
     return {"test_suite": suite if before is not None else suite_then, "changes": changed_tests(before, after)}
@@ -48,9 +48,9 @@ async def _compare(ctx: Context, workbook_id: UUID, mapping: mappings.MappingAnd
 async def _results(
     ctx: Context, workbook_id: UUID, trial: mappings.MappingAndJson | None
 ) -> tuple[str, Results | None]:
-    """The suite and its results; None where the mapping requires a column that the workbook does not have."""
+    """Return suite and results; None where a required column is missing."""
     try:
-        ready = await compliance.prepare(ctx, workbook_id, suite="enhanced", trial=trial)
+        ready = await compliance.prepare(ctx, workbook_id, suite="enhanced", mapping=trial)
     except ValidationFailed:
         return "enhanced", None
     suite = DEAL_SUITE if ready.definition_version else "enhanced"
@@ -58,7 +58,7 @@ async def _results(
 
 
 def changed_tests(before: Results | None, after: Results | None) -> list[ChangedTest]:
-    """The tests whose figure or status differs between two runs of one suite, in its order."""
+    """Return the tests that differ between two runs, in suite order."""
     sides = [{old.test_id: old for old in side or ()} for side in (before, after)]
     names = dict.fromkeys([*sides[0], *sides[1]])
     rows = ((sides[0].get(name), sides[1].get(name)) for name in names)
@@ -66,12 +66,12 @@ def changed_tests(before: Results | None, after: Results | None) -> list[Changed
 
 
 def _to_changed_test(before: TestResult | None, after: TestResult | None) -> ChangedTest:
-    shown = [result for result in (after, before) if result is not None]
+    sides = [result for result in (after, before) if result is not None]
     return ChangedTest(
-        test_id=shown[0].test_id,
-        test_name=shown[0].test_name,
-        unit=shown[0].unit,
-        decimals=max(result.decimals for result in shown),
+        test_id=sides[0].test_id,
+        test_name=sides[0].test_name,
+        unit=sides[0].unit,
+        decimals=max(result.decimals for result in sides),
         before=_figure(before),
         after=_figure(after),
     )

@@ -97,7 +97,7 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
 
 
 def _par(portfolio: Portfolio, rows: NDArray[np.int32]) -> float | None:
-    """The par of some loans; nothing where none has one."""
+    """Return the par of some loans; nothing where none has one."""
     par = portfolio.numbers["par_value"][rows] if "par_value" in portfolio.numbers else np.empty(0)
     return float(np.nansum(par)) if np.isfinite(par).any() else None
 
@@ -114,7 +114,7 @@ def _part(
 
 
 def _warnings(portfolio: Portfolio) -> list[DataWarning]:
-    """What to doubt of the loans; that there are none stands first."""
+    """Return what to doubt of the loans; that there are none stands first."""
     warnings = portfolio.notes.warnings
     if not portfolio.notes.holdings_found:
         warnings = [DataWarning("no_loans", f"no loans were found: {portfolio.notes.message}"), *warnings]
@@ -124,25 +124,25 @@ def _warnings(portfolio: Portfolio) -> list[DataWarning]:
 # What is asked --------------------------------------------------------------------------------------------------------
 
 
-def _check_field(name: str, known: Sequence[str], parameter: str) -> str:
-    """The name of a field, if the workbook's loans have it."""
-    if name not in known:
-        raise ValidationFailed.at(["query", parameter], _unknown(name, known))
+def _check_field(name: str, fields: Sequence[str], parameter: str) -> str:
+    """Return the name of a field, if the workbook's loans have it."""
+    if name not in fields:
+        raise ValidationFailed.at(["query", parameter], _unknown(name, fields))
     return name
 
 
-def _unknown(name: str, known: Sequence[str]) -> str:
-    return f"the loans have no field {name[:100]!r}; {suggestion(name, known) or 'they have none'}"
+def _unknown(name: str, fields: Sequence[str]) -> str:
+    return f"the loans have no field {name[:100]!r}; {suggestion(name, fields) or 'they have none'}"
 
 
-def _conditions(portfolio: Portfolio, filters: Sequence[str], known: Sequence[str]) -> tuple[LoanCondition, ...]:
-    """The conditions, or all that is wrong with them."""
+def _conditions(portfolio: Portfolio, filters: Sequence[str], fields: Sequence[str]) -> tuple[LoanCondition, ...]:
+    """Return the conditions, or all that is wrong with them."""
     texts = [part for filter_ in filters for part in _NEXT_FILTER.split(filter_)]
     if len(texts) > FILTERS_MAX:
         raise ValidationFailed.at(["query", "filter"], f"expected at most {FILTERS_MAX} conditions, got {len(texts)}")
     faults, conditions = [], list[LoanCondition]()
     for text in texts:
-        condition = _condition(portfolio, text, known)
+        condition = _condition(portfolio, text, fields)
         if isinstance(condition, str):
             faults.append(Fault(["query", "filter"], condition))
         else:
@@ -152,13 +152,13 @@ def _conditions(portfolio: Portfolio, filters: Sequence[str], known: Sequence[st
     return tuple(conditions)
 
 
-def _condition(portfolio: Portfolio, text: str, known: Sequence[str]) -> LoanCondition | str:
-    """A condition, or why it is none."""
+def _condition(portfolio: Portfolio, text: str, fields: Sequence[str]) -> LoanCondition | str:
+    """Return a condition, or why it is none."""
     if (match := _FILTER.fullmatch(text)) is None:
         return f"{text[:100]!r} is not field:op:value; op is {', '.join(OPERATIONS)}"
     name, value = match[1], match[3]
-    if name not in known:
-        return _unknown(name, known)
+    if name not in fields:
+        return _unknown(name, fields)
     try:
         return condition_of(name, cast(Operation, match[2]), value, column_of(portfolio, name))
     except ConditionError as error:
@@ -166,7 +166,7 @@ def _condition(portfolio: Portfolio, text: str, known: Sequence[str]) -> LoanCon
 
 
 async def _chosen(ctx: Context, portfolio: Portfolio, key: OrderKey) -> NDArray[np.int32]:
-    """The rows of the loans that were asked for, in order: chosen once, then kept."""
+    """Return the rows of the wanted loans in order, chosen once."""
     if not key.conditions and not key.sort:
         return np.arange(portfolio.row_count, dtype=np.int32)
     cache: Lru[OrderKey, NDArray[np.int32]] = ctx.resources.memory.cache(
@@ -175,8 +175,8 @@ async def _chosen(ctx: Context, portfolio: Portfolio, key: OrderKey) -> NDArray[
     rows = cache.get(key)
     if rows is None:
         sort = key.sort.removeprefix("-")
-        named = {condition.field for condition in key.conditions} | ({sort} if sort else set())
-        columns = {name: column_of(portfolio, name) for name in named}
+        fields = {condition.field for condition in key.conditions} | ({sort} if sort else set())
+        columns = {name: column_of(portfolio, name) for name in fields}
         work = portfolio.row_count, columns, key.conditions, sort or None, key.sort.startswith("-")
         if portfolio.row_count <= FEW_LOANS:
             rows = (await ctx.compute(child.choose, *work)).array()

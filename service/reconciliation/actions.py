@@ -12,6 +12,7 @@ from service.platform.base.secrets import new_id
 from service.platform.config import Settings
 from service.platform.route.api import Page, Streamed, page_of
 from service.platform.unit.context import Context
+from service.platform.unit.records import to_json
 from service.reconciliation import issue_store, loan_actions, schema, store
 from service.reconciliation.tape_actions import TapeAbout, have_read, take_in_tape
 from service.workbooks import shared as workbooks
@@ -30,7 +31,7 @@ async def upload_tape(ctx: Context, form: schema.TapeForm) -> schema.TapeUploade
 
 
 async def file(ctx: Context, tape_id: str) -> Streamed:
-    """The file that a tape was uploaded as.
+    """Return the file that a tape was uploaded as.
 
     Raises:
         TapeNotFound: there is none of that identifier.
@@ -43,7 +44,7 @@ async def file(ctx: Context, tape_id: str) -> Streamed:
 
 
 async def update_tape(ctx: Context, tape_id: str, patch: schema.TapePatch) -> schema.Tape:
-    """Change what is said of a tape; where another mapping reads it then, its loans are read anew."""
+    """Change a tape; read its loans anew where its mapping changed."""
     row = await store.tapes.get(ctx, tape_id, lock=True)
     changes = patch.changes()
     if not changes:
@@ -61,7 +62,7 @@ async def update_tape(ctx: Context, tape_id: str, patch: schema.TapePatch) -> sc
 
 
 async def loans(ctx: Context, tape_id: str, query: schema.LoanList) -> Page[schema.TapeLoan]:
-    """A page of a tape's loans, in the tape's order."""
+    """Return a page of a tape's loans, in the tape's order."""
     tape = await store.tapes.get(ctx, tape_id)
     sheet = await loan_actions.open_loans(ctx, tape)
     await ctx.commit()
@@ -74,7 +75,7 @@ async def loans(ctx: Context, tape_id: str, query: schema.LoanList) -> Page[sche
 
 
 async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareStarted:
-    """Have a tape compared with a workbook; where the very same comparison is under way, that one is told."""
+    """Compare a tape with a workbook, or join the same comparison."""
     rules = _rules(body.rules)
     tape = await store.tapes.get(ctx, body.tape_id, lock=True)  # held: two callers at once begin one comparison
     book = await workbooks.get(ctx, body.workbook_id)
@@ -83,7 +84,7 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
         raise WorkbookNotReady
     mapping = await get_mapping(ctx, book.read_by or DEFAULT_MAPPING)
     tolerances = tolerances_of({**_deployment_tolerances(ctx.settings), **await store.own_tolerances(ctx)})
-    asked = store.as_json([rules, tolerances, tape.loans_key, book.book_key, book.as_of, mapping.json])
+    inputs = to_json([rules, tolerances, tape.loans_key, book.book_key, book.as_of, mapping.json])
     job_id = f"rec_{new_id().hex}"
     row = {
         "id": job_id,
@@ -91,8 +92,8 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
         "workbook_id": book.id,
         "status": "processing",
         "rules": rules,
-        "tolerances": store.as_json(tolerances),
-        "inputs_key": hashlib.sha256(asked.encode()).hexdigest(),
+        "tolerances": to_json(tolerances),
+        "inputs_key": hashlib.sha256(inputs.encode()).hexdigest(),
         "created_by": await ctx.email(),
     }
     running = await store.running_job(ctx, row)
@@ -110,7 +111,7 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
 
 
 def _rules(names: list[str] | None) -> list[str]:
-    """The rules asked for, each once, in the order of the catalogue."""
+    """Return the rules asked for, each once, in the order of the catalogue."""
     unknown = [name for name in dict.fromkeys(names or ()) if name not in RULES]
     if unknown:
         faults = (Fault(["body", "rules"], f"{name[:100]!r} is no rule") for name in unknown[:FAULTS_TOLD])
@@ -132,7 +133,10 @@ def _deployment_tolerances(settings: Settings) -> dict[str, float]:
 
 
 async def issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issue]:
-    """A page of issues. A tape that is not there is refused: an empty page would read as a clean one."""
+    """Return a page of issues; refuse a tape that is not there.
+
+    An empty page would read as a clean one.
+    """
     await _check_tape(ctx, query.tape_id)
     return await issue_store.list_issues(ctx, query)
 

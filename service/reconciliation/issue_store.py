@@ -46,7 +46,7 @@ _REVIEWED = _LISTED | {
 
 
 def conditions_of(query: schema.IssueQuery | schema.SummaryQuery) -> dict[str, Any]:
-    """The conditions of a query that are not null, by name."""
+    """Return the conditions of a query that are not null, by name."""
     return {name: value for name, value in msgspec.structs.asdict(query).items() if value is not None}
 
 
@@ -55,7 +55,10 @@ def _where(conditions: dict[str, str], values: dict[str, Any]) -> str:
 
 
 async def list_issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issue]:
-    """A page of issues: of one tape the gravest first, of all tapes the newest first."""
+    """Return a page of issues, of one tape the gravest first.
+
+    Of all tapes the newest first.
+    """
     parameters = conditions_of(query)
     where = _where(_COUNTED, parameters)
     total: int = await ctx.fetch_value(
@@ -82,7 +85,7 @@ async def list_issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issu
 async def issues_of(
     unit: Unit, *, tape_id: str, workbook_id: UUID, after: schema.Issue | None, most: int
 ) -> list[schema.Issue]:
-    """The next issues of a tape and a workbook behind another one, the gravest first."""
+    """Return the next issues of a tape and workbook, gravest first."""
     return await unit.fetch_all(
         schema.Issue,
         f"""
@@ -107,7 +110,7 @@ class _Count(Struct, frozen=True):
 
 
 async def summary(ctx: Context, query: schema.SummaryQuery) -> schema.IssueSummary:
-    """How many issues there are, by severity and by status."""
+    """Return how many issues there are, by severity and by status."""
     parameters = conditions_of(query)
     where = _where(_COUNTED, parameters)
     counts = await ctx.fetch_all(
@@ -144,7 +147,7 @@ class IssuePlace(Struct, frozen=True, kw_only=True):
 
 
 async def place_of(ctx: Context, issue_id: str) -> IssuePlace:
-    """Where the loan of an issue stands.
+    """Return where the loan of an issue stands.
 
     Raises:
         IssueNotFound: there is none of that identifier.
@@ -154,14 +157,14 @@ async def place_of(ctx: Context, issue_id: str) -> IssuePlace:
 
 
 async def lock_issue(ctx: Context, issue_id: str) -> schema.Issue:
-    """An issue, with its tape and workbook locked against a merge until the transaction ends.
+    """Return an issue, locked against a merge of its tape and workbook.
 
     Raises:
         IssueNotFound: there is none of that identifier.
         ConcurrentModification: a merge is not over within `REVIEW_WAIT`.
     """
-    seen = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
-    issue = await ctx.fetch_one(schema.Issue, seen, [issue_id], missing=schema.IssueNotFound)
+    reading = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s"
+    issue = await ctx.fetch_one(schema.Issue, reading, [issue_id], missing=schema.IssueNotFound)
     await (await ctx.begin()).post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
     await ctx.execute(LOCK_PAIR, {"tape_id": issue.tape_id, "workbook_id": issue.workbook_id})
     locking = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"
@@ -218,7 +221,10 @@ class Pair(Struct, frozen=True):
 
 
 async def pairs_of(ctx: Context, conditions: dict[str, Any], *, most: int) -> list[Pair]:
-    """The pairs that issues are of, in the order in which pairs are locked; at most so many issues are looked at."""
+    """Return the pairs of issues, in the order of their locks.
+
+    At most so many issues are looked at.
+    """
     return await ctx.fetch_all(
         Pair,
         f"""
@@ -233,7 +239,7 @@ async def pairs_of(ctx: Context, conditions: dict[str, Any], *, most: int) -> li
 async def review_many(
     ctx: Context, conditions: dict[str, Any], pairs: list[Pair], patch: schema.IssuesPatch, *, reviewer: str
 ) -> schema.IssuesReviewed:
-    """Set status and notes of the issues that meet conditions and are of these pairs, and keep the counts.
+    """Review the matching issues of these pairs, and keep the counts.
 
     One statement reads, changes and counts, while the pairs are locked against merges.
 

@@ -35,13 +35,13 @@ jobs = JobTable()
 
 
 async def mark_tape_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Reading failed past its retries. What went wrong is for the dead letter to tell, not for the tape."""
+    """Mark a tape as failed; the dead letter has the cause."""
     clear(unit.resources.scratch, arguments["tape_id"])
     await _fail_tape(unit, arguments["tape_id"], TAPE_DAMAGED if error.startswith(Damaged.detail) else TAPE_FAILED)
 
 
 async def lift_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The tape that could not be read waits for it once more."""
+    """Return the tape that could not be read waits for it once more."""
     tape = await store.tapes.get(unit, arguments["tape_id"], lock=True)
     if tape.processing_status != "failed":
         return False
@@ -51,7 +51,7 @@ async def lift_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
 
 @jobs.job("reconciliation.read_tape", on_failure=mark_tape_failed, on_retry=lift_tape, flag="uploads")
 async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Turn a trustee's file into stored loans: the tape is completed, or says what is wrong with its file."""
+    """Read a trustee's file into loans, or say what is wrong with it."""
     try:
         tape = await store.tapes.get(unit, arguments["tape_id"])
     except TapeNotFound:
@@ -99,7 +99,7 @@ async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], error: s
 
 
 async def lift_comparison(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The comparison is to be made once more, where no later one of the same two has taken its place."""
+    """Retry a comparison where no later one took its place."""
     job = await store.job_row(unit, arguments["job_id"])
     await store.tapes.get(unit, job.tape_id, lock=True)  # as whoever asks for a comparison does
     return await store.resume_job(unit, job.id)
@@ -169,7 +169,10 @@ def _merge(job: store.JobRow, compared: ComparisonResult, path: Path) -> merge_s
 
 
 def _series(unit: Unit) -> str:
-    """What the identifiers of one comparison's issues begin with: later ones sort behind earlier ones."""
+    """Return the beginning of a comparison's issue identifiers.
+
+    Later ones sort behind earlier ones.
+    """
     return f"{int(unit.now().timestamp() * 1000):012x}{secrets.token_hex(4)}"
 
 

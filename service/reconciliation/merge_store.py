@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from service.platform.data.database import BulkTransaction
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.reconciliation.issue_store import LOCK_PAIR
 from service.reconciliation.schema import Changes
-from service.reconciliation.store import JobRow, as_json
+from service.reconciliation.store import JobRow
 
 BLOCK_BYTES = 1024 * 1024
 MERGE_MEMORY = "256MB"
@@ -134,13 +135,9 @@ _KEEP_CHANGES = "UPDATE reconciliations SET changes = %(changes)s WHERE id = %(j
 
 
 async def merge(unit: Unit, comparison: Merge, *, series: str, seconds_max: int) -> Changes | None:
-    """Bring the issues of a tape and a workbook in line with what a comparison found; None where it is over already.
+    """Merge a comparison's issues into the stored ones.
 
-    Open issues take the new values; what a person reviewed stays so while both of its values do, and is open again
-    where one changed. Issues that are gone become resolved, with a note, and open should they come back. A comparison
-    that was asked for later has the last word on its rules. `series` begins the identifiers of new issues.
-
-    A transaction of its own, which also keeps the changes: made twice it changes nothing more, and tells the same.
+    Return None where the comparison is over already.
     """
     parameters: dict[str, Any] = {
         "tenant_id": unit.tenant,
@@ -166,7 +163,7 @@ async def merge(unit: Unit, comparison: Merge, *, series: str, seconds_max: int)
         await tx.execute(_FORGET_COUNTS, parameters)
         await tx.execute(_COUNT, parameters)
         changes = Changes(created=created, updated=updated, resolved=resolved)
-        await tx.execute(_KEEP_CHANGES, {"changes": as_json(changes), "job_id": comparison.job.id})
+        await tx.execute(_KEEP_CHANGES, {"changes": to_json(changes), "job_id": comparison.job.id})
     return changes
 
 
@@ -175,13 +172,18 @@ class _Merged(Struct, frozen=True):
 
 
 async def _rules_left(tx: BulkTransaction, comparison: Merge, parameters: dict[str, Any]) -> list[str]:
-    """The rules that no later comparison has merged; what was found by the others is forgotten."""
+    """Return the rules that no later comparison has merged.
+
+    The issues of the others are dropped.
+    """
     later = await tx.fetch_value(_MERGED_LATER, parameters)
     if later is None:
         return comparison.looked_at
-    left = [rule for rule in comparison.job.rules if rule not in later]  # each looks at those that are not asked for
-    await tx.execute("DELETE FROM found WHERE NOT rule = ANY(%s)", [left])
-    return left
+    remaining = [
+        rule for rule in comparison.job.rules if rule not in later
+    ]  # each looks at those that are not asked for
+    await tx.execute("DELETE FROM found WHERE NOT rule = ANY(%s)", [remaining])
+    return remaining
 
 
 async def _load(tx: BulkTransaction, comparison: Merge) -> None:

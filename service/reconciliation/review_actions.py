@@ -40,7 +40,7 @@ async def review(ctx: Context, issue_id: str, patch: schema.IssuePatch) -> schem
 
 
 async def review_many(ctx: Context, patch: schema.IssuesPatch) -> schema.IssuesReviewed:
-    """Set the status, and the notes where given, of many issues: of all that are chosen, or of none.
+    """Set status and notes of all chosen issues, or of none.
 
     Raises:
         ValidationFailed: neither or both of `ids` and `filter`, a filter without a condition, or too many issues.
@@ -69,7 +69,7 @@ def _check_status(status: str) -> None:
 
 
 def _conditions(patch: schema.IssuesPatch) -> dict[str, object]:
-    """The conditions on the issues by name, as `issue_store` knows them."""
+    """Return the conditions on the issues by name, as `issue_store` knows them."""
     if (patch.ids is None) == (patch.filter is None):
         raise ValidationFailed.at(["body"], "give either ids or filter")
     if patch.ids is not None:
@@ -108,7 +108,7 @@ def _check_count(conditions: dict[str, object], issues: int, pairs: int) -> None
 
 
 def _details(patch: schema.IssuesPatch, done: schema.IssuesReviewed) -> dict[str, object]:
-    """What the audit log keeps: how many, how they were chosen, and what was set."""
+    """Return what the audit log keeps of a review."""
     chosen = {"by": "ids"} if patch.filter is None else {"filter": issue_store.conditions_of(patch.filter)}
     notes = {} if patch.resolution_notes is UNSET else {"resolution_notes": patch.resolution_notes}
     return {"updated": done.updated, "reviewed_at": done.reviewed_at, **chosen, "status": patch.status, **notes}

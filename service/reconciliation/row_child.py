@@ -22,7 +22,7 @@ Opened = tuple[Workbook, LoanTable | None]
 
 
 def workbook_row(key: str, manifest: str, paths: tuple[str, ...], mapping: str, row: int) -> SourceRow | None:
-    """A row of a stored workbook's loans; None where its mapping finds none there.
+    """Return a row of a stored workbook's loans, if there is one.
 
     Args:
         key: of the stored workbook.
@@ -32,7 +32,9 @@ def workbook_row(key: str, manifest: str, paths: tuple[str, ...], mapping: str, 
 
 
 def tape_row(path: str, name: str, trustee: str, mapping: str | None, row: int) -> SourceRow | None:
-    """A row of a trustee's file as it was uploaded, formulas without a value left blank; None where it has none there.
+    """Return a row of a trustee's file, if there is one.
+
+    Formulas without a value are blank.
 
     Args:
         mapping: its JSON; None: the trustee's own manner.

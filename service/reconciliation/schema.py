@@ -130,7 +130,7 @@ class TapeRow(TapeHead, frozen=True, kw_only=True):
 
     @property
     def read_by(self) -> str | None:
-        """The mapping that reads it; None: the trustee's own manner."""
+        """Return the mapping that reads it; None: the trustee's own manner."""
         return self.mapping_id or self.deal_mapping_id
 
 
@@ -147,7 +147,7 @@ class Tape(TapeHead, frozen=True, kw_only=True):
 
 
 def day_differs(stated_day: date | None, day: date, words: str) -> list[DataWarning]:
-    """A warning where a file, or a workbook, says that it is of another day than the tape.
+    """Warn where a file is of another day than the tape.
 
     Args:
         words: with a place for what is said and one for the tape's day.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -10,12 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from core.portfolio.model.notes import DataWarning
-from service.mappings.schema import naming_a_mapping
+from service.mappings.schema import MappingInUse, MappingNotFound
 from service.platform.base.problem import NotFound
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, fetch_page
-from service.platform.unit.records import Records
+from service.platform.unit.records import Records, to_json, translating
 from service.platform.unit.storage import release
 from service.reconciliation import schema
 
@@ -26,27 +27,22 @@ tapes = Records(
     missing=schema.TapeNotFound,
     derived={"deal_mapping_id": "(SELECT d.mapping_id FROM deals d WHERE d.id = tapes.deal_id)"},
     lock="FOR NO KEY UPDATE",
-    writing=naming_a_mapping,
+    writing=partial(translating, MappingInUse, MappingNotFound),
 )
 comparisons = Records("reconciliations", schema.Job, missing=schema.ComparisonNotFound, derived={"job_id": "id"})
-
-
-def as_json(value: Any) -> str:
-    """A value for a JSON column."""
-    return msgspec.json.encode(value).decode()
 
 
 # Tapes ----------------------------------------------------------------------------------------------------------------
 
 
 async def read_again(ctx: Unit, tape_id: str, job_id: str) -> None:
-    """The tape waits for its loans once more; comparisons under way keep those that it has."""
+    """Have a tape read again; running comparisons keep its loans."""
     sql = "UPDATE tapes SET processing_status = 'processing', error_message = NULL, job_id = %s WHERE id = %s"
     await ctx.execute(sql, [job_id, tape_id])
 
 
 async def show_tape(ctx: Context, tape_id: str) -> schema.Tape:
-    """A tape as it is told.
+    """Return a tape as it is told.
 
     Raises:
         TapeNotFound: as `tapes.get`.
@@ -56,25 +52,25 @@ async def show_tape(ctx: Context, tape_id: str) -> schema.Tape:
 
 
 def _with_doubt(tape: schema.Tape) -> schema.Tape:
-    """A tape with a word on its day, which may be changed at any time."""
+    """Return a tape with a word on its day, which may be changed at any time."""
     day = tape.as_of or tape.statement_date
     doubt = schema.day_differs(tape.facts.as_of, day, schema.FILE_OF_ANOTHER_DAY)
     return msgspec.structs.replace(tape, warnings=[*tape.warnings, *doubt]) if doubt else tape
 
 
 async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
-    """A page of tapes, the newest first."""
-    asked = {
+    """Return a page of tapes, the newest first."""
+    filters = {
         "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
     }  # fmt: skip
     tapes_page = await fetch_page(
-        ctx, schema.Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id"
+        ctx, schema.Tape, _TAPE, "tapes WHERE true", filters, query, order="created_at DESC, id"
     )
     return msgspec.structs.replace(tapes_page, items=[_with_doubt(tape) for tape in tapes_page.items])
 
 
 async def finish_tape(unit: Unit, tape: schema.TapeRow, row: dict[str, Any]) -> None:
-    """The tape's loans are stored."""
+    """Store a tape's loans."""
     if tape.loans_key is not None:  # of another reading
         await release(unit, [tape.loans_key])
     await unit.execute(
@@ -84,12 +80,12 @@ async def finish_tape(unit: Unit, tape: schema.TapeRow, row: dict[str, Any]) -> 
                          warnings = %(warnings)s, processed_at = now()
         WHERE id = %(id)s AND processing_status = 'processing'
         """,
-        {**row, "facts": as_json(row["facts"]), "warnings": as_json(row["warnings"]), "id": tape.id},
+        {**row, "facts": to_json(row["facts"]), "warnings": to_json(row["warnings"]), "id": tape.id},
     )
 
 
 async def fail_tape(unit: Unit, tape_id: str, message: str) -> str | None:
-    """The tape cannot be used; its file's name, or None where nothing was to be done with it."""
+    """Fail a tape; return its file's name, None where it did not wait."""
     name: str | None = await unit.fetch_value(
         """
         UPDATE tapes SET processing_status = 'failed', error_message = %s, processed_at = now()
@@ -121,7 +117,7 @@ class JobRow(Struct, frozen=True, kw_only=True):
 
 
 async def own_tolerances(ctx: Context) -> dict[str, float]:
-    """The tolerances that the tenant set."""
+    """Return the tolerances that the tenant set."""
 
     class Row(Struct):
         tolerances: dict[str, float] | None
@@ -131,7 +127,7 @@ async def own_tolerances(ctx: Context) -> dict[str, float]:
 
 
 async def running_job(ctx: Context, row: dict[str, Any]) -> schema.Job | None:
-    """The same comparison, of the same columns, that is under way already."""
+    """Return the same comparison, of the same columns, that is under way already."""
     return await ctx.fetch_one_or_none(
         schema.Job,
         f"""
@@ -183,7 +179,7 @@ _STORED = columns_of(
 
 
 async def find_comparison(unit: Unit, tape_id: str, job_id: str | None = None) -> StoredComparison | None:
-    """A completed comparison of a tape: the one of that identifier, else the newest one."""
+    """Return a tape's completed comparison by identifier, or the newest."""
     return await unit.fetch_one_or_none(
         StoredComparison,
         f"""
@@ -197,7 +193,7 @@ async def find_comparison(unit: Unit, tape_id: str, job_id: str | None = None) -
 
 
 async def job_row(unit: Unit, job_id: str) -> JobRow:
-    """A comparison as the worker needs it.
+    """Return a comparison as the worker needs it.
 
     Raises:
         JobNotFound: as `comparisons.get`.
@@ -215,7 +211,7 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
 
 
 async def finish_job(unit: Unit, job_id: str, row: dict[str, Any]) -> bool:
-    """The comparison is made; whether it still waited for that."""
+    """Return the comparison is made; whether it still waited for that."""
     touched = await unit.execute(
         """
         UPDATE reconciliations SET status = 'completed', summary = %(summary)s, match_stages = %(match_stages)s,
@@ -223,13 +219,16 @@ async def finish_job(unit: Unit, job_id: str, row: dict[str, Any]) -> bool:
                                    not_compared = %(not_compared)s, timings = %(timings)s, completed_at = now()
         WHERE id = %(id)s AND status = 'processing'
         """,
-        {"id": job_id, **{name: as_json(value) for name, value in row.items()}},
+        {"id": job_id, **{name: to_json(value) for name, value in row.items()}},
     )
     return bool(touched)
 
 
 async def resume_job(unit: Unit, job_id: str) -> bool:
-    """A comparison that failed is under way again; whether it had, and none of the same two came later."""
+    """Put a failed comparison under way; return whether it could be.
+
+    No later one of the same tape and workbook may exist.
+    """
     done = await unit.execute(
         """
         UPDATE reconciliations r SET status = 'processing', error_message = NULL, completed_at = NULL
@@ -243,7 +242,7 @@ async def resume_job(unit: Unit, job_id: str) -> bool:
 
 
 async def fail_job(unit: Unit, job_id: str, message: str) -> str | None:
-    """The comparison cannot be made; the name of its tape's file, or None where nothing was to be done with it."""
+    """Fail a comparison; return its file's name, None where it was over."""
     name: str | None = await unit.fetch_value(
         """
         UPDATE reconciliations r SET status = 'failed', error_message = %s, completed_at = now()

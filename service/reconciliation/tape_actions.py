@@ -35,7 +35,7 @@ class TapeAbout(NamedTuple):
 async def take_in_tape(
     ctx: Context, field: str, file: Upload, about: TapeAbout, extensions: workbooks.Extensions = WORKBOOK_EXTENSIONS
 ) -> TapeUploaded:
-    """Look at a trustee's file, keep it, and have its loans read; what is refused leaves nothing behind.
+    """Store a trustee's file and queue its reading; keep no refused one.
 
     Args:
         field: the form's field that has the file.

@@ -20,7 +20,7 @@ from service.platform.base.problem import ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.route.api import Streamed
 from service.platform.unit.context import Context, Subject, Unit
-from service.platform.unit.records import lock_count, narrow
+from service.platform.unit.records import lock_count, narrow, to_json
 from service.reconciliation import shared as reconciliation
 from service.reports import schema, store
 from service.workbooks import shared as workbooks
@@ -32,7 +32,7 @@ NO_FULL_RUN: Final = "no full run is stored, of this suite where one is named; n
 
 
 async def of_run(ctx: Context, body: schema.ComplianceReportRequest) -> schema.Report:
-    """A report on a run, to be made.
+    """Return a report on a run, to be made.
 
     Raises:
         WorkbookNotFound, ResultNotFound: what is named is not there.
@@ -48,13 +48,13 @@ async def of_run(ctx: Context, body: schema.ComplianceReportRequest) -> schema.R
 
 
 def name_of(run: StoredRun) -> str:
-    """What the report on a run is called."""
+    """Return what the report on a run is called."""
     what = "partial compliance" if run.partial else "compliance"
     return f"{run.deal_name or stem_of(run.workbook_name)} {what} {run.as_of}"
 
 
 async def of_tape(ctx: Context, body: schema.ReconciliationReportRequest) -> schema.Report:
-    """A report on a tape's newest comparison, to be made.
+    """Return a report on a tape's newest comparison, to be made.
 
     Raises:
         TapeNotFound: there is none of that identifier.
@@ -65,12 +65,12 @@ async def of_tape(ctx: Context, body: schema.ReconciliationReportRequest) -> sch
     if comparison is None:
         raise schema.NothingCompared
     name = f"{stem_of(comparison.workbook_name)} reconciliation {comparison.tape_as_of or comparison.statement_date}"
-    named = {"workbook_id": comparison.workbook_id, "tape_id": comparison.tape_id, "job_id": comparison.job_id}
-    return await _order_for_caller(ctx, body, "reconciliation", name, **named)
+    sources = {"workbook_id": comparison.workbook_id, "tape_id": comparison.tape_id, "job_id": comparison.job_id}
+    return await _order_for_caller(ctx, body, "reconciliation", name, **sources)
 
 
 async def of_either(ctx: Context, body: schema.ReportRequest) -> schema.Report:
-    """A report of the kind that the request names.
+    """Return a report of the kind that the request names.
 
     Raises:
         ValidationFailed: it names nothing that this kind is made of, or what it is not made of.
@@ -88,22 +88,24 @@ async def of_either(ctx: Context, body: schema.ReportRequest) -> schema.Report:
     if missing or strange:
         message = f"a {body.report_type} report {'needs it' if missing else 'is not made of it'}"
         raise ValidationFailed.at(["body", missing or strange], message)
-    asked = kind(**fields)
-    return await (of_run(ctx, asked) if isinstance(asked, schema.ComplianceReportRequest) else of_tape(ctx, asked))
+    request = kind(**fields)
+    return await (
+        of_run(ctx, request) if isinstance(request, schema.ComplianceReportRequest) else of_tape(ctx, request)
+    )
 
 
 async def _order_for_caller(
-    ctx: Context, body: schema.ReportWish, report_type: str, name: str, **shown: Any
+    ctx: Context, body: schema.ReportWish, report_type: str, name: str, **sources: Any
 ) -> schema.Report:
-    report_id, subject = await order(ctx, body, report_type, name, created_by=await ctx.email(), **shown)
+    report_id, subject = await order(ctx, body, report_type, name, created_by=await ctx.email(), **sources)
     ctx.subject = subject
     return await detail(ctx, report_id)
 
 
 async def order(
-    unit: Unit, body: schema.ReportWish, report_type: str, name: str, *, created_by: str, **shown: Any
+    unit: Unit, body: schema.ReportWish, report_type: str, name: str, *, created_by: str, **sources: Any
 ) -> tuple[UUID, Subject]:
-    """A report that a job is to make, and what an event says of it.
+    """Return a report that a job is to make, and what an event says of it.
 
     Args:
         name: what its file is called, where the request does not say.
@@ -123,18 +125,18 @@ async def order(
         "report_type": report_type,
         "format": body.format,
         "filename": file_name(body.filename, name, body.format),
-        "options": msgspec.json.encode(body.options).decode(),
+        "options": to_json(body.options),
         "created_by": created_by,
-        **shown,
+        **sources,
     }
     await store.reports.add(unit, row)
     await unit.enqueue("reports.make", queue="export", arguments={"report_id": str(report_id)})
-    details = {"report_type": report_type, "format": body.format, **shown}
+    details = {"report_type": report_type, "format": body.format, **sources}
     return report_id, Subject("report", str(report_id), row["filename"], details)
 
 
 def policy_of(unit: Unit, options: schema.ReportOptions) -> Policy | None:
-    """What is redacted of a report's texts; None: nothing is."""
+    """Return what is redacted of a report's texts; None: nothing is."""
     if not options.sanitize_pii:
         return None
     key = unit.resources.vault.sign("redaction", unit.tenant.bytes)
@@ -142,7 +144,7 @@ def policy_of(unit: Unit, options: schema.ReportOptions) -> Policy | None:
 
 
 def file_name(wanted: str | None, default: str, format: schema.ReportFormat) -> str:  # noqa: A002 - the record's word
-    """The name of a report's file, with the extension of its format.
+    """Return the name of a report's file, with the extension of its format.
 
     Args:
         made: what it is called where nothing is given; of any characters.
@@ -154,23 +156,23 @@ def file_name(wanted: str | None, default: str, format: schema.ReportFormat) -> 
     if wanted is None:
         (plain,) = file_names([" ".join(default.split())])
         return f"{plain}{extension}"
-    named = wanted if wanted.lower().endswith(extension) else f"{wanted}{extension}"
+    full_name = wanted if wanted.lower().endswith(extension) else f"{wanted}{extension}"
     if _NO_NAME.search(wanted) or not wanted.isprintable():
         raise ValidationFailed.at(["body", "filename"], "expected the name of a file, without a folder")
-    if len(named) > schema.FILENAME_CHARACTERS:
-        message = f"has {len(named)} characters with its extension; the limit is {schema.FILENAME_CHARACTERS}"
+    if len(full_name) > schema.FILENAME_CHARACTERS:
+        message = f"has {len(full_name)} characters with its extension; the limit is {schema.FILENAME_CHARACTERS}"
         raise ValidationFailed.at(["body", "filename"], message)
-    return named
+    return full_name
 
 
 async def detail(ctx: Context, report_id: UUID) -> schema.Report:
-    """A report."""
+    """Return a report."""
     row = await store.reports.get(ctx, report_id)
     return narrow(schema.Report, row)
 
 
 async def download(ctx: Context, report_id: UUID) -> Streamed:
-    """A report's file.
+    """Return a report's file.
 
     Raises:
         ReportNotReady: it is not made, or could not be.

@@ -50,7 +50,7 @@ async def write(unit: Unit, report: ReportRow, path: Path, labels: Mapping[str, 
 
 
 async def _moment(unit: Unit) -> datetime:
-    """When the report is made, as a document's date has it, by the tenant's clocks."""
+    """Return the tenant's local time, as a document's date has it."""
     return await unit.local_time(unit.now().replace(microsecond=0))
 
 
@@ -107,7 +107,7 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path, labels: Mapping[
 async def _movements(
     unit: Unit, seconds: float, remarks: list[str], then: RepeatedRun, now: RepeatedRun, suite: str
 ) -> list[Movement]:
-    """Why the tests moved; nothing, with a remark, where it takes longer or there are more loans than it takes."""
+    """Return why the tests moved; none, with a remark, beyond limits."""
     what = then.portfolio, now.portfolio, suite, now.rules, None
     try:
         moves = await compliance.calculate(unit, seconds, deals.move, *what)
@@ -130,7 +130,7 @@ async def _repeat(unit: Unit, run: StoredRun, words: str) -> tuple[RepeatedRun |
 
 
 async def _history(unit: Unit, run: StoredRun) -> list[Series]:
-    """The run's tests through the months of its deal: of each other day the newest full run, of its own day itself."""
+    """Return the run's tests through the months of its deal."""
     if run.deal_id is None:
         return []
     series, _ = await deals.history(unit, run.deal_id, DealHistoryQuery(end_date=run.as_of))
@@ -182,7 +182,7 @@ def _results(run: StoredRun) -> Results:
 
 
 def _is_between(movement: Movement, before: StoredRun, after: StoredRun) -> bool:
-    """Whether a movement is between the figures that the two runs have."""
+    """Return whether a movement is between the figures that the two runs have."""
     ends = ((movement.before, before), (movement.after, after))
     return all(
         figure is None or abs(figure - known) <= 1e-6 * max(1.0, abs(known))

@@ -30,13 +30,13 @@ jobs = JobTable()
 
 
 async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Making it failed past its retries. What went wrong is for the dead letter to tell, not for the report."""
+    """Mark a report as failed; the dead letter has the cause."""
     clear(unit.resources.scratch, arguments["report_id"])
     await _fail(unit, UUID(arguments["report_id"]), DAMAGED if error.startswith(Damaged.detail) else FAILED)
 
 
 async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The report is to be made once more, of what it was ordered of."""
+    """Return the report is to be made once more, of what it was ordered of."""
     report = await store.reports.get(unit, UUID(arguments["report_id"]), lock=True)
     if report.status != "failed":
         return False

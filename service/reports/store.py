@@ -37,7 +37,7 @@ _ORDER = {
 
 
 async def read_page(ctx: Context, query: ReportList) -> Slice[Report]:
-    """Some of the reports."""
+    """Return some of the reports."""
     rows = await fetch_slice(
         ctx,
         Report,

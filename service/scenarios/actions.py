@@ -32,7 +32,7 @@ INLINE_TRADES_MAX: Final = 20
 
 
 async def create(ctx: Context, body: schema.ScenarioCreate) -> schema.ScenarioDetail:
-    """A new scenario with its first trades."""
+    """Return a new scenario with its first trades."""
     await check_trades(ctx, body.trades, ["body", "trades"], there=0)
     if await store.scenarios.lock_count(ctx) >= ctx.settings.max_scenarios:
         raise schema.ScenarioLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_scenarios:,} scenarios")
@@ -45,7 +45,7 @@ async def create(ctx: Context, body: schema.ScenarioCreate) -> schema.ScenarioDe
 
 
 async def detail(ctx: Context, scenario_id: UUID) -> schema.ScenarioDetail:
-    """A scenario."""
+    """Return a scenario."""
     row = await store.scenarios.get(ctx, scenario_id)
     ctx.set_etag(row.version)
     return narrow(schema.ScenarioDetail, row)
@@ -73,7 +73,7 @@ async def delete(ctx: Context, scenario_id: UUID) -> None:
 
 
 async def _lock(ctx: Context, scenario_id: UUID) -> store.LockedScenario:
-    """A scenario that may be edited.
+    """Return a scenario that may be edited.
 
     Raises:
         ScenarioInUse: somebody simulates it.
@@ -88,13 +88,13 @@ async def _lock(ctx: Context, scenario_id: UUID) -> store.LockedScenario:
 
 
 async def trades(ctx: Context, scenario_id: UUID) -> list[schema.Trade]:
-    """The trades of a scenario, in the order in which they apply."""
+    """Return the trades of a scenario, in the order in which they apply."""
     await store.scenarios.get(ctx, scenario_id)
     return await ctx.compute(_with_warnings, await store.trades(ctx, scenario_id))
 
 
 async def add_trade(ctx: Context, scenario_id: UUID, body: schema.TradeCreate) -> schema.Trade:
-    """One more trade, behind the others."""
+    """Return one more trade, behind the others."""
     scenario = await _lock(ctx, scenario_id)
     await check_trades(ctx, [body], ["body"], there=scenario.trade_count)
     stored = await store.add_trade(ctx, scenario_id, body)
@@ -130,7 +130,10 @@ def _name_fields(trade: schema.TradeCreate) -> dict[str, object]:
 async def check_trades(
     ctx: Context, trade_creates: Sequence[schema.TradeCreate], where: list[str], *, there: int
 ) -> None:
-    """Refuse trades beyond the limit, and those whose fields cannot be. What loan one means shows in a simulation."""
+    """Refuse trades beyond the limit, or with impossible fields.
+
+    Which loan one means shows in a simulation.
+    """
     most = ctx.settings.max_scenario_trades
     if there + len(trade_creates) > most:
         raise schema.TradeLimitExceeded.at(where, f"the limit is {most:,} trades of a scenario")
@@ -162,7 +165,7 @@ def _fields(terms: schema.Terms) -> dict[str, Any]:
 
 
 def to_core_trade(trade: schema.TradeCreate) -> core.Trade:
-    """The trade as the engine takes it."""
+    """Return the trade as the engine takes it."""
     return core.Trade(trade_type=trade.trade_type, **_fields(trade))
 
 
@@ -170,7 +173,7 @@ def to_core_trade(trade: schema.TradeCreate) -> core.Trade:
 
 
 async def simulate(ctx: Context, scenario_id: UUID) -> schema.Simulated:
-    """Run the base workbook's tests before the trades and after them, and keep what comes of it.
+    """Run the tests before and after the trades, and keep the results.
 
     The transaction holds the scenario's lock: until it ends, the scenario is `calculating`, and a crash leaves it as it
     was.
@@ -212,7 +215,7 @@ _TOLD = ("test_suite", "definition_version", "as_of", "impact_summary", "new_fai
 
 
 def _wrong(trades: Sequence[schema.StoredTrade], wrong_trade: child.WrongTrade) -> Problem:
-    """The refusal that says which of a scenario's trades cannot be made."""
+    """Return the refusal that says which of a scenario's trades cannot be made."""
     return schema.InvalidTrade.at(
         ["trades", str(wrong_trade.place)], f"trade {trades[wrong_trade.place].id}: {wrong_trade.reason}"
     )
@@ -221,7 +224,10 @@ def _wrong(trades: Sequence[schema.StoredTrade], wrong_trade: child.WrongTrade) 
 async def prepare_base(
     ctx: Context, workbook_id: UUID | None, suite: str | None = None
 ) -> tuple[compliance.RunInputs, str]:
-    """Prepare the base workbook and choose the suite: by default that of its deal's definition where there is one."""
+    """Prepare the base workbook, and choose the suite.
+
+    By default that of its deal's definition, where there is one.
+    """
     if workbook_id is None:
         raise schema.NoBaseWorkbook
     ready = await compliance.prepare(ctx, workbook_id, suite=suite or "enhanced")
@@ -232,7 +238,10 @@ async def prepare_base(
 async def run_trades(
     ctx: Context, ready: compliance.RunInputs, trades: Sequence[schema.TradeCreate], suite: str
 ) -> child.SimulationResult | child.WrongTrade:
-    """Run every test before and after trades: on the event loop where that takes a millisecond, else in a child."""
+    """Run every test before and after trades.
+
+    On the event loop where that takes a millisecond, else in a child.
+    """
     work = ready.portfolio, [to_core_trade(trade) for trade in trades], suite, ready.rules
     if ready.is_light(suite) and len(trades) <= INLINE_TRADES_MAX:
         return at_once(child.simulate, *work)
@@ -243,7 +252,7 @@ async def run_trades(
 def summary_fields(
     ctx: Context, ready: compliance.RunInputs, suite: str, simulated: child.SimulationResult
 ) -> dict[str, Any]:
-    """The fields of a `SimulationSummary`."""
+    """Return the fields of a `SimulationSummary`."""
     same = ("impact_summary", "new_failures", "total_tests", "message", "skipped", "warnings")
     return {name: getattr(simulated, name) for name in same} | {
         "test_suite": suite,
@@ -259,7 +268,7 @@ def _digest(what: object) -> str:
 
 
 async def results(ctx: Context, scenario_id: UUID, query: schema.ResultsQuery) -> list[Projected]:
-    """What came of each test, or of those of a category."""
+    """Return what came of each test, or of those of a category."""
     simulation = await store.results(ctx, scenario_id)
     return [result for result in simulation.results if query.category in (None, result.test_category)]
 
@@ -268,12 +277,12 @@ async def results(ctx: Context, scenario_id: UUID, query: schema.ResultsQuery) -
 
 
 async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest) -> schema.Proposed:
-    """Trades behind those of the scenario that improve a test; they are proposed and not kept."""
+    """Propose trades that improve a test; keep nothing."""
     row = await store.scenarios.get(ctx, scenario_id)
     ready, suite = await prepare_base(ctx, row.base_workbook_id)
     stored = await store.trades(ctx, scenario_id)
     universe = await _universe(ctx, body.universe, ready.portfolio)
-    await ctx.commit()  # no connection is scenario while it works
+    await ctx.commit()  # no connection is held while it works
     proposal = await compliance.calculate(
         ctx,
         ctx.settings.optimization_seconds + ctx.settings.compliance_seconds,
@@ -285,8 +294,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
         universe,
         body.constraints,
         [to_core_trade(trade) for trade in stored],
-        offers_max=ctx.settings.max_universe_loans,
-        search_seconds=ctx.settings.optimization_seconds,
+        child.SearchLimits(ctx.settings.max_universe_loans, ctx.settings.optimization_seconds),
     )
     if not isinstance(proposal, child.ProposalFound):
         raise _no_proposal(ctx, proposal, stored)
@@ -313,7 +321,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
 
 
 def _no_proposal(ctx: Context, no_proposal: child.NoProposal, stored_trades: Sequence[schema.StoredTrade]) -> Problem:
-    """The refusal that says why nothing is proposed."""
+    """Return the refusal that says why nothing is proposed."""
     match no_proposal:
         case child.WrongTrade():
             return _wrong(stored_trades, no_proposal)
@@ -341,7 +349,7 @@ def _no_proposal(ctx: Context, no_proposal: child.NoProposal, stored_trades: Seq
 async def _universe(
     ctx: Context, universe: UUID | list[schema.Terms], portfolio: Portfolio
 ) -> Portfolio | list[core.Trade]:
-    """What may be bought: the loans of a workbook, or buys of all that there is."""
+    """Return what may be bought: a workbook's loans, or buys."""
     if isinstance(universe, list):
         return [core.Trade(trade_type="buy", **_fields(item)) for item in universe]
     universe_portfolio = (await compliance.prepare(ctx, universe, suite="enhanced")).portfolio
@@ -353,7 +361,7 @@ async def _universe(
 
 
 def _to_trade(trade: core.Trade) -> schema.TradeCreate:
-    """A proposed trade as a scenario takes it."""
+    """Return a proposed trade as a scenario takes it."""
     fields: dict[str, Any] = {name: getattr(trade, name) for name in schema.TradeCreate.__struct_fields__}
     more = {"loanx_id": trade.loanx_id} if trade.loanx_id else {}
     return schema.TradeCreate(**fields | {"loan_data": (trade.loan_data or {}) | more or None})
@@ -363,27 +371,33 @@ def _to_trade(trade: core.Trade) -> schema.TradeCreate:
 
 
 async def headroom(ctx: Context, scenario_id: UUID, query: schema.HeadroomQuery) -> schema.TradeHeadroom:
-    """How much more of a trade each test bears, after the scenario's trades."""
+    """Return how much more of a trade each test bears, after the scenario's trades."""
     row = await store.scenarios.get(ctx, scenario_id)
     stored = await store.trades(ctx, scenario_id)
-    asked = _trade_of(query, stored)
+    trade_to_bear = _trade_of(query, stored)
     ready, suite = await prepare_base(ctx, row.base_workbook_id)
     await ctx.commit()
-    work = ready.portfolio, suite, ready.rules, [to_core_trade(trade_) for trade_ in stored], to_core_trade(asked)
+    work = (
+        ready.portfolio,
+        suite,
+        ready.rules,
+        [to_core_trade(trade_) for trade_ in stored],
+        to_core_trade(trade_to_bear),
+    )
     result = await compliance.calculate(ctx, ctx.settings.optimization_seconds, child.bear, *work)
     if isinstance(result, child.WrongTrade):
         raise _wrong(stored, result)
     if isinstance(result, child.NoRoom):
         raise schema.InvalidTrade.at(["query"], result.reason)
     room = result.room
-    trade = schema.TradeCreate(trade_type=asked.trade_type, **_fields(asked))
+    trade = schema.TradeCreate(trade_type=trade_to_bear.trade_type, **_fields(trade_to_bear))
     return schema.TradeHeadroom(
         scenario_id=scenario_id, trade=trade, test_suite=suite, most=room.most, tests=room.tests
     )
 
 
 def _trade_of(query: schema.HeadroomQuery, stored_trades: Sequence[schema.StoredTrade]) -> schema.TradeCreate:
-    """The trade that a query means."""
+    """Return the trade that a query means."""
     if query.trade_id is None and (query.cusip or query.loanx_id or query.borrower_name):
         return schema.TradeCreate(
             trade_type=query.trade_type,

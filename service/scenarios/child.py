@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -97,14 +97,14 @@ NoProposal = WrongTrade | WrongOffer | TooManyOffers | NotFeasible | NoObjective
 
 
 def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules) -> SimulationResult | WrongTrade:
-    """Every test of a suite before the trades and after them."""
+    """Return every test of a suite before the trades and after them."""
     return _simulate_trades(Simulator(portfolio, suite, details=False, **rules), trades)
 
 
 def simulate_again(
     fingerprint: str, portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules
 ) -> SimulationResult | WrongTrade:
-    """The same; the run before the trades is made once for a fingerprint of all that it is made from."""
+    """Simulate; the run before the trades is made once a fingerprint."""
     key = fingerprint, suite
     simulator = _simulators.pop(key, None) or Simulator(portfolio, suite, details=False, **rules)
     if portfolio.row_count <= KEPT_LOANS_MAX:
@@ -134,6 +134,13 @@ def _to_simulated(simulation: Simulation) -> SimulationResult:
     )
 
 
+class SearchLimits(NamedTuple):
+    """What a search may take."""
+
+    offers: int
+    seconds: float
+
+
 def propose(
     portfolio: Portfolio,
     suite: str,
@@ -142,15 +149,13 @@ def propose(
     universe: Portfolio | Sequence[Trade],
     constraints: Constraints,
     trades: Sequence[Trade],
-    *,
-    offers_max: int,
-    search_seconds: float,
+    limits: SearchLimits,
 ) -> ProposalFound | NoProposal:
-    """Trades behind those that were made already that improve a test."""
+    """Propose trades behind those of a scenario that improve a test."""
     offered: Sequence[Trade]
     if isinstance(universe, Portfolio):
         offered = offers(universe)
-        if len(offered) > offers_max:
+        if len(offered) > limits.offers:
             return TooManyOffers(len(offered))
     else:
         offered = universe
@@ -161,7 +166,7 @@ def propose(
                 return WrongOffer(place, error.reason)
     try:
         simulator = Simulator(portfolio, suite, details=False, **rules)
-        optimum = optimize(simulator, objective, offered, constraints, made=trades, seconds=search_seconds)
+        optimum = optimize(simulator, objective, offered, constraints, made=trades, seconds=limits.seconds)
     except TradeError as error:
         return WrongTrade(error.trade, error.reason)
     except InfeasibleError as error:
@@ -191,7 +196,7 @@ class Rooms(Struct, frozen=True, tag=True):
 def bear(
     portfolio: Portfolio, suite: str, rules: Rules, trades: Sequence[Trade], trade: Trade
 ) -> Rooms | NoRoom | WrongTrade:
-    """How much more of a trade each test bears, after the trades that were made."""
+    """Return how much more of a trade each test bears."""
     try:
         simulator = after(Simulator(portfolio, suite, details=False, **rules), trades)
     except TradeError as error:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -15,33 +15,21 @@ from service.platform.base.problem import ConcurrentModification
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Context
 from service.platform.unit.listing import fetch_slice
-from service.platform.unit.records import Records
+from service.platform.unit.records import Records, to_json, translating
 from service.scenarios import schema
 from service.workbooks.schema import WorkbookInUse, WorkbookNotFound
 
 _SCENARIO = "id, name, description, status, base_workbook_id, trade_count, created_by, created_at, updated_at"
 
 
-@contextmanager
-def naming_a_workbook() -> Iterator[None]:
-    """The constraint that keeps a scenario's workbook speaks to both sides: here it says that there is none such.
-
-    Raises:
-        WorkbookNotFound: what is written within names a workbook that is not there, or was deleted in this moment.
-    """
-    try:
-        yield
-    except WorkbookInUse as gone:
-        raise WorkbookNotFound from gone
-
-
+_naming_a_workbook = partial(translating, WorkbookInUse, WorkbookNotFound)
 scenarios = Records(
     "scenarios",
     schema.ScenarioRow,
     missing=schema.ScenarioNotFound,
     source="scenario_states",
     touch="version = version + 1, updated_at = now()",
-    writing=naming_a_workbook,
+    writing=_naming_a_workbook,
 )
 
 # Scenarios ------------------------------------------------------------------------------------------------------------
@@ -66,7 +54,7 @@ _LOCKED = """
 
 
 async def lock_to_edit(ctx: Context, scenario_id: UUID) -> LockedScenario:
-    """A scenario to be edited, its row locked until the transaction ends; edits share what keeps simulations away.
+    """Lock a scenario's row; edits share what keeps simulations away.
 
     Raises:
         ScenarioNotFound: as `get`.
@@ -83,7 +71,7 @@ async def lock_to_edit(ctx: Context, scenario_id: UUID) -> LockedScenario:
 
 
 async def lock_to_simulate(ctx: Context, scenario_id: UUID) -> LockedScenario:
-    """A scenario to be simulated; its row stays open to readers' and writers' questions whether it is free.
+    """Return a scenario to simulate; its row stays readable.
 
     Raises:
         ScenarioNotFound: as `get`.
@@ -100,7 +88,7 @@ async def lock_to_simulate(ctx: Context, scenario_id: UUID) -> LockedScenario:
 
 
 async def read_page(ctx: Context, query: schema.ScenarioList) -> schema.ScenarioPage:
-    """A page of scenarios, the newest first."""
+    """Return a page of scenarios, the newest first."""
     items, total = await fetch_slice(
         ctx,
         schema.Scenario,
@@ -124,12 +112,14 @@ async def update(ctx: Context, scenario_id: UUID, changes: dict[str, Any], *, ha
 
 
 async def touch(ctx: Context, scenario_id: UUID) -> None:
-    """The trades of a scenario that is held are others: it is a draft, of no workbook where its base was deleted.
+    """Make a locked scenario a draft: its trades have changed.
+
+    Its base becomes null where that was deleted.
 
     Raises:
         WorkbookNotFound: its base is deleted in this moment.
     """
-    with naming_a_workbook():
+    with _naming_a_workbook():
         await ctx.execute(
             """
             UPDATE scenarios SET simulation = NULL, version = version + 1, updated_at = now(),
@@ -146,18 +136,18 @@ async def complete(ctx: Context, scenario_id: UUID, version: int, done: schema.S
     Raises:
         ConcurrentModification: it was edited in the moment before it was held.
     """
-    kept = await ctx.execute(
+    count = await ctx.execute(
         """
         UPDATE scenarios SET simulation = %s, version = version + 1, updated_at = now() WHERE id = %s AND version = %s
         """,
-        [msgspec.json.encode(done).decode(), scenario_id, version],
+        [to_json(done), scenario_id, version],
     )
-    if not kept:
+    if not count:
         raise ConcurrentModification
 
 
 async def results(ctx: Context, scenario_id: UUID) -> schema.SimulationResults:
-    """What came of each test; nothing in a draft.
+    """Return what came of each test; nothing in a draft.
 
     Raises:
         ScenarioNotFound: as `get`.
@@ -182,7 +172,7 @@ class _TradeRow(Struct, frozen=True):
 
 
 async def trades(ctx: Context, scenario_id: UUID) -> list[schema.StoredTrade]:
-    """The trades of a scenario, in the order in which they apply."""
+    """Return the trades of a scenario, in the order in which they apply."""
     rows = await ctx.fetch_all(
         _TradeRow,
         "SELECT id, scenario_id, created_at, trade FROM scenario_trades WHERE scenario_id = %s ORDER BY number",
@@ -201,18 +191,18 @@ _ADD: Final = """
 
 
 def _trade_rows(ctx: Context, scenario_id: UUID, trades: Sequence[schema.TradeCreate]) -> dict[str, Any]:
-    """As one JSON: two arrays of a thousand values take 25 ms to be written for the server, this less than one."""
+    """Return trades as one JSON: two arrays of a thousand take 25 ms."""
     rows = [{"id": new_id(), "trade": trade} for trade in trades]
-    return {"tenant_id": ctx.tenant, "scenario_id": scenario_id, "trades": msgspec.json.encode(rows).decode()}
+    return {"tenant_id": ctx.tenant, "scenario_id": scenario_id, "trades": to_json(rows)}
 
 
 async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[schema.TradeCreate]) -> None:
-    """Trades that apply behind those that are there. A thousand rows are not read back: that takes the event loop."""
+    """Add trades behind the others; do not read them back."""
     await ctx.execute(_ADD, _trade_rows(ctx, scenario_id, trades))
 
 
 async def add_trade(ctx: Context, scenario_id: UUID, trade: schema.TradeCreate) -> schema.StoredTrade:
-    """One trade that applies behind those that are there."""
+    """Return one trade that applies behind those that are there."""
     (row,) = await ctx.fetch_all(
         _TradeRow, _ADD + "RETURNING id, scenario_id, created_at, trade", _trade_rows(ctx, scenario_id, [trade])
     )

@@ -14,6 +14,7 @@ from service.platform.base.problem import ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.route.api import Page
 from service.platform.unit.context import Context
+from service.platform.unit.records import to_json
 from service.platform.work import outgoing
 from service.webhooks import schema, store
 from service.webhooks.delivery_actions import PURPOSE, hasten, host_of, send
@@ -24,12 +25,12 @@ TEST: Final = "webhook.test"
 
 
 async def create(ctx: Context, body: schema.WebhookCreate) -> schema.NewWebhook:
-    """A webhook, with its secret."""
+    """Return a webhook, with its secret."""
     _check_url(ctx, body.url)
     if await store.webhooks.lock_count(ctx) >= ctx.settings.max_webhooks:
         raise schema.WebhookLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_webhooks:,} webhooks")
     webhook_id = new_id()
-    secret, kept = _new_secret(ctx)
+    secret, columns = _new_secret(ctx)
     await store.create(
         ctx,
         {
@@ -40,7 +41,7 @@ async def create(ctx: Context, body: schema.WebhookCreate) -> schema.NewWebhook:
             "enabled": body.enabled,
             "disabled_at": None if body.enabled else ctx.now(),
             "created_by": await ctx.email(),
-            **kept,
+            **columns,
         },
     )
     ctx.set_subject("webhook", webhook_id, host_of(body.url), events=body.events)
@@ -49,7 +50,7 @@ async def create(ctx: Context, body: schema.WebhookCreate) -> schema.NewWebhook:
 
 
 async def update(ctx: Context, webhook_id: UUID, patch: schema.WebhookPatch) -> schema.Webhook:
-    """Change what is given. What waits is tried at once: whoever changes a webhook may have mended it."""
+    """Change a webhook, and try at once what waits."""
     target = await store.targets.get(ctx, webhook_id, lock=True)
     changes = patch.changes()
     if "url" in changes:
@@ -77,32 +78,30 @@ async def delete(ctx: Context, webhook_id: UUID) -> None:
 
 
 async def rotate(ctx: Context, webhook_id: UUID, body: schema.SecretRotation) -> schema.RotatedSecret:
-    """Another secret; the present one signs beside it for some hours yet, and one before that no more."""
+    """Create another secret; the present one signs for some hours yet."""
     target = await store.targets.get(ctx, webhook_id, lock=True)
-    secret, kept = _new_secret(ctx)
+    secret, columns = _new_secret(ctx)
     until = ctx.now() + timedelta(hours=body.overlap_hours) if body.overlap_hours else None
     old = {"old_secret": target.secret if until else None, "old_secret_until": until}
-    await store.targets.change(ctx, webhook_id, {**kept, **old, "updated_at": ctx.now()})
+    await store.targets.change(ctx, webhook_id, {**columns, **old, "updated_at": ctx.now()})
     ctx.set_subject("webhook", webhook_id, host_of(target.url), overlap_hours=body.overlap_hours)
     return schema.RotatedSecret(id=webhook_id, secret=secret, old_secret_until=until)
 
 
 async def deliveries(ctx: Context, webhook_id: UUID, query: schema.DeliveryList) -> Page[schema.Delivery]:
-    """A page of what a webhook was told, or is to be."""
+    """Return a page of what a webhook was told, or is to be."""
     await store.targets.get(ctx, webhook_id)
     return await store.deliveries(ctx, webhook_id, query)
 
 
 async def test(ctx: Context, webhook_id: UUID) -> schema.Delivery:
-    """Send a test event at once, past what waits; it is tried once, and counts for nothing."""
+    """Send a test event at once; it is tried once."""
     target = await store.targets.get(ctx, webhook_id)
     ctx.set_subject("webhook", webhook_id, host_of(target.url))
     await ctx.email()
-    await ctx.commit()  # no connection is target while the receiver takes its time
+    await ctx.commit()  # no connection is held while the receiver takes its time
     message_id, moment = f"msg_{new_id().hex}", ctx.now()
-    payload = msgspec.json.encode(
-        {"type": TEST, "timestamp": moment, "data": {"tenant_id": ctx.tenant, "webhook_id": webhook_id}}
-    ).decode()
+    payload = to_json({"type": TEST, "timestamp": moment, "data": {"tenant_id": ctx.tenant, "webhook_id": webhook_id}})
     result = await send(ctx, target, message_id, payload)
     delivery_id = new_id()
     row = {
@@ -112,7 +111,7 @@ async def test(ctx: Context, webhook_id: UUID) -> schema.Delivery:
         "event": TEST,
         "payload": payload,
         "status": "delivered" if result.error is None else "failed",
-        "attempts": msgspec.json.encode([result]).decode(),
+        "attempts": to_json([result]),
         "error": result.error,
         "completed_at": ctx.now(),
     }
@@ -121,7 +120,10 @@ async def test(ctx: Context, webhook_id: UUID) -> schema.Delivery:
 
 
 async def replay(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> schema.Delivery:
-    """Send a delivery's message once more, behind all that waits: a delivery of its own, of the same message id."""
+    """Send a delivery's message once more, behind all that waits.
+
+    A delivery of its own, of the same message id.
+    """
     target = await store.targets.get(ctx, webhook_id)
     if not target.enabled:
         raise schema.WebhookDisabled
@@ -140,7 +142,7 @@ def _check_url(ctx: Context, url: str) -> None:
 
 
 def _new_secret(ctx: Context) -> tuple[str, dict[str, str]]:
-    """A secret, and the columns that keep it."""
+    """Return a secret, and the columns that keep it."""
     secret = f"whsec_{base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()}"
     sealed = ctx.resources.vault.seal(PURPOSE, secret.encode())
     return secret, {"secret": sealed, "secret_hint": f"…{secret[-SHOWN_CHARACTERS:]}"}

@@ -23,14 +23,14 @@ jobs = JobTable()
 
 
 async def pass_over(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Serving a line failed past its retries: its first delivery has, and the rest is served by another job."""
+    """Fail the first delivery of a line; another job serves the rest."""
     await store.fail_waiting(unit, UUID(arguments["webhook_id"]), FAULT, most=1)
     await _serve(unit, arguments, FAULT_SECONDS)
 
 
 @jobs.job(DELIVER, on_failure=pass_over, flag="webhooks")
 async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Send what waits for a webhook, in its order, until one fails, nothing waits or others have their turn.
+    """Send what waits for a webhook, in order, until one fails.
 
     What was sent and not yet written down when a worker dies is sent again.
     """
@@ -62,7 +62,7 @@ async def leave(unit: Unit, arguments: dict[str, Any], error: str) -> None:
 
 @jobs.job("webhooks.wake", on_failure=leave, on_retry=accept_retry)
 async def wake(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Have a line served that something stands in without an event: a replay, or what a deleted webhook left."""
+    """Serve a line that no event woke, such as a replay's."""
     webhook_id = UUID(arguments["webhook_id"])
     await hasten(unit, webhook_id)
     if await store.take_service(unit, webhook_id):

@@ -55,13 +55,13 @@ targets = Records("webhooks", Target, missing=WebhookNotFound)
 
 
 async def create(ctx: Context, row: dict[str, Any]) -> None:
-    """A webhook, and the line of what it will be told."""
+    """Create a webhook and its line."""
     await webhooks.add(ctx, row)
     await insert(ctx, "webhook_queues", {"webhook_id": row["id"]})
 
 
 async def read_page(ctx: Context, query: PageQuery) -> Page[Webhook]:
-    """A page of the tenant's webhooks, the oldest first."""
+    """Return a page of the tenant's webhooks, the oldest first."""
     return await fetch_page(ctx, Webhook, webhooks.columns, "webhooks WHERE true", {}, query, order="created_at, id")
 
 
@@ -69,7 +69,7 @@ async def read_page(ctx: Context, query: PageQuery) -> Page[Webhook]:
 
 
 async def deliveries(ctx: Context, webhook_id: UUID, query: DeliveryList) -> Page[Delivery]:
-    """A page of a webhook's deliveries, the newest first."""
+    """Return a page of a webhook's deliveries, the newest first."""
     return await fetch_page(
         ctx,
         Delivery,
@@ -82,7 +82,7 @@ async def deliveries(ctx: Context, webhook_id: UUID, query: DeliveryList) -> Pag
 
 
 async def delivery(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> Delivery:
-    """A delivery of a webhook.
+    """Return a delivery of a webhook.
 
     Raises:
         DeliveryNotFound: it has none of that identifier.
@@ -92,12 +92,12 @@ async def delivery(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> Deliver
 
 
 async def add_delivery(ctx: Context, row: dict[str, Any]) -> None:
-    """A delivery that no event brought."""
+    """Add a delivery that no event brought."""
     await insert(ctx, "webhook_deliveries", row)
 
 
 async def repeat(ctx: Context, webhook_id: UUID, delivery_id: UUID, new_id: UUID) -> None:
-    """The same message once more, behind all that waits.
+    """Add the same message once more, behind all that waits.
 
     Raises:
         DeliveryNotFound: the webhook has no such delivery.
@@ -115,7 +115,7 @@ async def repeat(ctx: Context, webhook_id: UUID, delivery_id: UUID, new_id: UUID
 
 
 async def next_waiting(unit: Unit, webhook_id: UUID) -> WaitingDelivery | None:
-    """The first delivery that waits; where there is none the line is served no more, until an event comes."""
+    """Return the first waiting delivery; without one, stop serving."""
     await unit.execute("SELECT FROM webhook_queues WHERE webhook_id = %s FOR UPDATE", [webhook_id])
     delivery = await unit.fetch_one_or_none(
         WaitingDelivery,
@@ -131,7 +131,7 @@ async def next_waiting(unit: Unit, webhook_id: UUID) -> WaitingDelivery | None:
 
 
 async def take_service(unit: Unit, webhook_id: UUID) -> bool:
-    """Whether nobody serves the line: from now on the caller does."""
+    """Return whether nobody serves the line: from now on the caller does."""
     sql = _ITS_LINE.format("is_served = true, waiting = waiting + 1") + " AND NOT is_served"
     return bool(await unit.execute(sql, [webhook_id]))
 
@@ -139,18 +139,18 @@ async def take_service(unit: Unit, webhook_id: UUID) -> bool:
 async def write_attempt(
     unit: Unit, delivery_id: UUID, attempt: Attempt, status: str, error: str | None, next_attempt_at: datetime | None
 ) -> None:
-    """What an attempt came to."""
+    """Write the outcome of an attempt."""
     sql = f"UPDATE webhook_deliveries SET {TRIED} WHERE id = %(id)s AND status = 'pending'"
     await unit.execute(sql, {"id": delivery_id, **attempt_parameters(attempt, status, error, next_attempt_at)})
 
 
 async def leave_line(unit: Unit, webhook_id: UUID) -> None:
-    """One delivery waits less."""
+    """Count one waiting delivery less."""
     await unit.execute(_ITS_LINE.format("waiting = greatest(waiting - 1, 0)"), [webhook_id])
 
 
 async def fail_waiting(unit: Unit, webhook_id: UUID, error: str, *, most: int | None = None) -> None:
-    """What waits for a webhook, or the first of it, has failed."""
+    """Fail what waits for a webhook, or the first of it."""
     await unit.execute(
         """
         UPDATE webhook_deliveries SET status = 'failed', error = %s, next_attempt_at = NULL, completed_at = now()

@@ -10,7 +10,6 @@ from itertools import product
 from string import ascii_uppercase
 from typing import Any, Final, Literal
 
-import msgspec
 import structlog
 from msgspec import Struct
 
@@ -25,6 +24,7 @@ from core.redact.book import redact_text
 from core.redact.replace import Policy
 from service.platform.base.problem import Unavailable
 from service.platform.unit.context import Unit
+from service.platform.unit.records import to_json
 from service.platform.work.language_model import Message, NoReply, language_model
 
 FACTS_MAX: Final = 200
@@ -83,10 +83,9 @@ class ModelText(Struct, frozen=True):
 
 
 async def word_facts(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fact]) -> ModelText | None:
-    """The facts in a language model's words; None: the built-in text is to be used, since no model is set, it is not
-    well or switched off, or it says too much that the facts do not.
+    """Return the facts in a model's words; None: use the built-in text.
 
-    Where a model is asked, the unit's transaction is committed first: none is held while it takes its time.
+    No model is set, it is not well or switched off, or it says too much that the facts do not.
 
     Args:
         question: what was asked; empty where nobody did. Its own figures count for nothing: it may suggest wrong ones.
@@ -96,12 +95,12 @@ async def word_facts(unit: Unit, purpose: Purpose, question: str, facts: Sequenc
     if model is None or model.breaker.state == "open" or not unit.flag("language_model"):
         return None
     try:
-        asked = await unit.compute(_prepare, question[:QUESTION_CHARACTERS], facts)
-        if not asked.facts:
+        prompt = await unit.compute(_prepare, question[:QUESTION_CHARACTERS], facts)
+        if not prompt.facts:
             return None
         await unit.commit()
-        reply = await model.reply(unit.tenant_key, _messages(purpose, asked))
-        checked = await unit.compute(_check, reply, asked)
+        reply = await model.reply(unit.tenant_key, _messages(purpose, prompt))
+        checked = await unit.compute(_check, reply, prompt)
     except (NoReply, Unavailable):
         return None
     if not checked.text or len(checked.unsupported) > UNSUPPORTED_MAX:
@@ -120,7 +119,7 @@ class WordedText(Struct, frozen=True):
 
 
 async def word_answer(unit: Unit, answer: Answer) -> WordedText:
-    """An answer in the words of the language model where there is one, else in its own.
+    """Return an answer in the model's words, else in its own.
 
     What was assumed and left out stands in front of it either way; what was not answered is told as it is.
     """
@@ -138,7 +137,10 @@ async def word_answer(unit: Unit, answer: Answer) -> WordedText:
 
 
 async def word_summaries(unit: Unit, insights: Sequence[Insight]) -> list[WordedText]:
-    """The summary of each insight, likewise; a model's that has a figure which the insight does not have is dropped."""
+    """Return each insight's summary, in the model's words if true.
+
+    A summary with a figure that the insight does not have is dropped.
+    """
     await unit.commit()  # none of those below has anything to commit at the same time
     return list(await asyncio.gather(*(_word_summary(unit, insight) for insight in insights)))
 
@@ -164,18 +166,21 @@ class _Prompt(Struct, frozen=True):
 
 
 def _prepare(question: str, facts: Sequence[Fact]) -> _Prompt:
-    """The facts without names out of the file, and without personal data: a cell is no instruction to anybody."""
-    kept: list[Fact] = []
-    left = FACTS_CHARACTERS
+    """Return the facts without names and personal data.
+
+    A cell is no instruction to anybody.
+    """
+    chosen: list[Fact] = []
+    characters_left = FACTS_CHARACTERS
     for fact in facts[:FACTS_MAX]:
         length = len(fact.text) + len(fact.about)
-        if length <= min(left, FACT_CHARACTERS):
-            kept.append(fact)
-            left -= length
-    everything = "\n".join([question, *(f"{fact.text}\n{fact.about}" for fact in kept)]).lower()
+        if length <= min(characters_left, FACT_CHARACTERS):
+            chosen.append(fact)
+            characters_left -= length
+    everything = "\n".join([question, *(f"{fact.text}\n{fact.about}" for fact in chosen)]).lower()
     names = {
         name
-        for fact in kept
+        for fact in chosen
         for name in fact.names
         if sum(map(str.isalpha, name)) >= NAME_LETTERS and name.lower() not in OPEN
     }
@@ -187,24 +192,24 @@ def _prepare(question: str, facts: Sequence[Fact]) -> _Prompt:
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, there))})(?!\w)" if there else "(?!)", re.IGNORECASE)
     folded = {name.lower(): word for name, word in words.items()}
 
-    def shown(text: str) -> str:
+    def mask(text: str) -> str:
         hidden = pattern.sub(lambda match: folded.get(match[0].lower(), "NAME"), text)
         return redact_text(clean(hidden, known=hidden), _POLICY)[0]
 
-    def named(fact: Fact) -> tuple[str, ...]:
+    def names_of(fact: Fact) -> tuple[str, ...]:
         return tuple(words.get(name, name) for name in fact.names if name in words or name.lower() in OPEN)
 
     return _Prompt(
-        shown(question),
-        [Fact(shown(fact.text), fact.value, fact.unit, shown(fact.about), named(fact)) for fact in kept],
+        mask(question),
+        [Fact(mask(fact.text), fact.value, fact.unit, mask(fact.about), names_of(fact)) for fact in chosen],
         {word: clean(name)[:NAME_CHARACTERS].strip() or "a name" for name, word in words.items()},
     )
 
 
-def _messages(purpose: Purpose, asked: _Prompt) -> list[Message]:
-    document: dict[str, Any] = {"question": asked.question} if asked.question else {}
-    document["facts"] = [_to_fact(fact) for fact in asked.facts]
-    return [Message("system", _PURPOSES[purpose]), Message("user", msgspec.json.encode(document).decode())]
+def _messages(purpose: Purpose, prompt: _Prompt) -> list[Message]:
+    document: dict[str, Any] = {"question": prompt.question} if prompt.question else {}
+    document["facts"] = [_to_fact(fact) for fact in prompt.facts]
+    return [Message("system", _PURPOSES[purpose]), Message("user", to_json(document))]
 
 
 def _to_fact(fact: Fact) -> dict[str, Any]:
@@ -214,11 +219,13 @@ def _to_fact(fact: Fact) -> dict[str, Any]:
     return {"fact": fact.text, "value": value, "unit": fact.unit or "number"}
 
 
-def _check(reply: str, asked: _Prompt) -> Checked:
-    """The reply as plain text without personal data, which a model may make up too; its figures checked, its names
-    put back."""
-    plain, _ = redact_text(clean(reply, known="\n".join(fact.text for fact in asked.facts)), _POLICY)
-    checked = check(plain, asked.facts)
-    strange = tuple(word for word in _NAME.findall(checked.text) if word.upper() not in asked.names)
-    text = _NAME.sub(lambda match: asked.names.get(match[0].upper(), f"a name{MARK}"), checked.text)
+def _check(reply: str, prompt: _Prompt) -> Checked:
+    """Return a reply as plain text, its figures checked.
+
+    Without personal data, which a model may make up too; names are put back.
+    """
+    plain, _ = redact_text(clean(reply, known="\n".join(fact.text for fact in prompt.facts)), _POLICY)
+    checked = check(plain, prompt.facts)
+    strange = tuple(word for word in _NAME.findall(checked.text) if word.upper() not in prompt.names)
+    text = _NAME.sub(lambda match: prompt.names.get(match[0].upper(), f"a name{MARK}"), checked.text)
     return Checked(text, checked.unsupported + strange)

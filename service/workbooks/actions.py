@@ -34,7 +34,7 @@ async def upload(ctx: Context, form: schema.UploadForm) -> schema.Uploaded:
 
 
 async def detail(ctx: Context, workbook_id: UUID, query: schema.Detail) -> schema.Workbook:
-    """A workbook, with as much as was asked for."""
+    """Return a workbook, with as much as was asked for."""
     row = await store.workbooks.get(ctx, workbook_id)
     ctx.set_etag(row.version)
     return schema.Workbook(
@@ -45,13 +45,13 @@ async def detail(ctx: Context, workbook_id: UUID, query: schema.Detail) -> schem
 
 
 async def sheets(ctx: Context, workbook_id: UUID) -> list[schema.Sheet]:
-    """The sheets of a workbook."""
+    """Return the sheets of a workbook."""
     await store.workbooks.get(ctx, workbook_id)
     return await store.sheets(ctx, workbook_id)
 
 
 async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: schema.DataQuery) -> Raw:
-    """Rows of a sheet, encoded where they were made: in a kernel's thread, many of them in a child."""
+    """Return rows of a sheet, encoded in a thread, or in a child."""
     row = await store.workbooks.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
     parsed = replace(row, book_key=sheet.book_key)
@@ -66,7 +66,7 @@ async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: sc
 
 
 async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> schema.Cell:
-    """One cell."""
+    """Return one cell."""
     row = await store.workbooks.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
     book = await shared.open_book(ctx, replace(row, book_key=sheet.book_key))
@@ -78,7 +78,7 @@ async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> sc
 
 
 async def detection(ctx: Context, workbook_id: UUID, query: schema.DetectionQuery) -> Raw:
-    """How the loans of a workbook are read, and why: told by a child, since it reads every sheet.
+    """Return how a workbook's loans are read, and why.
 
     Raises:
         WorkbookNotFound, SheetNotFound, MappingNotFound: there is none.
@@ -94,7 +94,7 @@ async def detection(ctx: Context, workbook_id: UUID, query: schema.DetectionQuer
 
 
 async def file(ctx: Context, workbook_id: UUID, query: schema.FileQuery) -> Streamed:
-    """The file that a workbook was uploaded as, or one of several.
+    """Return the file that a workbook was uploaded as, or one of several.
 
     Raises:
         WorkbookNotFound: there is none, or it was deleted.
@@ -148,7 +148,7 @@ async def recalculate(ctx: Context, workbook_id: UUID, locale: schema.LocaleTag 
 
 
 async def delete(ctx: Context, workbook_id: UUID) -> None:
-    """Delete a workbook that nothing works on or needs; who needs it the database knows."""
+    """Delete a workbook that nothing works on or needs."""
     row = await store.workbooks.get(ctx, workbook_id, lock=True)
     if row.status in schema.BUSY or row.written_by:
         raise schema.WorkbookInUse

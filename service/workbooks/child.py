@@ -31,7 +31,7 @@ OPEN_MAX: Final = 4
 
 
 def page(key: str, manifest: str, paths: tuple[str, ...], row: schema.SheetRow, query: schema.DataQuery) -> Raw:
-    """A page of a sheet's data, encoded; `key` is that of the stored workbook."""
+    """Return a page of a sheet's data, encoded; `key` is that of the stored workbook."""
     return sheet_actions.page(_open(key, manifest, paths), row, query)
 
 
@@ -50,22 +50,22 @@ class DetectionOrder(Struct, frozen=True, kw_only=True):
     """What people of the tenant read in place of an agency's name."""
 
 
-def detection(key: str, manifest: str, paths: tuple[str, ...], asked: DetectionOrder) -> Raw:
-    """What is detected in a workbook and why, encoded; `key` is that of the stored workbook."""
-    return detect_in(_open(key, manifest, paths), asked)
+def detection(key: str, manifest: str, paths: tuple[str, ...], order: DetectionOrder) -> Raw:
+    """Return an encoded detection; `key` is the stored workbook's."""
+    return detect_in(_open(key, manifest, paths), order)
 
 
-def detect_in(book: Workbook, asked: DetectionOrder) -> Raw:
-    """The same of an open workbook."""
-    detection = detect_columns(book, asked.mapping, sheet=asked.sheet, columns_max=schema.DETECTED_COLUMNS_MAX)
-    checked = validate(book, asked.mapping, sheet=asked.sheet)
+def detect_in(book: Workbook, order: DetectionOrder) -> Raw:
+    """Return the same of an open workbook."""
+    detection = detect_columns(book, order.mapping, sheet=order.sheet, columns_max=schema.DETECTED_COLUMNS_MAX)
+    checked = validate(book, order.mapping, sheet=order.sheet)
     answer = schema.WorkbookDetection(
-        workbook_id=asked.workbook_id,
-        mapping_id=asked.mapping.id,
-        warnings=_warnings(book, asked) if asked.sheet is None else [],
+        workbook_id=order.workbook_id,
+        mapping_id=order.mapping.id,
+        warnings=_warnings(book, order) if order.sheet is None else [],
         fields=[
-            schema.ReadField(name=field.target, label=label_of(field.target, asked.labels), type=field.type)
-            for field in (*asked.mapping.fields, *asked.mapping.auxiliary)
+            schema.ReadField(name=field.target, label=label_of(field.target, order.labels), type=field.type)
+            for field in (*order.mapping.fields, *order.mapping.auxiliary)
         ],
         detection=detection,
         validation=None if checked is None else _check(checked),
@@ -73,9 +73,9 @@ def detect_in(book: Workbook, asked: DetectionOrder) -> Raw:
     return Raw(msgspec.json.encode(answer), "application/json")
 
 
-def _warnings(book: Workbook, asked: DetectionOrder) -> list[DataWarning]:
-    days = float((asked.day - EPOCH).days)
-    portfolio = Portfolio.from_workbook(book, asked.mapping, as_of=days, as_of_source=asked.day_source)
+def _warnings(book: Workbook, order: DetectionOrder) -> list[DataWarning]:
+    days = float((order.day - EPOCH).days)
+    portfolio = Portfolio.from_workbook(book, order.mapping, as_of=days, as_of_source=order.day_source)
     return bounded(portfolio.notes.warnings)
 
 

@@ -29,20 +29,22 @@ jobs = JobTable()
 
 
 async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
-    """Parsing failed past its retries. What went wrong is for the dead letter to tell, not for the workbook."""
+    """Mark parsing as failed; the dead letter has the cause."""
     clear(unit.resources.scratch, f"parse-{arguments['workbook_id']}")
     await _fail(unit, UUID(arguments["workbook_id"]), "workbook.parsing_failed", _message_of(error, FAILED))
 
 
 async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The workbook that could not be parsed waits for it once more."""
+    """Return the workbook that could not be parsed waits for it once more."""
     return await store.resume_parsing(unit, UUID(arguments["workbook_id"]))
 
 
 @jobs.job("workbooks.parse", on_failure=mark_failed, on_retry=lift, flag="uploads")
 async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Turn uploaded files into stored columns, with values in formulas that came without: the workbook becomes ready,
-    or carries what is wrong with a file."""
+    """Turn uploaded files into stored columns, or say what is wrong.
+
+    Formulas without values get theirs.
+    """
     workbook_id = UUID(arguments["workbook_id"])
     row = await _waiting(unit, workbook_id, "processing")
     if row is None:
@@ -81,7 +83,7 @@ async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], error
 
 
 async def lift_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
-    """The workbook that could not be recalculated waits for it once more."""
+    """Return the workbook that could not be recalculated waits for it once more."""
     workbook_id = UUID(arguments["workbook_id"])
     if (await store.workbooks.get(unit, workbook_id, lock=True)).status != "error":
         return False
@@ -93,7 +95,7 @@ async def lift_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str)
     "workbooks.recalculate", on_failure=mark_recalculation_failed, on_retry=lift_recalculation, flag="recalculation"
 )
 async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Calculate every formula of a stored workbook anew: it becomes ready again, or carries what stopped it."""
+    """Calculate every formula of a stored workbook anew."""
     workbook_id = UUID(arguments["workbook_id"])
     row = await _waiting(unit, workbook_id, "recalculating")
     if row is None:
@@ -146,7 +148,7 @@ async def _fail(unit: Unit, workbook_id: UUID, action: str, message: str) -> Non
 
 
 async def _waiting(unit: Unit, workbook_id: UUID, status: Status) -> WorkbookRow | None:
-    """The workbook while it still waits in that state; None once it was deleted, or an earlier run finished it."""
+    """Return a workbook that still waits in that state, else None."""
     try:
         row = await store.workbooks.get(unit, workbook_id)
     except WorkbookNotFound:

@@ -112,9 +112,9 @@ class Sheet(Struct, frozen=True, kw_only=True):
 
 
 def readable_key(status: str, book_key: str | None) -> str | None:
-    """The stored columns of a workbook in this state that may be read: none while it is parsed or recalculated.
+    """Return the stored columns that may be read in this state.
 
-    One whose recalculation failed has its last good ones, and says by its state that they are not new.
+    None while it is parsed or recalculated.
     """
     return book_key if status in ("ready", "error") else None
 
@@ -192,7 +192,7 @@ class WorkbookRow(WorkbookHead, frozen=True, kw_only=True):
 
     @property
     def read_by(self) -> str | None:
-        """The mapping that reads it; None: the built-in one."""
+        """Return the mapping that reads it; None: the built-in one."""
         return self.mapping_id or self.deal_mapping_id
 
 

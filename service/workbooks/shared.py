@@ -62,7 +62,7 @@ MANIFESTS_BYTES_MAX: Final = 32 * 1024 * 1024
 
 
 async def original(ctx: Context, file: SourceFile) -> Streamed:
-    """An uploaded file as it came, or the range of it that the request asks for.
+    """Return an uploaded file as it came, or the requested range.
 
     Raises:
         Damaged: its bytes are missing, short or altered.
@@ -75,7 +75,7 @@ async def original(ctx: Context, file: SourceFile) -> Streamed:
 
 
 def check_stream(ctx: Context, key: str | None) -> None:
-    """Refuse the key of a stream whose scheme is none of the deployment's, or whose identifier is none of its scheme.
+    """Refuse a stream key of an unknown scheme or a wrong identifier.
 
     Raises:
         ValidationFailed: with the reason.
@@ -109,7 +109,7 @@ class _Manifest(NamedTuple):
 
 
 async def open_book(unit: Unit, row: Parsed) -> Workbook:
-    """The columns of a workbook, mapped read-only.
+    """Return the columns of a workbook, mapped read-only.
 
     Raises:
         WorkbookNotReady, Damaged: as `locate_book`.
@@ -118,7 +118,7 @@ async def open_book(unit: Unit, row: Parsed) -> Workbook:
 
 
 async def open_stored(unit: Unit, stored: StoredBook) -> Workbook:
-    """The columns of a stored book, mapped read-only; `Damaged` as `locate_columns`."""
+    """Return a stored book's columns, mapped read-only."""
     cache: Lru[str, Workbook] = unit.resources.memory.cache(
         "workbooks", most=unit.settings.mapped_workbooks, bytes_most=BOOKS_BYTES_MAX
     )
@@ -139,7 +139,7 @@ def _open(manifest: Manifest, paths: list[Path]) -> tuple[Workbook, int]:
 
 
 async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | None = None) -> Raw:
-    """How the loans of a workbook are read, and why, encoded: told by a child, since it reads every sheet.
+    """Return how a workbook's loans are read, encoded by a child.
 
     Args:
         sheet: the name of the only sheet to look at.
@@ -149,7 +149,7 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
         MappingTooSlow: it takes longer, or more memory, than it may.
     """
     day = row.as_of or (await ctx.local_time(row.created_at)).date()
-    asked = child.DetectionOrder(
+    order = child.DetectionOrder(
         workbook_id=row.id,
         mapping=mapping,
         sheet=sheet,
@@ -162,10 +162,10 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
     if not stored.is_there:
         book = await open_book(ctx, row)
         await ctx.commit()
-        return await ctx.compute(_detect_here, book, asked, seconds_max)
+        return await ctx.compute(_detect_here, book, order, seconds_max)
     await ctx.commit()
     try:
-        return await in_child(ctx, seconds_max, child.detection, stored.key, stored.manifest, stored.paths, asked)
+        return await in_child(ctx, seconds_max, child.detection, stored.key, stored.manifest, stored.paths, order)
     except OutOfTime:
         raise MappingTooSlow.at(["path", "workbook_id"], f"the limit is {seconds_max:g} seconds") from None
     except OutOfMemory:
@@ -173,9 +173,9 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
         raise MappingTooSlow.at(["path", "workbook_id"], limit) from None
 
 
-def _detect_here(book: Workbook, asked: child.DetectionOrder, seconds_max: float) -> Raw:
+def _detect_here(book: Workbook, order: child.DetectionOrder, seconds_max: float) -> Raw:
     with mapping_time(seconds_max):
-        return child.detect_in(book, asked)
+        return child.detect_in(book, order)
 
 
 class StoredBook(NamedTuple):
@@ -190,7 +190,7 @@ class StoredBook(NamedTuple):
 
 
 async def locate_book(unit: Unit, row: Parsed) -> StoredBook:
-    """Where the columns of a workbook are, all of them whole.
+    """Return where the columns of a workbook are, all of them whole.
 
     Raises:
         WorkbookNotReady: it is not parsed, or something changes it.
@@ -202,18 +202,18 @@ async def locate_book(unit: Unit, row: Parsed) -> StoredBook:
     cache: Lru[str, _Manifest] = unit.resources.memory.cache(
         "manifests", most=MANIFESTS, bytes_most=MANIFESTS_BYTES_MAX
     )
-    known = cache.get(book_key)
-    if known is None:
+    cached = cache.get(book_key)
+    if cached is None:
         manifest = await book(unit, row.id)
         if hashlib.sha256(manifest.encode()).hexdigest() != book_key:  # it was changed since the row was read
             raise WorkbookNotReady
-        known = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
-        cache.keep(book_key, known, bytes_of(known))
-    return await _locate(unit, book_key, known)
+        cached = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
+        cache.keep(book_key, cached, bytes_of(cached))
+    return await _locate(unit, book_key, cached)
 
 
 async def locate_columns(unit: Unit, book_key: str, manifest: str) -> StoredBook:
-    """Where the columns of a manifest are, all of them whole; the workbook may be gone.
+    """Return a manifest's columns, all whole; the workbook may be gone.
 
     Raises:
         Damaged: the bytes of a sheet are missing, short or altered.
@@ -223,8 +223,8 @@ async def locate_columns(unit: Unit, book_key: str, manifest: str) -> StoredBook
     )
 
 
-async def _locate(unit: Unit, book_key: str, known: _Manifest) -> StoredBook:
-    files = [await unit.resources.blobs.locate(key) for key in known.keys]
+async def _locate(unit: Unit, book_key: str, manifest: _Manifest) -> StoredBook:
+    files = [await unit.resources.blobs.locate(key) for key in manifest.keys]
     key = f"{book_key} {hash(tuple(file.identity for file in files)):x}"
     is_there = all(file.is_there for file in files)
-    return StoredBook(key, known.manifest, tuple(str(file.path) for file in files), is_there)
+    return StoredBook(key, manifest.manifest, tuple(str(file.path) for file in files), is_there)

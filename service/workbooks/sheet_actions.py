@@ -80,7 +80,7 @@ class Contents(NamedTuple):
 
 
 def contents(sheet: Sheet) -> Contents:
-    """What is told of a sheet: its header, its columns' types, its counts."""
+    """Return what is told of a sheet: its header, its columns' types, its counts."""
     header = detect(sheet)
     names = [] if header.row is None else _distinct(header.names)
     row = header.row
@@ -92,7 +92,7 @@ def contents(sheet: Sheet) -> Contents:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Names cut to their limit, none twice, none that a row of JSON needs for itself, no null characters to refuse."""
+    """Return names that are cut, distinct, and free of reserved words."""
     used = {ROW_NUMBER, FORMULAS}
     count: dict[str, int] = {}
     unique_names = []
@@ -153,7 +153,7 @@ class _Chosen(NamedTuple):
 
 
 def page(book: Workbook, row: schema.SheetRow, query: schema.DataQuery) -> Raw:
-    """A page of a sheet's data, encoded.
+    """Return a page of a sheet's data, encoded.
 
     Raises:
         ValidationFailed: an unknown column, a range that ends before it begins, or more than one answer may hold.
@@ -193,7 +193,7 @@ def _choose(book: Workbook, row: schema.SheetRow, query: schema.DataQuery) -> _C
 
 
 def _columns(names: Sequence[str], wanted: str) -> list[int]:
-    """The positions of the wanted names, in their order."""
+    """Return the positions of the wanted names, in their order."""
     try:
         asked = next(csv.reader([wanted], skipinitialspace=True, strict=True), [])
     except csv.Error:
@@ -228,7 +228,7 @@ def _too_large(why: str) -> ValidationFailed:
 
 
 def _filled_columns(chosen: _Chosen) -> Iterator[tuple[int, Column]]:
-    """Each chosen column that has cells, by its place among the chosen, cut to the rows of the page."""
+    """Yield each chosen column with cells and its place, cut to the page."""
     for place, index in enumerate(chosen.columns):
         column = chosen.sheet.columns[index]
         if column is not None and column.start < chosen.stop and column.stop > chosen.first:
@@ -275,7 +275,7 @@ def _rows(chosen: _Chosen) -> list[dict[str, Any]]:
 
 
 def _values(chosen: _Chosen) -> list[list[Value]]:
-    """The values of each chosen column."""
+    """Return the values of each chosen column."""
     values: list[list[Value]] = [[None] * (chosen.stop - chosen.first)] * len(chosen.columns)
     for place, column in _filled_columns(chosen):
         values[place] = _column_values(chosen.sheet, column, chosen.date_1904, chosen.shows)
@@ -301,14 +301,14 @@ def _column_values(sheet: Sheet, column: Column, date_1904: bool, shows: Sequenc
 
 
 def _strings(text: Text, codes: NDArray[np.int32]) -> list[str]:
-    """The strings of these codes, without the small arrays that `Text` would make for each."""
+    """Return the strings of these codes, without small arrays for each."""
     data = text.data.data
     bounds = zip(text.offsets[codes].tolist(), text.offsets[codes + 1].tolist(), strict=True)
     return [str(data[start:stop], "utf-8") for start, stop in bounds]
 
 
 def iso_date(serial: float, date_1904: bool, shows: Shows) -> str | float:
-    """A date serial as ISO 8601: a day, a moment where it has a time, a time alone where it has no day.
+    """Return a date serial as ISO 8601: a day, a moment or a time.
 
     The first day of the 1904 system is none under a format that shows a time alone. A serial that stands for no date
     stays the number that it is, and so does a length of time, in days.
@@ -326,7 +326,7 @@ def iso_date(serial: float, date_1904: bool, shows: Shows) -> str | float:
 
 
 def _formulas(chosen: _Chosen) -> list[dict[str, str]]:
-    """The formulas of each row by column name."""
+    """Return the formulas of each row by column name."""
     sheet, names = chosen.sheet, dict(zip(chosen.columns, chosen.names, strict=True))
     low, high = np.searchsorted(sheet.formulas.rows, (chosen.first, chosen.stop)).tolist()
     wanted = low + np.flatnonzero(np.isin(sheet.formulas.columns[low:high], chosen.columns))
@@ -347,8 +347,9 @@ def _check_formulas(sheet: Sheet, wanted: NDArray[np.intp]) -> None:
 
 
 def _csv(chosen: _Chosen, *, with_formulas: bool) -> bytes:
-    """RFC 4180: a line of names, then a line for each row; blanks are empty, booleans TRUE and FALSE. Where asked for,
-    a cell with a formula has that in place of its value.
+    """Return rows as CSV (RFC 4180), blanks empty.
+
+    Booleans are TRUE and FALSE. Where asked for, a formula stands in place of its value.
     """
     columns = [[_plain(value) for value in column] for column in _values(chosen)]
     if with_formulas:
@@ -379,7 +380,7 @@ def _format_code(book: Workbook, sheet: Sheet, row: int, column: int) -> str:
 
 
 def cell(book: Workbook, sheet_index: int, row: int, column: int) -> schema.Cell:
-    """One cell; `row` and `column` are 0-based. Outside of the stored cells it is blank."""
+    """Return a cell by 0-based row and column; outside it is blank."""
     sheet = book.sheets[sheet_index]
     kind = sheet.kind(row, column)
     value = sheet.value(row, column)

@@ -37,7 +37,7 @@ async def keep_columns(
     calculated_at: datetime | None = None,
     written_by: str | None = None,
 ) -> bool:
-    """Store the columns of a workbook; where they are and that it is ready goes into the job's transaction.
+    """Store a workbook's columns in the job's transaction.
 
     `paths` are the sheets' files in the manifest's order, `stored` the keys of those of them that are blobs already.
     `written_by` names the record that writes while the workbook is read. False: the workbook takes nothing any more.
@@ -67,19 +67,16 @@ async def keep_columns(
         for record, sheet in zip(records, files, strict=True)
     ]
     await store.put_sheets(unit, workbook_id, rows)
-    return await store.finish(
-        unit,
-        workbook_id,
-        book=book,
-        book_key=hashlib.sha256(book.encode()).hexdigest(),
-        sheet_count=len(rows),
-        total_cells=sum(sheet.contents.cell_count for sheet in files),
-        formula_cells=sum(sheet.contents.formula_count for sheet in files),
-        calculated_at=calculated_at,
-        written_by=written_by,
-    )
+    columns = {
+        "book": book,
+        "book_key": hashlib.sha256(book.encode()).hexdigest(),
+        "sheet_count": len(rows),
+        "total_cells": sum(sheet.contents.cell_count for sheet in files),
+        "formula_cells": sum(sheet.contents.formula_count for sheet in files),
+    }
+    return await store.finish(unit, workbook_id, columns, calculated_at=calculated_at, written_by=written_by)
 
 
 def _describe(paths: Sequence[Path], stored: Mapping[Path, str]) -> list[_Described]:
-    """Each stored sheet's hash, and what is told of its cells."""
+    """Return each stored sheet's hash, and what is told of its cells."""
     return [_Described(stored.get(path) or hash_path(path), sheet_actions.contents(open_sheet(path))) for path in paths]

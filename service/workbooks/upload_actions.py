@@ -73,9 +73,9 @@ async def take_in(
     about: WorkbookAbout,
     extensions: Extensions = WORKBOOK_EXTENSIONS,
 ) -> schema.Uploaded:
-    """Look at files, keep them, and have them parsed as one workbook; what is refused leaves nothing behind.
+    """Store files and queue their parsing as one workbook.
 
-    Its sheets are told at once where one file is a workbook itself; what several come to shows when they are parsed.
+    What is refused leaves nothing behind.
 
     Raises:
         MappingNotFound, DealNotFound: what it names is not there.
@@ -130,7 +130,7 @@ async def take_in(
 
 
 def head(row: schema.WorkbookRow) -> dict[str, Any]:
-    """What is told of a stored workbook everywhere."""
+    """Return what is told of a stored workbook everywhere."""
     return {name: getattr(row, name) for name in schema.WorkbookHead.__struct_fields__}
 
 
@@ -147,10 +147,9 @@ async def receive(
     extensions: Extensions = WORKBOOK_EXTENSIONS,
     check: Callable[[Room], None] = lambda room: None,
 ) -> list[Receipt]:
-    """Keep uploaded files as blobs that go again should the request fail; the tenant's row stays locked.
+    """Store files as blobs that go should the request fail.
 
-    `field` is that of the form, `extensions` what the files' names may end in. `check` raises where the tenant may not
-    have one more; it is asked before the files are looked at, and again when the tenant's room is held still.
+    The tenant's row stays locked.
 
     Raises:
         RateLimited: the tenant's uploads of this hour are used up; one that is refused counts for nothing.
@@ -221,7 +220,7 @@ async def _look_at(ctx: Context, where: list[str], file: Upload, path: Path, ext
 
 
 def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Receipt:
-    """Copy an upload to a file of its own and look at it; `keeps_all` takes what is no workbook, too."""
+    """Copy an upload to a file and probe it; `keeps_all` takes any."""
     digest = hashlib.sha256()
     with path.open("wb") as file:
         while chunk := upload.file.read(COPY_BYTES):
@@ -233,7 +232,7 @@ def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Rece
 
 
 def _check_size(ctx: Context, where: list[str], room: Room, size_bytes: int) -> None:
-    """The limits of an upload's size and of the tenant's storage."""
+    """Refuse an upload beyond the limits of size and storage."""
     settings = ctx.settings
     most_mb = min(settings.max_upload_mb, room.max_workbook_size_mb or settings.max_upload_mb)
     if size_bytes > most_mb * MEGABYTE:
@@ -260,7 +259,7 @@ class Excess(NamedTuple):
 
 
 def excess_of(settings: Settings, sheets: Sequence[SheetProbe | SheetRecord]) -> Excess | None:
-    """What passes the deployment's own limits, where they are lower than the readers'."""
+    """Return what passes the deployment's own lower limits."""
     if len(sheets) > settings.max_sheets:
         return Excess(schema.TooManySheets, f"The upload has {len(sheets)} sheets; the limit is {settings.max_sheets}.")
     for sheet in sheets:

@@ -42,7 +42,7 @@ def _parts(test: Mapping[str, Any], fact: Fact) -> list[str]:
     """What an id says of the loans among which a test measures, and of the amounts inside its share."""
     subset = (fact.subject.subset if fact.subject is not None else None) or "some"
     return [*([f"among_{_slug(subset)}"] if "among" in test else []),
-            *(f"with_{_slug(one)}" for one in test.get("adds", ()))]  # fmt: skip
+            *(f"with_{_slug(each)}" for each in test.get("adds", ()))]  # fmt: skip
 
 
 def _id_by_meaning(test: Mapping[str, Any], fact: Fact, industries: str | None) -> str:

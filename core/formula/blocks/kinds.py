@@ -60,7 +60,7 @@ def _declared(name: str, told: Any) -> Kind:
     if isinstance(told, Mapping):
         word = told.get("type", "any")
         if isinstance(word, list):
-            word = next((one for one in word if one != "null"), "any")
+            word = next((each for each in word if each != "null"), "any")
         if word == "string" and told.get("format") in ("date", "date-time"):
             word = "date"
     if not isinstance(word, str) or word.lower() not in _WORDS:

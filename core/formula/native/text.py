@@ -139,7 +139,7 @@ class _Body:
             value = self._unless_error([reads[0]] if name == "IF" else failing, value)
         if failing or name in _DATE_PARTS or name in ("SQRT", "CHOOSE") or (name == "/" and not _divides(reads[1])):
             self._fails.add(value)
-        if name in _OVERFLOWING or (name in _PASSING and any(one in self._unseen for one in reads)):
+        if name in _OVERFLOWING or (name in _PASSING and any(each in self._unseen for each in reads)):
             self.unseen(value)
         return value
 
@@ -220,8 +220,8 @@ class _Body:
     def looks(self) -> str:
         """Whether a row needs a second look, as an i64."""
         asked = "false"
-        for one in self._asked:
-            asked = self.add(f"or i1 {asked}, {one}")
+        for each in self._asked:
+            asked = self.add(f"or i1 {asked}, {each}")
         return self.add(f"zext i1 {asked} to i64")
 
     def _two(self, operation: str, x: str, y: str) -> str:
@@ -315,9 +315,9 @@ class _Body:
     # Choices and aggregates.
 
     def _unless_error(self, reads: Sequence[str], value: str) -> str:
-        for one in reads:
-            if one in self._fails:
-                value = self._pick(self._compare("uno", one, _ZERO), _NAN, value)
+        for each in reads:
+            if each in self._fails:
+                value = self._pick(self._compare("uno", each, _ZERO), _NAN, value)
         return value
 
     def _chosen(self, index: str, choices: Sequence[str]) -> str:
@@ -328,7 +328,7 @@ class _Body:
 
     def _aggregate(self, name: str, reads: Sequence[str]) -> str:
         if name in CONDITIONS:
-            truths = [self._compare("une", one, _ZERO) for one in reads]
+            truths = [self._compare("une", each, _ZERO) for each in reads]
             found = truths[0]
             operation = {"AND": "and", "OR": "or", "XOR": "xor"}[name]
             for truth in truths[1:]:

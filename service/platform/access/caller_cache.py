@@ -80,7 +80,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1
 """
 
-# Totals that are counted on already stay; a flush takes the ticket of whoever read them before it.
+# Totals that are counted on already stay; a flush takes the ticket of everyone who read them before it.
 _PUT_TOTALS = """
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], unpack(ARGV, 3)) end

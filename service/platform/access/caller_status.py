@@ -194,10 +194,7 @@ class GateVerdict(NamedTuple):
 
 
 def read_address(text: str) -> IPv4Address | IPv6Address | None:
-    """Parse an IP address; None for a text that is none.
-
-    IPv4 is IPv4, however a socket for both kinds spells it.
-    """
+    """Parse an IP address; None for a text that is none."""
     return _address(text) if len(text) <= ADDRESS_CHARACTERS_MAX else None  # a long text is never cached
 
 
@@ -243,7 +240,7 @@ def _parse_networks(networks: tuple[str, ...]) -> Sequence[IPv4Network | IPv6Net
     return parsed
 
 
-# How PostgreSQL tells it --------------------------------------------------------------------------------------------
+# From PostgreSQL -----------------------------------------------------------------------------------------------------
 
 
 class _TenantSettings(Struct):

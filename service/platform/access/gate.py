@@ -275,10 +275,7 @@ class Gate:
     # Redis back -------------------------------------------------------------------------------------------------------
 
     async def _send_counts(self) -> bool:
-        """Add to Redis's totals what was counted here.
-
-        Where Redis's answer is lost on its way it is added twice.
-        """
+        """Add to Redis's totals what was counted here."""
         counts = self._fallback.take_unsent()
         if not any(counts):
             return False

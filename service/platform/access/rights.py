@@ -49,10 +49,7 @@ class Rights(Struct, frozen=True, kw_only=True):
 
     @property
     def _roles(self) -> list[str] | None:
-        """Return the roles of a key that have the route's scope.
-
-        A user's token ends with its role.
-        """
+        """Return the roles of a key that have the route's scope."""
         if self.key_id is None:
             return None
         return [role for role in ROLES if self.access == "any" or self.access in SCOPES[role]]

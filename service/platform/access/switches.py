@@ -29,7 +29,7 @@ from service.platform.data.redis_breaker import RedisBreaker
 LOOK_SECONDS = 1.0
 """How old a process's copy is at most while PostgreSQL answers."""
 RETRY_SECONDS = 60
-"""What a refused caller is told to wait where nobody knows better."""
+"""The wait in a refusal without a known end."""
 MOST_RETRY_SECONDS = 3600
 NAME = "cushion:switches"
 """The copy in Redis: its version, which gate.lua reads, and the signed record."""
@@ -47,7 +47,7 @@ class Maintenance(Struct, frozen=True):
     """What every caller reads."""
     since: datetime
     expected_end: datetime | None = None
-    """When whoever began it thinks that it ends; it does not end by itself."""
+    """The planned end; it does not end by itself."""
 
     def refusal(self, now: datetime) -> Problem:
         """The refusal that callers read."""

@@ -64,10 +64,7 @@ class Compute:
 
 
 def _lower_priority(nice: int) -> None:
-    """Make this thread, and those that it starts, less urgent.
-
-    On Linux each thread has a priority of its own.
-    """
+    """Make this thread, and those that it starts, less urgent."""
     if nice and sys.platform == "linux":
         own = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, own, os.getpriority(os.PRIO_PROCESS, own) + nice)

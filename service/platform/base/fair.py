@@ -26,7 +26,7 @@ class FairSemaphore:
         self._waiting_most = self._room = waiting
         self._in_use_by: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[Turn]] = {}
-        """By whom they are for; whoever was served goes to the end."""
+        """By key; one that was served goes to the end."""
 
     @property
     def in_use(self) -> int:

@@ -18,7 +18,7 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 _SHARED: Final = (type, ModuleType, FunctionType, BuiltinFunctionType)
-"""What belongs to the program, whoever refers to it."""
+"""Objects of the program itself, which no value owns."""
 _turns: Final = count()
 _STATM: Final = Path("/proc/self/statm")
 

@@ -37,10 +37,7 @@ class Memory:
         return lru
 
     async def watch(self) -> None:
-        """Watch the process's memory; above its limit drop what was least recently used.
-
-        Callers are turned away for as long as that does not help.
-        """
+        """Watch the process's memory; above its limit drop what was least recently used."""
         relieved = 0.0
         loop = asyncio.get_running_loop()
         while True:
@@ -62,10 +59,7 @@ class Memory:
 
 
 def _trim_heap() -> None:
-    """Have the C library return free memory to the system.
-
-    Elsewhere than on Linux it does so by itself.
-    """
+    """Have the C library return free memory to the system."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -128,7 +128,7 @@ class Problem(Exception):
         self.errors = errors or ((Fault([], self.hint),) if self.hint else ())
         self.headers = headers or self._own_headers()
         self.verdict: Any = None
-        """The gate's verdict, where the answer's limit headers are to tell it."""
+        """The gate's verdict, for the answer's limit headers."""
 
     def _own_headers(self) -> dict[str, str]:
         """Return the headers that every refusal of its status has."""

@@ -54,10 +54,7 @@ def encode_entries(entries: list[ChainEntry]) -> str:
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An entry as it is stored, each field in the text that is hashed.
-
-    Also a line of an export.
-    """
+    """An entry as it is stored, each field in the text that is hashed."""
 
     tenant_id: str
     sequence: int
@@ -167,7 +164,7 @@ class AuditChain:
         self.last: Record | None = None
         """The entry that went by last."""
         self._changed: dict[int, str] = {}
-        """Entries that do not give their hash, with the one that they give: a later one may tell it."""
+        """Entries whose hash is wrong, with the right one: a later entry may name it."""
 
     def fault(self, record: Record) -> str | None:
         """Return why the next entry does not fit where it stands; None where it does."""

@@ -30,7 +30,7 @@ class DatabaseFacts(Struct, frozen=True):
     """The facts of a snapshot's database."""
 
     snapshot: str
-    """Its name, for whoever reads the same."""
+    """Its name, for other readers of the same."""
     made_at: datetime
     postgres: int
     """Major version of the server."""

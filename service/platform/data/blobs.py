@@ -95,10 +95,7 @@ class StoredFile(NamedTuple):
 
 
 def hash_of(file: BinaryIO) -> str:
-    """Return the SHA-256 of a file from its position on, in hexadecimal.
-
-    The position is restored.
-    """
+    """Return the SHA-256 of a file from its position on, in hexadecimal."""
     start = file.tell()
     digest = hashlib.sha256()
     while chunk := file.read(CHUNK_BYTES):
@@ -492,10 +489,7 @@ def _list_folder(folder: Path, after: str, most: int) -> list[StoredFile]:
 
 
 def _walk(folder: Path, after: str) -> Iterator[StoredFile]:
-    """Yield the files of the store by shard and name.
-
-    A shard is one folder, of which few have more than a thousand files.
-    """
+    """Yield the files of the store by shard and name."""
     now = time.time()
     for shard in sorted(entry.name for entry in os.scandir(folder) if _SHARD.fullmatch(entry.name)):
         for entry in sorted(os.scandir(folder / shard), key=lambda entry: entry.name) if shard >= after[:2] else ():

@@ -19,15 +19,14 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from service.platform.base.breaker import BreakerFigures
-from service.platform.base.breaker_schema import Change, SeenBy, Service
-from service.platform.base.breakers import HISTORY_MAX, Breakers
+from service.platform.base.breakers import HISTORY_MAX, Breakers, Change, SeenBy, Service
 from service.platform.data.fallback_cache import Counts, FallbackCache
 from service.platform.data.pipeline import Pipeline
 
 BEAT_SECONDS: Final = 30.0
 """Between two signs of life of a process where nothing changes."""
 GONE_SECONDS: Final = 75
-"""Silence after which a process is no longer told of."""
+"""Silence after which a process is no longer reported."""
 RETURN_SECONDS: Final = 2.0
 """Between two looks for a Redis that is away."""
 CHANGES_WAITING_MAX: Final = HISTORY_MAX
@@ -78,7 +77,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 
 CLOSING_SECONDS: Final = 1.0
-"""In which a process that ends has told the others what it had to."""
+"""In which a process that ends sends its last reports."""
 TOGETHER_SECONDS: Final = 0.01
 """For which changes are gathered, so that many of them are one message."""
 
@@ -115,7 +114,7 @@ class Sharing:
         self._changed: set[UUID] = set()
         """Tenants whose change the other processes have not heard of yet."""
         self.sync: Callable[[], SyncCounts] = SyncCounts
-        """What this process has to tell of jobs in place of a worker."""
+        """What this process reports of jobs in place of a worker."""
         breakers.on_change(self._note)
 
     # Told -------------------------------------------------------------------------------------------------------------
@@ -210,7 +209,7 @@ class Sharing:
     async def _report_soon(self) -> None:
         await asyncio.sleep(0)  # what changes together goes out together
         self._is_reporting = False
-        with suppress(RedisError):  # the next beat tells it
+        with suppress(RedisError):  # the next beat reports it
             await self.report()
 
     async def report(self) -> None:
@@ -218,10 +217,8 @@ class Sharing:
         untold, self._unreported = self._unreported, []
         try:
             own = self.own
-            await self._pipeline(
-                "EVAL", _REPORT, 2, PROCESSES, HISTORY, own.process, _encode(own), GONE_SECONDS, HISTORY_MAX,
-                HISTORY_SECONDS, *map(_encode, untold),
-            )  # fmt: skip
+            figures = (own.process, _encode(own), GONE_SECONDS, HISTORY_MAX, HISTORY_SECONDS)
+            await self._pipeline("EVAL", _REPORT, 2, PROCESSES, HISTORY, *figures, *map(_encode, untold))
         except BaseException:
             self._unreported = [*untold, *self._unreported][-CHANGES_WAITING_MAX:]
             raise

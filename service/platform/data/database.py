@@ -45,10 +45,10 @@ START_PAUSE_SECONDS = 0.2
 """Between its attempts."""
 
 LOOK_SECONDS = 2.0
-"""In which a server that is there answers whoever connects anew."""
+"""In which a server that is there answers a new connection."""
 
 RECONNECT_SECONDS = 2.0
-"""For which the pool tries to replace a lost connection; then whoever wants one has it try again. Left to itself it
+"""For which the pool tries to replace a lost connection; then the next caller has it try again. Left to itself it
 waits twice as long after each attempt, and so long after the server is back."""
 
 SILENCE_SECONDS = 5
@@ -98,10 +98,7 @@ def _columns(cursor: Any) -> list[str]:
 
 
 def like_pattern(text: str | None) -> str | None:
-    """Return a LIKE pattern that matches a text anywhere; None without a text.
-
-    The text's own wildcards are taken literally.
-    """
+    """Return a LIKE pattern that matches a text anywhere; None without a text."""
     if not text:
         return None
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -135,10 +132,7 @@ def named_refusals() -> Iterator[None]:
 
 
 class Transaction:
-    """One transaction of one tenant, in pipeline mode.
-
-    BEGIN, the tenant and the first statement go out together.
-    """
+    """One transaction of one tenant, in pipeline mode."""
 
     def __init__(self, connection: AsyncConnection[Any], pipeline: AsyncPipeline | None) -> None:
         self._connection = connection
@@ -200,10 +194,7 @@ class Transaction:
 
 
 class BulkTransaction(Transaction):
-    """One transaction of one tenant that moves many rows.
-
-    It is outside of pipeline mode, which knows no COPY.
-    """
+    """One transaction of one tenant that moves many rows."""
 
     async def copy(self, sql: str, blocks: Iterable[bytes]) -> None:
         """Send a `COPY ... FROM STDIN` with its data, in blocks of any size.
@@ -243,10 +234,7 @@ class _Connection(AsyncConnection[Any]):
 
 
 class Database:
-    """The connections of one process, half of them at most for one tenant.
-
-    A lock may be waited for by many at once.
-    """
+    """The connections of one process, half of them at most for one tenant."""
 
     def __init__(self, url: str, *, connections: int, statement_seconds: int, breaker: Breaker) -> None:
         self._url = url
@@ -262,7 +250,7 @@ class Database:
         # Two at least for each tenant: a job's heart beats beside its work.
         self._semaphore = FairSemaphore(max(3, connections), waiting=WAITING)
         self.committed: Callable[[UUID | str, int], Awaitable[None]] | None = None
-        """Is told the tenant of each transaction that wrote, and a position of the server's log behind its commit."""
+        """Called with the tenant of each transaction that wrote, and the server's log position behind it."""
         if breaker.service == "database":  # of a replica nothing is told
             DATABASE_WAITING.set_function(lambda: self._semaphore.waiting)
             DATABASE_CONNECTIONS.labels("in_use").set_function(self._in_use)
@@ -299,7 +287,7 @@ class Database:
             ConfigError: the URL logs in as somebody who could do more than the service may.
         """
         await self._pool.open()
-        # The pool gives up soon, and a start may meet a server that starts too: looks tell when it is there.
+        # The pool gives up soon, and a start may meet a server that starts too: checks show when it is there.
         self._lookout.suspect()
         end = time.monotonic() + START_SECONDS
         try:
@@ -552,10 +540,7 @@ async def connect_alone(url: str, name: str, *, statement_seconds: int) -> Async
 
 
 async def readable(file: int, seconds: float) -> bool:
-    """Return whether there is something to read within the time.
-
-    psycopg's own wait looks ten times a second.
-    """
+    """Return whether there is something to read within the time."""
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(file, arrived.set)
     try:
@@ -616,7 +601,7 @@ def check_login(login: str) -> None:
 def give_password(owner_url: str, service_url: str) -> bool:
     """Set the role's password from its URL; return False where the URL has none.
 
-    The server is told the password's SCRAM verifier, so that no log of statements holds it.
+    The server gets the password's SCRAM verifier, so that no log of statements holds it.
     """
     parts = conninfo_to_dict(service_url)
     password = parts.get("password")
@@ -632,8 +617,5 @@ def give_password(owner_url: str, service_url: str) -> bool:
 
 
 def as_service(owner_url: str) -> str:
-    """Return the owner's connection URL as the service's role.
-
-    For a database where the role may log in without a password.
-    """
+    """Return the owner's connection URL as the service's role."""
     return make_conninfo(owner_url, user=SERVICE_ROLE)

@@ -74,10 +74,7 @@ class FallbackCache(Lru[Key, CachedAnswer]):
     def __init__(
         self, *, most: int, bytes_most: int, seconds_most: float, now: Callable[[], float] = time.monotonic
     ) -> None:
-        """Keep at most `most` answers of `bytes_most`, no older than `seconds_most`.
-
-        0 entries keep nothing.
-        """
+        """Keep at most `most` answers of `bytes_most`, no older than `seconds_most`."""
         super().__init__(most=most, bytes_most=bytes_most)
         self.most, self.bytes_most, self.seconds_most = most, bytes_most, seconds_most
         self._now = now

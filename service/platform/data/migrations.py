@@ -18,7 +18,7 @@ from psycopg import Connection
 
 from service.platform.data.database import LOGIN, check_login
 
-LOCK: Final = 0x43555348  # one migrator at a time, whoever else uses advisory locks
+LOCK: Final = 0x43555348  # one migrator at a time, beside other users of advisory locks
 
 FIRST_SCHEMA_END: Final = "0018_retention.sql"
 """The last of the files that have one area's schema each."""

@@ -71,7 +71,7 @@ class Replica:
         self._state = ""
         """What was last logged of it."""
         self._unnoted = -1
-        """The last position that Redis was not there to be told."""
+        """The last position that Redis was not there to take."""
         primary.committed = self._note
         breaker.on_recovery(self._catch_up)
 

@@ -27,7 +27,7 @@ from service.platform.unit.context import Resources
 MOST_TENANTS = 10_000
 """That a process keeps count of; the one that was silent for longest begins anew, as another source."""
 TIMES_A_GAP = 12
-"""How often counts are told, and gaps looked for, within the time that an event may be missing."""
+"""How often counts are reported, and gaps looked for, within the time that an event may be missing."""
 GAPS_TOLD = 100
 MISSING: Final = "audit.events_missing"
 
@@ -96,7 +96,7 @@ class Numbers:
         """Report to PostgreSQL how far this process has counted.
 
         Raises:
-            Unavailable: it is to be told again.
+            Unavailable: it is to be reported again.
         """
         left, self._untold = self._untold, []
         changed = [

@@ -67,7 +67,7 @@ class Event(Struct, frozen=True, kw_only=True):
     user_agent: str | None = None
     subject: Subject | None = None
     counted: bool = False
-    """Whether it is told as one of many: see `calls`."""
+    """Whether it is counted with others of its kind: see `calls`."""
 
 
 class Sent(Struct, frozen=True):
@@ -168,10 +168,7 @@ async def _read(redis: Redis, consumer: str, claiming: bool, block_milliseconds:
 
 
 async def waiting_since(resources: Resources) -> datetime | None:
-    """Return when the oldest event came that no worker is done with.
-
-    An entry's identifier begins with its milliseconds.
-    """
+    """Return when the oldest event came that no worker is done with."""
     oldest = await resources.redis.xrange(STREAM, count=1)
     return datetime.fromtimestamp(int(oldest[0][0].partition(b"-")[0]) / 1000, UTC) if oldest else None
 

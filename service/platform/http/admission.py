@@ -41,7 +41,7 @@ async def admit(ctx: Context, route: Route) -> GateVerdict:
         )  # all that is said then, else clients would give up their tokens
         raise
     try:
-        _check_maintenance(ctx, route, verdict)  # of which the gate may just have told
+        _check_maintenance(ctx, route, verdict)  # which the gate may just have reported
         _check_flag(ctx, route)
     except Problem as refusal:
         raise _with(refusal, verdict) from None
@@ -176,10 +176,7 @@ def _check_flag(ctx: Context, route: Route) -> None:
 
 
 def _passes(ctx: Context, caller: Caller, verdict: GateVerdict) -> bool:
-    """Return whether the caller works on during maintenance.
-
-    `verdict` is of the tenant that they belong to.
-    """
+    """Return whether the caller works on during maintenance."""
     home = verdict.tenant
     return home is not None and caller.kind in ("user", "operator") and _is_operators(ctx, caller.role, home)
 
@@ -196,10 +193,7 @@ def _is_system_key(ctx: Context, key: bytes) -> bool:
 
 
 async def _system(ctx: Context, route: Route) -> GateVerdict:
-    """Admit the deployment's own key, which administers the tenant that it names.
-
-    Whatever that tenant's status is.
-    """
+    """Admit the deployment's own key, which administers the tenant that it names."""
     windows = route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if route.windows else ()
     verdict = _check_verdict(await ctx.resources.gate.system(windows, counted=route.limited))
     try:

@@ -39,15 +39,14 @@ ANYWHERE: frozenset[type[Problem]] = frozenset(
 
 
 CORS_HEADERS: Final = (
-    "Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-Range", "Range", "X-API-Key", "X-Request-ID",
-    "X-Tenant-ID",
-)  # fmt: skip
+    *("Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-Range", "Range", "X-API-Key"),
+    *("X-Request-ID", "X-Tenant-ID"),
+)
 """Headers that a page of another origin may send; no cookie is one of them, and none is let in."""
 CORS_EXPOSED: Final = (
-    "Age", "Content-Disposition", "Content-Range", "ETag", "Idempotent-Replayed", "Link", "Retry-After",
-    "WWW-Authenticate", "X-Cushion-Stale", "X-Request-ID",
-    *RATE_HEADERS,
-)  # fmt: skip
+    *("Age", "Content-Disposition", "Content-Range", "ETag", "Idempotent-Replayed", "Link", "Retry-After"),
+    *("WWW-Authenticate", "X-Cushion-Stale", "X-Request-ID", *RATE_HEADERS),
+)
 """Headers of an answer that it may read."""
 CORS_SECONDS: Final = 600
 """For which a browser may remember what it was allowed."""

@@ -37,8 +37,8 @@ _LEVEL: Final = 1  # higher ones take longer for an eighth less
 def is_compressible(status: int, media_type: str, headers: list[tuple[bytes, bytes]]) -> bool:
     """Return whether an answer of that kind is compressed for callers who take gzip.
 
-    One with a strong tag is not: such a tag tells bytes apart (RFC 9110, 8.8.3), so that of the compressed ones had to
-    be another, and a record's tag is its version, which callers compare and send back. A weak one tells content apart.
+    One with a strong tag is not: such a tag identifies bytes (RFC 9110, 8.8.3), so that of the compressed ones had to
+    be another, and a record's tag is its version, which callers compare and send back. A weak one identifies content.
     """
     if status not in _WHOLE or _TEXT.match(media_type) is None:
         return False
@@ -49,10 +49,7 @@ def is_compressible(status: int, media_type: str, headers: list[tuple[bytes, byt
 
 
 def takes_gzip(asked: bytes) -> bool:
-    """Return whether a value of Accept-Encoding permits gzip (RFC 9110, 12.5.3).
-
-    An empty one permits nothing here.
-    """
+    """Return whether a value of Accept-Encoding permits gzip (RFC 9110, 12.5.3)."""
     return len(asked) <= ASKED_MAX and _takes_gzip(asked)
 
 

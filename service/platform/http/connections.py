@@ -37,7 +37,7 @@ log = structlog.get_logger()
 class Connections:
     """The connections of one process: its requests, and its sockets as they are seen.
 
-    The server accepts whoever comes, and tells of a connection only when a head is complete. So the requests of an
+    The server accepts every connection, and reports one only when a head is complete. So the requests of an
     address are counted as they come, which is what counts behind a trusted proxy; connections that have not asked for
     anything are found among the process's own files. A look takes the place of timers and tasks for each request.
     """
@@ -142,10 +142,7 @@ class Connections:
                 log.error("connections.watch_failed", exc_info=error)
 
     def _close_idle(self) -> None:
-        """Close idle connections of addresses that have more than their share.
-
-        Those without a request now and before.
-        """
+        """Close idle connections of addresses that have more than their share."""
         asking = {(read_address(request.peer[0]), request.peer[1]) for request in self._requests}
         before, self._idle = self._idle, set()
         counts: dict[str, int] = {}

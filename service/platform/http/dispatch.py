@@ -414,10 +414,7 @@ def request_id_of(headers: Mapping[bytes, bytes]) -> str:
 
 
 def address_of(scope: Scope, trusted: tuple[str, ...]) -> str:
-    """Return the caller's address; behind proxies the last that is none of theirs.
-
-    Of the addresses in X-Forwarded-For.
-    """
+    """Return the caller's address; behind proxies the last that is none of theirs."""
     peer = str(scope["client"][0]) if scope.get("client") else "127.0.0.1"
     hops = [peer]
     if trusted:  # each proxy adds to the line that it finds, or writes one below it

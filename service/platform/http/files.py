@@ -47,10 +47,7 @@ def file_answer(
 
 
 def disposition(name: str) -> str:
-    """Return the Content-Disposition of a download of that name (RFC 6266).
-
-    In UTF-8, and as plain letters for old clients.
-    """
+    """Return the Content-Disposition of a download of that name (RFC 6266)."""
     name = re.sub(r"[\x00-\x1f\x7f/\\]", "_", name)
     plain = _NOT_PLAIN.sub("_", name)
     extended = "" if plain == name else f"; filename*=UTF-8''{quote(name, safe='')}"

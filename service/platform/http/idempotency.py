@@ -125,8 +125,6 @@ async def claim_of(
 ) -> IdempotencyClaim | None:
     """Return the claim of a request; None without a key.
 
-    `content`: the body, or the fields of a form.
-
     Raises:
         ValidationFailed: the key is empty, too long, or not printable.
     """

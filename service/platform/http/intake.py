@@ -34,7 +34,7 @@ class Intake:
     """The two ends of a connection while a request with a body is on it.
 
     A server closes a connection whose request it did not read to the end. A client that is still sending may then miss
-    the answer, and one that is not told may send its next request into the closing connection.
+    the answer, and one that does not know of it may send its next request into the closing connection.
     """
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:

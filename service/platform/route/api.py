@@ -32,7 +32,7 @@ Offset = Annotated[int, Meta(ge=0, le=100_000_000, description="Items to pass ov
 
 
 Secret = Annotated[str, Meta(extra={"secret": True}, description="Shown in this answer only")]
-"""A field of an answer that whoever reads it could act with: the answer is never stored."""
+"""A secret in an answer: its reader could act with it, so the answer is never stored."""
 
 
 class PageQuery(Struct, kw_only=True, frozen=True):
@@ -197,7 +197,7 @@ class Route:
     streamed: bool = False
     """The event goes through the stream that a worker drains, not into the request's transaction."""
     counted: bool = False
-    """The event is told as one of many: see `events/calls.py`."""
+    """The event is counted with others of its kind: see `events/calls.py`."""
     windows: Windows | None = None
     metered: Metered | None = None
     body_bytes: Callable[[Settings], int] | None = None
@@ -235,7 +235,7 @@ class Route:
     waits: Waits | None = None
     """What its query's `wait` waits for."""
     versioned: bool = False
-    """The answer tells the record's version as its ETag, and a change heeds If-Match."""
+    """The answer has the record's version as its ETag, and a change checks If-Match."""
     parameters: dict[str, type]
     """Path parameters by name."""
     query: type | None

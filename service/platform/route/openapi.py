@@ -59,10 +59,7 @@ SCHEMAS: Final = "#/components/schemas/"
 
 
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """An operation's example body (of a form the texts) and answer.
-
-    As they come from a tenant with some records.
-    """
+    """An operation's example body (of a form the texts) and answer."""
 
     body: Any = msgspec.UNSET
     answer: Any = msgspec.UNSET

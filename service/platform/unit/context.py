@@ -66,7 +66,7 @@ class Resources(Struct, frozen=True, kw_only=True):
     breakers: Breakers
     """Those of all services, the cache's among them."""
     sharing: Sharing
-    """What this process tells the others of them, and hears."""
+    """Shares their states with the other processes."""
     fallback_cache: FallbackCache
     """Answers for the time in which the database is away."""
     enqueued: asyncio.Event
@@ -92,7 +92,7 @@ class Resources(Struct, frozen=True, kw_only=True):
     scratch: Path
     """A local folder for uploads on their way and copies of remote blobs."""
     stopping: asyncio.Event
-    """Set once the process is told to stop: it serves what comes, and takes up nothing new."""
+    """Set once the process has to stop: it serves what comes, and begins nothing new."""
     closing: ExitStack
     """What an area opened for the whole process is closed from here, first of all."""
     opened: dict[Callable[[Resources], Any], Any] = {}
@@ -425,10 +425,7 @@ class Context(Unit):
         return origin_of(self.ip_address)
 
     async def zone(self) -> ZoneInfo:
-        """Return the tenant's time zone, as the gate knows it.
-
-        Of a tenant that was looked up on the way, as its record says.
-        """
+        """Return the tenant's time zone, as the gate knows it."""
         caller = self._caller
         return await super().zone() if caller is None or caller.runs_deployment else zone_of(caller.timezone)
 
@@ -518,7 +515,7 @@ class Context(Unit):
         verdict = await gate.windows(windows)
         if verdict.outcome == "limited":
             refusal = problem.with_limit(verdict.passed, verdict.retry_after_seconds)
-            refusal.verdict = verdict if self._caller is None else None  # a caller's answer tells the request limit
+            refusal.verdict = verdict if self._caller is None else None  # a caller's answer has the request limit
             raise refusal
 
         async def give_back() -> None:

@@ -75,9 +75,6 @@ async def fetch_slice(
 async def fetch_page(
     unit: Unit, kind: type[T], columns: str, source: str, asked: Mapping[str, Any], query: Any, **how: Any
 ) -> Page[T]:
-    """Return the page of matching rows that `query` asks for; see `fetch_slice`.
-
-    `query` has page, page_size and offset.
-    """
+    """Return the page of matching rows that `query` asks for; see `fetch_slice`."""
     rows = await fetch_slice(unit, kind, columns, source, asked, part=(query.page_size, query.offset), **how)
     return page_of(*rows, query)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from service.platform.base.problem import Problem
@@ -21,6 +22,20 @@ V = TypeVar("V")
 def narrow(kind: type[S], row: Struct, **more: Any) -> S:
     """Return a row as a struct with fewer fields; `more` adds fields or replaces them."""
     return kind(**{name: getattr(row, name) for name in kind.__struct_fields__ if name not in more}, **more)
+
+
+def to_json(value: Any) -> str:
+    """Return a value as the text of a JSON column."""
+    return msgspec.json.encode(value).decode()
+
+
+@contextmanager
+def translating(problem: type[Problem], meant: type[Problem]) -> Iterator[None]:
+    """Raise `meant` where `problem` is raised: a constraint has one problem, and two sides that may break it."""
+    try:
+        yield
+    except problem as error:
+        raise meant from error
 
 
 async def insert(unit: Unit, table: str, row: Mapping[str, Any]) -> None:

@@ -160,7 +160,7 @@ FORGETTING: Final = (
     "SELECT drop_partitions('notifications', %(notification_days)s, %(most)s)",
     "SELECT drop_partitions('webhook_deliveries', %(webhook_log_days)s, %(most)s)",
 )
-"""Each deletes what has expired of one kind, whoever's it is; a figure is the setting of its name."""
+"""Each deletes what has expired of one kind, of every tenant; a figure is the setting of its name."""
 
 
 async def expire_forever(resources: Resources, stopping: asyncio.Event) -> None:
@@ -244,10 +244,7 @@ class _Ended(Struct):
 
 
 async def end_tenants(resources: Resources, stopping: asyncio.Event) -> None:
-    """Remove what cancelled tenants have left after their grace; evidence later.
-
-    Their audit chain goes last.
-    """
+    """Remove what cancelled tenants have left after their grace; evidence later."""
     settings = resources.settings
     async with resources.database.transaction() as tx:
         figures = [settings.tenant_grace_days, TENANTS_AT_A_TIME]
@@ -289,7 +286,7 @@ def _unit(resources: Resources, tenant_id: UUID) -> Unit:
 
 
 REDACTED_AT_A_TIME: Final = 2_000
-"""Entries under one lock of the chain; the entry that tells of them names at most as many."""
+"""Entries under one lock of the chain; the entry about them names at most as many."""
 
 
 async def redact(unit: Unit, person: UUID | None, email: str | None, *, after: int = 0) -> int:

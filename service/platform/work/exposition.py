@@ -48,7 +48,7 @@ Kind = Literal["api", "worker"]
 PLACES_MOST: Final = 128
 """Processes of one kind on a machine."""
 ANSWER_SECONDS: Final = 2.0
-"""In which another process, PostgreSQL and Redis must have answered; what has not is told as missing."""
+"""In which another process, PostgreSQL and Redis must have answered; others are reported as missing."""
 ANSWER_BYTES_MAX: Final = 16 * 1024 * 1024
 KEPT_SECONDS: Final = 1.0
 """How long an answer is given again, so that asking often costs nothing."""
@@ -177,10 +177,7 @@ class _Own(Collector):
 
 
 def merge(texts: dict[str, bytes]) -> bytes:
-    """Merge the metrics of several processes, by place, into one text.
-
-    Each family once, `process` before its labels.
-    """
+    """Merge the metrics of several processes, by place, into one text."""
     families: dict[bytes, list[bytes]] = {}
     for place, text in texts.items():
         label = b'{process="%s"' % place.encode()
@@ -488,10 +485,7 @@ def exposition_of(resources: Resources) -> Exposition | None:
 
 @asynccontextmanager
 async def expose(resources: Resources, kind: Kind) -> AsyncIterator[None]:
-    """Expose metrics while the context is open, where a setting asks for it.
-
-    A failure of that stops nothing.
-    """
+    """Expose metrics while the context is open, where a setting asks for it."""
     settings = resources.settings
     exposition = None
     if settings.metrics_port or settings.metrics_on_api:

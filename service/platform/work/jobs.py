@@ -77,8 +77,5 @@ class JobTable:
 
 
 def table_of(resources: Resources) -> Callable[[], JobTable]:
-    """Return the table of all jobs in a process that runs none.
-
-    The API puts its own into `Resources.opened`.
-    """
+    """Return the table of all jobs in a process that runs none."""
     return JobTable

@@ -128,7 +128,7 @@ class LanguageModel:
             missing = NoReply(f"no answer: {type(error).__name__}")
             self._note_failure(passed, missing, type(error).__name__)
             raise missing from None
-        except BaseException:  # whoever asked has gone
+        except BaseException:  # the caller has gone
             self.breaker.abandon(passed)
             raise
         self.breaker.succeed(passed)
@@ -234,10 +234,7 @@ async def _choices(lines: AsyncIterator[bytes]) -> AsyncIterator[_Choice]:
 
 
 def language_model(resources: Resources) -> LanguageModel | None:
-    """Return the process's language model; None where none is set.
-
-    Made by `resources.once`.
-    """
+    """Return the process's language model; None where none is set."""
     if resources.settings.llm_url is None:
         return None
     return LanguageModel(resources.settings, resources.breakers["language_model"])

@@ -198,10 +198,7 @@ def _moment(moment: datetime) -> str:
 
 
 def one_line(name: str, most: int = NAME_CHARACTERS) -> str:
-    """Return a name on one line, without invisible characters.
-
-    Controls, direction marks, and the beginning of an encoded word.
-    """
+    """Return a name on one line, without invisible characters."""
     seen = (" " if char.isspace() or unicodedata.category(char)[0] == "C" else char for char in name)
     words = " ".join("".join(seen).replace("=?", "= ?").split())
     return words if len(words) <= most else words[: most - 1] + "…"
@@ -212,8 +209,6 @@ def one_line(name: str, most: int = NAME_CHARACTERS) -> str:
 
 async def post(unit: Unit, mail: Mail) -> str:
     """Send a letter after this transaction; return the job's identifier.
-
-    Its arguments hold the letter sealed.
 
     Raises:
         UnfitAddress: it cannot go there.
@@ -349,7 +344,7 @@ def render(settings: Settings, id_: str, written_at: datetime, mail: Mail) -> by
                 attachment.content, maintype=kind, subtype=subtype, filename=one_line(attachment.name)
             )
         if mail.attachments:
-            message.set_boundary(f"part-{id_}")  # not of chance: each attempt sends the very same letter
+            message.set_boundary(f"part-{id_}")  # not random: each attempt sends the very same letter
         stream = BytesIO()
         BytesGenerator(stream).flatten(message)
     except (ValueError, UnicodeError) as error:
@@ -459,10 +454,7 @@ def _is_permanent(refused: SMTPException) -> bool:
 
 
 def _write_file(folder: Path, name: str, content: bytes) -> Path:
-    """Write a letter for its owner's eyes; the file appears whole or not at all.
-
-    A second time it is the same.
-    """
+    """Write a letter for its owner's eyes; the file appears whole or not at all."""
     folder.mkdir(mode=0o700, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=folder, prefix=".draft")  # made with mode 0600
     try:

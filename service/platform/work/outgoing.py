@@ -56,7 +56,7 @@ PUBLIC_IPV6: Final = ip_network("2000::/3")
 """All else has not been given out, is local, or has an IPv4 address within: mapped, NAT64."""
 
 NO_PUBLIC_ADDRESS: Final = "the host has no public address"
-"""One message for a name that is unknown and for one that the network alone knows: whoever may ask for any name could
+"""One message for a name that is unknown and for one that the network alone knows: a user who asks for names could
 else list the hosts inside."""
 
 _HOST: Final = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_.])?")

@@ -46,7 +46,7 @@ CANCEL_SECONDS = 0.2
 """How long a task may take to end before it is cancelled again."""
 
 HASHING_NICE = 10
-"""A hash takes a tenth of a second of four threads of its own, and no lock: whoever answers goes first."""
+"""A hash takes a tenth of a second of four threads of its own, and no lock: threads that answer go first."""
 
 REPLICA_LIMITS = Limits(failures_max=3, open_seconds=1.0, open_seconds_max=10.0)
 
@@ -291,8 +291,6 @@ def check_language_model(settings: Settings) -> None:
 
 def check(settings: Settings) -> None:
     """Check all settings before any process starts, for `cushion serve`.
-
-    Its children would only crash.
 
     Raises:
         ConfigError: as `secret_key`, `blobs` and the checks of addresses, mail, signing, language model and tracing.

@@ -257,10 +257,7 @@ class Runner:
     # A run that failed ------------------------------------------------------------------------------------------------
 
     async def _fail(self, job: _Attempt, error: Exception, *, is_counted: bool = False) -> None:
-        """Have the job retried, or end it with a dead letter.
-
-        `is_counted`: the row knows of this failure.
-        """
+        """Have the job retried, or end it with a dead letter."""
         settings = self._resources.settings
         message = _storable(f"{type(error).__name__}: {error}")[:MESSAGE_CHARACTERS]
         failures = job.failures + (0 if is_counted else 1)

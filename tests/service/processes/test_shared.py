@@ -20,7 +20,7 @@ from core.confined.run import ChildFailed
 from core.definition import READY, parse
 from core.generate import generate
 from core.portfolio import Portfolio
-from service.compliance.child import Ran, TestNotInSuite, parse_definition, run
+from service.compliance.child import Ran, SuiteLacksTest, parse_definition, run
 from service.mappings.child import try_sample
 from service.mappings.schema import MappingTooSlow, Sample
 from service.mappings.shared import BUILT_IN
@@ -62,7 +62,7 @@ def test_a_run_in_a_child_is_the_run(calculators: Calculators, portfolio: Portfo
         expected.as_of, expected.skipped, expected.warnings,
     )  # fmt: skip
     assert results.figures == expected.figures
-    assert isinstance(call(calculators, run, portfolio, "deal", rules, {"test_ids": ["none"]}), TestNotInSuite)
+    assert isinstance(call(calculators, run, portfolio, "deal", rules, {"test_ids": ["none"]}), SuiteLacksTest)
 
 
 def test_a_portfolio_arrives_as_it_is_and_may_be_changed(portfolio: Portfolio) -> None:

@@ -54,8 +54,8 @@ def _data_field(pivot: Pivot, name: str) -> int | None:
     """The place of a data field, by its own name or its column's."""
     key = name.lower()
     for names in ([own for own, _ in pivot.data], [source for _, source in pivot.data]):
-        folded = [one.lower() for one in names]
-        for keys in (folded, [one.strip() for one in folded]):
+        folded = [each.lower() for each in names]
+        for keys in (folded, [each.strip() for each in folded]):
             if key in keys:
                 return keys.index(key)
     return None

@@ -140,9 +140,9 @@ def indirect(environment: Environment, text: str, a1: bool = True) -> Any:
     sheet, _, local = text.rpartition("!")
     if len(text) > 255 or (sheet and not sheet.startswith("'") and not _BARE_SHEET.fullmatch(sheet)):
         raise Failure(REF)
-    found = _A1.fullmatch(local) if a1 else None
-    if found and not sheet.startswith("'"):
-        reference = _a1_reference(found)
+    match = _A1.fullmatch(local) if a1 else None
+    if match and not sheet.startswith("'"):
+        reference = _a1_reference(match)
     elif a1:
         return _parsed(environment, text, a1=True)
     else:
