@@ -153,7 +153,7 @@ def _refusing() -> Iterator[None]:
     from service.platform import log
     from service.platform.base.problem import Problem
     from service.platform.config import ConfigError
-    from service.platform.data.database import MigrationError
+    from service.platform.data.migrations import MigrationError
 
     log.configure("error")
     try:

@@ -88,7 +88,7 @@ def verify(
     from service.platform import log
     from service.platform.base.problem import Problem
     from service.platform.config import ConfigError
-    from service.platform.data import database
+    from service.platform.data import migrations
 
     asked = ReplayOrder(
         run_id=run, stream_key=stream, since=_moment(since, clock_time.min), until=_moment(until, clock_time.max)
@@ -96,11 +96,11 @@ def verify(
     log.configure("error")
     try:
         with deployment(settings_or_refusal()) as installation:
-            database.verify(installation.settings.database_url or "")
+            migrations.verify(installation.settings.database_url or "")
             return _verified(installation.settings, tenant, asked, output or Output())
     except (EmbeddedError, ConfigError, Problem) as error:
         raise Refused(str(error)) from error
-    except (psycopg.Error, database.MigrationError) as error:
+    except (psycopg.Error, migrations.MigrationError) as error:
         raise Refused(f"the database cannot be read: {error}") from error
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import resources as files
-
 from msgspec import Struct
 
 from service.platform.access.switches import State
+from service.platform.data.migrations import load_scripts
 from service.platform.unit.context import Context, Resources
 from service.platform.unit.records import to_json
 from service.platform.work.queues import LISTENER
@@ -34,10 +33,9 @@ async def queue_depths(resources: Resources) -> dict[str, int]:
 
 async def missing_migrations(resources: Resources) -> int:
     """Return how many of this version's migrations the database does not have."""
-    names = {entry.name for entry in files.files("service.migrations").iterdir() if entry.name.endswith(".sql")}
     async with resources.database.transaction() as tx:
         applied = await tx.fetch_value("SELECT array_agg(name) FROM migrations")
-    return len(names.difference(applied or ()))
+    return len(load_scripts().keys() - set(applied or ()))
 
 
 async def workers(resources: Resources) -> int:

@@ -3,8 +3,8 @@
 The hash of an entry is SHA-256 over the hash of the one before it (32 zero bytes for a tenant's first) and the entry's
 fields in the order of `Record`, from `tenant_id` to `details`. A field is written as `<octets>:<UTF-8 bytes>`, one that
 is null as `-`; so no two entries are written alike. Identifiers are in lower case, the moment is in UTC with
-microseconds, details are the JSON text as it was first written. The database makes the hash (`audit_hash` in
-migration 0003, held by a lock on the tenant's head); here it is made again, to check.
+microseconds, details are the JSON text as it was first written. The database computes the hash (`audit_hash`,
+under a lock on the tenant's head); here it is computed again, as a check.
 """
 
 from __future__ import annotations

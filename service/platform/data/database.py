@@ -1,22 +1,20 @@
-"""PostgreSQL: the pool, the tenant's transaction, rows to structs, migrations."""
+"""PostgreSQL: the pool, the tenant's transaction, rows to structs, a violated constraint to its problem."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from importlib import resources
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
 import msgspec
 import psycopg
 import structlog
-from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline, Connection, sql
+from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import BaseRowFactory, RowMaker, tuple_row
@@ -58,8 +56,6 @@ SILENCE_SECONDS = 5
 
 WAITING = 1_000
 """Units of work that may wait for one of their tenant's share: what is done within those seconds."""
-
-MIGRATION_LOCK = 0x43555348  # one migrator at a time, beside other users of advisory locks
 
 set_json_dumps(msgspec.json.encode)
 set_json_loads(msgspec.json.decode)
@@ -298,7 +294,7 @@ class Database:
             while True:
                 try:
                     async with self.transaction() as tx:
-                        _check_login(await tx.fetch_value(LOGIN))
+                        check_login(await tx.fetch_value(LOGIN))
                     return
                 except Unavailable:
                     if time.monotonic() > end:
@@ -587,7 +583,7 @@ TRY_ROOM = (
 POSITION = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
 
 
-def _check_login(login: str) -> None:
+def check_login(login: str) -> None:
     """Check that the service is logged in as its role, for good.
 
     SET ROLE NONE would lead back from a role that it has only taken.
@@ -602,72 +598,14 @@ def _check_login(login: str) -> None:
         )
 
 
-class MigrationError(RuntimeError):
-    """The database is not one that these migrations can bring up to date."""
-
-
-def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: None, behind: bool = False) -> int:
-    """Apply the numbered migrations that are missing, as the owner; return how many.
-
-    Where none is missing, any role that may connect will do. `behind`: a database with later migrations than this
-    version has is fine, as it is while the next one is rolled out.
-
-    Raises:
-        MigrationError: an applied migration differs from the file of its name, or is unknown here.
-    """
-    files = sorted(
-        (entry for entry in resources.files("service.migrations").iterdir() if entry.name.endswith(".sql")),
-        key=lambda entry: entry.name,
-    )
-    scripts = {entry.name: entry.read_text(encoding="utf-8") for entry in files}
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
-        applied = _read_applied(connection)
-        missing = [name for name in scripts if name not in applied]
-        for name, digest in applied.items():
-            if name not in scripts and behind and name > max(scripts):
-                log.warning("database.ahead", migration=name)
-                continue
-            if name not in scripts:
-                raise MigrationError(f"the database has the migration {name}, which this version does not know")
-            if digest != _digest(scripts[name]):
-                raise MigrationError(f"the migration {name} was changed after it was applied")
-        for name in missing:
-            with connection.transaction():
-                connection.execute(cast(Any, scripts[name]))
-                connection.execute(
-                    "INSERT INTO migrations (name, digest) VALUES (%s, %s)", [name, _digest(scripts[name])]
-                )
-            report(name)
-        return len(missing)
-
-
-def verify(database_url: str) -> None:
-    """Check that the service may work on this database: role and migrations.
-
-    That the next release has migrated it already is fine: see CONTRIBUTING.
-
-    Raises:
-        ConfigError: the URL logs in as somebody who could do more than the service may.
-        MigrationError: as `migrate`, or the owner has yet to run it.
-    """
-    with psycopg.connect(database_url) as connection:
-        for (login,) in connection.execute(LOGIN):
-            _check_login(login)
-    try:
-        migrate(database_url, behind=True)
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise MigrationError("run `cushion migrate`, which is the owner's") from error
-
-
 def give_password(owner_url: str, service_url: str) -> bool:
     """Set the role's password from its URL; return False where the URL has none.
 
     The server gets the password's SCRAM verifier, so that no log of statements holds it.
     """
-    stats = conninfo_to_dict(service_url)
-    password = stats.get("password")
-    if stats.get("user") != SERVICE_ROLE or not password:
+    parts = conninfo_to_dict(service_url)
+    password = parts.get("password")
+    if parts.get("user") != SERVICE_ROLE or not password:
         return False
     with psycopg.connect(owner_url, autocommit=True) as connection:
         verifier = connection.pgconn.encrypt_password(
@@ -681,23 +619,3 @@ def give_password(owner_url: str, service_url: str) -> bool:
 def as_service(owner_url: str) -> str:
     """Return the owner's connection URL as the service's role."""
     return make_conninfo(owner_url, user=SERVICE_ROLE)
-
-
-def _read_applied(connection: Connection[Any]) -> dict[str, str]:
-    known = connection.execute("SELECT to_regclass('migrations')").fetchone()
-    if known == (None,):  # asked first: the service's role may see that nothing is missing, but create nothing
-        connection.execute(
-            """
-            CREATE TABLE migrations (
-                name text PRIMARY KEY,
-                digest text NOT NULL,
-                applied_at timestamptz NOT NULL DEFAULT now()
-            );
-            GRANT SELECT ON migrations TO PUBLIC
-            """
-        )
-    return dict(connection.execute("SELECT name, digest FROM migrations ORDER BY name").fetchall())
-
-
-def _digest(script: str) -> str:
-    return hashlib.sha256(script.encode()).hexdigest()

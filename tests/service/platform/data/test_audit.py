@@ -7,7 +7,6 @@ import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from importlib import resources as files
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID, uuid4
@@ -15,11 +14,10 @@ from uuid import UUID, uuid4
 import msgspec
 import psycopg
 import pytest
-from redis import Redis
 
-from service.platform import config
 from service.platform.data.audit import START, Break, NoRecord, Record, breaks, hash_entry, parse
-from service.platform.data.database import SERVICE_ROLE, migrate
+from service.platform.data.database import SERVICE_ROLE
+from service.platform.data.migrations import migrate
 from service.platform.unit.context import Resources, Subject, Unit
 from tests.conftest import Stack
 from tests.service.platform.conftest import Apart
@@ -504,48 +502,3 @@ def test_a_line_that_is_no_record_is_refused(change: Any) -> None:
     assert parse(line + b"\n") == parse(line.replace(b'":', b'" : '))
     with pytest.raises(NoRecord):
         parse(change(line))
-
-
-# From before --------------------------------------------------------------------------------------------------------
-
-
-def test_what_was_written_before_the_chain_is_chained_in_the_order_of_time(stack: Stack) -> None:
-    name = f"before_{uuid4().hex[:12]}"
-    stack.sql(f"CREATE DATABASE {name}")
-    url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
-    one, other = UUID(int=2), UUID(int=1)
-    scripts = sorted(
-        (path for path in files.files("service.migrations").iterdir() if path.name < "0003" and "sql" in path.name),
-        key=lambda found: found.name,
-    )
-    with psycopg.connect(url) as owner:
-        owner.execute(
-            "CREATE TABLE migrations (name text PRIMARY KEY, digest text, applied_at timestamptz DEFAULT now())"
-        )
-        for script in scripts:
-            text = script.read_text(encoding="utf-8")
-            owner.execute(text)
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            owner.execute("INSERT INTO migrations (name, digest) VALUES (%s, %s)", [script.name, digest])
-        for tenant in (one, other):
-            for minute in (3, 1, 2):
-                owner.execute(
-                    "INSERT INTO audit_log (tenant_id, id, occurred_at, action, details) VALUES (%s, %s, %s, %s, %s)",
-                    [
-                        tenant,
-                        uuid4(),
-                        datetime(2026, 1, 1, 0, minute, tzinfo=UTC),
-                        f"at.{minute}",
-                        '{"b": 1, "a": 2.50}',
-                    ],
-                )
-    migrate(url)
-    settings = config.load({**stack.environment, "CUSHION_MIGRATION_URL": url})
-    before = Apart(settings, Redis.from_url(stack.redis_url))
-    for tenant in (one, other):
-        assert [row[7] for row in rows(before, tenant)] == ["at.1", "at.2", "at.3"]
-        assert is_whole(before, tenant)
-        with connection(before, tenant, role=SERVICE_ROLE) as opened:
-            assert appended(opened, tenant, [entry()]) == 1
-        assert is_whole(before, tenant)
-    stack.sql(f"DROP DATABASE {name} WITH (FORCE)")

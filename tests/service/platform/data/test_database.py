@@ -1,11 +1,10 @@
-"""The database: a transaction of one tenant, refusals by their names, connections that heal, migrations."""
+"""The database: a transaction of one tenant, refusals by their names, connections that heal."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from importlib import resources as files
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,7 +13,7 @@ import pytest
 from msgspec import Struct, ValidationError
 
 from service.platform.base.problem import ConcurrentModification, NotFound, Problem, Unavailable
-from service.platform.data.database import MigrationError, Transaction, as_service, migrate, verify
+from service.platform.data.database import Transaction
 from service.platform.unit.context import Resources
 from tests.service.platform.conftest import Apart
 
@@ -368,46 +367,3 @@ def test_a_row_that_does_not_fit_its_struct_is_refused(apart: Apart) -> None:
                 await tx.fetch_all(Named, "SELECT gen_random_uuid() AS id, 5 AS name")
 
     apart.run(misfit)
-
-
-# Migrations ---------------------------------------------------------------------------------------------------------
-
-
-def test_migrations_are_applied_once(apart: Apart) -> None:
-    names: list[str] = []
-    assert migrate(apart.database_url, report=names.append) == 0
-    assert names == []
-    files_there = sorted(
-        entry.name for entry in files.files("service.migrations").iterdir() if entry.name.endswith(".sql")
-    )
-    assert apart.sql("SELECT name FROM migrations ORDER BY name") == [(name,) for name in files_there]
-
-
-@pytest.mark.parametrize(
-    ("change", "back", "message"),
-    [
-        (
-            "UPDATE migrations SET digest = 'x' || digest",
-            "UPDATE migrations SET digest = substr(digest, 2)",
-            "was changed",
-        ),
-        (
-            "INSERT INTO migrations VALUES ('9999_x.sql', '-')",
-            "DELETE FROM migrations WHERE digest = '-'",
-            "does not know",
-        ),
-    ],
-)
-def test_a_database_of_another_history_is_refused(apart: Apart, change: str, back: str, message: str) -> None:
-    apart.sql(change)
-    try:
-        with pytest.raises(MigrationError, match=message):
-            migrate(apart.database_url)
-        if message == "does not know":  # the next release's, which is being rolled out; an earlier one is nobody's
-            verify(as_service(apart.database_url))
-            apart.sql("UPDATE migrations SET name = '0000_x.sql' WHERE digest = '-'")
-        with pytest.raises(MigrationError, match=message):
-            verify(as_service(apart.database_url))
-    finally:
-        apart.sql(back)
-    assert migrate(apart.database_url) == 0
