@@ -51,13 +51,16 @@ area = Area("/api/v1/admin", tag="admin", essential=True)
 
 @area.get("/tenant", access="role:admin", versioned=True)
 async def get_tenant(ctx: Context) -> Tenant:
-    """The caller's tenant: settings, quotas, usage."""
+    """Give the caller's tenant: settings, quotas, usage."""
     return await actions.get_tenant(ctx)
 
 
 @area.patch("/tenant", access="role:admin", errors=(TenantEnded, ShutOut), event="tenant.updated", versioned=True)
 async def update_tenant(ctx: Context, body: TenantPatch) -> Tenant:
-    """Change the tenant's name and settings; what is not given stays. Tier and status are for the system key."""
+    """Change the tenant's name and settings; other fields stay.
+
+    Only the system key changes tier and status.
+    """
     return await actions.update_tenant(ctx, body)
 
 
@@ -80,7 +83,10 @@ async def delete_tenant(ctx: Context) -> None:
     event="tenant.created",
 )
 async def create_tenant(ctx: Context, body: TenantCreate) -> NewTenant:
-    """Make a tenant and invite its owner, who joins by the token of the answer: for the system key alone."""
+    """Make a tenant and invites its owner, who joins with the token of the answer.
+
+    Only for the system key.
+    """
     return await tenant_actions.provide(ctx, body)
 
 
@@ -92,13 +98,16 @@ async def create_tenant(ctx: Context, body: TenantCreate) -> NewTenant:
     event="tenant.ownership_transferred",
 )
 async def transfer_ownership(ctx: Context, body: Transfer) -> Transferred:
-    """Make another active user the owner in the place of the owner who calls; of all owners, for the system key."""
+    """Make another active user the owner in place of the owner who calls.
+
+    The system key replaces all owners.
+    """
     return await tenant_actions.transfer(ctx, body)
 
 
 @area.get("/users", access="admin:users")
 async def list_users(ctx: Context, query: UserList) -> Page[User]:
-    """The users of the tenant."""
+    """List the users of the tenant."""
     return await store.users(ctx, query)
 
 
@@ -116,7 +125,7 @@ async def invite_user(ctx: Context, body: Invite) -> Invitation:
 
 @area.get("/users/{user_id}", access="admin:users", errors=(UserNotFound,))
 async def get_user(ctx: Context, user_id: UUID) -> UserDetail:
-    """A user of the tenant, with logins and what the role may do."""
+    """Give a user of the tenant, with logins and what the role may do."""
     return await actions.get_user(ctx, user_id)
 
 
@@ -124,7 +133,10 @@ async def get_user(ctx: Context, user_id: UUID) -> UserDetail:
     "/users/{user_id}", access="admin:users", errors=(UserNotFound, LastOwner, NotYetJoined), event="user.updated"
 )
 async def update_user(ctx: Context, user_id: UUID, body: UserPatch) -> User:
-    """Change a user's role, status or name; a new role or status takes effect at once."""
+    """Change a user's role, status or name.
+
+    A new role or status takes effect at once.
+    """
     return await actions.update_user(ctx, user_id, body)
 
 
@@ -132,7 +144,10 @@ async def update_user(ctx: Context, user_id: UUID, body: UserPatch) -> User:
     "/users/{user_id}", access="admin:users", errors=(OwnerStays, SelfStays, UserNotFound), event="user.removed"
 )
 async def remove_user(ctx: Context, user_id: UUID) -> None:
-    """Remove a user: sessions and keys end at once, the e-mail is free again."""
+    """Remove a user.
+
+    Sessions and keys end at once, and the e-mail is free again.
+    """
     await actions.remove_user(ctx, user_id)
 
 
@@ -142,9 +157,10 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
     status=202,
     errors=(NotConfirmed, OwnerStays, SelfStays, UserExists, UserNotFound),
     event="user.erased",
+    summary="Erase person",
 )
 async def erase_user(ctx: Context, user_id: UUID, body: Erase) -> Erasure:
-    """Erase a person: the user is removed at once, and a token takes the place of what names them.
+    """Remove a user at once, and put a token in place of what names them.
 
     E-mail, name and addresses go from all records, the audit log too, whose chain still verifies.
     """
@@ -153,19 +169,22 @@ async def erase_user(ctx: Context, user_id: UUID, body: Erase) -> Erasure:
 
 @area.post("/api-keys", access="admin:api-keys", status=201, errors=(KeyLimitExceeded,), event="api_key.created")
 async def create_api_key(ctx: Context, body: KeyCreate) -> ApiKey:
-    """Make an API key; its secret is in this answer only."""
+    """Create an API key.
+
+    Its secret is in this answer only.
+    """
     return await key_actions.create(ctx, body)
 
 
 @area.get("/api-keys", access="admin:api-keys")
 async def list_api_keys(ctx: Context, query: KeyList) -> Page[ApiKey]:
-    """The API keys of the tenant."""
+    """List the API keys of the tenant."""
     return await store.keys(ctx, query)
 
 
 @area.delete("/api-keys/{key_id}", access="admin:api-keys", errors=(KeyNotFound,), event="api_key.revoked")
 async def revoke_api_key(ctx: Context, key_id: UUID) -> None:
-    """Revoke an API key, at once and for good."""
+    """End an API key, at once and for good."""
     await key_actions.revoke(ctx, key_id)
 
 
@@ -177,5 +196,8 @@ async def revoke_api_key(ctx: Context, key_id: UUID) -> None:
     event="api_key.rotated",
 )
 async def rotate_api_key(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
-    """Replace an API key by one that may do the same; the old one works for the hours of grace, none by default."""
+    """Replace a key by one with the same rights.
+
+    The old one works for the hours of grace, none by default.
+    """
     return await key_actions.rotate(ctx, key_id, body)

@@ -25,7 +25,7 @@ ADMIN = "role:admin"
 
 @area.get(access=ADMIN)
 async def list_stream_profiles(ctx: Context, query: StreamProfileList) -> Page[StreamProfile]:
-    """The profiles, the newest first."""
+    """List the profiles, the newest first."""
     return await store.listed(ctx, query)
 
 
@@ -36,17 +36,23 @@ async def list_stream_profiles(ctx: Context, query: StreamProfileList) -> Page[S
     event="stream_profile.created",
 )
 async def create_stream_profile(ctx: Context, body: StreamProfileCreate) -> StreamProfile:
-    """Say for how long the evidence of a stream's runs is kept."""
+    """Set for how long the evidence of a stream's runs is kept."""
     return await actions.create(ctx, body)
 
 
 @area.patch("/{profile_id}", access=ADMIN, errors=(StreamProfileNotFound,), event="stream_profile.updated")
 async def update_stream_profile(ctx: Context, profile_id: UUID, body: StreamProfilePatch) -> StreamProfile:
-    """Change what is given; until when the evidence is kept is worked out anew."""
+    """Change the fields in the body.
+
+    The end of the evidence's retention is calculated again.
+    """
     return await actions.update(ctx, profile_id, body)
 
 
 @area.delete("/{profile_id}", access=ADMIN, errors=(StreamProfileNotFound,), event="stream_profile.deleted")
 async def delete_stream_profile(ctx: Context, profile_id: UUID) -> None:
-    """Delete a profile; the evidence of its stream then stays without an end."""
+    """Delete a profile.
+
+    The evidence of its stream is then kept without an end.
+    """
     await actions.delete(ctx, profile_id)

@@ -26,13 +26,16 @@ ADMIN = {"access": "role:admin", "everywhere": True}
 
 @area.get("/entries", **ADMIN)
 async def list_dead_letters(ctx: Context, query: EntryQuery) -> Entries:
-    """Background tasks that failed for good, the newest first: of the tenant; of all for who runs the deployment."""
+    """List background tasks that failed for good, the newest first.
+
+    Operators of the deployment see those of all tenants.
+    """
     return await store.listed(ctx, query)
 
 
 @area.get("/entries/{task_id}", errors=(EntryNotFound,), **ADMIN)
 async def get_dead_letter(ctx: Context, task_id: str) -> Entry:
-    """One of them, by its own identifier or its task's."""
+    """Give a dead letter, by its own identifier or its task's."""
     return await store.get(ctx, task_id)
 
 
@@ -43,29 +46,35 @@ async def get_dead_letter(ctx: Context, task_id: str) -> Entry:
     **ADMIN,
 )
 async def retry_dead_letter(ctx: Context, task_id: str, query: RetryQuery) -> Retried:
-    """Give the work back to a worker; the record that it worked on leaves its error state with it."""
+    """Give the work back to a worker.
+
+    The record that it worked on leaves its error state.
+    """
     return await actions.retry(ctx, task_id, query)
 
 
 @area.post("/entries/{task_id}/resolve", errors=(EntryNotFound,), event="dead_letter.resolved", **ADMIN)
 async def resolve_dead_letter(ctx: Context, task_id: str, body: Resolution) -> ResolvedEntry:
-    """Say that nothing more is to be done, and why."""
+    """Record that nothing more is to be done, and why."""
     return await actions.resolve(ctx, task_id, body)
 
 
 @area.delete("/entries/{task_id}", errors=(EntryNotFound,), event="dead_letter.discarded", **ADMIN)
 async def discard_dead_letter(ctx: Context, task_id: str) -> None:
-    """Discard it for good: its work is never given back."""
+    """Discard a dead letter for good.
+
+    Its work is never given back.
+    """
     await actions.discard(ctx, task_id)
 
 
-@area.get("/stats", **ADMIN)
+@area.get("/stats", **ADMIN, summary="Count dead letters")
 async def dead_letter_stats(ctx: Context) -> EntryStats:
-    """How many there are, and whether that is healthy."""
+    """Count the dead letters, and say whether that is healthy."""
     return await actions.stats(ctx)
 
 
 @area.post("/report", event="dead_letter.reported", **ADMIN)
 async def report_dead_letters(ctx: Context) -> EntryStats:
-    """The same figures, written into the log and the audit log."""
+    """Write the figures of the statistics into the log and the audit log."""
     return await actions.report(ctx)

@@ -31,7 +31,10 @@ area = Area("/api/v1/mappings", tag="mappings", scope="mappings")
 
 @area.get()
 async def list_mappings(ctx: Context, query: MappingList) -> Page[MappingSummary]:
-    """The mappings of the tenant, the newest first; behind the built-in ones, with `include_system`."""
+    """List the mappings of the tenant, the newest first.
+
+    With `include_system` the built-in ones come before them.
+    """
     return await actions.listed(ctx, query)
 
 
@@ -49,7 +52,10 @@ async def create_mapping(ctx: Context, body: MappingCreate) -> Mapping:
 
 @area.get("/{mapping_id}", errors=(MappingNotFound,), versioned=True)
 async def get_mapping(ctx: Context, mapping_id: str, query: MappingDetail) -> Mapping:
-    """A mapping; `resolve_profile` adds every field with all of its columns."""
+    """Give a mapping.
+
+    `resolve_profile` adds every field with all of its columns.
+    """
     return await actions.detail(ctx, mapping_id, query)
 
 
@@ -61,13 +67,19 @@ async def get_mapping(ctx: Context, mapping_id: str, query: MappingDetail) -> Ma
     heavy=True,
 )
 async def update_mapping(ctx: Context, mapping_id: str, body: MappingPatch) -> Mapping:
-    """Change a mapping; runs use it as it is then. A stale If-Match is refused."""
+    """Run use the mapping as it is then.
+
+    A stale If-Match is refused.
+    """
     return await actions.update(ctx, mapping_id, body)
 
 
 @area.delete("/{mapping_id}", errors=(UndeletableMapping, MappingNotFound, MappingInUse), event="mapping.deleted")
 async def delete_mapping(ctx: Context, mapping_id: str) -> None:
-    """Delete a mapping that no workbook and no deal names."""
+    """Delete a mapping.
+
+    One that a workbook or a deal names is refused.
+    """
     await actions.delete(ctx, mapping_id)
 
 
@@ -80,5 +92,8 @@ async def delete_mapping(ctx: Context, mapping_id: str) -> None:
     deferred=True,
 )
 async def validate_mapping(ctx: Context, mapping_id: str, body: Sample) -> Trial | Raw:
-    """Try a mapping on sample rows; nothing is stored."""
+    """Try a mapping on sample rows.
+
+    Nothing is stored.
+    """
     return await actions.validate(ctx, mapping_id, body)

@@ -71,13 +71,16 @@ BUSY = frozenset({"processing"})
     heavy=True,
 )
 async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
-    """Upload a trustee's tape (.xlsx, .xlsm, .xls). Its loans follow once it is completed."""
+    """Take a trustee's tape (.xlsx, .xlsm, .xls).
+
+    Its loans follow once it is completed.
+    """
     return await actions.upload_tape(ctx, form)
 
 
 @area.get("/tapes")
 async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
-    """The tapes of the tenant, the newest first."""
+    """List the tapes of the tenant, the newest first."""
     return await store.list_tapes(ctx, query)
 
 
@@ -87,13 +90,16 @@ async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
     waits=Waits("tape_id", BUSY, lambda tape: (tape.processing_status,)),
 )
 async def get_tape(ctx: Context, tape_id: str, query: WaitQuery) -> Tape:
-    """A tape: how far it is, what was found in its file, or why it cannot be used."""
+    """Give a tape: how far it is, what its file holds, or why it cannot be used."""
     return await store.show_tape(ctx, tape_id)
 
 
 @area.patch("/tapes/{tape_id}", errors=(TapeNotFound, TapeNotReady, DealNotFound), event="tape.updated")
 async def update_tape(ctx: Context, tape_id: str, body: TapePatch) -> Tape:
-    """Change a tape's deal or its day; where another mapping reads it then, it is processed once more."""
+    """Change a tape's deal or its day.
+
+    If another mapping then reads it, it is processed once more.
+    """
     return await actions.update_tape(ctx, tape_id, body)
 
 
@@ -105,13 +111,16 @@ async def update_tape(ctx: Context, tape_id: str, body: TapePatch) -> Tape:
     event="tape.downloaded",
 )
 async def download_tape(ctx: Context, tape_id: str) -> Streamed:
-    """The file as the trustee sent it, whether or not its loans could be read."""
+    """Give the file as the trustee sent it, even if its loans could not be read."""
     return await actions.file(ctx, tape_id)
 
 
 @area.get("/tapes/{tape_id}/loans", errors=(TapeNotFound, TapeNotReady, Damaged))
 async def list_tape_loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:
-    """The loans of a tape, in its order, lots of one identifier added up; a tape that is not completed is refused."""
+    """List the loans of a tape, in its order, lots of one identifier added up.
+
+    A tape that is not completed is refused.
+    """
     return await actions.loans(ctx, tape_id, query)
 
 
@@ -121,33 +130,40 @@ async def list_tape_loans(ctx: Context, tape_id: str, query: LoanList) -> Page[T
     event="reconciliation.started",
 )
 async def compare_tape(ctx: Context, body: CompareRequest) -> CompareStarted:
-    """Compare a tape with a workbook; asked again while the very same comparison is under way, that one is told."""
+    """Compare a tape with a workbook.
+
+    While the same comparison is under way, a second request gets that one.
+    """
     return await actions.compare(ctx, body)
 
 
 @area.get("/compare/{job_id}/status", errors=(JobNotFound,), waits=Waits("job_id", BUSY, lambda job: (job.status,)))
 async def get_comparison(ctx: Context, job_id: str, query: WaitQuery) -> Job:
-    """A comparison: how far it is, its summary, how loans were matched, and what could not be compared."""
+    """Give a comparison and how far it is.
+
+    It has its summary, how loans were matched, and what could not be compared.
+    """
     return await store.get_job(ctx, job_id)
 
 
 @area.get("/issues", errors=(TapeNotFound,))
 async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
-    """Issues: of one tape the gravest first, of all tapes the newest first."""
+    """List issues: of one tape the gravest first, of all tapes the newest first."""
     return await actions.issues(ctx, query)
 
 
-@area.get("/issues/summary", errors=(TapeNotFound,))
+@area.get("/issues/summary", errors=(TapeNotFound,), summary="Count issues")
 async def summarize_issues(ctx: Context, query: SummaryQuery) -> IssueSummary:
-    """How many issues there are, by severity and by status."""
+    """Count issues by severity and by status."""
     return await actions.summary(ctx, query)
 
 
 @area.get("/issues/{issue_id}/rows", errors=(IssueNotFound, WorkbookNotReady, Damaged), heavy=True)
 async def get_issue_rows(ctx: Context, issue_id: str) -> IssueRows:
-    """Both rows of an issue: every column of the workbook and of the trustee's file, with header, field and value.
+    """Give both rows of an issue, of the workbook and of the trustee's file.
 
-    A side that lacks the loan, or whose workbook was deleted, is null, and its note says why.
+    Each column has its header, field and value. A side that lacks the loan, or whose workbook was deleted, is null, and
+    its note says why.
     """
     return await row_actions.rows(ctx, issue_id)
 
@@ -158,11 +174,17 @@ async def get_issue_rows(ctx: Context, issue_id: str) -> IssueRows:
     event="issues.updated",
 )
 async def review_issues(ctx: Context, body: IssuesPatch) -> IssuesReviewed:
-    """Set the status, and the notes where given, of many issues, chosen by identifier or by filter."""
+    """Set the status of many issues, by identifier or by filter.
+
+    Notes are set if they are in the body.
+    """
     return await review_actions.review_many(ctx, body)
 
 
 @area.patch("/issues/{issue_id}", errors=(IssueNotFound, InvalidStatus, ConcurrentModification), event="issue.updated")
 async def review_issue(ctx: Context, issue_id: str, body: IssuePatch) -> Issue:
-    """Set an issue's status, its notes, or both. What is reviewed stays so while neither of its values changes."""
+    """Set an issue's status, its notes, or both.
+
+    A review counts as long as both values stay as they are.
+    """
     return await review_actions.review(ctx, issue_id, body)

@@ -49,7 +49,7 @@ area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
 
 @area.get(lags=True)
 async def list_workbooks(ctx: Context, query: WorkbookList) -> Page[Workbook]:
-    """The workbooks of the tenant."""
+    """List the workbooks of the tenant."""
     return await store.listed(ctx, query)
 
 
@@ -72,7 +72,10 @@ async def list_workbooks(ctx: Context, query: WorkbookList) -> Page[Workbook]:
     heavy=True,
 )
 async def upload_workbook(ctx: Context, form: UploadForm) -> Uploaded:
-    """Upload a spreadsheet (.xlsx, .xlsm, .xls). The answer names its sheets; its cells follow once it is ready."""
+    """Take a spreadsheet (.xlsx, .xlsm, .xls).
+
+    The answer names its sheets; its cells follow once it is ready.
+    """
     return await actions.upload(ctx, form)
 
 
@@ -85,13 +88,16 @@ async def upload_workbook(ctx: Context, form: UploadForm) -> Uploaded:
     ),
 )
 async def get_workbook(ctx: Context, workbook_id: UUID, query: Detail) -> Workbook:
-    """A workbook; its ETag is what If-Match of a change compares."""
+    """Give a workbook.
+
+    Its ETag is what If-Match of a change compares.
+    """
     return await actions.detail(ctx, workbook_id, query)
 
 
 @area.get("/{workbook_id}/sheets", errors=(WorkbookNotFound,))
 async def list_sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
-    """The sheets of a workbook, hidden ones included."""
+    """List the sheets of a workbook, hidden ones included."""
     return await actions.sheets(ctx, workbook_id)
 
 
@@ -102,13 +108,13 @@ async def list_sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
     heavy=True,
 )
 async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: DataQuery) -> SheetData | Raw:
-    """Rows of a sheet, by its name or identifier.
+    """Give rows of a sheet, by its name or identifier.
 
     Columns are named by the header row, or by their letters where the sheet has none; rows are those below the header.
-    With `letters` every row comes, and columns are named by their letters.
-    Dates are ISO 8601, error cells their code (`#N/A`), blanks null. With `format=csv` the rows come as text/csv (RFC
-    4180), unaltered: text that begins with `=` stays so. With `include_formulas` a row of JSON has its formulas beside
-    its values; in CSV a cell's formula stands in place of its value.
+    With `letters` every row comes, and columns are named by their letters. Dates are ISO 8601, error cells their code
+    (`#N/A`), blanks null. With `format=csv` the rows come as text/csv (RFC 4180), unaltered: text that begins with `=`
+    stays so. With `include_formulas` a row of JSON has its formulas beside its values; in CSV a cell's formula stands
+    in place of its value.
     """
     return await actions.sheet_data(ctx, workbook_id, sheet_name, query)
 
@@ -118,7 +124,10 @@ async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query
     errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady, Damaged),
 )
 async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Cell:
-    """One cell by its A1 name; one that holds nothing is blank."""
+    """Give a cell by its A1 name.
+
+    One without content is blank.
+    """
     return await actions.cell(ctx, workbook_id, sheet_name, ref)
 
 
@@ -126,14 +135,16 @@ async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -
     "/{workbook_id}/detection",
     errors=(WorkbookNotFound, SheetNotFound, MappingNotFound, WorkbookNotReady, MappingTooSlow, Damaged),
     heavy=True,
+    summary="Explain reading",
 )
 async def get_detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) -> WorkbookDetection | Raw:
-    """How the loans of a workbook are read, and why: what each sheet is, the header, rows that are no loans, for each
-    column its role, the runner-up and the evidence, and the unit of each field.
+    """Explain how the loans of a workbook are read.
 
-    A column that is ambiguous could as well be the runner-up. `validation` says what the mapping's rules say of the
-    rows, with the first 100 errors and warnings. Columns that feed no field, and those of other sheets, are told up to
-    2,000; `columns_not_shown` counts the rest. Nothing is stored.
+    The answer says what each sheet is, where the header is, and which rows are no loans. Each column has its role, the
+    runner-up and the evidence, each field its unit. A column that is ambiguous could as well be the runner-up.
+    `validation` says what the mapping's rules say of the rows, with the first 100 errors and warnings. Columns that
+    feed no field, and those of other sheets, are told up to 2,000; `columns_not_shown` counts the rest. Nothing is
+    stored.
     """
     return await actions.detection(ctx, workbook_id, query)
 
@@ -146,7 +157,10 @@ async def get_detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) 
     event="workbook.downloaded",
 )
 async def download_workbook(ctx: Context, workbook_id: UUID, query: FileQuery) -> Streamed:
-    """The file as it was uploaded, whatever became of the workbook since; of several files the one of that number."""
+    """Give the file as it was uploaded, whatever became of the workbook since.
+
+    `number` picks one of several files.
+    """
     return await actions.file(ctx, workbook_id, query)
 
 
@@ -154,7 +168,10 @@ async def download_workbook(ctx: Context, workbook_id: UUID, query: FileQuery) -
     "/{workbook_id}", errors=(WorkbookNotFound, MappingNotFound, DealNotFound), event="workbook.updated", versioned=True
 )
 async def update_workbook(ctx: Context, workbook_id: UUID, body: WorkbookPatch) -> Workbook:
-    """Change what is said of a workbook. A stale If-Match is refused."""
+    """Change the fields in the body.
+
+    A stale If-Match is refused.
+    """
     return await actions.update(ctx, workbook_id, body)
 
 
@@ -166,11 +183,17 @@ async def update_workbook(ctx: Context, workbook_id: UUID, body: WorkbookPatch) 
     flag="recalculation",
 )
 async def recalculate_workbook(ctx: Context, workbook_id: UUID, body: RecalculateRequest) -> Workbook:
-    """Have every formula of a workbook calculated anew; it is `recalculating` until then, and `ready` afterwards."""
+    """Calculate every formula of a workbook.
+
+    It is `recalculating` until then, and `ready` afterwards.
+    """
     return await actions.recalculate(ctx, workbook_id, body.locale)
 
 
 @area.delete("/{workbook_id}", errors=(WorkbookNotFound, WorkbookInUse), event="workbook.deleted")
 async def delete_workbook(ctx: Context, workbook_id: UUID) -> None:
-    """Delete a workbook that is not in use."""
+    """Delete a workbook.
+
+    One in use is refused.
+    """
     await actions.delete(ctx, workbook_id)

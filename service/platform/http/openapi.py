@@ -395,12 +395,11 @@ def _operation(
     always: list[type[Problem]],
     named: dict[str, Any],
 ) -> dict[str, Any]:
-    description = cleandoc(route.handler.__doc__ or "")
     operation: dict[str, Any] = {
         "operationId": route.name,
         "tags": [route.tag],
-        "summary": description.partition("\n")[0].rstrip("."),
-        "description": f"{description.partition(chr(10))[2]}\n\n{_access(route)}".strip(),
+        "summary": route.title,
+        "description": f"{cleandoc(route.handler.__doc__ or '')}\n\n{_access(route)}",
         "parameters": [
             {
                 "name": name,
