@@ -15,12 +15,12 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import Abort
 
 from docs import pack
-from docs.made import api, command, compliance, definition, errors, functions, interpretation, library, settings
+from docs.generated import api, command, compliance, definition, errors, functions, interpretation, library, settings
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parent
 WORK: Final = ROOT / "build" / "guide"
-MADE: Final = (api, command, compliance, definition, errors, functions, interpretation, library, settings)
+GENERATED: Final = (api, command, compliance, definition, errors, functions, interpretation, library, settings)
 
 HOW_TO: Final = (
     "console", "compliance", "loans-behind", "map", "reconcile", "deals", "draft", "trades", "columns", "formulas",
@@ -65,14 +65,14 @@ def main() -> int:
         print(reason, file=sys.stderr)
         return 1
     files = pack.files_of(WORK / "site")
-    faults, elsewhere = pack.checked(files)
+    faults, outside = pack.checked(files)
     for fault in faults:
         print(fault, file=sys.stderr)
     if faults:
         return 1
     size = pack.write(files, out)
     print(f"{out}: {len(pages)} pages, {size / 1e6:.2f} MB, {time.monotonic() - started:.1f} s")
-    print(f"Links to other hosts, which are not followed here: {', '.join(sorted(elsewhere)) or 'none'}")
+    print(f"Links to other hosts, which are not followed here: {', '.join(sorted(outside)) or 'none'}")
     return 0
 
 
@@ -82,7 +82,7 @@ def _staged(folder: Path) -> list[str]:
         target = folder / path.relative_to(HERE)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    for part in MADE:
+    for part in GENERATED:
         for name, text in part.pages().items():
             path = folder / name
             assert not path.exists(), f"{name} is made, and stands in docs/ too"

@@ -33,13 +33,13 @@ def files_of(folder: Path) -> Files:
             continue
         scripts: Files = {}
 
-        def moved(found: re.Match[str], up: str = up, scripts: Files = scripts) -> str:
-            content = found[1].encode()
+        def to_file(match: re.Match[str], up: str = up, scripts: Files = scripts) -> str:
+            content = match[1].encode()
             place = f"assets/javascripts/page-{hashlib.sha256(content).hexdigest()[:12]}.js"
             scripts[place] = content
             return f'<script src="{up}/{place}"></script>'
 
-        files[name] = INLINE.sub(moved, files[name].decode()).encode()
+        files[name] = INLINE.sub(to_file, files[name].decode()).encode()
         files |= scripts
     return files
 
@@ -75,24 +75,24 @@ class _Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attributes}
-        self.anchors |= {told[name] for name in ("id", "name") if name in told}
-        self.runs += [name for name in told if name.startswith("on")]
-        if tag == "script" and "src" not in told and told.get("type") != "application/json":
+        values = {name: value or "" for name, value in attributes}
+        self.anchors |= {values[name] for name in ("id", "name") if name in values}
+        self.runs += [name for name in values if name.startswith("on")]
+        if tag == "script" and "src" not in values and values.get("type") != "application/json":
             self.runs.append("script")
-        if tag == "a" and "href" in told:
-            self.links.append(told["href"])
-        elif tag == "link" and told.get("rel") not in ("canonical", "prev", "next") and "href" in told:
-            self.loads.append(told["href"])
-        elif "src" in told:
-            self.loads.append(told["src"])
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        elif tag == "link" and values.get("rel") not in ("canonical", "prev", "next") and "href" in values:
+            self.loads.append(values["href"])
+        elif "src" in values:
+            self.loads.append(values["src"])
 
 
 def checked(files: Files) -> tuple[list[str], set[str]]:
     """(faults, links to other hosts); links and anchors that lead nowhere, scripts within a page, what is
     fetched from elsewhere."""
     pages = {name: _Page(content.decode()) for name, content in files.items() if name.endswith(".html")}
-    faults, elsewhere = [], set()
+    faults, outside = [], set()
     for name, page in pages.items():
         faults += [f"{name}: {what} within the page" for what in page.runs]
         for link in [*page.links, *page.loads]:
@@ -100,7 +100,7 @@ def checked(files: Files) -> tuple[list[str], set[str]]:
             if parts.scheme or parts.netloc:
                 if link in page.loads and parts.scheme != "data":
                     faults.append(f"{name}: fetches {link}")
-                elsewhere.add(link)
+                outside.add(link)
                 continue
             path = urljoin(f"/{name}", parts.path)
             target = (path + "index.html" if path.endswith("/") else path).lstrip("/")
@@ -110,4 +110,4 @@ def checked(files: Files) -> tuple[list[str], set[str]]:
                 faults.append(f"{name}: {link} leads nowhere")
             elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
                 faults.append(f"{name}: {link} has no such anchor")
-    return faults, elsewhere
+    return faults, outside

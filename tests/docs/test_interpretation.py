@@ -6,21 +6,27 @@ import pytest
 
 from core.definition.choices import CHOICES
 from core.interpretation.interpret import interpret
-from docs.made.interpretation import MEASURED, Measured, pages
+from docs.generated.interpretation import MEASURED, Measured, pages
 from tests.real_reports.board import NAMES, portfolio
 
-REPORTS = {one.file: one for one in MEASURED}
+REPORTS = {report.file: report for report in MEASURED}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name in REPORTS])
 def test_what_the_page_says_of_a_report_is_what_it_gives(name: str) -> None:
-    found = interpret(portfolio(name), hold_out=True)
-    assert found.hold_out is not None
-    one = REPORTS[name]
+    interpretation = interpret(portfolio(name), hold_out=True)
+    assert interpretation.hold_out is not None
+    report = REPORTS[name]
     measured = Measured(
-        one.file, one.name, found.figures, found.tied_before, found.tied, found.hold_out.right, found.hold_out.figures
+        report.file,
+        report.name,
+        interpretation.figures,
+        interpretation.tied_before,
+        interpretation.tied,
+        interpretation.hold_out.right,
+        interpretation.hold_out.figures,
     )
-    assert measured == one, "docs/made/interpretation.py has other figures"
+    assert measured == report, "docs/generated/interpretation.py has other figures"
 
 
 def test_the_page_has_every_choice_and_every_reading() -> None:

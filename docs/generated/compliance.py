@@ -10,7 +10,7 @@ from latex2mathml.converter import convert
 from core.compliance.grouped import KINDS
 from core.compliance.suites import CATALOGUE, SUITES, UNIT_SIGNS, Test
 from core.portfolio.model.portfolio import DAYS_PAST_DUE_DEFAULTED
-from docs.made.markdown import code, page, plain, table
+from docs.generated.markdown import code, page, plain, table
 
 OPENING: Final = """A test divides sums over the deal's loans and compares what comes out with a limit. Its *cushion* is the distance to
 that limit, positive while the test passes; a test that passes within its warning band is a `warning`. A figure is compared before it is
@@ -46,10 +46,10 @@ skipped."""
 
 def pages() -> dict[str, str]:
     """The page by its path."""
-    suites = [(code(one.id), str(one.test_count), one.description) for one in SUITES.values()]
+    suites = [(code(item.id), str(item.test_count), item.description) for item in SUITES.values()]
     suites.append(("`deal`", "the deal's own", "The tests of the deal's definition, under its conventions."))
     rows = [(f"[{test.name}](#{test.test_id})", code(test.test_id), _limit(test), _warning(test)) for test in CATALOGUE]
-    made = page(
+    text = page(
         "# Compliance tests",
         OPENING,
         "## Suites",
@@ -65,7 +65,7 @@ def pages() -> dict[str, str]:
         table(("test", "id", "limit", "warning"), rows),
         *(_test(test) for test in CATALOGUE),
     )
-    return {"reference/compliance-tests.md": made}
+    return {"reference/compliance-tests.md": text}
 
 
 def _limit(test: Test) -> str:
@@ -79,12 +79,12 @@ def _warning(test: Test) -> str:
 def _test(test: Test) -> str:
     facts = [
         ("category", test.category),
-        ("in the suites", ", ".join(code(one.id) for one in SUITES.values() if test in one.tests)),
+        ("in the suites", ", ".join(code(item.id) for item in SUITES.values() if test in item.tests)),
         ("limit", _limit(test)),
         ("warning", _warning(test)),
         ("source", plain(test.source)),
-        ("needs the fields", ", ".join(" or ".join(map(code, one)) for one in test.alternatives)),
-        ("is skipped where", " or ".join({"cpa": "CPA", "par": "PAR"}[one] + " is not above zero" for one in test.divides_by)),
+        ("needs the fields", ", ".join(" or ".join(map(code, item)) for item in test.alternatives)),
+        ("is skipped where", " or ".join({"cpa": "CPA", "par": "PAR"}[item] + " is not above zero" for item in test.divides_by)),
         ("limit of the sheet", f"its {code(test.sheet_trigger)} trigger" if test.sheet_trigger else ""),
     ]  # fmt: skip
     main, _, added = test.formula.partition(", plus ")
@@ -116,12 +116,12 @@ def _latex(text: str) -> str:
 
 def _division(text: str) -> int | None:
     """The place of the last ` / ` outside of brackets that divides the whole."""
-    depth, found = 0, None
+    depth, last = 0, None
     for at, character in enumerate(text):
         depth += (character == "(") - (character == ")")
         if depth == 0 and text.startswith(" / ", at):
-            found = at
-    return found
+            last = at
+    return last
 
 
 SIGNS: Final = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docs.made.markdown import code, page, plain, table
+from docs.generated.markdown import code, page, plain, table
 from service.platform.config import documentation
 
 OPENING = """# Settings

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from docs.made.markdown import code, page, plain, table
-from docs.made.messages import HELP, Help
+from docs.generated.markdown import code, page, plain, table
+from docs.generated.messages import HELP, Help
 from service.app import routes
 from service.platform.access.flags import FLAGS
 from service.platform.http.api import Route
@@ -72,11 +72,11 @@ Programs decide by the status and `error_code`; the words may become clearer fro
 
 def problems() -> dict[type[Problem], list[Route]]:
     """Every refusal that a route may give, with the routes that list it; none for those that any may give."""
-    found: dict[type[Problem], list[Route]] = {problem: [] for problem in ANYWHERE}
+    routes_by_problem: dict[type[Problem], list[Route]] = {problem: [] for problem in ANYWHERE}
     for route in routes():
         for problem in route.errors if route.tag != "docs" else ():
-            found.setdefault(problem, []).append(route)
-    return found
+            routes_by_problem.setdefault(problem, []).append(route)
+    return routes_by_problem
 
 
 def pages() -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from core.definition import parse_toml
 from core.definition.describe import described
-from docs.made.markdown import code, fenced, page, table
+from docs.generated.markdown import code, fenced, page, table
 
 EXAMPLE: Final = """name = "Harbour III"
 base = "us_bsl"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import core
 from core.formula.functions.catalogue import EXAMPLE_CELLS, FUNCTIONS, OUTSIDE_WORLD, Function
-from docs.made.markdown import code, page, plain, table
+from docs.generated.markdown import code, page, plain, table
 
 DAY: Final = datetime(2026, 3, 31, 12, tzinfo=UTC)
 """The moment of the examples that ask for one."""
@@ -27,16 +27,16 @@ def pages() -> dict[str, str]:
     """An index of all functions, and a page for each category."""
     core.evaluate("=1")  # fills the catalogue
     by_category: dict[str, list[Function]] = {}
-    for function in sorted(FUNCTIONS.values(), key=lambda one: one.name):
+    for function in sorted(FUNCTIONS.values(), key=lambda function: function.name):
         by_category.setdefault(function.category, []).append(function)
     assert set(by_category) == set(CATEGORIES), "every category has its title"
     book = example_book()
-    made = {"reference/functions/index.md": _index(by_category)}
+    by_path = {"reference/functions/index.md": _index(by_category)}
     for category, title in CATEGORIES.items():
         parts = [_function(function, book) for function in by_category[category]]
-        made[f"reference/functions/{category}.md"] = page(f"# {title}", f"[The cells]({'index.md#the-cells'}) that the "
+        by_path[f"reference/functions/{category}.md"] = page(f"# {title}", f"[The cells]({'index.md#the-cells'}) that the "
             "examples read stand on the page of all functions.", *parts)  # fmt: skip
-    return made
+    return by_path
 
 
 def example_book() -> core.Book:
@@ -47,10 +47,10 @@ def example_book() -> core.Book:
     return core.Book.from_columns({"Sheet1": columns})
 
 
-def shown(formula: str, book: core.Book) -> str:
+def example_value(formula: str, book: core.Book) -> str:
     """What a formula gives over those cells, as a reader of a sheet would write it."""
-    found = core.evaluate(formula, behind=book.environment(), sheet="Sheet1", clock=lambda: DAY, random=lambda: 0.5)
-    return "; ".join(", ".join(_written(value) for value in row) for row in _rows(found.value))
+    result = core.evaluate(formula, behind=book.environment(), sheet="Sheet1", clock=lambda: DAY, random=lambda: 0.5)
+    return "; ".join(", ".join(_value_text(value) for value in row) for row in _rows(result.value))
 
 
 def _rows(value: Any) -> Iterable[list[Any]]:
@@ -59,7 +59,7 @@ def _rows(value: Any) -> Iterable[list[Any]]:
     return value if value and isinstance(value[0], list) else [value]
 
 
-def _written(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None:
         return "(blank)"
     if isinstance(value, bool):
@@ -80,7 +80,7 @@ def _function(function: Function, book: core.Book) -> str:
         )
         for argument in function.arguments
     ]
-    examples = [(code(formula), code(shown(formula, book))) for formula, _ in function.examples]
+    examples = [(code(formula), code(example_value(formula, book))) for formula, _ in function.examples]
     assert examples, f"{function.name} has no example"
     return page(
         f"## {function.name} {{#{function.name.lower()}}}",
@@ -95,7 +95,9 @@ def _function(function: Function, book: core.Book) -> str:
 def _index(by_category: dict[str, list[Function]]) -> str:
     count = sum(map(len, by_category.values()))
     letters = sorted({name.rstrip("0123456789") for name in (cell[0] for cell in EXAMPLE_CELLS)})
-    cells = [[str(row), *(_written(EXAMPLE_CELLS.get(f"{letter}{row}")) for letter in letters)] for row in range(1, 6)]
+    cells = [
+        [str(row), *(_value_text(EXAMPLE_CELLS.get(f"{letter}{row}")) for letter in letters)] for row in range(1, 6)
+    ]
     parts = [
         "# Functions",
         f"Formulas may call these {count} functions, in any case. What each one takes, and the result of its examples, comes "
@@ -109,7 +111,8 @@ def _index(by_category: dict[str, list[Function]]) -> str:
     ]
     for category, title in CATEGORIES.items():
         rows = [
-            (f"[{one.name}]({category}.md#{one.name.lower()})", plain(one.description)) for one in by_category[category]
+            (f"[{function.name}]({category}.md#{function.name.lower()})", plain(function.description))
+            for function in by_category[category]
         ]
         parts += [f"## [{title}]({category}.md)", table(("function", "what it does"), rows)]
     parts += [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from core.definition.choices import CHOICES
-from docs.made.markdown import code, page, table
+from docs.generated.markdown import code, page, table
 
 
 class Measured(NamedTuple):
@@ -79,12 +79,12 @@ tie? The share that does is what to expect of a figure that the file does not pr
 def pages() -> dict[str, str]:
     """The page by its path."""
     measured = [
-        (one.name, f"{one.tied_before} of {one.figures}", f"{one.tied} of {one.figures}",
-         f"{one.right} of {one.held_out}") for one in MEASURED
+        (item.name, f"{item.tied_before} of {item.figures}", f"{item.tied} of {item.figures}",
+         f"{item.right} of {item.held_out}") for item in MEASURED
     ]  # fmt: skip
     choices = [
-        (code(one.name), one.words, "; ".join(f"{code(option.name)}: {option.words}" for option in one.options))
-        for one in CHOICES
+        (code(item.name), item.words, "; ".join(f"{code(option.name)}: {option.words}" for option in item.options))
+        for item in CHOICES
     ]
     return {
         "reference/interpretation.md": page(

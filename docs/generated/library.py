@@ -10,7 +10,7 @@ from types import UnionType
 from typing import Any, Final
 
 import cushion
-from docs.made.markdown import code, fenced, page, plain, table
+from docs.generated.markdown import code, fenced, page, plain, table
 
 OPENING = """# The library
 
@@ -26,22 +26,24 @@ def pages() -> dict[str, str]:
     """The page by its path."""
     names = sorted(cushion.__all__, key=str.lower)
     offered = [(name, getattr(cushion, name)) for name in names]
-    functions = [(name, one) for name, one in offered if inspect.isroutine(one)]
-    types = [(name, one) for name, one in offered if not inspect.isroutine(one)]
+    functions = [(name, item) for name, item in offered if inspect.isroutine(item)]
+    types = [(name, item) for name, item in offered if not inspect.isroutine(item)]
     return {
         "reference/library.md": page(
             OPENING,
-            table(("name", "what it is"), [(f"[{code(name)}](#{name.lower()})", _first(one)) for name, one in offered]),
+            table(
+                ("name", "what it is"), [(f"[{code(name)}](#{name.lower()})", _first(item)) for name, item in offered]
+            ),
             "## Functions",
-            *(_described(name, one, "###") for name, one in functions),
+            *(_described(name, item, "###") for name, item in functions),
             "## Types",
-            *(_type(name, one) for name, one in types),
+            *(_type(name, item) for name, item in types),
         )
     }
 
 
-def _first(one: Any) -> str:
-    return plain(_docstring(one).split("\n\n")[0].replace("\n", " "))
+def _first(item: Any) -> str:
+    return plain(_docstring(item).split("\n\n")[0].replace("\n", " "))
 
 
 def _type(name: str, kind: type | UnionType) -> str:
@@ -63,37 +65,37 @@ def _fields(kind: type) -> str:
     hints = {
         name: hint for base in reversed(kind.__mro__) for name, hint in vars(base).get("__annotations__", {}).items()
     }
-    named = [one.name for one in fields(kind)] if is_dataclass(kind) else list(getattr(kind, "__struct_fields__", ()))
-    rows = [(code(name), code(str(hints.get(name, "")))) for name in named if not name.startswith("_")]
+    names = [item.name for item in fields(kind)] if is_dataclass(kind) else list(getattr(kind, "__struct_fields__", ()))
+    rows = [(code(name), code(str(hints.get(name, "")))) for name in names if not name.startswith("_")]
     return table(("field", "type"), rows) if rows else ""
 
 
-def _described(path: str, one: Any, level: str) -> str:
-    plain_one = one.__func__ if isinstance(one, (classmethod, staticmethod)) else one
-    return page(f"{level} {path} {{#{path.lower()}}}", _signature(path, plain_one), _sections(_docstring(plain_one)))
+def _described(path: str, item: Any, level: str) -> str:
+    bare = item.__func__ if isinstance(item, (classmethod, staticmethod)) else item
+    return page(f"{level} {path} {{#{path.lower()}}}", _signature(path, bare), _sections(_docstring(bare)))
 
 
-def _docstring(one: Any) -> str:
+def _docstring(item: Any) -> str:
     """The words alone: what Cython puts before them is the signature."""
-    if isinstance(one, UnionType):
-        return f"`{one}`"
-    text = inspect.getdoc(one) or ""
+    if isinstance(item, UnionType):
+        return f"`{item}`"
+    text = inspect.getdoc(item) or ""
     return re.sub(r"\A[\w.]+\(.*\)(?: -> .*)?\n+", "", text)
 
 
-def _signature(path: str, one: Any) -> str:
-    if isinstance(one, property) or inspect.isgetsetdescriptor(one):
+def _signature(path: str, item: Any) -> str:
+    if isinstance(item, property) or inspect.isgetsetdescriptor(item):
         return ""
-    written = re.match(r"[\w.]+(\(.*\)(?: -> .*)?)\n", (getattr(one, "__doc__", "") or "") + "\n")
+    match = re.match(r"[\w.]+(\(.*\)(?: -> .*)?)\n", (getattr(item, "__doc__", "") or "") + "\n")
     try:
-        told = _unquoted(inspect.signature(one))
+        signature = _unquoted(inspect.signature(item))
     except (TypeError, ValueError):
-        told = written[1] if written else ""
-    told = path + re.sub(r"\b(?:core|typing)\.(?:\w+\.)*", "", told)
-    if len(told) > LINE_MAX:  # a line for each of them: a comma parts two where a name, * or / follows
-        told = re.sub(r", (?=\w+(?:: |=)|[*/])", ",\n    ", told.replace("(", "(\n    ", 1))
-        told = ",\n)".join(told.rsplit(")", 1))
-    return fenced(told, "python") if told != path else ""
+        signature = match[1] if match else ""
+    signature = path + re.sub(r"\b(?:core|typing)\.(?:\w+\.)*", "", signature)
+    if len(signature) > LINE_MAX:  # a line for each of them: a comma parts two where a name, * or / follows
+        signature = re.sub(r", (?=\w+(?:: |=)|[*/])", ",\n    ", signature.replace("(", "(\n    ", 1))
+        signature = ",\n)".join(signature.rsplit(")", 1))
+    return fenced(signature, "python") if signature != path else ""
 
 
 class _Name(str):
@@ -105,23 +107,23 @@ class _Name(str):
 def _unquoted(signature: inspect.Signature) -> str:
     """A signature as it is called, its types without quotes."""
 
-    def named(one: Any) -> Any:
-        return _Name(one) if isinstance(one, str) else one
+    def type_name(item: Any) -> Any:
+        return _Name(item) if isinstance(item, str) else item
 
-    called = [one.replace(annotation=named(one.annotation)) for one in signature.parameters.values()]
-    called = [one for one in called if one.name not in ("self", "cls")]
-    return str(signature.replace(parameters=called, return_annotation=named(signature.return_annotation)))
+    called = [item.replace(annotation=type_name(item.annotation)) for item in signature.parameters.values()]
+    called = [item for item in called if item.name not in ("self", "cls")]
+    return str(signature.replace(parameters=called, return_annotation=type_name(signature.return_annotation)))
 
 
 def _sections(text: str) -> str:
     """A docstring as Markdown: its `Raises:` and the like are lists."""
     parts = re.split(r"^(Args|Raises|Returns|Yields):\n", text, flags=re.MULTILINE)
-    made = [_escaped(parts[0])]
+    blocks = [_escaped(parts[0])]
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
         entries = re.split(r"^ {4}(?=\S)", body, flags=re.MULTILINE)
-        made.append(f"**{title}**")
-        made.append("\n".join(f"- {plain(' '.join(entry.split()))}" for entry in entries if entry.strip()))
-    return page(*made)
+        blocks.append(f"**{title}**")
+        blocks.append("\n".join(f"- {plain(' '.join(entry.split()))}" for entry in entries if entry.strip()))
+    return page(*blocks)
 
 
 def _escaped(text: str) -> str:
