@@ -20,20 +20,21 @@ from core import warm
 from core.confined.child import die_with
 from service import guide
 from service.platform import config
+from service.platform.base.problem import NotFound
 from service.platform.config import Settings
-from service.platform.context import Context
 from service.platform.events.numbers import telling
-from service.platform.exposition import exposed
-from service.platform.http import application, openapi
-from service.platform.http.api import Area, Raw, Route
+from service.platform.http import application
 from service.platform.http.connections import Connections
-from service.platform.http.problem import NotFound
+from service.platform.http.waiting import announcements_of
 from service.platform.metrics import REQUESTS_IN_FLIGHT
 from service.platform.resilience.sync_fallback import sync_fallback_of
+from service.platform.route import openapi
+from service.platform.route.api import Area, Raw, Route
 from service.platform.tracing import traced
+from service.platform.unit.context import Context
+from service.platform.work.exposition import exposed
 from service.platform.work.jobs import table_of
 from service.platform.work.process import end, resources
-from service.platform.work.waiting import announcements_of
 from service.processes.shared import start_calculators
 from service.work import jobs as all_jobs
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 from zipfile import ZipFile
 
-from service.platform.http.api import Raw
-from service.platform.http.openapi import PAGE_HEADERS
+from service.platform.route.api import Raw
+from service.platform.route.openapi import PAGE_HEADERS
 
 ARCHIVE: Final = Path(__file__).with_name("guide.zip")
 PREFIX: Final = "/docs/guide/"

@@ -17,16 +17,16 @@ import core
 from service.host.child import become
 from service.host.data_folder import HOME, app_account, hand_over_files, open_data_dir
 from service.platform import config
-from service.platform.access.usage import keep_usage
 from service.platform.config import Settings
 from service.platform.events.stream import drain_forever
-from service.platform.exposition import exposed
 from service.platform.resilience.sync_fallback import tell_alive
 from service.platform.tracing import traced
 from service.platform.work.cleanup import clean_up_forever
 from service.platform.work.expiry import forget_forever
+from service.platform.work.exposition import exposed
 from service.platform.work.jobs import MARKER, hand_over_forever, queue_of, wake_forever, workers
 from service.platform.work.process import end, resources
+from service.platform.work.usage import keep_usage
 from service.work import jobs
 
 DRAIN = "worker"

@@ -32,7 +32,7 @@ from tests.forks import Fork
 from tests.quick_app import HASH_SECONDS
 
 if TYPE_CHECKING:
-    from service.platform.context import Resources
+    from service.platform.unit.context import Resources
 
 # A slow machine is no fault. The examples are the same ones each time; with SEARCH=1 the tests go on looking.
 hypothesis.settings.register_profile("cushion", deadline=None, derandomize="SEARCH" not in os.environ)

@@ -10,7 +10,7 @@ from argon2 import PasswordHasher
 from starlette.applications import Starlette
 
 from service import app
-from service.platform.access import secrets
+from service.platform.base import secrets
 
 HASH_SECONDS = "TESTS_HASH_SECONDS"
 """How long a hash takes where this is among the environment, as in the product, though nothing is calculated."""

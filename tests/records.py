@@ -17,7 +17,7 @@ import pytest
 import xlsxwriter
 
 from service.app import examples, routes
-from service.platform.http.api import Route, Upload, Uploads
+from service.platform.route.api import Route, Upload, Uploads
 from tests.conftest import PASSWORD, Member, wait_until
 from tests.service.webhooks.conftest import Receiver, ended, evaluated, hooked
 

@@ -509,7 +509,11 @@ starts both as programs."""
 SERVICE_STRANGERS = {("host", "areas"), ("host", "app"), ("areas", "migrations")}
 """Who knows nothing of whom, besides what stands above."""
 
-PLATFORM_ROOMS = {"http", "access", "data", "events", "work", "resilience"}
+PLATFORM = ROOT / "service/platform"
+PLATFORM_FLOORS = ["base", "data", "access", "route", "unit", "events", "http work", "resilience"]
+"""Folders, bottom first; those on one floor know nothing of each other. All stand on the modules beside them (`config`,
+`clock`, `log`, ...), which know of no folder."""
+PLATFORM_FOLDERS = {name: floor for floor, names in enumerate(PLATFORM_FLOORS) for name in names.split()}
 
 AREA_FILES = [path for path in SERVICE if path.relative_to(ROOT).parts[1] in AREAS]
 AREA_ROOMS = {"__init__", "schema", "store", "actions", "jobs", "routes", "shared", "child"}
@@ -544,10 +548,27 @@ def test_platform_knows_no_core(path: Path) -> None:
         assert not within(imported, "core"), imported
 
 
-def test_the_platform_has_five_rooms() -> None:
-    platform = ROOT / "service" / "platform"
-    rooms = {path.parent for path in platform.rglob("*.py")}
-    assert {room.name for room in rooms - {platform}} == PLATFORM_ROOMS
+def platform_floor(module: str) -> int | None:
+    """The floor of a module of the platform, -1 for one outside of its folders; None for what is none of it."""
+    steps = module.split(".")
+    if steps[:2] != ["service", "platform"] or len(steps) == 2:
+        return None
+    return PLATFORM_FOLDERS[steps[2]] if (PLATFORM / steps[2]).is_dir() else -1
+
+
+def test_the_floors_of_the_platform_are_its_folders() -> None:
+    assert set(PLATFORM_FOLDERS) == {path.parent.name for path in PLATFORM.glob("*/*.py")}
+
+
+@each([path for path in SERVICE if path.is_relative_to(PLATFORM)])
+def test_the_folders_of_the_platform_stand_in_order(path: Path) -> None:
+    """Imports for type hints count, too."""
+    name = name_of(path)
+    own = platform_floor(name)
+    for imported in imports_of(path):
+        below = platform_floor(imported)
+        if own is not None and below is not None and imported.split(".")[2] != name.split(".")[2]:
+            assert below < own or own == below == -1, f"{name} imports {imported}"
 
 
 def room_of(module: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from service.app import routes
-from service.platform.http.api import Route
+from service.platform.route.api import Route
 
 LISTED = Path(__file__).parents[1] / "../shared/spec/endpoints.json"
 DONE = {

@@ -31,8 +31,8 @@ from core.compliance.result import Results
 from core.generate import generate
 from service.host.embedded import Embedded
 from service.platform import config
-from service.platform.context import Resources, Subject, Unit
 from service.platform.data.database import as_service, migrate
+from service.platform.unit.context import Resources, Subject, Unit
 from service.platform.work.jobs import Runner
 from service.platform.work.process import resources
 from service.worker import jobs

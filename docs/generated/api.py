@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from docs.generated.markdown import code, fenced, page, plain, table
 from service.app import document, routes
+from service.platform.base.problem import anchor_of
 from service.platform.config import Settings
-from service.platform.http.api import Route
-from service.platform.http.problem import anchor_of
+from service.platform.route.api import Route
 
 Node = dict[str, Any]
 

@@ -9,10 +9,10 @@ from typing import Final
 from docs.generated.markdown import code, page, plain, table
 from docs.generated.messages import HELP, Help
 from service.app import routes
-from service.platform.access.flags import FLAGS
-from service.platform.http.api import Route
+from service.platform.base.flags import FLAGS
+from service.platform.base.problem import Problem, anchor_of
 from service.platform.http.application import ANYWHERE
-from service.platform.http.problem import Problem, anchor_of
+from service.platform.route.api import Route
 
 MEANINGS: Final = {
     "AUTHENTICATION_FAILED": (

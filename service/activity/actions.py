@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from service.activity import store
 from service.activity.schema import ActivityFeed, ActivityQuery
-from service.platform.context import Context
 from service.platform.data.audit_filter import audit_filter
+from service.platform.unit.context import Context
 
 
 async def feed(ctx: Context, query: ActivityQuery) -> ActivityFeed:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from service.activity import actions
 from service.activity.schema import ActivityFeed, ActivityQuery
-from service.platform.context import Context
-from service.platform.http.api import Area
+from service.platform.route.api import Area
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/activity", tag="activity", scope="workbooks")
 

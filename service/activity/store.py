@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from service.activity.schema import ActivityFeed, ActivityQuery, Occurrence, told
-from service.platform.context import Context
 from service.platform.data.audit_filter import CONDITIONS, AuditFilter
-from service.platform.data.listing import rows_of
+from service.platform.unit.context import Context
+from service.platform.unit.listing import rows_of
 
 _SEEN = """
     id, action, resource_type AS entity_type, resource_id AS entity_id, resource_name AS entity_name,

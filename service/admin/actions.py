@@ -34,12 +34,12 @@ from service.admin.schema import (
     UserPatch,
 )
 from service.auth import shared as identity
-from service.platform.access.caller import KEY_SCOPES, ROLES, SCOPES, Role
 from service.platform.access.caller_status import TenantUsage, Window, is_within, read_address
-from service.platform.access.secrets import new_id, new_token
+from service.platform.base.caller import KEY_SCOPES, ROLES, SCOPES, Role
+from service.platform.base.problem import Fault, PermissionDenied, ValidationFailed
+from service.platform.base.secrets import new_id, new_token
 from service.platform.config import Settings
-from service.platform.context import Context
-from service.platform.http.problem import Fault, PermissionDenied, ValidationFailed
+from service.platform.unit.context import Context
 from service.platform.work import mail
 
 MEGABYTE = 1_048_576

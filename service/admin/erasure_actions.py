@@ -8,7 +8,7 @@ from uuid import UUID
 from service.admin import store
 from service.admin.schema import Erase, Erasure, NotConfirmed, OwnerStays, SelfStays, UserExists
 from service.auth import shared as identity
-from service.platform.context import Context
+from service.platform.unit.context import Context
 
 PAUSE_SECONDS = 1.0
 """Before the first look at whether the user's last events have arrived in the audit log."""

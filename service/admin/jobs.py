@@ -10,9 +10,9 @@ import structlog
 
 from service.admin import store
 from service.admin.erasure_actions import PAUSE_SECONDS, token_of
-from service.platform.context import Unit
 from service.platform.events.calls import is_untold
 from service.platform.events.stream import waiting_since
+from service.platform.unit.context import Unit
 from service.platform.work.expiry import SECONDS_MAX, redact
 from service.platform.work.jobs import JobTable, nothing_to_lift
 from service.platform.work.mail import concerns

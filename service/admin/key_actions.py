@@ -11,11 +11,11 @@ import msgspec
 
 from service.admin import store
 from service.admin.schema import ApiKey, KeyCreate, KeyLimitExceeded, KeyNotActive, OldKey, RotatedKeys, Rotation
-from service.platform.access.caller import KEY_SCOPES
-from service.platform.access.secrets import new_api_key, new_id
-from service.platform.context import Context
-from service.platform.http.moments import moment
-from service.platform.http.problem import Fault, PermissionDenied, ValidationFailed
+from service.platform.base.caller import KEY_SCOPES
+from service.platform.base.moments import moment
+from service.platform.base.problem import Fault, PermissionDenied, ValidationFailed
+from service.platform.base.secrets import new_api_key, new_id
+from service.platform.unit.context import Context
 
 LONGEST_LIFE = timedelta(days=36_525)  # of a key; near the year 10,000 a moment no longer fits every time zone
 

@@ -43,8 +43,8 @@ from service.admin.schema import (
     UserNotFound,
     UserPatch,
 )
-from service.platform.context import Context
-from service.platform.http.api import Area, Page
+from service.platform.route.api import Area, Page
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/admin", tag="admin", essential=True)
 

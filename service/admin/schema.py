@@ -19,11 +19,11 @@ from service.admin.settings_schema import (
 )
 from service.auth.schema import SLUG_CHARACTERS, Email
 from service.auth.tenant_schema import TenantSettings
-from service.platform.access.caller import Role
+from service.platform.base.caller import Role
+from service.platform.base.moments import Moment
+from service.platform.base.problem import Problem
 from service.platform.config import TOLERANCE_MAX, Tier
-from service.platform.http.api import PageQuery, Secret
-from service.platform.http.moments import Moment
-from service.platform.http.problem import Problem
+from service.platform.route.api import PageQuery, Secret
 
 NETWORKS_MAX = 100
 """Ranges of a tenant's allowlist: each is looked at with every request."""

@@ -21,11 +21,11 @@ from service.admin.schema import (
     UserNotFound,
     UserRow,
 )
-from service.platform.context import Context, Unit
+from service.platform.base.problem import NotFound
 from service.platform.data.database import containing
-from service.platform.data.listing import page
-from service.platform.http.api import Page
-from service.platform.http.problem import NotFound
+from service.platform.route.api import Page
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import page
 
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
 

@@ -22,9 +22,9 @@ from service.admin.schema import (
 )
 from service.auth import shared as identity
 from service.platform.access.caller_status import TenantUsage
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.http.problem import PermissionDenied, ValidationFailed
+from service.platform.base.problem import PermissionDenied, ValidationFailed
+from service.platform.base.secrets import new_id
+from service.platform.unit.context import Context
 
 
 async def provide(ctx: Context, body: TenantCreate) -> NewTenant:

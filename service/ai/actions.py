@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from service.ai.schema import ChatMessage, ChatMetadata, ChatRequest
 from service.insights import shared as insights
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
+from service.platform.base.secrets import new_id
+from service.platform.unit.context import Context
 from service.wording.shared import answer_told
 
 

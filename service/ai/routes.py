@@ -5,8 +5,8 @@ from __future__ import annotations
 from service.ai import actions
 from service.ai.schema import ChatMessage, ChatRequest
 from service.insights.schema import UNANSWERED
-from service.platform.context import Context
-from service.platform.http.api import Area
+from service.platform.route.api import Area
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/ai", tag="assistant", scope="workbooks")
 

@@ -23,10 +23,10 @@ from service.alerts.schema import (
     InvalidAlertType,
     InvalidConditions,
 )
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.base.secrets import new_id
 from service.platform.http.faults import read
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.unit.context import Context
 from service.workbooks import shared as workbooks
 
 CONDITIONS_PLACE = ["body", "conditions"]

@@ -27,10 +27,10 @@ from service.alerts.channel_schema import (
 )
 from service.alerts.schema import AlertRow
 from service.auth.schema import wrong_email
-from service.platform.access.secrets import BadSeal, new_id
-from service.platform.context import Context, Unit
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.base.secrets import BadSeal, new_id
 from service.platform.http.faults import read
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.unit.context import Context, Unit
 from service.platform.work import outgoing
 
 PURPOSE: Final = "alert channels"

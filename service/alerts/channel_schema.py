@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from service.notifications.schema import Priority
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
 from service.platform.work.mail_address import ADDRESS_CHARACTERS
 from service.platform.work.outgoing import HEADER_CHARACTERS, HEADERS_MAX, URL_CHARACTERS
 

@@ -17,10 +17,10 @@ from service.alerts.delivery_store import Due, Line
 from service.alerts.message_actions import notice_of
 from service.alerts.schema import AlertRow
 from service.alerts.sending_actions import SEALED, Came, failed, sent, too_many_mails
-from service.platform.access.secrets import BadSeal
-from service.platform.context import Unit
+from service.platform.base.secrets import BadSeal
 from service.platform.data.blobs import Damaged
 from service.platform.metrics import ALERT_ATTEMPTS
+from service.platform.unit.context import Unit
 from service.platform.work.attempt import pause_seconds
 from service.platform.work.jobs import Hopeless
 from service.platform.work.mail import ATTACHED_BYTES, Attachment

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from service.alerts.schema import AlertNotFound, DeliveryStatus
 from service.auth.tenant_schema import TenantSettings
-from service.platform.context import Unit
+from service.platform.unit.context import Unit
 from service.platform.work.attempt import TRIED, Attempt, tried_with
 
 FAULT: Final = "a fault in the service"

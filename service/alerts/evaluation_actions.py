@@ -20,10 +20,10 @@ from service.compliance import shared as compliance
 from service.compliance.schema import InvalidDefinition, RunTooSlow
 from service.compliance.shared import StoredRun
 from service.mappings.schema import MappingNotFound, MappingTooSlow
-from service.platform.access.secrets import new_id
+from service.platform.base.problem import Problem, ValidationFailed
+from service.platform.base.secrets import new_id
 from service.platform.clock import there
-from service.platform.context import Subject, Unit
-from service.platform.http.problem import Problem, ValidationFailed
+from service.platform.unit.context import Subject, Unit
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
 LOOK_AGAIN: Final = "alerts.look_again"

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from service.platform.context import Resources, Unit
+from service.platform.unit.context import Resources, Unit
 
 POINTS_MAX: Final = 10_000
 """Figures of each history, the newest: more than one for every five minutes of the longest duration."""

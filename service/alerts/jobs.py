@@ -16,9 +16,9 @@ from service.alerts.delivery_store import Line
 from service.alerts.evaluation_actions import LOOK_AGAIN
 from service.alerts.evaluation_store import due
 from service.alerts.summary_actions import ORDER, SEND
-from service.platform.access.secrets import new_id
-from service.platform.context import Resources, Unit
-from service.platform.http.problem import Problem, Unavailable
+from service.platform.base.problem import Problem, Unavailable
+from service.platform.base.secrets import new_id
+from service.platform.unit.context import Resources, Unit
 from service.platform.work.jobs import JobTable, nothing_to_lift
 
 PAUSE_SECONDS: Final = 2.0

@@ -22,8 +22,8 @@ from service.alerts.schema import (
 )
 from service.platform.access.caller_status import Window
 from service.platform.config import Settings
-from service.platform.context import Context
-from service.platform.http.api import Area, Page
+from service.platform.route.api import Area, Page
+from service.platform.unit.context import Context
 from service.workbooks.schema import WorkbookNotFound
 
 area = Area("/api/v1/alerts", tag="alerts", scope="alerts")

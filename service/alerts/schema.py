@@ -10,8 +10,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.alerts.conditions import AlertType
 from service.alerts.channel_schema import CHANNELS_MAX, Channel, ChannelGiven, ChannelType
-from service.platform.http.api import PageQuery
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import PageQuery
 
 COOLDOWN_MINUTES_MAX = 366 * 24 * 60
 

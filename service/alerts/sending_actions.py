@@ -27,9 +27,9 @@ from service.alerts.message_actions import CONTENT_TYPE, Notice, chat_message, l
 from service.alerts.schema import AlertRow, ChannelTest
 from service.notifications.shared import notify
 from service.platform.access.caller_status import Window
-from service.platform.access.secrets import BadSeal, new_id
-from service.platform.context import Unit
-from service.platform.http.problem import Away
+from service.platform.base.problem import Away
+from service.platform.base.secrets import BadSeal, new_id
+from service.platform.unit.context import Unit
 from service.platform.work.attempt import GONE, Attempt, attempt, unanswered
 from service.platform.work.jobs import Hopeless
 from service.platform.work.mail import Attachment, Handed, Mail, NotReached, NotTaken, UnfitMail, hand

@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from service.alerts.schema import AlertItem, AlertList, AlertNotFound, AlertRow, Trigger
-from service.platform.context import Context, Unit
-from service.platform.data.listing import columns_of, insert_of, page, set_of
-from service.platform.http.api import Page
+from service.platform.route.api import Page
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of, insert_of, page, set_of
 
 _ITEM = columns_of(AlertItem)
 _ROW = ", ".join(name for name in AlertRow.__struct_fields__ if name != "history")

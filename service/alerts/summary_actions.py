@@ -16,7 +16,7 @@ from service.alerts.schema import AlertNotFound, AlertRow
 from service.alerts.store import get
 from service.compliance import shared as compliance
 from service.compliance.shared import StoredRun
-from service.platform.context import Unit
+from service.platform.unit.context import Unit
 from service.reports import shared as reports
 from service.reports.schema import ReportLimitExceeded, ReportNotFound
 from service.workbooks.schema import StorageLimitExceeded

@@ -14,11 +14,11 @@ from core.files.write.delimited import guarded
 from service.audit import store
 from service.audit.schema import AuditEntry, AuditExport, AuditList, AuditQuery, EnterpriseTierRequired
 from service.audit.store import Extent
-from service.platform.context import Context
+from service.platform.base.problem import ValidationFailed
 from service.platform.data.audit import Record, parse
 from service.platform.data.audit_filter import AuditFilter, audit_filter
-from service.platform.http.api import Page, Streamed
-from service.platform.http.problem import ValidationFailed
+from service.platform.route.api import Page, Streamed
+from service.platform.unit.context import Context
 
 CHUNK_ROWS = 250
 """Entries of one query of an export: a thread writes them in some milliseconds; others have their turn in between."""

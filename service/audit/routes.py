@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from service.audit import actions
 from service.audit.schema import AuditEntry, AuditExport, AuditList, EnterpriseTierRequired
-from service.platform.context import Context
-from service.platform.http.api import Area, Page, Streamed
+from service.platform.route.api import Area, Page, Streamed
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/admin/audit-logs", tag="admin")
 

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
+from service.platform.base.problem import Problem
 from service.platform.data.audit_filter import Action, ResourceType, Since, Until
-from service.platform.http.api import PageNumber, PageSize
-from service.platform.http.problem import Problem
+from service.platform.route.api import PageNumber, PageSize
 
 
 class AuditQuery(Struct, frozen=True, kw_only=True):

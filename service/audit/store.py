@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec import Struct
 
 from service.audit.schema import AuditEntry, AuditList
-from service.platform.context import Context
+from service.platform.base.problem import NotFound
 from service.platform.data.audit_filter import CONDITIONS, AuditFilter
 from service.platform.data.database import Transaction
-from service.platform.data.listing import page
-from service.platform.http.api import Page
-from service.platform.http.problem import NotFound
+from service.platform.route.api import Page
+from service.platform.unit.context import Context
+from service.platform.unit.listing import page
 
 _ENTRY = """
     id, occurred_at AS timestamp, user_id, user_email, action, resource_type, resource_id, resource_name, ip_address,

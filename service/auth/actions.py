@@ -38,15 +38,15 @@ from service.auth.token_actions import (
     set_cookie,
     token_response,
 )
-from service.platform.access.admission import shows_system_key
-from service.platform.access.caller import Role
 from service.platform.access.caller_status import TenantRecord, Window
 from service.platform.access.cookies import wants_cookie
-from service.platform.access.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
 from service.platform.access.switches import may_operate
-from service.platform.context import Context, Subject
+from service.platform.base.caller import Role
+from service.platform.base.problem import AddressNotAllowed, RateLimited, TenantSuspended
+from service.platform.base.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
 from service.platform.events.stream import Event, publish
-from service.platform.http.problem import AddressNotAllowed, RateLimited, TenantSuspended
+from service.platform.http.admission import shows_system_key
+from service.platform.unit.context import Context, Subject
 
 
 async def register(ctx: Context, registration: Registration) -> TokenResponse:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from service.auth import store
 from service.auth.schema import AuthOptions, Me
 from service.auth.tenant_schema import TenantView
-from service.platform.access.caller import KEY_SCOPES
-from service.platform.context import Context, Resources, Unit
+from service.platform.base.caller import KEY_SCOPES
 from service.platform.resilience.looks import Looks
+from service.platform.unit.context import Context, Resources, Unit
 
 
 async def me(ctx: Context) -> Me:

@@ -17,9 +17,9 @@ from service.auth.schema import (
     ResetAccepted,
 )
 from service.platform.access.caller_status import Window
-from service.platform.access.secrets import digest, hash_password, new_id, new_token, verify_password
-from service.platform.context import Context, Subject, Unit
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.base.secrets import digest, hash_password, new_id, new_token, verify_password
+from service.platform.unit.context import Context, Subject, Unit
 from service.platform.work import mail
 
 

@@ -37,10 +37,10 @@ from service.auth.schema import (
     WrongCredentials,
 )
 from service.platform.access.caller_status import Window
+from service.platform.base.problem import AddressNotAllowed, RateLimited, TenantSuspended, UnderMaintenance
 from service.platform.config import Settings
-from service.platform.context import Context
-from service.platform.http.api import Area
-from service.platform.http.problem import AddressNotAllowed, RateLimited, TenantSuspended, UnderMaintenance
+from service.platform.route.api import Area
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/auth", tag="auth", essential=True, compressed=False)
 

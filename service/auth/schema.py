@@ -11,11 +11,11 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.auth.tenant_schema import TenantSettings, TenantView
-from service.platform.access.caller import Role
+from service.platform.base.caller import Role
+from service.platform.base.problem import Problem
 from service.platform.config import Tier
-from service.platform.http.api import Secret
 from service.platform.http.faults import Check
-from service.platform.http.problem import Problem
+from service.platform.route.api import Secret
 from service.platform.work.mail_address import ADDRESS_CHARACTERS, UnfitAddress, envelope
 
 EMAIL = re.compile(r"[^@\s\x00-\x1f\x7f<>(),;:\"\[\]\\]{1,64}@(?:[\w-]{1,63}\.)+[\w-]{2,63}")

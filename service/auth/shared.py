@@ -9,7 +9,7 @@ from uuid import UUID
 
 from service.auth.schema import SLUG_CHARACTERS
 from service.auth.store import create_tenant, find_account, revoke_tokens, tenant_settings
-from service.platform.context import Context, Unit
+from service.platform.unit.context import Context, Unit
 
 __all__ = ["create_tenant", "find_account", "found_tenant", "labels_of", "revoke_tokens"]
 

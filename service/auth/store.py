@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from service.auth.schema import Account, InvalidRefreshToken, Invited, LoginStatus, MeRow, Reset, SecondFactor, Session
 from service.auth.tenant_schema import TenantSettings
-from service.platform.access.caller import NOBODY
-from service.platform.context import Context, Unit
-from service.platform.http.problem import TenantSuspended, Unauthenticated
+from service.platform.base.caller import NOBODY
+from service.platform.base.problem import TenantSuspended, Unauthenticated
+from service.platform.unit.context import Context, Unit
 
 
 async def lacks_tenants(ctx: Unit, *, alone: bool) -> bool:

@@ -10,9 +10,9 @@ from msgspec import UNSET
 from service.auth import store
 from service.auth.schema import Grant, InvalidRefreshToken, Refresh, Session, TokenResponse
 from service.platform.access.cookies import expired_cookie, read_cookie, token_cookie, wants_cookie
-from service.platform.access.secrets import Claims, new_id
-from service.platform.context import Context
-from service.platform.http.problem import ValidationFailed
+from service.platform.base.problem import ValidationFailed
+from service.platform.base.secrets import Claims, new_id
+from service.platform.unit.context import Context
 
 REPEAT_SECONDS: Final = 10
 """For so long the refresh token that was just replaced is answered once more: tabs refresh at the same moment."""

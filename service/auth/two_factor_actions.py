@@ -22,12 +22,12 @@ from service.auth.schema import (
     RecoveryCodes,
     SecondFactor,
 )
-from service.platform.access.caller import NOBODY
 from service.platform.access.caller_status import Window
-from service.platform.access.secrets import BadSeal
+from service.platform.base.caller import NOBODY
+from service.platform.base.problem import Unauthenticated
+from service.platform.base.secrets import BadSeal
 from service.platform.config import Settings
-from service.platform.context import Context
-from service.platform.http.problem import Unauthenticated
+from service.platform.unit.context import Context
 
 ISSUER = "Cushion"
 STEP_SECONDS = 30  # RFC 6238, what every authenticator knows

@@ -57,11 +57,11 @@ from service.calculations.schema import (
     Validation,
 )
 from service.platform.access.caller_status import Meter
+from service.platform.base.compute import at_once
+from service.platform.base.lru import Lru
+from service.platform.base.problem import Fault, Problem, Unavailable, ValidationFailed
 from service.platform.config import Settings
-from service.platform.context import Context
-from service.platform.data.lru import Lru
-from service.platform.http.problem import Fault, Problem, Unavailable, ValidationFailed
-from service.platform.work.compute import at_once
+from service.platform.unit.context import Context
 from service.workbooks import shared as workbooks
 
 METER = "calculations"

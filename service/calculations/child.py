@@ -12,7 +12,7 @@ from core.formula.language import LimitExceeded
 from core.recalc.book import Book
 from service.calculations import evaluation_actions
 from service.calculations.evaluation_actions import BatchOrder, TranslateOrder, ValidateOrder
-from service.platform.data.lru import Lru, anonymous_bytes
+from service.platform.base.lru import Lru, anonymous_bytes
 
 T = TypeVar("T")
 

@@ -36,7 +36,7 @@ from service.calculations.schema import (
     Validation,
     ValueType,
 )
-from service.platform.data.lru import Lru, bytes_of
+from service.platform.base.lru import Lru, bytes_of
 
 BATCH_TIMES = 10
 """A batch may take so many times as long as one formula."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from core.confined.wire import Limits
-from service.platform.context import Resources
+from service.platform.unit.context import Resources
 from service.processes.shared import Children
 
 EVALUATING: Final = "service.calculations.child.Evaluating"

@@ -20,9 +20,9 @@ from service.calculations.schema import (
     ValidateRequest,
     Validation,
 )
-from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area
+from service.platform.route.api import Area
+from service.platform.unit.context import Context
 from service.workbooks.schema import SheetNotFound, WorkbookNotFound, WorkbookNotReady
 
 SCOPE = "calculations:execute"

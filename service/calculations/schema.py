@@ -9,7 +9,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.portfolio.model.notes import DataWarning
-from service.platform.http.problem import Problem, RateLimited
+from service.platform.base.problem import Problem, RateLimited
 from service.workbooks.schema import LocaleTag
 
 BATCH_FORMULAS_MAX = 10_000

@@ -151,9 +151,9 @@ def _refusing() -> Iterator[None]:
     from service.host.backup import BackupError
     from service.host.data_folder import EmbeddedError
     from service.platform import log
+    from service.platform.base.problem import Problem
     from service.platform.config import ConfigError
     from service.platform.data.database import MigrationError
-    from service.platform.http.problem import Problem
 
     log.configure("error")
     try:

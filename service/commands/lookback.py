@@ -75,9 +75,9 @@ def verify(
     from service.host.data_folder import EmbeddedError
     from service.host.deployment import deployment
     from service.platform import log
+    from service.platform.base.problem import Problem
     from service.platform.config import ConfigError
     from service.platform.data import database
-    from service.platform.http.problem import Problem
 
     asked = Asked(
         run_id=run, stream_key=stream, since=_moment(since, clock_time.min), until=_moment(until, clock_time.max)
@@ -143,8 +143,8 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[Database, Replayer]
     from tempfile import TemporaryDirectory
 
     from service.compliance.replay_actions import Replayer
+    from service.platform.base.breakers import Breakers
     from service.platform.data.database import Database
-    from service.platform.resilience.breakers import Breakers
     from service.platform.work import process
 
     assert settings.database_url is not None

@@ -35,11 +35,11 @@ from service.compliance.schema import (
     ThresholdQuery,
     UnknownTest,
 )
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.http.api import Listing, Page
-from service.platform.http.moments import moment
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.base.moments import moment
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.base.secrets import new_id
+from service.platform.route.api import Listing, Page
+from service.platform.unit.context import Context
 
 # Runs ---------------------------------------------------------------------------------------------------------------
 

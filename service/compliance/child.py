@@ -22,7 +22,7 @@ from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AsOfSource
 from service.compliance.schema import ResultParts
-from service.platform.http.api import Raw
+from service.platform.route.api import Raw
 
 
 class Ran(Struct, frozen=True, kw_only=True, tag=True):

@@ -9,9 +9,9 @@ import core
 from service.activity.schema import Occurrence, told
 from service.compliance import lookback_store as store
 from service.compliance.lookback_schema import Chain, Lookback, LookbackEvent, LookbackEvents, Proof
-from service.platform.context import Context
+from service.platform.base.moments import moment
 from service.platform.data.audit import START
-from service.platform.http.moments import moment
+from service.platform.unit.context import Context
 
 SPAN_MAX: Final = 10_000
 """Entries between the first and the last event of an answer that are checked: about a tenth of a second."""

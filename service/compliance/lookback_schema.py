@@ -9,7 +9,7 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from service.platform.data.audit_filter import Action, Since, Until
-from service.platform.http.api import Offset
+from service.platform.route.api import Offset
 from service.workbooks.schema import StreamKey
 
 Category = Literal[

@@ -9,9 +9,9 @@ from uuid import UUID
 from msgspec import Struct
 
 from service.compliance.lookback_schema import Category, Lookback
-from service.platform.context import Context
-from service.platform.data.listing import columns_of, rows_of
-from service.platform.http.problem import NotFound
+from service.platform.base.problem import NotFound
+from service.platform.unit.context import Context
+from service.platform.unit.listing import columns_of, rows_of
 
 EVIDENCE: Final = (
     "test_suite", "workbook_hash", "book_key", "mapping", "thresholds", "definition", "definition_version", "options",

@@ -20,9 +20,9 @@ from service.compliance import child, store
 from service.compliance.schema import Evidence, NotOfThisRun, PartsQuery, ResultParts
 from service.compliance.shared import as_recorded, calculated, made
 from service.mappings.shared import MappingAndJson
-from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Raw
+from service.platform.route.api import Raw
+from service.platform.unit.context import Context
 from service.portfolios.shared import GivenDay, portfolio_of_book
 from service.workbooks.shared import located
 

@@ -39,13 +39,13 @@ from service.compliance.shared import SEARCH_TIME, as_recorded, limits_of, timed
 from service.compliance.store import INTERPRETATION, as_json, figures_of
 from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import mapping_time
+from service.platform.base.lru import Lru, bytes_of
 from service.platform.config import Settings
 from service.platform.data.audit import Break, Chain, Record, digest
 from service.platform.data.audit import parse as entry_of
 from service.platform.data.audit_filter import AuditFilter
 from service.platform.data.blobs import Blobs, Damaged
 from service.platform.data.database import Database
-from service.platform.data.lru import Lru, bytes_of
 from service.portfolios.shared import INTERPRETATIONS_BYTES_MAX, INTERPRETATIONS_MAX, SAMPLES_TIME
 
 ENTRIES_AT_A_TIME: Final = 1_000

@@ -12,9 +12,9 @@ from uuid import UUID
 from msgspec import Struct
 
 from service.compliance.lookback_store import EVIDENCE
+from service.platform.base.problem import NotFound
 from service.platform.data.database import Transaction
-from service.platform.data.listing import columns_of
-from service.platform.http.problem import NotFound
+from service.platform.unit.listing import columns_of
 
 
 class Tenant(Struct, frozen=True):

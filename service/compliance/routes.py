@@ -30,9 +30,9 @@ from service.compliance.schema import (
     UnknownTest,
 )
 from service.mappings.schema import MappingNotFound, MappingTooSlow
-from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Listing, Page, Raw
+from service.platform.route.api import Area, Listing, Page, Raw
+from service.platform.unit.context import Context
 from service.workbooks.schema import DealNotFound, WorkbookNotFound, WorkbookNotReady
 
 area = Area("/api/v1/compliance", tag="compliance", scope="compliance")

@@ -14,9 +14,9 @@ from core.parts.content import PARTS_SHOWN, FigureParts
 from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AsOfSource
-from service.platform.http.api import Offset, PageQuery
-from service.platform.http.moments import Moment
-from service.platform.http.problem import Problem
+from service.platform.base.moments import Moment
+from service.platform.base.problem import Problem
+from service.platform.route.api import Offset, PageQuery
 from service.workbooks.schema import AsOf
 
 TEST_IDS_MAX = 100

@@ -31,10 +31,10 @@ from service.compliance import child, store
 from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow
 from service.compliance.store import StoredRun, run_before, stored_run
 from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
-from service.platform.context import Unit
-from service.platform.data.lru import Lru, bytes_of
-from service.platform.http.problem import Fault, ValidationFailed
-from service.platform.work.compute import at_once
+from service.platform.base.compute import at_once
+from service.platform.base.lru import Lru, bytes_of
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.unit.context import Unit
 from service.portfolios.shared import GivenDay, ReadingKey, interpreted_portfolio, portfolio_of
 from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
 from service.workbooks import shared as workbooks

@@ -25,11 +25,11 @@ from service.compliance.schema import (
     ThresholdNotFound,
     ThresholdQuery,
 )
-from service.platform.access.secrets import new_id
-from service.platform.context import Context, Unit
+from service.platform.base.secrets import new_id
 from service.platform.data.audit import digest
-from service.platform.data.listing import columns_of, insert_of, page, rows_of
-from service.platform.http.api import Listing, Page
+from service.platform.route.api import Listing, Page
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of, insert_of, page, rows_of
 from service.workbooks.schema import WorkbookNotFound
 
 _RUN, _THRESHOLD = columns_of(RunItem), columns_of(Threshold)

@@ -22,10 +22,10 @@ from service.compliance.stream_schema import (
     StreamProfileLimitExceeded,
     StreamProfilePatch,
 )
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.http.moments import moment
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.base.moments import moment
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.base.secrets import new_id
+from service.platform.unit.context import Context
 from service.workbooks import shared as workbooks
 
 TRANCHE_SCHEMES: Final = ("ISIN", "CUSIP")

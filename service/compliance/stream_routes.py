@@ -15,8 +15,8 @@ from service.compliance.stream_schema import (
     StreamProfileNotFound,
     StreamProfilePatch,
 )
-from service.platform.context import Context
-from service.platform.http.api import Area, Page
+from service.platform.route.api import Area, Page
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/admin/compliance/stream-profiles", tag="compliance")
 

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from service.platform.http.api import PageNumber, PageSize
-from service.platform.http.moments import Moment
-from service.platform.http.problem import Problem
+from service.platform.base.moments import Moment
+from service.platform.base.problem import Problem
+from service.platform.route.api import PageNumber, PageSize
 from service.workbooks.schema import StreamKey
 
 PROFILES_MAX = 10_000

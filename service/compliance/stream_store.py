@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from service.compliance.stream_schema import StreamProfile, StreamProfileList, StreamProfileNotFound
-from service.platform.context import Context
-from service.platform.data.listing import columns_of, insert_of, page, set_of
-from service.platform.data.storage import leave
-from service.platform.http.api import Page
+from service.platform.route.api import Page
+from service.platform.unit.context import Context
+from service.platform.unit.listing import columns_of, insert_of, page, set_of
+from service.platform.unit.storage import leave
 
 _PROFILE = columns_of(StreamProfile)
 

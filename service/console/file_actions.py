@@ -14,7 +14,7 @@ import structlog
 
 from service.console.join_actions import VENDOR, join_modules
 from service.console.script_actions import Script
-from service.platform.http.api import Raw
+from service.platform.route.api import Raw
 from service.platform.welcome import CONSOLE
 
 log = structlog.get_logger()

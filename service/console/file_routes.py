@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from service.console.file_actions import FILES
-from service.platform.context import Context
-from service.platform.http.api import Area, Raw
-from service.platform.http.problem import NotFound
+from service.platform.base.problem import NotFound
+from service.platform.route.api import Area, Raw
+from service.platform.unit.context import Context
 from service.platform.welcome import CONSOLE
 
 area = Area("", tag="docs", in_maintenance=True)  # as the other pages: no part of the API's description

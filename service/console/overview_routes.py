@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from service.console import overview_store as store
 from service.console.overview_schema import OverviewDeal
-from service.platform.context import Context
-from service.platform.http.api import Area, Listing
+from service.platform.route.api import Area, Listing
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/console", tag="console", scope="compliance")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.console.overview_schema import MONTHS_MAX, OverviewDeal
-from service.platform.context import Context
+from service.platform.unit.context import Context
 
 
 async def overview(ctx: Context) -> list[OverviewDeal]:

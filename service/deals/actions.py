@@ -41,10 +41,10 @@ from service.deals.schema import (
     TieOutQuery,
 )
 from service.mappings.shared import check_mapping, own_targets
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.http.api import Page, PageQuery
-from service.platform.http.problem import Fault, PermissionDenied, ValidationFailed
+from service.platform.base.problem import Fault, PermissionDenied, ValidationFailed
+from service.platform.base.secrets import new_id
+from service.platform.route.api import Page, PageQuery
+from service.platform.unit.context import Context
 from service.reconciliation.shared import TapeAbout, take_in_tape
 from service.workbooks import shared as workbooks
 

@@ -31,9 +31,9 @@ from service.deals.schema import (
     TieOutQuery,
 )
 from service.mappings.schema import MappingNotFound, MappingTooSlow
-from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Page, PageQuery
+from service.platform.route.api import Area, Page, PageQuery
+from service.platform.unit.context import Context
 from service.reconciliation.schema import InvalidDate, InvalidTrustee
 from service.workbooks.schema import (
     DealNotFound,

@@ -17,8 +17,8 @@ from core.deals.tie_out import TieOut
 from core.frames.figures import DECIMALS, decimals_of
 from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
-from service.platform.http.api import PageQuery, Uploads
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import PageQuery, Uploads
 from service.reconciliation.schema import TapeUploaded
 from service.workbooks.schema import AsOf, Description, MappingId, StreamKey, Uploaded
 

@@ -21,10 +21,10 @@ from service.deals.schema import (
     Series,
 )
 from service.mappings.schema import naming_a_mapping
-from service.platform.context import Context, Unit
 from service.platform.data.database import containing
-from service.platform.data.listing import columns_of, insert_of, page, set_of
-from service.platform.http.api import Page, PageQuery
+from service.platform.route.api import Page, PageQuery
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of, insert_of, page, set_of
 from service.workbooks.schema import DealNotFound, WorkbookNotFound
 
 _LATEST = """

@@ -20,8 +20,8 @@ from service.dlq.schema import (
     RetryQuery,
     Task,
 )
-from service.platform.context import Context
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.unit.context import Context
 from service.platform.work.jobs import table_of
 
 WARNING_ENTRIES: Final = 10

@@ -17,8 +17,8 @@ from service.dlq.schema import (
     RetriesExceeded,
     RetryQuery,
 )
-from service.platform.context import Context
-from service.platform.http.api import Area
+from service.platform.route.api import Area
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/dlq", tag="dlq")
 ADMIN = {"access": "role:admin", "everywhere": True}

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from service.platform.http.api import Offset, PageSize
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import Offset, PageSize
 
 Status = Literal["pending_review", "retried", "resolved", "discarded"]
 NOTES_CHARACTERS = 4_000

@@ -8,8 +8,8 @@ from typing import Final
 from msgspec import Struct
 
 from service.dlq.schema import ARGUMENTS_CHARACTERS, Entries, Entry, EntryNotFound, EntryQuery, Task
-from service.platform.context import Context
-from service.platform.data.listing import columns_of, rows_of
+from service.platform.unit.context import Context
+from service.platform.unit.listing import columns_of, rows_of
 
 _TABLES: Final = {False: "dead_letters", True: "every_dead_letter"}
 """By whether the caller runs the deployment."""

@@ -9,12 +9,12 @@ from uuid import UUID
 from service.documents import store
 from service.documents.schema import Document
 from service.documents.store import get, remove
-from service.platform.context import Context, Unit
+from service.platform.base.problem import Problem
 from service.platform.data.blobs import hash_path
-from service.platform.data.storage import keep
-from service.platform.http.api import Streamed
 from service.platform.http.files import file_answer
-from service.platform.http.problem import Problem
+from service.platform.route.api import Streamed
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.storage import keep
 
 __all__ = ["download", "get", "keep_document", "remove"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.documents.schema import Document
-from service.platform.access.secrets import new_id
-from service.platform.context import Unit
-from service.platform.data.storage import leave
-from service.platform.http.problem import NotFound
+from service.platform.base.problem import NotFound
+from service.platform.base.secrets import new_id
+from service.platform.unit.context import Unit
+from service.platform.unit.storage import leave
 
 _DOCUMENT = """
     id, name, media_type, size_bytes, blob_key AS key, blob_key IS NOT NULL AND expires_at > now() AS is_there,

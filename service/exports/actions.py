@@ -33,11 +33,11 @@ from service.exports.schema import (
 )
 from service.exports.signing_actions import can_seal
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.http.api import Streamed
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.base.secrets import new_id
 from service.platform.http.faults import read
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.route.api import Streamed
+from service.platform.unit.context import Context
 from service.platform.work.jobs import SMALL_ROWS
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import SheetNotFound, WorkbookRow

@@ -25,10 +25,10 @@ from service.exports import store
 from service.exports.child import MAKE, PROGRESS, MakeOrder, Told
 from service.exports.schema import Progress
 from service.exports.signing_actions import SigningFailed, certificate, manifest_key, sign
-from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged, hash_path
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
+from service.platform.unit.context import Subject, Unit
 from service.platform.work.jobs import JobTable
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import DAMAGED, StorageLimitExceeded

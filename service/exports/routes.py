@@ -22,9 +22,9 @@ from service.exports.schema import (
     VerifyForm,
 )
 from service.mappings.schema import MappingNotFound
-from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Slice, Streamed, WaitQuery, Waits
+from service.platform.route.api import Area, Slice, Streamed, WaitQuery, Waits
+from service.platform.unit.context import Context
 from service.workbooks.schema import StorageLimitExceeded, WorkbookNotFound, WorkbookNotReady
 
 area = Area("/api/v1/exports", tag="exports", scope="reports")

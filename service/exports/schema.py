@@ -9,8 +9,8 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from core.export.order import ComplianceRow, Lineage
-from service.platform.http.api import SliceQuery, Upload
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import SliceQuery, Upload
 
 ExportFormat = Literal["xlsx", "csv", "json", "pdf"]
 Status = Literal["pending", "processing", "completed", "failed", "cancelled"]

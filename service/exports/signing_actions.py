@@ -11,9 +11,9 @@ import msgspec
 import structlog
 
 from core.export.seal import self_signed
-from service.platform.access.secrets import kept_file
+from service.platform.base.secrets import kept_file
 from service.platform.config import Settings
-from service.platform.context import Unit
+from service.platform.unit.context import Unit
 
 ATTEMPTS: Final = 3
 PAUSE_SECONDS: Final = 1.0

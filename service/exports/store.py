@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from service.exports.schema import QUEUED, Export, ExportFormat, ExportList, ExportNotFound, Progress, Source
-from service.platform.context import Context, Unit
-from service.platform.data.listing import columns_of, insert_of, rows_of, set_of
-from service.platform.data.storage import keep_again, leave
-from service.platform.http.api import Slice
+from service.platform.route.api import Slice
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of, insert_of, rows_of, set_of
+from service.platform.unit.storage import keep_again, leave
 
 _JOINED: Final = """
     exports e LEFT JOIN documents d ON d.tenant_id = e.tenant_id AND d.id = e.document_id

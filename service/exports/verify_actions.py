@@ -27,10 +27,10 @@ from service.exports.schema import (
     VerifyForm,
 )
 from service.exports.signing_actions import manifest_key
-from service.platform.context import Context
+from service.platform.base.problem import PayloadTooLarge, Unavailable
 from service.platform.data.scratch import folder_for
-from service.platform.http.api import Upload
-from service.platform.http.problem import PayloadTooLarge, Unavailable
+from service.platform.route.api import Upload
+from service.platform.unit.context import Context
 
 O = TypeVar("O")  # noqa: E741 - an order
 A = TypeVar("A")

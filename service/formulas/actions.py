@@ -31,10 +31,10 @@ from service.formulas.schema import (
     Version,
     VersionPut,
 )
-from service.platform.access.secrets import new_id
-from service.platform.context import Context, Unit
-from service.platform.http.api import Page, PageQuery
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.base.secrets import new_id
+from service.platform.route.api import Page, PageQuery
+from service.platform.unit.context import Context, Unit
 from service.processes.shared import limited_in_child
 
 MOVES: Final = {("draft", "active"), ("active", "archived"), ("archived", "active")}

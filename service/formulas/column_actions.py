@@ -30,9 +30,9 @@ from service.formulas.schema import (
     Run,
 )
 from service.mappings.shared import DEFAULT_MAPPING
-from service.platform.access.secrets import new_id
-from service.platform.context import Context, Unit
-from service.platform.http.problem import Fault, Unavailable, ValidationFailed
+from service.platform.base.problem import Fault, Unavailable, ValidationFailed
+from service.platform.base.secrets import new_id
+from service.platform.unit.context import Context, Unit
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import SheetRow
 

@@ -13,10 +13,10 @@ from service.formulas import column_actions, store
 from service.formulas.actions import whole
 from service.formulas.child import APPLY, Applied, ApplyOrder, NotApplied
 from service.formulas.schema import Run
-from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
+from service.platform.unit.context import Subject, Unit
 from service.platform.work.jobs import Hopeless, JobTable
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import DAMAGED

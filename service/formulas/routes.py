@@ -28,9 +28,9 @@ from service.formulas.schema import (
     VersionNotFound,
     VersionPut,
 )
-from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Listing, Page, PageQuery, Waits
+from service.platform.route.api import Area, Listing, Page, PageQuery, Waits
+from service.platform.unit.context import Context
 from service.workbooks.schema import SheetNotFound, StorageLimitExceeded, WorkbookNotFound, WorkbookNotReady
 
 area = Area("/api/v1/formulas", tag="formulas", scope="workbooks")

@@ -9,8 +9,8 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.formula.blocks import Graph, GraphFault
-from service.platform.http.api import PageQuery, WaitSeconds
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import PageQuery, WaitSeconds
 
 GRAPH_BYTES_MAX = 64 * 1024
 """Of a graph's JSON; a list of configurations has the graph of each."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from service.formulas.schema import Config, ConfigRow, FormulaNotFound, Run, Version, VersionNotFound
-from service.platform.context import Context, Unit
-from service.platform.data.listing import page
-from service.platform.http.api import Page, PageQuery
+from service.platform.route.api import Page, PageQuery
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import page
 
 _CONFIG = """
     id, name, description, template_id, input_schema, output_schema, mode, status, version_count,

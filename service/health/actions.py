@@ -19,13 +19,13 @@ from core import warm
 from service.health import store
 from service.health.schema import Check, Deep, DeepCheck, Detailed, QueueDepths, Readiness
 from service.health.switch_actions import flags, maintenance, note
-from service.platform.context import Context, Resources
+from service.platform.base.breaker_schema import Cleared, History, Reset, Service, ServiceMetrics
+from service.platform.base.breakers import HISTORY_MAX
+from service.platform.base.problem import Problem, Unavailable
 from service.platform.data.scratch import has_room
-from service.platform.http.problem import Problem, Unavailable
 from service.platform.resilience import views
-from service.platform.resilience.breakers import HISTORY_MAX
 from service.platform.resilience.looks import Look, Looks
-from service.platform.resilience.schema import Cleared, History, Reset, Service, ServiceMetrics
+from service.platform.unit.context import Context, Resources
 from service.platform.work.jobs import QUEUES
 
 DEEP_SECONDS: Final = 5.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import core
 from service.health.schema import Home
 from service.platform import welcome
-from service.platform.context import Context
-from service.platform.http.api import Area, Raw
+from service.platform.route.api import Area, Raw
+from service.platform.unit.context import Context
 
 area = Area("", tag="health", in_maintenance=True)
 REDIRECT = 303

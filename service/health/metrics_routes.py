@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from service.platform.context import Context
-from service.platform.exposition import CONTENT_TYPE, PATH, exposition_of
-from service.platform.http.api import Area, Raw
-from service.platform.http.problem import NotFound
+from service.platform.base.problem import NotFound
+from service.platform.route.api import Area, Raw
+from service.platform.unit.context import Context
+from service.platform.work.exposition import CONTENT_TYPE, PATH, exposition_of
 
 area = Area("", tag="health", in_maintenance=True)
 

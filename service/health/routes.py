@@ -27,11 +27,7 @@ from service.health.schema import (
     Readiness,
     ResilienceView,
 )
-from service.platform.context import Context
-from service.platform.http.api import Area, Raw
-from service.platform.resilience import views
-from service.platform.resilience.looks import LOOK_SECONDS, Look, Looks
-from service.platform.resilience.schema import (
+from service.platform.base.breaker_schema import (
     Cleared,
     DegradationFull,
     FallbackCacheStats,
@@ -43,6 +39,10 @@ from service.platform.resilience.schema import (
     SyncFallbackStats,
     UnknownService,
 )
+from service.platform.resilience import views
+from service.platform.resilience.looks import LOOK_SECONDS, Look, Looks
+from service.platform.route.api import Area, Raw
+from service.platform.unit.context import Context
 
 T = TypeVar("T")
 

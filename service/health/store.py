@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from service.platform.access.switches import State
-from service.platform.context import Context, Resources
+from service.platform.unit.context import Context, Resources
 from service.platform.work.jobs import LISTENER
 
 SLUGS_MAX = 1_000

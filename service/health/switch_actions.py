@@ -22,10 +22,10 @@ from service.health.schema import (
     MaintenanceQuery,
     MaintenanceStatus,
 )
-from service.platform.access.flags import FLAGS
 from service.platform.access.switches import FlagState, Maintenance, State
-from service.platform.context import Context, Resources
-from service.platform.http.problem import Fault, PermissionDenied, ValidationFailed
+from service.platform.base.flags import FLAGS
+from service.platform.base.problem import Fault, PermissionDenied, ValidationFailed
+from service.platform.unit.context import Context, Resources
 
 FAULTS_MAX = 20
 """Unknown tenants that are told."""

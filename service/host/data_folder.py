@@ -23,7 +23,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from service.host.child import Account
-from service.platform.access.secrets import kept_secret_key
+from service.platform.base.secrets import kept_secret_key
 
 LOG = logging.getLogger("cushion.embedded")
 

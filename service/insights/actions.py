@@ -32,9 +32,9 @@ from service.insights.schema import (
     Session,
 )
 from service.platform.access.caller_status import Window
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.http.problem import ConcurrentModification, Fault
+from service.platform.base.problem import ConcurrentModification, Fault
+from service.platform.base.secrets import new_id
+from service.platform.unit.context import Context
 from service.wording.shared import Told, summaries_told
 from service.workbooks.schema import WorkbookNotFound
 

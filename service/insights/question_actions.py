@@ -7,8 +7,8 @@ from uuid import UUID
 from core.questions.answer import QUESTION_LENGTH_MAX
 from service.insights import shared, store
 from service.insights.schema import QA, InvalidQuestion, QuestionItem, QuestionRequest, Remark
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
+from service.platform.base.secrets import new_id
+from service.platform.unit.context import Context
 from service.wording.shared import answer_told
 
 

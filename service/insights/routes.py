@@ -28,9 +28,9 @@ from service.insights.schema import (
     Session,
     SessionNotFound,
 )
-from service.platform.context import Context
-from service.platform.http.api import Area
-from service.platform.http.problem import ConcurrentModification
+from service.platform.base.problem import ConcurrentModification
+from service.platform.route.api import Area
+from service.platform.unit.context import Context
 from service.workbooks.schema import WorkbookNotFound
 
 area = Area("/api/v1/insights", tag="insights", scope="workbooks")

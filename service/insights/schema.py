@@ -12,8 +12,8 @@ from core.insights.insight import Category, Stakeholder
 from core.questions.answer import QUESTION_LENGTH_MAX
 from service.compliance.schema import InvalidDefinition, RunTooSlow
 from service.mappings.schema import MappingNotFound, MappingTooSlow
+from service.platform.base.problem import Problem, RateLimited
 from service.platform.data.blobs import Damaged
-from service.platform.http.problem import Problem, RateLimited
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
 LISTED_MAX: Final = 1_000

@@ -28,10 +28,10 @@ from service.insights import child, store
 from service.insights.schema import UNREADABLE, NoNominatedWorkbooks, Remark
 from service.mappings.schema import MappingTooSlow
 from service.platform.access.caller_status import Window
-from service.platform.context import Context
+from service.platform.base.problem import Problem, ValidationFailed
 from service.platform.data.blobs import Damaged
-from service.platform.data.storage import report
-from service.platform.http.problem import Problem, ValidationFailed
+from service.platform.unit.context import Context
+from service.platform.unit.storage import report
 
 __all__ = ["Gathered", "asked", "counted", "gather", "questions_of_the_day"]
 

@@ -24,9 +24,9 @@ from service.insights.schema import (
     Session,
     SessionNotFound,
 )
-from service.platform.context import Context, Unit
-from service.platform.data.listing import columns_of, insert_of
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of, insert_of
 from service.workbooks.schema import WorkbookNotFound
 
 # Nominations ----------------------------------------------------------------------------------------------------------

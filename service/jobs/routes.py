@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from service.jobs import store
 from service.jobs.schema import JobNotFound, JobState
-from service.platform.context import Context
-from service.platform.http.api import Area, WaitQuery, Waits
+from service.platform.route.api import Area, WaitQuery, Waits
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/jobs", tag="jobs")
 BUSY = frozenset({"pending", "running"})

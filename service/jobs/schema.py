@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
 
 Status = Literal["pending", "running", "completed", "failed"]
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 
 from service.jobs.schema import JobNotFound, JobState, Status
-from service.platform.context import Context
+from service.platform.unit.context import Context
 
 _NAMED: Final = re.compile(r"(job|task|rec)_([0-9a-f]{32})")
 _UNKNOWN: Final = "The job failed; the tenant's administrators find out more among the dead letters."

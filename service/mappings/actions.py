@@ -33,10 +33,10 @@ from service.mappings.schema import (
     UnchangeableMapping,
     UndeletableMapping,
 )
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.http.api import Page, Raw, page_of
+from service.platform.base.secrets import new_id
 from service.platform.http.bodies import Unread
+from service.platform.route.api import Page, Raw, page_of
+from service.platform.unit.context import Context
 
 SYSTEM: Final = "system"
 """Who made the built-in mappings."""

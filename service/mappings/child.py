@@ -10,8 +10,8 @@ from core.portfolio.mapping.profiles.configure import ConfigurationError, Fault,
 from core.portfolio.model.fields import Mapping
 from service.mappings import trial_actions
 from service.mappings.schema import Sample
-from service.platform.http.api import Raw
 from service.platform.http.bodies import BodyReader, Unread
+from service.platform.route.api import Raw
 
 
 class Configured(Struct, frozen=True):

@@ -27,8 +27,8 @@ from service.mappings.schema import (
     Transform,
     TransformGiven,
 )
-from service.platform.context import Context, Unit
-from service.platform.http.problem import Fault
+from service.platform.base.problem import Fault
+from service.platform.unit.context import Context, Unit
 from service.processes.shared import limited_in_child
 
 SOURCE_TYPES: Final = get_args(SourceType)

@@ -23,8 +23,8 @@ from service.mappings.schema import (
     UnchangeableMapping,
     UndeletableMapping,
 )
-from service.platform.context import Context
-from service.platform.http.api import Area, Page, Raw
+from service.platform.route.api import Area, Page, Raw
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/mappings", tag="mappings", scope="mappings")
 

@@ -13,8 +13,8 @@ from core.portfolio.mapping.normalise import SAMPLE_ROWS_MAX
 from core.portfolio.mapping.profiles.configure import RULES_MAX, TRANSFORMS_MAX
 from core.portfolio.model.fields import PROFILES, FieldType, SourceType
 from core.words import nearest
-from service.platform.http.api import PageQuery
-from service.platform.http.problem import Fault, Problem
+from service.platform.base.problem import Fault, Problem
+from service.platform.route.api import PageQuery
 
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 """What a mapping made of a sample: defaults and replacements may make rows longer than they came."""

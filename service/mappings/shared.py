@@ -12,8 +12,8 @@ from service.mappings import store
 from service.mappings.configuration_actions import configure, unsaved
 from service.mappings.schema import MappingRow, MappingTooSlow
 from service.mappings.trial_actions import TEXT_GROWTH_BYTES_MAX, mapping_time
-from service.platform.context import Unit
-from service.platform.data.lru import Lru, bytes_of
+from service.platform.base.lru import Lru, bytes_of
+from service.platform.unit.context import Unit
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
 
 __all__ = ["TEXT_GROWTH_BYTES_MAX", "mapping_time", "unsaved"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from service.mappings.schema import MappingList, MappingNotFound, MappingRow, MappingSummary
-from service.platform.context import Context, Unit
 from service.platform.data.database import containing
-from service.platform.data.listing import rows_of
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import rows_of
 
 _ROW = """
     id, name, description, source_type, profile_id, mappings, transforms, validation_rules, created_by, version,

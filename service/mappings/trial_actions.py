@@ -16,8 +16,8 @@ from core.portfolio.mapping.normalise import CellFault, Normalised, SampleError,
 from core.portfolio.mapping.profiles.configure import OwnField
 from core.portfolio.model.fields import Mapping
 from service.mappings.schema import ANSWER_BYTES_MAX, Finding, MappingTooSlow, Trial
-from service.platform.http.api import Raw
-from service.platform.http.problem import ValidationFailed
+from service.platform.base.problem import ValidationFailed
+from service.platform.route.api import Raw
 
 SAMPLE: Final = ["body", "sample_data"]
 VALUE_BYTES: Final = 16

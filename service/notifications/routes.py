@@ -6,8 +6,8 @@ from uuid import UUID
 
 from service.notifications import store
 from service.notifications.schema import Notification, NotificationList, NotificationNotFound
-from service.platform.context import Context
-from service.platform.http.api import Area, Page
+from service.platform.route.api import Area, Page
+from service.platform.unit.context import Context
 
 area = Area("/api/v1/notifications", tag="notifications")
 

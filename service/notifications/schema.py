@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from service.platform.http.api import PageQuery
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import PageQuery
 
 Priority = Literal["low", "normal", "high", "urgent"]
 

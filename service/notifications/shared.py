@@ -8,7 +8,7 @@ from uuid import UUID
 
 from service.notifications import store
 from service.notifications.schema import Priority
-from service.platform.context import Unit
+from service.platform.unit.context import Unit
 
 TITLE_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 16_000

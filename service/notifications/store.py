@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from service.notifications.schema import Notification, NotificationList, NotificationNotFound
-from service.platform.context import Context, Unit
-from service.platform.data.listing import columns_of, page
-from service.platform.http.api import Page
+from service.platform.route.api import Page
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of, page
 
 _READ = {True: "read_at IS NULL", False: "read_at IS NOT NULL"}
 

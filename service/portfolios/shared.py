@@ -16,8 +16,8 @@ from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.mappings.shared import MappingAndJson, mapping_time
-from service.platform.context import Unit
-from service.platform.data.lru import Lru, bytes_of
+from service.platform.base.lru import Lru, bytes_of
+from service.platform.unit.context import Unit
 from service.portfolios import child
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
 from service.workbooks.shared import Parsed, StoredBook, opened, stored_book

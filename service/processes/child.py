@@ -20,8 +20,8 @@ from msgspec import Struct
 from core.confined.wire import name_of
 from core.portfolio.cells import checkpoint
 from core.warm import warm_calculations
-from service.platform.data.lru import anonymous_bytes
-from service.platform.http.problem import Fault, Problem
+from service.platform.base.lru import anonymous_bytes
+from service.platform.base.problem import Fault, Problem
 
 _COUNT: Final = struct.Struct("<I")
 _SIZE: Final = struct.Struct("<Q")

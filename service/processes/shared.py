@@ -16,10 +16,10 @@ import structlog
 
 from core.confined.run import Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime
 from core.confined.wire import Limits, name_of
-from service.platform.context import Resources, Unit
-from service.platform.http.problem import Fault, Problem, Unavailable
+from service.platform.base.compute import Compute
+from service.platform.base.problem import Fault, Problem, Unavailable
 from service.platform.metrics import KERNEL_SECONDS, kernel_of
-from service.platform.work.compute import Compute
+from service.platform.unit.context import Resources, Unit
 from service.processes.child import READY, Call, Worked, order_of
 
 __all__ = [

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.portfolio.model.loan_fields import LoanColumn
 from core.portfolio.model.selection import LoanCondition, select
-from service.platform.http.api import Raw
+from service.platform.route.api import Raw
 from service.readings.schema import WorkbookLoans
 
 

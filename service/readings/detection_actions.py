@@ -11,9 +11,9 @@ from core.compliance.result import Results, TestResult
 from core.compliance.suites import DEAL_SUITE
 from service.compliance import shared as compliance
 from service.mappings import shared as mappings
-from service.platform.context import Context
-from service.platform.http.api import Raw
-from service.platform.http.problem import ValidationFailed
+from service.platform.base.problem import ValidationFailed
+from service.platform.route.api import Raw
+from service.platform.unit.context import Context
 from service.readings.schema import ChangedTest, DetectionTrial, TestFigure
 from service.workbooks import shared as workbooks
 

@@ -19,10 +19,10 @@ from core.portfolio.model.selection import OPERATIONS, ConditionError, LoanCondi
 from core.words import suggestion
 from service.auth import shared as identity
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
-from service.platform.context import Context
-from service.platform.data.lru import Lru
-from service.platform.http.api import Raw
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.base.lru import Lru
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.route.api import Raw
+from service.platform.unit.context import Context
 from service.portfolios.shared import GivenDay, portfolio_of
 from service.processes.shared import limited_in_child
 from service.readings import child

@@ -12,9 +12,9 @@ from service.mappings.schema import (
     MappingTooSlow,
     ProfileNotFound,
 )
-from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Raw
+from service.platform.route.api import Area, Raw
+from service.platform.unit.context import Context
 from service.readings import detection_actions, loan_actions
 from service.readings.schema import DetectionTrial, LoansQuery, TriedDetection, WorkbookLoans
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady

@@ -11,7 +11,7 @@ from core.compliance.result import Status
 from core.portfolio.model.loan_fields import LoanField
 from core.portfolio.model.notes import DataWarning
 from service.mappings.schema import MappingDraft
-from service.platform.http.api import REPEATED, Offset
+from service.platform.route.api import REPEATED, Offset
 from service.workbooks.schema import WorkbookDetection
 
 LOANS_MAX: Final = 10_000

@@ -10,11 +10,11 @@ from msgspec import UNSET
 
 from core.reconciliation.rules import RULES, tolerances_of
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
-from service.platform.access.secrets import new_id
+from service.platform.base.problem import Fault
+from service.platform.base.secrets import new_id
 from service.platform.config import Settings
-from service.platform.context import Context
-from service.platform.http.api import Page, Streamed, page_of
-from service.platform.http.problem import Fault
+from service.platform.route.api import Page, Streamed, page_of
+from service.platform.unit.context import Context
 from service.reconciliation import issue_store, loan_actions, store
 from service.reconciliation.schema import (
     CompareRequest,

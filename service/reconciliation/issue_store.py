@@ -9,10 +9,10 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from core.reconciliation.rules import SEVERITIES
-from service.platform.context import Context, Unit
 from service.platform.data.database import Transaction
-from service.platform.data.listing import columns_of
-from service.platform.http.api import Page, page_of
+from service.platform.route.api import Page, page_of
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of
 from service.reconciliation.schema import (
     Issue,
     IssueList,

@@ -16,10 +16,10 @@ from core.reconciliation.isolate import read_tape_isolated
 from core.reconciliation.rules import ALWAYS
 from core.reconciliation.tape import LOANS_FILE, TapeRefused
 from service.mappings.shared import get_mapping
-from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
+from service.platform.unit.context import Subject, Unit
 from service.platform.work.jobs import JobTable
 from service.reconciliation import loan_actions, merge_store, store
 from service.reconciliation.child import COMPARE, ISSUES_FILE, Compared, ComparisonFailed

@@ -16,10 +16,10 @@ from core.portfolio.model.fields import IDENTIFIERS
 from core.values import EPOCH
 from service.mappings.schema import MappingNotFound
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
-from service.platform.context import Unit
+from service.platform.base.lru import Lru, bytes_of
 from service.platform.data.blobs import hash_of
-from service.platform.data.lru import Lru, bytes_of
-from service.platform.data.storage import keep
+from service.platform.unit.context import Unit
+from service.platform.unit.storage import keep
 from service.reconciliation import store
 from service.reconciliation.child import Comparison
 from service.reconciliation.schema import TapeLoan, TapeNotReady, TapeRow

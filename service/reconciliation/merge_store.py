@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from service.platform.context import Unit
 from service.platform.data.database import BulkTransaction
+from service.platform.unit.context import Unit
 from service.reconciliation.issue_store import LOCK_PAIR
 from service.reconciliation.schema import Changes
 from service.reconciliation.store import JobRow, as_json

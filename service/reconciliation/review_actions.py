@@ -6,8 +6,8 @@ from typing import Final, get_args
 
 from msgspec import UNSET
 
-from service.platform.context import Context
-from service.platform.http.problem import ValidationFailed
+from service.platform.base.problem import ValidationFailed
+from service.platform.unit.context import Context
 from service.reconciliation import issue_store, store
 from service.reconciliation.schema import (
     REVIEW_MAX,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from service.mappings.schema import MappingNotFound
-from service.platform.context import Context
+from service.platform.base.problem import ConcurrentModification, RangeNotSatisfiable
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Page, Streamed, WaitQuery, Waits
-from service.platform.http.problem import ConcurrentModification, RangeNotSatisfiable
+from service.platform.route.api import Area, Page, Streamed, WaitQuery, Waits
+from service.platform.unit.context import Context
 from service.reconciliation import actions, review_actions, row_actions, store
 from service.reconciliation.schema import (
     CompareRequest,

@@ -7,7 +7,7 @@ from typing import Final
 from core.portfolio.assemble.source_row import SourceRow
 from service.mappings.schema import MappingNotFound
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
-from service.platform.context import Context
+from service.platform.unit.context import Context
 from service.processes.shared import limited_in_child
 from service.reconciliation import issue_store, row_child, store
 from service.reconciliation.issue_store import IssuePlace

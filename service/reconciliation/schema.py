@@ -10,8 +10,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.portfolio.assemble.source_row import SourceCell
 from core.portfolio.model.notes import DataWarning
-from service.platform.http.api import PageNumber, PageQuery, Upload
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import PageNumber, PageQuery, Upload
 from service.workbooks.schema import AsOf
 
 Trustee = Literal["trustee_a", "trustee_b", "trustee_c"]

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from core.portfolio.model.notes import DataWarning
 from service.mappings.schema import naming_a_mapping
-from service.platform.context import Context, Unit
-from service.platform.data.listing import columns_of, insert_of, page
-from service.platform.data.storage import leave
-from service.platform.http.api import Page
-from service.platform.http.problem import NotFound
+from service.platform.base.problem import NotFound
+from service.platform.route.api import Page
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of, insert_of, page
+from service.platform.unit.storage import leave
 from service.reconciliation.schema import (
     FILE_OF_ANOTHER_DAY,
     Facts,

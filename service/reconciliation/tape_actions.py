@@ -9,9 +9,9 @@ from uuid import UUID
 
 from core.files.kinds import WORKBOOK_EXTENSIONS
 from service.mappings.shared import check_mapping
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.http.api import Upload
+from service.platform.base.secrets import new_id
+from service.platform.route.api import Upload
+from service.platform.unit.context import Context
 from service.platform.work.jobs import SMALL_BYTES
 from service.reconciliation import store
 from service.reconciliation.schema import InvalidDate, InvalidTrustee, TapeUploaded, Trustee

@@ -16,10 +16,10 @@ from service.compliance import shared as compliance
 from service.compliance.schema import ResultNotFound
 from service.compliance.shared import StoredRun
 from service.documents import shared as documents
-from service.platform.access.secrets import new_id
-from service.platform.context import Context, Subject, Unit
-from service.platform.http.api import Streamed
-from service.platform.http.problem import ValidationFailed
+from service.platform.base.problem import ValidationFailed
+from service.platform.base.secrets import new_id
+from service.platform.route.api import Streamed
+from service.platform.unit.context import Context, Subject, Unit
 from service.reconciliation import shared as reconciliation
 from service.reports import store
 from service.reports.schema import (

@@ -25,7 +25,7 @@ from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
 from service.mappings.schema import MappingTooSlow
 from service.platform.clock import there
-from service.platform.context import Unit
+from service.platform.unit.context import Unit
 from service.reconciliation import shared as reconciliation
 from service.reconciliation.schema import Issue
 from service.reports.schema import ReportRow

@@ -13,10 +13,10 @@ from core.files.write.formats import FORMATS
 from core.report.tables import Looks
 from service.auth import shared as identity
 from service.documents import shared as documents
-from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
+from service.platform.unit.context import Subject, Unit
 from service.platform.work.jobs import JobTable
 from service.reports import content_actions, store
 from service.reports.actions import policy_of

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from core.files.write.formats import PDF, XLSX
 from service.compliance.schema import ResultNotFound
-from service.platform.context import Context
+from service.platform.base.problem import RangeNotSatisfiable
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Slice, Streamed, WaitQuery, Waits
-from service.platform.http.problem import RangeNotSatisfiable
+from service.platform.route.api import Area, Slice, Streamed, WaitQuery, Waits
+from service.platform.unit.context import Context
 from service.reconciliation.schema import TapeNotFound
 from service.reports import actions, store
 from service.reports.schema import (

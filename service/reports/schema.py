@@ -10,8 +10,8 @@ from msgspec import Meta, Struct
 
 from core.redact.kinds import Level, Strategy
 from service.compliance.schema import SuiteId
-from service.platform.http.api import PageSize, SliceQuery
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import PageSize, SliceQuery
 from service.reconciliation.schema import TapeId
 
 FILENAME_CHARACTERS = 255

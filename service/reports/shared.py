@@ -8,7 +8,7 @@ from uuid import UUID
 
 from service.compliance.shared import StoredRun
 from service.documents import shared as documents
-from service.platform.context import Unit
+from service.platform.unit.context import Unit
 from service.reports.actions import name_of, ordered
 from service.reports.schema import ComplianceReportRequest, ReportNotFound
 from service.reports.store import get

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from service.platform.context import Context, Unit
-from service.platform.data.listing import columns_of, insert_of, rows_of, set_of
-from service.platform.http.api import Slice
+from service.platform.route.api import Slice
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of, insert_of, rows_of, set_of
 from service.reports.schema import Report, ReportList, ReportNotFound, ReportRow
 
 _MADE = {

@@ -19,10 +19,10 @@ from core.scenario.simulate import Projected
 from core.scenario.trades import TradeError, loan_of, without_effect
 from service.compliance import shared as compliance
 from service.compliance.schema import UnknownTest as UnknownObjective
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.http.problem import Fault, Problem, ValidationFailed
-from service.platform.work.compute import at_once
+from service.platform.base.compute import at_once
+from service.platform.base.problem import Fault, Problem, ValidationFailed
+from service.platform.base.secrets import new_id
+from service.platform.unit.context import Context
 from service.scenarios import child, store
 from service.scenarios.schema import (
     LOAN_DATA_BYTES_MAX,

@@ -6,7 +6,7 @@ import time
 
 from core.compliance.suites import DEAL_SUITE, SUITES
 from service.compliance.schema import InvalidSuite
-from service.platform.context import Context
+from service.platform.unit.context import Context
 from service.scenarios import child
 from service.scenarios.actions import check_trades, prepare_base, run_trades, summary_fields
 from service.scenarios.schema import InvalidTrade, TradePreview, TradePreviewRequest

@@ -7,10 +7,10 @@ from uuid import UUID
 from core.scenario.simulate import Projected
 from service.compliance.schema import InvalidDefinition, InvalidSuite, RunTooSlow, UnknownTest
 from service.mappings.schema import MappingNotFound, MappingTooSlow
-from service.platform.context import Context
+from service.platform.base.problem import ConcurrentModification
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, WaitQuery, Waits
-from service.platform.http.problem import ConcurrentModification
+from service.platform.route.api import Area, WaitQuery, Waits
+from service.platform.unit.context import Context
 from service.scenarios import actions, preview_actions, store
 from service.scenarios.schema import (
     CannotOptimize,

@@ -16,8 +16,8 @@ from core.scenario.optimize import Constraints
 from core.scenario.simulate import Impacts, NotCompared, Projected
 from core.scenario.trades import TRADES_MAX, TradeType
 from service.compliance.schema import SuiteId, TestId
-from service.platform.http.api import PageQuery
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import PageQuery
 
 UNIVERSE_MAX = 2_000
 """Loans of a request's universe; a body has a limit of bytes, too."""

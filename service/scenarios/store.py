@@ -11,10 +11,10 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.data.listing import rows_of
-from service.platform.http.problem import ConcurrentModification
+from service.platform.base.problem import ConcurrentModification
+from service.platform.base.secrets import new_id
+from service.platform.unit.context import Context
+from service.platform.unit.listing import rows_of
 from service.scenarios.schema import (
     Scenario,
     ScenarioList,

@@ -11,10 +11,10 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET
 
-from service.platform.access.secrets import new_id
-from service.platform.context import Context
-from service.platform.http.api import Page
-from service.platform.http.problem import ValidationFailed
+from service.platform.base.problem import ValidationFailed
+from service.platform.base.secrets import new_id
+from service.platform.route.api import Page
+from service.platform.unit.context import Context
 from service.platform.work import outgoing
 from service.webhooks import store
 from service.webhooks.delivery_actions import PURPOSE, hasten, host_of, send

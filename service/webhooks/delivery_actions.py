@@ -11,9 +11,9 @@ import structlog
 from standardwebhooks import Webhook as Signer
 
 from service.notifications.shared import notify
-from service.platform.access.secrets import BadSeal
-from service.platform.context import Subject, Unit
+from service.platform.base.secrets import BadSeal
 from service.platform.metrics import WEBHOOK_ATTEMPTS
+from service.platform.unit.context import Subject, Unit
 from service.platform.work import outgoing
 from service.platform.work.attempt import GONE, Attempt, attempt, pause_seconds, unanswered
 from service.webhooks import store

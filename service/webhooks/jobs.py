@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Final
 from uuid import UUID
 
-from service.platform.context import Unit
+from service.platform.unit.context import Unit
 from service.platform.work.jobs import JobTable, nothing_to_lift
 from service.webhooks import store
 from service.webhooks.delivery_actions import DELIVER, hasten, record, send

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from service.platform.access.caller_status import Window
 from service.platform.config import Settings
-from service.platform.context import Context
-from service.platform.http.api import Area, Page, PageQuery
+from service.platform.route.api import Area, Page, PageQuery
+from service.platform.unit.context import Context
 from service.webhooks import actions, store
 from service.webhooks.schema import (
     Delivery,

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from service.platform.http.api import PageQuery, Secret
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import PageQuery, Secret
 from service.platform.work.attempt import Attempt
 
 OVERLAP_HOURS_MAX = 168

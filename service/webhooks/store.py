@@ -11,9 +11,9 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from service.platform.context import Context, Unit
-from service.platform.data.listing import columns_of, insert_of, page, set_of
-from service.platform.http.api import Page, PageQuery
+from service.platform.route.api import Page, PageQuery
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of, insert_of, page, set_of
 from service.platform.work.attempt import TRIED, Attempt, tried_with
 from service.webhooks.schema import Delivery, DeliveryList, DeliveryNotFound, Webhook, WebhookNotFound
 

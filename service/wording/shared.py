@@ -23,8 +23,8 @@ from core.insights.insight import Insight
 from core.questions.answer import Answer
 from core.redact.book import redact_text
 from core.redact.replace import Policy
-from service.platform.context import Unit
-from service.platform.http.problem import Unavailable
+from service.platform.base.problem import Unavailable
+from service.platform.unit.context import Unit
 from service.platform.work.language_model import Message, NoReply, language_model
 
 FACTS_MAX: Final = 200

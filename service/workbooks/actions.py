@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from core.grid.address import parse_cell
 from service.mappings.shared import DEFAULT_MAPPING, check_mapping, get_mapping
-from service.platform.context import Context
-from service.platform.http.api import Raw, Streamed
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.route.api import Raw, Streamed
+from service.platform.unit.context import Context
 from service.processes.shared import limited_in_child
 from service.workbooks import child, shared, sheet_actions, store
 from service.workbooks.schema import (

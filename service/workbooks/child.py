@@ -23,7 +23,7 @@ from core.portfolio.model.notes import DataWarning, bounded
 from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.mappings.schema import Finding
-from service.platform.http.api import Raw
+from service.platform.route.api import Raw
 from service.workbooks import sheet_actions
 from service.workbooks.schema import (
     DETECTED_COLUMNS_MAX,

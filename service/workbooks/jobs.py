@@ -12,10 +12,10 @@ from core.files.errors import FileRefused
 from core.files.isolate import parse_isolated
 from core.grid.codec import Manifest
 from core.recalc.isolate import RecalculationFailed, recalculate_isolated
-from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
 from service.platform.log import log_cause
+from service.platform.unit.context import Subject, Unit
 from service.platform.work.jobs import JobTable
 from service.workbooks import store
 from service.workbooks.schema import DAMAGED, Status, WorkbookNotFound, WorkbookRow

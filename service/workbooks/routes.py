@@ -5,10 +5,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.mappings.schema import MappingNotFound, MappingTooSlow
-from service.platform.context import Context
+from service.platform.base.problem import RangeNotSatisfiable
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Page, Raw, Streamed, Waits
-from service.platform.http.problem import RangeNotSatisfiable
+from service.platform.route.api import Area, Page, Raw, Streamed, Waits
+from service.platform.unit.context import Context
 from service.workbooks import actions, store
 from service.workbooks.schema import (
     BUSY,

@@ -13,8 +13,8 @@ from core.portfolio.mapping.detected import Detection
 from core.portfolio.model.fields import FieldType
 from core.portfolio.model.notes import DataWarning
 from service.mappings.schema import Finding
-from service.platform.http.api import PageNumber, PageQuery, Upload, WaitQuery
-from service.platform.http.problem import Problem
+from service.platform.base.problem import Problem
+from service.platform.route.api import PageNumber, PageQuery, Upload, WaitQuery
 
 Status = Literal["uploading", "processing", "ready", "error", "recalculating"]
 BUSY: tuple[Status, ...] = ("uploading", "processing", "recalculating")

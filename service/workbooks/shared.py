@@ -14,11 +14,11 @@ from core.portfolio.model.fields import Mapping
 from service.auth.shared import labels_of
 from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import mapping_time
-from service.platform.context import Context, Unit
-from service.platform.data.lru import Lru, bytes_of
-from service.platform.http.api import Raw, Streamed
+from service.platform.base.lru import Lru, bytes_of
+from service.platform.base.problem import ValidationFailed
 from service.platform.http.files import file_answer
-from service.platform.http.problem import ValidationFailed
+from service.platform.route.api import Raw, Streamed
+from service.platform.unit.context import Context, Unit
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
 from service.workbooks import child
 from service.workbooks.schema import ORIGINAL, WorkbookNotReady, WorkbookRow, served

@@ -25,8 +25,8 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.model.notes import DataWarning, told_of_formulas
 from core.portfolio.sheets.header import detect
 from core.values import ERRORS, Kind, from_serial
-from service.platform.http.api import Raw
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.route.api import Raw
 from service.workbooks.schema import (
     CELLS_MAX,
     FORMULAS_MAX,

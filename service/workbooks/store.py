@@ -11,13 +11,13 @@ import msgspec
 from msgspec import Struct
 
 from service.mappings.schema import naming_a_mapping
+from service.platform.base.problem import NotFound
 from service.platform.config import Tier
-from service.platform.context import Context, Unit
 from service.platform.data.database import containing
-from service.platform.data.listing import columns_of, insert_of, page, set_of
-from service.platform.data.storage import leave
-from service.platform.http.api import Page
-from service.platform.http.problem import NotFound
+from service.platform.route.api import Page
+from service.platform.unit.context import Context, Unit
+from service.platform.unit.listing import columns_of, insert_of, page, set_of
+from service.platform.unit.storage import leave
 from service.workbooks.schema import (
     DealNotFound,
     Sheet,

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from uuid import UUID
 
 from core.grid.codec import Manifest, open_sheet
-from service.platform.access.secrets import new_id
-from service.platform.context import Unit
+from service.platform.base.secrets import new_id
 from service.platform.data.blobs import hash_path
-from service.platform.data.storage import keep
+from service.platform.unit.context import Unit
+from service.platform.unit.storage import keep
 from service.workbooks import sheet_actions, store
 from service.workbooks.store import NewSheet
 

@@ -20,13 +20,13 @@ from core.files.read import probe
 from core.grid.codec import SheetRecord
 from service.mappings.shared import check_mapping
 from service.platform.access.caller_status import Window
-from service.platform.access.secrets import new_id
+from service.platform.base.problem import Problem, Unavailable
+from service.platform.base.secrets import new_id
 from service.platform.config import Settings
-from service.platform.context import Context
 from service.platform.data.scratch import folder_for
-from service.platform.data.storage import keep
-from service.platform.http.api import Upload
-from service.platform.http.problem import Problem, Unavailable
+from service.platform.route.api import Upload
+from service.platform.unit.context import Context
+from service.platform.unit.storage import keep
 from service.platform.work.jobs import SMALL_BYTES
 from service.workbooks import store
 from service.workbooks.schema import (

@@ -15,7 +15,7 @@ from uuid import NAMESPACE_OID, uuid5
 import httpx
 import pyotp
 
-from service.platform.http.api import Route
+from service.platform.route.api import Route
 from tests.conftest import PASSWORD, Member, Stack, register, run_stack
 from tests.records import ALL_ROWS, EXAMPLES, NOBODY, body_of, path_of, quoted, records_of, sent, stand_in
 from tests.service.auth.conftest import letters, token_of

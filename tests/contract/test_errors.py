@@ -8,9 +8,9 @@ import re
 from docs.generated import errors as page_of_errors
 from docs.generated.messages import HELP
 from service.app import areas
-from service.platform.access.flags import FLAGS
+from service.platform.base.flags import FLAGS
+from service.platform.base.problem import CODE_BY_STATUS, Problem, UnderMaintenance, anchor_of
 from service.platform.http import application
-from service.platform.http.problem import CODE_BY_STATUS, Problem, UnderMaintenance, anchor_of
 from tests.conftest import ROOT
 from tests.contract.__main__ import unfolded
 from tests.rows import every

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from openapi_spec_validator import OpenAPIV30SpecValidator, validate
 
-from service.platform.descriptions import PATHS, SHARED, sentence
+from service.platform.route.descriptions import PATHS, SHARED, sentence
 from tests.conftest import PASSWORD, Stack, register
 from tests.contract.__main__ import CONTRACT, described, text, unfolded
 from tests.contract.test_errors import CODES

@@ -19,7 +19,7 @@ import pytest
 from msgspec import Meta, UnsetType
 
 from service.app import routes
-from service.platform.http.api import Route, Upload, Uploads
+from service.platform.route.api import Route, Upload, Uploads
 from tests.conftest import PASSWORD, Member, Stack, register
 from tests.contract.__main__ import described
 from tests.contract.examples import answers

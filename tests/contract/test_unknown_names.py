@@ -9,7 +9,7 @@ import httpx
 import msgspec
 import pytest
 
-from service.platform.http.api import Route
+from service.platform.route.api import Route
 from tests.conftest import Member, Stack
 from tests.records import OPEN_ROWS, ROWS, asked_of, each, error_of, path_of, records_of, sent
 

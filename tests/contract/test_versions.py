@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.app import routes
-from service.platform.http.api import Route
+from service.platform.route.api import Route
 from tests.conftest import Member
 from tests.records import each, error_of, path_of, records_of
 from tests.rows import every

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from service.platform.access.caller import KEY_SCOPES
+from service.platform.base.caller import KEY_SCOPES
 from tests.conftest import Member, Stack, register
 from tests.records import records_of
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx
 
-from service.platform.access.caller import KEY_SCOPES
-from service.platform.http.api import Route
+from service.platform.base.caller import KEY_SCOPES
+from service.platform.route.api import Route
 from tests.conftest import Member, Stack, register
 from tests.records import GUARDED, ROWS, each, error_of, forbidden, identity, path_of
 from tests.rows import every

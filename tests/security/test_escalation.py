@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from service.platform.access.caller import KEY_SCOPES, ROLES, SCOPES, Role
+from service.platform.base.caller import KEY_SCOPES, ROLES, SCOPES, Role
 from tests.conftest import PASSWORD, Member, Stack, member
 from tests.records import error_of
 

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from service.app import routes
-from service.platform.http.api import Route, Upload, Uploads
+from service.platform.route.api import Route, Upload, Uploads
 from tests.conftest import Member, Stack, register
 from tests.records import ALL_ROWS, GUARDED, ROWS, asked_of, body_of, each, identity, path_of, quoted, records_of, sent
 

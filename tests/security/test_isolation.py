@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from service.platform.access.caller import KEY_SCOPES
-from service.platform.http.api import Route
+from service.platform.base.caller import KEY_SCOPES
+from service.platform.route.api import Route
 from tests.conftest import Member, Stack, register
 from tests.contract.__main__ import unfolded
 from tests.records import (

@@ -10,7 +10,7 @@ import httpx
 import msgspec
 import pytest
 
-from service.platform.http.api import Route
+from service.platform.route.api import Route
 from tests.conftest import PASSWORD, Member, Stack, member, register
 from tests.records import ROWS, body_of, each, identity, path_of, quoted, records_of, sent, without_unknown
 

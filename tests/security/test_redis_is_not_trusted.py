@@ -15,7 +15,7 @@ import pytest
 import xlsxwriter
 from redis import Redis
 
-from service.platform.access.secrets import Vault, digest, new_id
+from service.platform.base.secrets import Vault, digest, new_id
 from service.platform.clock import SystemClock
 from service.platform.events.numbers import EventNumber
 from service.platform.events.stream import SIGNED, STREAM, Event, Sent

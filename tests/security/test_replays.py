@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from service.platform.access.caller import KEY_SCOPES, SCOPES
-from service.platform.http.api import Route
+from service.platform.base.caller import KEY_SCOPES, SCOPES
+from service.platform.route.api import Route
 from tests.conftest import Member, Stack, register
 from tests.records import GUARDED, MAPPING, body_of, each, error_of, identity, path_of, quoted, records_of, sent
 

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from service.app import routes
-from service.platform.access.caller import KEY_SCOPES
-from service.platform.http.api import Route
+from service.platform.base.caller import KEY_SCOPES
+from service.platform.route.api import Route
 from tests.conftest import Member, Stack
 from tests.records import GUARDED, asked_of, each, error_of, path_of, quoted
 

@@ -20,9 +20,9 @@ import httpx
 import psycopg
 import pytest
 
-from service.platform.access.caller import KEY_SCOPES, SCOPES
 from service.platform.access.rights import _lock
-from service.platform.http.api import Route
+from service.platform.base.caller import KEY_SCOPES, SCOPES
+from service.platform.route.api import Route
 from tests.conftest import PASSWORD, Member, Stack, member, register
 from tests.records import ALL_ROWS, MAPPING, body_of, identity, path_of, sent, small_book
 from tests.security.conftest import SYSTEM_KEY, Deployment

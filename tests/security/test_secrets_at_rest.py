@@ -12,7 +12,7 @@ import pyotp
 import pytest
 import redis
 
-from service.platform.access.caller import KEY_SCOPES
+from service.platform.base.caller import KEY_SCOPES
 from tests.conftest import PASSWORD, Member, Stack, member, wait_until
 from tests.security.conftest import SYSTEM_KEY
 

@@ -9,8 +9,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from service.platform.access.caller import KEY_SCOPES
-from service.platform.http.api import Route
+from service.platform.base.caller import KEY_SCOPES
+from service.platform.route.api import Route
 from tests.conftest import PASSWORD, Member, Stack, register
 from tests.records import GUARDED, each, error_of, identity, path_of
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from service import guide
-from service.platform.http.api import Raw
+from service.platform.route.api import Raw
 from tests.conftest import Stack
 
 FILES = {

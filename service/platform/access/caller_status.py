@@ -11,7 +11,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from service.platform.access.caller import KEY_SCOPES, SCOPES, Role
+from service.platform.base.caller import KEY_SCOPES, SCOPES, Role
 from service.platform.config import ByTier, Settings
 
 if TYPE_CHECKING:

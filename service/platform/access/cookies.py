@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-from service.platform.http.problem import ValidationFailed
+from service.platform.base.problem import ValidationFailed
 
 SESSION_HEADER: Final = b"x-session"
 BY_COOKIE: Final = b"cookie"

@@ -18,6 +18,7 @@ from uuid import UUID
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError
 
+from service.platform.access.caller_cache import MOST_LOADS, CallerCache
 from service.platform.access.caller_status import (
     CALLS,
     NO_METER,
@@ -31,12 +32,11 @@ from service.platform.access.caller_status import (
 from service.platform.access.fallback import Fallback, Owed
 from service.platform.access.revocations import Revocations
 from service.platform.access.switches import Switches
+from service.platform.base.problem import Unavailable
 from service.platform.clock import Clock
 from service.platform.config import ByTier, Settings
-from service.platform.data.caller_cache import MOST_LOADS, CallerCache
 from service.platform.data.pipeline import Pipeline
 from service.platform.data.redis_breaker import RedisBreaker
-from service.platform.http.problem import Unavailable
 
 # Redis numbers the windows by its own clock, as gate.lua does when it counts.
 T = TypeVar("T")

@@ -15,11 +15,11 @@ from msgspec import Struct
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from service.platform.access.caller_cache import GRACE_SECONDS, HELD_SECONDS, REDIS_LOADED
+from service.platform.base.problem import Unavailable
 from service.platform.config import Settings
-from service.platform.data.caller_cache import GRACE_SECONDS, HELD_SECONDS, REDIS_LOADED
 from service.platform.data.database import Database, Transaction
 from service.platform.data.redis_breaker import RedisBreaker
-from service.platform.http.problem import Unavailable
 
 MARKER = "cushion:revocations"
 """While it is there, Redis has every live revocation."""

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from service.platform.access.caller import ROLES, SCOPES
+from service.platform.base.caller import ROLES, SCOPES
 
 Part = Literal["tenant", "user", "session", "key"]
 """What can end."""

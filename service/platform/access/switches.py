@@ -18,13 +18,13 @@ import structlog
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from service.platform.access.caller import Role
-from service.platform.access.flags import FLAGS
-from service.platform.access.secrets import Vault
+from service.platform.base.caller import Role
+from service.platform.base.flags import FLAGS
+from service.platform.base.problem import Problem, SwitchedOff, UnderMaintenance
+from service.platform.base.secrets import Vault
 from service.platform.config import Settings
 from service.platform.data.database import Database
 from service.platform.data.redis_breaker import RedisBreaker
-from service.platform.http.problem import Problem, SwitchedOff, UnderMaintenance
 
 LOOK_SECONDS = 1.0
 """How old a process's copy is at most while PostgreSQL answers."""

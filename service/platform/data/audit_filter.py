@@ -8,7 +8,7 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from service.platform.http.moments import Moment, moment
+from service.platform.base.moments import Moment, moment
 
 Action = Annotated[str, Meta(max_length=100, description="What was done, as entity.verb: workbook.uploaded")]
 ResourceType = Annotated[str, Meta(max_length=100, description="Kind of record: workbook, user, api_key, ...")]

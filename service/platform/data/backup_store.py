@@ -11,9 +11,9 @@ import psycopg
 from msgspec import Struct
 from psycopg.sql import SQL, Identifier
 
-from service.platform.data.storage import HOLD
-
 KEYS_AT_A_TIME: Final = 10_000
+BACKUP_LOCK: Final = 0x4241434B
+"""The advisory lock of a backup: what it has read the names of stays in the store until it has the bytes."""
 
 Connection = psycopg.Connection[Any]
 
@@ -53,7 +53,7 @@ def sees_all(connection: Connection) -> bool:
 
 def hold(connection: Connection) -> None:
     """Have no blob taken out of the store for as long as the connection lives."""
-    connection.execute("SELECT pg_advisory_lock(%s)", [HOLD])
+    connection.execute("SELECT pg_advisory_lock(%s)", [BACKUP_LOCK])
 
 
 def facts(reader: Connection) -> Facts:

@@ -25,12 +25,12 @@ import structlog
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, from_url
 
-from service.platform.data.lru import Lru, bytes_of
+from service.platform.base.breaker import Breaker
+from service.platform.base.breakers import TABLE
+from service.platform.base.lookout import Lookout
+from service.platform.base.lru import Lru, bytes_of
+from service.platform.base.problem import Away, Problem, Unavailable
 from service.platform.data.scratch import has_room, hold, remove_if_abandoned
-from service.platform.http.problem import Away, Problem, Unavailable
-from service.platform.resilience.breaker import Breaker
-from service.platform.resilience.breakers import TABLE
-from service.platform.resilience.lookout import Lookout
 
 CHUNK_BYTES = 1 << 20
 RETRY_SECONDS = 20  # a remote store that does not answer for this long is unavailable

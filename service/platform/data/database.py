@@ -24,12 +24,12 @@ from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from service.platform import tracing
+from service.platform.base.breaker import Breaker
+from service.platform.base.fair import FairSemaphore
+from service.platform.base.lookout import Lookout
+from service.platform.base.problem import ConcurrentModification, Problem, Unavailable
 from service.platform.config import ConfigError
-from service.platform.http.problem import ConcurrentModification, Problem, Unavailable
 from service.platform.metrics import DATABASE_CONNECTIONS, DATABASE_SECONDS, DATABASE_WAIT_SECONDS, DATABASE_WAITING
-from service.platform.resilience.breaker import Breaker
-from service.platform.resilience.lookout import Lookout
-from service.platform.work.fair import FairSemaphore
 
 T = TypeVar("T")
 Parameters = Mapping[str, Any] | Sequence[Any]

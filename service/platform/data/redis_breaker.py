@@ -11,8 +11,8 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from service.platform.http.problem import Problem, Unavailable
-from service.platform.resilience.breaker import NO_PASS, Breaker
+from service.platform.base.breaker import NO_PASS, Breaker
+from service.platform.base.problem import Problem, Unavailable
 
 T = TypeVar("T")
 

@@ -17,9 +17,9 @@ import structlog
 from msgspec import Struct
 from redis.exceptions import RedisError
 
+from service.platform.base.problem import Problem
 from service.platform.data.database import LOGIN, SERVICE_ROLE, Database
 from service.platform.data.redis_breaker import RedisBreaker
-from service.platform.http.problem import Problem
 
 LOOK_SECONDS: Final = 1.0
 """Between two looks at how far the replica is; what was found holds for twice as long."""

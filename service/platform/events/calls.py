@@ -14,11 +14,11 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from service.platform.access.secrets import new_id
-from service.platform.context import Resources, Unit
+from service.platform.base.problem import Unavailable
+from service.platform.base.secrets import new_id
 from service.platform.data.audit import APPEND, Entry, encoded
 from service.platform.data.database import Transaction
-from service.platform.http.problem import Unavailable
+from service.platform.unit.context import Resources, Unit
 
 if TYPE_CHECKING:
     from service.platform.events.stream import Event

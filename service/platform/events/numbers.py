@@ -18,11 +18,11 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from service.platform.access.secrets import new_id
-from service.platform.context import Resources
+from service.platform.base.problem import Unavailable
+from service.platform.base.secrets import new_id
 from service.platform.data.audit import APPEND, Entry, encoded
 from service.platform.data.database import Transaction
-from service.platform.http.problem import Unavailable
+from service.platform.unit.context import Resources
 
 MOST_TENANTS = 10_000
 """That a process keeps count of; the one that was silent for longest begins anew, as another source."""

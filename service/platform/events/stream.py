@@ -18,9 +18,9 @@ from msgspec import Struct, field
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from service.platform.access.caller import NOBODY
-from service.platform.access.secrets import new_id
-from service.platform.context import Context, Resources, Subject
+from service.platform.base.caller import NOBODY
+from service.platform.base.problem import Unavailable
+from service.platform.base.secrets import new_id
 from service.platform.data.audit import APPEND, Entry, encoded
 from service.platform.events.calls import LOOKS, count, emails_of, tell_calls
 from service.platform.events.numbers import (
@@ -31,7 +31,7 @@ from service.platform.events.numbers import (
     numbers_of,
     tell_missing,
 )
-from service.platform.http.problem import Unavailable
+from service.platform.unit.context import Context, Resources, Subject
 
 STREAM = "cushion:events"
 GROUP = "audit"

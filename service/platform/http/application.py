@@ -18,14 +18,14 @@ from starlette.types import ASGIApp
 
 from service.platform import tracing
 from service.platform.access.caller_status import Verdict
-from service.platform.http import problem as problems
-from service.platform.http.api import Route, records_of
+from service.platform.base import problem as problems
+from service.platform.base.problem import Problem, TooManyConnections
 from service.platform.http.connections import Connections
 from service.platform.http.dispatch import Endpoint, address_of, encode, limit_headers, request_id_of
 from service.platform.http.intake import Intake, Receive, Scope, Send
-from service.platform.http.openapi import RATE_HEADERS
-from service.platform.http.problem import Problem, TooManyConnections
 from service.platform.metrics import WITHOUT_ROUTE
+from service.platform.route.api import Route, records_of
+from service.platform.route.openapi import RATE_HEADERS
 
 ENCODED_SLASH = re.compile(rb"%2f", re.IGNORECASE)
 """In a path: it would be a separator here, and none to something in front that guards a prefix."""

@@ -9,13 +9,13 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import Struct
 
-from service.platform.context import Context
-from service.platform.http import problem as problems
-from service.platform.http.api import Route, parse_parameter, repeated_fields
+from service.platform.base import problem as problems
 from service.platform.http.bodies import BodyReader, Unread
 from service.platform.http.faults import read, unknown_parameters
 from service.platform.http.intake import Receive, Scope
 from service.platform.http.multipart import read_form, to_struct
+from service.platform.route.api import Route, parse_parameter, repeated_fields
+from service.platform.unit.context import Context
 
 API = "/api/v1/"
 """Where a query may have no parameter but the route's own. Pages and health views have visitors who add some: against

@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from service.platform.base.problem import ValidationFailed
 from service.platform.http.faults import has_checks, read
-from service.platform.http.problem import ValidationFailed
 
 NULL_ESCAPE: Final = b"\\u0000"
 """A null character as JSON escapes it; behind an escaped backslash the same letters are a text."""

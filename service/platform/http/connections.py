@@ -14,9 +14,9 @@ from typing import Any
 import structlog
 
 from service.platform.access.caller_status import is_within, origin_of, read_address
+from service.platform.base.problem import Fault, TooManyConnections
 from service.platform.config import Settings
 from service.platform.http.intake import Intake, Pace
-from service.platform.http.problem import Fault, TooManyConnections
 
 ENDING_SECONDS = 10.0
 """For requests that run when an API process has drained; the server's own patience comes after it."""

@@ -17,12 +17,20 @@ import structlog
 from prometheus_client import Histogram
 
 from service.platform import tracing
-from service.platform.access.admission import admit, admit_again
 from service.platform.access.caller_status import Verdict, is_within, read_address
 from service.platform.access.cookies import SESSION_HEADER, check_session_header
-from service.platform.access.idempotency import Claim, claim_of
-from service.platform.access.secrets import new_id
-from service.platform.compression import (
+from service.platform.base import problem as problems
+from service.platform.base.memory import RETRY_SECONDS
+from service.platform.base.problem import Problem
+from service.platform.base.secrets import new_id
+from service.platform.data.blobs import Damaged
+from service.platform.data.fallback_cache import Key, key_of
+from service.platform.data.replica import ANSWER_SECONDS
+from service.platform.events.calls import count
+from service.platform.events.stream import event_of, publish
+from service.platform.http.admission import admit, admit_again
+from service.platform.http.binding import Binding
+from service.platform.http.compression import (
     LEAST_BYTES,
     VARY,
     gzipped,
@@ -30,22 +38,14 @@ from service.platform.compression import (
     is_compressible,
     takes_gzip,
 )
-from service.platform.context import Context, Resources
-from service.platform.data.blobs import Damaged
-from service.platform.data.replica import ANSWER_SECONDS
-from service.platform.data.storage import report
-from service.platform.events.calls import count
-from service.platform.events.stream import event_of, publish
-from service.platform.http import problem as problems
-from service.platform.http.api import Raw, Route, Streamed
-from service.platform.http.binding import Binding
+from service.platform.http.idempotency import Claim, claim_of
 from service.platform.http.intake import Intake, Receive, Scope, Send
-from service.platform.http.problem import Problem
+from service.platform.http.waiting import read_and_wait
 from service.platform.log import log_request
 from service.platform.metrics import REQUEST_SECONDS
-from service.platform.resilience.fallback_cache import Key, key_of
-from service.platform.work.memory import RETRY_SECONDS
-from service.platform.work.waiting import read_and_wait
+from service.platform.route.api import Raw, Route, Streamed
+from service.platform.unit.context import Context, Resources
+from service.platform.unit.storage import report
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 ONCE = frozenset(

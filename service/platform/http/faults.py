@@ -14,8 +14,8 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta, Struct, UnsetType, json
 
-from service.platform.http.api import Upload
-from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.base.problem import Fault, ValidationFailed
+from service.platform.route.api import Upload
 
 FAULTS_MAX: Final = 100
 """Faults that one refusal lists."""

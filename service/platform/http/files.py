@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from service.platform.http.api import Streamed
-from service.platform.http.problem import RangeNotSatisfiable
+from service.platform.base.problem import RangeNotSatisfiable
+from service.platform.route.api import Streamed
 
 CHUNK_BYTES: Final = 256 * 1024
 """Read and sent at a time: what a slow client keeps in memory."""

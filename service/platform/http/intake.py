@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from service.platform.http.problem import BodyTooSlow
+from service.platform.base.problem import BodyTooSlow
 
 DRAINED_BYTES = 65_536
 """Of a body that nobody read: more is left where it is."""

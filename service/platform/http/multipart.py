@@ -11,11 +11,11 @@ from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 
-from service.platform.http.api import FILES_MAX, Upload, Uploads
+from service.platform.base.problem import Fault, PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
 from service.platform.http.disposition import plain_disposition
 from service.platform.http.faults import read
 from service.platform.http.intake import Receive
-from service.platform.http.problem import Fault, PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
+from service.platform.route.api import FILES_MAX, Upload, Uploads
 
 FIELD_BYTES = 64 * 1024  # a field of a form that is not a file
 FIELDS = 32

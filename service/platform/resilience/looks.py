@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from service.platform.context import Resources
+    from service.platform.unit.context import Resources
 
 T = TypeVar("T")
 Look = Callable[["Resources"], Awaitable[T]]

@@ -15,9 +15,9 @@ import structlog
 from msgspec import Struct
 from redis.exceptions import RedisError
 
-from service.platform.context import Resources
-from service.platform.http.problem import Problem, Unavailable
-from service.platform.resilience.sharing import SyncCounts
+from service.platform.base.problem import Problem, Unavailable
+from service.platform.data.breaker_sharing import SyncCounts
+from service.platform.unit.context import Resources
 from service.platform.work.jobs import Claimed, JobTable, Runner
 
 ALIVE: Final = "cushion:workers:alive"

@@ -10,10 +10,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from service.platform.context import Resources
-from service.platform.resilience.breaker import State
-from service.platform.resilience.breakers import DESCRIPTIONS, TABLE, level_of
-from service.platform.resilience.schema import (
+from service.platform.base.breaker import State
+from service.platform.base.breaker_schema import (
     SERVICES,
     Cleared,
     Degradation,
@@ -30,8 +28,10 @@ from service.platform.resilience.schema import (
     SyncFallbackStats,
     UnknownService,
 )
-from service.platform.resilience.sharing import Snapshot
+from service.platform.base.breakers import DESCRIPTIONS, TABLE, level_of
+from service.platform.data.breaker_sharing import Snapshot
 from service.platform.resilience.sync_fallback import sync_fallback_of
+from service.platform.unit.context import Resources
 from service.platform.work.jobs import SMALL_BYTES, SMALL_ROWS
 
 WORST: Final[tuple[State, ...]] = ("closed", "half_open", "open")

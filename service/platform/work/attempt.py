@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from service.platform.base.problem import Away
 from service.platform.config import Settings
-from service.platform.context import Unit
-from service.platform.http.problem import Away
+from service.platform.unit.context import Unit
 from service.platform.work import outgoing
 
 ANSWER_BYTES: Final = 1024

@@ -10,12 +10,12 @@ from uuid import UUID
 import structlog
 from msgspec import Struct
 
-from service.platform.access.secrets import new_id
-from service.platform.context import Resources, Subject, Unit
+from service.platform.base.problem import Problem
+from service.platform.base.secrets import new_id
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import remove_if_abandoned, sweep
-from service.platform.data.storage import CHECK, CLEAR_DAMAGE, drop, report
-from service.platform.http.problem import Problem
+from service.platform.unit.context import Resources, Subject, Unit
+from service.platform.unit.storage import CHECK, CLEAR_DAMAGE, drop, report
 from service.platform.work.jobs import JobTable, nothing_to_lift
 
 LONGEST_PAUSE_SECONDS: Final = 30

@@ -11,10 +11,10 @@ from uuid import UUID
 import structlog
 from msgspec import Struct
 
-from service.platform.access.secrets import new_id
+from service.platform.base.problem import Problem
+from service.platform.base.secrets import new_id
 from service.platform.config import Settings
-from service.platform.context import Resources, Subject, Unit
-from service.platform.http.problem import Problem
+from service.platform.unit.context import Resources, Subject, Unit
 
 PAUSE_SECONDS = 30
 SELDOM_SECONDS: Final = 3_600

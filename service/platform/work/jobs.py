@@ -34,15 +34,15 @@ from msgspec import Meta, Struct
 from redis.exceptions import RedisError, ResponseError
 
 from service.platform import tracing
-from service.platform.access.flags import FLAGS
-from service.platform.access.secrets import new_id
+from service.platform.base.flags import FLAGS
+from service.platform.base.problem import Away, Unavailable
+from service.platform.base.secrets import new_id
 from service.platform.config import Settings
-from service.platform.context import Actor, Resources, Unit
 from service.platform.data.blobs import Damaged
 from service.platform.data.database import readable
-from service.platform.data.storage import report
-from service.platform.http.problem import Away, Unavailable
 from service.platform.metrics import DEAD_LETTERS, JOB_SECONDS, JOB_WAIT_SECONDS, JOBS_LOST
+from service.platform.unit.context import Actor, Resources, Unit
+from service.platform.unit.storage import report
 
 QUEUES = ("default", "calculate", "parse", "priority", "export", "webhooks")
 CLAIM_BATCH = 100

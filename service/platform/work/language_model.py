@@ -14,11 +14,11 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from service.platform.base.breaker import Breaker
+from service.platform.base.fair import FairSemaphore
+from service.platform.base.problem import Unavailable
 from service.platform.config import Settings
-from service.platform.context import Resources
-from service.platform.http.problem import Unavailable
-from service.platform.resilience.breaker import Breaker
-from service.platform.work.fair import FairSemaphore
+from service.platform.unit.context import Resources
 
 REPLY_CHARACTERS_MAX: Final = 8_000
 ANSWER_BYTES_MAX: Final = 1 << 20

@@ -27,12 +27,12 @@ import structlog
 from aiosmtplib import SMTPException, SMTPNotSupported, SMTPRecipientsRefused, SMTPResponseException
 from msgspec import Struct
 
-from service.platform.access.secrets import BadSeal, new_id
+from service.platform.base.breaker import Breaker
+from service.platform.base.problem import Away
+from service.platform.base.secrets import BadSeal, new_id
 from service.platform.config import Settings
-from service.platform.context import Unit
-from service.platform.http.problem import Away
 from service.platform.metrics import MAILS
-from service.platform.resilience.breaker import Breaker
+from service.platform.unit.context import Unit
 from service.platform.work.jobs import Hopeless, JobTable, nothing_to_lift
 from service.platform.work.mail_address import UnfitAddress, envelope
 

@@ -15,29 +15,29 @@ from urllib.parse import urlsplit
 from redis.asyncio import Redis
 
 from service.platform import log
+from service.platform.access.caller_cache import CallerCache
 from service.platform.access.fallback import Fallback
 from service.platform.access.gate import Gate
 from service.platform.access.revocations import Revocations
-from service.platform.access.secrets import Tokens, Vault, kept_secret_key
 from service.platform.access.switches import Switches
+from service.platform.base.breaker import Breaker, Limits
+from service.platform.base.breakers import Breakers
+from service.platform.base.compute import Compute
+from service.platform.base.memory import Memory
+from service.platform.base.secrets import Tokens, Vault, kept_secret_key
 from service.platform.clock import SystemClock
 from service.platform.config import ConfigError, Settings
-from service.platform.context import Resources
 from service.platform.data.blobs import Blobs
-from service.platform.data.caller_cache import CallerCache
+from service.platform.data.breaker_sharing import Sharing
 from service.platform.data.database import Database
+from service.platform.data.fallback_cache import FallbackCache
 from service.platform.data.pipeline import Pipeline
 from service.platform.data.redis_breaker import RedisBreaker
 from service.platform.data.replica import Replica
-from service.platform.resilience.breaker import Breaker, Limits
-from service.platform.resilience.breakers import Breakers
-from service.platform.resilience.fallback_cache import FallbackCache
-from service.platform.resilience.sharing import Sharing
 from service.platform.tracing import check_tracing
+from service.platform.unit.context import Resources
 from service.platform.work.cleanup import sweep_scratch_forever
-from service.platform.work.compute import Compute
 from service.platform.work.mail import sender_of, server_of
-from service.platform.work.memory import Memory
 
 APP_URL: Final = "the address under which people reach this service, such as https://cushion.example.com"
 COPIES = "blobs"

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from service.admin.actions import permissions_of
-from service.platform.access.caller import KEY_SCOPES, SCOPES, Role
+from service.platform.base.caller import KEY_SCOPES, SCOPES, Role
 from service.platform.config import Settings
 from tests.conftest import PASSWORD, Member, Stack, early_in, register, wait_until
 

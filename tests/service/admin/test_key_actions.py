@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from service.platform.access.caller import KEY_SCOPES
+from service.platform.base.caller import KEY_SCOPES
 from tests.conftest import Member, Stack, wait_until
 
 KEYS = "/api/v1/admin/api-keys"

@@ -17,7 +17,7 @@ from service.alerts.channel_actions import kept
 from service.alerts.channel_schema import CONFIGS, Channel, ChannelType
 from service.alerts.delivery_actions import queue
 from service.alerts.schema import Trigger
-from service.platform.context import Resources, Unit
+from service.platform.unit.context import Resources, Unit
 from tests.conftest import Stack, wait_until
 from tests.service.platform.conftest import Apart
 from tests.service.platform.work.test_mail import Post, server

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from service.platform.context import Resources
+from service.platform.unit.context import Resources
 from tests.conftest import Member, Stack, wait_until
 from tests.service.alerts.conftest import URL, alerted
 from tests.service.alerts.delivering import DETAILS, SENTENCE, Office, mail_server

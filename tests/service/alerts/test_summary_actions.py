@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from service.alerts.jobs import hand_over_due
 from service.alerts.summary_actions import ORDER, SEND
-from service.platform.context import Resources
+from service.platform.unit.context import Resources
 from tests.conftest import Member, Stack, wait_until
 from tests.rows import every
 from tests.service.alerts.test_evaluation_actions import moment, run, told, watched

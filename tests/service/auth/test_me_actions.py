@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from service.platform.access.caller import KEY_SCOPES, SCOPES, Role
+from service.platform.base.caller import KEY_SCOPES, SCOPES, Role
 from service.platform.resilience.looks import LOOK_SECONDS
 from tests.conftest import PASSWORD, Member, Stack, register
 from tests.service.auth.conftest import AUTH, configure

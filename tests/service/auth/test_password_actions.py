@@ -10,7 +10,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from service.platform.context import PAUSE_SECONDS
+from service.platform.unit.context import PAUSE_SECONDS
 from tests.conftest import PASSWORD, Member, Stack, early_in, member, register
 from tests.service.auth.conftest import (
     AUTH,

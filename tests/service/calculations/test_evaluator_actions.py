@@ -19,7 +19,7 @@ from core.confined.run import ChildFailed, ChildOutOfTime
 from service.calculations.evaluation_actions import EvaluateOrder, encode
 from service.calculations.evaluator_actions import EVALUATING, Evaluators
 from service.calculations.schema import Options
-from service.platform.http.problem import Unavailable
+from service.platform.base.problem import Unavailable
 
 TENANT = "tenant"
 ENDLESS = "=SUM(SORT(RANDARRAY(5000000)))"

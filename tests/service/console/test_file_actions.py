@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from service.console.file_actions import CHECK_FIRST, FILES, FOLDER, KEEP, POLICY, Console
-from service.platform.http.api import Raw
+from service.platform.route.api import Raw
 
 CONTENTS = {
     "index.html": b'<script type="module" src="{{base}}/app.js"></script><link href="{{base}}/console.css">',

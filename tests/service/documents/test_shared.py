@@ -12,8 +12,8 @@ import pytest
 
 from service.documents import shared
 from service.documents.schema import Document
-from service.platform.context import Unit
-from service.platform.http.problem import NotFound
+from service.platform.base.problem import NotFound
+from service.platform.unit.context import Unit
 from service.platform.work.cleanup import give_up
 from tests.conftest import Member, Stack
 

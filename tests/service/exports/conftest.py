@@ -15,7 +15,7 @@ import pytest
 import xlsxwriter
 
 from service.exports import jobs
-from service.platform.context import Unit
+from service.platform.unit.context import Unit
 from tests.conftest import Member, Stack, wait_until
 
 URL = "/api/v1/exports"

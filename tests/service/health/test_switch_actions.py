@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 
 from service.app import routes
-from service.platform.access.flags import FLAGS
+from service.platform.base.flags import FLAGS
 from tests.conftest import PASSWORD, Member, Stack, register, wait_until
 from tests.records import path_of
 from tests.redis_server import redis_server

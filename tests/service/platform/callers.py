@@ -16,12 +16,12 @@ from service.auth.schema import Grant
 from service.auth.token_actions import token_response
 from service.platform.access.caller_status import Meter, Verdict
 from service.platform.access.gate import Gate
-from service.platform.access.secrets import new_api_key
+from service.platform.base.secrets import new_api_key
 from service.platform.config import ByTier, Settings
-from service.platform.context import Context, Resources
 from service.platform.http import application
-from service.platform.http.api import Area
 from service.platform.http.connections import Connections
+from service.platform.route.api import Area
+from service.platform.unit.context import Context, Resources
 from tests.service.platform.conftest import Apart
 
 

@@ -16,8 +16,8 @@ from redis import Redis
 
 from service.platform import config
 from service.platform.config import Settings
-from service.platform.context import Resources
 from service.platform.data.database import as_service, migrate
+from service.platform.unit.context import Resources
 from service.platform.work.jobs import queue_of
 from service.platform.work.process import resources
 from tests.conftest import Stack

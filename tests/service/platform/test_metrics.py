@@ -10,7 +10,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from service.platform import metrics
-from service.platform.work.compute import at_once
+from service.platform.base.compute import at_once
 from tests.rows import every
 
 UNITS = ("_seconds", "_bytes", "_total")

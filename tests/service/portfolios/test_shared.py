@@ -18,7 +18,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.facts import Facts
 from core.portfolio.model.interpretation import Interpretation
 from service.mappings.shared import get_mapping
-from service.platform.context import Unit
+from service.platform.unit.context import Unit
 from service.portfolios import shared
 from service.portfolios.shared import GivenDay, ReadingKey, interpreted_portfolio, portfolio_of
 from service.processes.shared import OutOfTime

@@ -24,8 +24,8 @@ from service.compliance.child import NoSuchTest, Ran, parse_definition, run
 from service.mappings.child import try_sample
 from service.mappings.schema import MappingTooSlow, Sample
 from service.mappings.shared import BUILT_IN
+from service.platform.base.problem import ValidationFailed
 from service.platform.http.bodies import Unread
-from service.platform.http.problem import ValidationFailed
 from service.processes import shared
 from service.processes.child import Call, Worked, _call_of, order_of
 from service.processes.shared import GRACE_SECONDS, POOL, Calculators, OutOfMemory, OutOfTime, start_calculators

@@ -10,7 +10,7 @@ import pytest
 
 from core.grounding.check import MARK
 from core.grounding.fact import Fact
-from service.platform.context import Resources, Unit
+from service.platform.unit.context import Resources, Unit
 from service.wording.shared import FACTS_MAX, UNSUPPORTED_MAX, Purpose, Worded, worded
 from tests.model_server import HOSTILE, INVENTED, ModelServer, honest, model_server
 from tests.service.platform.conftest import Apart, apart

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from service.platform.context import Unit
+from service.platform.unit.context import Unit
 from service.workbooks import shared, store
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 from tests.conftest import Member, Stack

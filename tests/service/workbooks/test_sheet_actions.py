@@ -22,7 +22,7 @@ from core.files.read import read
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
 from core.values import Kind, to_serial
-from service.platform.http.problem import ValidationFailed
+from service.platform.base.problem import ValidationFailed
 from service.workbooks.schema import CELLS_MAX, FORMULAS_MAX, DataQuery, SheetData, SheetRow
 from service.workbooks.sheet_actions import HEADER_CHARACTERS_MAX, Contents, contents, iso_date, page
 from tests.conftest import Member

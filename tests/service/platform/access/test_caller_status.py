@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from service.platform.access.caller_status import TenantRecord, origin_of, read_address, read_tenant
-from service.platform.context import Resources
+from service.platform.unit.context import Resources
 from tests.service.platform.conftest import Apart
 
 

@@ -11,7 +11,7 @@ from service.platform.access.cookies import (
     token_cookie,
     wants_cookie,
 )
-from service.platform.http.problem import ValidationFailed
+from service.platform.base.problem import ValidationFailed
 
 
 @pytest.mark.parametrize(

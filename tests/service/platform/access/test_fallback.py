@@ -13,11 +13,11 @@ import pytest
 
 from service.platform.access.caller_status import TenantRecord, TenantUsage, Verdict, Window
 from service.platform.access.fallback import MOST_REMEMBERED, Fallback
-from service.platform.access.secrets import digest
+from service.platform.base.problem import Unavailable
+from service.platform.base.secrets import digest
 from service.platform.clock import Clock
 from service.platform.config import ByTier
-from service.platform.context import Resources
-from service.platform.http.problem import Unavailable
+from service.platform.unit.context import Resources
 from tests.conftest import early_in
 from tests.service.platform.callers import as_user, flat, make_key, metered, settings
 from tests.service.platform.conftest import Apart

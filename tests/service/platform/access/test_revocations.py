@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from uuid import uuid4
 
-from service.platform.context import Resources
+from service.platform.unit.context import Resources
 from tests.service.platform.callers import as_user
 from tests.service.platform.conftest import Apart
 

@@ -11,10 +11,10 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from service.platform.access.flags import FLAGS
 from service.platform.access.switches import LOOK_SECONDS, NAME, FlagState, Maintenance, State
-from service.platform.context import Resources
-from service.platform.http.problem import SwitchedOff
+from service.platform.base.flags import FLAGS
+from service.platform.base.problem import SwitchedOff
+from service.platform.unit.context import Resources
 from tests.rows import every
 from tests.service.platform.conftest import Apart
 

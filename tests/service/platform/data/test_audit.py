@@ -18,9 +18,9 @@ import pytest
 from redis import Redis
 
 from service.platform import config
-from service.platform.context import Resources, Subject, Unit
 from service.platform.data.audit import START, Break, NoRecord, Record, breaks, chained, parse
 from service.platform.data.database import SERVICE_ROLE, migrate
+from service.platform.unit.context import Resources, Subject, Unit
 from tests.conftest import Stack
 from tests.service.platform.conftest import Apart
 

@@ -17,9 +17,9 @@ import pytest
 import structlog
 from moto.server import ThreadedMotoServer
 
+from service.platform.base.problem import Unavailable
 from service.platform.data import blobs as blob_store
 from service.platform.data.blobs import Blobs, Damaged, hash_of
-from service.platform.http.problem import Unavailable
 
 ROOT = Path(__file__).parents[4]
 BUCKET = "cushion-test"

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 from msgspec import Struct, ValidationError
 
-from service.platform.context import Resources
+from service.platform.base.problem import ConcurrentModification, NotFound, Problem, Unavailable
 from service.platform.data.database import MigrationError, Transaction, as_service, migrate, verify
-from service.platform.http.problem import ConcurrentModification, NotFound, Problem, Unavailable
+from service.platform.unit.context import Resources
 from tests.service.platform.conftest import Apart
 
 NEW_TENANT = "INSERT INTO tenants (id, name, slug, subscription_tier) VALUES (%s, 'Name', %s, 'free')"

@@ -12,8 +12,8 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as NotConnected
 from redis.exceptions import ResponseError
 
-from service.platform.context import Resources
 from service.platform.data.pipeline import TOGETHER_MOST, Pipeline
+from service.platform.unit.context import Resources
 from tests.service.platform.conftest import Apart
 
 

@@ -14,12 +14,12 @@ import pytest
 from redis import Redis
 
 from service.platform.access.caller_status import TenantUsage, Verdict
-from service.platform.access.usage import keep
-from service.platform.context import Resources
+from service.platform.base.breaker_schema import SERVICES
+from service.platform.base.breakers import TABLE
+from service.platform.base.problem import Unavailable
 from service.platform.data.pipeline import ROUND_TRIP_SECONDS
-from service.platform.http.problem import Unavailable
-from service.platform.resilience.breakers import TABLE
-from service.platform.resilience.schema import SERVICES
+from service.platform.unit.context import Resources
+from service.platform.work.usage import keep
 from tests.redis_server import RedisServer, redis_server
 from tests.service.platform.callers import as_user, back, make_key, metered, settings
 from tests.service.platform.conftest import Apart

@@ -20,10 +20,10 @@ import psycopg
 import pytest
 from redis import Redis
 
-from service.platform.access.caller import SCOPES, Caller
-from service.platform.context import Context, Resources
+from service.platform.base.caller import SCOPES, Caller
+from service.platform.base.problem import Unavailable
 from service.platform.events.stream import GROUP, STREAM, Event, drain, event_of, publish
-from service.platform.http.problem import Unavailable
+from service.platform.unit.context import Context, Resources
 from service.platform.work.process import resources
 from tests.conftest import Stack, calls, register, start_worker, wait_until
 from tests.redis_server import redis_server

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import pytest
 from msgspec import Meta, Struct
 
-from service.platform.context import Context
-from service.platform.http.api import REPEATED, Area
+from service.platform.route.api import REPEATED, Area
+from service.platform.unit.context import Context
 from tests.service.platform.callers import Here, client_of
 from tests.service.platform.conftest import Apart
 

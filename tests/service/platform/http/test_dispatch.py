@@ -11,15 +11,15 @@ import pytest
 from msgspec import Struct
 
 from service.platform.access.caller_status import Window
+from service.platform.base.problem import Problem
 from service.platform.config import Settings
-from service.platform.context import Context, Resources, Unit
 from service.platform.events.stream import STREAM
 from service.platform.http import application
-from service.platform.http.api import Area, Raw, Streamed
 from service.platform.http.connections import Connections
 from service.platform.http.dispatch import address_of
 from service.platform.http.intake import Message
-from service.platform.http.problem import Problem
+from service.platform.route.api import Area, Raw, Streamed
+from service.platform.unit.context import Context, Resources, Unit
 from service.platform.work.jobs import QUEUES
 from tests.service.platform.callers import Here, client_of
 from tests.service.platform.conftest import Apart

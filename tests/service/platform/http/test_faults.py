@@ -12,9 +12,9 @@ import pytest
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.app import areas
-from service.platform.http.api import Upload, records_of
+from service.platform.base.problem import ValidationFailed
 from service.platform.http.faults import FAULTS_MAX, read
-from service.platform.http.problem import ValidationFailed
+from service.platform.route.api import Upload, records_of
 from tests.rows import every
 
 ROUTES = [route for area in areas() for route in area.routes]

@@ -9,9 +9,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from service.platform.http.api import Streamed
+from service.platform.base.problem import RangeNotSatisfiable
 from service.platform.http.files import CHUNK_BYTES, disposition, file_answer
-from service.platform.http.problem import RangeNotSatisfiable
+from service.platform.route.api import Streamed
 from tests.rows import every
 
 CONTENT = bytes(range(256)) * (CHUNK_BYTES // 256 * 2) + b"the end"

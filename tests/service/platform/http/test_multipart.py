@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import pytest
 from msgspec import Meta, Struct
 
-from service.platform.http.api import FILES_MAX, Upload, Uploads
+from service.platform.base.problem import Fault, PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
 from service.platform.http.multipart import FIELD_BYTES, read_form, to_struct
-from service.platform.http.problem import Fault, PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
+from service.platform.route.api import FILES_MAX, Upload, Uploads
 
 BOUNDARY = "b0undary"
 KINDS: dict[str, Any] = {"name": str, "file": Upload, "a": str}

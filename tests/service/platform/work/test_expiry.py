@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.platform.config import Settings
-from service.platform.context import Actor, Resources, Subject, Unit
+from service.platform.unit.context import Actor, Resources, Subject, Unit
 from service.platform.work.expiry import FORGETTING, KEPT, end_tenants, expire_runs, forget_forever
 from tests.service.platform.conftest import Apart
 

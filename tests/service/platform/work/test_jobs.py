@@ -14,8 +14,8 @@ import psycopg
 import pytest
 from arq.connections import ArqRedis
 
-from service.platform.context import Actor, Resources, Subject, Unit
-from service.platform.http.problem import Unavailable
+from service.platform.base.problem import Unavailable
+from service.platform.unit.context import Actor, Resources, Subject, Unit
 from service.platform.work.jobs import (
     MARKER,
     QUEUES,

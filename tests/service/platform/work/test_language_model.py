@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from service.platform.base.breaker import Breaker
+from service.platform.base.breakers import TABLE
 from service.platform.config import Settings
-from service.platform.resilience.breaker import Breaker
-from service.platform.resilience.breakers import TABLE
 from service.platform.work import language_model
 from service.platform.work.language_model import REFUSED_SECONDS, LanguageModel, Message, NoReply
 from tests.model_server import ModelServer, model_server

@@ -27,11 +27,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from structlog.testing import LogCapture
 
-from service.platform.access.secrets import Vault
+from service.platform.base.breaker import Breaker
+from service.platform.base.breakers import TABLE
+from service.platform.base.secrets import Vault
 from service.platform.config import ConfigError, Settings
-from service.platform.context import Resources, Unit
-from service.platform.resilience.breaker import Breaker
-from service.platform.resilience.breakers import TABLE
+from service.platform.unit.context import Resources, Unit
 from service.platform.work import mail
 from service.platform.work.jobs import Hopeless, Runner, hand_over
 from service.platform.work.mail import Attachment, Handed, Mail, NotTaken, UnfitMail

@@ -1,0 +1,377 @@
+"""Who calls, for whom, and whether they may: by token, API key, the deployment's own key, or an operator's token."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from service.platform.access.caller_status import NO_METER, KeyRecord, Meter, TenantRecord, Verdict
+from service.platform.access.rights import Rights
+from service.platform.access.switches import may_operate
+from service.platform.base import problem as problems
+from service.platform.base.caller import NOBODY, SCOPES, SYSTEM_EMAIL, Caller, Role
+from service.platform.base.problem import Fault, Problem
+from service.platform.base.secrets import BadToken, digest
+from service.platform.http.idempotency import is_keyed
+from service.platform.route.api import Route, parse_parameter
+from service.platform.unit.context import Context
+
+TENANT: Final = ("header", "x-tenant-id")
+ANOTHERS: Final = "only who runs the deployment names another tenant than their own"
+
+
+async def admit(ctx: Context, route: Route) -> Verdict:
+    """Let the caller of a request in, and tell `ctx` who it is; what the gate said of them.
+
+    Raises:
+        Problem: the deployment is under maintenance, the caller is nobody, has too many requests behind them or may not
+            call this route, or its feature is switched off; with the gate's verdict, where it had one.
+    """
+    try:
+        verdict = await _admit(ctx, route)
+    except Problem as refusal:
+        _check_maintenance(
+            ctx, route, refusal.verdict
+        )  # all that is said then, else clients would give up their tokens
+        raise
+    try:
+        _check_maintenance(ctx, route, verdict)  # of which the gate may just have told
+        _check_flag(ctx, route)
+    except Problem as refusal:
+        raise _with(refusal, verdict) from None
+    return verdict
+
+
+async def _admit(ctx: Context, route: Route) -> Verdict:
+    resources = ctx.resources
+    if route.access == "public":
+        _check_maintenance(ctx, route)
+        _check_flag(ctx, route)
+        if not route.limited or route.windows is None:
+            return Verdict("ok")
+        verdict = await resources.gate.windows(route.windows(resources.settings, ctx.origin, ""))
+        return _passed(verdict)
+    authorization, key = ctx.headers.get(b"authorization"), ctx.headers.get(b"x-api-key")
+    if authorization is not None:
+        verdict, caller, rights = await _user(ctx, route, authorization)
+    elif key is not None and _is_system_key(ctx, key):
+        return await _system(ctx, route)
+    elif key is not None:
+        _check_maintenance(ctx, route)
+        verdict, caller, rights = await _key(ctx, route, key)
+    else:
+        raise problems.Unauthenticated
+    try:
+        ctx.admit(caller)
+        home = _home(ctx, verdict)
+        named = _named_tenant(ctx)
+        if route.access == "operator":
+            caller = await _operator(ctx, caller, home, named)
+            ctx.admit(caller)
+        elif named is not None and named != str(caller.tenant_id):
+            caller = await _in_tenant(ctx, caller, home, named)
+            ctx.admit(caller)
+        elif route.everywhere and _operates(ctx, caller, home):
+            ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
+        _check_rights(ctx, route, verdict)
+    except Problem as refusal:
+        raise _with(refusal, verdict) from None
+    ctx.let_in_by = rights
+    if route.method != "GET" or route.event is not None:
+        ctx.rights = rights
+    return verdict
+
+
+async def admit_again(ctx: Context, route: Route) -> None:
+    """Look at the caller again once a body is there that was waited for: much may have ended meanwhile.
+
+    By the gate, as at the head, and by PostgreSQL, which remembers for longer what ended. Nothing is counted twice, and
+    an access token that ran out by itself was good when the request began.
+
+    Raises:
+        Problem: the caller may no longer call this route.
+    """
+    rights = ctx.rights
+    if rights is None:
+        return
+    gate, caller = ctx.resources.gate, ctx.caller
+    if rights.key_id is not None:
+        verdict = await gate.key(rights.key_hash, counted=False)
+        record = _living_key(ctx, verdict)
+        caller = msgspec.structs.replace(caller, role=record.role, scopes=frozenset(record.scopes))
+    else:
+        assert rights.session_id is not None
+        verdict = await gate.user(rights.tenant_id, rights.user_id, rights.session_id, rights.generation, counted=False)
+        if verdict.outcome == "revoked":
+            raise problems.TokenRevoked
+    try:
+        _home(ctx, verdict)
+        ctx.admit(caller)
+        _check_rights(ctx, route, verdict)
+        if not ctx.resources.database.is_away:  # else nothing has changed there
+            await ctx.begin()
+            await ctx.commit()  # which asks
+        _check_maintenance(ctx, route, verdict)
+        _check_flag(ctx, route)
+    except Problem as refusal:
+        raise _with(refusal, verdict) from None
+
+
+def _home(ctx: Context, verdict: Verdict) -> TenantRecord:
+    """The tenant that the caller is at home in.
+
+    Raises:
+        TenantSuspended, AddressNotAllowed: it is not active, or lets nobody in from there.
+    """
+    if verdict.tenant is None or verdict.tenant.status != "active":
+        raise problems.TenantSuspended
+    if not verdict.tenant.admits(ctx.ip_address):
+        raise problems.AddressNotAllowed
+    return verdict.tenant
+
+
+def _check_rights(ctx: Context, route: Route, verdict: Verdict) -> None:
+    """See that the caller may call this route.
+
+    Raises:
+        PermissionDenied, EnrolmentRequired: they may not.
+    """
+    if not ctx.caller.may(route.access):
+        raise problems.PermissionDenied.lacking(ctx.caller, route.access)
+    if verdict.must_enroll and not route.enrolling:
+        raise problems.EnrolmentRequired
+
+
+def _check_maintenance(ctx: Context, route: Route, verdict: Verdict | None = None) -> None:
+    """See that the route answers now. Until it is known who calls, `verdict` is None, and nobody is an operator.
+
+    Raises:
+        UnderMaintenance: it does not, for this caller.
+    """
+    maintenance = ctx.resources.switches.maintenance
+    if maintenance is None or route.in_maintenance:
+        return
+    caller = ctx.known_caller
+    if caller is None or verdict is None or not (caller.system or _passes(ctx, caller, verdict)):
+        raise maintenance.refusal(ctx.now())
+
+
+def _check_flag(ctx: Context, route: Route) -> None:
+    if route.flag is not None:
+        ctx.resources.switches.check(route.flag, ctx.tenant_id)
+
+
+def _passes(ctx: Context, caller: Caller, verdict: Verdict) -> bool:
+    """Whether the caller goes on working during maintenance; `verdict` is on the tenant that they are at home in."""
+    home = verdict.tenant
+    return home is not None and caller.kind in ("user", "operator") and _is_operators(ctx, caller.role, home)
+
+
+def shows_system_key(ctx: Context) -> bool:
+    """Whether a request shows the deployment's own key, also on a route that asks for no caller."""
+    key = ctx.headers.get(b"x-api-key")
+    return key is not None and _is_system_key(ctx, key)
+
+
+def _is_system_key(ctx: Context, key: bytes) -> bool:
+    known = ctx.settings.system_api_key
+    return known is not None and hmac.compare_digest(digest(known), digest(key.decode("latin-1")))
+
+
+async def _system(ctx: Context, route: Route) -> Verdict:
+    """The deployment's own key: it administers the tenant that it names, whatever that one's status."""
+    windows = route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if route.windows else ()
+    verdict = _passed(await ctx.resources.gate.system(windows, counted=route.limited))
+    try:
+        caller = Caller(
+            kind="system",
+            tenant_id=NOBODY,
+            user_id=NOBODY,
+            role="owner",
+            scopes=SCOPES["owner"],
+            tier="enterprise",
+            email=SYSTEM_EMAIL,
+        )
+        ctx.admit(caller)
+        if not caller.may(route.access):
+            raise problems.PermissionDenied.lacking(caller, route.access)
+        named = _named_tenant(ctx)
+        if named is None and route.everywhere:
+            ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
+            return verdict
+        if named is None:
+            raise problems.ValidationFailed.at(TENANT, "the system key names the tenant")
+        tenant = await _tenant_named(ctx, named)
+        ctx.admit(msgspec.structs.replace(caller, tenant_id=tenant.id, tier=tenant.tier, timezone=tenant.timezone))
+    except Problem as refusal:
+        raise _with(refusal, verdict) from None
+    return verdict
+
+
+async def _in_tenant(ctx: Context, caller: Caller, home: TenantRecord, named: str) -> Caller:
+    """An admin of an operator tenant, as an admin of the tenant that they named."""
+    if not _operates(ctx, caller, home):
+        raise problems.PermissionDenied.at(TENANT, ANOTHERS)
+    tenant = await _tenant_named(ctx, named)
+    email = await ctx.email()
+    await ctx.commit()
+    return msgspec.structs.replace(
+        caller,
+        kind="operator",
+        tenant_id=tenant.id,
+        role="admin",
+        scopes=SCOPES["admin"],
+        tier=tenant.tier,
+        timezone=tenant.timezone,
+        email=email,
+    )
+
+
+async def _operator(ctx: Context, caller: Caller, home: TenantRecord, named: str | None) -> Caller:
+    """The caller of what concerns the whole deployment. It is done as an act of their own tenant, whichever they name:
+    another one's log is no place for it."""
+    runs_deployment = _operates(ctx, caller, home)
+    if named is not None and named != str(caller.tenant_id):
+        if not runs_deployment:
+            raise problems.PermissionDenied.at(TENANT, ANOTHERS)
+        await _tenant_named(ctx, named)
+    operates = runs_deployment or (caller.kind == "user" and may_operate(ctx.settings, caller.role, home.slug))
+    return msgspec.structs.replace(caller, operates=operates, runs_deployment=runs_deployment)
+
+
+def _operates(ctx: Context, caller: Caller, home: TenantRecord) -> bool:
+    return caller.kind == "user" and _is_operators(ctx, caller.role, home)
+
+
+def _is_operators(ctx: Context, role: Role, home: TenantRecord) -> bool:
+    return role in ("owner", "admin") and home.slug in ctx.settings.operator_tenants
+
+
+async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdict, Caller, Rights]:
+    scheme, _, token = authorization.partition(b" ")
+    if scheme.lower() != b"bearer":
+        raise problems.InvalidToken.at(["header", "authorization"], "expected Bearer and an access token")
+    try:
+        claims = ctx.resources.tokens.read(token.decode("latin-1").strip(), expected="access")
+    except BadToken:
+        raise problems.InvalidToken from None
+    if claims.role is None:
+        raise problems.InvalidToken
+    if claims.role not in ("owner", "admin"):
+        _check_maintenance(ctx, route)
+    windows = route.windows(ctx.settings, ctx.origin, str(claims.sub)) if route.windows else ()
+    meter = _meter(ctx, route) if route.access in SCOPES[claims.role] else NO_METER
+    verdict = await ctx.resources.gate.user(
+        claims.tenant_id, claims.sub, claims.sid, claims.gen, windows, meter, counted=route.limited
+    )
+    if verdict.outcome == "revoked":
+        raise problems.TokenRevoked
+    caller = Caller(
+        kind="user",
+        tenant_id=claims.tenant_id,
+        user_id=claims.sub,
+        role=claims.role,
+        scopes=SCOPES[claims.role],
+        tier=verdict.tier,
+        timezone=verdict.timezone,
+        session_id=claims.sid,
+        generation=claims.gen,
+    )
+    ctx.admit(caller)
+    _pass_metered(ctx, route, verdict)
+    rights = Rights(
+        tenant_id=claims.tenant_id,
+        user_id=claims.sub,
+        session_id=claims.sid,
+        generation=claims.gen,
+        access=route.access,
+    )
+    return verdict, caller, rights
+
+
+async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller, Rights]:
+    windows = route.windows(ctx.settings, ctx.origin, "") if route.windows else ()
+    key_hash = digest(key.decode("latin-1"))
+    verdict = await ctx.resources.gate.key(key_hash, windows, _meter(ctx, route))
+    record = _living_key(ctx, verdict)
+    _pass_metered(ctx, route, verdict)
+    caller = Caller(
+        kind="key",
+        tenant_id=record.tenant_id,
+        user_id=record.user_id,
+        role=record.role,
+        scopes=frozenset(record.scopes),
+        tier=verdict.tier,
+        timezone=verdict.timezone,
+        api_key_id=record.id,
+        email=record.email,
+    )
+    rights = Rights(
+        tenant_id=record.tenant_id,
+        user_id=record.user_id,
+        key_id=record.id,
+        key_hash=key_hash,
+        access=route.access,
+    )
+    return verdict, caller, rights
+
+
+def _living_key(ctx: Context, verdict: Verdict) -> KeyRecord:
+    """The key that the gate found.
+
+    Raises:
+        InvalidKey: there is none, or it has ended.
+    """
+    record = verdict.key
+    if record is None or not record.lives_at(ctx.now().timestamp()):
+        raise problems.InvalidKey
+    return record
+
+
+def _meter(ctx: Context, route: Route) -> Meter:
+    """What the call uses of the month, where that does not depend on its body.
+
+    Nothing yet where it may be a repetition, which uses nothing.
+    """
+    if route.metered is None or is_keyed(ctx, route):
+        return NO_METER
+    return route.metered[0](ctx.settings)._replace(scope=route.access)
+
+
+def _pass_metered(ctx: Context, route: Route, verdict: Verdict) -> None:
+    if verdict.outcome == "used_up":
+        assert route.metered is not None
+        seconds = ctx.resources.gate.seconds_left_of_month()
+        told = Fault([], route.metered[0](ctx.settings).words(verdict.tier))
+        raise _with(route.metered[1](told, retry_after_seconds=seconds), verdict)
+    _passed(verdict)
+
+
+def _named_tenant(ctx: Context) -> str | None:
+    """The tenant of X-Tenant-ID."""
+    named = ctx.headers.get(b"x-tenant-id")
+    return None if named is None else named.decode("latin-1").strip().lower()
+
+
+async def _tenant_named(ctx: Context, named: str) -> TenantRecord:
+    try:
+        tenant = await ctx.resources.gate.tenant(parse_parameter(named, UUID))
+    except ValueError:
+        tenant = None
+    if tenant is None:
+        raise problems.TenantNotFound
+    return tenant
+
+
+def _passed(verdict: Verdict) -> Verdict:
+    if verdict.outcome == "limited":
+        raise _with(problems.RateLimited.passing(verdict.passed, verdict.retry_after_seconds), verdict)
+    return verdict
+
+
+def _with(refusal: Problem, verdict: Verdict) -> Problem:
+    refusal.verdict = verdict  # the answer carries the limits even when it refuses
+    return refusal

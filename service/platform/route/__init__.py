@@ -1,0 +1,1 @@
+"""A route as a row: its declaration, its types, and the OpenAPI document that is read from it."""
