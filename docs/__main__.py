@@ -114,6 +114,7 @@ def _order(pages: list[str]) -> list[Any]:
                 {"API": [*folder("reference/api"), "errors.md"]},
                 *(f"reference/{name}.md" for name in REFERENCE),
                 {"Functions": folder("reference/functions")},
+                "decisions.md",
             ]
         },
         {"Operations": [f"operations/{name}.md" for name in OPERATIONS]},
