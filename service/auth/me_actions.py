@@ -6,12 +6,12 @@ from service.auth import store
 from service.auth.schema import AuthOptions, Me
 from service.auth.tenant_schema import TenantView
 from service.platform.base.caller import KEY_SCOPES
-from service.platform.resilience.looks import Looks
 from service.platform.unit.context import Context, Resources, Unit
+from service.platform.unit.query_cache import QueryCache
 
 
 async def me(ctx: Context) -> Me:
-    """The caller with their scopes, and what everybody of the tenant works by."""
+    """Return the caller with their scopes, and what everybody of the tenant works by."""
     row = await store.me(ctx)
     settings = row.settings
     return Me(
@@ -36,12 +36,12 @@ async def me(ctx: Context) -> Me:
 
 
 async def options(ctx: Context) -> AuthOptions:
-    """What POST register would say to somebody without an account."""
+    """Return what POST register would say to somebody without an account."""
     if not ctx.flag("registration"):
         return AuthOptions(registration_open=False)
     if ctx.settings.open_registration:
         return AuthOptions(registration_open=True)
-    return AuthOptions(registration_open=await ctx.resources.once(Looks).of("lacks_tenants", _lacks_tenants))
+    return AuthOptions(registration_open=await ctx.resources.once(QueryCache).of("lacks_tenants", _lacks_tenants))
 
 
 async def _lacks_tenants(resources: Resources) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member
+from service.commands.output import Column, Grid, Line, Output, OutputPage, counted, emit, json_of, member
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def audit(
         "breaks": [{"sequence": chain_break.sequence, "reason": chain_break.reason} for chain_break in broken],
     }
     unseen = [Line("... and no further entry was looked at")] * (len(broken) == BREAKS_MAX)
-    page = Page(
+    page = OutputPage(
         blocks=[
             *(Line(f"entry {chain_break.sequence}: {chain_break.reason}") for chain_break in broken),
             *unseen,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows, member
+from service.commands.output import Column, Grid, Line, Output, OutputPage, counted, emit, json_with_rows, member
 from service.commands.progress import busy
 from service.commands.reading import (
     NO_DEFINITION,
@@ -113,7 +113,7 @@ def compare(
     return EXIT_FAILS_ANEW if fail_on_new and tests.new_failures else 0
 
 
-def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, rows: str, limit: int) -> Page:
+def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, rows: str, limit: int) -> OutputPage:
     from core.portfolio.model.notes import bounded, of_side
 
     days = {"from": tests.before.as_of, "to": tests.after.as_of}
@@ -134,7 +134,7 @@ def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, r
         "results": list(_with_published(tests)),
         "skipped": tests.skipped,
     }
-    return Page(
+    return OutputPage(
         title=f"{old.name} to {new.name}, {suite} suite, as of {days['from']} and {days['to']}",
         warnings=warnings,
         blocks=list(_blocks(loans, tests, Grid(columns=columns, items=ordered), limit)),

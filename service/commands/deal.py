@@ -12,7 +12,19 @@ from cyclopts import App
 
 from service.commands.choices import choice_blocks
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain, stream_of
+from service.commands.output import (
+    Column,
+    Grid,
+    Line,
+    Output,
+    OutputPage,
+    counted,
+    emit,
+    json_of,
+    member,
+    plain,
+    stream_of,
+)
 from service.commands.progress import busy
 from service.commands.reading import (
     definition_text,
@@ -73,7 +85,7 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
     lines = [Line(f"{fault['place'] or 'the document'}: {fault['message']}") for fault in faults]
     last = Line(counted(len(faults), "fault") if faults else f"a definition with {counted(tests, 'test')}")
     columns = [Column(key=key, value=itemgetter(key)) for key in ("place", "message")]
-    page = Page(
+    page = OutputPage(
         blocks=[*lines, last],
         rows=Grid(columns=columns, items=faults),
         document=json_of({"file": file, "name": name, "tests": tests, "faults": faults}),
@@ -124,7 +136,7 @@ def draft_definition(
             print(one_line(f"{output.out}: {last.words}"), file=sys.stderr)
         return
     document = {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings}
-    page = Page(
+    page = OutputPage(
         warnings=portfolio.notes.warnings,
         blocks=[decide, last],
         rows=decide,
@@ -218,7 +230,7 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     grid = Grid(columns=_TIE_OUT, items=items)
     nothing = [] if items else [Line("The file publishes no test results.")]
     alone = [Line(f"The file prints nothing of: {', '.join(items.not_printed)}.")] if items.not_printed else []
-    page = Page(
+    page = OutputPage(
         warnings=portfolio.notes.warnings,
         blocks=nothing or [grid, *alone, *choice_blocks(interpretation)],
         rows=grid,
@@ -279,7 +291,7 @@ def movements(
         )
     warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
     grid = Grid(columns=_movement_columns(), items=items)
-    page = Page(
+    page = OutputPage(
         warnings=warnings,
         blocks=[grid],
         rows=grid,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member
+from service.commands.output import Column, Grid, Line, Output, OutputPage, counted, emit, json_of, member
 from service.commands.progress import busy
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, one_line
@@ -364,7 +364,7 @@ def _fault(formula: str, fault: FormulaError) -> Found:
 # What is told ---------------------------------------------------------------------------------------------------------
 
 
-def _page(answers: list[Found], book: Book | None, doubts: list[str]) -> Page:
+def _page(answers: list[Found], book: Book | None, doubts: list[str]) -> OutputPage:
     blocks: list[Line | Grid]
     if len(answers) == 1:
         blocks = [Line(line, is_exact=True) for line in answers[0].text.split("\n")]
@@ -382,7 +382,7 @@ def _page(answers: list[Found], book: Book | None, doubts: list[str]) -> Page:
         documents.append(document if answer.trace is None else document | {"trace": answer.trace})
     notes = [] if book is None or book.filled is None else [Line(book.filled.message, "note", "yellow")]
     notes += [Line(doubt, "warning", "yellow") for doubt in doubts]
-    return Page(
+    return OutputPage(
         blocks=[*notes, *blocks] if len(answers) > 1 else blocks,
         rows=Grid(columns=[_CELL, *_COLUMNS], items=answers),
         document=json_of({"results": documents} | ({"warnings": doubts} if doubts else {})),

@@ -15,7 +15,7 @@ from service.commands.output import (
     Grid,
     Line,
     Output,
-    Page,
+    OutputPage,
     counted,
     emit,
     json_of,
@@ -131,7 +131,7 @@ def map_columns(
                 raise Refused(f"{file}: no sheet is called {sheet!r}; {_sheets_of(book)}") from error
             result = validate(book, chosen, sheet=sheet)
             doubts = _doubts(book, chosen) if sheet is None and result is not None else []
-    page = Page(
+    page = OutputPage(
         title=f"{file.name}, mapping {chosen.name}",
         warnings=doubts,
         blocks=list(_blocks(detection, result, limit)),

@@ -137,7 +137,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class OutputPage:
     """What a command found."""
 
     blocks: Sequence[Line | Grid | Text]
@@ -154,7 +154,7 @@ class Page:
     """Whether the JSON has the notes, too."""
 
 
-def emit(page: Page, output: Output) -> None:
+def emit(page: OutputPage, output: Output) -> None:
     """Write a page where the user wants it.
 
     Raises:
@@ -182,7 +182,7 @@ def emit(page: Page, output: Output) -> None:
             print(one_line(f"{line.label}: {line.words}" if line.label else line.words), file=sys.stderr)
 
 
-def _is_plain(page: Page) -> bool:
+def _is_plain(page: OutputPage) -> bool:
     """Whether a page is lines without a style, which need no time for importing what styles them."""
     lines = (isinstance(block, Line) and not block.label and not block.style for block in page.blocks)
     return not page.title and not page.warnings and all(lines)
@@ -332,7 +332,7 @@ def _markdown(text: str | Text) -> str:
     return _MARKS.sub(r"\\\g<0>", one_line(str(text)))
 
 
-def _write_markdown(page: Page, stream: TextIO) -> None:
+def _write_markdown(page: OutputPage, stream: TextIO) -> None:
     """A heading, a list of warnings, then the page's blocks: tables in GitHub's manner, lines as paragraphs."""
     if page.title:
         stream.write(f"# {_markdown(page.title)}\n\n")
@@ -378,7 +378,7 @@ def console_for(stream: TextIO | None = None) -> Console:
     return Unending(file=stream, width=None if stream.isatty() else PLAIN_COLUMNS, highlight=False)
 
 
-def print_page(page: Page, console: Console) -> None:
+def print_page(page: OutputPage, console: Console) -> None:
     """Print the title, what makes the figures doubtful, and the blocks."""
     from rich.text import Text
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_rows, member
+from service.commands.output import Column, Grid, Line, Output, OutputPage, counted, emit, json_rows, member
 from service.commands.progress import busy, counting
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, one_line
@@ -179,7 +179,7 @@ def _page(
     rows: Iterable[Row],
     *,
     check: bool,
-) -> Page:
+) -> OutputPage:
     """People read the mismatches; JSON and CSV have every row."""
     remarks = [Line(words, label, "yellow") for label, words in _remarks(result)]
     last = (
@@ -194,7 +194,7 @@ def _page(
         blocks.append(Line())
     blocks += remarks
     blocks.append(_last_line(last, seen.count))
-    return Page(
+    return OutputPage(
         blocks=blocks,
         rows=Grid(columns=_COLUMNS, items=rows),
         document=json_rows(rows),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows
+from service.commands.output import Column, Grid, Line, Output, OutputPage, counted, emit, json_with_rows
 from service.commands.progress import busy
 from service.commands.reading import assignments, read_loans, words
 from service.commands.refusal import Refused
@@ -82,7 +82,7 @@ def reconcile(
     sides = compared(tape, holdings, words(rules) if rules else None, _tolerances(assignments(tolerance)), trustee)
     result = sides.result
     counts = _counted(result)
-    page = Page(
+    page = OutputPage(
         title=f"{tape.name} against {holdings.name}",
         blocks=list(_blocks(result, counts, limit)),
         rows=Grid(columns=_CSV_COLUMNS, items=_issues(result)),

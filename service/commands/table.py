@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
-from service.commands.output import Column, Grid, Line, Page, bar, counted, json_of, member
+from service.commands.output import Column, Grid, Line, OutputPage, bar, counted, json_of, member
 from service.commands.refusal import one_line
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def results_page(
     warnings: Sequence[DataWarning] = (),
     read_as: str = "",
     document: dict[str, Any] | None = None,
-) -> Page:
+) -> OutputPage:
     """The tests that ran, those that were skipped with their reasons, and one line that counts them.
 
     Args:
@@ -50,7 +50,7 @@ def results_page(
     blocks += _skipped_lines(skipped)
     blocks += doubt_lines(ordered)
     blocks.append(_summary(summary))
-    return Page(
+    return OutputPage(
         title=title,
         warnings=warnings,
         blocks=blocks,
@@ -97,7 +97,7 @@ def results_document(head: dict[str, Any], results: Results) -> dict[str, Any]:
     }
 
 
-def simulation_page(simulation: Simulation, *, trades: int, title: str, document: dict[str, Any]) -> Page:
+def simulation_page(simulation: Simulation, *, trades: int, title: str, document: dict[str, Any]) -> OutputPage:
     """Every test before and after trades, those that cannot be compared, and the sentence that sums it up.
 
     The sentence counts by the figures that are shown; the document has the exact counts.
@@ -115,7 +115,7 @@ def simulation_page(simulation: Simulation, *, trades: int, title: str, document
         trades, impacts_shown(simulation), failures, simulation.skipped, decimals=" to the decimals shown"
     )
     blocks.append(Line(message, style=STYLES["fail" if failures else "pass"]))
-    return Page(
+    return OutputPage(
         title=title,
         warnings=simulation.warnings,
         blocks=blocks,

@@ -4,31 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service.compliance import actions, lookback_actions, parts_actions
+from service.compliance import actions, lookback_actions, parts_actions, schema
 from service.compliance.lookback_schema import Lookback, LookbackBody, LookbackEvents
-from service.compliance.schema import (
-    AlreadyRunning,
-    ComplianceRun,
-    HistoryQuery,
-    InvalidDefinition,
-    InvalidSuite,
-    NotOfThisRun,
-    PartsQuery,
-    ResultNotFound,
-    ResultParts,
-    ResultQuery,
-    RunItem,
-    RunRequest,
-    RunTooSlow,
-    Suite,
-    SuiteQuery,
-    TestId,
-    Threshold,
-    ThresholdCreate,
-    ThresholdNotFound,
-    ThresholdQuery,
-    UnknownTest,
-)
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.data.blobs import Damaged
 from service.platform.route.api import Area, Listing, Page, Raw
@@ -41,21 +18,21 @@ area = Area("/api/v1/compliance", tag="compliance", scope="compliance")
 @area.post(
     "/run",
     errors=(
-        InvalidSuite,
-        UnknownTest,
-        InvalidDefinition,
+        schema.InvalidSuite,
+        schema.UnknownTest,
+        schema.InvalidDefinition,
         WorkbookNotFound,
         MappingNotFound,
         MappingTooSlow,
-        RunTooSlow,
+        schema.RunTooSlow,
         WorkbookNotReady,
         Damaged,
-        AlreadyRunning,
+        schema.AlreadyRunning,
     ),
     event="compliance.run_completed",
     heavy=True,
 )
-async def run_compliance(ctx: Context, body: RunRequest) -> ComplianceRun:
+async def run_compliance(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
     """Run a suite, or some of its tests, on a workbook.
 
     The run is stored with all that reproduces it.
@@ -63,20 +40,29 @@ async def run_compliance(ctx: Context, body: RunRequest) -> ComplianceRun:
     return await actions.run(ctx, body)
 
 
-@area.get("/results/{result_id}", errors=(ResultNotFound,), lags=True, summary="Get compliance run")
-async def get_compliance_result(ctx: Context, result_id: UUID, query: ResultQuery) -> ComplianceRun:
+@area.get("/results/{result_id}", errors=(schema.ResultNotFound,), lags=True, summary="Get compliance run")
+async def get_compliance_result(ctx: Context, result_id: UUID, query: schema.ResultQuery) -> schema.ComplianceRun:
     """Give a run with its results, or those of one status or category."""
     return await actions.result(ctx, result_id, query)
 
 
 @area.get(
     "/results/{run_id}/tests/{test_id}/parts",
-    errors=(ResultNotFound, NotOfThisRun, InvalidDefinition, MappingTooSlow, RunTooSlow, Damaged),
+    errors=(
+        schema.ResultNotFound,
+        schema.NotOfThisRun,
+        schema.InvalidDefinition,
+        MappingTooSlow,
+        schema.RunTooSlow,
+        Damaged,
+    ),
     heavy=True,
     also_media=("text/csv",),
     summary="List figure's parts",
 )
-async def list_result_parts(ctx: Context, run_id: UUID, test_id: TestId, query: PartsQuery) -> ResultParts | Raw:
+async def list_result_parts(
+    ctx: Context, run_id: UUID, test_id: schema.TestId, query: schema.PartsQuery
+) -> schema.ResultParts | Raw:
     """List what adds up to the numerator of a run's figure.
 
     The parts are loans, cash, haircuts, accounts or industries, the largest first. They are worked out from the run's
@@ -87,7 +73,7 @@ async def list_result_parts(ctx: Context, run_id: UUID, test_id: TestId, query: 
 
 
 @area.get("/suites")
-async def list_suites(ctx: Context, query: SuiteQuery) -> Listing[Suite]:
+async def list_suites(ctx: Context, query: schema.SuiteQuery) -> Listing[schema.Suite]:
     """List the suites, with their tests on request."""
     return actions.suites(query)
 
@@ -95,11 +81,11 @@ async def list_suites(ctx: Context, query: SuiteQuery) -> Listing[Suite]:
 @area.post(
     "/thresholds",
     status=201,
-    errors=(UnknownTest, WorkbookNotFound, DealNotFound, InvalidDefinition),
+    errors=(schema.UnknownTest, WorkbookNotFound, DealNotFound, schema.InvalidDefinition),
     event="threshold.updated",
     heavy=True,
 )
-async def set_threshold(ctx: Context, body: ThresholdCreate) -> Threshold:
+async def set_threshold(ctx: Context, body: schema.ThresholdCreate) -> schema.Threshold:
     """Set a test's limit for a workbook, a deal or the whole tenant.
 
     It replaces the present one.
@@ -108,12 +94,12 @@ async def set_threshold(ctx: Context, body: ThresholdCreate) -> Threshold:
 
 
 @area.get("/thresholds")
-async def list_thresholds(ctx: Context, query: ThresholdQuery) -> Listing[Threshold]:
+async def list_thresholds(ctx: Context, query: schema.ThresholdQuery) -> Listing[schema.Threshold]:
     """List the limits that the tenant has set."""
     return await actions.thresholds(ctx, query)
 
 
-@area.delete("/thresholds/{threshold_id}", errors=(ThresholdNotFound,), event="threshold.deleted")
+@area.delete("/thresholds/{threshold_id}", errors=(schema.ThresholdNotFound,), event="threshold.deleted")
 async def delete_threshold(ctx: Context, threshold_id: UUID) -> None:
     """Delete a limit.
 
@@ -123,7 +109,7 @@ async def delete_threshold(ctx: Context, threshold_id: UUID) -> None:
 
 
 @area.get("/history", lags=True, summary="List compliance runs")
-async def list_compliance_history(ctx: Context, query: HistoryQuery) -> Page[RunItem]:
+async def list_compliance_history(ctx: Context, query: schema.HistoryQuery) -> Page[schema.RunItem]:
     """List runs, the newest first."""
     return await actions.history(ctx, query)
 

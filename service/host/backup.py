@@ -73,7 +73,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     blob_bytes: int
     damaged: list[str]
     """Blobs that were found damaged, and are left out."""
-    heads: list[store.Head]
+    heads: list[store.AuditHead]
     owner: str
     """The database's, whom policies name."""
     definers: list[str]
@@ -382,7 +382,7 @@ async def _put_blobs(source: Path, folder: Path, settings: Settings, undo: list[
     with tempfile.TemporaryDirectory(prefix="cushion-") as scratch:
         blobs = process.blobs(settings, Path(scratch))
         try:
-            if await blobs.listed("", 1):
+            if await blobs.list_files("", 1):
                 raise BackupError("the blob store is not empty: a restored deployment has one of its own")
             undo.append(lambda: asyncio.run(_remove(folder, settings)))
             for key in _keys(folder):

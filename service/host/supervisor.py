@@ -24,7 +24,7 @@ from typing import Any, Self
 
 import psycopg
 
-from service.host.child import Account, bound, processes
+from service.host.child import RunAccount, bound, processes
 from service.host.data_folder import HOME, EmbeddedError, app_account, hand_over_files, open_data_dir
 from service.host.embedded import Embedded
 from service.platform.config import ConfigError, Settings
@@ -278,7 +278,7 @@ class _Tree:
 class _Process:
     """One child, its restarts and its stop."""
 
-    def __init__(self, child: Child, environment: Mapping[str, str], account: Account | None) -> None:
+    def __init__(self, child: Child, environment: Mapping[str, str], account: RunAccount | None) -> None:
         self._child = child
         self._environment = environment
         self._account = account

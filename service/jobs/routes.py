@@ -15,7 +15,7 @@ BUSY = frozenset({"pending", "running"})
     "/{job_id}",
     access="any",
     errors=(JobNotFound,),
-    waits=Waits("job_id", BUSY, lambda job: (job.status, job.progress), key=store.announced_as),
+    waits=Waits("job_id", BUSY, lambda job: (job.status, job.progress), key=store.announced_id),
 )
 async def get_job(ctx: Context, job_id: str, query: WaitQuery) -> JobState:
     """Say how far a job is.

@@ -63,36 +63,36 @@ class _Row(Struct):
     finished_at: datetime | None
 
 
-class _Told(Struct):
+class _Outcome(Struct):
     error: str | None
     percent: int | None
 
 
-def announced_as(named: str) -> str:
-    """The identifier by which changes of a job are announced: its task's, or its comparison's."""
-    return named.replace("job_", "task_", 1) if named.startswith("job_") else named
+def announced_id(job_id: str) -> str:
+    """Return the identifier by which a job's changes are announced."""
+    return job_id.replace("job_", "task_", 1) if job_id.startswith("job_") else job_id
 
 
-async def get(ctx: Context, named: str) -> JobState:
-    """A job of the tenant.
+async def get(ctx: Context, job_id: str) -> JobState:
+    """Return a job of the tenant.
 
     Raises:
         JobNotFound: there is none, or no more.
     """
-    spelt = _NAMED.fullmatch(named)
+    spelt = _NAMED.fullmatch(job_id)
     if spelt is None:
         raise JobNotFound
-    sql, key = (_COMPARED, named) if spelt[1] == "rec" else (_JOB, f"task_{spelt[2]}")
-    row = await ctx.one(_Row, sql, [key], missing=JobNotFound)
+    sql, key = (_COMPARED, job_id) if spelt[1] == "rec" else (_JOB, f"task_{spelt[2]}")
+    row = await ctx.fetch_one(_Row, sql, [key], missing=JobNotFound)
     record = _RECORDS.get(row.name)
     resource_id = str(row.arguments[record.argument]) if record is not None else None
-    told = await ctx.one_or_none(_Told, record.statement, [resource_id]) if record is not None else None
-    error = (told.error if told is not None else None) or _UNKNOWN
+    outcome = await ctx.fetch_one_or_none(_Outcome, record.statement, [resource_id]) if record is not None else None
+    error = (outcome.error if outcome is not None else None) or _UNKNOWN
     return JobState(
-        job_id=named,
+        job_id=job_id,
         kind=row.name,
         status=row.status,
-        progress=_PERCENT.get(row.status, told.percent if told is not None else None),
+        progress=_PERCENT.get(row.status, outcome.percent if outcome is not None else None),
         resource_type=record.type if record is not None else None,
         resource_id=resource_id,
         failures=row.failures,

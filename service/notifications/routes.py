@@ -18,7 +18,7 @@ async def list_notifications(ctx: Context, query: NotificationList) -> Page[Noti
 
     An API key reads its creator's.
     """
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.post("/read-all", access="user")

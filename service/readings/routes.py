@@ -5,13 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.compliance.schema import InvalidDefinition, RunTooSlow
-from service.mappings.schema import (
-    InvalidConfiguration,
-    InvalidSourceType,
-    MappingNotFound,
-    MappingTooSlow,
-    ProfileNotFound,
-)
+from service.mappings import schema as mappings_schema
 from service.platform.data.blobs import Damaged
 from service.platform.route.api import Area, Raw
 from service.platform.unit.context import Context
@@ -25,7 +19,13 @@ area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
 @area.get(
     "/{workbook_id}/loans",
     access="compliance:read",
-    errors=(WorkbookNotFound, WorkbookNotReady, MappingNotFound, MappingTooSlow, Damaged),
+    errors=(
+        WorkbookNotFound,
+        WorkbookNotReady,
+        mappings_schema.MappingNotFound,
+        mappings_schema.MappingTooSlow,
+        Damaged,
+    ),
     heavy=True,
     summary="List loans",
 )
@@ -45,11 +45,11 @@ async def list_workbook_loans(ctx: Context, workbook_id: UUID, query: LoansQuery
     errors=(
         WorkbookNotFound,
         WorkbookNotReady,
-        MappingNotFound,
-        InvalidSourceType,
-        InvalidConfiguration,
-        ProfileNotFound,
-        MappingTooSlow,
+        mappings_schema.MappingNotFound,
+        mappings_schema.InvalidSourceType,
+        mappings_schema.InvalidConfiguration,
+        mappings_schema.ProfileNotFound,
+        mappings_schema.MappingTooSlow,
         InvalidDefinition,
         RunTooSlow,
         Damaged,

@@ -9,21 +9,7 @@ from service.platform.access.caller_status import Window
 from service.platform.config import Settings
 from service.platform.route.api import Area, Page, PageQuery
 from service.platform.unit.context import Context
-from service.webhooks import actions, store
-from service.webhooks.schema import (
-    Delivery,
-    DeliveryList,
-    DeliveryNotFound,
-    NewWebhook,
-    RotatedSecret,
-    SecretRotation,
-    Webhook,
-    WebhookCreate,
-    WebhookDisabled,
-    WebhookLimitExceeded,
-    WebhookNotFound,
-    WebhookPatch,
-)
+from service.webhooks import actions, schema, store
 
 area = Area("/api/v1/webhooks", tag="webhooks")
 
@@ -36,13 +22,13 @@ def _sendings(settings: Settings, _: str, user: str) -> Sequence[Window]:
 
 
 @area.get(access=ADMIN)
-async def list_webhooks(ctx: Context, query: PageQuery) -> Page[Webhook]:
+async def list_webhooks(ctx: Context, query: PageQuery) -> Page[schema.Webhook]:
     """List the webhooks of the tenant, the oldest first."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
-@area.post(access=ADMIN, status=201, errors=(WebhookLimitExceeded,), event="webhook.created")
-async def create_webhook(ctx: Context, body: WebhookCreate) -> NewWebhook:
+@area.post(access=ADMIN, status=201, errors=(schema.WebhookLimitExceeded,), event="webhook.created")
+async def create_webhook(ctx: Context, body: schema.WebhookCreate) -> schema.NewWebhook:
     """Send events to a URL.
 
     The secret, by which the receiver verifies them, is shown this once.
@@ -50,14 +36,14 @@ async def create_webhook(ctx: Context, body: WebhookCreate) -> NewWebhook:
     return await actions.create(ctx, body)
 
 
-@area.get("/{webhook_id}", access=ADMIN, errors=(WebhookNotFound,))
-async def get_webhook(ctx: Context, webhook_id: UUID) -> Webhook:
+@area.get("/{webhook_id}", access=ADMIN, errors=(schema.WebhookNotFound,))
+async def get_webhook(ctx: Context, webhook_id: UUID) -> schema.Webhook:
     """Give a webhook and how its deliveries fare."""
-    return await store.get(ctx, webhook_id)
+    return await store.webhooks.get(ctx, webhook_id)
 
 
-@area.patch("/{webhook_id}", access=ADMIN, errors=(WebhookNotFound,), event="webhook.updated")
-async def update_webhook(ctx: Context, webhook_id: UUID, body: WebhookPatch) -> Webhook:
+@area.patch("/{webhook_id}", access=ADMIN, errors=(schema.WebhookNotFound,), event="webhook.updated")
+async def update_webhook(ctx: Context, webhook_id: UUID, body: schema.WebhookPatch) -> schema.Webhook:
     """Change the fields in the body.
 
     A delivery that waits for its next attempt is tried at once.
@@ -65,7 +51,7 @@ async def update_webhook(ctx: Context, webhook_id: UUID, body: WebhookPatch) -> 
     return await actions.update(ctx, webhook_id, body)
 
 
-@area.delete("/{webhook_id}", access=ADMIN, errors=(WebhookNotFound,), event="webhook.deleted")
+@area.delete("/{webhook_id}", access=ADMIN, errors=(schema.WebhookNotFound,), event="webhook.deleted")
 async def delete_webhook(ctx: Context, webhook_id: UUID) -> None:
     """Delete a webhook with its deliveries.
 
@@ -74,8 +60,8 @@ async def delete_webhook(ctx: Context, webhook_id: UUID) -> None:
     await actions.delete(ctx, webhook_id)
 
 
-@area.get("/{webhook_id}/deliveries", access=ADMIN, errors=(WebhookNotFound,))
-async def list_deliveries(ctx: Context, webhook_id: UUID, query: DeliveryList) -> Page[Delivery]:
+@area.get("/{webhook_id}/deliveries", access=ADMIN, errors=(schema.WebhookNotFound,))
+async def list_deliveries(ctx: Context, webhook_id: UUID, query: schema.DeliveryList) -> Page[schema.Delivery]:
     """List a webhook's deliveries, sent and waiting, the newest first.
 
     Each has its attempts.
@@ -83,8 +69,10 @@ async def list_deliveries(ctx: Context, webhook_id: UUID, query: DeliveryList) -
     return await actions.deliveries(ctx, webhook_id, query)
 
 
-@area.post("/{webhook_id}/test", access=ADMIN, errors=(WebhookNotFound,), event="webhook.tested", windows=_sendings)
-async def test_webhook(ctx: Context, webhook_id: UUID) -> Delivery:
+@area.post(
+    "/{webhook_id}/test", access=ADMIN, errors=(schema.WebhookNotFound,), event="webhook.tested", windows=_sendings
+)
+async def test_webhook(ctx: Context, webhook_id: UUID) -> schema.Delivery:
     """Send a test event (`webhook.test`) once, even to a disabled webhook.
 
     The answer says what came of it.
@@ -92,8 +80,8 @@ async def test_webhook(ctx: Context, webhook_id: UUID) -> Delivery:
     return await actions.test(ctx, webhook_id)
 
 
-@area.post("/{webhook_id}/rotate", access=ADMIN, errors=(WebhookNotFound,), event="webhook.secret_rotated")
-async def rotate_webhook_secret(ctx: Context, webhook_id: UUID, body: SecretRotation) -> RotatedSecret:
+@area.post("/{webhook_id}/rotate", access=ADMIN, errors=(schema.WebhookNotFound,), event="webhook.secret_rotated")
+async def rotate_webhook_secret(ctx: Context, webhook_id: UUID, body: schema.SecretRotation) -> schema.RotatedSecret:
     """Replace the secret.
 
     For `overlap_hours` the old one signs too.
@@ -104,11 +92,11 @@ async def rotate_webhook_secret(ctx: Context, webhook_id: UUID, body: SecretRota
 @area.post(
     REPLAY,
     access=ADMIN,
-    errors=(WebhookNotFound, DeliveryNotFound, WebhookDisabled),
+    errors=(schema.WebhookNotFound, schema.DeliveryNotFound, schema.WebhookDisabled),
     event="webhook.replayed",
     windows=_sendings,
 )
-async def replay_delivery(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+async def replay_delivery(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> schema.Delivery:
     """Send a message again, behind what waits.
 
     It is a delivery of its own, whose message has the same `webhook-id`.

@@ -9,38 +9,7 @@ from service.platform.base.problem import RangeNotSatisfiable
 from service.platform.data.blobs import Damaged
 from service.platform.route.api import Area, Page, Raw, Streamed, Waits
 from service.platform.unit.context import Context
-from service.workbooks import actions, store
-from service.workbooks.schema import (
-    BUSY,
-    ORIGINAL,
-    Cell,
-    DataQuery,
-    DealNotFound,
-    Detail,
-    DetectionQuery,
-    FileNotFound,
-    FileQuery,
-    FileTooLarge,
-    InvalidFile,
-    ParseError,
-    RecalculateRequest,
-    SeveralFiles,
-    Sheet,
-    SheetData,
-    SheetNotFound,
-    StorageLimitExceeded,
-    TooManySheets,
-    Uploaded,
-    UploadForm,
-    Workbook,
-    WorkbookDetection,
-    WorkbookInUse,
-    WorkbookLimitExceeded,
-    WorkbookList,
-    WorkbookNotFound,
-    WorkbookNotReady,
-    WorkbookPatch,
-)
+from service.workbooks import actions, schema, store
 
 WRITTEN = "written"
 """The state of a workbook that a formula writes a column into; its status stays `ready`."""
@@ -48,30 +17,30 @@ area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
 
 
 @area.get(lags=True)
-async def list_workbooks(ctx: Context, query: WorkbookList) -> Page[Workbook]:
+async def list_workbooks(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
     """List the workbooks of the tenant."""
-    return await store.listed(ctx, query)
+    return await store.read_page(ctx, query)
 
 
 @area.post(
     "/upload",
     status=201,
     errors=(
-        InvalidFile,
-        FileTooLarge,
-        TooManySheets,
-        ParseError,
+        schema.InvalidFile,
+        schema.FileTooLarge,
+        schema.TooManySheets,
+        schema.ParseError,
         MappingNotFound,
-        DealNotFound,
-        WorkbookLimitExceeded,
-        StorageLimitExceeded,
+        schema.DealNotFound,
+        schema.WorkbookLimitExceeded,
+        schema.StorageLimitExceeded,
     ),
     event="workbook.uploaded",
     flag="uploads",
     versioned=True,
     heavy=True,
 )
-async def upload_workbook(ctx: Context, form: UploadForm) -> Uploaded:
+async def upload_workbook(ctx: Context, form: schema.UploadForm) -> schema.Uploaded:
     """Take a spreadsheet (.xlsx, .xlsm, .xls).
 
     The answer names its sheets; its cells follow once it is ready.
@@ -81,13 +50,15 @@ async def upload_workbook(ctx: Context, form: UploadForm) -> Uploaded:
 
 @area.get(
     "/{workbook_id}",
-    errors=(WorkbookNotFound,),
+    errors=(schema.WorkbookNotFound,),
     versioned=True,
     waits=Waits(
-        "workbook_id", frozenset({*BUSY, WRITTEN}), lambda book: (book.status, WRITTEN if book.written_by else None)
+        "workbook_id",
+        frozenset({*schema.BUSY, WRITTEN}),
+        lambda book: (book.status, WRITTEN if book.written_by else None),
     ),
 )
-async def get_workbook(ctx: Context, workbook_id: UUID, query: Detail) -> Workbook:
+async def get_workbook(ctx: Context, workbook_id: UUID, query: schema.Detail) -> schema.Workbook:
     """Give a workbook.
 
     Its ETag is what If-Match of a change compares.
@@ -95,19 +66,21 @@ async def get_workbook(ctx: Context, workbook_id: UUID, query: Detail) -> Workbo
     return await actions.detail(ctx, workbook_id, query)
 
 
-@area.get("/{workbook_id}/sheets", errors=(WorkbookNotFound,))
-async def list_sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
+@area.get("/{workbook_id}/sheets", errors=(schema.WorkbookNotFound,))
+async def list_sheets(ctx: Context, workbook_id: UUID) -> list[schema.Sheet]:
     """List the sheets of a workbook, hidden ones included."""
     return await actions.sheets(ctx, workbook_id)
 
 
 @area.get(
     "/{workbook_id}/sheets/{sheet_name}/data",
-    errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady, Damaged),
+    errors=(schema.WorkbookNotFound, schema.SheetNotFound, schema.WorkbookNotReady, Damaged),
     also_media=("text/csv",),
     heavy=True,
 )
-async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: DataQuery) -> SheetData | Raw:
+async def get_sheet_data(
+    ctx: Context, workbook_id: UUID, sheet_name: str, query: schema.DataQuery
+) -> schema.SheetData | Raw:
     """Give rows of a sheet, by its name or identifier.
 
     Columns are named by the header row, or by their letters where the sheet has none; rows are those below the header.
@@ -121,9 +94,9 @@ async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query
 
 @area.get(
     "/{workbook_id}/sheets/{sheet_name}/cells/{ref}",
-    errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady, Damaged),
+    errors=(schema.WorkbookNotFound, schema.SheetNotFound, schema.WorkbookNotReady, Damaged),
 )
-async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Cell:
+async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> schema.Cell:
     """Give a cell by its A1 name.
 
     One without content is blank.
@@ -133,11 +106,20 @@ async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -
 
 @area.get(
     "/{workbook_id}/detection",
-    errors=(WorkbookNotFound, SheetNotFound, MappingNotFound, WorkbookNotReady, MappingTooSlow, Damaged),
+    errors=(
+        schema.WorkbookNotFound,
+        schema.SheetNotFound,
+        MappingNotFound,
+        schema.WorkbookNotReady,
+        MappingTooSlow,
+        Damaged,
+    ),
     heavy=True,
     summary="Explain reading",
 )
-async def get_detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) -> WorkbookDetection | Raw:
+async def get_detection(
+    ctx: Context, workbook_id: UUID, query: schema.DetectionQuery
+) -> schema.WorkbookDetection | Raw:
     """Explain how the loans of a workbook are read.
 
     The answer says what each sheet is, where the header is, and which rows are no loans. Each column has its role, the
@@ -151,12 +133,12 @@ async def get_detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) 
 
 @area.get(
     "/{workbook_id}/file",
-    errors=(WorkbookNotFound, FileNotFound, SeveralFiles, RangeNotSatisfiable, Damaged),
-    media_type=ORIGINAL,
+    errors=(schema.WorkbookNotFound, schema.FileNotFound, schema.SeveralFiles, RangeNotSatisfiable, Damaged),
+    media_type=schema.ORIGINAL,
     ranged=True,
     event="workbook.downloaded",
 )
-async def download_workbook(ctx: Context, workbook_id: UUID, query: FileQuery) -> Streamed:
+async def download_workbook(ctx: Context, workbook_id: UUID, query: schema.FileQuery) -> Streamed:
     """Give the file as it was uploaded, whatever became of the workbook since.
 
     `number` picks one of several files.
@@ -165,9 +147,12 @@ async def download_workbook(ctx: Context, workbook_id: UUID, query: FileQuery) -
 
 
 @area.patch(
-    "/{workbook_id}", errors=(WorkbookNotFound, MappingNotFound, DealNotFound), event="workbook.updated", versioned=True
+    "/{workbook_id}",
+    errors=(schema.WorkbookNotFound, MappingNotFound, schema.DealNotFound),
+    event="workbook.updated",
+    versioned=True,
 )
-async def update_workbook(ctx: Context, workbook_id: UUID, body: WorkbookPatch) -> Workbook:
+async def update_workbook(ctx: Context, workbook_id: UUID, body: schema.WorkbookPatch) -> schema.Workbook:
     """Change the fields in the body.
 
     A stale If-Match is refused.
@@ -178,11 +163,11 @@ async def update_workbook(ctx: Context, workbook_id: UUID, body: WorkbookPatch) 
 @area.post(
     "/{workbook_id}/recalculate",
     access="calculations:execute",
-    errors=(WorkbookNotFound, WorkbookNotReady),
+    errors=(schema.WorkbookNotFound, schema.WorkbookNotReady),
     event="workbook.recalculation_started",
     flag="recalculation",
 )
-async def recalculate_workbook(ctx: Context, workbook_id: UUID, body: RecalculateRequest) -> Workbook:
+async def recalculate_workbook(ctx: Context, workbook_id: UUID, body: schema.RecalculateRequest) -> schema.Workbook:
     """Calculate every formula of a workbook.
 
     It is `recalculating` until then, and `ready` afterwards.
@@ -190,7 +175,7 @@ async def recalculate_workbook(ctx: Context, workbook_id: UUID, body: Recalculat
     return await actions.recalculate(ctx, workbook_id, body.locale)
 
 
-@area.delete("/{workbook_id}", errors=(WorkbookNotFound, WorkbookInUse), event="workbook.deleted")
+@area.delete("/{workbook_id}", errors=(schema.WorkbookNotFound, schema.WorkbookInUse), event="workbook.deleted")
 async def delete_workbook(ctx: Context, workbook_id: UUID) -> None:
     """Delete a workbook.
 

@@ -229,7 +229,7 @@ def test_a_refusal_of_what_a_request_says_or_may_do_says_what_would_do() -> None
 
 
 def test_a_refusal_in_somebodys_own_words_leads_to_the_paragraph_of_its_kind() -> None:
-    problem = UnderMaintenance.saying("Back at noon", retry_after_seconds=5)
+    problem = UnderMaintenance.with_message("Back at noon", retry_after_seconds=5)
     assert problem.help == UnderMaintenance().help == "/docs/guide/errors/#scheduled_maintenance_in_progress"
 
 

@@ -1,4 +1,4 @@
-"""What a backup asks of the database, as its owner, and what it does to a restored one."""
+"""The SQL of backups: what one reads as the owner, and what a restore changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BACKUP_LOCK: Final = 0x4241434B
 Connection = psycopg.Connection[Any]
 
 
-class Head(Struct, frozen=True):
+class AuditHead(Struct, frozen=True):
     """The end of a tenant's audit chain."""
 
     tenant_id: str
@@ -26,11 +26,11 @@ class Head(Struct, frozen=True):
     hash: str
 
 
-class Facts(Struct, frozen=True):
-    """What a snapshot says of its database."""
+class DatabaseFacts(Struct, frozen=True):
+    """The facts of a snapshot's database."""
 
     snapshot: str
-    """Its name, for whoever reads the same."""
+    """Its name, for other readers of the same."""
     made_at: datetime
     postgres: int
     """Major version of the server."""
@@ -38,7 +38,7 @@ class Facts(Struct, frozen=True):
     migrations: list[str]
     damaged: set[str]
     """Blobs that some tenant's row marks as damaged."""
-    heads: list[Head]
+    heads: list[AuditHead]
     owner: str
     """The role whose tables they are."""
     definers: list[str]
@@ -46,17 +46,17 @@ class Facts(Struct, frozen=True):
 
 
 def sees_all(connection: Connection) -> bool:
-    """Whether row security leaves the connection's role alone."""
-    found = connection.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
-    return found.fetchone() == (True,)
+    """Return whether row security leaves the connection's role alone."""
+    cursor = connection.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
+    return cursor.fetchone() == (True,)
 
 
 def hold(connection: Connection) -> None:
-    """Have no blob taken out of the store for as long as the connection lives."""
+    """Keep every blob in the store for as long as the connection lives."""
     connection.execute("SELECT pg_advisory_lock(%s)", [BACKUP_LOCK])
 
 
-def facts(reader: Connection) -> Facts:
+def facts(reader: Connection) -> DatabaseFacts:
     """Begin a snapshot, which lasts until the connection is closed or committed."""
     reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     reader.read_only = True
@@ -77,19 +77,19 @@ def facts(reader: Connection) -> Facts:
             """
         )
     ]
-    return Facts(snapshot, made_at, postgres, deployment, migrations, damaged, heads(reader), owner, definers)
+    return DatabaseFacts(snapshot, made_at, postgres, deployment, migrations, damaged, heads(reader), owner, definers)
 
 
-def heads(connection: Connection) -> list[Head]:
-    """The ends of all audit chains."""
-    found = connection.execute(
+def heads(connection: Connection) -> list[AuditHead]:
+    """Return the ends of all audit chains."""
+    rows = connection.execute(
         "SELECT tenant_id::text, sequence, encode(hash, 'hex') FROM audit_heads ORDER BY tenant_id"
     )
-    return [Head(*row) for row in found]
+    return [AuditHead(*row) for row in rows]
 
 
 def blob_keys(reader: Connection) -> Iterator[str]:
-    """The keys of all blobs that the snapshot knows, in their order."""
+    """Yield the keys of all blobs that the snapshot knows, in their order."""
     with reader.cursor(name="keys") as cursor:
         cursor.itersize = KEYS_AT_A_TIME
         for (key,) in cursor.execute("SELECT key FROM blobs UNION SELECT key FROM named_blobs ORDER BY 1"):
@@ -97,19 +97,20 @@ def blob_keys(reader: Connection) -> Iterator[str]:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether nothing stands in the database."""
-    found = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1").fetchone()
-    return found is None
+    """Return whether the database is empty."""
+    row = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1").fetchone()
+    return row is None
 
 
 def prepare(connection: Connection, owner: str) -> bool:
-    """Make the roles that a dump names and does not have; whether the one that the service logs in as was missing.
+    """Make the roles that a dump names and the server lacks.
 
-    An owner of another name than the connection's role can do nothing: `hand_over` takes its place.
+    Returns whether the role that the service logs in as was missing. An owner of another name than the connection's
+    role can do nothing: `hand_over` takes its place.
     """
     if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [owner]).fetchone() is None:
         connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(Identifier(owner)))
-    found = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'cushion_service'").fetchone()
+    row = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'cushion_service'").fetchone()
     connection.execute(
         """
         DO $$
@@ -125,11 +126,11 @@ def prepare(connection: Connection, owner: str) -> bool:
         GRANT cushion_service, cushion_definer TO CURRENT_USER
         """
     )
-    return found is None
+    return row is None
 
 
 def hand_over(connection: Connection, owner: str, names: list[str]) -> None:
-    """Have policies name the connection's role for the owner, and functions and views be those of `cushion_definer`."""
+    """Give policies to this connection's role, functions and views to the definer."""
     if owner != connection.info.user:
         statements = connection.execute(
             "SELECT format('ALTER POLICY %%I ON %%I TO CURRENT_USER', policyname, tablename) FROM pg_policies"

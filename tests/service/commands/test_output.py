@@ -22,7 +22,7 @@ from service.commands.output import (
     Grid,
     Line,
     Output,
-    Page,
+    OutputPage,
     bar,
     console_for,
     emit,
@@ -61,7 +61,7 @@ GRID = Grid(
     ],
     items=LOANS,
 )
-PAGE = Page(
+PAGE = OutputPage(
     title="*loans* of <b>a</b> deal",
     warnings=[DataWarning("doubt", "2 \x1b[31mloans are doubtful")],
     blocks=[GRID, Line(), Line("oc_ratio: nothing", "skipped"), Line("3 loans")],
@@ -172,7 +172,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
     kept = tmp_path / "x.json"
     kept.write_text("before")
-    page = Page(blocks=(), rows=GRID, document=breaks)
+    page = OutputPage(blocks=(), rows=GRID, document=breaks)
     with pytest.raises(Refused, match="broken off"):
         emit(page, Output(out=kept))
     assert kept.read_text() == "before"
@@ -218,7 +218,7 @@ def test_a_terminal_breaks_lines_between_words() -> None:
         ],
         items=[1],
     )
-    page = Page(title=words, blocks=[grid, Line(words, "not used")], rows=grid, document=json_of({}))
+    page = OutputPage(title=words, blocks=[grid, Line(words, "not used")], rows=grid, document=json_of({}))
     known = {
         *words.split(),
         *labelled(words).split(),

@@ -18,7 +18,7 @@ import pytest
 from redis import Redis
 
 from service.platform import config
-from service.platform.data.audit import START, Break, NoRecord, Record, breaks, chained, parse
+from service.platform.data.audit import START, Break, NoRecord, Record, breaks, hash_entry, parse
 from service.platform.data.database import SERVICE_ROLE, migrate
 from service.platform.unit.context import Resources, Subject, Unit
 from tests.conftest import Stack
@@ -120,7 +120,7 @@ def test_the_hash_that_anybody_can_make_is_the_databases(clean: Apart) -> None:
     written_by_service(clean, tenant)
     assert list(breaks(exported(clean, tenant))) == []
     first = exported(clean, tenant)[0]
-    assert chained(START, first) == expected(bytes(32), rows(clean, tenant)[0])
+    assert hash_entry(START, first) == expected(bytes(32), rows(clean, tenant)[0])
 
 
 def test_details_stay_the_text_that_was_given(clean: Apart) -> None:
@@ -139,8 +139,8 @@ def test_fields_cannot_flow_into_each_other(clean: Apart) -> None:
     ab, dash = exported(clean, tenant)
     replaced = msgspec.structs.replace
     moved = replaced(ab, resource_type="a", resource_id="bc")
-    assert chained(START, moved) != chained(START, ab)
-    assert chained(START, replaced(dash, resource_type=None, resource_id="-")) != chained(START, dash)
+    assert hash_entry(START, moved) != hash_entry(START, ab)
+    assert hash_entry(START, replaced(dash, resource_type=None, resource_id="-")) != hash_entry(START, dash)
 
 
 def test_fifty_writers_at_once_leave_one_chain_without_a_gap(clean: Apart) -> None:
@@ -466,7 +466,7 @@ def test_entries_left_out_put_in_or_moved_are_found() -> None:
 def test_a_first_entry_that_follows_on_another_is_found() -> None:
     (record,) = chain(1)
     late = msgspec.structs.replace(record, previous_hash="11" * 32)
-    late = msgspec.structs.replace(late, hash=chained(b"\x11" * 32, late).hex())
+    late = msgspec.structs.replace(late, hash=hash_entry(b"\x11" * 32, late).hex())
     assert list(breaks([late])) == [Break(1, "the first entry follows on another one")]
 
 

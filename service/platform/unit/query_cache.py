@@ -1,4 +1,4 @@
-"""What anybody may ask without a limit is found out once for all callers, and kept for a moment."""
+"""Answers of views that have no limit: asked once for all callers, kept a moment."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ LOOK_SECONDS: Final = 1.0
 """How long what a view found is good for."""
 
 
-class Looks:
-    """What views found: one look of a kind at a time, good for a while, so that who asks more often costs no more."""
+class QueryCache:
+    """Cached answers: one query of a kind at a time, good for a while."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self._found: dict[Hashable, tuple[float, Any]] = {}
+        self._answers: dict[Hashable, tuple[float, Any]] = {}
         self._looking: dict[Hashable, asyncio.Task[Any]] = {}
 
     async def of(self, key: Hashable, look: Look[T], *, seconds: float = LOOK_SECONDS) -> T:
-        """What `look` finds, or found under its key so many seconds ago at most.
+        """Return the answer of `look`, or an earlier one that is young enough.
 
         Raises:
             Problem: as `look`; the next caller looks again.
         """
-        at, found = self._found.get(key, (-seconds, None))
+        at, answer = self._answers.get(key, (-seconds, None))
         if time.monotonic() - at < seconds:
-            kept: T = found
+            kept: T = answer
             return kept
         looking = self._looking.get(key)
         if looking is None:
@@ -44,8 +44,8 @@ class Looks:
 
     async def _look(self, key: Hashable, look: Look[T]) -> T:
         try:
-            found = await look(self._resources)
-            self._found[key] = (time.monotonic(), found)
-            return found
+            answer = await look(self._resources)
+            self._answers[key] = (time.monotonic(), answer)
+            return answer
         finally:
             del self._looking[key]

@@ -12,7 +12,7 @@ import pytest
 import redis
 import xlsxwriter
 
-from service.platform.work.jobs import hand_over, queue_of
+from service.platform.work.queues import dispatch, queue_of
 from tests.conftest import Member, Stack, register, wait_until
 
 ROWS, COLUMNS = 40_000, 12
@@ -87,6 +87,6 @@ async def _hand_over(stack: Stack) -> int:
     async with stack.resources() as shared:
         queue = queue_of(stack.redis_url)
         try:
-            return await hand_over(shared, queue)
+            return await dispatch(shared, queue)
         finally:
             await queue.aclose()

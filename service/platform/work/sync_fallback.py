@@ -1,4 +1,4 @@
-"""Small jobs that an API process runs itself while no worker does, and the breaker that says so.
+"""Small jobs that an API process runs while no worker does, and their breaker.
 
 A worker says in Redis every few seconds that it lives. Where Redis is away, or none has said so while a job is due, the
 breaker of the task queue opens, and this process claims small jobs from PostgreSQL: the same rows, run by the same
@@ -18,7 +18,9 @@ from redis.exceptions import RedisError
 from service.platform.base.problem import Problem, Unavailable
 from service.platform.data.breaker_sharing import SyncCounts
 from service.platform.unit.context import Resources
-from service.platform.work.jobs import Claimed, JobTable, Runner
+from service.platform.work.jobs import JobTable
+from service.platform.work.queues import ClaimedJob
+from service.platform.work.runner import Runner
 
 ALIVE: Final = "cushion:workers:alive"
 ALIVE_SECONDS: Final = 5.0
@@ -40,15 +42,15 @@ class NoWorker(Exception):
     """No worker lives, and jobs are due"""
 
 
-class Due(Struct, frozen=True):
-    """Jobs that could begin."""
+class DueJob(Struct, frozen=True):
+    """How many jobs could begin."""
 
     small: int = 0
     large: int = 0
 
 
 class SyncFallback:
-    """The jobs of one API process in place of a worker."""
+    """Runs the jobs of one API process in place of a worker."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
@@ -63,21 +65,21 @@ class SyncFallback:
 
     @property
     def counts(self) -> SyncCounts:
-        """What this process has to tell of them."""
+        """What this process reports of them."""
         return SyncCounts(
             active=self.active, running=len(self._running), completed=self._completed, failed=self._failed
         )
 
-    async def due(self) -> Due | None:
-        """The jobs that wait; None while the database does not tell."""
+    async def due(self) -> DueJob | None:
+        """Return how many jobs wait; None while the database does not answer."""
         try:
             async with asyncio.timeout(COUNTING_SECONDS), self._resources.database.transaction() as tx:
-                return await tx.one(Due, "SELECT small, large FROM jobs_due()", missing=Unavailable)
+                return await tx.fetch_one(DueJob, "SELECT small, large FROM jobs_due()", missing=Unavailable)
         except (TimeoutError, Problem):
             return None
 
     async def run(self, table: JobTable) -> None:
-        """Until it is cancelled: look after the workers, and take small jobs while there is none."""
+        """Watch the workers, and run small jobs while there is none, until cancelled."""
         runner, loop, looked = Runner(self._resources, table), asyncio.get_running_loop(), 0.0
         watched_until = loop.time() + WATCHED_SECONDS  # jobs may have waited before this process began
         try:
@@ -103,22 +105,22 @@ class SyncFallback:
             await asyncio.gather(*self._running, return_exceptions=True)
 
     async def _look(self) -> None:
-        """Whether a worker lives, or nobody would miss it."""
+        """Check whether a worker lives, or would be missed."""
         passed = self._breaker.enter()
         if not passed:
             return
         try:
             alive = await self._resources.pipeline("EXISTS", ALIVE)
         except RedisError as error:
-            self._breaker.failed(passed, type(error).__name__)
+            self._breaker.fail(passed, type(error).__name__)
             return
         except BaseException:
-            self._breaker.abandoned(passed)
+            self._breaker.abandon(passed)
             raise
         if alive:
-            self._breaker.succeeded(passed)
+            self._breaker.succeed(passed)
         elif not self._breaker.is_closed or await self._is_missed():
-            self._breaker.failed(passed, NoWorker.__name__)
+            self._breaker.fail(passed, NoWorker.__name__)
 
     async def _is_missed(self) -> bool:
         due = await self.due()
@@ -131,8 +133,8 @@ class SyncFallback:
         try:
             async with self._resources.database.transaction() as tx:
                 await tx.execute("SELECT reap_jobs(false)")
-                claimed = await tx.all(
-                    Claimed,
+                claimed = await tx.fetch_all(
+                    ClaimedJob,
                     "SELECT * FROM claim_small_jobs(%s, %s)",
                     [free, self._resources.settings.job_lease_seconds],
                 )
@@ -144,7 +146,7 @@ class SyncFallback:
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
-    async def _do(self, runner: Runner, job: Claimed) -> None:
+    async def _do(self, runner: Runner, job: ClaimedJob) -> None:
         log.info("sync_fallback.job", job_id=job.id, queue=job.queue, attempt=job.attempt)
         try:
             outcome = await runner({}, str(job.tenant_id), job.id, job.attempt)
@@ -156,12 +158,12 @@ class SyncFallback:
 
 
 def sync_fallback_of(resources: Resources) -> SyncFallback:
-    """The process's own; made by `resources.once`."""
+    """Make the process's own; called by `resources.once`."""
     return SyncFallback(resources)
 
 
-async def tell_alive(resources: Resources, stopping: asyncio.Event) -> None:
-    """In a worker, until told to stop: say that it lives."""
+async def report_alive(resources: Resources, stopping: asyncio.Event) -> None:
+    """Report that this worker lives, until it stops."""
     while not stopping.is_set():
         with suppress(RedisError):
             await resources.pipeline("SET", ALIVE, "1", "EX", SILENCE_SECONDS)

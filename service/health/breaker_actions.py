@@ -1,4 +1,4 @@
-"""What the health endpoints tell of breakers, levels, history and fallbacks, and what they do to them.
+"""Answers of the health endpoints about breakers, levels, history and fallbacks.
 
 Each answers without the database, and with what this process knows where Redis is away.
 """
@@ -10,9 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from service.platform.base.breaker import State
-from service.platform.base.breaker_schema import (
-    SERVICES,
+from service.health.breaker_schema import (
     Cleared,
     Degradation,
     DegradationFull,
@@ -20,19 +18,17 @@ from service.platform.base.breaker_schema import (
     History,
     Reset,
     Resilience,
-    SeenBy,
-    Service,
     ServiceMetrics,
     Services,
     ServiceStatus,
     SyncFallbackStats,
-    UnknownService,
 )
-from service.platform.base.breakers import DESCRIPTIONS, TABLE, level_of
+from service.platform.base.breaker import State
+from service.platform.base.breakers import DESCRIPTIONS, SERVICES, TABLE, SeenBy, Service, level_of
 from service.platform.data.breaker_sharing import Snapshot
-from service.platform.resilience.sync_fallback import sync_fallback_of
 from service.platform.unit.context import Resources
 from service.platform.work.jobs import SMALL_BYTES, SMALL_ROWS
+from service.platform.work.sync_fallback import sync_fallback_of
 
 WORST: Final[tuple[State, ...]] = ("closed", "half_open", "open")
 """The worst last."""
@@ -40,8 +36,8 @@ RECENT: Final = 10
 """Changes in the full view."""
 
 
-class _Seen:
-    """What is known of all processes at one moment."""
+class _Reports:
+    """The reports of all processes at one moment."""
 
     def __init__(self, resources: Resources, snapshots: list[Snapshot], seen_by: SeenBy) -> None:
         self.resources = resources
@@ -52,10 +48,10 @@ class _Seen:
         self.states: dict[Service, State] = {service: self._state(service) for service in SERVICES}
 
     def _state(self, service: Service) -> State:
-        return max((one.breakers[service].state for one in self._with(service)), key=WORST.index, default="closed")
+        return max((item.breakers[service].state for item in self._with(service)), key=WORST.index, default="closed")
 
     def _with(self, service: Service) -> list[Snapshot]:
-        return [one for one in self.snapshots if service in one.breakers]
+        return [item for item in self.snapshots if service in item.breakers]
 
     def configured(self, service: Service) -> bool:
         settings = self.resources.settings
@@ -64,24 +60,24 @@ class _Seen:
         return service != "mail" or settings.smtp_url is not None
 
     def metrics(self, service: Service) -> ServiceMetrics:
-        figures = [one.breakers[service] for one in self._with(service)]
+        figures = [item.breakers[service] for item in self._with(service)]
         limits = TABLE[service].limits
-        failed = max((one for one in figures if one.last_failure_at), key=_failed_at, default=None)
+        failed = max((item for item in figures if item.last_failure_at), key=_failed_at, default=None)
         return ServiceMetrics(
             service=service,
             state=self.states[service],
             configured=self.configured(service),
-            processes=dict(Counter(one.state for one in figures)),
+            processes=dict(Counter(item.state for item in figures)),
             seen_by=self.seen_by,
             failures_max=limits.failures_max,
             open_seconds=limits.open_seconds,
-            failures_in_row=max((one.failures_in_row for one in figures), default=0),
-            successes=sum(one.successes for one in figures),
-            failures=sum(one.failures for one in figures),
-            rejected=sum(one.rejected for one in figures),
-            times_opened=sum(one.times_opened for one in figures),
-            opened_at=_earliest(one.opened_at for one in figures),
-            retry_at=_earliest(one.retry_at for one in figures),
+            failures_in_row=max((item.failures_in_row for item in figures), default=0),
+            successes=sum(item.successes for item in figures),
+            failures=sum(item.failures for item in figures),
+            rejected=sum(item.rejected for item in figures),
+            times_opened=sum(item.times_opened for item in figures),
+            opened_at=_earliest(item.opened_at for item in figures),
+            retry_at=_earliest(item.retry_at for item in figures),
             last_failure_at=failed.last_failure_at if failed else None,
             last_failure=failed.last_failure if failed else None,
             timestamp=self.timestamp,
@@ -116,39 +112,39 @@ class _Seen:
         return [service for service in SERVICES if self.states[service] != "closed"]
 
     def fallback_cache(self) -> FallbackCacheStats:
-        counts = [one.cache for one in self.snapshots]
+        counts = [item.cache for item in self.snapshots]
         cache = self.resources.fallback_cache
         return FallbackCacheStats(
             enabled=cache.most > 0,
             serving=cache.most > 0 and self.states["database"] != "closed",
-            entries=sum(one.entries for one in counts),
-            size_bytes=sum(one.size_bytes for one in counts),
+            entries=sum(item.entries for item in counts),
+            size_bytes=sum(item.size_bytes for item in counts),
             entries_max=cache.most,
             bytes_max=cache.bytes_most,
             age_seconds_max=int(cache.seconds_most),
-            served=sum(one.served for one in counts),
-            missed=sum(one.missed for one in counts),
-            dropped=sum(one.dropped for one in counts),
-            cleared=sum(one.cleared for one in counts),
+            served=sum(item.served for item in counts),
+            missed=sum(item.missed for item in counts),
+            dropped=sum(item.dropped for item in counts),
+            cleared=sum(item.cleared for item in counts),
             seen_by=self.seen_by,
             processes=self.processes,
             timestamp=self.timestamp,
         )
 
     async def sync_fallback(self) -> SyncFallbackStats:
-        counts = [one.sync for one in self.snapshots]
+        counts = [item.sync for item in self.snapshots]
         here = self.resources.once(sync_fallback_of)
         due = await here.due()
         return SyncFallbackStats(
             enabled=here.enabled,
-            active=any(one.active for one in counts),
+            active=any(item.active for item in counts),
             places=here.places,
             bytes_max=SMALL_BYTES,
             loans_max=SMALL_ROWS,
-            running=sum(one.running for one in counts),
+            running=sum(item.running for item in counts),
             waiting=due.small if due else None,
-            completed=sum(one.completed for one in counts),
-            failed=sum(one.failed for one in counts),
+            completed=sum(item.completed for item in counts),
+            failed=sum(item.failed for item in counts),
             too_large=due.large if due else None,
             seen_by=self.seen_by,
             processes=self.processes,
@@ -156,38 +152,21 @@ class _Seen:
         )
 
 
-async def _seen(resources: Resources) -> _Seen:
-    return _Seen(resources, *await resources.sharing.snapshots())
-
-
-def service_of(name: str) -> Service:
-    """The service of that name.
-
-    Raises:
-        UnknownService: there is none.
-    """
-    for service in SERVICES:
-        if service == name:
-            return service
-    raise UnknownService
+async def _read_reports(resources: Resources) -> _Reports:
+    return _Reports(resources, *await resources.sharing.snapshots())
 
 
 # Views ----------------------------------------------------------------------------------------------------------------
 
 
-async def metrics(resources: Resources, name: str) -> ServiceMetrics:
-    """One service's breaker.
-
-    Raises:
-        UnknownService: there is none of that name.
-    """
-    service = service_of(name)
-    return (await _seen(resources)).metrics(service)
+async def metrics(resources: Resources, service: Service) -> ServiceMetrics:
+    """Return one service's breaker."""
+    return (await _read_reports(resources)).metrics(service)
 
 
 async def resilience(resources: Resources) -> Resilience:
-    """All breakers at a look."""
-    seen = await _seen(resources)
+    """Return all breakers at a glance."""
+    seen = await _read_reports(resources)
     return Resilience(
         level=level_of(seen.states),
         breakers=seen.states,
@@ -199,8 +178,8 @@ async def resilience(resources: Resources) -> Resilience:
 
 
 async def services(resources: Resources) -> Services:
-    """What each service is for, and what is lost without it."""
-    seen = await _seen(resources)
+    """Return what each service is for, and what is lost without it."""
+    seen = await _read_reports(resources)
     return Services(
         services=[seen.status(service) for service in SERVICES],
         total=len(SERVICES),
@@ -213,13 +192,13 @@ async def services(resources: Resources) -> Services:
 
 
 async def degradation(resources: Resources) -> Degradation:
-    """How much of the service there is."""
-    return (await _seen(resources)).degradation()
+    """Return the level of service."""
+    return (await _read_reports(resources)).degradation()
 
 
 async def degradation_full(resources: Resources) -> DegradationFull:
-    """All of it, with the newest changes."""
-    seen = await _seen(resources)
+    """Return all views in one, with the newest changes."""
+    seen = await _read_reports(resources)
     return DegradationFull(
         degradation=seen.degradation(),
         services=[seen.status(service) for service in SERVICES],
@@ -231,64 +210,60 @@ async def degradation_full(resources: Resources) -> DegradationFull:
 
 
 async def history(resources: Resources, limit: int) -> History:
-    """The newest changes of breakers and levels."""
+    """Return the newest changes of breakers and levels."""
     events, total, seen_by = await resources.sharing.changes(limit)
     return History(events=events, total=total, limit=limit, seen_by=seen_by, timestamp=resources.clock.now())
 
 
 async def fallback_cache(resources: Resources) -> FallbackCacheStats:
-    """The fallback cache of all processes."""
-    return (await _seen(resources)).fallback_cache()
+    """Return the fallback cache of all processes."""
+    return (await _read_reports(resources)).fallback_cache()
 
 
 async def sync_fallback(resources: Resources) -> SyncFallbackStats:
-    """The jobs that API processes run while no worker does."""
-    return await (await _seen(resources)).sync_fallback()
+    """Return the jobs that API processes run while no worker does."""
+    return await (await _read_reports(resources)).sync_fallback()
 
 
 # Orders ---------------------------------------------------------------------------------------------------------------
 
 
-async def reset(resources: Resources, name: str | None = None) -> Reset:
-    """Close one breaker, or all of them, in every process that can be reached.
-
-    Raises:
-        UnknownService: there is none of that name.
-    """
-    chosen = SERVICES if name is None else (service_of(name),)
+async def reset(resources: Resources, service: Service | None = None) -> Reset:
+    """Close one breaker, or all of them, in every process that can be reached."""
+    chosen = SERVICES if service is None else (service,)
     resources.breakers.reset(chosen)
     heard = await resources.sharing.order("reset", services=chosen)
-    reached, seen_by = _reached(heard)
+    reached, seen_by = _count_reached(heard)
     return Reset(
         services=list(chosen),
         state="closed",
         processes_reached=reached,
         seen_by=seen_by,
-        message=_told("closed", reached, seen_by),
+        message=_message("closed", reached, seen_by),
         timestamp=resources.clock.now(),
     )
 
 
 async def clear_fallback_cache(resources: Resources) -> Cleared:
-    """Forget every kept answer, in every process that can be reached."""
+    """Drop every cached answer, in every process that can be reached."""
     entries = resources.fallback_cache.clear()
     heard = await resources.sharing.order("clear")
-    reached, seen_by = _reached(heard)
+    reached, seen_by = _count_reached(heard)
     return Cleared(
         entries=entries,
         processes_reached=reached,
         seen_by=seen_by,
-        message=_told("cleared", reached, seen_by),
+        message=_message("cleared", reached, seen_by),
         timestamp=resources.clock.now(),
     )
 
 
-def _reached(heard: int | None) -> tuple[int, SeenBy]:
-    """How many processes an order reached, of those that listen this one is one; None: Redis is away."""
+def _count_reached(heard: int | None) -> tuple[int, SeenBy]:
+    """Return how many processes an order reached, this one included; 1 without Redis."""
     return (1, "this_process") if heard is None else (max(1, heard), "all_processes")
 
 
-def _told(done: str, reached: int, seen_by: SeenBy) -> str:
+def _message(done: str, reached: int, seen_by: SeenBy) -> str:
     if seen_by == "this_process":
         return f"{done} in the process that answered; Redis is away, so no other one was told"
     return f"{done} in {reached} {'process' if reached == 1 else 'processes'}"
