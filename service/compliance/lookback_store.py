@@ -128,10 +128,8 @@ async def events(
         "until": until,
     }
     matching = {"since": "occurred_at >= %(since)s", "until": "occurred_at <= %(until)s"}
-    return await fetch_slice(
-        ctx, EventRow, columns, _EVENTS, filters,
-        order="sequence DESC", part=(query.limit, query.offset), conditions=matching,
-    )  # fmt: skip
+    part, order = (query.limit, query.offset), "sequence DESC"
+    return await fetch_slice(ctx, EventRow, columns, _EVENTS, filters, order=order, part=part, conditions=matching)
 
 
 class ChainSpan(Struct, frozen=True):

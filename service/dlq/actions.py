@@ -46,10 +46,8 @@ async def retry(ctx: Context, name: str, query: schema.RetryQuery) -> schema.Ret
         )
     retry_id = await _give_back(ctx, task)
     await store.set_retried(ctx, task.dlq_id, retry_id)
-    ctx.set_subject(
-        "dead_letter", task.dlq_id, task.task_name,
-        task_id=task.original_task_id, retry_task_id=retry_id, force=query.force,
-    )  # fmt: skip
+    about = {"task_id": task.original_task_id, "retry_task_id": retry_id, "force": query.force}
+    ctx.set_subject("dead_letter", task.dlq_id, task.task_name, **about)
     message = "The task was given back to a worker."
     return schema.Retried(
         original_task_id=task.original_task_id, retry_task_id=retry_id, status="retried", message=message

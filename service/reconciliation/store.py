@@ -60,9 +60,7 @@ def _with_doubt(tape: schema.Tape) -> schema.Tape:
 
 async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
     """Return a page of tapes, the newest first."""
-    filters = {
-        "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
-    }  # fmt: skip
+    filters = {"trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter}
     tapes_page = await fetch_page(
         ctx, schema.Tape, _TAPE, "tapes WHERE true", filters, query, order="created_at DESC, id"
     )
