@@ -1,4 +1,4 @@
-"""Builds the guide: the pages of reference, the site by MkDocs, and the one file that the service shows."""
+"""Build the guide: reference, site by MkDocs, one file for the service."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BOOSTS: Final = {
 
 
 def main() -> int:
-    """Build; 0 when all is well, 1 with a warning of MkDocs or a link that leads nowhere."""
+    """Build; return 0, or 1 with a warning of MkDocs or a dead link."""
     parser = ArgumentParser(
         prog="python -m docs", description="Build the guide that the service shows at /docs/guide/."
     )
@@ -77,7 +77,7 @@ def main() -> int:
 
 
 def _staged(folder: Path) -> list[str]:
-    """All pages in one folder, those of this house by hand and those made from the code; their paths."""
+    """Put all pages, by hand and generated, into one folder; return their paths."""
     for path in [*HERE.rglob("*.md"), *(HERE / "assets").iterdir()]:
         target = folder / path.relative_to(HERE)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def _staged(folder: Path) -> list[str]:
 
 
 def _order(pages: list[str]) -> list[Any]:
-    """The order of the pages, as MkDocs takes it."""
+    """Return the order of the pages, as MkDocs takes it."""
 
     def folder(name: str) -> list[str]:
         inside = [page for page in pages if page.startswith(f"{name}/") and not page.endswith("/index.md")]

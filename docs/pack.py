@@ -1,4 +1,4 @@
-"""The built site as one file: no script within a page, no link that leads nowhere, and the same bytes each time."""
+"""The built site as one file: no inline script, no dead link, the same bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Files = dict[str, bytes]
 
 
 def files_of(folder: Path) -> Files:
-    """The site's files by name. A script within a page becomes a file, as the service's policy forbids such scripts."""
+    """Return the site's files by name.
+
+    A script within a page becomes a file, as the service's policy forbids such scripts.
+    """
     files: Files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -89,8 +92,10 @@ class _Page(HTMLParser):
 
 
 def checked(files: Files) -> tuple[list[str], set[str]]:
-    """(faults, links to other hosts); links and anchors that lead nowhere, scripts within a page, what is
-    fetched from elsewhere."""
+    """Return (faults, links to other hosts).
+
+    Faults are dead links and anchors, scripts within a page, and what is fetched from other hosts.
+    """
     pages = {name: _Page(content.decode()) for name, content in files.items() if name.endswith(".html")}
     faults, outside = [], set()
     for name, page in pages.items():

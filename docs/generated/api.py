@@ -1,4 +1,4 @@
-"""The pages of the API, one for each area, from its OpenAPI document and the rows of its routes."""
+"""The pages of the API, from its OpenAPI document and the rows of its routes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ These pages are made from the same document.
 
 
 def pages() -> dict[str, str]:
-    """An index, and a page for each area."""
+    """Make an index, and a page for each area."""
     spec = document()
     by_tag: dict[str, list[tuple[Route, Node]]] = defaultdict(list)
     for route in routes():
@@ -134,7 +134,7 @@ def _examples(content: Node) -> Iterator[tuple[str, Any]]:
 def _fields(
     schema: Node, spec: Node, path: str, depth: int, in_request: bool, within: tuple[str, ...]
 ) -> Iterator[tuple[str, str, str]]:
-    """A row for each field of a record and of the records in it."""
+    """Give a row for each field of a record and of the records in it."""
     names = {*within, *_names(schema)}
     if len(names) == len(within) and _names(schema):
         return  # a record that holds itself
@@ -156,7 +156,7 @@ def _names(schema: Node) -> list[str]:
 
 
 def _resolved(schema: Node, spec: Node) -> Node:
-    """A schema with what it refers to in its place; its own words come first."""
+    """Return a schema with its references resolved; its own words come first."""
     merged: Node = {}
     for part in schema.get("allOf", ()):
         merged |= _resolved(part, spec)

@@ -14,7 +14,7 @@ service say so where `pip install 'cushion[service]'` is missing."""
 
 
 def pages() -> dict[str, str]:
-    """The page by its path."""
+    """Make the page, by its path."""
     text = app.generate_docs(output_format="markdown")
     first = text.index("\n## ", text.index("**Commands**"))
     summary = text[text.index("**Commands**") : first]
@@ -24,5 +24,5 @@ def pages() -> dict[str, str]:
 
 
 def _heading(match: re.Match[str]) -> str:
-    """A heading with the anchor that the list of commands leads to."""
+    """Make a heading with the anchor that the list of commands leads to."""
     return f"{match[1]} {match[2]} {{#{re.sub('[ -]+', '-', match[2])}}}"

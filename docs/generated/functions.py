@@ -1,4 +1,4 @@
-"""The pages of functions, from the catalogue; every example is worked out here, by the engine itself."""
+"""The pages of functions, from the catalogue; the engine works out each example."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ CATEGORIES: Final = {
     "logical": "Logic", "database": "Lists with criteria",
 }  # fmt: skip
 
-CELLS: Final = """The examples read these cells, and blanks beside them; those that ask for the time have noon of
+CELLS: Final = """The examples read these cells, and blanks beside them. Those that ask for the time have noon of
 2026-03-31, and those that ask for chance 0.5."""
 
 
 def pages() -> dict[str, str]:
-    """An index of all functions, and a page for each category."""
+    """Make an index of all functions, and a page for each category."""
     core.evaluate("=1")  # fills the catalogue
     by_category: dict[str, list[Function]] = {}
     for function in sorted(FUNCTIONS.values(), key=lambda function: function.name):
@@ -40,7 +40,7 @@ def pages() -> dict[str, str]:
 
 
 def example_book() -> core.Book:
-    """A book of the cells that examples may use."""
+    """Make a book of the cells that examples may use."""
     columns: dict[str, list[Any]] = {}
     for name, value in EXAMPLE_CELLS.items():
         columns.setdefault(name[0], []).append(value)
@@ -48,7 +48,7 @@ def example_book() -> core.Book:
 
 
 def example_value(formula: str, book: core.Book) -> str:
-    """What a formula gives over those cells, as a reader of a sheet would write it."""
+    """Evaluate a formula over those cells, and write the value as a sheet shows it."""
     result = core.evaluate(formula, behind=book.environment(), sheet="Sheet1", clock=lambda: DAY, random=lambda: 0.5)
     return "; ".join(", ".join(_value_text(value) for value in row) for row in _rows(result.value))
 
@@ -102,9 +102,10 @@ def _index(by_category: dict[str, list[Function]]) -> str:
         "# Functions",
         f"Formulas may call these {count} functions, in any case. What each one takes, and the result of its examples, comes "
         "from the engine's own catalogue, the examples worked out when this page was made. `GET /api/v1/calculations/functions` gives "
-        "the same as JSON. How formulas are evaluated is told in [evaluate formulas](../../how-to/formulas.md).",
-        "An argument takes a *number*, *integer*, *text* or *logical* (values are converted as Excel does, and an array lifts the "
-        "call), a *value* or *any* (errors too) as it is, a *range* or *array* of cells, a *reference* or *operand*, or a *lambda*.",
+        "the same as JSON. [Evaluate formulas](../../how-to/formulas.md) says how they are used.",
+        "An argument may be a *number*, *integer*, *text* or *logical*: values are converted as Excel does, and an array lifts the "
+        "call. A *value* or *any* (errors too) is taken as it is. Other arguments are a *range* or *array* of cells, a *reference*, "
+        "an *operand* or a *lambda*.",
         "## The cells",
         CELLS,
         table(["", *letters], cells),
@@ -117,6 +118,7 @@ def _index(by_category: dict[str, list[Function]]) -> str:
         parts += [f"## [{title}]({category}.md)", table(("function", "what it does"), rows)]
     parts += [
         "## Refused",
-        "Functions that reach outside a workbook are refused, not guessed: " + ", ".join(sorted(OUTSIDE_WORLD)) + ".",
+        "Functions that reach outside a workbook are refused, not guessed:",
+        "\n".join(f"- {name}" for name in sorted(OUTSIDE_WORLD)),
     ]
     return page(*parts)

@@ -23,7 +23,7 @@ LINE_MAX: Final = 88
 
 
 def pages() -> dict[str, str]:
-    """The page by its path."""
+    """Make the page, by its path."""
     names = sorted(cushion.__all__, key=str.lower)
     offered = [(name, getattr(cushion, name)) for name in names]
     functions = [(name, item) for name, item in offered if inspect.isroutine(item)]
@@ -76,7 +76,7 @@ def _described(path: str, item: Any, level: str) -> str:
 
 
 def _docstring(item: Any) -> str:
-    """The words alone: what Cython puts before them is the signature."""
+    """Return the words alone, without the signature that Cython puts before them."""
     if isinstance(item, UnionType):
         return f"`{item}`"
     text = inspect.getdoc(item) or ""
@@ -105,7 +105,7 @@ class _Name(str):
 
 
 def _unquoted(signature: inspect.Signature) -> str:
-    """A signature as it is called, its types without quotes."""
+    """Write a signature as it is called, its types without quotes."""
 
     def type_name(item: Any) -> Any:
         return _Name(item) if isinstance(item, str) else item
@@ -116,7 +116,7 @@ def _unquoted(signature: inspect.Signature) -> str:
 
 
 def _sections(text: str) -> str:
-    """A docstring as Markdown: its `Raises:` and the like are lists."""
+    """Write a docstring as Markdown: its `Raises:` and the like are lists."""
     parts = re.split(r"^(Args|Raises|Returns|Yields):\n", text, flags=re.MULTILINE)
     blocks = [_escaped(parts[0])]
     for title, body in zip(parts[1::2], parts[2::2], strict=True):

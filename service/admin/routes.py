@@ -68,7 +68,7 @@ async def update_tenant(ctx: Context, body: TenantPatch) -> Tenant:
 async def delete_tenant(ctx: Context) -> None:
     """Cancel the tenant: nobody of it gets in, nothing of it runs.
 
-    Its records are removed after the days of grace, until which the system key can bring it back; evidence stays for as
+    Its records are removed after the days of grace. Until then the system key can bring it back. Evidence stays for as
     long as it must.
     """
     await actions.delete_tenant(ctx)

@@ -157,7 +157,7 @@ async def apply_formula(ctx: Context, config_id: str, body: ApplyRequest) -> Run
     """Fill a column of a sheet by a version of an active formula.
 
     The column is a new one behind the others, or one that is there. The column and the cells that depend on it appear
-    at once when the run is `completed`; until then the sheet is read as it was, and nothing else may write into the
+    at once when the run is `completed`. Until then the sheet is read as it was, and nothing else may write into the
     workbook.
     """
     return await column_actions.apply(ctx, config_id, body)

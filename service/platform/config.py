@@ -441,8 +441,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     drain_seconds: Annotated[
         Annotated[int, Meta(ge=0, le=300)] | None,
         told(
-            "time for which an API process that is told to stop still serves, and says that it is not ready, so that a"
-            " balancer sends its requests elsewhere; unset: 5, on the embedded default 0"
+            "time for which a stopping API process still serves and is not ready, so that a balancer sends requests"
+            " elsewhere; unset: 5, on the embedded default 0"
         ),
     ] = None
     worker_drain_seconds: Annotated[

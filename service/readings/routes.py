@@ -32,7 +32,7 @@ area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
 async def list_workbook_loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> WorkbookLoans | Raw:
     """List the loans of a workbook as its mapping reads them, by column.
 
-    `filter` is given once for each condition, such as `filter=spread:ge:400&filter=industry:contains:retail`: texts are
+    `filter` comes once for each condition, such as `filter=spread:ge:400&filter=industry:contains:retail`. Texts are
     compared in any case, dates as YYYY-MM-DD, ratings by their rank, of which the best is the least. Loans of one value
     stay in the sheet's order, and blanks come last.
     """

@@ -460,7 +460,7 @@ def _access(route: Route) -> str:
         "user": "Needs a user's token.",
         "role:admin": "Needs the owner or admin role.",
         "role:owner": "Needs the owner role.",
-        "operator": "For who runs the deployment: the owner or an admin of an operator tenant, the system key; on the "
+        "operator": "For who runs the deployment: the owner or an admin of an operator tenant, the system key. On the "
         "embedded default, while it listens on a loopback address, the owner or an admin of any tenant.",
     }
     return words.get(route.access, f"Needs the scope `{route.access}`.")
