@@ -47,7 +47,7 @@ def grown(make: Make, sizes: Sequence[int] = SIZES) -> Prepared:
             folder = Path(stack.enter_context(TemporaryDirectory()))
             pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
             children[rows] = stack.enter_context(pool)
-            peaks.append(pool.submit(_made, make, sizes[0], rows, folder).result())
+            peaks.append(pool.submit(_peak_bytes, make, sizes[0], rows, folder).result())
         for _ in range(ROUNDS):
             for rows, child in children.items():
                 calls = round((sizes[-1] / rows) ** 0.5)  # the smaller, the noisier
@@ -72,16 +72,16 @@ def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
 
 # In a child
 
-_held: list[Growing] = []
+growings: list[Growing] = []
 
 
-def _made(make: Make, least: int, rows: int, folder: Path) -> int:
+def _peak_bytes(make: Make, least: int, rows: int, folder: Path) -> int:
     """Keeps the work of a size, its answer checked; bytes at the peak of its first call over what was there before."""
     small = folder / "small"
     small.mkdir()
     make(least, small).work()  # modules and tables that come with the first call are no matter of rows
     own = make(rows, folder)
-    _held.append(own)
+    growings.append(own)
     if own.renew is not None:
         own.renew()
     ctypes.CDLL(None).malloc_trim(0)  # or the work would find room in what the making of the data left behind
@@ -101,5 +101,5 @@ def _status_bytes(name: str) -> int:
 
 
 def _timed(calls: int) -> list[float]:
-    (own,) = _held
+    (own,) = growings
     return timed_in_turn({OURS: Work(own.work)}, repeats=calls, warm=0, before=own.renew)[OURS]

@@ -58,8 +58,8 @@ def described() -> dict[str, Any]:
 
 
 def _cpu() -> str:
-    found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return found[1].strip() if found else platform.processor()
+    match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return match[1].strip() if match else platform.processor()
 
 
 def _version(name: str) -> str | None:

@@ -78,9 +78,9 @@ class Child:
         self._process.communicate()
 
 
-def compare(other: Path, kind: str, what: str, pairs: int, calls: int) -> str:
+def compare(other_path: Path, kind: str, what: str, pairs: int, calls: int) -> str:
     """One line: least and median milliseconds of both, and the ratios."""
-    children = [Child(tree, kind, what) for tree in (other, HERE)]
+    children = [Child(tree, kind, what) for tree in (other_path, HERE)]
     turns: list[list[tuple[float, float]]] = [[], []]
     for at in range(pairs):
         for which in (0, 1) if at % 2 else (1, 0):
@@ -105,11 +105,11 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("books", nargs="*", type=Path)
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--rows", type=int)
-    given = parser.parse_args(arguments)
-    for book in given.books:
-        print(compare(given.other, "book", str(book.resolve()), given.pairs, CALLS), flush=True)
-    if given.rows:
-        print(compare(given.other, "rows", str(given.rows), given.pairs, 1), flush=True)
+    args = parser.parse_args(arguments)
+    for book in args.books:
+        print(compare(args.other, "book", str(book.resolve()), args.pairs, CALLS), flush=True)
+    if args.rows:
+        print(compare(args.other, "rows", str(args.rows), args.pairs, 1), flush=True)
 
 
 if __name__ == "__main__":

@@ -97,8 +97,8 @@ class Measured(Struct, kw_only=True):
     def scores(self) -> dict[str, float]:
         """What floors are kept of, more is better: our times against each contender, or the yardstick where none is."""
         ours = self.seconds(OURS)
-        found = {name: self.seconds(name) / ours for name in self.samples if name != OURS}
-        return found if self.yardstick_seconds is None else {YARDSTICK: self.yardstick_seconds / ours}
+        ratios = {name: self.seconds(name) / ours for name in self.samples if name != OURS}
+        return ratios if self.yardstick_seconds is None else {YARDSTICK: self.yardstick_seconds / ours}
 
 
 class Measuring:

@@ -71,8 +71,8 @@ def _plain(function: Callable[..., Any]) -> tuple[tuple[type | None, ...], dict[
     given; None, and no entry, for a parameter that states more than a class."""
     found, types = _stated(function)
     known = [
-        (one, kind if (kind := types.get(one.name)) in (str, bool) or _is_ours(kind) else None)
-        for one in found.parameters.values()
+        (parameter, kind if (kind := types.get(parameter.name)) in (str, bool) or _is_ours(kind) else None)
+        for parameter in found.parameters.values()
     ]
     by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     placed = [(one, kind) for one, kind in known if one.kind in by_place]
@@ -105,13 +105,13 @@ def refuse(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     found, types = _stated(function)
     called = function.__qualname__.removesuffix(".__init__")
     try:
-        given = found.bind(*args, **kwargs).arguments
+        arguments = found.bind(*args, **kwargs).arguments
     except TypeError as error:
         unknown = next((name for name in kwargs if name not in found.parameters), "")
         near = get_close_matches(unknown, found.parameters, n=1)
         told = f"; near: {near[0]}" if near else ""
         raise TypeError(f"{called}() {error}{told}") from None
-    for name, value in given.items():
+    for name, value in arguments.items():
         if name in types and not _fits(value, types[name]):
             wanted = list(dict.fromkeys(_words(types[name])))
             told = " or ".join([", ".join(wanted[:-1]), wanted[-1]] if wanted[1:] else wanted)
@@ -124,9 +124,9 @@ def refuse(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 def _fits(value: Any, kind: Any) -> bool:
     origin = get_origin(kind)
     if origin in (Union, UnionType):
-        return any(_fits(value, one) for one in get_args(kind))
+        return any(_fits(value, arg) for arg in get_args(kind))
     if origin is Literal:
-        return any(type(value) is type(one) and value == one for one in get_args(kind))
+        return any(type(value) is type(arg) and value == arg for arg in get_args(kind))
     if kind is None:
         return value is None
     kind, inside = origin or kind, get_args(kind)
@@ -148,9 +148,9 @@ def _fits(value: Any, kind: Any) -> bool:
 def _words(kind: Any) -> list[str]:
     origin = get_origin(kind)
     if origin in (Union, UnionType):
-        return [word for one in get_args(kind) for word in _words(one)]
+        return [word for arg in get_args(kind) for word in _words(arg)]
     if origin is Literal:
-        return [repr(one) for one in get_args(kind)]
+        return [repr(arg) for arg in get_args(kind)]
     inside = get_args(kind) if origin in (*_LISTS, tuple) else ()
     named = ["lists" if get_origin(one) in _LISTS else getattr(one, "__name__", "") for one in inside]
     inner = ", ".join(filter(None, named))

@@ -47,8 +47,8 @@ def agreed(count: float, words: str) -> str:
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The one of `known` that a misspelt name may have meant; None where none is near."""
     names = {one.casefold(): one for one in islice(known, NAMES_MAX)}
-    found = get_close_matches(name[:ASKED_MAX].casefold(), names, n=1)
-    return names[found[0]] if found else None
+    close_matches = get_close_matches(name[:ASKED_MAX].casefold(), names, n=1)
+    return names[close_matches[0]] if close_matches else None
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -53,7 +53,7 @@ def answer(path: str, known: str, archive: Path = ARCHIVE) -> Raw | None:
         return Raw(b"", "text/plain", [("location", f"{PREFIX}{name}/")], status=308)
     kind, tag = TYPES.get(Path(name).suffix, "application/octet-stream"), places[name]
     headers = [("etag", tag), ("cache-control", KEPT if UNCHANGING.search(name) else ASKED), *PAGE_HEADERS]
-    if {one.strip().removeprefix("W/") for one in known.split(",")} & {"*", tag.removeprefix("W/")}:
+    if {part.strip().removeprefix("W/") for part in known.split(",")} & {"*", tag.removeprefix("W/")}:
         return Raw(b"", kind, [*headers, ("vary", "accept-encoding")], status=304)
     return Raw(opened.read(name), kind, headers, constant=True)
 

@@ -143,8 +143,8 @@ class Hostile:
     def _made(self, path: str, body: Any, status: int = 201) -> dict[str, Any]:
         answer = self.member.post(API + path, json=body)
         assert answer.status_code in (status, 200), answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        result: dict[str, Any] = answer.json()
+        return result
 
     def _book(self, name: str, loans: int, seed: int = 1) -> Path:
         path = self.folder / name
@@ -176,8 +176,8 @@ class Hostile:
         job = self._made("/reconciliation/compare", body, status=200)
         while self._waited(f"{path}/compare/{job['job_id']}/status")["status"] == "processing":
             pass
-        found = self.member.get(f"{path}/issues", params={"tape_id": tape["tape_id"]}).json()
-        return str(next(one["id"] for one in found["items"] if one["issue_type"] == "value_mismatch"))
+        actual_body = self.member.get(f"{path}/issues", params={"tape_id": tape["tape_id"]}).json()
+        return str(next(item["id"] for item in actual_body["items"] if item["issue_type"] == "value_mismatch"))
 
     def _waited(self, path: str) -> dict[str, Any]:
         answer: dict[str, Any] = self.member.get(path, params={"wait": 30}, timeout=60).json()
@@ -285,7 +285,7 @@ def _tables(of: Hostile) -> list[Case]:
     unsaved = {"mapping": {name: value for name, value in of.mapping_body(0).items() if name != "name"}}
     loans = "limit=10000&sort=-borrower_name&filter=borrower_name:contains:a"
     sample = [{f"Column {column}": f"text {row}" for column in range(40)} for row in range(2_500)]
-    made = [posted("/mappings", of.mapping_body(at)) for at in range(1, 4)]
+    result = [posted("/mappings", of.mapping_body(at)) for at in range(1, 4)]
     changed = [Request("PATCH", f"{API}/mappings/{of.mapping}", json.dumps(of.mapping_body(at))) for at in range(4)]
     return [
         _case("get_sheet_data", 32, [_get(page + kind) for kind in ("json", "json", "csv")]),
@@ -294,7 +294,7 @@ def _tables(of: Hostile) -> list[Case]:
         _case("get_issue_rows", 8, [_get(f"/reconciliation/issues/{of.issue}/rows")]),
         _case("get_detection", 8, [_get(f"/workbooks/{book}/detection") for book in (of.universe, of.wide)]),
         _case("validate_mapping", 4, [posted("/mappings/standard_clo/validate", {"sample_data": sample})]),
-        _case("create_mapping update_mapping", 4, [*made, *changed], 200, 201, 409),
+        _case("create_mapping update_mapping", 4, [*result, *changed], 200, 201, 409),
         _case("export_audit_logs", 1, [_get("/admin/audit-logs/export?format=csv")]),
     ]
 

@@ -271,11 +271,11 @@ def test_imports_are_read_wherever_they_stand(tmp_path: Path) -> None:
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a\ndef f():\n    from b import c\n"
         "_HOMES = {'Name': 'd.e'}\n"
     )
-    told = {("typing", "TYPE_CHECKING"), ("b", "c"), ("d.e", "Name"), ("s", "t")}
-    assert set(said(tmp_path / "two.py", hints=False)) == told
-    assert set(said(tmp_path / "two.py")) == told | {("a", None)}
+    answer = {("typing", "TYPE_CHECKING"), ("b", "c"), ("d.e", "Name"), ("s", "t")}
+    assert set(said(tmp_path / "two.py", hints=False)) == answer
+    assert set(said(tmp_path / "two.py")) == answer | {("a", None)}
     (tmp_path / "two.pyi").write_text("from u import v\n")
-    assert set(said(tmp_path / "two.py")) == told | {("a", None), ("u", "v")}
+    assert set(said(tmp_path / "two.py")) == answer | {("a", None), ("u", "v")}
     (tmp_path / "three.pyx").write_text("from .b cimport C\n")
     with pytest.raises(AssertionError, match="relative import"):
         list(said(tmp_path / "three.pyx"))
@@ -384,31 +384,31 @@ def portfolio_ties() -> Iterator[tuple[str, str, str]]:
         name = name_of(path)
         own = portfolio_folder(name)
         for imported in imports_of(path):
-            other = portfolio_folder(imported)
-            if own is not None and other is not None and other != own and imported != "core.portfolio":
-                yield name, own, other
+            second = portfolio_folder(imported)
+            if own is not None and second is not None and second != own and imported != "core.portfolio":
+                yield name, own, second
 
 
 def test_the_rooms_of_the_portfolio_stand_in_order() -> None:
     rooms = {path.relative_to(PORTFOLIO).parts[0] for path in PORTFOLIO_FILES if path.parent != PORTFOLIO}
     assert rooms == set(PORTFOLIO_ROOMS)
-    ties = [one for one in portfolio_ties() if one[1]]
+    ties = [portfolio_tie for portfolio_tie in portfolio_ties() if portfolio_tie[1]]
     assert len(ties) > 100, "few imports were found: does this test read them?"
     floors = {room: floor for floor, room in enumerate(PORTFOLIO_ROOMS)}
     up = [
-        f"{name} imports {other or 'the front door'}"
-        for name, own, other in ties
-        if not other or floors[other.split("/")[0]] > floors[own.split("/")[0]]
+        f"{name} imports {second or 'the front door'}"
+        for name, own, second in ties
+        if not second or floors[second.split("/")[0]] > floors[own.split("/")[0]]
     ]
     assert up == []
 
 
 def test_no_folder_of_the_portfolio_needs_itself() -> None:
-    ties = {(own, other) for _, own, other in portfolio_ties()}
+    ties = {(own, second) for _, own, second in portfolio_ties()}
     assert ties >= PORTFOLIO_CIRCLES, "a circle is gone: strike it here"
     needs: dict[str, set[str]] = {}
-    for own, other in ties - PORTFOLIO_CIRCLES:
-        needs.setdefault(own, set()).add(other)
+    for own, second in ties - PORTFOLIO_CIRCLES:
+        needs.setdefault(own, set()).add(second)
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
@@ -447,19 +447,19 @@ def handed_in(tree: ast.Module) -> Iterator[str]:
             changed = [target for target in node.targets if not isinstance(target, ast.Name)]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             changed = [node.value.func]
-        if any(base_of(one) in taken for one in changed):
+        if any(base_of(item) in taken for item in changed):
             yield ast.unparse(node)
     yield from (ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Global))
 
 
 def test_no_module_of_the_portfolio_hands_itself_to_another() -> None:
     """An import that runs up would hide behind a function that is put into a module below."""
-    found = {
-        str(path.relative_to(ROOT)): said
+    result = {
+        str(path.relative_to(ROOT)): words
         for path in PORTFOLIO_FILES
-        if path.suffix == ".py" and (said := [*handed_in(parse(path))])
+        if path.suffix == ".py" and (words := [*handed_in(parse(path))])
     }
-    assert found == {}
+    assert result == {}
 
 
 @pytest.mark.parametrize(
@@ -593,16 +593,16 @@ def test_an_area_imports_its_own_and_what_stands_below(path: Path) -> None:
         if not within(imported, "service") or service_floor(imported) != "areas":
             continue
         steps = imported.split(".")
-        other, their_room = steps[1], room_of(steps[2]) if len(steps) > 2 else ""
-        if other == area:
+        second, their_room = steps[1], room_of(steps[2]) if len(steps) > 2 else ""
+        if second == area:
             if room == "schema":
                 assert their_room == "schema", f"schema stands below its area: {imported}"
             if room == "store":
                 assert their_room in ("schema", "store"), f"store knows its schema: {imported}"
             continue
-        assert AREAS[other] < AREAS[area], f"{area} imports {other}, which does not stand below it"
+        assert AREAS[second] < AREAS[area], f"{area} imports {second}, which does not stand below it"
         lent = ("", "schema") if room in ("schema", "store", "routes") else ("", "schema", "shared")
-        assert their_room in lent, f"{area}.{room} imports {imported}; what {other} lends stands in its shared.py"
+        assert their_room in lent, f"{area}.{room} imports {imported}; what {second} lends stands in its shared.py"
 
 
 @each([path for path in AREA_FILES if room_of(path.stem) == "store"])
@@ -614,8 +614,8 @@ def test_a_store_calls_no_kernel(path: Path) -> None:
 
 
 def test_every_area_has_its_place_in_the_order() -> None:
-    found = {path.parent.name for path in SOURCES if path.name == "routes.py"}
-    assert found <= set(AREAS)
+    names = {path.parent.name for path in SOURCES if path.name == "routes.py"}
+    assert names <= set(AREAS)
 
 
 STATEMENT = re.compile(
@@ -687,9 +687,9 @@ def docstring_of(text: str) -> str | None:
 def test_a_file_opens_with_what_it_is_for(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if text.strip() or path.name != "__init__.py":
-        told = docstring_of(text)
-        assert told, "no docstring"
-        assert told.splitlines()[0].endswith((".", ":")), told.splitlines()[0]
+        docstring = docstring_of(text)
+        assert docstring, "no docstring"
+        assert docstring.splitlines()[0].endswith((".", ":")), docstring.splitlines()[0]
 
 
 @each([path for path in SOURCES if path in AREA_FILES or path.is_relative_to(ROOT / "service" / "platform")])

@@ -36,7 +36,7 @@ def shares() -> dict[str, str]:
         **{f"price_{line}_x": f"=price<{line}" for line in PRICES},
         **{f"spread_{line}_x": f"=AND(spread>={line},NOT(is_fixed))" for line in SPREADS},
         **{f"moodys_{rank}_x": f"=rank_a>={rank}" for rank in RANKS},
-        **{f"industry_{one}_x": f'=industry="Industry {one}"' for one in INDUSTRIES},
+        **{f"industry_{industry}_x": f'=industry="Industry {industry}"' for industry in INDUSTRIES},
         "some_industries": '=OR(industry={"Industry 1","Industry 2","Industry 3"})',
         "abroad_and_low": '=AND(country<>"US",price<90)',
         "either_low": "=OR(rank_a>=17,rank_b>=17)",
@@ -74,7 +74,7 @@ def numpy_shares(book: Portfolio) -> dict[str, float]:
         **{f"price_{line}_x": price < line for line in PRICES},
         **{f"spread_{line}_x": (n["spread"] >= line) & fixed for line in SPREADS},
         **{f"moodys_{rank}_x": a >= rank for rank in RANKS},
-        **{f"industry_{one}_x": industry == one for one in INDUSTRIES},
+        **{f"industry_{each}_x": industry == each for each in INDUSTRIES},
         "some_industries": (industry == 1) | (industry == 2) | (industry == 3),
         "abroad_and_low": (country != 0) & (price < 90),
         "either_low": (a >= 17) | (b >= 17),
@@ -99,7 +99,7 @@ def polars_shares(book: Portfolio, table: pl.DataFrame) -> dict[str, float]:
         **{f"price_{line}_x": price < line for line in PRICES},
         **{f"spread_{line}_x": (c("spread") >= line) & (c("is_fixed") == 0) for line in SPREADS},
         **{f"moodys_{rank}_x": c("rating_agency_a") >= rank for rank in RANKS},
-        **{f"industry_{one}_x": c("industry") == one for one in INDUSTRIES},
+        **{f"industry_{industry}_x": c("industry") == industry for industry in INDUSTRIES},
         "some_industries": c("industry").is_in([1, 2, 3]),
         "abroad_and_low": (c("country") != 0) & (price < 90),
         "either_low": (c("rating_agency_a") >= 17) | (c("rating_agency_b") >= 17),
@@ -112,10 +112,10 @@ def polars_shares(book: Portfolio, table: pl.DataFrame) -> dict[str, float]:
         "worse_at_moodys": (c("rating_agency_a") > c("rating_agency_b")) & (c("rating_agency_a") > 0)
         & (c("rating_agency_b") > 0),
     }  # fmt: skip
-    chosen = [par.filter(one).sum().alias(name) for name, one in rows.items()]
-    found = table.select(par.sum().alias("par"), *chosen).row(0, named=True)
-    cpa = found.pop("par") + (book.deal.principal_cash or 0.0)
-    return {name: value / cpa * 100 for name, value in found.items()}
+    chosen = [par.filter(row).sum().alias(name) for name, row in rows.items()]
+    totals = table.select(par.sum().alias("par"), *chosen).row(0, named=True)
+    cpa = totals.pop("par") + (book.deal.principal_cash or 0.0)
+    return {name: value / cpa * 100 for name, value in totals.items()}
 
 
 def check(book: Portfolio, table: pl.DataFrame, rules: Definition) -> None:

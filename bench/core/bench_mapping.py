@@ -220,9 +220,9 @@ def mapping() -> Mapping:
 
 def ours(workbook: Workbook, own: Mapping) -> Normalised:
     """From the stored sheet, its header found, to typed columns and what is wrong with them."""
-    found = validate(workbook, own)
-    assert found is not None
-    return found
+    validation = validate(workbook, own)
+    assert validation is not None
+    return validation
 
 
 TARGETS = {
@@ -311,11 +311,11 @@ def polars_answer(table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int], in
     return collected, {name: count for name, count in counts.items() if count}, invalid
 
 
-def check(found: Normalised, answer: tuple[pl.DataFrame, dict[str, int], int], own: Mapping) -> None:
+def check(normalised: Normalised, answer: tuple[pl.DataFrame, dict[str, int], int], own: Mapping) -> None:
     """All values, the count of each broken rule, and the rows in error are the same."""
     mapped, counts, invalid = answer
-    assert list(found.columns) == list(TARGETS)
-    for target, column in found.columns.items():
+    assert list(normalised.columns) == list(TARGETS)
+    for target, column in normalised.columns.items():
         theirs = mapped[target]
         if column.type == "string":
             codes = column.text.codes
@@ -327,13 +327,13 @@ def check(found: Normalised, answer: tuple[pl.DataFrame, dict[str, int], int], o
         assert same, f"{target} differs"
     known = works(own)
     broken: dict[str, int] = {}
-    for target, column in found.columns.items():
+    for target, column in normalised.columns.items():
         outcome = Outcome(column)
         check_rules(known[target], outcome)
-        broken |= {f"{target} {one.rule}": len(one.rows) for one in outcome.findings}
+        broken |= {f"{target} {finding.rule}": len(finding.rows) for finding in outcome.findings}
     expected = {name: count for name, count in counts.items() if name.split()[1] not in ("type", "required")}
     assert {name: count for name, count in broken.items() if not name.endswith("required")} == expected
-    assert (found.error_count, found.rows_invalid) == (sum(counts.values()), invalid)
+    assert (normalised.error_count, normalised.rows_invalid) == (sum(counts.values()), invalid)
 
 
 def _mapped() -> Prepared:

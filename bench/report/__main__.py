@@ -23,16 +23,16 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, default=Path("build") / "speed", help="the folder to write into")
     parser.add_argument("--publish", action="store_true", help="keep them as one run and rewrite README and guide")
-    told = parser.parse_args()
+    args = parser.parse_args()
     try:
-        if told.publish and told.runs:
-            keep(together(read(told.runs)))
-        files = published(read([KEPT])) if told.publish else apart(read(told.runs))
+        if args.publish and args.runs:
+            keep(together(read(args.runs)))
+        files = published(read([KEPT])) if args.publish else apart(read(args.runs))
     except NoRunError as error:
         print(f"bench.report: {error}", file=sys.stderr)
         return 2
     for path, text in files.items():
-        target = path if told.publish else told.out / path
+        target = path if args.publish else args.out / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
         print(target)

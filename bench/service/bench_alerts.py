@@ -138,7 +138,7 @@ def _run(
     connection: psycopg.Connection[Any], tenant: UUID, book: UUID, results: Results, ago: timedelta = timedelta()
 ) -> UUID:
     run_id = uuid4()
-    figures = {one.test_id: {"value": one.current_value, "status": one.status} for one in results}
+    figures = {result.test_id: {"value": result.current_value, "status": result.status} for result in results}
     row = {
         "tenant_id": tenant, "id": run_id, "workbook_id": book, "test_suite": "enhanced", "status": "completed",
         "summary": results.summary, "results": list(results), "skipped": results.skipped, "execution_time_ms": 1.0,
@@ -167,23 +167,23 @@ async def _events(
             "compliance.run_completed", Subject("compliance_run", str(run_id), None, {"workbook_id": book})
         )
         await unit.commit()
-    found = connection.execute(
+    jobs = connection.execute(
         "UPDATE jobs SET status = 'queued', attempt = 1, lease_until = now() + interval '1 hour'"
         " WHERE name = 'alerts.evaluate' AND status = 'pending' RETURNING tenant_id, id"
     ).fetchall()
-    assert len(found) == len(books), "an event wrote no job"
-    return [(str(tenant), job_id) for tenant, job_id in found]
+    assert len(jobs) == len(books), "an event wrote no job"
+    return [(str(tenant), job_id) for tenant, job_id in jobs]
 
 
 async def _worked(runner: Runner, waiting: list[tuple[str, str]], at_a_time: int) -> float:
     places = asyncio.Semaphore(at_a_time)
 
-    async def one(tenant: str, job_id: str) -> None:
+    async def evaluate(tenant: str, job_id: str) -> None:
         async with places:
             await runner({}, tenant, job_id, 1)
 
     started = time.perf_counter()
-    await asyncio.gather(*(one(*job) for job in waiting))
+    await asyncio.gather(*(evaluate(*job) for job in waiting))
     return time.perf_counter() - started
 
 

@@ -62,8 +62,8 @@ def serving(settings: dict[str, str] | None = None) -> Iterator[str]:
 def _announced(process: subprocess.Popen[bytes], log: Path) -> str:
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and process.poll() is None:
-        if found := re.search(r"^\D*(http://[\d.]+:\d+)\s*$", log.read_text(), re.MULTILINE):
-            return found[1]
+        if match := re.search(r"^\D*(http://[\d.]+:\d+)\s*$", log.read_text(), re.MULTILINE):
+            return match[1]
         time.sleep(0.05)
     raise RuntimeError(f"the service did not start:\n{log.read_text()[-2000:]}")
 

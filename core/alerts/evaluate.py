@@ -84,7 +84,7 @@ class Reading:
     @cached_property
     def ran(self) -> Mapping[str, TestResult]:
         """The results by test."""
-        return {one.test_id: one for one in self.results}
+        return {result.test_id: result for result in self.results}
 
     @cached_property
     def reasons(self) -> Mapping[str, str]:
@@ -209,12 +209,12 @@ COMPARISONS: Final[dict[Operator, tuple[Callable[[float, float], bool], str]]] =
 """Each operator: what it asks, and how a sentence says it."""
 
 
-def _compared(conditions: ThresholdConditions, found: TestResult) -> bool | None:
+def _compared(conditions: ThresholdConditions, test_result: TestResult) -> bool | None:
     """Whether a result meets the comparison; None where the ends of its range differ in that. A doubtful one goes by
     its figure, and the sentence says that it is doubtful."""
     compare, _ = COMPARISONS[conditions.operator]
-    ends = () if found.doubtful else (found.low, found.high)
-    values = {found.current_value, *(end for end in ends if end is not UNSET)}
+    ends = () if test_result.doubtful else (test_result.low, test_result.high)
+    values = {test_result.current_value, *(end for end in ends if end is not UNSET)}
     answers = {compare(value, conditions.value) for value in values}
     return answers.pop() if len(answers) == 1 else None
 
@@ -258,11 +258,11 @@ def _threshold(
         return verdict
     since = _unbroken(reading, history, lambda point: compare(point.value, conditions.value))
     due = since + timedelta(minutes=conditions.duration_minutes)
-    told = f"{sentence}, since {there(since):%Y-%m-%d %H:%M %Z}"
+    text = f"{sentence}, since {there(since):%Y-%m-%d %H:%M %Z}"
     if due > now:
-        told = f"{told}: not yet for {counted(conditions.duration_minutes, 'minute')}"
-        return replace(verdict, holds=False, sentence=told, due_at=due)
-    return replace(verdict, sentence=told, details={**details, "since": since})
+        text = f"{text}: not yet for {counted(conditions.duration_minutes, 'minute')}"
+        return replace(verdict, holds=False, sentence=text, due_at=due)
+    return replace(verdict, sentence=text, details={**details, "since": since})
 
 
 def _unbroken(reading: Reading, history: Sequence[Point], holds: Callable[[Point], bool]) -> datetime:
@@ -375,11 +375,11 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
         sentence = one.message + _doubt_words(one)
         return Verdict(holds=True, sentence=sentence, metric_value=one.current_value, details=details)
     counts = [(status, sum(one.status == status for one in raised)) for status in _STATUS_WORDS]
-    told = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
+    text = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
     names = ", ".join(one.test_name for one in raised[:5]) + (", ..." if len(raised) > 5 else "")
     doubtful = [one for one in raised if one.doubtful]
     details |= {"doubtful": bool(doubtful), "doubtful_tests": len(doubtful)}
-    sentence = f"{len(raised)} tests ({told}): {names}"
+    sentence = f"{len(raised)} tests ({text}): {names}"
     if doubtful:
         why = "; ".join(f"{one.test_name}, {doubtful_words(one).removeprefix('doubtful: ')}" for one in doubtful)
         sentence += f". Doubtful {'is' if len(doubtful) == 1 else 'are'} {len(doubtful)} of them: {why}"
@@ -390,51 +390,62 @@ _STATUS_WORDS: Final = {"fail": "failing", "warning": "in warning", "pass": "pas
 _WORST_FIRST: Final = tuple(_STATUS_WORDS)
 
 
-def _raises(conditions: ComplianceConditions, one: TestResult) -> bool:
-    if one.status in conditions.status:
+def _raises(conditions: ComplianceConditions, test_result: TestResult) -> bool:
+    if test_result.status in conditions.status:
         return True
-    return conditions.cushion_threshold is not None and _cushion(one) < conditions.cushion_threshold
+    return conditions.cushion_threshold is not None and _cushion(test_result) < conditions.cushion_threshold
 
 
-def _cushion(one: TestResult) -> float:
+def _cushion(test_result: TestResult) -> float:
     """A result's cushion, which a run may have been told to leave out."""
-    if one.cushion is not None:
-        return one.cushion
-    return cushion_of(one.current_value, ResolvedThreshold(one.threshold_value, one.threshold_type, None, "suite"))
+    if test_result.cushion is not None:
+        return test_result.cushion
+    return cushion_of(
+        test_result.current_value,
+        ResolvedThreshold(test_result.threshold_value, test_result.threshold_type, None, "suite"),
+    )
 
 
-def _test(one: TestResult) -> dict[str, Any]:
+def _test(test_result: TestResult) -> dict[str, Any]:
     return {
-        "test_id": one.test_id,
-        "test_name": one.test_name,
-        "status": one.status,
-        "current_value": one.current_value,
-        "threshold_value": one.threshold_value,
-        **_form_of(one),
-        **_doubt_of(one),
+        "test_id": test_result.test_id,
+        "test_name": test_result.test_name,
+        "status": test_result.status,
+        "current_value": test_result.current_value,
+        "threshold_value": test_result.threshold_value,
+        **_form_of(test_result),
+        **_doubt_of(test_result),
     }
 
 
-def _form_of(one: TestResult, beside: float | None = None) -> dict[str, Any]:
+def _form_of(test_result: TestResult, beside: float | None = None) -> dict[str, Any]:
     """A result against its own limit, and how to show its figures; `beside`: another figure that is shown with them."""
-    decimals = one.decimals if beside is None else decimals_apart(one.current_value, beside, one.decimals)
+    decimals = (
+        test_result.decimals
+        if beside is None
+        else decimals_apart(test_result.current_value, beside, test_result.decimals)
+    )
     return {
-        "limit": one.threshold_value,
-        "limit_type": one.threshold_type,
-        "cushion": _cushion(one),
-        "unit": one.unit,
+        "limit": test_result.threshold_value,
+        "limit_type": test_result.threshold_type,
+        "cushion": _cushion(test_result),
+        "unit": test_result.unit,
         "decimals": decimals,
     }
 
 
-def _doubt_of(one: TestResult) -> dict[str, Any]:
+def _doubt_of(test_result: TestResult) -> dict[str, Any]:
     """What a receiver needs to tell a doubtful status from a plain one."""
-    published = None if one.published is None else one.published.value
-    return {"doubtful": one.doubtful, "published_value": published, "doubts": [each.message for each in one.doubt]}
+    published = None if test_result.published is None else test_result.published.value
+    return {
+        "doubtful": test_result.doubtful,
+        "published_value": published,
+        "doubts": [each.message for each in test_result.doubt],
+    }
 
 
-def _doubt_words(one: TestResult) -> str:
-    words = doubtful_words(one)
+def _doubt_words(test_result: TestResult) -> str:
+    words = doubtful_words(test_result)
     return f" ({words})" if words else ""
 
 

@@ -62,13 +62,13 @@ def metric_test(
         skipped: identifiers of the run's skipped tests. A skipped one is the metric where it is the only candidate or
             the lowest class: its figure is then unknown, and that of another class would not stand in for it.
     """
-    ran, left = {one.test_id: one.current_value for one in results}, set(skipped)
+    ran, left = {result.test_id: result.current_value for result in results}, set(skipped)
     every = [*ran, *(test_id for test_id in left if test_id not in ran)]
     if metric in every or suite != DEAL_SUITE or definition is None:
         return metric if metric in every else None
     row = METRICS[metric]
     own = {one.id: one for one in definition.tests}
-    found = {
+    by_test_id = {
         test_id: test
         for test_id in every
         if (test := own.get(test_id) or (class_test_named(test_id) if definition.standard else None)) is not None
@@ -76,10 +76,10 @@ def metric_test(
     }
     if row.pick == "lowest class":
         order = {test_id: place for place, test_id in enumerate(dict.fromkeys([*own, *every]))}
-        return max(found, key=lambda test_id: (_letter(found[test_id]), order[test_id]), default=None)
-    measured = [test_id for test_id in found if test_id in ran]
+        return max(by_test_id, key=lambda test_id: (_letter(by_test_id[test_id]), order[test_id]), default=None)
+    measured = [test_id for test_id in by_test_id if test_id in ran]
     if not measured:
-        return next(iter(sorted(found)), None)
+        return next(iter(sorted(by_test_id)), None)
     return (max if row.pick == "greatest" else min)(measured, key=lambda test_id: ran[test_id])
 
 

@@ -62,8 +62,8 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     fact = _without_repetition(fact)
     numerator = _in_printed_scale(fact, ours)
     if numerator is None:
-        other = _other_part(fact, ours) if is_value_alike else None
-        return Agreement(other or (None if is_value_alike else "value"), is_value_alike and other is None)
+        other_part = _other_part(fact, ours) if is_value_alike else None
+        return Agreement(other_part or (None if is_value_alike else "value"), is_value_alike and other_part is None)
     if fact.numerator is not None and not _is_cent(fact.numerator, numerator):
         return Agreement("numerator", False)
     if fact.denominator is not None and ours.denominator is not None and not _is_cent(
@@ -77,18 +77,18 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
 
 def ties_of(fact: Fact, ours: Ours) -> frozenset[Part]:
     """The parts of a printed figure that are ours: each amount to the cent, the value to its last digit."""
-    found: set[Part] = set()
+    parts: set[Part] = set()
     if fact.value is not None and abs(ours.value - fact.value) <= fact.tolerance:
-        found.add("value")
+        parts.add("value")
     fact = _without_repetition(fact)
     numerator = None if fact.value is None else _in_printed_scale(fact, ours)
     if numerator is None:
-        return frozenset(found)
+        return frozenset(parts)
     if fact.numerator is not None and _is_cent(fact.numerator, numerator):
-        found.add("numerator")
+        parts.add("numerator")
     if fact.denominator is not None and ours.denominator is not None and _is_cent(fact.denominator, ours.denominator):
-        found.add("denominator")
-    return frozenset(found)
+        parts.add("denominator")
+    return frozenset(parts)
 
 
 def _other_part(fact: Fact, ours: Ours) -> Part | None:

@@ -34,12 +34,12 @@ class Beside(NamedTuple):
     """Numerator and denominator are printed, and are ours."""
 
 
-def beside_tests(found: Iterable[Match], pool: Pool | None, own: Mapping[str, DealTest]) -> dict[str, Fact]:
+def beside_tests(matches: Iterable[Match], pool: Pool | None, own: Mapping[str, DealTest]) -> dict[str, Fact]:
     """The file's figure of each test, by test id: of a test by the agency that sees the most, that agency's; `own` are
     the tests of a definition."""
     facts: dict[str, Fact] = {}
     listed: dict[str, list[Fact]] = {}
-    for match in found:
+    for match in matches:
         listed.setdefault(match.test.test_id, []).append(match.published)
     for test_id, some in listed.items():
         chosen = (
@@ -67,9 +67,9 @@ def _of_agency(facts: list[Fact], pool: Pool | None, *, is_of_all: bool) -> Fact
     if not is_of_all:
         return facts[0]
     if pool is None:
-        return max(facts, key=lambda one: (_agency(one) is None, one.value or 0.0))
+        return max(facts, key=lambda fact: (_agency(fact) is None, fact.value or 0.0))
     deciding = AGENCIES[pool.ccc[0]]
-    return next((one for wanted in (deciding, None) for one in facts if _agency(one) == wanted), None)
+    return next((fact for wanted in (deciding, None) for fact in facts if _agency(fact) == wanted), None)
 
 
 def beside(fact: Fact, test: Test, measured: Measured | None) -> Beside:
@@ -95,9 +95,11 @@ def contradicts(figure: PublishedFigure | None, status: Status) -> bool:
     return figure is not None and figure.status is not None and (figure.status == "fail") != (status == "fail")
 
 
-def differs(one: TestResult) -> bool:
+def differs(test_result: TestResult) -> bool:
     """Whether the trustee has another figure or status than a result."""
-    return one.published is not None and (one.published.agrees is False or contradicts(one.published, one.status))
+    return test_result.published is not None and (
+        test_result.published.agrees is False or contradicts(test_result.published, test_result.status)
+    )
 
 
 def difference_words(test: Test, one: Beside, measured: Measured, status: Status) -> str:

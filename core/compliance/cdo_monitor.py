@@ -81,7 +81,7 @@ class Monitor(NamedTuple):
     def scenario_default_rate(self) -> float:
         """Percent of the portfolio that defaults in the scenario of the highest class."""
         measures = (self.spwarf, self.dispersion, self.obligors, self.industries, self.regions, self.years)
-        return 100 * (CONSTANT + sum(one / by for one, by in zip(measures, DIVISORS, strict=True)))
+        return 100 * (CONSTANT + sum(measure / by for measure, by in zip(measures, DIVISORS, strict=True)))
 
 
 def monitor(
@@ -136,7 +136,9 @@ def effective_number(codes: NDArray[np.int32], par: NDArray[np.float64]) -> floa
 def regions(countries: tuple[str, ...]) -> NDArray[np.int32]:
     """The code of each country's region, and -1 for a blank at the end."""
     names: dict[str, int] = {}
-    return np.array([*(names.setdefault(REGION_OF.get(one, one), len(names)) for one in countries), -1], np.int32)
+    return np.array(
+        [*(names.setdefault(REGION_OF.get(country, country), len(names)) for country in countries), -1], np.int32
+    )
 
 
 def break_even_default_rate(c0: float, c1: float, c2: float, spread: float, recovery: float) -> float:

@@ -251,9 +251,9 @@ def _plain(portfolio: Portfolio) -> View:
     return view
 
 
-def _with_agencies_of(definition: Definition, other: Definition) -> Definition:
+def _with_agencies_of(definition: Definition, other_definition: Definition) -> Definition:
     """The definition with another's ratings, its own recoveries."""
-    return replace(definition, ratings=replace(other.ratings, recovery=definition.ratings.recovery))
+    return replace(definition, ratings=replace(other_definition.ratings, recovery=definition.ratings.recovery))
 
 
 def _plain_ranks(portfolio: Portfolio) -> dict[str, Ranks]:
@@ -416,10 +416,10 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
 def _is_unrated_ccc(definition: Definition, assumed: Assumed) -> bool:
     """Whether a loan that no agency rates is in the CCC buckets: under bounds, whether it may be, or must be."""
     bounded = [ratings for agency in AGENCIES if (ratings := getattr(definition.ratings, agency)).unrated == "bounds"]
-    said = [symbol for ratings in bounded if (symbol := getattr(ratings, f"unrated_{assumed}")) is not None]
-    if not said:
+    symbols = [symbol for ratings in bounded if (symbol := getattr(ratings, f"unrated_{assumed}")) is not None]
+    if not symbols:
         return definition.ratings.unrated_is_ccc
-    are_ccc = [rank(symbol) >= CCC for symbol in said]
+    are_ccc = [rank(symbol) >= CCC for symbol in symbols]
     return all(are_ccc) if assumed == "best" else any(are_ccc)
 
 

@@ -172,8 +172,8 @@ def _joined(first: Group, second: Group) -> Group:
 @remembered(4_096)
 def letter_of(name: str) -> str:
     """The letter of a class: "Class A-1" and "A1" give A; "" for a name without one."""
-    found = re.match(r"\s*(?:class|tranche|notes?)?\s*([A-Za-z])(?![A-Za-z])", name, re.IGNORECASE)
-    return found[1].upper() if found else ""
+    match = re.match(r"\s*(?:class|tranche|notes?)?\s*([A-Za-z])(?![A-Za-z])", name, re.IGNORECASE)
+    return match[1].upper() if match else ""
 
 
 def _tested(groups: list[Group], triggers: list[float | None], usual: dict[str, float]) -> list[Tested]:
@@ -213,9 +213,9 @@ _TESTED_WITH: Final = {"A": "BA", "X": "BAX"}
 """The letters with which a class is tested, first choice first; of the others each with its own."""
 
 
-def tested_letters(structure: Structure, one: Tested, *, is_first: bool) -> tuple[str, ...]:
+def tested_letters(structure: Structure, tested: Tested, *, is_first: bool) -> tuple[str, ...]:
     """The letters of the classes of a test; where the first trigger stands at B alone, the test is that of A and B."""
-    letters = tuple(dict.fromkeys(letter_of(name) for name in one.name.split("/")))
+    letters = tuple(dict.fromkeys(letter_of(name) for name in tested.name.split("/")))
     is_of_both = letters == ("B",) and is_first and structure.groups[0].letter in ("A", "X")
     return ("A", "B") if is_of_both else letters
 

@@ -74,9 +74,9 @@ def tests_of(definition: Definition) -> tuple[Test, ...]:
 
 def test_named(definition: Definition, test_id: str) -> Test | None:
     """The test of a definition with this id, those among them that a ready-made one has by the classes of a file."""
-    found = next((one for one in tests_of(definition) if one.test_id == test_id), None)
-    if found is not None or not definition.standard:
-        return found
+    test = next((one for one in tests_of(definition) if one.test_id == test_id), None)
+    if test is not None or not definition.standard:
+        return test
     by_class = class_test_named(test_id)
     return None if by_class is None else _row(by_class, frozenset())
 
@@ -398,13 +398,13 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     assert industries is not None and country is not None and obligor is not None  # noqa: PT018
     cut_off = pool.definition.quality.spwarf_cut_off
     ranks, hidden = _monitor_ranks(pool)
-    found = cdo_monitor.monitor(
+    monitor = cdo_monitor.monitor(
         pool.weights, ranks, obligor.codes, industries.codes,
         cdo_monitor.regions(tuple(country.values))[country.codes], years, worst=rank(cut_off), hidden=hidden,
     )  # fmt: skip
-    if found is None:
+    if monitor is None:
         raise Unmeasurable(f"no loan that S&P rates {cut_off} or better")
-    return found
+    return monitor
 
 
 def _monitor_ranks(pool: Pool) -> tuple[NDArray[np.uint8], ByRank]:

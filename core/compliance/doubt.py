@@ -195,9 +195,10 @@ class Doubter:
         if not self._is_plain and (theirs is None or not theirs.is_to_the_cent):
             found += self._inherited(case.test)
         found += [
-            Doubt("blank_inputs", f"{one.pct:.2f} % of par has {one.what}", self._cells([one.input])) for one in lacks
+            Doubt("blank_inputs", f"{lack.pct:.2f} % of par has {lack.what}", self._cells([lack.input]))
+            for lack in lacks
         ]
-        found += self._of_warnings(case.test, {one.input for one in lacks})
+        found += self._of_warnings(case.test, {lack.input for lack in lacks})
         if not self._is_plain:
             found += self._of_facts(case.test)
             found += self._of_industries(case.test) if theirs is None else ()
@@ -463,8 +464,8 @@ class Doubter:
         if "cash" not in reads or self._pool is None or not measured.denominator:
             return False
         if "notes" not in reads:
-            other = self._other_denominator
-            value = None if other is None else measured.value * measured.denominator / other[0]
+            other_denominator = self._other_denominator
+            value = None if other_denominator is None else measured.value * measured.denominator / other_denominator[0]
         else:
             is_oc = self._measure_of(case.test.test_id) in _OC
             numerator = self._other_numerator if is_oc else None

@@ -125,7 +125,7 @@ def _by_some_rates(portfolio: Portfolio, definition: Definition, amount: float) 
         return False
     rows = np.flatnonzero(portfolio.defaulted())
     par, price = numbers["par_value"][rows], numbers.get("price", np.full(portfolio.row_count, np.nan))[rows]
-    rates = [one[rows] for one in rates]
+    rates = [rate[rows] for rate in rates]
     for one in (*rates, np.fmin.reduce(rates)):
         value = np.fmin(price, one) if rule == "lower" else one
         if abs(float((par * value).sum()) / 100 - amount) <= CENTS * (len(rows) + 1):

@@ -130,13 +130,13 @@ def _recoveries(pool: Pool) -> Iterator[DataWarning]:
 def _haircuts(pool: Pool) -> Iterator[DataWarning]:
     """Parts of the OC numerator that the file prints and its loans give otherwise."""
     own = pool.adjustments_of_loans
-    told = [
+    texts = [
         f"{part.words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"
         for name, part in PARTS.items()
         if name in pool.printed and part.words and abs(pool.printed[name] - own.get(name, 0.0)) > AMOUNT_TOLERANCE
     ]
-    if told:
-        yield DataWarning("haircuts_as_printed", f"the file's own OC numerator counts: {'; '.join(told)}")
+    if texts:
+        yield DataWarning("haircuts_as_printed", f"the file's own OC numerator counts: {'; '.join(texts)}")
 
 
 def _cell(pool: Pool, name: str) -> str:
@@ -343,12 +343,12 @@ def _floored_coupon(pool: Pool) -> Iterator[DataWarning]:
     if not pool.tally.spread_par > 0 or not pool.definition.leaves("conventions.excess_coupon"):
         return
     with suppress(Unmeasurable):
-        said = average_spread(pool, "was").breakdown
-        if said.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon:
+        breakdown = average_spread(pool, "was").breakdown
+        if breakdown.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon:
             yield DataWarning(
                 "excess_coupon_floored",
-                f"the excess coupon of {said['excess_coupon_pct']:.2f} % is below zero and counts as none, since the "
-                "file's own average spread is ours without it",
+                f"the excess coupon of {breakdown['excess_coupon_pct']:.2f} % is below zero and counts as none, since "
+                "the file's own average spread is ours without it",
             )
 
 

@@ -87,7 +87,7 @@ def frame_of(results: Results) -> Frame:
         "skipped": {skip.test_id: skip.reason for skip in results.skipped},
         "partial": results.partial,
         "read_as": results.read_as,
-        "warnings": [f"{one.code}: {one.message}" for one in results.warnings],
+        "warnings": [f"{warning.code}: {warning.message}" for warning in results.warnings],
     }
     return Frame(columns, len(rows), {name: value for name, value in attrs.items() if value})
 
@@ -109,14 +109,14 @@ def _head(results: Results) -> str:
         f"{summary.failed} fail" * bool(summary.failed),
         f"{summary.skipped} skipped" * bool(summary.skipped),
     ]
-    told = f"{counted(summary.total, 'test')}: {', '.join(filter(None, parts))}" if summary.total else "no tests"
+    text = f"{counted(summary.total, 'test')}: {', '.join(filter(None, parts))}" if summary.total else "no tests"
     part = "a partial run, " if results.partial else ""
     day = "" if results.as_of is None else f"; as of {results.as_of.isoformat()}"
     doubtful = f"; {summary.doubtful} of them doubtful" if summary.doubtful else ""
     doubts = f"; {counted(len(results.warnings), 'note')} on the data in .warnings" if results.warnings else ""
     used = 0 if results.interpretation is None else len(results.interpretation.used)
     readings = f"; {counted(used, 'reading')} by the file's figures in .interpretation" if used else ""
-    return f"{part}{told}{doubtful}{day}{doubts}{readings}"
+    return f"{part}{text}{doubtful}{day}{doubts}{readings}"
 
 
 def repr_of(results: Results) -> str:
@@ -144,23 +144,29 @@ def repr_of(results: Results) -> str:
     return "\n".join(lines)
 
 
-def _trustee_shown(one: TestResult, decimals: int) -> str:
+def _trustee_shown(test_result: TestResult, decimals: int) -> str:
     """The trustee's figure, and ours less that, for a line."""
-    if one.published is None or one.published.value is None:
+    if test_result.published is None or test_result.published.value is None:
         return ""
-    figure = one.published
+    figure = test_result.published
     apart = "" if figure.difference is None else f" ({figure_shown(figure.difference, '+', decimals)})"
-    return f"trustee {figure_shown(one.published.value, decimals=decimals)}{' (ties)' if figure.agrees else apart}"
+    return (
+        f"trustee {figure_shown(test_result.published.value, decimals=decimals)}{' (ties)' if figure.agrees else apart}"
+    )
 
 
-def trustee_of_skipped(one: Skipped) -> str:
+def trustee_of_skipped(skipped: Skipped) -> str:
     """The trustee's figure of a test without one of ours."""
-    return "" if one.published is None or one.published.value is None else f"; the trustee has {one.published.value:,g}"
+    return (
+        ""
+        if skipped.published is None or skipped.published.value is None
+        else f"; the trustee has {skipped.published.value:,g}"
+    )
 
 
-def _beside(one: TestResult, decimals: int) -> list[Any]:
+def _beside(test_result: TestResult, decimals: int) -> list[Any]:
     """The trustee's figure and the difference, as a notebook's table has them."""
-    figure = one.published
+    figure = test_result.published
     if figure is None:
         return [None, None]
     apart = None if figure.difference is None else figure_shown(figure.difference, "+", decimals)
@@ -170,18 +176,18 @@ def _beside(one: TestResult, decimals: int) -> list[Any]:
     ]
 
 
-def _row(one: TestResult, *, has_published: bool) -> list[Any]:
+def _row(test_result: TestResult, *, has_published: bool) -> list[Any]:
     """A result as a notebook's table has it: figures as the command shows them."""
-    decimals = one.decimals
+    decimals = test_result.decimals
     return [
-        Markup(f"{verdict(one.status)} (doubtful)") if one.doubtful else verdict(one.status),
-        one.test_name,
-        bar(one.current_value, one.threshold_value, one.threshold_type, one.status),
-        Figure(figure_shown(one.current_value, decimals=decimals)),
-        *(_beside(one, decimals) if has_published else []),
-        Figure(f"{one.threshold_type} {figure_shown(one.threshold_value, decimals=decimals)}"),
-        None if one.cushion is None else Figure(figure_shown(one.cushion, "+", decimals)),
-        one.test_id,
+        Markup(f"{verdict(test_result.status)} (doubtful)") if test_result.doubtful else verdict(test_result.status),
+        test_result.test_name,
+        bar(test_result.current_value, test_result.threshold_value, test_result.threshold_type, test_result.status),
+        Figure(figure_shown(test_result.current_value, decimals=decimals)),
+        *(_beside(test_result, decimals) if has_published else []),
+        Figure(f"{test_result.threshold_type} {figure_shown(test_result.threshold_value, decimals=decimals)}"),
+        None if test_result.cushion is None else Figure(figure_shown(test_result.cushion, "+", decimals)),
+        test_result.test_id,
     ]
 
 
@@ -206,7 +212,7 @@ def html_of_result(result: TestResult) -> str:
 
 def html_of(results: Results) -> str:
     """A row for each result, the thinnest cushion first, then what was skipped."""
-    has_published = any(one.published is not None for one in list(results))
+    has_published = any(result.published is not None for result in list(results))
     rows = [_row(one, has_published=has_published) for one in thinnest_first(results)[:NOTEBOOK_ROWS]]
     told = [f"Read as: {results.read_as}"] if results.read_as else []
     told += told_of(results.warnings)

@@ -48,7 +48,7 @@ def payments_a_year(texts: Sequence[str]) -> list[float | None]:
     payments, with 3 or 6 months. With both, or only 1 and 12, they say nothing.
     """
     words = [key(text) for text in texts]
-    bare = {int(found[1]) for word in words if (found := _BARE.fullmatch(word)) is not None} - {0}
+    bare = {int(match[1]) for word in words if (match := _BARE.fullmatch(word)) is not None} - {0}
     known = bare <= _PER_YEAR | _EITHER or bare <= _MONTHS | _EITHER
     is_months, is_times = bool(bare & _MONTHS), bool(bare & _PER_YEAR)
     unit = None if not known or is_months == is_times else 12.0 if is_months else 1.0
@@ -59,14 +59,14 @@ def _of_word(word: str, unit: float | None) -> float | None:
     """Payments a year by a normal text; `unit` is what bare figures divide, 1 where they are payments themselves."""
     if word in _WORDS:
         return float(_WORDS[word])
-    if (found := _BARE.fullmatch(word)) is not None:
-        count = int(found[1])
+    if (match := _BARE.fullmatch(word)) is not None:
+        count = int(match[1])
         return None if unit is None or not count else float(count) if unit == 1.0 else unit / count
-    if (found := _TIMES.fullmatch(word)) is not None:
-        return float(found["n"] or found["m"]) or None
-    if (found := _EVERY.fullmatch(word)) is not None:
-        count = _NUMBERS.get(found["n"]) or int(found["n"])
-        return _usual(_YEARS[found["unit"][0]] / count) if count else None
+    if (match := _TIMES.fullmatch(word)) is not None:
+        return float(match["n"] or match["m"]) or None
+    if (match := _EVERY.fullmatch(word)) is not None:
+        count = _NUMBERS.get(match["n"]) or int(match["n"])
+        return _usual(_YEARS[match["unit"][0]] / count) if count else None
     return None
 
 

@@ -207,8 +207,8 @@ class _Pairing:
 
     def of(self, figures: Sequence[_Printed]) -> Pairs:
         groups: dict[str | _Key, _Group] = {}
-        for one in figures:
-            self._sort(one, groups)
+        for figure in figures:
+            self._sort(figure, groups)
         facts = [one.fact for one in figures]
         taken: set[str] = set()
         for group in sorted(groups.values(), key=lambda one: one.named is None):  # names of the definition come first
@@ -268,10 +268,10 @@ class _Pairing:
             return [group.named]
         theirs = group.theirs
         assert theirs is not None
-        found = [test_id for test_id in self._by_key.get(theirs, ()) if test_id not in taken]
+        test_ids = [test_id for test_id in self._by_key.get(theirs, ()) if test_id not in taken]
         if theirs.what == "ccc" and theirs.agency is not None:  # beside the greatest of all agencies, too
-            found += self._by_key.get(theirs._replace(agency=None), ())
-        return found
+            test_ids += self._by_key.get(theirs._replace(agency=None), ())
+        return test_ids
 
     def _why_alone(self, theirs: _Key | None, nearest: str | None) -> str:
         if theirs is None or nearest is None:

@@ -161,13 +161,13 @@ class Pool:
         self.par = self.tally.par
         self.cpa = self.par + self.cash
         self.held = self.cpa + self.tally.defaulted_par
-        held = self.definition.conventions.defaulted_in_denominator
+        defaulted_in_denominator = self.definition.conventions.defaulted_in_denominator
         if self.definition.leaves("conventions.defaulted_in_denominator"):
-            held = self.portfolio.deal.defaulted_in_denominator or held
+            defaulted_in_denominator = self.portfolio.deal.defaulted_in_denominator or defaulted_in_denominator
         self.denominator = self.cpa if self.definition.conventions.cash_in_denominator else self.par
-        if held != "none":
+        if defaulted_in_denominator != "none":
             carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
-            self.denominator += carried if held == "carried" else tally.defaulted_par
+            self.denominator += carried if defaulted_in_denominator == "carried" else tally.defaulted_par
         self.divisors = {"cpa": min(self.cpa, self.denominator), "par": self.par}
         self.least_divisor = min(self.divisors.values())
         (
@@ -195,12 +195,12 @@ class Pool:
         """The deal for other loans than these: what the file's own OC numerator says beside the loans stays as one
         amount, and what they are carried at follows from them."""
         deal = self.portfolio.deal
-        other = without_figures_of_loans(deal)
-        if other is deal:
+        without_figures = without_figures_of_loans(deal)
+        if without_figures is deal:
             return deal
         masked = {name: getattr(deal, name) for name in OF_MASKS}
         apart = self.adjustments["adjusted"] - self.adjustments_of_loans["adjusted"] if self.printed else 0.0
-        return replace(other, **masked, **dict.fromkeys(PARTS), par_value_kept=apart or None)
+        return replace(without_figures, **masked, **dict.fromkeys(PARTS), par_value_kept=apart or None)
 
     @property
     def interest_is_given(self) -> bool:
@@ -549,8 +549,12 @@ def _industry(pool: Pool, place: int) -> Measured:
 
 def _printed_industries_told(pool: Pool) -> dict[str, Any]:
     shown = [
-        {"name": one.label, "par": rounded(one.value or 0.0), "share_pct": rounded(pool.share(one.value or 0.0))}
-        for one in pool.printed_industries[:4]
+        {
+            "name": printed_industry.label,
+            "par": rounded(printed_industry.value or 0.0),
+            "share_pct": rounded(pool.share(printed_industry.value or 0.0)),
+        }
+        for printed_industry in pool.printed_industries[:4]
     ]
     return {"industries": shown, "basis": "as the file's table of industries has them"}
 

@@ -75,8 +75,8 @@ def _classes(portfolio: Portfolio, definition: Definition) -> Iterator[DataWarni
         return
     known = {*notes.classes, *map(letter_of, notes.classes)}
     absent = [
-        one.name for one in definition.classes
-        if one.name not in known and letter_of(one.name.rpartition("/")[2]) not in known
+        note_class.name for note_class in definition.classes
+        if note_class.name not in known and letter_of(note_class.name.rpartition("/")[2]) not in known
     ]  # fmt: skip
     if absent:
         shown = ", ".join(absent[:SHOWN_MAX]) + (", ..." if len(absent) > SHOWN_MAX else "")
@@ -92,7 +92,7 @@ def _readings(portfolio: Portfolio, definition: Definition) -> Iterator[DataWarn
     if definition.standard or portfolio.interpretation is None:
         return
     is_cash_stated = definition.amounts.principal_cash is not None or any(
-        one.figure == "principal_cash" for one in definition.corrections
+        correction.figure == "principal_cash" for correction in definition.corrections
     )
     for choice in portfolio.interpretation.changed:
         option = BY_NAME[choice.name].option(choice.reading.option) if choice.name in READ_IN_LOANS else None

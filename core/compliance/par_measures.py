@@ -249,7 +249,7 @@ _WORST: Final = 255
 def _of_group(pool: Pool, test: DealTest) -> Floats:
     """Par by country of a group, the last for what is not known."""
     definition = pool.definition
-    group = next(one for one in definition.country_groups if one.id == test.group)
+    group = next(country_group for country_group in definition.country_groups if country_group.id == test.group)
     return _by_country(pool, test, lambda names: group_members(names, group, definition))
 
 

@@ -22,14 +22,14 @@ class Judged(Protocol):
     def doubtful(self) -> bool: ...
 
 
-def status_here(one: Judged) -> Literal["pass", "fail"]:
+def status_here(judged: Judged) -> Literal["pass", "fail"]:
     """The status as a file prints one: a warning passes."""
-    return "fail" if one.status == "fail" else "pass"
+    return "fail" if judged.status == "fail" else "pass"
 
 
-def is_contradicted(one: Judged) -> bool:
+def is_contradicted(judged: Judged) -> bool:
     """Whether the file prints the other status."""
-    return contradicts(one.published, one.status)
+    return contradicts(judged.published, judged.status)
 
 
 def printed_words(published: PublishedFigure | None, decimals: int = DECIMALS) -> str:
@@ -41,11 +41,11 @@ def printed_words(published: PublishedFigure | None, decimals: int = DECIMALS) -
     return f"the file prints {', '.join(parts)}" if parts else ""
 
 
-def doubtful_words(one: Judged) -> str:
+def doubtful_words(judged: Judged) -> str:
     """Why a status is doubtful, such as "doubtful: the file prints 190.40, pass"; "" where it is not."""
-    if not one.doubtful:
+    if not judged.doubtful:
         return ""
-    if is_contradicted(one):
-        return f"doubtful: {printed_words(one.published)}"
-    printed = printed_words(one.published)
+    if is_contradicted(judged):
+        return f"doubtful: {printed_words(judged.published)}"
+    printed = printed_words(judged.published)
     return "doubtful: its inputs miss more par than its cushion bears" + (f", and {printed}" if printed else "")

@@ -28,10 +28,10 @@ class SheetLimit(NamedTuple):
     cell: str
 
 
-def limits_of(found: Iterable[Match], pool: Pool) -> dict[str, SheetLimit]:
+def limits_of(matches: Iterable[Match], pool: Pool) -> dict[str, SheetLimit]:
     """The limits that are taken, by test id: in the test's unit and on its side, and the only one that is published."""
     given: dict[str, list[Match]] = {}
-    for match in found:
+    for match in matches:
         given.setdefault(match.test.test_id, []).append(match)
     taken = {}
     for test_id, listed in given.items():
@@ -64,5 +64,9 @@ def _is_certain(match: Match) -> bool:
 def _is_every_agency(listed: list[Match], pool: Pool) -> bool:
     """Whether limits of CCC are those of every agency whose bucket counts, or of no agency in particular."""
     agencies = {None if (subject := match.published.subject) is None else subject.agency for match in listed}
-    counting = {one for one in pool.definition.par_value.ccc_agencies if f"rating_agency_{one}" in pool.view.ranks}
+    counting = {
+        ccc_agency
+        for ccc_agency in pool.definition.par_value.ccc_agencies
+        if f"rating_agency_{ccc_agency}" in pool.view.ranks
+    }
     return None in agencies or agencies >= counting

@@ -199,10 +199,10 @@ class TestResult(_Deferred):
             put(self, _FORM, (unit, decimals_of(unit, self.current_value, self.threshold_value)))
 
     def __repr__(self) -> str:
-        told = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _FORM}
-        at = list(told).index("status") + 1
-        doubtful = told.pop("doubtful")  # beside the status: what comes late in a line is left out of it
-        items = list(told.items())
+        by_name = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _FORM}
+        at = list(by_name).index("status") + 1
+        doubtful = by_name.pop("doubtful")  # beside the status: what comes late in a line is left out of it
+        items = list(by_name.items())
         return shown("TestResult", dict([*items[:at], *([("doubtful", True)] if doubtful else []), *items[at:]]))
 
     def _repr_html_(self) -> str:

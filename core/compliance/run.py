@@ -309,10 +309,10 @@ def _defined_limits(
             yield limit.value, fact
 
 
-def _with_published(one: Skipped, tests: Iterable[Test], doubter: Doubter) -> Skipped:
+def _with_published(skipped: Skipped, tests: Iterable[Test], doubter: Doubter) -> Skipped:
     """A test without a figure of ours, with the file's."""
-    theirs = next((doubter.beside(test, None) for test in tests if test.test_id == one.test_id), None)
-    return one if theirs is None else msgspec.structs.replace(one, published=theirs.figure)
+    theirs = next((doubter.beside(test, None) for test in tests if test.test_id == skipped.test_id), None)
+    return skipped if theirs is None else msgspec.structs.replace(skipped, published=theirs.figure)
 
 
 def _sheet(
@@ -322,8 +322,8 @@ def _sheet(
     if not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
     pairs = pair(tests, own, pool)
-    given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
-    return Sheet(pairs.found, limits_of(pairs.found, pool) | given, pairs.listed)
+    by_test_id = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
+    return Sheet(pairs.found, limits_of(pairs.found, pool) | by_test_id, pairs.listed)
 
 
 def _sheet_alone(
@@ -382,8 +382,8 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
     if not portfolio.row_count or "par_value" not in portfolio.numbers:
         return ()
     if definition is not None:
-        said = definition.conventions
-        days = {name: getattr(said, name) for name in DEFINITION_DAYS}
+        conventions = definition.conventions
+        days = {name: getattr(conventions, name) for name in DEFINITION_DAYS}
         portfolio = with_stated(with_days(portfolio, days, "the definition", first=True), definition)
         portfolio = with_stand_ins(portfolio, definition)
     pool = Pool(portfolio, definition)
@@ -433,9 +433,9 @@ def _decimals(test: Test, limits: Limits) -> int | None:
     if own is not None and own.decimals is not None:
         return own.decimals
     if own is not None and own.measure in ("oc", "ic"):
-        for one in limits.definition.classes:
-            decimals = one.oc_decimals if own.measure == "oc" else one.ic_decimals
-            if decimals is not None and own.class_ in (one.name, *one.name.split("/")):
+        for note_class in limits.definition.classes:
+            decimals = note_class.oc_decimals if own.measure == "oc" else note_class.ic_decimals
+            if decimals is not None and own.class_ in (note_class.name, *note_class.name.split("/")):
                 return decimals
     return dict(limits.definition.conventions.decimals).get(test.unit)
 
@@ -552,7 +552,7 @@ def _defined(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold
     if own is not None and own.matrix is not None:
         if pool is None:
             return None
-        matrix = next(one for one in definition.quality.matrices if one.id == own.matrix)
+        matrix = next(matrice for matrice in definition.quality.matrices if matrice.id == own.matrix)
         assert own.matrix_limit is not None
         known = frozenset((*(one.id for one in definition.tests), *TOTALS))
         value = _deal_suite().matrix_limit(matrix, pool, known)
@@ -919,10 +919,15 @@ class _Classes:
         last = len(structure.oc if kind == "oc" else structure.ic) - 1
         if kind not in self._usual:
             usual: _Held = {}
-            for other in _CLASS_TESTS[kind]:
+            for other_class_test in _CLASS_TESTS[kind]:
                 with suppress(Unmeasurable):  # taken out of runs, it holds its class to nothing
-                    held = self._resolved.get(id(other)) or resolve(other, self._pool, self._limits)
-                    usual[_place(other.sheet_trigger, last)] = held, _decimals(other, self._limits)
+                    held = self._resolved.get(id(other_class_test)) or resolve(
+                        other_class_test, self._pool, self._limits
+                    )
+                    usual[_place(other_class_test.sheet_trigger, last)] = (
+                        held,
+                        _decimals(other_class_test, self._limits),
+                    )
             self._usual[kind] = usual, self._rows(kind, usual)
         usual, rows = self._usual[kind]
         place, own = _place(role, last), (limit, _decimals(test, self._limits))
@@ -942,7 +947,7 @@ def _place(role: Role | None, last: int) -> int:
 
 
 _CLASS_TESTS: Final = {
-    kind: [one for one in TESTS.values() if one.sheet_trigger in (f"junior_{kind}", f"senior_{kind}")]
+    kind: [test for test in TESTS.values() if test.sheet_trigger in (f"junior_{kind}", f"senior_{kind}")]
     for kind in ("oc", "ic")
 }
 """The suites' tests of the most junior and the most senior tested class."""

@@ -94,7 +94,7 @@ class Fields:
             if ranks is None:
                 return None
             shown = np.where(ranks > DEFAULTED, np.uint8(0), ranks)
-            return shown.astype(np.int8) - 1, tuple(float(one) for one in range(1, DEFAULTED + 1))
+            return shown.astype(np.int8) - 1, tuple(float(index) for index in range(1, DEFAULTED + 1))
         if field == "is_home":
             names = view.names.get("country")
             return None if names is None else ((names.codes < 0) | (names.codes == view.home), (False, True))
@@ -344,7 +344,9 @@ def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
         return values, None
     if values.dtype.kind == "f":
         return values != 0, None
-    told = [one if isinstance(one, bool) else one != 0 if isinstance(one, int | float) else None for one in values]
+    told = [
+        value if isinstance(value, bool) else value != 0 if isinstance(value, int | float) else None for value in values
+    ]
     faulty = np.array([one is None for one in told], np.bool_)
     return np.array([bool(one) for one in told], np.bool_), faulty if faulty.any() else None
 

@@ -135,11 +135,11 @@ def with_spread_rules(deal: Deal, pool: Pool) -> Deal:
     """The deal for other loans than a pool's: how its average spread counts the excess stays, though the file's own
     average is that of the loans before."""
     try:
-        said = average_spread(pool, "was").breakdown
+        breakdown = average_spread(pool, "was").breakdown
     except Unmeasurable:
         return deal
-    is_floored = said.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon
-    kept = pool.portfolio.deal.excess_spread if "excess_spread_pct" in said else None
+    is_floored = breakdown.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon
+    kept = pool.portfolio.deal.excess_spread if "excess_spread_pct" in breakdown else None
     return replace(deal, excess_spread_kept=kept, is_excess_floored=is_floored or None) if kept or is_floored else deal
 
 

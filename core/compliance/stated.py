@@ -53,9 +53,9 @@ def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
     if definition.amounts == _NO_AMOUNTS and not definition.corrections and not definition.index_rates:
         return portfolio
     said, before = _Statements(), portfolio.notes.stated
-    for one in _corrections_of(definition.corrections, portfolio.deal):
-        if before.get(_key(one)) != one.amount:
-            _correct(one, portfolio, said)
+    for correction in _corrections_of(definition.corrections, portfolio.deal):
+        if before.get(_key(correction)) != correction.amount:
+            _correct(correction, portfolio, said)
     for name, amount in _amounts_of(definition.amounts):
         if name not in before and name not in said.seen:
             _state(name, amount, portfolio, said)
@@ -68,9 +68,9 @@ def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
     return _with_index_rates(portfolio, dict(definition.index_rates)) if definition.index_rates else portfolio
 
 
-def _key(one: Correction) -> str:
+def _key(correction: Correction) -> str:
     """What a correction is of, as `Notes.stated` has it."""
-    return one.figure if one.class_ is None else f"{one.figure} {one.class_}"
+    return correction.figure if correction.class_ is None else f"{correction.figure} {correction.class_}"
 
 
 def _deal_with(deal: Deal, taken: Mapping[str, float]) -> Deal:
@@ -86,8 +86,12 @@ def _amounts_of(amounts: Amounts) -> Iterator[tuple[str, float]]:
 def _corrections_of(corrections: Sequence[Correction], deal: Deal) -> list[Correction]:
     """The corrections of a file of the deal's day: of a figure that of this day alone, else that of every day."""
     day = day_of(deal.as_of)
-    chosen = {_key(one): one for one in corrections if one.as_of is None}
-    chosen |= {_key(one): one for one in corrections if one.as_of is not None and one.as_of == day}
+    chosen = {_key(correction): correction for correction in corrections if correction.as_of is None}
+    chosen |= {
+        _key(correction): correction
+        for correction in corrections
+        if correction.as_of is not None and correction.as_of == day
+    }
     return list(chosen.values())
 
 
@@ -95,7 +99,7 @@ def _of_other_days(corrections: Sequence[Correction], portfolio: Portfolio) -> l
     """That dated corrections are left out of a file that does not say its day."""
     deal, day = portfolio.deal, day_of(portfolio.deal.as_of)
     is_stated = day is not None and deal.as_of_source not in _STAND_INS
-    others = [one for one in corrections if one.as_of is not None and one.as_of != day]
+    others = [correction for correction in corrections if correction.as_of is not None and correction.as_of != day]
     found = [] if is_stated else [
         DataWarning(
             "correction_left_out",
@@ -112,16 +116,16 @@ _STAND_INS: Final = ("modified", "upload")
 """Who says a day that is not the file's own."""
 
 
-def _field(one: Correction) -> str:
+def _field(correction: Correction) -> str:
     """What it corrects, as a warning names fields."""
-    return f"deal.{one.figure}" if one.class_ is None else f"tranches.{one.figure}"
+    return f"deal.{correction.figure}" if correction.class_ is None else f"tranches.{correction.figure}"
 
 
-def _named_figure(one: Correction) -> str:
-    if one.class_ is None:
-        return FIGURES[one.figure]
-    name = one.class_ if one.class_.lower().startswith("class") else f"class {one.class_}"
-    return f"the {CLASS_FIGURES[one.figure]} of {name}"
+def _named_figure(correction: Correction) -> str:
+    if correction.class_ is None:
+        return FIGURES[correction.figure]
+    name = correction.class_ if correction.class_.lower().startswith("class") else f"class {correction.class_}"
+    return f"the {CLASS_FIGURES[correction.figure]} of {name}"
 
 
 def _own(portfolio: Portfolio, figure: str) -> float | None:
@@ -145,41 +149,41 @@ def _shown(figure: str, amount: float) -> str:
 _RATES: Final = ("base_rate", "coupon")
 
 
-def _correct(one: Correction, portfolio: Portfolio, said: _Statements) -> None:
+def _correct(correction: Correction, portfolio: Portfolio, said: _Statements) -> None:
     """Take a corrected figure of the deal or of a class; tell of it where the file has another."""
-    if one.class_ is None:
-        own = _own(portfolio, one.figure)
-        said.taken[one.figure] = one.amount
+    if correction.class_ is None:
+        own = _own(portfolio, correction.figure)
+        said.taken[correction.figure] = correction.amount
     else:
-        rows = [] if portfolio.tranches is None else _rows_of(portfolio.tranches, one.class_)
+        rows = [] if portfolio.tranches is None else _rows_of(portfolio.tranches, correction.class_)
         if len(rows) != 1 or portfolio.tranches is None:
-            said.warnings += _without_class(one, len(rows), portfolio)
+            said.warnings += _without_class(correction, len(rows), portfolio)
             return
-        own = _finite(float(getattr(portfolio.tranches, one.figure)[rows[0]]))
-        said.of_classes.append((one.figure, rows[0], one.amount))
-    said.seen[_key(one)] = one.amount
-    if own is not None and abs(own - one.amount) <= (RATE_TOLERANCE if one.figure in _RATES else CENT):
+        own = _finite(float(getattr(portfolio.tranches, correction.figure)[rows[0]]))
+        said.of_classes.append((correction.figure, rows[0], correction.amount))
+    said.seen[_key(correction)] = correction.amount
+    if own is not None and abs(own - correction.amount) <= (RATE_TOLERANCE if correction.figure in _RATES else CENT):
         return
-    theirs = "the file has none" if own is None else f"{_shown(one.figure, own)} by the file"
+    theirs = "the file has none" if own is None else f"{_shown(correction.figure, own)} by the file"
     message = (
-        f"{_named_figure(one)} is {_shown(one.figure, one.amount)} by a correction of the definition, and "
-        f"{theirs}{_place(portfolio, _field(one))}: {one.note}"
+        f"{_named_figure(correction)} is {_shown(correction.figure, correction.amount)} by a "
+        f"correction of the definition, and {theirs}{_place(portfolio, _field(correction))}: {correction.note}"
     )
-    said.warnings.append(DataWarning("figure_corrected", message, fields=(_field(one),)))
+    said.warnings.append(DataWarning("figure_corrected", message, fields=(_field(correction),)))
 
 
 def _rows_of(notes: Tranches, name: str) -> list[int]:
     """The rows of a class: that of its very name, else those of its letter."""
-    rows = [at for at, one in enumerate(notes.classes) if one == name]
+    rows = [at for at, note_class in enumerate(notes.classes) if note_class == name]
     letter = letter_of(name) if len(name) == 1 else ""
-    return rows or [at for at, one in enumerate(notes.classes) if letter and letter_of(one) == letter]
+    return rows or [at for at, note_class in enumerate(notes.classes) if letter and letter_of(note_class) == letter]
 
 
-def _without_class(one: Correction, count: int, portfolio: Portfolio) -> list[DataWarning]:
+def _without_class(correction: Correction, count: int, portfolio: Portfolio) -> list[DataWarning]:
     """That the file has no such class, or several; once."""
     which = f"the file has {counted(count, 'class')} of this name" if count else "the file has no such class"
-    message = f"the definition's correction of {_named_figure(one)} is left out: {which}"
-    warning = DataWarning("correction_left_out", message, fields=(_field(one),))
+    message = f"the definition's correction of {_named_figure(correction)} is left out: {which}"
+    warning = DataWarning("correction_left_out", message, fields=(_field(correction),))
     return [] if warning in portfolio.notes.warnings else [warning]
 
 

@@ -276,8 +276,8 @@ class Child:
             return ChildOutOfTime()
         if code >= 0:
             return ChildFailed(f"ended with code {code}")
-        told = f"ended by {signal.Signals(-code).name}"
-        return ChildKilled(told) if -code in _FROM_OUTSIDE else ChildFailed(told)
+        text = f"ended by {signal.Signals(-code).name}"
+        return ChildKilled(text) if -code in _FROM_OUTSIDE else ChildFailed(text)
 
     def is_alive(self) -> bool:
         """Whether the child can be asked."""

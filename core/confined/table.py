@@ -46,8 +46,8 @@ class ConfinedWork(Struct, Generic[O, A], frozen=True, kw_only=True):
 
     def refusal(self, message: str) -> Exception:
         """The refusal of work that came to no answer."""
-        made: Exception = named(self.refusals[0])(message)
-        return made
+        exception: Exception = named(self.refusals[0])(message)
+        return exception
 
 
 def texts(work: str) -> Texts:

@@ -79,13 +79,13 @@ def changes(before: Portfolio, after: Portfolio) -> Changes:
     loans = sorted(
         map(_loan, by_loan.values()), key=lambda one: (_ORDER.index(one.kind), -abs(one.par_change), one.borrower_name)
     )
-    par = {kind: sum(one.par_change for one in loans if one.kind == kind) for kind in _ORDER}
+    par = {kind: sum(loan.par_change for loan in loans if loan.kind == kind) for kind in _ORDER}
     return Changes(
         loans_before=found.summary.matched + found.summary.unmatched_trustee,
         loans_after=found.summary.matched + found.summary.unmatched_internal,
         loans_in=found.summary.unmatched_internal,
         loans_out=found.summary.unmatched_trustee,
-        loans_changed=sum(one.kind == "changed" for one in loans),
+        loans_changed=sum(loan.kind == "changed" for loan in loans),
         par_in=par["in"],
         par_out=-par["out"],
         par_changed=par["changed"],
@@ -96,16 +96,16 @@ def changes(before: Portfolio, after: Portfolio) -> Changes:
 
 
 def _loan(issues: list[Issue]) -> LoanChange:
-    issues.sort(key=lambda one: FIELD_CODE[one.field_name])
+    issues.sort(key=lambda issue: FIELD_CODE[issue.field_name])
     first = issues[0]
     kind = _KINDS[first.issue_type]
-    fields = [FieldChange(one.field_name, one.trustee_value, one.internal_value) for one in issues]
+    fields = [FieldChange(issue.field_name, issue.trustee_value, issue.internal_value) for issue in issues]
     if kind == "in":
         par = _number(first.internal_value)
     elif kind == "out":
         par = -_number(first.trustee_value)
     else:
-        par = sum(_number(one.after) - _number(one.before) for one in fields if one.field == "par_value")
+        par = sum(_number(field.after) - _number(field.before) for field in fields if field.field == "par_value")
     return LoanChange(
         kind=kind,
         borrower_name=first.borrower_name,

@@ -154,7 +154,10 @@ def movements(
     return [
         msgspec.structs.replace(
             _movement(
-                test_id, name, [found.get(test_id) for found in figures], [found.get(test_id, []) for found in effects]
+                test_id,
+                name,
+                [figure.get(test_id) for figure in figures],
+                [effect.get(test_id, []) for effect in effects],
             ),
             before_open=opens[0].get(test_id),
             after_open=opens[1].get(test_id),
@@ -166,9 +169,9 @@ def movements(
     ]
 
 
-def _open(one: Skipped) -> Open:
-    low, high = (None if end is msgspec.UNSET else end for end in (one.low, one.high))
-    return Open(one.reason, low, high)
+def _open(skipped: Skipped) -> Open:
+    low, high = (None if end is msgspec.UNSET else end for end in (skipped.low, skipped.high))
+    return Open(skipped.reason, low, high)
 
 
 def _figures(results: Results) -> dict[str, float]:
@@ -202,7 +205,9 @@ def _effects(
             effect = figure - figures[test_id] if test_id in figures else 0.0
             if effect:
                 moved.setdefault(test_id, []).append(Mover(*mix.named(row), effect))
-    return {test_id: sorted(loans, key=lambda one: -abs(one.effect))[:LOANS_SHOWN] for test_id, loans in moved.items()}
+    return {
+        test_id: sorted(loans, key=lambda loan: -abs(loan.effect))[:LOANS_SHOWN] for test_id, loans in moved.items()
+    }
 
 
 class _Mix:
@@ -380,11 +385,11 @@ def _part_of(target: str) -> PartName:
 
 def _columns(*portfolios: Portfolio) -> dict[str, list[str]]:
     """The columns of any of the portfolios by kind, in one order."""
-    found = {
-        kind: sorted({target for one in portfolios for target in getattr(one, kind)})
+    by_kind = {
+        kind: sorted({target for portfolio in portfolios for target in getattr(portfolio, kind)})
         for kind in ("numbers", "names", "flags", "ranks")
     }
-    return found | {"lien": ["lien_type"] if any(one.lien is not None for one in portfolios) else []}
+    return by_kind | {"lien": ["lien_type"] if any(portfolio.lien is not None for portfolio in portfolios) else []}
 
 
 def _column(portfolio: Portfolio, kind: str, target: str) -> NDArray[Any] | None:

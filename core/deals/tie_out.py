@@ -147,7 +147,7 @@ def _run(
     found |= refused
     if tests:
         results = run_suite(portfolio, "deal", definition=definition)
-        found |= {one.test_id: one for one in results.skipped} | {one.test_id: one for one in results}
+        found |= {one.test_id: one for one in results.skipped} | {result.test_id: result for result in results}
     return found
 
 
@@ -238,9 +238,9 @@ def _with_cash(asked: FigureTest) -> FigureTest:
 def _told(test: dict[str, Any]) -> str:
     """What a test measures in words: "ccc, agency b"."""
     what = test.get("measure") or test.get("share") or test.get("value")
-    said = {name: test[name] for name in PARAMETERS if name in test}
-    words = {name: " and ".join(one) if isinstance(one, list) else one for name, one in said.items()}
-    return ", ".join([str(what), *(f"{name} {one}" for name, one in words.items())])
+    by_name = {name: test[name] for name in PARAMETERS if name in test}
+    words = {name: " and ".join(one) if isinstance(one, list) else one for name, one in by_name.items()}
+    return ", ".join([str(what), *(f"{name} {word}" for name, word in words.items())])
 
 
 # ---- agreement -----------------------------------------------------------------------------------------------------

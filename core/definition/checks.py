@@ -31,15 +31,21 @@ def check_amounts(definition: Definition, faults: Faults) -> None:
         if getattr(definition.amounts, name) is not None and getattr(definition.interest_coverage, other) is not None:
             faults.append((f"amounts.{name}", f"is interest_coverage.{other}, too: give it once"))
     seen: set[tuple[str, str | None, date | None]] = set()
-    for at, one in enumerate(definition.corrections):
-        if (what := (one.figure, one.class_, one.as_of)) in seen:
-            faults.append((f"corrections[{at}]", f"corrects {one.figure} a second time"))
-        if one.as_of is None and one.class_ is None and getattr(definition.amounts, one.figure, None) is not None:
-            faults.append((f"corrections[{at}]", f"is amounts.{one.figure}, too: give it once, or the day of the file"))
+    for at, correction in enumerate(definition.corrections):
+        if (what := (correction.figure, correction.class_, correction.as_of)) in seen:
+            faults.append((f"corrections[{at}]", f"corrects {correction.figure} a second time"))
+        if (
+            correction.as_of is None
+            and correction.class_ is None
+            and getattr(definition.amounts, correction.figure, None) is not None
+        ):
+            faults.append(
+                (f"corrections[{at}]", f"is amounts.{correction.figure}, too: give it once, or the day of the file")
+            )
         seen.add(what)
-        if (one.figure in CLASS_FIGURES) != (one.class_ is not None):
-            words = "is missing: it is a figure of a class" if one.class_ is None else "is none of a class"
-            faults.append((f"corrections[{at}].class", f"{one.figure} {words}" if one.class_ else words))
+        if (correction.figure in CLASS_FIGURES) != (correction.class_ is not None):
+            words = "is missing: it is a figure of a class" if correction.class_ is None else "is none of a class"
+            faults.append((f"corrections[{at}].class", f"{correction.figure} {words}" if correction.class_ else words))
 
 
 def check_fees(definition: Definition, faults: Faults) -> None:

@@ -394,11 +394,11 @@ def _set(section: Any, path: tuple[str, ...], value: Any) -> Any:
 
 def setting_of(definition: Definition, choice: NamedChoice) -> str | None:
     """The option that a definition says, the one that says most; None where it says none of the list."""
-    said = [
+    options = [
         option for option in choice.options
         if option.sets and all(_get(definition, setting.path) == setting.value for setting in option.sets)
     ]  # fmt: skip
-    return max(said, key=lambda option: len(option.sets)).name if said else None
+    return max(options, key=lambda option: len(option.sets)).name if options else None
 
 
 def _get(section: Any, path: tuple[str, ...]) -> Any:

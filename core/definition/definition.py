@@ -71,16 +71,16 @@ def _symbol(given: Any) -> int:
 
 def _counts_as(*words: str) -> Checked:
     """A rating symbol, a rating factor or one of some words; read as the rank, the factor or the word."""
-    told = f"a rating symbol such as B3, a rating factor, or one of {', '.join(words)}"
+    text = f"a rating symbol such as B3, a rating factor, or one of {', '.join(words)}"
 
     def made(given: Any) -> str | float:
         if isinstance(given, str) and (given in words or rank(given)):
             return given
         if isinstance(given, int | float) and not isinstance(given, bool) and 1 <= given <= 10_000:
             return float(given)
-        raise ValueError(f"must be {told}")
+        raise ValueError(f"must be {text}")
 
-    return Checked(told, made)
+    return Checked(text, made)
 
 
 def _country(given: Any) -> str:
@@ -93,7 +93,9 @@ def _index(given: str) -> str:
     """The name of a reference rate as the loans have it, such as EURIBOR-3M."""
     name = index_name(given.replace("_", " "))
     family = name.partition("-")[0]
-    if not any(family == one or family.endswith(f" {one}") for one in FLOATING_INDEXES):
+    if not any(
+        family == floating_index or family.endswith(f" {floating_index}") for floating_index in FLOATING_INDEXES
+    ):
         raise ValueError(f"is no reference rate: family and tenor such as EURIBOR_3M, of {', '.join(FLOATING_INDEXES)}")
     return name
 

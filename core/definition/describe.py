@@ -48,7 +48,7 @@ def described() -> str:
     """The page, in Markdown."""
     parts = [OPENING, *_section("", Definition)]
     parts.append(_table("Measures", ("measure", "unit", "takes", "meaning"), [
-        (name, one.unit, ", ".join(one.takes), one.meaning) for name, one in MEASURES.items()
+        (name, measure.unit, ", ".join(measure.takes), measure.meaning) for name, measure in MEASURES.items()
     ]))  # fmt: skip
     parts.append(_table("Made for formulas over loans", ("field", "meaning"), list(LOAN_MADE.items())))
     parts.append(_list("Numbers of a loan", LOAN_NUMBERS))

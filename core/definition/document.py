@@ -285,7 +285,7 @@ def _check_agencies(definition: Definition, faults: Faults) -> None:
 
 
 def _check_classes(definition: Definition, faults: Faults) -> None:
-    names = [one.name for one in definition.classes]
+    names = [note_class.name for note_class in definition.classes]
     faults.extend((f"classes[{at}].name", "is there already") for at, name in enumerate(names) if name in names[:at])
     for place in ("reinvestment_oc", "event_of_default"):
         if (trigger := getattr(definition, place)) is not None and names and not _class_is(trigger.class_, names):
@@ -298,7 +298,7 @@ def _class_is(name: str, names: list[str]) -> bool:
 
 def _names_class(name: str, definition: Definition) -> bool:
     """Whether a test may name a class: one of the listed ones, or any other of the notes, which is not tested."""
-    names = [one.name for one in definition.classes]
+    names = [note_class.name for note_class in definition.classes]
     return not names or _class_is(name, names) or all(_CLASS.fullmatch(part) for part in name.split("/"))
 
 
@@ -390,9 +390,9 @@ def _formula_names(text: str, place: str, known: frozenset[str], faults: Faults)
 
 def _check_figure(test: DealTest, place: str, definition: Definition, faults: Faults) -> None:
     """One of measure, share and value, with the parameters that it takes."""
-    given = [name for name in ("measure", "share", "value") if getattr(test, name) is not None]
-    if len(given) != 1:
-        faults.append((place, f"must have one of measure, share and value, not {' and '.join(given) or 'none'}"))
+    names = [name for name in ("measure", "share", "value") if getattr(test, name) is not None]
+    if len(names) != 1:
+        faults.append((place, f"must have one of measure, share and value, not {' and '.join(names) or 'none'}"))
         return
     takes: tuple[str, ...] = ("of", "adds") if test.share is not None else ()
     if test.measure is not None:
@@ -407,10 +407,12 @@ def _check_figure(test: DealTest, place: str, definition: Definition, faults: Fa
                 faults.append((f"{place}.measure", f"needs {name}"))
     for name in PARAMETERS:
         if name not in takes and _has(test, name):
-            faults.append((f"{place}.{name}", f"is nothing that {test.measure or given[0]} takes"))
+            faults.append((f"{place}.{name}", f"is nothing that {test.measure or names[0]} takes"))
     if test.measure in ("oc", "ic") and test.class_ is not None and not _names_class(test.class_, definition):
-        told = f"is no class: a letter such as C or D-1, or one of {', '.join(one.name for one in definition.classes)}"
-        faults.append((f"{place}.class", told))
+        text = (
+            f"is no class: a letter such as C or D-1, or one of {', '.join(each.name for each in definition.classes)}"
+        )
+        faults.append((f"{place}.class", text))
     _check_loans(test, place, definition, faults)
 
 
@@ -427,7 +429,9 @@ def _check_loans(test: DealTest, place: str, definition: Definition, faults: Fau
                 share_of(text)
             except FormulaFault as fault:
                 faults.append((f"{place}.{name}", str(fault)))
-    if test.group is not None and test.group not in (ids := [one.id for one in definition.country_groups]):
+    if test.group is not None and test.group not in (
+        ids := [country_group.id for country_group in definition.country_groups]
+    ):
         faults.append((f"{place}.group", f"is no group of countries: there are {', '.join(ids) or 'none'}"))
     if "cash" in test.adds and test.measure is not None and "nth" in MEASURES[test.measure].takes:
         faults.append((f"{place}.adds", f"cash belongs to none of what {test.measure} ranks"))
@@ -437,9 +441,9 @@ def _check_limit(
     test: DealTest, place: str, matrices: Mapping[str, Matrix], definition: Definition, faults: Faults
 ) -> None:
     """At most one limit, on the right side of its warning; steps in the order of days."""
-    given = [name for name in ("max", "min", "matrix") if getattr(test, name) is not None]
-    if len(given) > 1:
-        faults.append((place, f"has more than one limit: {' and '.join(given)}"))
+    names = [name for name in ("max", "min", "matrix") if getattr(test, name) is not None]
+    if len(names) > 1:
+        faults.append((place, f"has more than one limit: {' and '.join(names)}"))
         return
     if test.matrix is not None:
         if test.matrix not in matrices:
@@ -450,7 +454,7 @@ def _check_limit(
             faults.append((f"{place}.steps", "and a matrix are two limits"))
     elif test.matrix_limit is not None:
         faults.append((f"{place}.matrix_limit", "is for a test with a matrix"))
-    if not given and (test.steps or test.warning is not None):
+    if not names and (test.steps or test.warning is not None):
         faults.append((place, "has steps or a warning, and no max or min"))
     is_max = test.max is not None or test.matrix_limit == "max"
     levels = [("warning", test.max if test.max is not None else test.min, test.warning)]

@@ -144,10 +144,10 @@ def share_of(text: str) -> Logic | Atom:
     def taken_apart(node: Node) -> Logic | Atom:
         nonlocal atoms
         if isinstance(node, Call) and node.name in ("AND", "OR", "NOT") and node.arguments:
-            if any(isinstance(one, Empty) for one in node.arguments):
+            if any(isinstance(argument, Empty) for argument in node.arguments):
                 raise FormulaFault(f"{node.name} has an empty argument")
-            if not any(_is_list(one) for one in node.arguments):
-                return Logic(node.name, tuple(taken_apart(one) for one in node.arguments))  # type: ignore[arg-type]
+            if not any(_is_list(argument) for argument in node.arguments):
+                return Logic(node.name, tuple(taken_apart(argument) for argument in node.arguments))  # type: ignore[arg-type]
         atoms += 1
         if atoms > ATOMS_MAX:
             raise FormulaFault(f"has more than {ATOMS_MAX} parts")
@@ -160,7 +160,7 @@ def _is_list(node: Node) -> bool:
     """Whether the value is a list, which AND and OR take as so many values: a list outside another AND or OR."""
     if isinstance(node, Call) and node.name in ("AND", "OR", "NOT"):
         return False
-    return isinstance(node, ArrayLiteral) or any(_is_list(one) for one in _children(node))
+    return isinstance(node, ArrayLiteral) or any(_is_list(child) for child in _children(node))
 
 
 def _atom(node: Node, text: str) -> Atom:

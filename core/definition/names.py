@@ -168,8 +168,8 @@ def meaning_of_fact(fact: Fact) -> Meaning | NoMeaning:
     if isinstance(meaning, NoMeaning):
         return meaning
     words = key(fact.label)
-    if (found := _PART.search(words)) is not None:
-        return NoMeaning(f'its words ("{found[0].strip()}") are about a part of what ours measures', meaning.test)
+    if (match := _PART.search(words)) is not None:
+        return NoMeaning(f'its words ("{match[0].strip()}") are about a part of what ours measures', meaning.test)
     if meaning.test.get("measure") == "foreign_country" and _MORE.search(words) is not None:
         return NoMeaning("it speaks of other places than home", meaning.test)
     if fact.subject.measure not in _BY_NAME and _OF_OBLIGORS.search(words) is not None:

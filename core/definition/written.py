@@ -56,7 +56,7 @@ def to_document(blocks: Iterable[Block]) -> dict[str, Any]:
     """The document that the text holds, days as YYYY-MM-DD; what is open is left out."""
     document: dict[str, Any] = {}
     for block in blocks:
-        values = {one.key: _plain(one.value) for one in block.entries if not one.is_open}
+        values = {entry.key: _plain(entry.value) for entry in block.entries if not entry.is_open}
         if block.is_open or not (values or block.is_listed):
             continue
         *above, last = block.name.split(".")
@@ -82,7 +82,7 @@ def _plain(value: Any) -> Any:
 
 def _block(block: Block) -> list[str]:
     """The lines of a block; a table whose keys are all open is open itself, so that it is no empty table."""
-    is_open = block.is_open or not (block.is_listed or any(not one.is_open for one in block.entries))
+    is_open = block.is_open or not (block.is_listed or any(not entry.is_open for entry in block.entries))
     lines = [*([f"# {_comment(block.note)}"] if block.note else ()), *_lines(block)]
     return [line if line.startswith("#") else f"# {line}" for line in lines] if is_open else lines
 
@@ -90,17 +90,17 @@ def _block(block: Block) -> list[str]:
 def _lines(block: Block) -> Iterator[str]:
     if block.name:
         yield f"[[{block.name}]]" if block.is_listed else f"[{block.name}]"
-    for one in block.entries:
-        text = f"{_key(one.key)} = {_value(one.value)}".rstrip()
-        if len(text) > LINE_MAX and isinstance(one.value, list | tuple):
-            text = "\n".join([f"{_key(one.key)} = [", *(f"    {_value(each)}," for each in one.value), "]"])
-        comment = _comment(one.comment)
+    for entry in block.entries:
+        text = f"{_key(entry.key)} = {_value(entry.value)}".rstrip()
+        if len(text) > LINE_MAX and isinstance(entry.value, list | tuple):
+            text = "\n".join([f"{_key(entry.key)} = [", *(f"    {_value(each)}," for each in entry.value), "]"])
+        comment = _comment(entry.comment)
         if comment and len(text) + len(comment) + 6 <= LINE_MAX and "\n" not in text:
             text = f"{text}  # {comment}"
         elif comment:
             yield from (f"# {line}" for line in wrap(comment, LINE_MAX - 2, break_on_hyphens=False))
         for line in text.split("\n"):
-            yield f"# {line}" if one.is_open else line
+            yield f"# {line}" if entry.is_open else line
 
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")

@@ -18,16 +18,24 @@ def compliance_rows(
     """
     ran = (
         ComplianceRow(
-            test_id=one.test_id, name=one.test_name, category=one.category, status=one.status, value=one.current_value,
-            limit=one.threshold_value, threshold_type=one.threshold_type, cushion=one.cushion,
-            source=one.threshold_source, unit=one.unit, doubtful=one.doubtful,
-            published=None if one.published is None else one.published.value,
-            difference=None if one.published is None else one.published.difference,
-            published_status=None if one.published is None else one.published.status,
-            doubts=tuple(labelled(doubt.message, labels) for doubt in one.doubt),
+            test_id=result.test_id,
+            name=result.test_name,
+            category=result.category,
+            status=result.status,
+            value=result.current_value,
+            limit=result.threshold_value,
+            threshold_type=result.threshold_type,
+            cushion=result.cushion,
+            source=result.threshold_source,
+            unit=result.unit,
+            doubtful=result.doubtful,
+            published=None if result.published is None else result.published.value,
+            difference=None if result.published is None else result.published.difference,
+            published_status=None if result.published is None else result.published.status,
+            doubts=tuple(labelled(doubt.message, labels) for doubt in result.doubt),
         )
-        for one in results
-    )  # fmt: skip
+        for result in results
+    )
     left_out = (
         ComplianceRow(
             test_id=one.test_id, name=one.test_name, category="", status="skipped", reason=labelled(one.reason, labels)

@@ -86,8 +86,8 @@ def _verdicts(draft: Draft, statuses: str | None, checks: str, *, has_doubtful: 
         for word in ("pass", "warning", DOUBTFUL, "fail"):
             verdict = f'IF({counts[word]}>0,"{word}",{verdict})' if word in counts else verdict
         draft.put(1, formula=verdict, style="status")
-        told = '&", "&'.join(f'{count}&" {word}"' for word, count in counts.items())
-        draft.put(2, formula=told, style="note")
+        text = '&", "&'.join(f'{count}&" {word}"' for word, count in counts.items())
+        draft.put(2, formula=text, style="note")
         draft.statuses.append((draft.row, 1, draft.row, 1))
     draft.row += 1
 
@@ -175,24 +175,24 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
     left = CHECKED_MAX
     unsummed = 0
     uncounted = []
-    for one in sums:
-        there = f"{in_quotes(one.sheet.name)}!"
-        if one.uncalculated:
-            draft.put(0, one.sheet.name, "text")
+    for sum_value in sums:
+        there = f"{in_quotes(sum_value.sheet.name)}!"
+        if sum_value.uncalculated:
+            draft.put(0, sum_value.sheet.name, "text")
             draft.put(1, "Formulas never calculated", "aside")
-            draft.put(2, float(one.uncalculated), "figure", WHOLE)
+            draft.put(2, float(sum_value.uncalculated), "figure", WHOLE)
             draft.put(6, "CHECK", "status")
             draft.row += 1
-        elif filled := _counted(one.sheet, there):
-            _check(draft, one.sheet.name, "Cells filled", float(one.cells), filled, 0.0, WHOLE)
+        elif filled := _counted(sum_value.sheet, there):
+            _check(draft, sum_value.sheet.name, "Cells filled", float(sum_value.cells), filled, 0.0, WHOLE)
         else:
-            uncounted.append(one.sheet.name)
-        for summed in one.sums[:left]:
+            uncounted.append(sum_value.sheet.name)
+        for summed in sum_value.sums[:left]:
             letters = column_name(summed.column)
             live = f"SUM({there}${letters}:${letters})"
-            _check(draft, one.sheet.name, f"Sum of {summed.name}", summed.total, live, summed.tolerance, AMOUNT)
-        unsummed += one.unsummed + len(one.sums[left:])
-        left = max(0, left - len(one.sums))
+            _check(draft, sum_value.sheet.name, f"Sum of {summed.name}", summed.total, live, summed.tolerance, AMOUNT)
+        unsummed += sum_value.unsummed + len(sum_value.sums[left:])
+        left = max(0, left - len(sum_value.sums))
     draft.statuses.append((first, 6, draft.row - 1, 6))
     results = f"$G${first + 1}:$G${draft.row}"
     if unsummed:
@@ -268,8 +268,8 @@ def _redactions(draft: Draft, order: ExportOrder, redacted: Mapping[str, Mapping
     if not options.sanitize_pii:
         draft.prose("Personal data was not looked for: sanitize_pii is off.")
         return
-    told = f"Looked for from level {options.classification_threshold} up; strategy {options.redaction_strategy}."
-    draft.prose(told if redacted else f"{told} Nothing was found.")
+    text = f"Looked for from level {options.classification_threshold} up; strategy {options.redaction_strategy}."
+    draft.prose(text if redacted else f"{text} Nothing was found.")
     lines = [(kind, column, count) for kind, columns in redacted.items() for column, count in columns.items()]
     if not lines:
         return

@@ -104,11 +104,11 @@ def _sheets(book: python_calamine.CalamineWorkbook) -> Iterator[Sheet]:
     Raises:
         TooManySheets, ParseFailed: past a limit.
     """
-    found = [sheet for sheet in book.sheets_metadata if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet]
-    if len(found) > SHEETS_MAX:
-        raise TooManySheets(f"The workbook has {len(found)} sheets; the limit is {SHEETS_MAX}.")
+    sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet]
+    if len(sheets) > SHEETS_MAX:
+        raise TooManySheets(f"The workbook has {len(sheets)} sheets; the limit is {SHEETS_MAX}.")
     slots = 0
-    for index, sheet in enumerate(found):
+    for index, sheet in enumerate(sheets):
         source = book.get_sheet_by_name(sheet.name)
         slots += source.total_height * source.total_width  # each of them is walked through
         if slots > SLOTS_MAX:

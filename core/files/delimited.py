@@ -117,7 +117,7 @@ def _delimiter(text: bytes, label: str) -> str:
         if len(sample.splitlines()) == 1:
             raise NoTable(f"{label} is plain text of a single line; a table has a header and rows.")
         raise NoTable(f"{label} is plain text without columns: no delimiter parts its lines.")
-    return next(one for one in _DELIMITERS if even[one] >= _EVEN_SHARE * best)
+    return next(delimiter for delimiter in _DELIMITERS if even[delimiter] >= _EVEN_SHARE * best)
 
 
 def _sample(text: bytes) -> str:

@@ -106,40 +106,40 @@ def _figure(text: str, *, comma: bool) -> Value | None:
     point, group = (",", ".") if comma else (".", ",")
     if _SCIENTIFIC.fullmatch(text):
         return (Kind.NUMBER, float(text.replace(",", ".")), "General") if point in text else None
-    found = _FIGURE.fullmatch(text)
-    if found is None or bool(found["open"]) != bool(found["close"]):
+    match = _FIGURE.fullmatch(text)
+    if match is None or bool(match["open"]) != bool(match["close"]):
         return None
-    minuses = [found[name] for name in ("open", "sign", "minus") if found[name]]
-    whole, mark, rest = found["digits"].partition(point)
+    minuses = [match[name] for name in ("open", "sign", "minus") if match[name]]
+    whole, mark, rest = match["digits"].partition(point)
     if len(minuses) > 1 or (mark and not rest.isdigit()):
         return None
     if _GROUPED[group].fullmatch(whole):
         whole = whole.replace(group, "")
     if not (_PLAIN.fullmatch(whole) or (not whole and rest)) or len(whole) + len(rest) > DIGITS_MAX:
         return None
-    number = float(f"{'-' if minuses else ''}{whole}.{rest}e{-2 if found['percent'] else 0}")
-    return Kind.NUMBER, number, PERCENT if found["percent"] else "General"
+    number = float(f"{'-' if minuses else ''}{whole}.{rest}e{-2 if match['percent'] else 0}")
+    return Kind.NUMBER, number, PERCENT if match["percent"] else "General"
 
 
 def _day(text: str) -> Value | None:
     for pattern in _DAYS:
-        if found := pattern.fullmatch(text):
-            named = found.groupdict().get("name")
-            month = int(found["month"]) if named is None else _MONTH.get(named.lower(), 0)
-            serial = _serial(int(found["year"]), month, int(found["day"]), found)
+        if match := pattern.fullmatch(text):
+            named = match.groupdict().get("name")
+            month = int(match["month"]) if named is None else _MONTH.get(named.lower(), 0)
+            serial = _serial(int(match["year"]), month, int(match["day"]), match)
             return None if serial is None else (Kind.DATE, serial, DAY if serial.is_integer() else MOMENT)
     return None
 
 
 def _day_by(text: str, code: str) -> float | None:
     """The serial of a day in figures whose order a number format tells."""
-    found = _PARTS.fullmatch(text)
+    match = _PARTS.fullmatch(text)
     letters = re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", code.partition(";")[0]).lower()
     order = "".join(dict.fromkeys(letter for letter in letters if letter in "dmy"))
-    if found is None or order not in ("dmy", "mdy", "ymd"):
+    if match is None or order not in ("dmy", "mdy", "ymd"):
         return None
-    parts = dict(zip(order, (int(found[at]) for at in (1, 2, 3)), strict=True))
-    return _serial(parts["y"], parts["m"], parts["d"], found)
+    parts = dict(zip(order, (int(match[at]) for at in (1, 2, 3)), strict=True))
+    return _serial(parts["y"], parts["m"], parts["d"], match)
 
 
 def _serial(year: int, month: int, day: int, clock: re.Match[str]) -> float | None:

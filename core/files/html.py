@@ -121,7 +121,7 @@ def read_html(content: Content, name: str) -> Workbook:
     named = _SHEET_NAME.findall(text[:_CHUNK])
     if len(named) == 1 and (own := "".join(sign for sign in named[0] if sign.isprintable()).strip()):
         name = own[:NAME_CHARACTERS_MAX]
-    page = _Page(name, comma=uses_comma(found[1] for found in _FIGURES.finditer(text)))
+    page = _Page(name, comma=uses_comma(match[1] for match in _FIGURES.finditer(text)))
     parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True)
     for at in range(0, len(text), _CHUNK):
         parser.feed(text[at : at + _CHUNK].encode(errors="replace"))
@@ -396,15 +396,15 @@ class _Page:
 
     def _code(self, attributes: dict[str, str]) -> str:
         """The number format of a cell, by its style or its class; "" where none is named."""
-        if found := _FORMAT.search(attributes.get("style", "")):
-            return _format_code(found[1])
+        if match := _FORMAT.search(attributes.get("style", "")):
+            return _format_code(match[1])
         classes = attributes.get("class", "").split()
         return next((self._classes[name] for name in classes if name in self._classes), "")
 
     def _read_css(self, text: str) -> None:
         for name, rules in _CLASS.findall(text):
-            if found := _FORMAT.search(rules):
-                self._classes[name] = _format_code(found[1])
+            if match := _FORMAT.search(rules):
+                self._classes[name] = _format_code(match[1])
 
 
 def _shown_text(text: str) -> str:

@@ -54,7 +54,7 @@ class Joined:
             columns = sheet.columns
             if not is_same:
                 shift = DAYS_BETWEEN_SYSTEMS if book.date_1904 else 0
-                columns = tuple(None if one is None else _moved(one, formats, shift) for one in columns)
+                columns = tuple(None if column is None else _moved(column, formats, shift) for column in columns)
             self._sheets.append(
                 replace(
                     sheet,
@@ -92,9 +92,9 @@ def _all_filled(books: list[tuple[str, Filled]]) -> Filled | None:
     """What became of formulas without values in all of these files; the first of them say it with their names."""
     if not books:
         return None
-    told = " ".join(f"{file!r}: {one.message}" for file, one in books[:NOTES_MAX])
+    text = " ".join(f"{file!r}: {one.message}" for file, one in books[:NOTES_MAX])
     more = f" So did formulas of {len(books) - NOTES_MAX:,} more files." if len(books) > NOTES_MAX else ""
-    return Filled(sum(one.cells for _, one in books), sum(one.blank for _, one in books), told + more)
+    return Filled(sum(one.cells for _, one in books), sum(one.blank for _, one in books), text + more)
 
 
 def _moved(column: Column, formats: np.ndarray[tuple[int], np.dtype[np.int64]], shift: int) -> Column:

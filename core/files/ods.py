@@ -255,12 +255,12 @@ def _date(attributes: dict[str, str]) -> Cell:
 
 
 def _duration(attributes: dict[str, str]) -> Cell:
-    told = _SPAN.fullmatch(attributes["office:time-value"])
-    if told is None:
+    match = _SPAN.fullmatch(attributes["office:time-value"])
+    if match is None:
         raise ValueError
-    hours, minutes, seconds = (float((part or "0").replace(",", ".")) for part in told.groups())
+    hours, minutes, seconds = (float((part or "0").replace(",", ".")) for part in match.groups())
     days = (hours * 3600 + minutes * 60 + seconds) / 86_400
-    return Cell(Kind.DATE, -days if told[0].startswith("-") else days, format=_TIME)
+    return Cell(Kind.DATE, -days if match[0].startswith("-") else days, format=_TIME)
 
 
 _VALUES: Final[dict[str, Callable[[dict[str, str]], Cell]]] = {

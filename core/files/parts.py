@@ -60,7 +60,7 @@ class Shows(IntFlag):
 def shown(code: str) -> Shows:
     """What a format code shows of a moment outside quotes, escapes, colours and conditions, in the section for
     positive numbers; nothing for a code that shows none. An m beside hours or before seconds is minutes."""
-    found = Shows(0)
+    shows = Shows(0)
     words = [word for word in _DATE_WORD.finditer(_first_section(code)) if word["date"] or word["elapsed"]]
     letters = [(word["date"] or word["elapsed"])[0].lower() for word in words]
     runs = [at for at, letter in enumerate(letters) if at == 0 or letter != letters[at - 1]]
@@ -68,12 +68,12 @@ def shown(code: str) -> Shows:
         before = letters[at - 1] if at else ""
         after = letters[runs[place + 1]] if place + 1 < len(runs) else ""
         if words[at]["elapsed"]:
-            found |= Shows.ELAPSED
+            shows |= Shows.ELAPSED
         elif letters[at] in "ahs" or (letters[at] == "m" and (before == "h" or after == "s")):
-            found |= Shows.TIME
+            shows |= Shows.TIME
         else:
-            found |= Shows.DAY
-    return found
+            shows |= Shows.DAY
+    return shows
 
 
 def is_date_format(code: str) -> bool:
@@ -166,11 +166,11 @@ def _encoding(head: bytes, part: str) -> str:
         return "utf-16-le"
     if head[:4] == b"\0<\0?":
         return "utf-16-be"
-    found = re.match(rb"""(?:\xef\xbb\xbf)?<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""", head)
-    if found is None:
+    match = re.match(rb"""(?:\xef\xbb\xbf)?<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""", head)
+    if match is None:
         return "utf-8"
     try:
-        name = codecs.lookup(found[1].decode()).name
+        name = codecs.lookup(match[1].decode()).name
     except LookupError:
         name = ""
     if name not in _ENCODINGS or name == "utf-16":
@@ -253,18 +253,18 @@ def parse_relationships(data: bytes, owner: str) -> dict[str, Relationship]:
     Raises:
         ParseFailed: not well-formed, or a target outside the archive.
     """
-    found: dict[str, Relationship] = {}
+    relationships: dict[str, Relationship] = {}
 
     def start(name: str, attributes: Attributes) -> None:
         if name == "Relationship" and attributes.get("TargetMode") != "External":
             kind = attributes.get("Type", "").rpartition("/")[2]
             target = _resolve(unquote(attributes.get("Target", "")), owner)
-            found[attributes.get("Id", "")] = Relationship(kind, target)
-            if len(found) > _RELATIONSHIPS_MAX:
+            relationships[attributes.get("Id", "")] = Relationship(kind, target)
+            if len(relationships) > _RELATIONSHIPS_MAX:
                 raise ParseFailed(f"A part has more relationships than the limit of {_RELATIONSHIPS_MAX:,}.")
 
     parse_part(data, f"The relationships of {owner or 'the package'}", start)
-    return found
+    return relationships
 
 
 def _resolve(target: str, owner: str) -> str:

@@ -275,7 +275,7 @@ def _sheet(entry: SheetEntry, scanner: SheetScanner, index: int, *, filtered: bo
         name=entry.name,
         index=index,
         state=entry.state,
-        columns=tuple(None if found is None else column_of(*found) for found in scanner.columns()),
+        columns=tuple(None if column is None else column_of(*column) for column in scanner.columns()),
         row_count=row_count,
         text=Text(frozen(offsets), frozen(data)),
         formulas=_formulas(scanner),
@@ -313,14 +313,27 @@ def _formulas(scanner: SheetScanner) -> Formulas:
     return Formulas(frozen(rows), frozen(columns), frozen(texts), frozen(origins), text, ranges, spilling)
 
 
-def _table(told: TablePart, sheet: str) -> Table | None:
+def _table(table_part: TablePart, sheet: str) -> Table | None:
     """The table that a part tells of; None where the part contradicts itself."""
-    if not told.name or not _is_range(told.range):
+    if not table_part.name or not _is_range(table_part.range):
         return None
-    top, left, bottom, right = parse_range(told.range)
-    if len(told.columns) != right - left + 1 or told.header_rows + told.totals_rows > bottom - top + 1:
+    top, left, bottom, right = parse_range(table_part.range)
+    if (
+        len(table_part.columns) != right - left + 1
+        or table_part.header_rows + table_part.totals_rows > bottom - top + 1
+    ):
         return None
-    return Table(told.name, sheet, top, left, bottom, right, tuple(told.columns), told.header_rows, told.totals_rows)
+    return Table(
+        table_part.name,
+        sheet,
+        top,
+        left,
+        bottom,
+        right,
+        tuple(table_part.columns),
+        table_part.header_rows,
+        table_part.totals_rows,
+    )
 
 
 def _local_names(book: WorkbookPart) -> dict[tuple[str, str], str]:

@@ -135,7 +135,7 @@ class TextRows:
     def extend(self, strings: Sequence[str | None]) -> None:
         """More rows."""
         codes = self._codes
-        part = (codes.setdefault(one, len(codes)) if one else -1 for one in strings)
+        part = (codes.setdefault(text, len(codes)) if text else -1 for text in strings)
         self._parts.append(np.fromiter(part, np.int32, len(strings)))
 
     def column(self) -> FrameColumn:
@@ -153,7 +153,7 @@ def text_column(strings: Sequence[str | None]) -> FrameColumn:
 
 def number_column(values: Sequence[float | None]) -> FrameColumn:
     """A column of numbers, None for null."""
-    return FrameColumn(np.array([np.nan if one is None else one for one in values], np.float64))
+    return FrameColumn(np.array([np.nan if value is None else value for value in values], np.float64))
 
 
 def day_column(days: NDArray[np.float64]) -> FrameColumn:
@@ -256,9 +256,9 @@ class Frame(Framed):
         except ImportError as error:
             raise _absent("to_pandas", "pandas") from error
         columns = {name: _for_pandas(pandas, column) for name, column in self.columns.items()}
-        found = pandas.DataFrame(columns, index=pandas.RangeIndex(self.row_count))
-        found.attrs.update(self.attrs)
-        return found
+        data_frame = pandas.DataFrame(columns, index=pandas.RangeIndex(self.row_count))
+        data_frame.attrs.update(self.attrs)
+        return data_frame
 
     def to_polars(self) -> polars.DataFrame:
         """See `Framed.to_polars`."""
@@ -285,8 +285,10 @@ class Frame(Framed):
         """The capsule of an ArrowSchema."""
         first = np.zeros(0, np.int64)
         columns = [
-            FrameColumn(one.values[first], one.pool, None if one.valid is None else one.valid[first]).arrow(name)
-            for name, one in self.columns.items()
+            FrameColumn(column.values[first], column.pool, None if column.valid is None else column.valid[first]).arrow(
+                name
+            )
+            for name, column in self.columns.items()
         ]
         return schema_of(columns, self._metadata())
 

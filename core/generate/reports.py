@@ -164,8 +164,8 @@ class GeneratedReport:
             "as_of": self.as_of,
             "principal_cash": self.principal_cash,
             "interest_collected": self.interest_collected,
-            "loans": [_members(one) for one in self.loans],
-            "notes": [_members(one) for one in self.notes],
+            "loans": [_members(loan) for loan in self.loans],
+            "notes": [_members(note) for note in self.notes],
             "published": [_members(one) for one in self.published],
         }
         Path(path).write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
@@ -259,19 +259,21 @@ def _published(loans: tuple[Loan, ...], notes: tuple[Note, ...], cash: float) ->
     performing = [loan for loan in loans if not loan.is_defaulted]
     par = np.array([loan.par_value for loan in performing])
     amount = float(par.sum()) + cash
-    found: list[Published] = []
+    publisheds: list[Published] = []
     senior = 0.0
     for note in notes:
         senior += note.balance
         if note.oc_trigger is not None:
             ratio = round(amount / senior * 100.0, 2)
             name = "A/B" if note.name == "B" else note.name
-            found.append(Published(f"Class {name} Par Value Test", ratio, note.oc_trigger, ratio >= note.oc_trigger))
+            publisheds.append(
+                Published(f"Class {name} Par Value Test", ratio, note.oc_trigger, ratio >= note.oc_trigger)
+            )
     recovery = round(float(np.average([loan.recovery_rate for loan in performing], weights=par)), 2)
-    found.append(Published("Minimum Weighted Average Recovery Rate Test", recovery, 43.0, recovery >= 43.0))
+    publisheds.append(Published("Minimum Weighted Average Recovery Rate Test", recovery, 43.0, recovery >= 43.0))
     lite = round(float(par[[loan.cov_lite for loan in performing]].sum()) / amount * 100.0, 2)
-    found.append(Published("Cov-Lite Loans", lite, 60.0, lite <= 60.0))
-    return tuple(found)
+    publisheds.append(Published("Cov-Lite Loans", lite, 60.0, lite <= 60.0))
+    return tuple(publisheds)
 
 
 # ---- habits --------------------------------------------------------------------------------------------------------
@@ -644,7 +646,7 @@ class _Months(_Pages):
         notes, accounts = ([row for row in part.rows if len(row) > 1] for part in (self.notes(), self.accounts()))
         blank: Row = (None,) * len(accounts[0])
         accounts += [blank] * (len(notes) - len(accounts))
-        return self.titled("Summary", [(*one, None, *two) for one, two in zip(notes, accounts, strict=True)])
+        return self.titled("Summary", [(*note, None, *two) for note, two in zip(notes, accounts, strict=True)])
 
 
 PAGE_LOANS: Final = 40

@@ -69,10 +69,10 @@ def parse_cell(name: str) -> tuple[int, int]:
     Raises:
         ValueError: not a cell between A1 and XFD1048576.
     """
-    found = _CELL.fullmatch(name)
-    if found is None or int(found[2]) > ROWS_MAX:
+    match = _CELL.fullmatch(name)
+    if match is None or int(match[2]) > ROWS_MAX:
         raise ValueError(f"{name!r} is not a cell")
-    return int(found[2]) - 1, column_index(found[1])
+    return int(match[2]) - 1, column_index(match[1])
 
 
 def range_name(first_row: int, first_column: int, last_row: int, last_column: int) -> str:
@@ -186,10 +186,10 @@ def _area(match: re.Match[str], sheet: str) -> Named | None:
     return None
 
 
-def _hull(one: Named, other: Named) -> Named:
+def _hull(named: Named, other_named: Named) -> Named:
     return Named(
-        one.sheet, "", one.first_row, one.first_column, other.last_row, other.last_column,
-        (*one.fixed[:2], *other.fixed[2:]),
+        named.sheet, "", named.first_row, named.first_column, other_named.last_row, other_named.last_column,
+        (*named.fixed[:2], *other_named.fixed[2:]),
     )  # fmt: skip
 
 

@@ -59,11 +59,11 @@ class DataTable:
 
 def data_table_of(formula: str) -> DataTable | None:
     """The data table that a formula without '=' stands for, as Excel shows it: TABLE(row input,column input)."""
-    found = _TABLE.fullmatch(formula)
-    if found is None or not (found[1] or found[2]):
+    match = _TABLE.fullmatch(formula)
+    if match is None or not (match[1] or match[2]):
         return None
     try:
-        inputs = [parse_cell(ref) if ref else None for ref in found.groups()]
+        inputs = [parse_cell(ref) if ref else None for ref in match.groups()]
     except ValueError:
         return None
     return DataTable(*inputs)

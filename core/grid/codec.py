@@ -130,27 +130,27 @@ class Manifest:
             CodecError: not such a text.
         """
         try:
-            found = json.loads(text)
-            _require(found["version"] in (VERSION, _WHOLE_SPANS))
-            names = found["defined_names"]
-            formats = tuple(found["number_formats"])
-            _require(isinstance(found["date_1904"], bool) and len(formats) > 0 and isinstance(names, dict))
+            body = json.loads(text)
+            _require(body["version"] in (VERSION, _WHOLE_SPANS))
+            names = body["defined_names"]
+            formats = tuple(body["number_formats"])
+            _require(isinstance(body["date_1904"], bool) and len(formats) > 0 and isinstance(names, dict))
             _require(all(isinstance(word, str) for word in (*formats, *names, *names.values())))
-            local = [(sheet, name, text) for sheet, name, text in found["local_names"]]
+            local = [(sheet, name, text) for sheet, name, text in body["local_names"]]
             _require(all(isinstance(word, str) for key in local for word in key))
             return cls(
-                tuple(map(_record, found["sheets"])),
-                found["date_1904"],
+                tuple(map(_record, body["sheets"])),
+                body["date_1904"],
                 formats,
                 names,
                 {(sheet, name): text for sheet, name, text in local},
-                tuple(map(_table, found["tables"])),
-                None if found.get("pivots") is None else tuple(map(pivot_of, found["pivots"])),
-                tuple(map(str, found.get("left_out", ()))),
-                None if found.get("language") is None else str(found["language"]),
-                _filled(found.get("filled")),
-                _calculation(found.get("calculation")),
-                tuple(map(_doubt, found.get("doubts", ()))),
+                tuple(map(_table, body["tables"])),
+                None if body.get("pivots") is None else tuple(map(pivot_of, body["pivots"])),
+                tuple(map(str, body.get("left_out", ()))),
+                None if body.get("language") is None else str(body["language"]),
+                _filled(body.get("filled")),
+                _calculation(body.get("calculation")),
+                tuple(map(_doubt, body.get("doubts", ()))),
             )
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise CodecError("the manifest of the workbook is damaged") from error
@@ -457,8 +457,8 @@ def _columns(tensors: dict[str, NDArray[Any]]) -> tuple[Column | None, ...]:
             continue
         own, cut = slice(run, run + count), slice(bounds[run], bounds[run + count])
         kinds, numbers, codes, formats = (tensors[name][cut] for name in ("kinds", "numbers", "codes", "formats"))
-        held = Column(int(starts[run]), kinds, numbers, codes, formats)
-        columns.append(held if count == 1 else GappedColumn(held, starts[own], lengths[own]))
+        column = Column(int(starts[run]), kinds, numbers, codes, formats)
+        columns.append(column if count == 1 else GappedColumn(column, starts[own], lengths[own]))
         run += count
     return tuple(columns)
 

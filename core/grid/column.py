@@ -104,10 +104,10 @@ class GappedColumn(Column):
 
     __slots__ = ("_held", "_lengths", "_offsets", "_starts")
 
-    def __init__(self, held: Column, starts: NDArray[np.int32], lengths: NDArray[np.int32]) -> None:
+    def __init__(self, column: Column, starts: NDArray[np.int32], lengths: NDArray[np.int32]) -> None:
         put = object.__setattr__
         put(self, "start", int(starts[0]))
-        put(self, "_held", held)
+        put(self, "_held", column)
         put(self, "_starts", starts)
         put(self, "_lengths", lengths)
         put(self, "_offsets", np.cumsum(lengths, dtype=np.int64) - lengths)
@@ -206,10 +206,10 @@ def column_of(
         places = rows - np.repeat(starts - (np.cumsum(lengths, dtype=np.int64) - lengths), counts)
         cells, kinds, numbers = (kinds, numbers, codes, formats), np.zeros(size, np.uint8), np.zeros(size)
         codes, formats = np.full(size, -1, np.int32), np.zeros(size, np.uint16)
-        for into, given in zip((kinds, numbers, codes, formats), cells, strict=True):
-            into[places] = given  # type: ignore[index]
-    held = Column(int(rows[0]), frozen(kinds), frozen(numbers), frozen(codes), frozen(formats))
-    return GappedColumn(held, starts.astype(np.int32), lengths.astype(np.int32)) if len(cuts) else held
+        for into, cell in zip((kinds, numbers, codes, formats), cells, strict=True):
+            into[places] = cell  # type: ignore[index]
+    column = Column(int(rows[0]), frozen(kinds), frozen(numbers), frozen(codes), frozen(formats))
+    return GappedColumn(column, starts.astype(np.int32), lengths.astype(np.int32)) if len(cuts) else column
 
 
 def frozen(array: NDArray[_Item]) -> NDArray[_Item]:

@@ -54,7 +54,7 @@ def frame_of(sheet: Sheet, header: int | None) -> Frame:
         if is_error.any():
             counts = np.bincount(span.numbers[is_error].astype(np.int64))
             errors[name] = {ERRORS[code]: int(counts[code]) for code in np.flatnonzero(counts)}
-        kinds = {Kind(one) for one in np.flatnonzero(np.bincount(span.kinds)).tolist()} - {Kind.BLANK, Kind.ERROR}
+        kinds = {Kind(index) for index in np.flatnonzero(np.bincount(span.kinds)).tolist()} - {Kind.BLANK, Kind.ERROR}
         columns[name], without_day = _column(sheet, span, kinds)
         if without_day:
             undated[name] = without_day

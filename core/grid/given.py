@@ -31,7 +31,7 @@ def workbook_of(frame: Any, sheet: str = "Sheet1") -> Workbook:
     texts: list[str | None] = list(columns)
     slots = [_cells(values, texts) for values in columns.values()]
     codes, offsets, data = intern(texts)
-    made = [_column(name, one, codes) for name, one in enumerate(slots)]
+    made = [_column(name, slot, codes) for name, slot in enumerate(slots)]
     text = Text(frozen(offsets), frozen(data))
     return Workbook((Sheet(sheet, 0, "visible", tuple(made), height, text, no_formulas()),), number_formats=_FORMATS)
 

@@ -118,8 +118,10 @@ def pivot_of(found: dict[str, Any]) -> Pivot:
         KeyError, TypeError, ValueError: it is none.
     """
     fields = tuple(
-        PivotField(_text(one["name"]), _text(one["source"]), tuple(tuple(map(_name, names)) for names in one["items"]))
-        for one in found["fields"]
+        PivotField(
+            _text(field["name"]), _text(field["source"]), tuple(tuple(map(_name, names)) for names in field["items"])
+        )
+        for field in found["fields"]
     )
     places = {key: _count(found[key]) for key in (
         "first_row", "first_column", "last_row", "last_column", "data_row", "data_column", "page_rows",

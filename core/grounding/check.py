@@ -119,16 +119,16 @@ class Facts:
         """Whom a text names, of those that facts are about."""
         return frozenset(self._thing.findall(text.lower()))
 
-    def bear(self, said: Reading, sentence: str, before: str, things: frozenset[str]) -> bool:
+    def bear(self, reading: Reading, sentence: str, before: str, things: frozenset[str]) -> bool:
         """Whether a fact says this figure of a sentence that names some things; `before` stands in front of it."""
-        if said.kind == "name":
-            parts = [part for part in re.split("[/&]", said.what) if re.search(r"\d", part)]
-            return said.what in self._names or (bool(parts) and self._names.issuperset(parts))
-        kinds = _KINDS.get(said.kind, (said.kind,))
+        if reading.kind == "name":
+            parts = [part for part in re.split("[/&]", reading.what) if re.search(r"\d", part)]
+            return reading.what in self._names or (bool(parts) and self._names.issuperset(parts))
+        kinds = _KINDS.get(reading.kind, (reading.kind,))
         return any(
             not (things and known.things and things.isdisjoint(known.things))
             and (known.is_limit or not _LIMIT.search(before))
-            and _agree(said, known, before, sentence)
+            and _agree(reading, known, before, sentence)
             and not _contradicts(sentence, known.said)
             for kind in kinds
             for known in self._known.get(kind, ())
@@ -161,7 +161,9 @@ def check(text: str, facts: Sequence[Fact]) -> Checked:
         for figure in figures(sentence):
             looked_at += 1
             before = sentence[max(0, figure.start - 24) : figure.start]
-            if looked_at <= FIGURES_MAX and any(known.bear(one, sentence, before, things) for one in figure.readings):
+            if looked_at <= FIGURES_MAX and any(
+                known.bear(reading, sentence, before, things) for reading in figure.readings
+            ):
                 continue
             marked = True
             unsupported.append(sentence[figure.start : figure.end])
@@ -185,41 +187,41 @@ def _sentences(text: str) -> list[tuple[str, str]]:
     return [(text[start:end], text[end:following]) for start, end, following in zip(starts, ends, nexts, strict=True)]
 
 
-def _agree(said: Reading, known: _Known, before: str, sentence: str) -> bool:
+def _agree(reading: Reading, known: _Known, before: str, sentence: str) -> bool:
     fact = known.reading
-    if said.kind == "day":
-        return _same_day(said.what, fact.what)
-    if said.kind == "count" and not (fact.what == said.what or (not fact.what and _may_count(said, known))):
+    if reading.kind == "day":
+        return _same_day(reading.what, fact.what)
+    if reading.kind == "count" and not (fact.what == reading.what or (not fact.what and _may_count(reading, known))):
         return False
-    if said.kind == "money" and fact.what and said.what and fact.what != said.what:
+    if reading.kind == "money" and fact.what and reading.what and fact.what != reading.what:
         return False  # a currency that no fact names is a claim of its own
-    value = fact.value * (100.0 if fact.kind == "factor" and said.kind != "factor" else 1.0)
-    value /= 100.0 if said.kind == "factor" and fact.kind != "factor" else 1.0
-    if said.value < 0 < value:
+    value = fact.value * (100.0 if fact.kind == "factor" and reading.kind != "factor" else 1.0)
+    value /= 100.0 if reading.kind == "factor" and fact.kind != "factor" else 1.0
+    if reading.value < 0 < value:
         if not _FALLS.search(known.said):
             return False
         value = -value
-    elif value < 0 < said.value:
+    elif value < 0 < reading.value:
         if not _FALLS.search(sentence):
             return False
         value = -value
-    return _near(said, value, fact.step, before)
+    return _near(reading, value, fact.step, before)
 
 
-def _may_count(said: Reading, known: _Known) -> bool:
-    return known.reading.kind == "count" or said.what in known.nouns
+def _may_count(reading: Reading, known: _Known) -> bool:
+    return known.reading.kind == "count" or reading.what in known.nouns
 
 
-def _near(said: Reading, value: float, known_step: float, before: str) -> bool:
-    gap = value - said.value
+def _near(reading: Reading, value: float, known_step: float, before: str) -> bool:
+    gap = value - reading.value
     most = max(ROUNDING_MAX * abs(value), ROUNDING_LEAST)
     exact = _EXACT * max(abs(value), 1.0)
     if (hedge := _HEDGE.search(before)) is not None:
         upwards, downwards = hedge["over"], hedge["under"]
-        room = min(said.zeros if upwards or downwards else said.zeros / 2, most) + exact
+        room = min(reading.zeros if upwards or downwards else reading.zeros / 2, most) + exact
         if (-room if not upwards else -exact) <= gap <= (room if not downwards else exact):
             return True
-    allowed = min(said.step / 2, most) if said.step >= known_step * (1 - _EXACT) else 0.0
+    allowed = min(reading.step / 2, most) if reading.step >= known_step * (1 - _EXACT) else 0.0
     return abs(gap) <= allowed + exact
 
 

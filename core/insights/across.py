@@ -28,7 +28,7 @@ def _tightest(studies: Sequence[Study]) -> Iterator[Finding]:
     """The test with the least headroom of each portfolio, the tightest first."""
     thinnest = []
     for study in studies:
-        tests = [one for one in study.results if one.cushion_pct is not None]
+        tests = [result for result in study.results if result.cushion_pct is not None]
         if tests:
             thinnest.append((min(tests, key=_nearest), study))
     if len(thinnest) < 2:
@@ -49,8 +49,8 @@ def _tightest(studies: Sequence[Study]) -> Iterator[Finding]:
         for part, figure in own.figures.items():
             _take(draft, f"{part}_{at}", figure, study)
         told.append(text)
-    fails = sum(any(one.status == "fail" and not one.doubtful for one in study.results) for study in studies)
-    surely = " beyond doubt" if any(one.doubtful for study in studies for one in study.results) else ""
+    fails = sum(any(result.status == "fail" and not result.doubtful for result in study.results) for study in studies)
+    surely = " beyond doubt" if any(result.doubtful for study in studies for result in study.results) else ""
     draft.given("deals", len(studies), "count", "portfolios looked at", noun="portfolio")
     draft.given("failing", fails, "count", "portfolios with a failing test", noun="portfolio")
     yield draft.finding(
@@ -61,9 +61,9 @@ def _tightest(studies: Sequence[Study]) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _nearest(one: TestResult) -> tuple[bool, float]:
+def _nearest(test_result: TestResult) -> tuple[bool, float]:
     """What sorts tests by headroom, those whose status is doubtful behind the others."""
-    return one.doubtful, headroom_of(one)
+    return test_result.doubtful, headroom_of(test_result)
 
 
 def _shared(studies: Sequence[Study]) -> Iterator[Finding]:

@@ -81,7 +81,7 @@ def analyse(
     for at, finding in shown:
         several = len(subjects) > 1
         insights.append(_insight(finding, known if at < 0 else [studies[at]], stakeholder, named=several and at >= 0))  # type: ignore[list-item]
-    return [_labelled(one, labels) for one in insights[:most]]
+    return [_labelled(insight, labels) for insight in insights[:most]]
 
 
 def _labelled(insight: Insight, labels: Mapping[str, str]) -> Insight:
@@ -110,10 +110,10 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
     name = ", ".join(plain(study.subject.name) for study in studies)
     title = finding.title.format_map(words)
     summary = " ".join(part.format_map(words) for part in (finding.headline, finding.more.get(stakeholder, "")) if part)
-    rests = [one for study in studies for one in rests_on(study, finding)]
+    rests = [rest for study in studies for rest in rests_on(study, finding)]
     names = [*dict.fromkeys(finding.names.values())]
-    told = [*(one.message for one in rests), *_doubts(finding, studies)]
-    cares = [*dict.fromkeys(WARNING_CODES[one.code] for one in rests if one.code not in EVERYWHERE)]
+    told = [*(rest.message for rest in rests), *_doubts(finding, studies)]
+    cares = [*dict.fromkeys(WARNING_CODES[rest.code] for rest in rests if rest.code not in EVERYWHERE)]
     if cares:
         summary += f" Read with care: {'; '.join(cares)}."
     return Insight(

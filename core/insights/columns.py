@@ -66,7 +66,7 @@ class Columns:
         if name == "country":
             return self.portfolio.names.get(name)  # a definition's home countries are one in its view
         if name == "worst_rating":
-            ratings = [column for one in RATINGS if isinstance(column := self.column(one), np.ndarray)]
+            ratings = [column for rating in RATINGS if isinstance(column := self.column(rating), np.ndarray)]
             return np.fmax.reduce(ratings) if ratings else None
         if name == "year":
             return None if (maturity := view.numbers.get("maturity_date")) is None else _years(maturity)
@@ -86,10 +86,10 @@ class Columns:
 
     def chosen(self, where: Sequence[Condition] = (), loans: str = "performing") -> Mask:
         """The loans that have a par and meet every condition."""
-        found = self._loans[loans]
+        loan = self._loans[loans]
         for condition in where:
-            found = found & self._meets(condition)
-        return found
+            loan = loan & self._meets(condition)
+        return loan
 
     def _meets(self, condition: Condition) -> Mask:
         if condition.is_ == "only_here":

@@ -171,7 +171,7 @@ class Insight(Struct, frozen=True, kw_only=True):
         return shortened(f"Insight({self.title[:400]!r}, priority={self.priority})")
 
     def _repr_html_(self) -> str:
-        rows = [[one.name, one.text] for one in self.figures[:LOANS_SHOWN]]
+        rows = [[figure.name, figure.text] for figure in self.figures[:LOANS_SHOWN]]
         lines = [*wrap(self.summary, 110), *self.remarks]
         return card(self.title, lines, *([table(["figure", "value"], rows)] if rows else []))
 

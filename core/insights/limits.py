@@ -43,17 +43,17 @@ CURE: Final = {
 }
 
 
-def headroom_of(one: TestResult) -> float:
+def headroom_of(test_result: TestResult) -> float:
     """Cushion in percent of the limit; a failing test without one comes first."""
-    if one.cushion_pct is not None:
-        return one.cushion_pct
-    return -inf if one.status == "fail" else inf
+    if test_result.cushion_pct is not None:
+        return test_result.cushion_pct
+    return -inf if test_result.status == "fail" else inf
 
 
-def _gravity(one: TestResult) -> tuple[bool, bool, float]:
+def _gravity(test_result: TestResult) -> tuple[bool, bool, float]:
     """What sorts tests that fail or warn: failing coverage first, since it turns cash away, then by the least "
     "headroom."""
-    return one.status != "fail", one.category != "coverage", headroom_of(one)
+    return test_result.status != "fail", test_result.category != "coverage", headroom_of(test_result)
 
 
 def verdict(study: Study) -> Iterator[Finding]:
@@ -62,8 +62,8 @@ def verdict(study: Study) -> Iterator[Finding]:
         return
     draft = study.draft("verdict")
     counts = {"pass": 0, "warning": 0, "fail": 0}
-    for one in study.results:
-        counts[one.status] += 1
+    for result in study.results:
+        counts[result.status] += 1
     for status, count in (*counts.items(), ("skipped", len(study.results.skipped)), ("all", len(study.results))):
         noun = "test" if status in ("all", "skipped") else ""
         draft.put(status, count, "count", Recipe(operation="tests", part=status), name=f"tests: {status}", noun=noun)
@@ -117,42 +117,43 @@ def verdict(study: Study) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _named(draft: Draft, place: str, one: TestResult) -> str:
+def _named(draft: Draft, place: str, test_result: TestResult) -> str:
     """A test with its figure and its limit."""
-    draft.say(f"test{place}", one.test_name)
-    draft.test(f"value{place}", one.test_id)
-    draft.test(f"limit{place}", one.test_id, "limit")
-    return f"{{test{place}}} at {{value{place}}} against a {_SIDES[one.threshold_type][0]} of {{limit{place}}}"
+    draft.say(f"test{place}", test_result.test_name)
+    draft.test(f"value{place}", test_result.test_id)
+    draft.test(f"limit{place}", test_result.test_id, "limit")
+    return f"{{test{place}}} at {{value{place}}} against a {_SIDES[test_result.threshold_type][0]} of {{limit{place}}}"
 
 
 _STATUS_HERE: Final = {"fail": "a fail", "pass": "a pass"}
 _STATUS_THERE: Final = {"fail": "failed", "pass": "passed"}
 
 
-def doubted(draft: Draft, one: TestResult, key: str = "printed") -> str:
+def doubted(draft: Draft, test_result: TestResult, key: str = "printed") -> str:
     """What makes a status doubtful, as a clause: what the file prints, or that par is missing; "" where nothing does.
 
     Args:
         key: of the printed figure.
     """
-    if not one.doubtful:
+    if not test_result.doubtful:
         return ""
-    published = one.published
-    if published is None or not is_contradicted(one):
+    published = test_result.published
+    if published is None or not is_contradicted(test_result):
         return "more par is missing from its inputs than its cushion bears"
     assert published.status is not None
     there = _STATUS_THERE[published.status]
     if published.value is None:
         return f"the file itself calls it {there}"
-    name = f"figure that the file prints for {plain(one.test_name)}"
-    draft.given(key, published.value, draft.study.unit(one), published.place, name=name)
+    name = f"figure that the file prints for {plain(test_result.test_name)}"
+    draft.given(key, published.value, draft.study.unit(test_result), published.place, name=name)
     return f"the file itself prints {{{key}}} and calls it {there}"
 
 
 def failing(study: Study) -> Iterator[Finding]:
     """Each failing test, the gravest first."""
     failed = sorted(
-        (one for one in study.results if one.status == "fail"), key=lambda one: (one.doubtful, _gravity(one))
+        (result for result in study.results if result.status == "fail"),
+        key=lambda result: (result.doubtful, _gravity(result)),
     )
     for place, one in enumerate(failed[:FAILING_SHOWN]):
         draft = study.draft(f"failing:{one.test_id}")
@@ -176,7 +177,7 @@ def failing(study: Study) -> Iterator[Finding]:
 
 def thin(study: Study) -> Iterator[Finding]:
     """The tests that pass with the least headroom in percent of their limit."""
-    passing = [one for one in study.results if one.status != "fail" and one.cushion_pct is not None]
+    passing = [result for result in study.results if result.status != "fail" and result.cushion_pct is not None]
     seen: set[tuple[str, float]] = set()
     for place, one in enumerate(sorted(passing, key=headroom_of)[:THIN_SHOWN]):
         if (one.category, one.current_value) in seen:
@@ -205,37 +206,47 @@ def thin(study: Study) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _usual(study: Study, one: TestResult) -> str:
+def _usual(study: Study, test_result: TestResult) -> str:
     """That a limit is not the deal's own."""
-    if not study.is_usual(one):
+    if not study.is_usual(test_result):
         return ""
-    return f" The {_SIDES[one.threshold_type][0]} is a usual one of the market: {_NOT_ITS_OWN}"
+    return f" The {_SIDES[test_result.threshold_type][0]} is a usual one of the market: {_NOT_ITS_OWN}"
 
 
-def _told(draft: Draft, one: TestResult) -> dict[Stakeholder, str]:
+def _told(draft: Draft, test_result: TestResult) -> dict[Stakeholder, str]:
     """The figures of a test, with the loans behind it for operations, and the earlier month's figure for analysts."""
-    study, test_id = draft.study, one.test_id
-    draft.say("test", one.test_name)
+    study, test_id = draft.study, test_result.test_id
+    draft.say("test", test_result.test_name)
     draft.test("value", test_id)
     draft.test("limit", test_id, "limit")
     draft.test("cushion", test_id, "cushion")
     more: dict[Stakeholder, str] = {}
-    if draft.test("before", test_id, book="earlier") is not None and study.unit(one) in ("percent", "factor", "years"):
-        change = draft.combined("change", "difference", "points" if study.unit(one) == "percent" else study.unit(one),
-                                "value", "before", sign=True)  # fmt: skip
+    if draft.test("before", test_id, book="earlier") is not None and study.unit(test_result) in (
+        "percent",
+        "factor",
+        "years",
+    ):
+        change = draft.combined(
+            "change",
+            "difference",
+            "points" if study.unit(test_result) == "percent" else study.unit(test_result),
+            "value",
+            "before",
+            sign=True,
+        )
         since = draft.since()
         more["analyst"] = (
             f"By the figures of {since}, under the same rules, it was {{before}}: a change of {{change}}."
             if abs(change) >= 0.005 else f"By the figures of {since}, under the same rules, it was the same."
         )  # fmt: skip
-    if behind := _behind(draft, one):
+    if behind := _behind(draft, test_result):
         more["operations"] = behind
     return more
 
 
-def _behind(draft: Draft, one: TestResult) -> str:
+def _behind(draft: Draft, test_result: TestResult) -> str:
     """The largest loans or names that make the figure."""
-    study, measure = draft.study, draft.study.measure(one.test_id)
+    study, measure = draft.study, draft.study.measure(test_result.test_id)
     columns = study.columns
     if measure in ("obligor", "top_obligors") and columns.has("obligor"):
         return _names(draft, "obligor", "Largest obligors")
@@ -243,7 +254,7 @@ def _behind(draft: Draft, one: TestResult) -> str:
         return _names(draft, "industry", "Largest industries")
     where = BEHIND.get(measure, [])
     if measure == "price_below" and columns.has("price"):
-        where = [Condition("price", "below", 80.0 if "80" in one.test_id else 90.0)]
+        where = [Condition("price", "below", 80.0 if "80" in test_result.test_id else 90.0)]
     if not where or not columns.has(*(each.column for each in where)):
         return ""
     chosen = columns.chosen(where)
@@ -266,26 +277,26 @@ def _names(draft: Draft, column: str, words: str) -> str:
     return f"{words}: {', '.join(told)}."
 
 
-def _money(draft: Draft, one: TestResult, share: str, ratio: str) -> str:
+def _money(draft: Draft, test_result: TestResult, share: str, ratio: str) -> str:
     """What the cushion comes to in money, for tests that are a share of par, or a ratio in percent."""
-    measure = draft.study.measure(one.test_id)
-    if draft.study.unit(one) != "percent" or measure in ("warr", "was", "wac", "average_price", "") or (
-        measure not in ("oc", "ic", "reinvestment_oc") and one.threshold_type != "max"
+    measure = draft.study.measure(test_result.test_id)
+    if draft.study.unit(test_result) != "percent" or measure in ("warr", "was", "wac", "average_price", "") or (
+        measure not in ("oc", "ic", "reinvestment_oc") and test_result.threshold_type != "max"
     ):  # fmt: skip
         return ""
-    if not draft.test("slack", one.test_id, "slack"):
+    if not draft.test("slack", test_result.test_id, "slack"):
         return ""
     is_ratio = measure in ("oc", "ic", "reinvestment_oc")
-    return (ratio if is_ratio else share).replace("{side}", _SIDES[one.threshold_type][0]) + "."
+    return (ratio if is_ratio else share).replace("{side}", _SIDES[test_result.threshold_type][0]) + "."
 
 
-def _method(one: TestResult) -> str:
-    formula = plain(one.details.formula, 300) if one.details else ""
-    return f"The newest run's own figure. Formula: {formula}. The limit is set by the {one.threshold_source}."
+def _method(test_result: TestResult) -> str:
+    formula = plain(test_result.details.formula, 300) if test_result.details else ""
+    return f"The newest run's own figure. Formula: {formula}. The limit is set by the {test_result.threshold_source}."
 
 
-def _coverage(one: TestResult) -> float:
-    return float(one.details.breakdown.get("coverage_pct", 100.0)) if one.details else 100.0
+def _coverage(test_result: TestResult) -> float:
+    return float(test_result.details.breakdown.get("coverage_pct", 100.0)) if test_result.details else 100.0
 
 
 def erosion(study: Study) -> Iterator[Finding]:
@@ -398,15 +409,15 @@ def spread(study: Study) -> Iterator[Finding]:
 
 def cash(study: Study) -> Iterator[Finding]:
     """Principal cash, where it is negative or more than a little."""
-    held = study.subject.measured.deal.principal_cash
-    if held is None or not np.isfinite(held) or study.pool.cpa <= 0:
+    principal_cash = study.subject.measured.deal.principal_cash
+    if principal_cash is None or not np.isfinite(principal_cash) or study.pool.cpa <= 0:
         return
     draft = study.draft("cash")
-    draft.given("cash", held, "amount", "deal.principal_cash")
+    draft.given("cash", principal_cash, "amount", "deal.principal_cash")
     draft.loans("par", "sum", "amount", name="performing par")
     draft.combined("all", "total", "amount", "par", "cash")
     draft.combined("share", "quotient", "percent", "cash", "all", times=100.0)
-    if held < 0:
+    if principal_cash < 0:
         draft.restated("owed", "cash")
         yield draft.finding(
             "financial_health", "notable", "Principal cash is overdrawn by {owed}",

@@ -173,17 +173,17 @@ def tail(study: Study) -> Iterator[Finding]:
                 cheapest = sorted(map(int, rows), key=lambda row: float(columns.numbers("spread")[row]))
                 draft.list(cheapest)
                 one = study.first("was")
-                held = ""
+                text = ""
                 if one is not None and one.threshold_type == "min":
                     draft.test("was", one.test_id)
                     draft.test("was_limit", one.test_id, "limit")
-                    held = " The tested spread is {was} against a minimum of {was_limit}."
+                    text = " The tested spread is {was} against a minimum of {was_limit}."
                 yield draft.finding(
                     "portfolio_composition", "background", "{share} of performing par pays less than {line}",
                     "{count} with {par} pay less than {line}, {low} on average, against {average} for the pool.",
                     weight=draft["share"], operations=f"The lowest: "
                         f"{draft.each('low', cheapest[:NAMED], column='spread')}.",
-                    analyst=f"Selling them first raises the spread test most.{held}", finance=held.strip(),
+                    analyst=f"Selling them first raises the spread test most.{text}", finance=text.strip(),
                     coverage_pct=study.covered("spread"),
                     methodology="Performing floating-rate loans with a spread 75 bps or more below the pool's "
                         "average, the line "

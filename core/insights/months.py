@@ -72,41 +72,43 @@ def _most_moved(study: Study) -> list[TestResult]:
     assert study.before is not None
     before = study.before.cushions
     moves = {
-        one.test_id: (study.results.cushions[one.test_id] - before[one.test_id]) / abs(one.threshold_value) * 100
-        for one in study.results
-        if one.test_id in before and one.threshold_value
+        result.test_id: (study.results.cushions[result.test_id] - before[result.test_id])
+        / abs(result.threshold_value)
+        * 100
+        for result in study.results
+        if result.test_id in before and result.threshold_value
     }
     changed = {
         one.test_id for one in study.before if one.test_id in moves and one.status != study.by_id[one.test_id].status
     }
-    tests = [one for one in study.results if abs(moves.get(one.test_id, 0.0)) >= MOVED_PCT]
-    tests.sort(key=lambda one: (one.test_id not in changed, -abs(moves[one.test_id])))
+    tests = [result for result in study.results if abs(moves.get(result.test_id, 0.0)) >= MOVED_PCT]
+    tests.sort(key=lambda test: (test.test_id not in changed, -abs(moves[test.test_id])))
     return tests[:MOVED_SHOWN]
 
 
-def _move(study: Study, one: TestResult, then: TestResult, found: Movement | None) -> Finding:
-    draft = study.draft(f"moved:{one.test_id}")
-    unit = study.unit(one)
-    draft.say("test", one.test_name)
-    draft.test("now", one.test_id)
-    draft.test("before", one.test_id, book="earlier")
-    draft.test("cushion", one.test_id, "cushion")
-    draft.test("cushion_before", one.test_id, "cushion", book="earlier")
+def _move(study: Study, test_result: TestResult, then: TestResult, movement: Movement | None) -> Finding:
+    draft = study.draft(f"moved:{test_result.test_id}")
+    unit = study.unit(test_result)
+    draft.say("test", test_result.test_name)
+    draft.test("now", test_result.test_id)
+    draft.test("before", test_result.test_id, book="earlier")
+    draft.test("cushion", test_result.test_id, "cushion")
+    draft.test("cushion_before", test_result.test_id, "cushion", book="earlier")
     change = draft.combined("change", "difference", "points" if unit == "percent" else unit, "now", "before", sign=True)
     gain = draft.combined("gain", "difference", draft.figures["cushion"].unit, "cushion", "cushion_before", sign=True,
                           name="change of the cushion")  # fmt: skip
     better = gain > 0
-    parts = _parts(draft, one, found)
+    parts = _parts(draft, test_result, movement)
     status = ""
-    if then.status != one.status:
-        was, now = (f"a {'doubtful ' if each.doubtful else ''}{_STATUS[each.status]}" for each in (then, one))
+    if then.status != test_result.status:
+        was, now = (f"a {'doubtful ' if each.doubtful else ''}{_STATUS[each.status]}" for each in (then, test_result))
         status = f" It was {was} then and is {now} now."
-    if theirs := doubted(draft, one):
+    if theirs := doubted(draft, test_result):
         status += f" Its status is doubtful: {theirs}."
     urgency: Urgency = (
-        "act" if one.status == "fail" and then.status != "fail"
-        else "near" if then.status == "pass" and one.status == "warning"
-        else "notable" if not better or then.status != one.status else "context"
+        "act" if test_result.status == "fail" and then.status != "fail"
+        else "near" if then.status == "pass" and test_result.status == "warning"
+        else "notable" if not better or then.status != test_result.status else "context"
     )  # fmt: skip
     verb = "rose" if change > 0 else "fell"
     ends = f"which {'widens' if better else 'narrows'} its cushion to {{cushion}}"
@@ -114,15 +116,20 @@ def _move(study: Study, one: TestResult, then: TestResult, found: Movement | Non
         draft.restated("short", "cushion")
         ends = f"which {'leaves it still' if better else 'leaves it'} {{short}} beyond its limit"
     return draft.finding(
-        "trends_forecasts", urgency, f"{{test}} {verb} from {{before}} to {{now}}",
+        "trends_forecasts",
+        urgency,
+        f"{{test}} {verb} from {{before}} to {{now}}",
         f"{{test}} {verb} from {{before}} to {{now}} ({{change}}) since {draft.since()}, {ends}.{status}",
-        weight=abs(gain / one.threshold_value * 100) if one.threshold_value else 0.0, is_disputed=one.doubtful,
-        executive=_first_part(parts), finance=_first_part(parts),
-        analyst=" ".join(parts), operations=" ".join(parts),
+        weight=abs(gain / test_result.threshold_value * 100) if test_result.threshold_value else 0.0,
+        is_disputed=test_result.doubtful,
+        executive=_first_part(parts),
+        finance=_first_part(parts),
+        analyst=" ".join(parts),
+        operations=" ".join(parts),
         methodology="Both months are held to the newest rules. The change is split by full runs, each with one more "
-            "class "
+        "class "
         "of changes applied, so the parts add up to it; a loan's effect is that of its change alone.",
-    )  # fmt: skip
+    )
 
 
 _STATUS: Final = {"pass": "pass", "warning": "warning", "fail": "fail"}
@@ -132,15 +139,15 @@ def _first_part(parts: Sequence[str]) -> str:
     return parts[0] if parts else ""
 
 
-def _parts(draft: Draft, one: TestResult, found: Movement | None) -> list[str]:
+def _parts(draft: Draft, test_result: TestResult, movement: Movement | None) -> list[str]:
     """The largest parts of a movement, and the loans that weigh most in the first of them."""
-    if found is None or not found.parts or found.change is None:
+    if movement is None or not movement.parts or movement.change is None:
         return []
     unit = draft.figures["change"].unit
     told = []
-    largest = sorted((part for part in found.parts if part.change), key=lambda part: -abs(part.change))[:NAMED]
+    largest = sorted((part for part in movement.parts if part.change), key=lambda part: -abs(part.change))[:NAMED]
     for part in largest:
-        recipe = Recipe(operation="movement", test_id=one.test_id, part=part.part)
+        recipe = Recipe(operation="movement", test_id=test_result.test_id, part=part.part)
         draft.put(part.part, part.change, unit, recipe, name=f"part of the change: {_WORDS[part.part]}", sign=True)
         told.append(f"{_WORDS[part.part]} {{{part.part}}}")
     if not told:
@@ -148,7 +155,7 @@ def _parts(draft: Draft, one: TestResult, found: Movement | None) -> list[str]:
     sentences = [f"By cause: {', '.join(told)}."]
     loans = []
     for at, mover in enumerate(largest[0].loans[:NAMED]):
-        recipe = Recipe(operation="movement", test_id=one.test_id, part=largest[0].part, loan=plain(mover.name))
+        recipe = Recipe(operation="movement", test_id=test_result.test_id, part=largest[0].part, loan=plain(mover.name))
         draft.say(f"mover_{at}", mover.name)
         draft.put(f"effect_{at}", mover.effect, unit, recipe, name=f"effect of loan {at + 1} alone", sign=True,
                   decimals=None if abs(mover.effect) >= 0.01 else 4)  # fmt: skip
@@ -210,7 +217,7 @@ def migration(study: Study) -> Iterator[Finding]:
     since = draft.since()
     falls = study.columns.chosen(down, "all")
     named = draft.largest("fallen", fell if fell.any() else falls) if falls.any() else ""
-    told = f"The largest that fell{' into CCC' if fell.any() else ''}: {named}." if named else ""
+    text = f"The largest that fell{' into CCC' if fell.any() else ''}: {named}." if named else ""
     more_down = draft["down_par"] > draft["up_par"]
     is_notable = fell.any() or draft["down_par"] > 0.02 * max(study.pool.par, 1.0)
     yield draft.finding(
@@ -219,8 +226,8 @@ def migration(study: Study) -> Iterator[Finding]:
         f"Since {since}, {{agency}} has {{down_count}} with {{down_par}} at a lower rating and {{up_count}} with "
         f"{{up_par}} "
         "at a higher one" + (": more par fell than rose." if more_down else "."),
-        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100, executive=told, operations=told, analyst=told,
-        finance=told, coverage_pct=study.covered(rating),
+        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100, executive=text, operations=text, analyst=text,
+        finance=text, coverage_pct=study.covered(rating),
         methodology="The rating of each loan that is in both months, by the first agency that rates loans of both.",
     )  # fmt: skip
 
@@ -308,37 +315,37 @@ def drift(study: Study) -> Iterator[Finding]:
 
 def trend(study: Study) -> Iterator[Finding]:
     """Tests whose figure moved towards the limit through their history, and when a straight line meets it."""
-    for one in study.results:
-        points = [*study.subject.history.get(one.test_id, ())][-POINTS_MAX:]
+    for result in study.results:
+        points = [*study.subject.history.get(result.test_id, ())][-POINTS_MAX:]
         points = [point for at, point in enumerate(points) if at == 0 or point.day > points[at - 1].day]
-        if len(points) < POINTS_LEAST or one.threshold_type == "exact":
+        if len(points) < POINTS_LEAST or result.threshold_type == "exact":
             continue
-        finding = _line(study, one, points)
+        finding = _line(study, result, points)
         if finding is not None:
             yield finding
 
 
-def _line(study: Study, one: TestResult, points: Sequence[Point]) -> Finding | None:
+def _line(study: Study, test_result: TestResult, points: Sequence[Point]) -> Finding | None:
     """The straight line of least squares through a test's history; None where it leads away from the limit."""
     days = np.array([point.day.toordinal() for point in points], np.float64)
     values = np.array([point.value for point in points], np.float64)
     slope, _ = np.polyfit(days - days[-1], values, 1)
-    towards = slope if one.threshold_type == "max" else -slope
+    towards = slope if test_result.threshold_type == "max" else -slope
     in_a_row = 0
     for before, after in zip(values[-2::-1], values[:0:-1], strict=True):
-        step = (after - before) if one.threshold_type == "max" else (before - after)
+        step = (after - before) if test_result.threshold_type == "max" else (before - after)
         if step <= 0:
             break
         in_a_row += 1
     if towards <= 0 or in_a_row < 2:
         return None
-    draft = study.draft(f"trend:{one.test_id}")
-    unit = study.unit(one)
-    draft.say("test", one.test_name)
-    draft.test("now", one.test_id)
-    draft.test("limit", one.test_id, "limit")
-    cushion = draft.test("cushion", one.test_id, "cushion")
-    place = f"history of {one.test_id}"
+    draft = study.draft(f"trend:{test_result.test_id}")
+    unit = study.unit(test_result)
+    draft.say("test", test_result.test_name)
+    draft.test("now", test_result.test_id)
+    draft.test("limit", test_result.test_id, "limit")
+    cushion = draft.test("cushion", test_result.test_id, "cushion")
+    place = f"history of {test_result.test_id}"
     draft.given("runs", in_a_row, "count", f"{place}: days in a row, the newest last", noun="run")
     draft.given("first", float(values[0]), unit, f"{place}: first value")
     draft.given("since", points[0].day, "date", f"{place}: first day")

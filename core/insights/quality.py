@@ -77,12 +77,12 @@ def gaps(study: Study) -> Iterator[Finding]:
     if not absent and not blank:
         return
     blank.sort(reverse=True)
-    told = [f"no {words} for {{{name}_count}} ({{{name}_share}} of performing par)" for _, name, words in blank]
+    texts = [f"no {words} for {{{name}_count}} ({{{name}_share}} of performing par)" for _, name, words in blank]
     parts = []
     if absent:
         parts.append(f"The file has no column of {listed(absent)}.")
-    if told:
-        parts.append(f"Blank are: {'; '.join(told[:NAMED])}.")
+    if texts:
+        parts.append(f"Blank are: {'; '.join(texts[:NAMED])}.")
     if blank:
         rows = columns.largest(columns.chosen(_blanks(study, blank[0][1])))
         draft.list(rows)
@@ -104,14 +104,14 @@ def _blanks(study: Study, name: str) -> list[Condition]:
 
 def warned(study: Study) -> Iterator[Finding]:
     """What the run says must be known before its figures are trusted."""
-    found = [one for one in study.results.warnings if one.code not in QUIET]
-    if not found:
+    warnings = [warning for warning in study.results.warnings if warning.code not in QUIET]
+    if not warnings:
         return
     draft = study.draft("warned")
-    draft.given("count", len(found), "count", "warnings of the newest run", noun="remark")
+    draft.given("count", len(warnings), "count", "warnings of the newest run", noun="remark")
     told = []
-    for at, code in enumerate(dict.fromkeys(one.code for one in found)):
-        rows = sum(one.rows or 0 for one in found if one.code == code)
+    for at, code in enumerate(dict.fromkeys(warning.code for warning in warnings)):
+        rows = sum(warning.rows or 0 for warning in warnings if warning.code == code)
         draft.names[f"kind_{at}"] = WARNING_CODES.get(code, code)
         if rows:
             draft.given(f"rows_{at}", rows, "count", f"warnings of the newest run: {code}", noun="row")
@@ -119,15 +119,15 @@ def warned(study: Study) -> Iterator[Finding]:
     yield draft.finding(
         "data_quality", "context", "{count} on the file before its figures are trusted",
         f"The newest run carries {{count}}: {'; '.join(told)}.",
-        weight=len(found), operations="Each stands in full among the remarks, with the place in the file.",
+        weight=len(warnings), operations="Each stands in full among the remarks, with the place in the file.",
         analyst="Each stands in full among the remarks, with the place in the file.",
-        remarks=[one.message for one in found], methodology="Warnings of the newest run, by kind.",
+        remarks=[warning.message for warning in warnings], methodology="Warnings of the newest run, by kind.",
     )  # fmt: skip
 
 
 def differs(study: Study) -> Iterator[Finding]:
     """Figures of tests that the file itself prints otherwise."""
-    apart = [one for one in study.results if one.published is not None and one.published.agrees is False]
+    apart = [result for result in study.results if result.published is not None and result.published.agrees is False]
     if not apart:
         return
     apart.sort(key=lambda one: not is_contradicted(one))

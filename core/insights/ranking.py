@@ -110,9 +110,9 @@ def rests_on(study: Study, finding: Finding) -> list[DataWarning]:
     """The warnings of the run on which a finding rests."""
     measures = {study.measure(test_id) for test_id in finding.tests}
     return [
-        one
-        for one in study.results.warnings
-        if one.code in EVERYWHERE or not measures.isdisjoint(RESTS_ON.get(one.code, ()))
+        warning
+        for warning in study.results.warnings
+        if warning.code in EVERYWHERE or not measures.isdisjoint(RESTS_ON.get(warning.code, ()))
     ]
 
 

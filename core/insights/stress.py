@@ -44,15 +44,15 @@ def ccc(study: Study) -> Iterator[Finding]:
     if draft.loans("share", "share", "percent", *CCC_ROWS, of="denominator") is None:
         return
     one = study.first("ccc")
-    told = ""
+    text = ""
     if one is not None and one.threshold_type == "max":
         draft.test("value", one.test_id)
         draft.test("limit", one.test_id, "limit")
-        told = " The tested bucket, of the agency that sees the most, is {value} against a limit of {limit}."
+        text = " The tested bucket, of the agency that sees the most, is {value} against a limit of {limit}."
     if not chosen.any():
         yield draft.finding(
             "risk_compliance", "background", "No performing loan is rated CCC or lower",
-            "No performing loan is rated Caa1/CCC+ or lower by any agency." + told,
+            "No performing loan is rated Caa1/CCC+ or lower by any agency." + text,
             methodology="Loans whose worst agency rating is at least as weak as Caa1 or CCC+.",
         )  # fmt: skip
         return
@@ -63,9 +63,9 @@ def ccc(study: Study) -> Iterator[Finding]:
     yield draft.finding(
         "risk_compliance", "notable" if draft["share"] > 5.0 else "context",
         "{share} of the deal is rated CCC or lower",
-        f"{{count}} with {{par}} ({{share}} of the deal) are rated Caa1/CCC+ or lower by at least one agency.{told}"
+        f"{{count}} with {{par}} ({{share}} of the deal) are rated Caa1/CCC+ or lower by at least one agency.{text}"
         if draft["count"] != 1 else
-        f"{{count}} with {{par}} ({{share}} of the deal) is rated Caa1/CCC+ or lower by at least one agency.{told}",
+        f"{{count}} with {{par}} ({{share}} of the deal) is rated Caa1/CCC+ or lower by at least one agency.{text}",
         weight=draft["share"], operations=f"The largest: {named}.", analyst=f"{priced} The largest: {named}.".strip(),
         finance=priced, executive=f"The largest: {named}.", coverage_pct=study.covered("worst_rating"),
         methodology="Performing loans whose worst rating, as the rules derive them, is Caa1, CCC+ or weaker; the "
@@ -165,13 +165,13 @@ def default(study: Study) -> Iterator[Finding]:
     draft.combined("move", "difference", "points", "after", "now", sign=True)
     draft.list(rows)
     broken = _broken(study, change)
-    told = f"It would fail {_tests(draft, broken)}." if broken else "No test that passes now would fail."
+    text = f"It would fail {_tests(draft, broken)}." if broken else "No test that passes now would fail."
     yield draft.finding(
         "risk_compliance", "near" if broken else "context",
         "A default of {obligor} would move {test} by {move}",
         f"{{obligor}} is the largest obligor with {{par}} ({{share}} of the deal). Were it to default, {{test}} "
         f"would go "
-        f"from {{now}} to {{after}} against {{limit}}. {told}",
+        f"from {{now}} to {{after}} against {{limit}}. {text}",
         weight=draft["share"], basis="projected",
         analyst="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
         finance="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
@@ -346,9 +346,9 @@ def _average(study: Study) -> dict[str, Any] | None:
             where[field] = round(value, 2)
     if columns.has("maturity_date"):
         value = columns.figure(Recipe(operation="average", column="maturity_date"))
-        found = None if value is None else day_of(value)
-        if found is not None:
-            trade["maturity_date"] = found.isoformat()
+        day = None if value is None else day_of(value)
+        if day is not None:
+            trade["maturity_date"] = day.isoformat()
     for agency, scale in (("a", SCALE_A), ("b", SCALE_B), ("c", SCALE_B)):
         field = f"rating_agency_{agency}"
         if columns.has(field) and (rank := _middle(study, field)) is not None:

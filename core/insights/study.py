@@ -86,7 +86,7 @@ class Study:
         self.subject = subject
         self.pool = pool
         self.results = subject.results
-        self.by_id = {one.test_id: one for one in self.results}
+        self.by_id = {result.test_id: result for result in self.results}
         self.columns = Columns(pool)
         self._runs: dict[bytes, Results] = {}
 
@@ -120,18 +120,18 @@ class Study:
         if test_id in SUITE_TESTS:
             return SUITE_TESTS[test_id]
         definition = self.subject.definition
-        own = next((one for one in definition.tests if one.id == test_id), None) if definition else None
+        own = next((test for test in definition.tests if test.id == test_id), None) if definition else None
         if own is not None and own.measure:
             return own.measure
         return next((kind for kind in ("oc", "ic") if test_id.startswith(f"{kind}_class_")), "")
 
-    def unit(self, one: TestResult) -> Unit:
-        return one.unit  # type: ignore[return-value]
+    def unit(self, test_result: TestResult) -> Unit:
+        return test_result.unit  # type: ignore[return-value]
 
     def first(self, *measures: str) -> TestResult | None:
         """The test with the least cushion of those that measure one of these."""
-        found = [one for one in self.results if self.measure(one.test_id) in measures]
-        return min(found, key=lambda one: (one.cushion_pct is None, one.cushion_pct or 0.0), default=None)
+        results = [result for result in self.results if self.measure(result.test_id) in measures]
+        return min(results, key=lambda result: (result.cushion_pct is None, result.cushion_pct or 0.0), default=None)
 
     def after(self, change: Change) -> Results:
         """The tests after a change.
@@ -173,11 +173,13 @@ class Study:
             return plain(names.values[int(names.codes[row])])
         return plain(columns.identifier(row) or f"loan {row + 1}")
 
-    def is_usual(self, one: TestResult) -> bool:
+    def is_usual(self, test_result: TestResult) -> bool:
         """Whether a test is held to a usual limit of the market: the suite's, or of the ready-made definition."""
         definition = self.subject.definition
         is_ready_made = definition is not None and definition.standard
-        return one.threshold_source == "suite" or (one.threshold_source == "definition" and is_ready_made)
+        return test_result.threshold_source == "suite" or (
+            test_result.threshold_source == "definition" and is_ready_made
+        )
 
     def covered(self, column: str) -> float:
         """Percent of performing par whose loans have a column."""
@@ -250,10 +252,10 @@ class Draft:
         """A part of a test's result; None, and none put, where the run has no figure for it."""
         study = self.study
         results = study.after(change) if change else study.results if book == "newest" else study.before
-        one = next((one for one in results or () if one.test_id == test_id), None)
-        if one is None or results is None:
+        result = next((one for one in results or () if one.test_id == test_id), None)
+        if result is None or results is None:
             return None
-        own = study.by_id.get(test_id, one)
+        own = study.by_id.get(test_id, result)
         unit = study.unit(own)
         value: Any
         if part == "slack":
@@ -261,11 +263,11 @@ class Draft:
         elif part == "cushion":
             value, unit = results.cushions[test_id], "points" if unit == "percent" else unit
         elif part == "value":
-            value = one.current_value
+            value = result.current_value
         elif part == "limit":
-            value = one.threshold_value
+            value = result.threshold_value
         else:
-            value = one.details.breakdown if one.details else {}
+            value = result.details.breakdown if result.details else {}
             for step in part.split("."):
                 value = value.get(step) if isinstance(value, dict) else None
             if not isinstance(value, int | float):
@@ -274,9 +276,9 @@ class Draft:
         if test_id not in self.tests:
             self.tests.append(test_id)
         if decimals is None and part in ("value", "limit"):
-            decimals = decimals_between(one.current_value, one.threshold_value, unit)
+            decimals = decimals_between(result.current_value, result.threshold_value, unit)
         recipe = Recipe(operation="test", test_id=test_id, part=part, change=change, book=book)  # type: ignore[arg-type]
-        words = f"{one.test_name}, {part}" + (", earlier" if book == "earlier" else "") + (
+        words = f"{result.test_name}, {part}" + (", earlier" if book == "earlier" else "") + (
             f" after {change.kind}" if change else ""
         )  # fmt: skip
         return self.put(key, value, unit, recipe, name=plain(words, 120), decimals=decimals)

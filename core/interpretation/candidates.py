@@ -154,7 +154,7 @@ def _balances(portfolio: Portfolio) -> Iterator[tuple[float, str]]:
         if fact.value and isfinite(fact.value):
             yield fact.value, fact.place
     accounts = [fact for fact in portfolio.facts.of("account") if fact.value and isfinite(fact.value)]
-    for fact in sorted(accounts, key=lambda one: one.subject is None or one.subject.measure != "principal"):
+    for fact in sorted(accounts, key=lambda account: account.subject is None or account.subject.measure != "principal"):
         yield fact.value or 0.0, fact.place
 
 
@@ -197,8 +197,8 @@ def _families(choice: NamedChoice, portfolio: Portfolio, definition: Definition)
     if is_by_page:
         yield Candidate(choice.name, "names", choice.option("names").words, choice.option("names").sets, obligor=True)
         return
-    other = "affiliates" if said == "names" else "names"
-    yield Candidate(choice.name, other, choice.option(other).words, choice.option(other).sets)
+    other_text = "affiliates" if said == "names" else "names"
+    yield Candidate(choice.name, other_text, choice.option(other_text).words, choice.option(other_text).sets)
 
 
 def _interest(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:

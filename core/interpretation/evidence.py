@@ -81,7 +81,7 @@ class Evidence:
             self._figure(row.published, tests[row.test["id"]], own[row.test["id"]])
             for row in rows if row.test is not None and row.test["id"] in tests and own[row.test["id"]].value is None
         ]  # fmt: skip
-        self.figures: list[Figure] = [one for one in figures if one.printed]
+        self.figures: list[Figure] = [figure for figure in figures if figure.printed]
         self.of_tests = len(self.figures)
         """How many of them are tests and figures of the file; the others are parts of calculations."""
         self.figures += _parts(portfolio)
@@ -224,7 +224,7 @@ shares divide by."""
 
 def _part(name: str, place: str, amount: float, *ours: Callable[[Pool], float]) -> Figure:
     def ties(pool: Pool) -> frozenset[Part]:
-        is_ours = any(abs(one(pool) - amount) <= CENT for one in ours)
+        is_ours = any(abs(our(pool) - amount) <= CENT for our in ours)
         return frozenset(("numerator",)) if is_ours else frozenset()
 
     return Figure(name, place, "parts", None, {"numerator": amount}, ties)

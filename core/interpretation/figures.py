@@ -66,11 +66,13 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
         if isinstance(meaning, NoMeaning):
             rows.append(FigureTest(fact, None, Unmatched(fact, None, meaning.why)))
             continue
-        said = {name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)}
-        test_id = test_id or _new_id(said, taken, at)
+        by_name = {
+            name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)
+        }
+        test_id = test_id or _new_id(by_name, taken, at)
         taken.add(test_id)
         limit = 0.0 if fact.trigger is None else fact.trigger
-        rows.append(FigureTest(fact, {"id": test_id, "name": _name(fact.label), **said, meaning.side: limit}))
+        rows.append(FigureTest(fact, {"id": test_id, "name": _name(fact.label), **by_name, meaning.side: limit}))
     return rows
 
 
@@ -170,6 +172,6 @@ def with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str, 
         return base
     name = notes.classes[int(tested[-1])]
     junior, classes = letter_of(name) or name, [one["name"] for one in base.get("classes", ())]
-    if classes and not any(junior == one or junior in one.split("/") for one in classes):
+    if classes and not any(junior == note_class or junior in note_class.split("/") for note_class in classes):
         return base  # the definition's own classes do not have it
     return {**base, "reinvestment_oc": {"class": junior, "trigger": published.trigger}}

@@ -91,8 +91,8 @@ class _Interpreter:
         """The record of it."""
         choices = [self._choice(one) for one in self._decided]
         return Interpretation(
-            choices=[one for one in choices if one is not None],
-            figures=sum(len(one.printed) for one in self._figures),
+            choices=[choice for choice in choices if choice is not None],
+            figures=sum(len(figure.printed) for figure in self._figures),
             tied_before=self._tied(self._base),
             tied=self._tied(self._used),
             hold_out=self._hold_out() if hold_out else None,
@@ -112,27 +112,29 @@ class _Interpreter:
 
     # ---- choices
 
-    def _choice(self, one: ChoiceResult) -> Choice | None:
+    def _choice(self, choice_result: ChoiceResult) -> Choice | None:
         """The record of a choice; None where its readings are the same for these loans."""
-        if one.runner_up is None and len(self._search.different(one.used.choice, self._used)) < 2:
+        if choice_result.runner_up is None and len(self._search.different(choice_result.used.choice, self._used)) < 2:
             return None
         return Choice(
-            name=one.used.choice,
-            state="stated" if self._is_stated else one.state,
-            reading=self._reading(one.used, one.ties),
-            runner_up=None if one.runner_up is None else self._reading(one.runner_up, one.runner_up_ties),
-            differs=self._is_stated and self._differs(one),
-            changed=one.used != self._base[one.used.choice],
+            name=choice_result.used.choice,
+            state="stated" if self._is_stated else choice_result.state,
+            reading=self._reading(choice_result.used, choice_result.ties),
+            runner_up=None
+            if choice_result.runner_up is None
+            else self._reading(choice_result.runner_up, choice_result.runner_up_ties),
+            differs=self._is_stated and self._differs(choice_result),
+            changed=choice_result.used != self._base[choice_result.used.choice],
         )
 
-    def _differs(self, one: ChoiceResult) -> bool:
+    def _differs(self, choice_result: ChoiceResult) -> bool:
         """Whether the runner-up ties two amounts more than what is stated, and loses none."""
-        return one.runner_up is not None and not one.lost and len(
-            self._search.amounts(one.runner_up_ties)
+        return choice_result.runner_up is not None and not choice_result.lost and len(
+            self._search.amounts(choice_result.runner_up_ties)
         ) >= TAKEN_LEAST  # fmt: skip
 
     def _reading(self, candidate: Candidate, ties: Ties) -> Reading:
-        return Reading(option=candidate.option, words=candidate.words, ties=[self._tie(*one) for one in sorted(ties)])
+        return Reading(option=candidate.option, words=candidate.words, ties=[self._tie(*tie) for tie in sorted(ties)])
 
     def _tie(self, at: int, part: str) -> Tie:
         figure = self._evidence.figures[at]
@@ -161,7 +163,7 @@ class _Interpreter:
     def _is_read_by(self, figure: Figure) -> bool:
         """Whether the reader took a column or an amount because it gives this very figure."""
         deal = self._whole.deal
-        codes = {(one.code, field) for one in self._whole.notes.warnings for field in (*one.fields, "")}
+        codes = {(warning.code, field) for warning in self._whole.notes.warnings for field in (*warning.fields, "")}
         return (
             (figure.measure == "ic" and deal.interest_available is not None)
             or (figure.measure == "was" and not self._is_tied_unseen(figure))
@@ -179,7 +181,7 @@ class _Interpreter:
 def _of_market(base: dict[str, Candidate], readings: Readings) -> dict[str, Candidate]:
     """Readings to begin with that no sum of the file has decided."""
     names = [one for one in readings.get("families", ()) if one.option == "names"]
-    return base | {one.choice: one for one in names}
+    return base | {name.choice: name for name in names}
 
 
 class _Intervals:

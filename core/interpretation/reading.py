@@ -36,12 +36,12 @@ def read_by(portfolio: Portfolio, interpretation: Interpretation, definition: De
 
 def _candidates(changed: list[Choice], readings: dict[str, tuple[Candidate, ...]]) -> dict[str, Candidate]:
     """The readings of these choices, as the search tries them."""
-    found: dict[str, Candidate] = {}
+    candidates: dict[str, Candidate] = {}
     for choice in changed:
         used = choice.reading.option, choice.reading.words
         listed = readings.get(choice.name, ())
-        found.update((choice.name, one) for one in listed if (one.option, one.words) == used)
-    return found
+        candidates.update((choice.name, one) for one in listed if (one.option, one.words) == used)
+    return candidates
 
 
 def _warnings(interpretation: Interpretation) -> Iterator[DataWarning]:

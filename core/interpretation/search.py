@@ -57,7 +57,7 @@ _PAR_VALUE: Final = (
 
 GROUPS: Final = (
     Group(("principal_cash", "denominator", *_PAR_VALUE[:2]), (*_OC, "warr"), with_shares=True),
-    *(Group((f"rating_columns_{one}", f"masked_{one}"), _RATED, agency=one) for one in AGENCIES),
+    *(Group((f"rating_columns_{agency}", f"masked_{agency}"), _RATED, agency=agency) for agency in AGENCIES),
     Group(("principal_cash", *_PAR_VALUE), (*_OC, "warr"), with_shares=True),
     Group(("industry",), ("industry", "diversity", "share")),
     Group(("families",), ("obligor", "top_obligors", "diversity")),
@@ -125,12 +125,12 @@ class Search:
         for combination in product(*listed.values()):
             tried = {**used, **{one.choice: one for one in combination}}
             ties = self.ties(tried, figures)
-            found = len(self.amounts(ties))
-            if found < most or tried == used:
+            count = len(self.amounts(ties))
+            if count < most or tried == used:
                 continue
             changes = _changes(tried, used)
-            if found > most or (best is not used and changes < _changes(best, used)):
-                best, most = tried, found
+            if count > most or (best is not used and changes < _changes(best, used)):
+                best, most = tried, count
         if best is used:
             return used
         kept = self._drop_unproved(best, used, listed)
@@ -164,10 +164,10 @@ class Search:
         """The candidates of a choice that give other sums, the one that is used first."""
         if choice not in self.readings:
             return ()
-        found: dict[object, Candidate] = {}
+        candidates: dict[object, Candidate] = {}
         for one in (used[choice], *self.readings[choice]):
-            found.setdefault(_sums(self.evidence.pool({**used, choice: one}), choice), one)
-        return tuple(found.values())
+            candidates.setdefault(_sums(self.evidence.pool({**used, choice: one}), choice), one)
+        return tuple(candidates.values())
 
     def _drop_unproved(
         self, best: dict[str, Candidate], used: dict[str, Candidate], listed: Mapping[str, Sequence[Candidate]]

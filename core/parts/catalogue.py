@@ -197,7 +197,7 @@ def _abroad(pool: Pool, test: DealTest, by_name: Floats) -> list[int]:
 
 
 def _members(pool: Pool, test: DealTest) -> Any:
-    group = next(one for one in pool.definition.country_groups if one.id == test.group)
+    group = next(country_group for country_group in pool.definition.country_groups if country_group.id == test.group)
     return group_members(pool.portfolio.names["country"].values, group, pool.definition)[0]
 
 

@@ -113,7 +113,7 @@ def _test_of(rules: Definition, pool: Pool, test_id: str) -> DealTest | None:
     """A definition's test, those by the classes of the file too."""
     if rules.standard:
         rules, _ = with_coverage(rules, pool)
-    return next((one for one in rules.tests if one.id == test_id), None)
+    return next((test for test in rules.tests if test.id == test_id), None)
 
 
 class _Page:
@@ -128,8 +128,8 @@ class _Page:
         adds = np.zeros(0) if loans is None else loans
         counts = adds != 0 if weights is None else (adds != 0) | (weights != 0)
         rows = np.flatnonzero(counts)
-        amounts = [*breakup.amounts, *self._short(fsum(adds[rows]) + fsum(one.amount for one in breakup.amounts))]
-        weight = np.concatenate((adds[rows], [one.amount for one in amounts]))
+        amounts = [*breakup.amounts, *self._short(fsum(adds[rows]) + fsum(amount.amount for amount in breakup.amounts))]
+        weight = np.concatenate((adds[rows], [amount.amount for amount in amounts]))
         self._all = weight
         self._order = np.lexsort((np.arange(len(weight)), -np.abs(weight)))
         self._rows = rows
@@ -230,7 +230,7 @@ class _Page:
         present = set(self._portfolio.columns)
         found = {}
         for name, options in fields.items():
-            field = next((one for one in options if one in present), None)
+            field = next((option for option in options if option in present), None)
             if field is not None:
                 found[name] = column_of(self._portfolio, field).array()
         return found
@@ -243,8 +243,8 @@ class _Page:
 
     @property
     def _columns(self) -> list[str]:
-        used = {name for one in self._amounts for name in one.fields}
-        if len(self._rows) or any(one.row is not None for one in self._amounts):
+        used = {name for amount in self._amounts for name in amount.fields}
+        if len(self._rows) or any(amount.row is not None for amount in self._amounts):
             used |= set(self._known)
         if self._breakup.weights is not None:
             used |= {"weight", "value"}

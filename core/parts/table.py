@@ -20,8 +20,8 @@ def parts_csv(parts: FigureParts) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\r\n")
     rows.writerow((*FIRST, *parts.columns))
-    for one in parts.items:
-        values = (one.kind, one.name, one.place, one.row, one.amount, *map(one.fields.get, parts.columns))
+    for item in parts.items:
+        values = (item.kind, item.name, item.place, item.row, item.amount, *map(item.fields.get, parts.columns))
         rows.writerow(map(_cell, values))
     return text.getvalue()
 

@@ -169,12 +169,12 @@ def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int
         yield position, records, len(held.kinds) + len(chosen)
 
 
-def _with_lengths(held: Column, elapsed: NDArray[np.bool_]) -> NDArray[np.uint8]:
+def _with_lengths(column: Column, elapsed: NDArray[np.bool_]) -> NDArray[np.uint8]:
     """Kinds with lengths of time as dates, which they are to the hash."""
-    if not elapsed.any() or not len(held.kinds):
-        return held.kinds
-    dated = elapsed[held.formats] & (held.numbers >= 0) & (held.numbers < SERIALS_STOP)
-    return np.where((held.kinds == Kind.NUMBER) & dated, np.uint8(Kind.DATE), held.kinds)
+    if not elapsed.any() or not len(column.kinds):
+        return column.kinds
+    dated = elapsed[column.formats] & (column.numbers >= 0) & (column.numbers < SERIALS_STOP)
+    return np.where((column.kinds == Kind.NUMBER) & dated, np.uint8(Kind.DATE), column.kinds)
 
 
 def _filled(sheet: Sheet, forms: Forms) -> NDArray[np.int32]:

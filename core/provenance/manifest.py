@@ -98,13 +98,18 @@ class SignedManifest(Struct, frozen=True):
         return hmac.compare_digest(self.signature.lower().encode(), _signature(self.text, key).encode())
 
 
-def hashed(found: DataHash, shown: Shown | None = None) -> dict[str, Any]:
+def hashed(data_hash: DataHash, shown: Shown | None = None) -> dict[str, Any]:
     """The fields of a manifest that say what was hashed, and how it is shown."""
     looks = {} if shown is None else {sheet.name: sheet.hash for sheet in shown.sheets}
     sheets = tuple(
-        ManifestSheet(sheet.name, sheet.hash, sheet.cells, looks.get(sheet.name, "")) for sheet in found.sheets
+        ManifestSheet(sheet.name, sheet.hash, sheet.cells, looks.get(sheet.name, "")) for sheet in data_hash.sheets
     )
-    return {"data_hash": found.hash, "names_hash": found.names, "date_1904": found.date_1904, "sheets": sheets}
+    return {
+        "data_hash": data_hash.hash,
+        "names_hash": data_hash.names,
+        "date_1904": data_hash.date_1904,
+        "sheets": sheets,
+    }
 
 
 def signed(manifest: Manifest, key: bytes) -> bytes:

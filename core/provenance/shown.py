@@ -216,13 +216,13 @@ class _Forms:
 
     def of(
         self,
-        held: Column,
+        column: Column,
         slots: NDArray[np.int64],
         is_formula: NDArray[np.bool_],
         is_constant: NDArray[np.bool_],
     ) -> NDArray[np.int32]:
         """The place of the form of each of these cells."""
-        kinds, numbers, formats = held.kinds[slots], held.numbers[slots], held.formats[slots].astype(np.int64)
+        kinds, numbers, formats = column.kinds[slots], column.numbers[slots], column.formats[slots].astype(np.int64)
         as_text = (kinds != Kind.NUMBER) & (kinds != Kind.DATE)
         as_text |= is_constant | (self.booleans[formats] & ((numbers == 0) | (numbers == 1)))
         which = np.where(as_text, 1, 0)

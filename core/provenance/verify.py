@@ -87,13 +87,13 @@ def verify(
         OSError: it cannot be opened.
     """
     try:
-        found = read_manifest(content)
+        manifest = read_manifest(content)
     except InvalidManifest as error:
         return Verdict(status="invalid_provenance", reason=f"{error}.", data_hash=_hash_of(content, book))
-    if found is None:
+    if manifest is None:
         book = _read(content) if book is None else book
         return Verdict(status="unknown", reason="The file has no manifest.", data_hash=data_hash(book).hash)
-    return _Look(content, found, keys, record, book).verdict()
+    return _Look(content, manifest, keys, record, book).verdict()
 
 
 def _read(content: Content) -> Workbook:
@@ -121,17 +121,17 @@ class _Look:
     def __init__(
         self,
         content: Content,
-        found: SignedManifest,
+        signed_manifest: SignedManifest,
         keys: Mapping[str, bytes] | None,
         record: Record | None,
         book: Workbook | None,
     ) -> None:
         self.content = content
-        self.manifest = found.manifest
+        self.manifest = signed_manifest.manifest
         self.keys = keys
         key = None if keys is None else keys.get(self.manifest.key_id)
         self.has_key = key is not None
-        self.is_valid = None if keys is None else key is not None and found.is_signed_with(key)
+        self.is_valid = None if keys is None else key is not None and signed_manifest.is_signed_with(key)
         self.record = record
         self.book = book
         self.covered = [sheet.name for sheet in self.manifest.sheets]
@@ -260,7 +260,7 @@ class _Look:
             found.append(Difference(name, None, "removed" if renamed is None else "renamed"))
             if renamed is not None:
                 others.pop(renamed)
-                strangers = [other for other in strangers if other != renamed]
+                strangers = [other_stranger for other_stranger in strangers if other_stranger != renamed]
         found += [Difference(name, None, "added") for name in strangers]
         kept = [name for name in expected if name in actual]
         found += [
@@ -275,13 +275,13 @@ class _Look:
         hashes = {sheet.name: sheet.shown for sheet in self.manifest.sheets if sheet.shown}
         named = {sheet.name: sheet for sheet in book.sheets}
         now = shown_of(book, [named[name] for name in kept if name in hashes])
-        other = [sheet for sheet in now.sheets if sheet.hash != hashes[sheet.name]]
-        if not other:
+        sheets = [sheet for sheet in now.sheets if sheet.hash != hashes[sheet.name]]
+        if not sheets:
             return []
         old = None if self.record is None else shown_in(self.record.prints)
         before = {} if old is None else {sheet.name: sheet for sheet in old.sheets}
         found: list[Difference] = []
-        for sheet in other:
+        for sheet in sheets:
             own: list[Difference] = []
             if old is not None and sheet.name in before:
                 own = list(shown_differences(old, before[sheet.name], sheet, book, limit=DIFFERENCES_MAX))

@@ -31,10 +31,10 @@ def blank_formulas(sheet: Sheet) -> BlankRows:
 
     A program that writes 0 in place of values it does not know cannot be told from one that calculated 0.
     """
-    found: BlankRows = {}
+    blank_rows: BlankRows = {}
     formulas = sheet.formulas
     if not len(formulas):
-        return found
+        return blank_rows
     order = np.argsort(formulas.columns, kind="stable")
     rows, columns = formulas.rows[order], formulas.columns[order]
     starts = np.flatnonzero(np.diff(columns, prepend=-1)).tolist()
@@ -46,8 +46,8 @@ def blank_formulas(sheet: Sheet) -> BlankRows:
             stored, slots = column.meeting(own.astype(np.int64))
             blank[stored] = column.held.kinds[slots] == Kind.BLANK
         if blank.any():
-            found[at] = own[blank]
-    return found
+            blank_rows[at] = own[blank]
+    return blank_rows
 
 
 def count_blank(sheets: Sequence[BlankRows]) -> int:
@@ -67,14 +67,14 @@ def note(cells: int, blank: int, stopped: str, result: Recalculation | None) -> 
 
     `stopped` is why the calculation did not come to its end, or empty.
     """
-    said = f"{counted(cells, 'formula')} came without {'a value' if cells == 1 else 'values'}"
+    text = f"{counted(cells, 'formula')} came without {'a value' if cells == 1 else 'values'}"
     if blank == cells:
-        said += " and count as blank" if cells > 1 else " and counts as blank"
+        text += " and count as blank" if cells > 1 else " and counts as blank"
     else:
-        said += ", as programs write them that do not calculate; Cushion calculated them when it read the file"
+        text += ", as programs write them that do not calculate; Cushion calculated them when it read the file"
         if blank:
-            said += f", all but {blank:,}, which count as blank"
-    parts = [said if not stopped else f"{said}: {stopped}"]
+            text += f", all but {blank:,}, which count as blank"
+    parts = [text if not stopped else f"{text}: {stopped}"]
     if result is not None:
         parts += _doubts(result)
     return "; ".join(parts) + "."
@@ -90,7 +90,7 @@ def _doubts(result: Recalculation) -> list[str]:
     if result.unsupported:
         found.append(f"functions that Cushion does not have give #NAME?: {_some(list(result.unsupported))}")
     if result.faults:
-        found.append("; ".join(f"{one.reason}: {_some(one.cells)}" for one in result.faults[:NAMED_MAX]))
+        found.append("; ".join(f"{fault.reason}: {_some(fault.cells)}" for fault in result.faults[:NAMED_MAX]))
     return found
 
 

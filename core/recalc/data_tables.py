@@ -162,7 +162,7 @@ class DataTables:
         engine, graph, sheet = self._engine, self._engine.graph, table.cells
         width = table.right - table.left + 1
         values: list[object] = [None] * ((table.bottom - table.first + 1) * width)
-        given = {source: sheet.value(*source, engine.pool) for source in _sources_of(table)}
+        by_source = {source: sheet.value(*source, engine.pool) for source in _sources_of(table)}
         inputs = [(sheet.index, *cell) for cell in _inputs_of(table) if cell is not None]
         waited = [(region, rows) for region in graph.waiting if region.dirty for rows in region.waiting_rows()]
         saved = _Saved(engine, inputs)
@@ -174,7 +174,7 @@ class DataTables:
                 if monotonic() > engine.environment.deadline:
                     raise LimitExceeded("a data table took longer than it may")
                 for cell, source in one.inputs:
-                    sheet.put(*cell, given[source], engine.pool)
+                    sheet.put(*cell, by_source[source], engine.pool)
                 self._mark_dependents(inputs)
                 formulas = dict.fromkeys((sheet.index, *formula) for _, formula in one.results)
                 self._settle(list(formulas), set(), outcome)

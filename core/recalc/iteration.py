@@ -130,25 +130,25 @@ def _owners_read(engine: Engine, region: Region, low: int, high: int) -> Iterabl
             top, bottom = max(first, column.base), min(last, column.base + column.size - 1)
             owners = column.owners[top - column.base : max(top, bottom + 1) - column.base]
             for number in np.unique(owners[owners >= 0]).tolist():
-                other = engine.regions[number]
-                assert other is not None
-                if other.fills:
-                    yield other, _row_mask(other, 0, 0)
+                other_region = engine.regions[number]
+                assert other_region is not None
+                if other_region.fills:
+                    yield other_region, _row_mask(other_region, 0, 0)
                 else:
-                    rows = np.zeros(other.last - other.first + 1, np.bool_)
-                    rows[np.flatnonzero(owners == number) + top - other.first] = True
-                    yield other, rows
+                    rows = np.zeros(other_region.last - other_region.first + 1, np.bool_)
+                    rows[np.flatnonzero(owners == number) + top - other_region.first] = True
+                    yield other_region, rows
 
 
 def _marked(graph: Graph) -> Rows:
     """The rows that wait, without data tables, whose values are tried when all else stands."""
-    found: Rows = {}
+    rows: Rows = {}
     for region in graph.waiting:
         if region.dirty and region.shape.data_table is None:
-            found[region] = np.zeros(1 if region.fills else region.last - region.first + 1, np.bool_)
+            rows[region] = np.zeros(1 if region.fills else region.last - region.first + 1, np.bool_)
             for low, high in region.waiting_rows():
-                found[region][low - region.first : high + 1 - region.first] = True
-    return found
+                rows[region][low - region.first : high + 1 - region.first] = True
+    return rows
 
 
 def _forget_marks(graph: Graph) -> None:

@@ -65,8 +65,8 @@ class BookNames:
         tree = self.meaning(sheet, name, own_sheet)
         if tree is None:
             return False
-        found = reads_of(tree, _Inner(self, own_sheet))
-        return not found.volatile and not found.placed and all(area.fixed for area in found.ranges)
+        reads = reads_of(tree, _Inner(self, own_sheet))
+        return not reads.volatile and not reads.placed and all(area.fixed for area in reads.ranges)
 
     def reference(self, node: Structured, sheet: str, row: int, column: int) -> Reference:
         """The cells of a structured reference in a formula at a place.

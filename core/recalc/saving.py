@@ -57,7 +57,7 @@ def save(
     """
     target = target.resolve()
     _check(origin, target, overwrite=overwrite)
-    known = Known([one.name for one in before], {one.name.casefold() for one in tables}, _folded(before))
+    known = Known([one.name for one in before], {table.name.casefold() for table in tables}, _folded(before))
     changes, formulas_changed = {}, False
     for old, new in zip(before, after, strict=True):
         places = _edited_formulas(old, new, {(row, column) for at, row, column in edited if at == old.index}, known)
@@ -65,17 +65,17 @@ def save(
         spills = _moved_spills(old, new, places)
         changes[old.index] = changes_of(old, new, places, spills)
     with NamedTemporaryFile(dir=target.parent, prefix=".cushion-", suffix=target.suffix, delete=False) as out:
-        made = Path(out.name)
+        path = Path(out.name)
         try:
             write_patched(origin.path, out, changes, formulas_changed=formulas_changed)
             out.flush()
             os.fsync(out.fileno())
             if Origin.of(origin.path) != origin:
                 raise NotSaved(f"{origin.path}: the file has changed since it was read")
-            shutil.copymode(origin.path, made)
-            made.replace(target)
+            shutil.copymode(origin.path, path)
+            path.replace(target)
         finally:
-            made.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
 
 def _folded(sheets: tuple[Sheet, ...]) -> set[str]:
@@ -116,19 +116,19 @@ def _edited_formulas(old: Sheet, new: Sheet, edited: set[tuple[int, int]], known
     origins = [at for place in edited if (at := index.get(place)) is not None]
     members = np.flatnonzero(np.isin(old.formulas.origins, origins)).tolist()
     rows, columns = old.formulas.rows, old.formulas.columns
-    found: Places = {}
+    places: Places = {}
     arrays = {place: new.formulas.arrays.get(at) for place, at in _places_of(new.formulas).items()}
     for row, column in sorted(edited | {(int(rows[at]), int(columns[at])) for at in members}):
         text = new.formula(row, column)
         if text is None:
             if (row, column) in index:
-                found[row, column] = None
+                places[row, column] = None
             continue
         text = with_prefixes(text)
         if (row, column) in edited and (fault := known.fault(text)) is not None:
             raise NotSaved(f"{old.name}!{cell_name(row, column)}: its formula cannot be saved: formulas that {fault}")
-        found[row, column] = formula_element(text, arrays[row, column])
-    return found
+        places[row, column] = formula_element(text, arrays[row, column])
+    return places
 
 
 def _places_of(formulas: Formulas) -> dict[tuple[int, int], int]:
@@ -140,7 +140,7 @@ def _moved_spills(old: Sheet, new: Sheet, edited: Places) -> Places:
     if new.formulas is old.formulas or not old.formulas.dynamic:
         return {}
     index = _places_of(new.formulas)
-    found: Places = {}
+    places: Places = {}
     for at in sorted(old.formulas.dynamic):
         place = int(old.formulas.rows[at]), int(old.formulas.columns[at])
         if place in edited or place not in index:
@@ -149,8 +149,8 @@ def _moved_spills(old: Sheet, new: Sheet, edited: Places) -> Places:
         if covers != old.formulas.arrays[at]:
             text = old.formula(*place)
             assert text is not None
-            found[place] = formula_element(text, covers)
-    return found
+            places[place] = formula_element(text, covers)
+    return places
 
 
 # Values ---------------------------------------------------------------------------------------------------------------

@@ -47,11 +47,11 @@ def resolve(region: Region, environment: BookEnvironment) -> tuple[list[Read], b
     if shape.tree is None:
         return [], False
     placed = _Placed(environment.names, region)
-    found: Reads = shape.reads[0] if shape.reads else reads_of(shape.tree, placed)
-    if not found.placed:
-        shape.reads = (found,)
-    shape.carried = found.external
-    return resolved(found, region, environment.sheet_index), found.volatile and not shape.carried
+    reads: Reads = shape.reads[0] if shape.reads else reads_of(shape.tree, placed)
+    if not reads.placed:
+        shape.reads = (reads,)
+    shape.carried = reads.external
+    return resolved(reads, region, environment.sheet_index), reads.volatile and not shape.carried
 
 
 def _reads_of_table(region: Region) -> list[Read]:

@@ -151,7 +151,7 @@ def compare(
         fields: what both sides have, as `compared_fields` says.
         missing_loans: tell loans without a partner.
     """
-    found = Discrepancies()
+    discrepancies = Discrepancies()
     rows = matched.differing
     partners = matched.tape_pair[rows]
 
@@ -159,13 +159,13 @@ def compare(
         return _severities(tape, book, name, rule, rows, partners, tolerances.get(rule.name, 0.0))
 
     for name, of_field in zip(fields, threads.map(severities, fields.keys(), fields.values()), strict=True):
-        found.add(name, "value_mismatch", rows, partners, of_field)
-    _forget_embedded(tape, book, found)
+        discrepancies.add(name, "value_mismatch", rows, partners, of_field)
+    _forget_embedded(tape, book, discrepancies)
     if missing_loans:
-        _add_missing(tape, book, matched, found)
-    _add_conflicting_lots(tape, book, matched, found)
-    _add_shared_keys(matched, found)
-    return found
+        _add_missing(tape, book, matched, discrepancies)
+    _add_conflicting_lots(tape, book, matched, discrepancies)
+    _add_shared_keys(matched, discrepancies)
+    return discrepancies
 
 
 def _severities(
@@ -281,13 +281,13 @@ def _sound_keys(side: Side, name: str, kind: int, rows: Rows) -> Keys:
     return _match.identifier_keys(column.text.offsets, column.text.data, column.codes[rows], kind)
 
 
-def _forget_embedded(tape: Side, book: Side, found: Discrepancies) -> None:
+def _forget_embedded(tape: Side, book: Side, discrepancies: Discrepancies) -> None:
     """Drop ISINs that differ only as the CUSIPs in them do, which are told already."""
     of_isin = FIELD_CODE["isin"]
-    for at, fields in enumerate(found.fields):
+    for at, fields in enumerate(discrepancies.fields):
         if fields[0] != of_isin:
             continue
-        tape_rows, book_rows = found.tape_rows[at], found.book_rows[at]
+        tape_rows, book_rows = discrepancies.tape_rows[at], discrepancies.book_rows[at]
         cusips = [
             _sound_keys(side, "cusip", _match.CUSIP, rows) for side, rows in ((tape, tape_rows), (book, book_rows))
         ]
@@ -295,20 +295,26 @@ def _forget_embedded(tape: Side, book: Side, found: Discrepancies) -> None:
         for side, rows, own in ((tape, tape_rows, cusips[0]), (book, book_rows, cusips[1])):
             repeats &= (own != 0) & (_sound_keys(side, "isin", _match.EMBEDDED, rows) == own)
         keep = np.flatnonzero(~repeats)
-        for column in (found.tape_rows, found.book_rows, found.fields, found.severities, found.types):
+        for column in (
+            discrepancies.tape_rows,
+            discrepancies.book_rows,
+            discrepancies.fields,
+            discrepancies.severities,
+            discrepancies.types,
+        ):
             column[at] = column[at][keep]  # type: ignore[assignment]
 
 
 # ---- loans on one side, and loans that are several -----------------------------------------------------------------
 
 
-def _add_missing(tape: Side, book: Side, matched: Matched, found: Discrepancies) -> None:
+def _add_missing(tape: Side, book: Side, matched: Matched, discrepancies: Discrepancies) -> None:
     rows = np.flatnonzero(matched.tape_pair < 0).astype(np.int32)
     nobody = np.full(len(rows), -1, np.int32)
-    found.add("missing_loan", "missing_in_internal", rows, nobody, _missing_severities(tape, rows))
+    discrepancies.add("missing_loan", "missing_in_internal", rows, nobody, _missing_severities(tape, rows))
     rows = np.flatnonzero(matched.book_pair < 0).astype(np.int32)
     nobody = np.full(len(rows), -1, np.int32)
-    found.add("missing_loan", "missing_in_trustee", nobody, rows, _missing_severities(book, rows))
+    discrepancies.add("missing_loan", "missing_in_trustee", nobody, rows, _missing_severities(book, rows))
 
 
 def _missing_severities(side: Side, rows: Rows) -> Severities:
@@ -323,7 +329,7 @@ def _missing_severities(side: Side, rows: Rows) -> Severities:
     return severities
 
 
-def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, found: Discrepancies) -> None:
+def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, discrepancies: Discrepancies) -> None:
     """Positions whose lots disagree; not where both sides have the same from as many lots: nothing hides there."""
     theirs, ours = tape.portfolio.conflicting, book.portfolio.conflicting
     if theirs is not None and theirs.any():
@@ -335,12 +341,12 @@ def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, found: Discr
             at, other = rows[paired], partners[paired]
             equal = matched.prints[0][at] == matched.prints[1][other]
             same[paired] = ours[other] & equal & (_lots(tape, at) == _lots(book, other))
-        _add_duplicates("lots", rows[~same], partners[~same], found)
+        _add_duplicates("lots", rows[~same], partners[~same], discrepancies)
     if ours is not None and ours.any():
         rows = np.flatnonzero(ours).astype(np.int32)
         partners = matched.book_pair[rows]
         told = np.zeros(len(rows), np.bool_) if theirs is None else (partners >= 0) & theirs[partners]
-        _add_duplicates("lots", partners[~told], rows[~told], found)
+        _add_duplicates("lots", partners[~told], rows[~told], discrepancies)
 
 
 def _lots(side: Side, rows: Rows) -> NDArray[np.int32]:
@@ -348,16 +354,16 @@ def _lots(side: Side, rows: Rows) -> NDArray[np.int32]:
     return np.ones(len(rows), np.int32) if lots is None else lots[rows]
 
 
-def _add_shared_keys(matched: Matched, found: Discrepancies) -> None:
+def _add_shared_keys(matched: Matched, discrepancies: Discrepancies) -> None:
     """Loans whose key several loans of a side share, each once."""
     tape_rows = np.unique(np.concatenate([rows for rows, *_ in matched.shared.tape] or [np.zeros(0, np.int32)]))
-    _add_duplicates("duplicates", tape_rows, matched.tape_pair[tape_rows], found)
+    _add_duplicates("duplicates", tape_rows, matched.tape_pair[tape_rows], discrepancies)
     book_rows = np.unique(np.concatenate([rows for rows, *_ in matched.shared.book] or [np.zeros(0, np.int32)]))
     partners = matched.book_pair[book_rows]
     rest = ~np.isin(partners, tape_rows)
-    _add_duplicates("duplicates", partners[rest], book_rows[rest], found)
+    _add_duplicates("duplicates", partners[rest], book_rows[rest], discrepancies)
 
 
-def _add_duplicates(name: str, tape_rows: Rows, book_rows: Rows, found: Discrepancies) -> None:
+def _add_duplicates(name: str, tape_rows: Rows, book_rows: Rows, discrepancies: Discrepancies) -> None:
     severities = np.full(len(tape_rows), _CODE[ALWAYS["duplicate"].severity], np.uint8)
-    found.add(name, "duplicate_position", tape_rows, book_rows, severities)
+    discrepancies.add(name, "duplicate_position", tape_rows, book_rows, severities)

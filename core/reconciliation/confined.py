@@ -52,5 +52,5 @@ def read_tape(order: TapeOrder, folder: Path) -> TapeAnswer:
         header_row=notes.header_row + 1,
         columns={field: text[:COLUMN_CHARACTERS] for field, text in notes.matched_columns.items()},
         as_of=iso_day(loans.deal.as_of),
-        warnings=tuple((one.code, one.message, one.rows) for one in tape.warnings_of(loans)),
+        warnings=tuple((warning.code, warning.message, warning.rows) for warning in tape.warnings_of(loans)),
     )

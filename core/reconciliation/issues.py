@@ -77,10 +77,10 @@ class Issues(Sequence[Issue], Framed):
 
     __slots__ = ("_book", "_field", "_loan", "_loans", "_matched", "_severity", "_shared", "_tape", "_type")
 
-    def __init__(self, tape: Side, book: Side, matched: Matched, found: Discrepancies) -> None:
+    def __init__(self, tape: Side, book: Side, matched: Matched, discrepancies: Discrepancies) -> None:
         self._tape, self._book, self._matched = tape, book, matched
-        tape_rows, book_rows = _joined(found.tape_rows, np.int32), _joined(found.book_rows, np.int32)
-        field, severity = _joined(found.fields, np.uint8), _joined(found.severities, np.uint8)
+        tape_rows, book_rows = _joined(discrepancies.tape_rows, np.int32), _joined(discrepancies.book_rows, np.int32)
+        field, severity = _joined(discrepancies.fields, np.uint8), _joined(discrepancies.severities, np.uint8)
         # A loan is numbered by its row of the tape, or past these by its row of the portfolio.
         number = np.where(tape_rows >= 0, tape_rows, book_rows.astype(np.int64) + tape.row_count)
         _, first, loan = np.unique(number, return_index=True, return_inverse=True)
@@ -89,7 +89,7 @@ class Issues(Sequence[Issue], Framed):
         self._loan: NDArray[np.int64] = loan[order]
         self._field: NDArray[np.uint8] = field[order]
         self._severity: NDArray[np.uint8] = severity[order]
-        self._type: NDArray[np.uint8] = _joined(found.types, np.uint8)[order]
+        self._type: NDArray[np.uint8] = _joined(discrepancies.types, np.uint8)[order]
         self._shared: tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]] | None = None
 
     def __len__(self) -> int:
@@ -131,7 +131,7 @@ class Issues(Sequence[Issue], Framed):
         )
         shown = places(len(self))
         issues = [None if at is None else self[at] for at in shown]
-        rows = [None if one is None else [label(getattr(one, name)) for name in names] for one in issues]
+        rows = [None if issue is None else [label(getattr(issue, name)) for name in names] for issue in issues]
         return table([name.replace("_", " ") for name in names], rows) if rows else Markup("")
 
     def frame(self) -> Frame:

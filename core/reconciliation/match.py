@@ -410,8 +410,8 @@ class _Work:
             kept.append((rows[told], tape_count[told], book_count[told]))
 
 
-def _together(found: Sequence[Members]) -> Members:
-    return np.concatenate([rows for rows, _ in found]), np.concatenate([groups for _, groups in found])
+def _together(members: Sequence[Members]) -> Members:
+    return np.concatenate([rows for rows, _ in members]), np.concatenate([groups for _, groups in members])
 
 
 def _equal_partners(
@@ -539,15 +539,15 @@ _LOOSE_WORD: Final = re.compile(rf" (?:{'|'.join(LOOSE_WORDS)})(?= |$)")
 # ---- units of par --------------------------------------------------------------------------------------------------
 
 
-def _settle_units(tape: Side, book: Side, found: Matched) -> None:
+def _settle_units(tape: Side, book: Side, matched: Matched) -> None:
     """Set the factor of a side that states par in thousands, from the loans that are paired, else from the medians."""
     tape_par, book_par = tape.numbers("par_value"), book.numbers("par_value")
     if tape_par is None or book_par is None:
         return
-    paired = sum(found.counts.values())
+    paired = sum(matched.counts.values())
     if paired:
         # Pairs of one fingerprint have one par.
-        theirs, ours = tape_par[found.differing], book_par[found.tape_pair[found.differing]]
+        theirs, ours = tape_par[matched.differing], book_par[matched.tape_pair[matched.differing]]
         tape_is = 2 * _ratios_within(theirs, ours, *UNITS_RATIO) > paired
         book_is = 2 * _ratios_within(ours, theirs, *UNITS_RATIO) > paired
     else:

@@ -54,16 +54,16 @@ def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
         raise TapeRefused(_no_header(book, mapping))
     sheet, found = holdings.sheet, holdings.found
     where = f"Sheet {_quoted(sheet.name)}, whose header is in row {found.row + 1},"
-    told = f"Its columns are {_listed(list(found.texts.values()))}."
+    text = f"Its columns are {_listed(list(found.texts.values()))}."
     if not found.columns.keys() & set(IDENTIFIERS):
-        raise TapeRefused(f"{where} has no column with an identifier (CUSIP, LoanX ID or ISIN). {told}")
+        raise TapeRefused(f"{where} has no column with an identifier (CUSIP, LoanX ID or ISIN). {text}")
     if "par_value" not in found.columns:
-        raise TapeRefused(f"{where} has no column with the loans' par. {told}")
+        raise TapeRefused(f"{where} has no column with the loans' par. {text}")
     loans = portfolio_of(located, None, into=Portfolio)
     if loans.row_count == 0:
-        raise TapeRefused(f"{where} {_nothing_usable(holdings, loans.notes)} {told}")
+        raise TapeRefused(f"{where} {_nothing_usable(holdings, loans.notes)} {text}")
     if not math.isfinite(total_par(loans)):
-        raise TapeRefused(f"{where} has par values that add up to no number. {told}")
+        raise TapeRefused(f"{where} has par values that add up to no number. {text}")
     return loans
 
 

@@ -46,8 +46,8 @@ def heading_kind(text: str) -> PersonalKind | None:
 
 def heading_codes(sheet: Sheet) -> dict[int, PersonalKind]:
     """The texts of a sheet that are headings or labels of personal data, by their codes."""
-    found = {code: heading_kind(sheet.text[code]) for code in headings(sheet.text)}
-    return {code: kind for code, kind in found.items() if kind is not None}
+    by_code = {code: heading_kind(sheet.text[code]) for code in headings(sheet.text)}
+    return {code: kind for code, kind in by_code.items() if kind is not None}
 
 
 @dataclass(slots=True)
@@ -149,5 +149,5 @@ def looks_like(kind: PersonalKind, value: object) -> bool:
         return False
     if isinstance(value, float):
         value = f"{value:.0f}" if value == int(value) else str(value)
-    said = plain_of(str(value)[: 4 * HEADING_LENGTH_MAX]).text
-    return is_person(said) if kind.name == "person" and not kind.columns else kind.likely.search(said) is not None
+    text = plain_of(str(value)[: 4 * HEADING_LENGTH_MAX]).text
+    return is_person(text) if kind.name == "person" and not kind.columns else kind.likely.search(text) is not None

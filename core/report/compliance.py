@@ -109,7 +109,7 @@ def compliance_content(
     if pool is None and portfolio is not None:
         pool = next(iter(pools_of(portfolio, definition_for(portfolio, definition))), None)
     known = _Units(definition)
-    lines = [_line(one, known) for one in results]
+    lines = [_line(result, known) for result in results]
     categories = _categories(lines)
     if results.partial:
         named = {one.test_id for one in (*results, *results.skipped)}
@@ -139,7 +139,7 @@ def compliance_content(
         distributions=[] if pool is None else list(distributions_of(pool, suite, labels)),
         history=_in_order(categories, history),
         tie_out=list(tie_out),
-        methods=[method_of(one) for one in results if one.details is not None],
+        methods=[method_of(result) for result in results if result.details is not None],
         definition_name=None if definition is None else definition.name,
         rules=[] if definition is None else list(rules_of(definition)),
         lineage=lineage_of(portfolio, origin, definition, labels),
@@ -161,8 +161,8 @@ class _Units:
         if self._definition is not None and test_id not in TESTS:
             from core.compliance.deal_suite import test_named  # with it comes the formula engine
 
-            found = test_named(self._definition, test_id)
-            return "percent" if found is None else found.unit
+            test = test_named(self._definition, test_id)
+            return "percent" if test is None else test.unit
         return TESTS[test_id].unit if test_id in TESTS else "percent"
 
 
@@ -175,38 +175,38 @@ def _ends(one: TestResult | Skipped) -> MaskedEnds | None:
     return None if low is None or high is None else (low, high)
 
 
-def _line(one: TestResult, known: _Units) -> TestLine:
+def _line(test_result: TestResult, known: _Units) -> TestLine:
     return TestLine(
-        test_id=one.test_id,
-        name=one.test_name,
-        category=one.category,
-        unit=known.of(one.test_id, one),
-        status=one.status,
-        value=one.current_value,
-        threshold=one.threshold_value,
-        warning=None if one.details is None else one.details.breakdown.get("warning_threshold"),
-        direction=one.threshold_type,
-        cushion=one.cushion,
-        cushion_pct=one.cushion_pct,
-        message=one.message,
-        masked=_ends(one),
-        published=one.published,
-        doubt=list(one.doubt),
-        doubtful=one.doubtful,
-        decimals=one.decimals,
+        test_id=test_result.test_id,
+        name=test_result.test_name,
+        category=test_result.category,
+        unit=known.of(test_result.test_id, test_result),
+        status=test_result.status,
+        value=test_result.current_value,
+        threshold=test_result.threshold_value,
+        warning=None if test_result.details is None else test_result.details.breakdown.get("warning_threshold"),
+        direction=test_result.threshold_type,
+        cushion=test_result.cushion,
+        cushion_pct=test_result.cushion_pct,
+        message=test_result.message,
+        masked=_ends(test_result),
+        published=test_result.published,
+        doubt=list(test_result.doubt),
+        doubtful=test_result.doubtful,
+        decimals=test_result.decimals,
     )
 
 
-def _skipped(one: Skipped, known: _Units) -> SkippedLine:
+def _skipped(skipped: Skipped, known: _Units) -> SkippedLine:
     return SkippedLine(
-        test_id=one.test_id, name=one.test_name, reason=one.reason.removeprefix("Skipped: "),
-        value=_set(one.current_value), masked=_ends(one), unit=known.of(one.test_id),
+        test_id=skipped.test_id, name=skipped.test_name, reason=skipped.reason.removeprefix("Skipped: "),
+        value=_set(skipped.current_value), masked=_ends(skipped), unit=known.of(skipped.test_id),
     )  # fmt: skip
 
 
 def _categories(lines: Sequence[TestLine]) -> list[Category]:
     names = sorted({line.category for line in lines}, key=lambda name: [*CATEGORIES, name].index(name))
-    return [Category(CATEGORIES.get(name, name), [one for one in lines if one.category == name]) for name in names]
+    return [Category(CATEGORIES.get(name, name), [line for line in lines if line.category == name]) for name in names]
 
 
 _GRAVITY: Final[dict[Status | None, int]] = {"fail": 0, "warning": 1, "pass": 2, None: 3}
@@ -221,7 +221,7 @@ def thinnest(lines: Iterable[TestLine]) -> list[TestLine]:
 
 def _only(results: Results, test_ids: Collection[str]) -> Results:
     """These tests of a run."""
-    kept = [one for one in results if one.test_id in test_ids]
+    kept = [result for result in results if result.test_id in test_ids]
     return Results(kept, [one for one in results.skipped if one.test_id in test_ids], as_of=results.as_of)
 
 
@@ -271,7 +271,7 @@ def _deal_days(deal: Deal) -> Iterator[Fact]:
 
 def _in_order(categories: Iterable[Category], history: Iterable[Series]) -> list[Series]:
     """The series of more than one day, in the order of the report's tests."""
-    places = {line.test_id: at for at, line in enumerate(line for one in categories for line in one.tests)}
+    places = {line.test_id: at for at, line in enumerate(line for category in categories for line in category.tests)}
     several = [one for one in history if len(one.points) > 1]
     return sorted(several, key=lambda one: places.get(one.test_id, len(places)))
 
@@ -302,8 +302,8 @@ def _changes(
     return Changes(since, shown, unmoved)
 
 
-def _shows(one: Change, *, compared: bool) -> bool:
-    return bool(one.change) or (compared and one.status_before != one.status_after)
+def _shows(change: Change, *, compared: bool) -> bool:
+    return bool(change.change) or (compared and change.status_before != change.status_after)
 
 
 def _change(
@@ -316,8 +316,8 @@ def _change(
     if change and now is not None and now.direction != "exact":
         better = (change > 0) == (now.direction == "min")
     lines = [] if why is None or change is None else [
-        PartLine(one.part, one.change, [Mover(loan.name, loan.effect) for loan in one.loans[:MOVERS_SHOWN]])
-        for one in sorted(why.parts, key=lambda part: -abs(part.change)) if one.change
+        PartLine(part.part, part.change, [Mover(loan.name, loan.effect) for loan in part.loans[:MOVERS_SHOWN]])
+        for part in sorted(why.parts, key=lambda part: -abs(part.change)) if part.change
     ]  # fmt: skip
     return Change(
         test_id=test_id, name=name, unit=now.unit if now is not None else known.of(test_id, then),
@@ -328,8 +328,8 @@ def _change(
     )  # fmt: skip
 
 
-def _weight(one: Change, now: TestLine | None, *, compared: bool) -> tuple[bool, int, float]:
+def _weight(change: Change, now: TestLine | None, *, compared: bool) -> tuple[bool, int, float]:
     """What sorts changes: those to another status first, the gravest first of them, then by their part of the limit."""
-    same = not compared or one.status_before == one.status_after
+    same = not compared or change.status_before == change.status_after
     limit = abs(now.threshold) if now is not None and now.threshold else inf
-    return same, 0 if same else _GRAVITY[one.status_after], -abs(one.change or 0.0) / limit
+    return same, 0 if same else _GRAVITY[change.status_after], -abs(change.change or 0.0) / limit

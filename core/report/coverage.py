@@ -65,7 +65,7 @@ def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
     """
     notes = None if pool is None else pool.structure
     oc_triggers, ic_triggers = (frozenset[str](),) * 2 if notes is None else map(_with_trigger, (notes.oc, notes.ic))
-    detailed = [(one, one.details.breakdown) for one in results if one.details is not None]
+    detailed = [(result, result.details.breakdown) for result in results if result.details is not None]
     oc = [(one, told) for one, told in detailed if "adjustments" in told]
     ic = [(one, told) for one, told in detailed if "income" in told]
     if oc:
@@ -140,12 +140,12 @@ def _class_line(row: Mapping[str, Any], *, has_trigger: bool) -> ClassLine:
     )  # fmt: skip
 
 
-def _test_line(one: TestResult, told: Mapping[str, Any]) -> ClassLine:
+def _test_line(test_result: TestResult, told: Mapping[str, Any]) -> ClassLine:
     numerator, denominator = told["numerator"], told["denominator"]
     return ClassLine(
-        name=one.test_name, numerator=numerator, denominator=denominator, ratio=one.current_value,
-        trigger=one.threshold_value, cushion=one.cushion, status=one.status,
-        cure_amount=None if one.threshold_type != "min"
-        else cure_amount(one.status, one.threshold_value, numerator, denominator),
-        doubtful=one.doubtful,
+        name=test_result.test_name, numerator=numerator, denominator=denominator, ratio=test_result.current_value,
+        trigger=test_result.threshold_value, cushion=test_result.cushion, status=test_result.status,
+        cure_amount=None if test_result.threshold_type != "min"
+        else cure_amount(test_result.status, test_result.threshold_value, numerator, denominator),
+        doubtful=test_result.doubtful,
     )  # fmt: skip

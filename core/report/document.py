@@ -67,11 +67,11 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     origin = report.origin
     units: dict[str, str] = {"amount": page_text(report.currency or ""), "number": ""}
-    notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
+    notices = [*origin.remarks, *remarks, *(_opened(warning.message) for warning in report.warnings)]
     categories: list[Texts] = [
-        {"name": page_text(one.name), "tests": list(map(_test, one.tests))} for one in report.categories
+        {"name": page_text(category.name), "tests": list(map(_test, category.tests))} for category in report.categories
     ]
-    moved = [] if report.changes is None else [one for one in report.changes.tests if one.parts]
+    moved = [] if report.changes is None else [test for test in report.changes.tests if test.parts]
     first = _fitting(notices, NOTICE_LETTERS if report.changes is None else NOTICE_LETTERS // 2)
     return {
         "notices": list(map(whole_text, notices[:first])),
@@ -80,7 +80,8 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "suite": page_text(report.suite),
         "currency": page_text(report.currency or ""),
         "running": page_text(cut(report.title, RUNNING_MAX)),
-        "as_of": "The day of the figures is not known." if report.as_of is None
+        "as_of": "The day of the figures is not known."
+        if report.as_of is None
         else f"As of {day(report.as_of)}{', ' if report.as_of_source else ''}{report.as_of_source}.",
         "as_of_short": "Day not known" if report.as_of is None else f"As of {day(report.as_of)}",
         "generated_at": moment(report.generated_at),
@@ -91,48 +92,69 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "counts": [{"label": label, "value": f"{value:,}"} for label, value in _counts(report)],
         "doubtful": report.summary.doubtful,
         "key_figures": [
-            {"label": page_text(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
-             "unit": units.get(one.unit, UNITS[one.unit]), "beside": page_text(one.beside)}
-            for one in report.key_figures
+            {
+                "label": page_text(key_figure.label),
+                "value": figure(key_figure.value, 0 if key_figure.unit in units else 2),
+                "unit": units.get(key_figure.unit, UNITS[key_figure.unit]),
+                "beside": page_text(key_figure.beside),
+            }
+            for key_figure in report.key_figures
         ],
-        "widths": _widths([test for one in categories for test in one["tests"]]),
+        "widths": _widths([test for category in categories for test in category["tests"]]),
         "thinnest": [_test(line, is_cover=True) for line in report.thinnest],
-        "changes": None if report.changes is None else {
+        "changes": None
+        if report.changes is None
+        else {
             "since": day(report.changes.since) if report.changes.since else "the earlier file",
             "unmoved": report.changes.unmoved,
-            "tests": [_change(one) for one in report.changes.tests],
+            "tests": [_change(test) for test in report.changes.tests],
             "why": [_why(one) for one in moved[:WHY_SHOWN]],
             "why_left_out": max(0, len(moved) - WHY_SHOWN),
         },
         "categories": categories,
         "skipped": [
-            {"name": page_text(one.name), "reason": whole_text(_opened(one.reason)), "value": figure(one.value),
-             "unit": UNITS[one.unit] if one.value is not None else ""}
+            {
+                "name": page_text(one.name),
+                "reason": whole_text(_opened(one.reason)),
+                "value": figure(one.value),
+                "unit": UNITS[one.unit] if one.value is not None else "",
+            }
             for one in report.skipped
         ],
         "deal_days": list(map(_fact, report.deal_days)),
         "notes": list(map(_note, report.notes)),
         "coverage": list(map(_coverage, report.coverage)),
         "concentrations": list(map(_concentration, report.concentrations)),
-        "distributions": [_distribution(one) for one in report.distributions if one.rows],
+        "distributions": [_distribution(distribution) for distribution in report.distributions if distribution.rows],
         "history": list(map(_history, report.history[:SERIES_SHOWN])),
         "history_left_out": max(0, len(report.history) - SERIES_SHOWN),
         "tie_out": [
-            {"name": page_text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
-             "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),
-             "why": whole_text(_why_apart(one))}
+            {
+                "name": page_text(one.trustee_name),
+                "theirs": figure(one.trustee_value),
+                "ours": figure(one.our_value),
+                "difference": signed(one.difference),
+                "agrees": one.agrees,
+                "trigger": figure(one.trigger),
+                "why": whole_text(_why_apart(one)),
+            }
             for one in report.tie_out
         ],
         "methods": [
-            {"name": page_text(one.name), "formula": page_text(one.formula), "coverage": figure(one.coverage_pct),
-             "cells": page_text(", ".join(one.cells)), "limit_from": page_text(one.limit_from or ""),
-             "source": _SOURCES[one.source]}
-            for one in report.methods
+            {
+                "name": page_text(method.name),
+                "formula": page_text(method.formula),
+                "coverage": figure(method.coverage_pct),
+                "cells": page_text(", ".join(method.cells)),
+                "limit_from": page_text(method.limit_from or ""),
+                "source": _SOURCES[method.source],
+            }
+            for method in report.methods
         ],
         "definition_name": page_text(report.definition_name or ""),
         "rules": [
-            {"key": page_text(one.key), "value": page_text(one.value), "meaning": page_text(one.meaning)}
-            for one in report.rules
+            {"key": page_text(rule.key), "value": page_text(rule.value), "meaning": page_text(rule.meaning)}
+            for rule in report.rules
         ],
         "lineage": {
             "source": list(map(_fact, report.lineage.source)),
@@ -140,13 +162,13 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             "columns": list(map(_fact, report.lineage.columns)),
             "sheets": list(map(_fact, report.lineage.sheets)),
         },
-    }  # fmt: skip
+    }
 
 
 def _counts(report: ComplianceReport) -> Iterator[tuple[str, int]]:
     """Each test once: one whose status is doubtful counts as such, and neither as passed nor as failed."""
     summary = report.summary
-    doubtful = [line.status for one in report.categories for line in one.tests if line.doubtful]
+    doubtful = [line.status for category in report.categories for line in category.tests if line.doubtful]
     yield "passed", summary.passed - doubtful.count("pass")
     yield "with a warning", summary.warnings - doubtful.count("warning")
     yield "failed", summary.failed - doubtful.count("fail")
@@ -158,8 +180,8 @@ def _counts(report: ComplianceReport) -> Iterator[tuple[str, int]]:
 def _fitting(notices: Sequence[str], letters: int) -> int:
     """How many of the notices the cover has room for."""
     used, count = 0, 0
-    for one in notices:
-        used += max(len(one), _LINE_LETTERS)
+    for notice in notices:
+        used += max(len(notice), _LINE_LETTERS)
         if used > letters:
             break
         count += 1
@@ -173,20 +195,22 @@ def _opened(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _why_apart(one: TieOut) -> str:
+def _why_apart(tie_out: TieOut) -> str:
     """Why a trustee's figure has none of ours, or is another."""
-    if one.nearest is not None:
-        return f"not {one.nearest}: {one.why_not}"
-    if one.reason is not None:
-        return one.reason
-    told = ", ".join(one.explained_by).replace("_", " ")
+    if tie_out.nearest is not None:
+        return f"not {tie_out.nearest}: {tie_out.why_not}"
+    if tie_out.reason is not None:
+        return tie_out.reason
+    told = ", ".join(tie_out.explained_by).replace("_", " ")
     return (
-        f"the {one.differs} differs{': ' * bool(told)}{told}" if one.differs in ("numerator", "denominator") else told
+        f"the {tie_out.differs} differs{': ' * bool(told)}{told}"
+        if tie_out.differs in ("numerator", "denominator")
+        else told
     )
 
 
-def _fact(one: Fact) -> Texts:
-    return {"label": page_text(one.label), "value": page_text(one.value)}
+def _fact(fact: Fact) -> Texts:
+    return {"label": page_text(fact.label), "value": page_text(fact.value)}
 
 
 def _drawn(chart: Chart) -> Texts:
@@ -276,9 +300,9 @@ def _change(one: Change) -> Texts:
     }
 
 
-def _why(one: Change) -> Texts:
-    parts = [_part(part) for part in one.parts if abs(part.change) >= _SHOWN_FROM]
-    return {"name": page_text(one.name), "parts": parts or [_part(one.parts[0])]}
+def _why(change: Change) -> Texts:
+    parts = [_part(part) for part in change.parts if abs(part.change) >= _SHOWN_FROM]
+    return {"name": page_text(change.name), "parts": parts or [_part(change.parts[0])]}
 
 
 _SHOWN_FROM: Final = 0.005
@@ -307,14 +331,14 @@ def _note(line: NoteLine) -> Texts:
     }
 
 
-def _coverage(one: Coverage) -> Texts:
+def _coverage(coverage: Coverage) -> Texts:
     return {
-        "title": one.title,
-        "denominator": one.denominator,
-        "ladder_title": one.ladder.title,
-        "steps": _steps(one.ladder),
-        "notes": one.ladder.notes,
-        "classes": list(map(_class, one.classes)),
+        "title": coverage.title,
+        "denominator": coverage.denominator,
+        "ladder_title": coverage.ladder.title,
+        "steps": _steps(coverage.ladder),
+        "notes": coverage.ladder.notes,
+        "classes": list(map(_class, coverage.classes)),
     }
 
 
@@ -357,15 +381,15 @@ def _class(line: ClassLine) -> Texts:
 # ---- what the portfolio is made of
 
 
-def _concentration(one: Concentration) -> Texts:
-    rows = [(at + 1, row) for at, row in enumerate(one.rows)]
-    rest = [(0, row) for row in (one.others, one.blank) if row is not None]
+def _concentration(concentration: Concentration) -> Texts:
+    rows = [(at + 1, row) for at, row in enumerate(concentration.rows)]
+    rest = [(0, row) for row in (concentration.others, concentration.blank) if row is not None]
     most = max((row.share_pct for _, row in rows), default=0.0)
     return {
-        "title": one.title,
-        "of": f"{one.of}: {figure(one.of_amount)}",
-        "limit": figure(one.limit) if one.limit is not None else "",
-        "rows": [_ranked(at, row, most, one.limit) for at, row in (*rows, *rest)],
+        "title": concentration.title,
+        "of": f"{concentration.of}: {figure(concentration.of_amount)}",
+        "limit": figure(concentration.limit) if concentration.limit is not None else "",
+        "rows": [_ranked(at, row, most, concentration.limit) for at, row in (*rows, *rest)],
     }
 
 
@@ -384,23 +408,28 @@ def _ranked(at: int, row: Share, most: float, limit: float | None) -> Texts:
 _NO_BUCKET: Final = frozenset(("Not stated", "Not priced", "Unrated", "Masked"))
 
 
-def _distribution(one: Distribution) -> Texts:
-    buckets = [Bucket(row.name, row.share_pct, figure(row.share_pct, 1)) for row in one.rows]
-    words = "; ".join(f"{row.name} {figure(row.share_pct, 1)} %" for row in one.rows)
-    chart = columns(buckets, f"{one.title}, percent of {one.of}: {words}", muted=_NO_BUCKET)
-    return {"title": one.title, "unit": f"% of {one.of}", "note": one.note, "chart": _drawn(chart)}
+def _distribution(distribution: Distribution) -> Texts:
+    buckets = [Bucket(row.name, row.share_pct, figure(row.share_pct, 1)) for row in distribution.rows]
+    words = "; ".join(f"{row.name} {figure(row.share_pct, 1)} %" for row in distribution.rows)
+    chart = columns(buckets, f"{distribution.title}, percent of {distribution.of}: {words}", muted=_NO_BUCKET)
+    return {
+        "title": distribution.title,
+        "unit": f"% of {distribution.of}",
+        "note": distribution.note,
+        "chart": _drawn(chart),
+    }
 
 
-def _history(one: Series) -> Texts:
-    rows = [Moment(point.as_of, point.value, point.threshold, point.status, point.doubtful) for point in one.points]
-    first, last = one.points[0], one.points[-1]
+def _history(series: Series) -> Texts:
+    rows = [Moment(point.as_of, point.value, point.threshold, point.status, point.doubtful) for point in series.points]
+    first, last = series.points[0], series.points[-1]
     words = (
-        f"{plain_text(one.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "
+        f"{plain_text(series.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "
         f"{figure(last.value)}, its limit {figure(last.threshold)}"
     )
     return {
-        "title": page_text(one.name),
-        "unit": UNITS[one.unit],
+        "title": page_text(series.name),
+        "unit": UNITS[series.unit],
         "note": "",
         "chart": _drawn(through_time(rows, words)),
     }

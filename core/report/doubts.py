@@ -5,8 +5,8 @@ from __future__ import annotations
 from core.compliance.result import Doubt
 
 
-def doubt_text(one: Doubt) -> str:
+def doubt_text(doubt: Doubt) -> str:
     """A doubt as a sentence with its places; nothing is cut."""
-    places = [place for place in one.places if place not in one.message]
+    places = [place for place in doubt.places if place not in doubt.message]
     where = f" ({', '.join(places)})" if places else ""
-    return f"{one.message[:1].upper()}{one.message[1:]}{where}"
+    return f"{doubt.message[:1].upper()}{doubt.message[1:]}{where}"

@@ -40,8 +40,8 @@ class Cleaner:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader is to know of what was taken out."""
-        told = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in sorted(self.counts.items()))
-        return (f"Personal data in texts was redacted: {told}.",) if told else ()
+        text = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in sorted(self.counts.items()))
+        return (f"Personal data in texts was redacted: {text}.",) if text else ()
 
     def all_of(self, content: T) -> T:
         """The content with all of its texts cleaned."""

@@ -15,15 +15,20 @@ from core.portfolio.model.notes import Notes, PageNote
 from core.report.content import Fact, Lineage, Method, Origin, Rule
 
 
-def method_of(one: TestResult) -> Method:
-    assert one.details is not None
-    told = one.details.breakdown
+def method_of(test_result: TestResult) -> Method:
+    assert test_result.details is not None
+    breakdown = test_result.details.breakdown
     return Method(
-        test_id=one.test_id, name=one.test_name, formula=one.details.formula, numerator=told.get("numerator"),
-        denominator=told.get("denominator"), coverage_pct=told.get("coverage_pct"),
-        cells=one.details.cell_refs, source=one.threshold_source,
-        limit_from=told.get("threshold_from"),
-    )  # fmt: skip
+        test_id=test_result.test_id,
+        name=test_result.test_name,
+        formula=test_result.details.formula,
+        numerator=breakdown.get("numerator"),
+        denominator=breakdown.get("denominator"),
+        coverage_pct=breakdown.get("coverage_pct"),
+        cells=test_result.details.cell_refs,
+        source=test_result.threshold_source,
+        limit_from=breakdown.get("threshold_from"),
+    )
 
 
 def rules_of(definition: Definition) -> Iterator[Rule]:

@@ -92,9 +92,9 @@ def _share(pool: Pool, name: str, par: float) -> Share:
     return Share(name=name, par=par, share_pct=float(par / pool.denominator * 100))
 
 
-def _is_of(one: TestResult, amount: float) -> bool:
+def _is_of(test_result: TestResult, amount: float) -> bool:
     """Whether a test's share is one of that amount: a limit on shares of another has no place beside these."""
-    told = None if one.details is None else one.details.breakdown.get("denominator")
+    told = None if test_result.details is None else test_result.details.breakdown.get("denominator")
     return told is None or isclose(told, amount, rel_tol=1e-9)
 
 
@@ -111,9 +111,9 @@ def _largest_limits(results: Results, suite: str, definition: Definition | None)
         }
     else:
         fields = {"single_obligor_concentration": "obligor", "industry_concentration": "industry"}
-    for one in results:
-        if one.test_id in fields and one.threshold_type == "max":
-            yield fields[one.test_id], one
+    for result in results:
+        if result.test_id in fields and result.threshold_type == "max":
+            yield fields[result.test_id], result
 
 
 def distributions_of(pool: Pool, suite: str, labels: Mapping[str, str] = LABELS) -> Iterator[Distribution]:

@@ -241,10 +241,10 @@ def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verd
     if not any(standing):
         headline = "Every discrepancy is settled" if count else "Both sides agree"
         return Verdict("pass", headline, sentence)
-    told = [f"{found:,} {name}" for name, found in zip(SEVERITIES, standing, strict=True) if found]
+    texts = [f"{found:,} {name}" for name, found in zip(SEVERITIES, standing, strict=True) if found]
     is_grave = any(standing[:2])
     total = sum(standing)
-    headline = f"{total:,} {'discrepancy stands' if total == 1 else 'discrepancies stand'}: {', '.join(told)}"
+    headline = f"{total:,} {'discrepancy stands' if total == 1 else 'discrepancies stand'}: {', '.join(texts)}"
     return Verdict("fail" if is_grave else "warning", headline, sentence)
 
 
@@ -278,7 +278,8 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
         "headline": report.verdict.headline,
         "sentence": report.verdict.sentence,
         "notices": [
-            *map(page_text, (*compared.remarks, *remarks)), *(whole_text(one.message) for one in compared.warnings),
+            *map(page_text, (*compared.remarks, *remarks)),
+            *(whole_text(warning.message) for warning in compared.warnings),
         ],
         "key_figures": [
             {"label": what, "value": value}
@@ -297,17 +298,19 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
         "reviews": ", ".join(f"{count:,} {_words(name)}" for name, count in report.by_status.items()),
         "largest": [_row(one) | {"chart": _bar(one, most)} for one in report.largest],
         "more_breaks": f"The largest {len(report.largest)} of {par.breaks:,}."
-        if par.breaks > len(report.largest) else "",
+        if par.breaks > len(report.largest)
+        else "",
         "issues": [
             {"severity": name, "count": f"{getattr(report.total, name):,}", "rows": rows}
             for name in SEVERITIES
-            if (rows := [_row(one) for one in report.issues if one.severity == name])
+            if (rows := [_row(issue) for issue in report.issues if issue.severity == name])
         ],
         "left_out": f"The first {listed} are listed; {report.left_out:,} more stand in the spreadsheet of this report."
-        if report.left_out else "",
+        if report.left_out
+        else "",
         "method": [{"label": page_text(what), "value": page_text(value)} for what, value in method.items() if value],
-        "facts": [{"label": page_text(one.label), "value": page_text(one.value)} for one in compared.facts],
-    }  # fmt: skip
+        "facts": [{"label": page_text(fact.label), "value": page_text(fact.value)} for fact in compared.facts],
+    }
 
 
 def _row(issue: IssueLine) -> dict[str, Any]:
@@ -333,8 +336,8 @@ def _bar(issue: IssueLine, most: float) -> dict[str, Any]:
     return bar(size, most, f"{size:,.0f} of {most:,.0f}", width=104.0)._asdict()
 
 
-def _counts(one: Tallied) -> list[str]:
-    return [f"{getattr(one, name):,}" for name in (*SEVERITIES, "total", "unsettled")]
+def _counts(tallied: Tallied) -> list[str]:
+    return [f"{getattr(tallied, name):,}" for name in (*SEVERITIES, "total", "unsettled")]
 
 
 def _tolerance(name: str, compared: Compared) -> str:

@@ -72,75 +72,224 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
     """The sheets of a report on a run; what has no row has no sheet, but for the tests."""
     yield Table("Report", (), _said(_head(report)))
     yield Table("Tests", _TESTS, list(_tests(report)), _TEST_FORMATS, _TEST_FLAGS)
-    changes = [] if report.changes is None else [
-        (one.test_id, one.name, one.unit, one.before, one.after, one.change, one.status_before, one.status_after,
-         _doubtful(one.doubtful_after), part.part if part else None, part.change if part else None,
-         "; ".join(f"{loan.name} {loan.effect:+.6g}" for loan in part.loans) if part else None)
-        for one in report.changes.tests
-        for part in one.parts or (None,)
-    ]  # fmt: skip
+    changes = (
+        []
+        if report.changes is None
+        else [
+            (
+                test.test_id,
+                test.name,
+                test.unit,
+                test.before,
+                test.after,
+                test.change,
+                test.status_before,
+                test.status_after,
+                _doubtful(test.doubtful_after),
+                part.part if part else None,
+                part.change if part else None,
+                "; ".join(f"{loan.name} {loan.effect:+.6g}" for loan in part.loans) if part else None,
+            )
+            for test in report.changes.tests
+            for part in test.parts or (None,)
+        ]
+    )
     parts = (
-        Table("Doubts", ("Test", "Name", "Kind", "Doubt", "Places"), [
-            (line.test_id, line.name, one.code, one.message, ", ".join(one.places))
-            for category in report.categories for line in category.tests for one in line.doubt
-        ]),
-        Table("Changes", _CHANGES, changes, (None, None, None, *(_FIGURE,) * 3, None, None, None, None, _FIGURE),
-              {6: _STATUS, 7: _STATUS, 8: _STATUS}),
         Table(
-            "Coverage steps", ("Ratio", "Step", "Amount", "Total"),
-            [(one.title, step.label, step.amount, "total" if step.is_total else None)
-             for one in report.coverage for step in one.ladder.steps], (None, None, _AMOUNT),
+            "Doubts",
+            ("Test", "Name", "Kind", "Doubt", "Places"),
+            [
+                (line.test_id, line.name, one.code, one.message, ", ".join(one.places))
+                for category in report.categories
+                for line in category.tests
+                for one in line.doubt
+            ],
         ),
         Table(
-            "Coverage", ("Ratio", "Class", "Numerator", "Denominator", "Ratio %", "Trigger %", "Cushion %", "Status",
-                         "To cure", "Doubtful"),
-            [(one.title, row.name, row.numerator, row.denominator, row.ratio, row.trigger, row.cushion, row.status,
-              row.cure_amount, _doubtful(row.doubtful)) for one in report.coverage for row in one.classes],
-            (None, None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, None, _AMOUNT), {7: _STATUS, 9: _STATUS},
+            "Changes",
+            _CHANGES,
+            changes,
+            (None, None, None, *(_FIGURE,) * 3, None, None, None, None, _FIGURE),
+            {6: _STATUS, 7: _STATUS, 8: _STATUS},
         ),
         Table(
-            "Notes", ("Class", "Original balance", "Current balance", "Share %", "Coupon %", "Spread bps",
-                      "Deferred interest"),
-            [(one.name, one.original_balance, one.current_balance, one.share_pct, one.coupon, one.spread,
-              one.deferred_interest) for one in report.notes],
+            "Coverage steps",
+            ("Ratio", "Step", "Amount", "Total"),
+            [
+                (one.title, step.label, step.amount, "total" if step.is_total else None)
+                for one in report.coverage
+                for step in one.ladder.steps
+            ],
+            (None, None, _AMOUNT),
+        ),
+        Table(
+            "Coverage",
+            (
+                "Ratio",
+                "Class",
+                "Numerator",
+                "Denominator",
+                "Ratio %",
+                "Trigger %",
+                "Cushion %",
+                "Status",
+                "To cure",
+                "Doubtful",
+            ),
+            [
+                (
+                    one.title,
+                    row.name,
+                    row.numerator,
+                    row.denominator,
+                    row.ratio,
+                    row.trigger,
+                    row.cushion,
+                    row.status,
+                    row.cure_amount,
+                    _doubtful(row.doubtful),
+                )
+                for one in report.coverage
+                for row in one.classes
+            ],
+            (None, None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, None, _AMOUNT),
+            {7: _STATUS, 9: _STATUS},
+        ),
+        Table(
+            "Notes",
+            ("Class", "Original balance", "Current balance", "Share %", "Coupon %", "Spread bps", "Deferred interest"),
+            [
+                (
+                    note.name,
+                    note.original_balance,
+                    note.current_balance,
+                    note.share_pct,
+                    note.coupon,
+                    note.spread,
+                    note.deferred_interest,
+                )
+                for note in report.notes
+            ],
             (None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, _AMOUNT),
         ),
-        Table("Concentrations", _SHARES, [
-            row for one in report.concentrations
-            for row in _shares(one.title, one.of, (*one.rows, one.others, one.blank))
-        ], (None, None, None, _AMOUNT, _FIGURE)),
-        Table("Distributions", _SHARES, [
-            row for one in report.distributions for row in _shares(one.title, one.of, one.rows)
-        ], (None, None, None, _AMOUNT, _FIGURE)),
         Table(
-            "History", ("Test", "Name", "Unit", "As of", "Value", "Threshold", "Status", "Doubtful"),
-            [(one.test_id, one.name, one.unit, point.as_of, point.value, point.threshold, point.status,
-              _doubtful(point.doubtful)) for one in report.history for point in one.points],
-            (*(None,) * 4, _FIGURE, _FIGURE), {6: _STATUS, 7: _STATUS},
+            "Concentrations",
+            _SHARES,
+            [
+                row
+                for concentration in report.concentrations
+                for row in _shares(
+                    concentration.title,
+                    concentration.of,
+                    (*concentration.rows, concentration.others, concentration.blank),
+                )
+            ],
+            (None, None, None, _AMOUNT, _FIGURE),
         ),
         Table(
-            "Tie-out", ("Trustee's test", "Test", "Trustee", "Ours", "Difference", "Agrees", "Trigger", "Our status",
-                        "Trustee's status", "Explained by", "Reason", "Cell", "Differs in", "Trustee's numerator",
-                        "Our numerator", "Trustee's denominator", "Our denominator", "Nearest test"),
-            [(one.trustee_name, one.test_id, one.trustee_value, one.our_value, one.difference, one.agrees, one.trigger,
-              one.our_status, one.trustee_status, ", ".join(one.explained_by), one.reason, one.cell, one.differs,
-              one.trustee_numerator, one.our_numerator, one.trustee_denominator, one.our_denominator, one.nearest)
-             for one in report.tie_out],
+            "Distributions",
+            _SHARES,
+            [
+                row
+                for distribution in report.distributions
+                for row in _shares(distribution.title, distribution.of, distribution.rows)
+            ],
+            (None, None, None, _AMOUNT, _FIGURE),
+        ),
+        Table(
+            "History",
+            ("Test", "Name", "Unit", "As of", "Value", "Threshold", "Status", "Doubtful"),
+            [
+                (
+                    one.test_id,
+                    one.name,
+                    one.unit,
+                    point.as_of,
+                    point.value,
+                    point.threshold,
+                    point.status,
+                    _doubtful(point.doubtful),
+                )
+                for one in report.history
+                for point in one.points
+            ],
+            (*(None,) * 4, _FIGURE, _FIGURE),
+            {6: _STATUS, 7: _STATUS},
+        ),
+        Table(
+            "Tie-out",
+            (
+                "Trustee's test",
+                "Test",
+                "Trustee",
+                "Ours",
+                "Difference",
+                "Agrees",
+                "Trigger",
+                "Our status",
+                "Trustee's status",
+                "Explained by",
+                "Reason",
+                "Cell",
+                "Differs in",
+                "Trustee's numerator",
+                "Our numerator",
+                "Trustee's denominator",
+                "Our denominator",
+                "Nearest test",
+            ),
+            [
+                (
+                    one.trustee_name,
+                    one.test_id,
+                    one.trustee_value,
+                    one.our_value,
+                    one.difference,
+                    one.agrees,
+                    one.trigger,
+                    one.our_status,
+                    one.trustee_status,
+                    ", ".join(one.explained_by),
+                    one.reason,
+                    one.cell,
+                    one.differs,
+                    one.trustee_numerator,
+                    one.our_numerator,
+                    one.trustee_denominator,
+                    one.our_denominator,
+                    one.nearest,
+                )
+                for one in report.tie_out
+            ],
             (None, None, _FIGURE, _FIGURE, _FIGURE, None, _FIGURE, *(None,) * 6, *(_AMOUNT,) * 4),
             {7: _STATUS, 8: _STATUS},
         ),
         Table(
-            "Methods", ("Test", "Name", "Formula", "Numerator", "Denominator", "Coverage %", "Cells", "Limit from"),
-            [(one.test_id, one.name, one.formula, one.numerator, one.denominator, one.coverage_pct,
-              ", ".join(one.cells), one.limit_from) for one in report.methods],
+            "Methods",
+            ("Test", "Name", "Formula", "Numerator", "Denominator", "Coverage %", "Cells", "Limit from"),
+            [
+                (
+                    method.test_id,
+                    method.name,
+                    method.formula,
+                    method.numerator,
+                    method.denominator,
+                    method.coverage_pct,
+                    ", ".join(method.cells),
+                    method.limit_from,
+                )
+                for method in report.methods
+            ],
             (None, None, None, _FIGURE, _FIGURE, _FIGURE),
         ),
-        Table("Definition", ("Key", "Value", "Meaning"), [(one.key, one.value, one.meaning) for one in report.rules]),
-    )  # fmt: skip
-    yield from (one for one in parts if one.rows)
+        Table(
+            "Definition", ("Key", "Value", "Meaning"), [(rule.key, rule.value, rule.meaning) for rule in report.rules]
+        ),
+    )
+    yield from (part for part in parts if part.rows)
     lineage = report.lineage
     of = (("Source", lineage.source), ("Rows", lineage.rows), ("Columns", lineage.columns), ("Sheets", lineage.sheets))
-    yield Table("Lineage", ("Of", "What", "Value"), [(what, *_fact(one)) for what, facts in of for one in facts])
+    yield Table("Lineage", ("Of", "What", "Value"), [(what, *_fact(fact)) for what, facts in of for fact in facts])
 
 
 _TESTS: Final = (
@@ -181,24 +330,24 @@ def _head(report: ComplianceReport) -> Iterator[Row]:
     )
     if report.read_as:
         yield "Read as", report.read_as
-    for one in report.key_figures:
+    for key_figure in report.key_figures:
         yield (
-            one.label,
-            Shown(one.value, _COUNT if one.unit in ("amount", "number") else _FIGURE),
-            " ".join(filter(None, (one.unit, f"({one.beside})" if one.beside else ""))),
+            key_figure.label,
+            Shown(key_figure.value, _COUNT if key_figure.unit in ("amount", "number") else _FIGURE),
+            " ".join(filter(None, (key_figure.unit, f"({key_figure.beside})" if key_figure.beside else ""))),
         )
     yield from map(_fact, report.deal_days)
     if report.changes is not None:
         yield "Changes since", report.changes.since
         yield "Tests that did not move", report.changes.unmoved
     yield _clock("Generated", report.generated_at)
-    yield from (("Note", one) for one in report.origin.remarks)
-    yield from (("Warning", one.message) for one in report.warnings)
+    yield from (("Note", remark) for remark in report.origin.remarks)
+    yield from (("Warning", warning.message) for warning in report.warnings)
     yield from ((one.title, note) for one in report.coverage for note in one.ladder.notes)
 
 
 def _tests(report: ComplianceReport) -> Iterator[Row]:
-    sources = {one.test_id: one.source for one in report.methods}
+    sources = {method.test_id: method.source for method in report.methods}
     for category in report.categories:
         for one in category.tests:
             low, high = one.masked or (None, None)
@@ -217,11 +366,18 @@ def _tests(report: ComplianceReport) -> Iterator[Row]:
         )  # fmt: skip
 
 
-def _published(one: PublishedFigure | None) -> tuple[Writable, ...]:
+def _published(published_figure: PublishedFigure | None) -> tuple[Writable, ...]:
     """What the file prints for a test: figure, difference, whether both agree, status, limit and place."""
-    if one is None:
+    if published_figure is None:
         return (None,) * 6
-    return one.value, one.difference, one.agrees, one.status, one.trigger, one.place
+    return (
+        published_figure.value,
+        published_figure.difference,
+        published_figure.agrees,
+        published_figure.status,
+        published_figure.trigger,
+        published_figure.place,
+    )
 
 
 def _doubtful(is_doubtful: bool) -> str | None:
@@ -229,7 +385,7 @@ def _doubtful(is_doubtful: bool) -> str | None:
 
 
 def _shares(title: str, of: str, rows: Iterable[Share | None]) -> Iterator[Row]:
-    return ((title, of, one.name, one.par, one.share_pct) for one in rows if one is not None)
+    return ((title, of, row.name, row.par, row.share_pct) for row in rows if row is not None)
 
 
 def _said(rows: Iterable[Row]) -> list[Row]:
@@ -237,8 +393,8 @@ def _said(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row[1] is not None]
 
 
-def _fact(one: Fact) -> Row:
-    return one.label, one.value
+def _fact(fact: Fact) -> Row:
+    return fact.label, fact.value
 
 
 # ---- reconciliation -------------------------------------------------------------------------------------------------
@@ -301,20 +457,32 @@ def _comparison(report: ReconciliationReport) -> Iterator[Row]:
     yield from ((f"Tolerance of {name} ({RULES[name].unit})", value) for name, value in compared.tolerances.items())
     yield from ((f"Not compared: {name}", why) for name, why in compared.not_compared.items())
     yield from map(_fact, compared.facts)
-    yield from (("Note", one) for one in compared.remarks)
-    yield from (("Warning", one.message) for one in compared.warnings)
+    yield from (("Note", remark) for remark in compared.remarks)
+    yield from (("Warning", warning.message) for warning in compared.warnings)
 
 
-def _counts(by: str, one: Tallied) -> Row:
-    return by, one.name, *(getattr(one, name) for name in SEVERITIES), one.total, one.unsettled
+def _counts(by: str, tallied: Tallied) -> Row:
+    return by, tallied.name, *(getattr(tallied, name) for name in SEVERITIES), tallied.total, tallied.unsettled
 
 
-def _issue(one: IssueLine) -> Row:
+def _issue(issue_line: IssueLine) -> Row:
     return (
-        one.severity, one.category, one.rule, one.field_name, one.issue_type, one.primary_identifier,
-        one.identifier_type, one.borrower_name, one.trustee_value, one.internal_value, one.par_difference, one.status,
-        one.resolution_notes, one.reviewed_by, None if one.reviewed_at is None else _in_utc(one.reviewed_at),
-    )  # fmt: skip
+        issue_line.severity,
+        issue_line.category,
+        issue_line.rule,
+        issue_line.field_name,
+        issue_line.issue_type,
+        issue_line.primary_identifier,
+        issue_line.identifier_type,
+        issue_line.borrower_name,
+        issue_line.trustee_value,
+        issue_line.internal_value,
+        issue_line.par_difference,
+        issue_line.status,
+        issue_line.resolution_notes,
+        issue_line.reviewed_by,
+        None if issue_line.reviewed_at is None else _in_utc(issue_line.reviewed_at),
+    )
 
 
 def _clock(what: str, when: datetime) -> Row:

@@ -215,16 +215,16 @@ class After(Pool):
         return self.plus.name(field, code)
 
     def units(self, average_par: float) -> Floats:
-        found = self.base.units_at(average_par)
+        floats = self.base.units_at(average_par)
         size = len(self.tally.industry_par)
-        blank = len(found) - 1
-        found = np.concatenate((found[:-1], np.zeros(size - len(found)), found[-1:]))
+        blank = len(floats) - 1
+        floats = np.concatenate((floats[:-1], np.zeros(size - len(floats)), floats[-1:]))
         gone, come = self.obligors_touched
         for held, sign, none in ((gone, -1.0, blank), (come, 1.0, size - 1)):
             for par, industry in held.values():
                 if par > 0:
-                    found[size - 1 if industry == none else industry] += sign * min(1.0, par / average_par)
-        return np.maximum(found, 0.0)
+                    floats[size - 1 if industry == none else industry] += sign * min(1.0, par / average_par)
+        return np.maximum(floats, 0.0)
 
     # ---- the CCC excess
 
@@ -236,9 +236,9 @@ class After(Pool):
         )
         unpriced = bucket.unpriced - int(gone[4].sum()) + int(come[4].sum())
         moved = [
-            (one, sign * amount, sign * haircut)
+            (row, sign * amount, sign * haircut)
             for rows, sign in ((gone, -1.0), (come, 1.0))
-            for one, amount, haircut in zip(
+            for row, amount, haircut in zip(
                 rows[1].tolist(), rows[2].tolist(), haircut_of(*rows[1:4]).tolist(), strict=True
             )
         ]

@@ -153,26 +153,26 @@ class _Build:
 
 def _schedule(portfolio: Portfolio, change: Change, build: _Build) -> Amortization | None:
     """The scheduled payments, in the proportion of each loan's par; a lot of a held loan pays like the loan."""
-    given = portfolio.amortization
-    if given is None:
+    amortization = portfolio.amortization
+    if amortization is None:
         return None
     par = portfolio.numbers["par_value"]
     place = np.arange(portfolio.row_count) if build.keep is None else np.cumsum(build.keep) - 1
     part = np.ones(portfolio.row_count)
     for row, left in change.par.items():
         part[row] = left / par[row]
-    stays = part[given.row] > 0
-    rows, days = [place[given.row[stays]]], [given.days[stays]]
-    amounts = [given.amount[stays] * part[given.row[stays]]]
+    stays = part[amortization.row] > 0
+    rows, days = [place[amortization.row[stays]]], [amortization.days[stays]]
+    amounts = [amortization.amount[stays] * part[amortization.row[stays]]]
     for at, lot in enumerate(change.bought):
         if lot.twin is None or "average_life" in lot.loan.numbers or "maturity_date" in lot.loan.numbers:
             continue
         if not par[lot.twin] > 0.0:  # payments of nothing have no proportion
             continue
-        own = given.row == lot.twin
+        own = amortization.row == lot.twin
         rows.append(np.full(int(own.sum()), build.height + at))
-        days.append(given.days[own])
-        amounts.append(given.amount[own] * (lot.par / par[lot.twin]))
+        days.append(amortization.days[own])
+        amounts.append(amortization.amount[own] * (lot.par / par[lot.twin]))
     return Amortization(
         row=np.concatenate(rows).astype(np.int64), days=np.concatenate(days), amount=np.concatenate(amounts)
     )

@@ -131,11 +131,13 @@ class Holdings:
     @cached_property
     def schedule(self) -> Amortization | None:
         """The scheduled payments in the order of their loans' rows."""
-        given = self.portfolio.amortization
-        if given is None:
+        amortization = self.portfolio.amortization
+        if amortization is None:
             return None
-        order = np.argsort(given.row, kind="stable")
-        return Amortization(row=given.row[order], days=given.days[order], amount=given.amount[order])
+        order = np.argsort(amortization.row, kind="stable")
+        return Amortization(
+            row=amortization.row[order], days=amortization.days[order], amount=amortization.amount[order]
+        )
 
     def traded(self, trades: Sequence[Trade]) -> Change:
         """What trades do, one after the other.
@@ -213,14 +215,14 @@ class _Run:
         if field != "loanx_id":
             return []
         names = index.names.values
-        found = [place for place in sorted(index.prints.of(written)) if may_be_one(written, names[place])]
-        if len(found) > 1:
-            raise TradeError(at, f"LoanX id {written} may be {' or '.join(names[place] for place in found)}")
-        rows = [row for place in found for row in index.rows(place)]
+        places = [place for place in sorted(index.prints.of(written)) if may_be_one(written, names[place])]
+        if len(places) > 1:
+            raise TradeError(at, f"LoanX id {written} may be {' or '.join(names[place] for place in places)}")
+        rows = [row for place in places for row in index.rows(place)]
         if not rows or (loan.key and not set(rows) <= set(self._rows_of(loan.key))):
             return []
-        sure = "" if is_told(written, names[found[0]]) else ", which may be another loan"
-        self._warn("trade_match", at, f"means {names[found[0]]} by LoanX id {written}{sure}")
+        sure = "" if is_told(written, names[places[0]]) else ", which may be another loan"
+        self._warn("trade_match", at, f"means {names[places[0]]} by LoanX id {written}{sure}")
         return rows
 
     def _rows_of(self, key: str) -> list[int]:
@@ -363,9 +365,9 @@ class _Run:
         """The ratings that a loan lacks; under a definition those of each agency of the file, since each has tests."""
         known = [field for field in _RATINGS if field in self.portfolio.ranks]
         if self.holdings.definition is not None:
-            told = "as the definition has loans that the agency does not rate"
+            text = "as the definition has loans that the agency does not rate"
             asked = known if known == ["rating"] else [field for field in known if field != "rating"]
-            return [f"{field} ({told})" for field in asked if not loan.ranks.get(field)]
+            return [f"{field} ({text})" for field in asked if not loan.ranks.get(field)]
         return ["a rating (unrated: as Caa3, and in the CCC bucket)"] if known and not any(loan.ranks.values()) else []
 
     def _leave_out(self, at: int, loan: Loan) -> None:
@@ -382,16 +384,16 @@ class _Run:
             )
 
 
-def _follow(loan: Loan, other: Loan) -> None:
+def _follow(loan: Loan, other_loan: Loan) -> None:
     """Fill what a lot does not state from an earlier one."""
-    loan.numbers = {name: its for name, its in other.numbers.items() if name not in SUMMED} | loan.numbers
-    loan.texts = other.texts | loan.texts
-    loan.flags = other.flags | loan.flags
-    for name, found in other.ranks.items():
-        if loan.texts.get(name) == other.texts.get(name):
-            loan.ranks.setdefault(name, found)
-    loan.lien = other.lien if loan.lien is None else loan.lien
-    loan.key = loan.key or other.key
+    loan.numbers = {name: its for name, its in other_loan.numbers.items() if name not in SUMMED} | loan.numbers
+    loan.texts = other_loan.texts | loan.texts
+    loan.flags = other_loan.flags | loan.flags
+    for name, rank in other_loan.ranks.items():
+        if loan.texts.get(name) == other_loan.texts.get(name):
+            loan.ranks.setdefault(name, rank)
+    loan.lien = other_loan.lien if loan.lien is None else loan.lien
+    loan.key = loan.key or other_loan.key
 
 
 def _named(loan: Loan) -> str:

@@ -172,16 +172,16 @@ def optimize(
     )
 
 
-def after(simulator: Simulator, made: Sequence[Trade]) -> Simulator:
+def after(simulator: Simulator, trades: Sequence[Trade]) -> Simulator:
     """The portfolio with trades made, under the same suite.
 
     Raises:
         TradeError: one of them cannot be made.
     """
-    if not made:
+    if not trades:
         return simulator
     holdings = simulator.holdings
-    return Simulator(changed(holdings, holdings.traded(made)), simulator.suite, **simulator.options)
+    return Simulator(changed(holdings, holdings.traded(trades)), simulator.suite, **simulator.options)
 
 
 class _Candidate(NamedTuple):
@@ -287,11 +287,15 @@ class _Search:
 
     def _pairs(self) -> list[tuple[int, int]]:
         """Candidates that are a sale and a purchase of one loan."""
-        sold = {_named(one.trade): at for at, one in enumerate(self.candidates) if one.trade.trade_type == "sell"}
+        sold = {
+            _named(candidate.trade): at
+            for at, candidate in enumerate(self.candidates)
+            if candidate.trade.trade_type == "sell"
+        }
         return [
-            (sold[_named(one.trade)], at)
-            for at, one in enumerate(self.candidates)
-            if one.trade.trade_type == "buy" and _named(one.trade) in sold
+            (sold[_named(candidate.trade)], at)
+            for at, candidate in enumerate(self.candidates)
+            if candidate.trade.trade_type == "buy" and _named(candidate.trade) in sold
         ]
 
     def trades(self, point: _Point) -> list[Trade]:
@@ -358,10 +362,10 @@ class _Search:
             if time.monotonic() >= enough and around is self.start:
                 self.is_measured[:] = slope.any(axis=0)
                 break
-            one = self.candidates[at]
+            candidate = self.candidates[at]
             now = around.amounts.get(at, 0.0)
-            step = STEP * one.most
-            if now + step > one.most:
+            step = STEP * candidate.most
+            if now + step > candidate.most:
                 step = -step
             slope[:, at] = (seen(self.run({**around.amounts, at: now + step})) - here) / step * MILLION
         slope[~np.isfinite(slope)] = 0.0
@@ -457,7 +461,9 @@ class _Search:
     def _broken_by(self, point: _Point) -> list[TestResult]:
         return [
             result
-            for at, result in zip((self.tests.index(one.test_id) for one in point.results), point.results, strict=True)
+            for at, result in zip(
+                (self.tests.index(result.test_id) for result in point.results), point.results, strict=True
+            )
             if self._is_broken(at, result, point.cushion[at])
         ]
 
@@ -470,7 +476,8 @@ class _Search:
 
         rules, count, tests = self.constraints, len(self.candidates), len(self.tests)
         most, least = (
-            np.array([getattr(one, name) for one in self.candidates]) / MILLION for name in ("most", "least")
+            np.array([getattr(candidate, name) for candidate in self.candidates]) / MILLION
+            for name in ("most", "least")
         )
         most = np.where(self.is_measured, most, 0.0)
         one, none = sparse.identity(count, format="csr"), sparse.csr_matrix((count, tests))
@@ -483,7 +490,7 @@ class _Search:
             return sparse.csr_matrix(np.concatenate((x, y, apart)))
 
         turnover = _limit(rules.max_turnover) / MILLION
-        cash = np.array([one.cash for one in self.candidates])
+        cash = np.array([candidate.cash for candidate in self.candidates])
         held_back = [
             LinearConstraint(sparse.hstack((one, sparse.diags(-most), none)), -inf, 0.0),
             LinearConstraint(sparse.hstack((one, sparse.diags(-least), none)), 0.0, inf),
@@ -515,8 +522,8 @@ class _Search:
 
     def _whole(self, at: int, amount: float) -> float:
         """An amount in whole units, or all that there is."""
-        one = self.candidates[at]
-        return one.most if amount > one.most - 1.0 else max(one.least, float(floor(amount)))
+        candidate = self.candidates[at]
+        return candidate.most if amount > candidate.most - 1.0 else max(candidate.least, float(floor(amount)))
 
     # ---- the search
 
@@ -567,9 +574,9 @@ class _Search:
             yield rest
             if self.candidates[at].least <= floor(amount / 2) > 0:
                 yield rest | {at: float(floor(amount / 2))}
-        for at, one in enumerate(self.candidates):
+        for at, candidate in enumerate(self.candidates):
             if at not in amounts:
-                yield amounts | {at: one.most}
+                yield amounts | {at: candidate.most}
 
     def _paired(self, point: _Point, ranked: Sequence[int]) -> Iterable[dict[int, float]]:
         """With a sale and a purchase that help most alone, the purchase of as much as there is cash for."""
@@ -577,12 +584,14 @@ class _Search:
         bought = [at for at in ranked if self.candidates[at].cash < 0][:PAIRED]
         for sale in sold:
             for purchase in bought:
-                one = self.candidates[purchase]
+                candidate = self.candidates[purchase]
                 amounts = {**point.amounts, sale: self.candidates[sale].most}
                 cash = self.cash + sum(self.candidates[at].cash * amount for at, amount in amounts.items())
-                amount = float(floor(min(one.most, (cash - min(self.constraints.min_cash, self.cash)) / -one.cash)))
+                amount = float(
+                    floor(min(candidate.most, (cash - min(self.constraints.min_cash, self.cash)) / -candidate.cash))
+                )
                 amounts[purchase] = amount
-                if amount >= max(one.least, 1.0) and self._may(amounts):
+                if amount >= max(candidate.least, 1.0) and self._may(amounts):
                     yield amounts
 
 

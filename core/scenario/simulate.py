@@ -304,7 +304,7 @@ def compared(before: Results, after: Results, warnings: list[DataWarning], trade
         new_failures=len(failures),
         total_tests=len(rows),
         message=message_of(trades, counts, failures, skipped),
-        warnings=[*warnings, *before.warnings, *(one for one in after.warnings if one.code not in known)],
+        warnings=[*warnings, *before.warnings, *(warning for warning in after.warnings if warning.code not in known)],
     )
 
 
@@ -313,27 +313,29 @@ def new_failures_of(rows: Iterable[Projected]) -> list[Projected]:
     return [row for row in rows if row.status_projected == "fail" and row.status_current != "fail"]
 
 
-def _row(one: TestResult, other: TestResult, before: Mapping[str, float], after: Mapping[str, float]) -> Projected:
-    current, projected = before[one.test_id], after[one.test_id]
+def _row(
+    test_result: TestResult, other_test_result: TestResult, before: Mapping[str, float], after: Mapping[str, float]
+) -> Projected:
+    current, projected = before[test_result.test_id], after[test_result.test_id]
     move = projected - current
     return Projected(
-        test_id=one.test_id,
-        test_name=one.test_name,
-        test_category=one.category,
-        current_value=one.current_value,
-        projected_value=other.current_value,
-        threshold_value=other.threshold_value,
-        threshold_type=other.threshold_type,
+        test_id=test_result.test_id,
+        test_name=test_result.test_name,
+        test_category=test_result.category,
+        current_value=test_result.current_value,
+        projected_value=other_test_result.current_value,
+        threshold_value=other_test_result.threshold_value,
+        threshold_type=other_test_result.threshold_type,
         cushion_current=rounded(current),
         cushion_projected=rounded(projected),
-        status_current=one.status,
-        status_projected=other.status,
+        status_current=test_result.status,
+        status_projected=other_test_result.status,
         impact_direction="improve" if move > NEUTRAL else "worsen" if move < -NEUTRAL else "neutral",
-        published=one.published,
-        doubt=one.doubt,
-        doubtful=one.doubtful,
-        unit=one.unit,
-        decimals=max(one.decimals, other.decimals),
+        published=test_result.published,
+        doubt=test_result.doubt,
+        doubtful=test_result.doubtful,
+        unit=test_result.unit,
+        decimals=max(test_result.decimals, other_test_result.decimals),
     )
 
 

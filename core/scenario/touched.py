@@ -113,10 +113,10 @@ def _renamed(column: Names, rows: NDArray[np.intp]) -> Names:
     return Names(np.array(local, np.int32), tuple(column.values[code] for code in place))
 
 
-def _scheduled(given: Amortization, rows: NDArray[np.intp]) -> Amortization:
+def _scheduled(amortization: Amortization, rows: NDArray[np.intp]) -> Amortization:
     """The payments of some rows, out of payments in the order of theirs."""
-    first, last = (np.searchsorted(given.row, rows, side) for side in ("left", "right"))
+    first, last = (np.searchsorted(amortization.row, rows, side) for side in ("left", "right"))
     spans = [np.arange(start, end) for start, end in zip(first.tolist(), last.tolist(), strict=True)]
     own = np.concatenate(spans) if spans else np.zeros(0, np.intp)
     place = np.repeat(np.arange(len(rows)), last - first)
-    return Amortization(row=place.astype(np.int64), days=given.days[own], amount=given.amount[own])
+    return Amortization(row=place.astype(np.int64), days=amortization.days[own], amount=amortization.amount[own])

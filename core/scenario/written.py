@@ -67,7 +67,7 @@ def trades_of_table(text: str) -> list[Trade]:
         WrittenError: it is none, or a row is no trade; with its line.
     """
     rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
-    found: list[Trade] = []
+    trades: list[Trade] = []
     header: list[str] | None = None
     try:
         for row in rows:
@@ -82,14 +82,14 @@ def trades_of_table(text: str) -> list[Trade]:
             if len(cells) > len(header):
                 raise WrittenError(f"line {rows.line_num}: more cells than the header has")
             try:
-                found.append(trade_of(dict(zip(header, cells, strict=False))))
+                trades.append(trade_of(dict(zip(header, cells, strict=False))))
             except WrittenError as error:
                 raise WrittenError(f"line {rows.line_num}: {error}") from error
-            if len(found) > TRADES_MAX:
+            if len(trades) > TRADES_MAX:
                 raise WrittenError(f"more than {TRADES_MAX:,} trades")
     except csv.Error as error:
         raise WrittenError(f"line {rows.line_num}: no CSV: {error}") from error
-    return found
+    return trades
 
 
 def trade_of(written: Mapping[str, str]) -> Trade:

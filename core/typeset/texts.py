@@ -35,7 +35,7 @@ def plain_text(words: str, most: int = TEXT_MAX) -> str:
     """A text without what turns or hides others, cut to what a page has room for."""
     shown = words
     if not (words.isascii() and words.isprintable()):
-        shown = "".join(_seen(one) for one in words if unicodedata.category(one) not in _HIDDEN or one in _JOINERS)
+        shown = "".join(_seen(word) for word in words if unicodedata.category(word) not in _HIDDEN or word in _JOINERS)
     return cut(" ".join(shown.split()), most)
 
 

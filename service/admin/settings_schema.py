@@ -83,8 +83,8 @@ def _timezones() -> frozenset[str]:
 
 def wrong_locale(name: str) -> str | None:
     """Why a text is no locale."""
-    found = LOCALE.fullmatch(name)
-    known = found is not None and found[1] in LANGUAGES and (found[4] is None or found[4] in REGIONS)
+    match = LOCALE.fullmatch(name)
+    known = match is not None and match[1] in LANGUAGES and (match[4] is None or match[4] in REGIONS)
     return None if known else "expected a locale such as en-US"
 
 

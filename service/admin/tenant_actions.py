@@ -81,7 +81,7 @@ async def transfer(ctx: Context, body: Transfer) -> Transferred:
     former = sorted(owners) if ctx.caller.system else [ctx.caller.user_id]
     owner = await _become(ctx, heir, "owner")
     admins = [await _become(ctx, await store.lock_user(ctx, user_id), "admin") for user_id in former]
-    ctx.concerns("user", owner.id, owner.email, former_owners=[str(one.id) for one in admins])
+    ctx.concerns("user", owner.id, owner.email, former_owners=[str(admin.id) for admin in admins])
     return Transferred(owner=owner, former_owners=admins)
 
 

@@ -62,7 +62,7 @@ async def create(ctx: Context, body: AlertCreate) -> Alert:
             **channel_actions.kept(ctx, channels),
         },
     )
-    types = [one.type for one in channels]
+    types = [channel.type for channel in channels]
     ctx.concerns("alert", row.id, row.name, alert_type=row.alert_type, channels=types, workbook_id=row.workbook_id)
     return _told(ctx, row)
 

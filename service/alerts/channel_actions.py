@@ -53,8 +53,12 @@ def opened(unit: Unit, alert: AlertRow) -> list[OpenChannel]:
     """
     secrets = _unsealed(unit, alert)
     return [
-        OpenChannel(one.id, one.type, msgspec.convert(one.config | secrets.get(str(one.id), {}), CONFIGS[one.type]))
-        for one in alert.channels
+        OpenChannel(
+            channel.id,
+            channel.type,
+            msgspec.convert(channel.config | secrets.get(str(channel.id), {}), CONFIGS[channel.type]),
+        )
+        for channel in alert.channels
     ]
 
 
@@ -67,9 +71,9 @@ def _unsealed(unit: Unit, alert: AlertRow) -> dict[str, Secret]:
 def kept(unit: Unit, channels: Sequence[Channel]) -> dict[str, str | None]:
     """The columns that keep channels, of which nothing is masked."""
     secrets = {
-        str(one.id): {name: one.config[name] for name in SECRET[one.type] if name in one.config}
-        for one in channels
-        if one.type in SECRET
+        str(channel.id): {name: channel.config[name] for name in SECRET[channel.type] if name in channel.config}
+        for channel in channels
+        if channel.type in SECRET
     }
     read = [
         msgspec.structs.replace(
@@ -118,7 +122,7 @@ async def checked(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow |
         ChannelConfigurationError: one of them lacks something, or could not be sent to.
     """
     faults: list[Fault] = []
-    found: list[Channel] = []
+    channels: list[Channel] = []
     wanted: dict[UUID, list[str]] = {}
     try:
         secrets: dict[str, Secret] | None = _unsealed(ctx, alert) if alert else {}
@@ -140,12 +144,12 @@ async def checked(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow |
         faults += [Fault([*where, *unfit.steps], unfit.message) for unfit in _unfit(ctx, told)]
         if isinstance(told, InAppConfig):
             wanted |= {user: [*where, "user_ids", str(at)] for at, user in enumerate(told.user_ids)}
-        found.append(Channel(id=meant.id if meant else new_id(), type=cast(ChannelType, one.type), config=config))
+        channels.append(Channel(id=meant.id if meant else new_id(), type=cast(ChannelType, one.type), config=config))
     strangers = await store.strangers(ctx, list(wanted)) if wanted and not faults else set()
     faults += [Fault(where, "is no active user") for user, where in wanted.items() if user in strangers]
     if faults:
         raise ChannelConfigurationError(*faults)
-    return found
+    return channels
 
 
 class _Unfit(Exception):
@@ -156,19 +160,19 @@ class _Unfit(Exception):
         self.message, self.steps = message, steps
 
 
-def _meant(given: Sequence[ChannelGiven], held: Sequence[Channel]) -> list[Channel | None]:
+def _meant(given: Sequence[ChannelGiven], channels: Sequence[Channel]) -> list[Channel | None]:
     """Which channel of the alert each of these is: by its identifier, else by what is read of it, by its place."""
     found: list[Channel | None] = [None] * len(given)
     fits: Sequence[Callable[[int, ChannelGiven, Channel], bool]] = (
         lambda _, one, other: one.id == other.id,
         lambda _, one, other: one.config == other.config,
         lambda _, one, other: any(one.config.get(name) == other.config[name] for name in SECRET.get(one.type, ())[:1]),
-        lambda place, _, other: held[place : place + 1] == [other],
+        lambda place, _, other: channels[place : place + 1] == [other],
     )
     for fit in fits:
         for place, one in enumerate(given):
             if found[place] is None:
-                free = (other for other in held if other.type == one.type and other not in found)
+                free = (other for other in channels if other.type == one.type and other not in found)
                 found[place] = next((other for other in free if fit(place, one, other)), None)
     return found
 

@@ -136,7 +136,9 @@ async def _record(unit: Unit, due: Due, came: Came, most: int = 1) -> None:
     """
     tries, error = len(due.attempts) + 1, came.made.error
     if error is None:
-        refusals = [refusal for refusal in (*(one.refusal for one in due.attempts), came.made.refusal) if refusal]
+        refusals = [
+            refusal for refusal in (*(attempt.refusal for attempt in due.attempts), came.made.refusal) if refusal
+        ]
         await delivery_store.hold(unit, due.alert_id)
         await delivery_store.tried(unit, due.id, came.made, "delivered", "; ".join(refusals) or None, None)
         if due.status == "pending":

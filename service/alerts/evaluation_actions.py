@@ -69,7 +69,7 @@ async def after_recalculation(unit: Unit, workbook_id: UUID) -> None:
     look = await _recalculated(unit, book, now)
     if look is not None:
         if look.reading is not None:
-            figures = {one.test_id: one.current_value for one in look.reading.results}
+            figures = {result.test_id: result.current_value for result in look.reading.results}
             await store.keep_figures(unit, workbook_id, now, look.reading.day, figures)
         await _look_at(unit, alerts, look, now)
 
@@ -161,7 +161,7 @@ def _told(why: Problem) -> str:
 async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> None:
     """Judge each alert that the figures are about; write what came of it, and have those told of that are raised."""
     verdicts = await _verdicts(unit, alerts, look, now)
-    judged = [one for one in alerts if one.id in verdicts]
+    judged = [alert for alert in alerts if alert.id in verdicts]
     versions = await store.hold(unit, verdicts)
     if changed := {one.id for one in judged if versions.get(str(one.id)) != one.version}:  # and somebody was told so
         verdicts = {alert_id: verdict for alert_id, verdict in verdicts.items() if alert_id not in changed}
@@ -189,7 +189,7 @@ async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: dat
     if look.reading is None:
         unknown = Verdict(holds=None, sentence=f"It cannot be told: {look.fault}")
         return {alert.id: unknown for alert in alerts}
-    made: dict[UUID, Verdict] = {}
+    verdicts: dict[UUID, Verdict] = {}
     asked: dict[UUID, Conditions] = {}
     for alert in alerts:
         try:
@@ -197,7 +197,7 @@ async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: dat
             if is_covered(conditions, look.reading):
                 asked[alert.id] = conditions
         except InvalidConditions as error:  # of another version of this program
-            made[alert.id] = Verdict(holds=None, sentence=f"It cannot be told: {error}")
+            verdicts[alert.id] = Verdict(holds=None, sentence=f"It cannot be told: {error}")
     needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in asked.items()}
     since: dict[str, datetime] = {}
     for one in needs.values():
@@ -209,8 +209,8 @@ async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: dat
     clocks = partial(there, zone=await unit.zone())
     for alert_id, conditions in asked.items():
         need = needs[alert_id]
-        made[alert_id] = judge(conditions, look.reading, () if need is None else history[need.test_id], now, clocks)
-    return made
+        verdicts[alert_id] = judge(conditions, look.reading, () if need is None else history[need.test_id], now, clocks)
+    return verdicts
 
 
 def _cools(one: Held, now: datetime) -> bool:

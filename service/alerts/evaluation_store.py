@@ -76,26 +76,26 @@ async def watched(unit: Unit, workbook_id: UUID) -> Watched | None:
 
 async def newest_of(unit: Unit, workbook_id: UUID) -> UUID | None:
     """The workbook that stands for one: the newest of its deal, else itself; None once there is none."""
-    found: UUID | None = await unit.value(
+    uuid: UUID | None = await unit.value(
         f"""
         SELECT CASE WHEN w.deal_id IS NOT NULL THEN {_NEWEST} WHEN w.deleted_at IS NULL THEN w.id END
         FROM workbooks w WHERE w.id = %s
         """,
         [workbook_id],
     )
-    return found
+    return uuid
 
 
 async def last_run_workbook(unit: Unit) -> UUID | None:
     """The workbook on which the tenant ran a whole suite last."""
-    found: UUID | None = await unit.value(
+    uuid: UUID | None = await unit.value(
         """
         SELECT r.workbook_id FROM compliance_runs r
         JOIN workbooks w ON w.tenant_id = r.tenant_id AND w.id = r.workbook_id
         WHERE r.status = 'completed' AND NOT r.partial AND w.deleted_at IS NULL ORDER BY r.executed_at DESC LIMIT 1
         """
     )
-    return found
+    return uuid
 
 
 async def last_suite(unit: Unit, workbook_id: UUID) -> str | None:

@@ -132,7 +132,7 @@ def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None 
         plain(subject, SUBJECT_CHARACTERS),
         "\n".join(lines) + "\n",
         also_to=tuple(others),
-        cc=tuple(one for one in dict.fromkeys(config.cc) if one not in config.recipients),
+        cc=tuple(fromkey for fromkey in dict.fromkeys(config.cc) if fromkey not in config.recipients),
         attachments=(report,) if config.include_details and isinstance(report, Attachment) else (),
     )
 

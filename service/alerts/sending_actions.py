@@ -210,9 +210,9 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
     await unit.commit()  # no connection is held while the receivers take their time
     outwards = {one.id: _tested(unit, one, notice, about.tier) for one in channels if one.type != "in_app"}
     came = dict(zip(outwards, await asyncio.gather(*outwards.values()), strict=True))
-    for one in channels:
-        if one.type == "in_app":  # one after the other: they share the transaction
-            came[one.id] = await sent(unit, one, notice, new_id())
+    for channel in channels:
+        if channel.type == "in_app":  # one after the other: they share the transaction
+            came[channel.id] = await sent(unit, channel, notice, new_id())
     return [_result(one, came[one.id]) for one in channels]
 
 

@@ -139,6 +139,6 @@ def _summary(run: StoredRun, at: datetime) -> str:
     told = f"{counts.failed} failed, {counts.warnings} in warning, {counts.passed} passed, {counts.skipped} skipped"
     if counts.doubtful:
         told += f"; {counts.doubtful} of these are doubtful" if counts.doubtful > 1 else "; 1 of these is doubtful"
-        told += f" ({', '.join(one.test_name for one in run.results if one.doubtful)})"
+        told += f" ({', '.join(result.test_name for result in run.results if result.doubtful)})"
     name = run.deal_name or run.workbook_name
     return f"{name} as of {run.as_of}, run on {at:%Y-%m-%d %H:%M %Z}: of {counted(counts.total, 'test')} {told}"

@@ -296,10 +296,10 @@ async def _told(ctx: Context, order: ValidateOrder | TranslateOrder) -> Told | R
 def functions(query: FunctionQuery) -> FunctionList:
     """The functions of a category, or whose name holds what is searched for."""
     wanted = (query.search or "").upper()
-    found = [
+    rows = [
         row for row in _catalogue() if wanted in row.name and (query.category is None or row.category == query.category)
     ]
-    return FunctionList(functions=found, categories=list(get_args(Category)), total=len(found))
+    return FunctionList(functions=rows, categories=list(get_args(Category)), total=len(rows))
 
 
 @lru_cache(maxsize=1)

@@ -386,14 +386,14 @@ def _clock(now: datetime) -> Callable[[], datetime]:
 def _with_options(
     program: Any, environment: ContextEnvironment, options: Options, *, debug: bool = False
 ) -> Evaluation:
-    found: Evaluation = program.evaluate(
+    evaluation: Evaluation = program.evaluate(
         environment=environment,
         error_handling=options.error_handling or "null",
         precision=options.precision,
         date_format=options.date_format,
         debug=debug,
     )
-    return found
+    return evaluation
 
 
 def _too_large() -> FormulaError:

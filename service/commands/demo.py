@@ -170,8 +170,8 @@ def _announced(process: subprocess.Popen[str]) -> str | None:
     """The address that the service tells once it is ready; None where it ended before."""
     assert process.stdout is not None
     for line in process.stdout:
-        if found := re.search(r"https?://\S+", line):
-            return found[0]
+        if match := re.search(r"https?://\S+", line):
+            return match[0]
     return None
 
 

@@ -52,15 +52,15 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
         raise Refused(f"{target}: {error.strerror or error}") from error
 
 
-def place(made: Path, target: Path, *sources: Path) -> None:
+def place(path: Path, target: Path, *sources: Path) -> None:
     """Give a finished file to its user.
 
     Raises:
         Refused: the target is one of the files that it was made of, or cannot be written.
     """
-    if any(target.exists() and one.exists() and target.samefile(one) for one in sources):
+    if any(target.exists() and source.exists() and target.samefile(source) for source in sources):
         raise Refused(f"{target}: is what it is made of; name another file with --out")
-    with made.open("rb") as whole, replacing(target) as copy:
+    with path.open("rb") as whole, replacing(target) as copy:
         copyfileobj(whole, copy, _COPIED_BYTES)
 
 

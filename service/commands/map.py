@@ -183,27 +183,27 @@ def _document(
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _blocks(found: Detection, result: Normalised | None, limit: int) -> Iterator[Line | Grid | Text]:
-    yield _sheet_grid(found)
+def _blocks(detection: Detection, result: Normalised | None, limit: int) -> Iterator[Line | Grid | Text]:
+    yield _sheet_grid(detection)
     yield Line()
     if result is None:
-        yield Line(found.message, style="red")
+        yield Line(detection.message, style="red")
         return
-    yield from _table_lines(found)
+    yield from _table_lines(detection)
     yield Line()
-    yield Grid(columns=_field_columns(found), items=found.columns)
+    yield Grid(columns=_field_columns(detection), items=detection.columns)
     yield Line()
-    yield from _role_grids(found)
-    if any(column.unit_reason for column in found.columns):
-        yield Grid(columns=_UNIT_COLUMNS, items=[column for column in found.columns if column.unit_reason])
+    yield from _role_grids(detection)
+    if any(column.unit_reason for column in detection.columns):
+        yield Grid(columns=_UNIT_COLUMNS, items=[column for column in detection.columns if column.unit_reason])
         yield Line()
-    yield from _remarks(found)
+    yield from _remarks(detection)
     yield from _faults("errors", result.errors, result.error_count, limit)
     yield from _faults("warnings", result.warnings, result.warning_count, limit)
-    yield _last_line(found, result)
+    yield _last_line(detection, result)
 
 
-def _sheet_grid(found: Detection) -> Grid:
+def _sheet_grid(detection: Detection) -> Grid:
     def style(sheet: DetectedSheet) -> str:
         return "green" if sheet.is_chosen else ""
 
@@ -225,7 +225,7 @@ def _sheet_grid(found: Detection) -> Grid:
         Column(heading="Fields", shown=lambda sheet: f"{sheet.score}", right=True),
         Column(heading="Why", shown=why, folds=True),
     ]
-    return Grid(columns=columns, items=found.sheets)
+    return Grid(columns=columns, items=detection.sheets)
 
 
 def _rows(rows: tuple[int, ...]) -> str:
@@ -234,27 +234,27 @@ def _rows(rows: tuple[int, ...]) -> str:
     return f"row {rows[0]}" if len(rows) == 1 else f"rows {rows[0]}-{rows[-1]}"
 
 
-def _table_lines(found: Detection) -> Iterator[Line]:
+def _table_lines(detection: Detection) -> Iterator[Line]:
     """Where the header and the loans stand, and which rows below the header are none."""
-    assert found.header is not None
-    line = f"{_rows(found.header.rows)} of sheet {found.sheet}: {found.header.kind} of names"
-    if found.header.units_row is not None:
-        line += f", units in row {found.header.units_row}"
-    if found.header.numbers_row is not None:
-        line += f", column numbers in row {found.header.numbers_row}"
+    assert detection.header is not None
+    line = f"{_rows(detection.header.rows)} of sheet {detection.sheet}: {detection.header.kind} of names"
+    if detection.header.units_row is not None:
+        line += f", units in row {detection.header.units_row}"
+    if detection.header.numbers_row is not None:
+        line += f", column numbers in row {detection.header.numbers_row}"
     yield _labelled("header", line)
-    loans = f"{found.loan_count:,}"
-    if found.loan_count:
-        loans += f" in rows {found.first_row:,} to {found.last_row:,}"
-    if found.filled_borrowers:
-        loans += f"; {found.filled_borrowers:,} take their borrower from a row above"
+    loans = f"{detection.loan_count:,}"
+    if detection.loan_count:
+        loans += f" in rows {detection.first_row:,} to {detection.last_row:,}"
+    if detection.filled_borrowers:
+        loans += f"; {detection.filled_borrowers:,} take their borrower from a row above"
     yield _labelled("loans", loans)
-    for reason in found.left_out:
+    for reason in detection.left_out:
         yield _labelled("left out", _left_out(reason))
-    for page in found.pages:
+    for page in detection.pages:
         yield _labelled("page", _page(page))
-    used = {(page.sheet, page.title) for page in found.pages if page.part != "left out"}
-    for listed in found.page_columns:
+    used = {(page.sheet, page.title) for page in detection.pages if page.part != "left out"}
+    for listed in detection.page_columns:
         if (listed.sheet, listed.title) in used:
             yield _labelled("page columns", f"{listed.title or listed.sheet}: {_fed(listed)}")
 
@@ -275,7 +275,9 @@ def _page(page: PageNote) -> str:
 def _fed(page: PageColumns) -> str:
     """The columns of another sheet that feed fields, each with the first of them."""
     return ", ".join(
-        f"{one.column} {one.fields[0]}{' ?' if one.is_ambiguous else ''}" for one in page.columns if one.fields
+        f"{column.column} {column.fields[0]}{' ?' if column.is_ambiguous else ''}"
+        for column in page.columns
+        if column.fields
     )
 
 
@@ -285,9 +287,9 @@ def _left_out(reason: LeftOut) -> str:
     return f"{_REASONS[reason.reason]}: row {', '.join(places)}{more}"
 
 
-def _field_columns(found: Detection) -> list[Column]:
-    headers = max((len(_header_cell(column)) for column in found.columns), default=0)
-    names = max((len(people_read(column.target)) for column in found.columns), default=0)
+def _field_columns(detection: Detection) -> list[Column]:
+    headers = max((len(_header_cell(column)) for column in detection.columns), default=0)
+    names = max((len(people_read(column.target)) for column in detection.columns), default=0)
     most = max(FIELD_COLUMNS, get_terminal_size((PLAIN_COLUMNS, 0)).columns - OTHER_COLUMNS - names - headers)
 
     def samples(column: DetectedColumn) -> str:
@@ -354,26 +356,27 @@ def _sample(value: float | str | bool | None) -> str:
     return f"{value:,.6g}" if abs(value) < LONG_FIGURE else f"{value:,.2f}".removesuffix(".00")
 
 
-def _by_doubt(found: Detection) -> list[DetectedColumn | Unmapped]:
+def _by_doubt(detection: Detection) -> list[DetectedColumn | Unmapped]:
     """Each column of the sheet once, the ambiguous ones first, then from the left."""
-    every: list[DetectedColumn | Unmapped] = [*found.unmapped, *found.columns]
+    every: list[DetectedColumn | Unmapped] = [*detection.unmapped, *detection.columns]
     return sorted(
-        {one.column: one for one in every}.values(), key=lambda one: (not one.is_ambiguous, len(one.column), one.column)
+        {column.column: column for column in every}.values(),
+        key=lambda each: (not each.is_ambiguous, len(each.column), each.column),
     )
 
 
-def _role(one: DetectedColumn | Unmapped | PageColumn) -> Text:
+def _role(column: DetectedColumn | Unmapped | PageColumn) -> Text:
     """The role of a column, with a mark where it is ambiguous."""
-    return _text(f"{one.role} ?", "bold yellow") if one.is_ambiguous else _text(one.role or "-")
+    return _text(f"{column.role} ?", "bold yellow") if column.is_ambiguous else _text(column.role or "-")
 
 
 def _weight(weight: float) -> str:
     return f"{weight:.1f}" if weight else "-"
 
 
-def _because(one: DetectedColumn | Unmapped | PageColumn) -> str:
+def _because(column: DetectedColumn | Unmapped | PageColumn) -> str:
     """What speaks for a role beside its words, whose weight says all."""
-    return "; ".join(reason for reason in one.evidence.reasons if not reason.startswith(_OF_WORDS))
+    return "; ".join(reason for reason in column.evidence.reasons if not reason.startswith(_OF_WORDS))
 
 
 _OF_WORDS: Final = ("a heading of the mapping", "its heading counts", "the heading is a name of")
@@ -382,22 +385,22 @@ _ROLE_COLUMNS: Final = [
     Column(heading="Col", value=member("column")),
     Column(heading="Header", value=member("header"), folds=True, least=FIELD_COLUMNS),
     Column(heading="Role", shown=_role, folds=True, least=ROLE_COLUMNS),
-    Column(heading="Runner-up", shown=lambda one: one.runner_up or "-", folds=True, least=ROLE_COLUMNS),
-    Column(heading="Lead", shown=lambda one: "-" if one.margin is None else f"{one.margin:.1f}", right=True),
-    Column(heading="Words", shown=lambda one: _weight(one.evidence.words), right=True),
-    Column(heading="Cells", shown=lambda one: _weight(one.evidence.content), right=True),
-    Column(heading="Others", shown=lambda one: _weight(one.evidence.relations), right=True),
+    Column(heading="Runner-up", shown=lambda column: column.runner_up or "-", folds=True, least=ROLE_COLUMNS),
+    Column(heading="Lead", shown=lambda column: "-" if column.margin is None else f"{column.margin:.1f}", right=True),
+    Column(heading="Words", shown=lambda column: _weight(column.evidence.words), right=True),
+    Column(heading="Cells", shown=lambda column: _weight(column.evidence.content), right=True),
+    Column(heading="Others", shown=lambda column: _weight(column.evidence.relations), right=True),
     Column(heading="Because", shown=_because, folds=True, least=FIELD_COLUMNS, from_width=BECAUSE_COLUMNS),
 ]
 """What each column is, what it could be as well, and what speaks for it: its words, its cells, other columns."""
 
 
-def _role_grids(found: Detection) -> Iterator[Line | Grid]:
+def _role_grids(detection: Detection) -> Iterator[Line | Grid]:
     """The roles of the sheet's columns, then those of other sheets' columns that are ambiguous."""
     yield Line("Roles by weight of heading, cells and other columns; those that are ambiguous (?) come first")
-    yield Grid(columns=_ROLE_COLUMNS, items=_by_doubt(found))
+    yield Grid(columns=_ROLE_COLUMNS, items=_by_doubt(detection))
     yield Line()
-    ambiguous = [(page, one) for page in found.page_columns for one in page.columns if one.is_ambiguous]
+    ambiguous = [(page, column) for page in detection.page_columns for column in page.columns if column.is_ambiguous]
     if ambiguous:
         yield Line("Columns of other sheets that are ambiguous")
         sheet = Column(heading="Sheet", shown=lambda pair: pair[0].title or pair[0].sheet, folds=True)
@@ -425,25 +428,28 @@ _UNIT_COLUMNS: Final = [
 ]
 
 
-def _remarks(found: Detection) -> Iterator[Line]:
+def _remarks(detection: Detection) -> Iterator[Line]:
     """Columns that lost, that stand twice, that feed nothing, and fields without a column."""
-    for column in found.columns:
-        for other in column.alternatives:
-            yield _labelled("not used", f"{other.header} ({other.column}) for {column.target}: {other.reason}")
-    for name, places in found.duplicates.items():
+    for column in detection.columns:
+        for runner_up in column.alternatives:
+            yield _labelled(
+                "not used",
+                f"{runner_up.header} ({runner_up.column}) for {column.target}: {runner_up.reason}",
+            )
+    for name, places in detection.duplicates.items():
         yield _labelled("same header", f"{name}: {', '.join(places)}")
-    plain = [f"{unused.header} ({unused.column})" for unused in found.unmapped if not unused.reason]
+    plain = [f"{unused.header} ({unused.column})" for unused in detection.unmapped if not unused.reason]
     if plain:
         yield _labelled("unmapped", ", ".join(plain))
-    for unused in found.unmapped:
+    for unused in detection.unmapped:
         if unused.reason:
             yield _labelled("unmapped", f"{unused.header} ({unused.column}): {unused.reason}")
-    for warning in found.warnings:
+    for warning in detection.warnings:
         yield _labelled("warning", warning.message, "bold yellow")
-    if found.missing_optional:
-        yield _labelled("no column for", ", ".join(found.missing_optional))
-    if found.missing_required:
-        yield _labelled("required column missing", ", ".join(found.missing_required), "bold red")
+    if detection.missing_optional:
+        yield _labelled("no column for", ", ".join(detection.missing_optional))
+    if detection.missing_required:
+        yield _labelled("required column missing", ", ".join(detection.missing_required), "bold red")
 
 
 def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Iterator[Line | Grid]:
@@ -455,7 +461,7 @@ def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Itera
         Column(heading="Row", value=member("row"), right=True),
         Column(heading="Field", value=member("field")),
         Column(heading=what.capitalize(), value=member("message"), folds=True),
-        Column(heading="Value", folds=True, shown=lambda one: "" if one.value is None else _sample(one.value)),
+        Column(heading="Value", folds=True, shown=lambda fault: "" if fault.value is None else _sample(fault.value)),
     ]
     yield Line()
     yield Grid(columns=columns, items=shown)
@@ -465,8 +471,8 @@ def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Itera
     yield Line()
 
 
-def _last_line(found: Detection, result: Normalised) -> Text:
-    mapped = len({column.column for column in found.columns})
+def _last_line(detection: Detection, result: Normalised) -> Text:
+    mapped = len({column.column for column in detection.columns})
     line = _text(f"{counted(mapped, 'column')} mapped, {counted(result.row_count, 'row')}: ")
     invalid = f"{result.rows_invalid:,} invalid"
     line.append(invalid, style="bold red" if result.rows_invalid else "green")

@@ -42,9 +42,9 @@ def results_page(
         read_as: the readings that the file's own figures decided, in words.
         document: the JSON.
     """
-    ordered = sorted(results, key=lambda one: inf if one.cushion_pct is None else one.cushion_pct)
+    ordered = sorted(results, key=lambda result: inf if result.cushion_pct is None else result.cushion_pct)
     blocks: list[Line | Grid | Text] = [Line(f"read as: {read_as}"), Line()] if read_as else []
-    columns = _result_columns(any(one.published is not None for one in results))
+    columns = _result_columns(any(result.published is not None for result in results))
     if ordered:
         blocks += [Grid(columns=columns, items=ordered), Line()]
     blocks += _skipped_lines(skipped)
@@ -64,8 +64,8 @@ def _skipped_lines(skipped: Sequence[Skipped]) -> list[Line]:
     from core.compliance.framed import trustee_of_skipped
 
     lines = [
-        Line(f"{one.test_name} ({one.test_id}): {one.reason}{trustee_of_skipped(one)}", "skipped", "dim")
-        for one in skipped
+        Line(f"{test.test_name} ({test.test_id}): {test.reason}{trustee_of_skipped(test)}", "skipped", "dim")
+        for test in skipped
     ]
     return [*lines, Line()] if lines else []
 
@@ -75,9 +75,11 @@ def doubt_lines(results: Sequence[TestResult], whose: str = "") -> list[Line]:
     from core.compliance.grouped import doubt_groups
 
     label = f"doubt {whose}".strip()
-    groups = [Line(f"{one.heading}: {one.text}", label, "yellow") for one in doubt_groups(results)]
+    groups = [
+        Line(f"{doubt_group.heading}: {doubt_group.text}", label, "yellow") for doubt_group in doubt_groups(results)
+    ]
     mark = [Line(f"{DOUBTFUL} the status may be wrong: see the doubts below")] if any(
-        one.doubtful for one in results
+        result.doubtful for result in results
     ) else []  # fmt: skip
     return [*mark, *groups, Line()] if groups or mark else []
 
@@ -95,7 +97,7 @@ def results_document(head: dict[str, Any], results: Results) -> dict[str, Any]:
     }
 
 
-def simulation_page(found: Simulation, *, trades: int, title: str, document: dict[str, Any]) -> Page:
+def simulation_page(simulation: Simulation, *, trades: int, title: str, document: dict[str, Any]) -> Page:
     """Every test before and after trades, those that cannot be compared, and the sentence that sums it up.
 
     The sentence counts by the figures that are shown; the document has the exact counts.
@@ -103,27 +105,29 @@ def simulation_page(found: Simulation, *, trades: int, title: str, document: dic
     from core.scenario.simulate import message_of, new_failures_of
 
     columns = before_and_after()
-    ordered = sorted(found.results, key=thinness)
+    ordered = sorted(simulation.results, key=thinness)
     blocks: list[Line | Grid | Text] = []
     if ordered:
         blocks += [Grid(columns=columns, items=ordered), Line()]
-    blocks += not_compared(found)
-    failures = new_failures_of(found.results)
-    message = message_of(trades, impacts_shown(found), failures, found.skipped, decimals=" to the decimals shown")
+    blocks += not_compared(simulation)
+    failures = new_failures_of(simulation.results)
+    message = message_of(
+        trades, impacts_shown(simulation), failures, simulation.skipped, decimals=" to the decimals shown"
+    )
     blocks.append(Line(message, style=STYLES["fail" if failures else "pass"]))
     return Page(
         title=title,
-        warnings=found.warnings,
+        warnings=simulation.warnings,
         blocks=blocks,
-        rows=Grid(columns=columns, items=[*ordered, *found.skipped]),
+        rows=Grid(columns=columns, items=[*ordered, *simulation.skipped]),
         document=json_of(document),
     )
 
 
-def not_compared(found: Simulation) -> list[Line]:
+def not_compared(simulation: Simulation) -> list[Line]:
     """The tests that have no figure on a side, with the reason."""
     lines = []
-    for test in found.skipped:
+    for test in simulation.skipped:
         reason = test.reason_projected or f"before: {test.reason_current}"
         lines.append(Line(f"{test.test_name} ({test.test_id}): {reason}", "skipped", "dim"))
     return [*lines, Line()] if lines else []
@@ -136,43 +140,45 @@ def before_and_after() -> list[Column]:
         Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
         Column(key="category", value=member("test_category")),
         Column(key="before", heading="Before", right=True, value=member("current_value"),
-               shown=lambda one: _figure(one, one.current_value, _unit(one))),
+               shown=lambda row: _figure(row, row.current_value, _unit(row))),
         Column(key="after", heading="After", right=True, value=member("projected_value"),
-               shown=lambda one: _figure(one, one.projected_value, _unit(one))),
+               shown=lambda each: _figure(each, each.projected_value, _unit(each))),
         Column(key="threshold_type", value=member("threshold_type")),
         Column(key="threshold", heading="Threshold", right=True, value=member("threshold_value"),
-               shown=lambda one: f"{one.threshold_type} {_figure(one, one.threshold_value)}"),
+               shown=lambda each: f"{each.threshold_type} {_figure(each, each.threshold_value)}"),
         Column(key="cushion_before", value=member("cushion_current")),
         Column(key="cushion_after", heading="Cushion", right=True, value=member("cushion_projected"),
-               shown=lambda one: _figure(one, one.cushion_projected, sign="+")),
+               shown=lambda each: _figure(each, each.cushion_projected, sign="+")),
         Column(key="cushion_change", heading="Change", right=True, value=member("cushion_change"), shown=_moved),
-        Column(heading="0 to 50 %", from_width=110, shown=lambda one: _bar(_relative(one), one.status_projected)),
+        Column(heading="0 to 50 %", from_width=110, shown=lambda each: _bar(_relative(each), each.status_projected)),
         Column(key="status_before", value=member("status_current")),
         Column(key="status_after", heading="Status", value=member("status_projected"), shown=_changed_status,
                folds=True),
-        Column(key="reason", value=lambda one: member("reason_projected")(one) or member("reason_current")(one)),
+        Column(key="reason", value=lambda each: member("reason_projected")(each) or member("reason_current")(each)),
     ]  # fmt: skip
 
 
-def two_files_columns(found: Simulation) -> list[Column]:
+def two_files_columns(simulation: Simulation) -> list[Column]:
     """The columns of a test in two files, with each file's own figure where it has any."""
-    sides = {"before": by_test(found.before), "after": by_test(found.after)}
+    sides = {"before": by_test(simulation.before), "after": by_test(simulation.after)}
 
     def of(side: str, name: str) -> Callable[[Any], Any]:
-        return lambda one: _published(name)(sides[side].get(one.test_id))
+        return lambda row: _published(name)(sides[side].get(row.test_id))
 
     def shown(side: str) -> Callable[[Any], str]:
-        return lambda one: _trustee_and_difference(sides[side][one.test_id]) if one.test_id in sides[side] else "-"
+        return lambda row: _trustee_and_difference(sides[side][row.test_id]) if row.test_id in sides[side] else "-"
 
     def doubtful(side: str) -> Callable[[Any], bool | None]:
-        return lambda one: getattr(sides[side].get(one.test_id), "doubtful", None)
+        return lambda row: getattr(sides[side].get(row.test_id), "doubtful", None)
 
-    def status(one: Projected) -> Text:
-        return _changed_status(one, is_doubtful=(bool(doubtful("before")(one)), bool(doubtful("after")(one))))
+    def status(projected: Projected) -> Text:
+        return _changed_status(
+            projected, is_doubtful=(bool(doubtful("before")(projected)), bool(doubtful("after")(projected)))
+        )
 
     added = []
     for side, results in sides.items():
-        heading = f"Trustee {side}" if any(one.published is not None for one in results.values()) else ""
+        heading = f"Trustee {side}" if any(result.published is not None for result in results.values()) else ""
         added += [
             Column(key=f"published_{side}", heading=heading, right=True, value=of(side, "value"), shown=shown(side)),
             Column(key=f"difference_{side}", value=of(side, "difference")),
@@ -180,62 +186,66 @@ def two_files_columns(found: Simulation) -> list[Column]:
             Column(key=f"doubtful_{side}", value=doubtful(side)),
         ]
     columns = before_and_after()
-    at = next(place for place, one in enumerate(columns) if one.key == "after") + 1
+    at = next(place for place, column in enumerate(columns) if column.key == "after") + 1
     columns[at:at] = added
-    return [replace(one, shown=status) if one.key == "status_after" else one for one in columns]
+    return [replace(column, shown=status) if column.key == "status_after" else column for column in columns]
 
 
 def by_test(results: Results) -> dict[str, TestResult]:
     """The results by test id."""
-    return {one.test_id: one for one in list(results)}
+    return {result.test_id: result for result in list(results)}
 
 
-def thinness(one: Projected) -> float:
+def thinness(projected: Projected) -> float:
     """What tests are ordered by: the cushion after, in percent of the threshold."""
-    relative = _relative(one)
+    relative = _relative(projected)
     return inf if relative is None else relative
 
 
-def _relative(one: Projected) -> float | None:
-    return one.cushion_projected / abs(one.threshold_value) * 100 if one.threshold_value else None
+def _relative(projected: Projected) -> float | None:
+    return projected.cushion_projected / abs(projected.threshold_value) * 100 if projected.threshold_value else None
 
 
-def _moved(one: Projected) -> Text:
+def _moved(projected: Projected) -> Text:
     from rich.text import Text
 
-    return Text(_change(one), style={1: "green", -1: "yellow", 0: "dim"}[shown_direction(one)])
+    return Text(_change(projected), style={1: "green", -1: "yellow", 0: "dim"}[shown_direction(projected)])
 
 
-def _change(one: Projected) -> str:
+def _change(projected: Projected) -> str:
     """The change of the cushion; no figure where the trades do not move it."""
     from core.frames.figures import change_shown
 
-    return change_shown(0.0 if one.impact_direction == "neutral" else one.cushion_change, one.decimals)
+    return change_shown(
+        0.0 if projected.impact_direction == "neutral" else projected.cushion_change, projected.decimals
+    )
 
 
-def shown_direction(one: Projected) -> int:
+def shown_direction(projected: Projected) -> int:
     """1 where the cushion grows, -1 where it shrinks, 0 where it stays at the decimals that are shown."""
-    shown = abs(one.cushion_change) >= 10.0**-one.decimals / 2
-    return {"improve": 1, "worsen": -1, "neutral": 0}[one.impact_direction] if shown else 0
+    shown = abs(projected.cushion_change) >= 10.0**-projected.decimals / 2
+    return {"improve": 1, "worsen": -1, "neutral": 0}[projected.impact_direction] if shown else 0
 
 
-def impacts_shown(found: Simulation) -> Impacts:
+def impacts_shown(simulation: Simulation) -> Impacts:
     """How many tests improve, worsen and stay the same by the figures that are shown."""
     from core.scenario.simulate import Impacts
 
-    ways = [shown_direction(one) for one in found.results]
+    ways = [shown_direction(result) for result in simulation.results]
     return Impacts(*(ways.count(way) for way in (1, -1, 0)))
 
 
-def _changed_status(one: Projected, is_doubtful: tuple[bool, bool] = (False, False)) -> Text:
+def _changed_status(projected: Projected, is_doubtful: tuple[bool, bool] = (False, False)) -> Text:
     """The status, with the one before where it is another; `is_doubtful`: whether it may be wrong before and after."""
     from rich.text import Text
 
     text = Text()
-    if one.status_current != one.status_projected or is_doubtful[0] != is_doubtful[1]:
-        text.append(one.status_current.upper(), style=STYLES[one.status_current])
+    if projected.status_current != projected.status_projected or is_doubtful[0] != is_doubtful[1]:
+        text.append(projected.status_current.upper(), style=STYLES[projected.status_current])
         _mark(text, is_doubtful[0]).append(" > ")
-    return _mark(text.append(one.status_projected.upper(), style=STYLES[one.status_projected]), is_doubtful[1])
+    return _mark(
+        text.append(projected.status_projected.upper(), style=STYLES[projected.status_projected]), is_doubtful[1]
+    )
 
 
 def _mark(status: Text, is_doubtful: bool) -> Text:
@@ -246,56 +256,56 @@ DOUBTFUL: Final = "?"
 """Stands behind a status that may be wrong."""
 
 
-def _status(one: TestResult) -> Text:
+def _status(test_result: TestResult) -> Text:
     from rich.text import Text
 
-    return _mark(Text(one.status.upper(), style=STYLES[one.status]), one.doubtful)
+    return _mark(Text(test_result.status.upper(), style=STYLES[test_result.status]), test_result.doubtful)
 
 
 def _published(name: str) -> Callable[[Any], Any]:
     """What takes a result to a member of the trustee's figure; to None where there is none."""
 
-    def value(one: Any) -> Any:
-        return getattr(getattr(one, "published", None), name, None)
+    def value(row: Any) -> Any:
+        return getattr(getattr(row, "published", None), name, None)
 
     return value
 
 
-def _trustee(one: TestResult) -> str:
+def _trustee(test_result: TestResult) -> str:
     """The trustee's figure, with its status where that is the other one."""
     from core.compliance.beside import contradicts
 
-    figure = one.published
+    figure = test_result.published
     if figure is None:
         return "-"
-    shown = "-" if figure.value is None else _figure(one, figure.value, _unit(one))
-    return f"{shown} {figure.status}" if contradicts(figure, one.status) else shown
+    shown = "-" if figure.value is None else _figure(test_result, figure.value, _unit(test_result))
+    return f"{shown} {figure.status}" if contradicts(figure, test_result.status) else shown
 
 
-def _trustee_and_difference(one: TestResult) -> str:
+def _trustee_and_difference(test_result: TestResult) -> str:
     """The trustee's figure, and ours less that: 62.20 % (+0.60)."""
-    figure = one.published
+    figure = test_result.published
     if figure is None or figure.difference is None:
-        return _trustee(one)
-    apart = "ties" if figure.agrees else _figure(one, figure.difference, sign="+")
-    return f"{_trustee(one)} ({apart})"
+        return _trustee(test_result)
+    apart = "ties" if figure.agrees else _figure(test_result, figure.difference, sign="+")
+    return f"{_trustee(test_result)} ({apart})"
 
 
-def _difference(one: TestResult) -> Text:
+def _difference(test_result: TestResult) -> Text:
     """Our figure less the trustee's; 0 where the two tie."""
     from rich.text import Text
 
-    figure = one.published
+    figure = test_result.published
     if figure is None or figure.difference is None:
         return Text("-")
     if figure.agrees:
         return Text("ties", style="green")
-    return Text(_figure(one, figure.difference, sign="+"), style="yellow")
+    return Text(_figure(test_result, figure.difference, sign="+"), style="yellow")
 
 
-def _doubt_codes(one: Any) -> str | None:
+def _doubt_codes(row: Any) -> str | None:
     """The kinds of doubt of a result, each once."""
-    return "; ".join(dict.fromkeys(doubt.code for doubt in getattr(one, "doubt", ()))) or None
+    return "; ".join(dict.fromkeys(doubt.code for doubt in getattr(row, "doubt", ()))) or None
 
 
 def _bar(percent: float | None, status: str) -> Text:
@@ -313,19 +323,19 @@ def _result_columns(has_published: bool) -> list[Column]:
         Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
         Column(key="category", heading="Category", value=member("category"), folds=True, from_width=widths[1] + 30),
         Column(key="current_value", heading="Current", right=True, value=member("current_value"),
-               shown=lambda one: _figure(one, one.current_value, _unit(one))),
+               shown=lambda row: _figure(row, row.current_value, _unit(row))),
         Column(key="published_value", heading=trustee, right=True, value=_published("value"), shown=_trustee),
         Column(key="difference", heading=apart, right=True, value=_published("difference"),
                shown=_difference),
         Column(key="threshold_type", value=member("threshold_type")),
         Column(key="threshold_value", heading="Threshold", right=True, value=member("threshold_value"),
-               shown=lambda one: f"{one.threshold_type} {_figure(one, one.threshold_value)}"),
+               shown=lambda row: f"{row.threshold_type} {_figure(row, row.threshold_value)}"),
         Column(key="cushion", heading="Cushion", right=True, value=member("cushion"),
-               shown=lambda one: "-" if one.cushion is None else _figure(one, one.cushion, _unit(one), sign="+")),
+               shown=lambda row: "-" if row.cushion is None else _figure(row, row.cushion, _unit(row), sign="+")),
         Column(key="cushion_pct", heading="of limit", right=True, value=member("cushion_pct"), from_width=widths[1],
-               shown=lambda one: "-" if one.cushion_pct is None else f"{one.cushion_pct:+,.1f} %"),
-        Column(heading="0 to 50 %", from_width=widths[0], shown=lambda one: _bar(one.cushion_pct, one.status)),
-        Column(key="status", heading="Status", value=lambda one: getattr(one, "status", "skipped"), shown=_status),
+               shown=lambda row: "-" if row.cushion_pct is None else f"{row.cushion_pct:+,.1f} %"),
+        Column(heading="0 to 50 %", from_width=widths[0], shown=lambda row: _bar(row.cushion_pct, row.status)),
+        Column(key="status", heading="Status", value=lambda row: getattr(row, "status", "skipped"), shown=_status),
         Column(key="published_status", value=_published("status")),
         Column(key="agrees", value=_published("agrees")),
         Column(key="doubtful", value=member("doubtful")),

@@ -59,9 +59,9 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
     subject, definition = ready.subject, ready.definition
     ctx.knows_email(subject.email)
     given = {one.test_id: engine.Threshold(**msgspec.structs.asdict(one)) for one in body.thresholds}
-    for place, one in enumerate(body.thresholds):
+    for place, threshold in enumerate(body.thresholds):
         where = ["body", "thresholds", str(place)]
-        _check_threshold(where, one, definition.definition if definition else None)
+        _check_threshold(where, threshold, definition.definition if definition else None)
     try:
         results = await ready.run(
             ctx,

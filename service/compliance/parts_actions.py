@@ -63,6 +63,6 @@ async def _portfolio(ctx: Context, evidence: Evidence, manifest: str) -> Portfol
         raise Damaged(evidence.book_key)
     mapping = MappingAndJson(msgspec.json.decode(evidence.mapping, type=Mapping), evidence.mapping)
     source = evidence.as_of_source
-    given: GivenSource = "request" if source == "request" else "workbook" if source == "workbook" else "upload"
+    given_source: GivenSource = "request" if source == "request" else "workbook" if source == "workbook" else "upload"
     book = await located(ctx, evidence.book_key, manifest)
-    return await portfolio_of_book(ctx, book, mapping, GivenDay(evidence.as_of, given))
+    return await portfolio_of_book(ctx, book, mapping, GivenDay(evidence.as_of, given_source))

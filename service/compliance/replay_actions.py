@@ -171,7 +171,7 @@ async def verify(
             ids = [UUID(one.resource_id) for one in some]
             async with database.transaction(tenant) as tx:
                 stored = await store.runs(tx, ids)
-                missing = [one for one in ids if one not in stored]
+                missing = [identifier for identifier in ids if identifier not in stored]
                 ended = await store.expired(tx, missing) if missing else {}
             for entry in some:
                 run = stored.get(UUID(entry.resource_id))
@@ -452,7 +452,7 @@ def _figures_as_written(figures: dict[str, dict[str, Any]], was: Mapping[str, Ma
     """Figures for histories, without the members that the stored ones lack because their version did not have them."""
     if any(name in one for one in was.values() for name in _FIGURES_ADDED):
         return figures
-    return {test: {key: one[key] for key in one if key not in _FIGURES_ADDED} for test, one in figures.items()}
+    return {test: {key: figure[key] for key in figure if key not in _FIGURES_ADDED} for test, figure in figures.items()}
 
 
 def _of_tests(was: Any, comes: Any) -> Iterator[Difference]:

@@ -79,7 +79,7 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
         WHERE a.resource_type = 'compliance_run' AND a.action = 'compliance.run_expired'
           AND a.resource_id = ANY (%s::text[])
         """,
-        [[str(one) for one in ids]],
+        [[str(identifier) for identifier in ids]],
     )
     return {row.id: row.until for row in found}
 

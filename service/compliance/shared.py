@@ -260,7 +260,7 @@ async def prepare(
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(unit, document)
     if given is not None and definition is not None:
-        fields = (one.target for one in mapping.mapping.fields)
+        fields = (field.target for field in mapping.mapping.fields)
         if faults := unknown_fields(definition.definition, fields):
             raise _invalid(faults)
     reading = ReadingKey(
@@ -271,7 +271,7 @@ async def prepare(
     as_read = portfolio
     portfolio = await interpreted_portfolio(unit, portfolio, rules, reading, seconds, is_kept=trial is None)
     scopes = ("workbook", "deal", "tenant")
-    limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
+    limits = {scope: {limit.test_id: limit for limit in subject.limits if limit.scope == scope} for scope in scopes}
     return Prepared(subject, mapping, definition, day, as_read, portfolio, record, limits)
 
 
@@ -329,7 +329,7 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
     found = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
     now = await run_by(unit, portfolio, run.test_suite, found.rules, test_ids=options["test_ids"], details=False)
     figures = {one.test_id: one.current_value for one in now}
-    if now.as_of != run.as_of or any(figures.get(one.test_id) != one.current_value for one in run.results):
+    if now.as_of != run.as_of or any(figures.get(result.test_id) != result.current_value for result in run.results):
         raise NotRepeatable(f"the loans give other figures now, by version {core.__version__} of the engine")
     return found
 

@@ -206,23 +206,23 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
 
 def figures_of(results: Iterable[TestResult]) -> dict[str, dict[str, Any]]:
     """What a history says of results, by test."""
-    return {one.test_id: _figure(one) for one in results}
+    return {result.test_id: _figure(result) for result in results}
 
 
-def _figure(one: TestResult) -> dict[str, Any]:
+def _figure(test_result: TestResult) -> dict[str, Any]:
     figure = {
-        "name": one.test_name,
-        "unit": one.unit,
-        "decimals": one.decimals,
-        "value": one.current_value,
-        "threshold": one.threshold_value,
-        "status": one.status,
-        "cushion": one.cushion,
-        "cushion_pct": one.cushion_pct,
+        "name": test_result.test_name,
+        "unit": test_result.unit,
+        "decimals": test_result.decimals,
+        "value": test_result.current_value,
+        "threshold": test_result.threshold_value,
+        "status": test_result.status,
+        "cushion": test_result.cushion,
+        "cushion_pct": test_result.cushion_pct,
     }
-    if one.published is not None:
-        figure["published"] = one.published.value
-    if one.doubtful:  # left out where not, as in runs of earlier versions
+    if test_result.published is not None:
+        figure["published"] = test_result.published.value
+    if test_result.doubtful:  # left out where not, as in runs of earlier versions
         figure["doubtful"] = True
     return figure
 
@@ -431,7 +431,7 @@ async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | No
 
 async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | None) -> Listing[Threshold]:
     """The limits that were set, the oldest first; `test_ids` narrows to a category's tests."""
-    found = await rows_of(
+    rows = await rows_of(
         ctx,
         Threshold,
         _THRESHOLD,
@@ -447,4 +447,4 @@ async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | 
         offset=query.offset,
         conditions={"test_ids": "test_id = ANY (%(test_ids)s)"},
     )
-    return Listing(*found)
+    return Listing(*rows)

@@ -129,8 +129,8 @@ def _faults_of(tranches: Any) -> list[Fault]:
     if not isinstance(tranches, list) or len(tranches) > TRANCHES_MAX:
         return [Fault(where, f"expected a list of at most {TRANCHES_MAX} tranches")]
     faults = []
-    for place, one in enumerate(tranches):
-        scheme, value = (one.get("scheme"), one.get("value")) if isinstance(one, dict) else (None, None)
+    for place, tranch in enumerate(tranches):
+        scheme, value = (tranch.get("scheme"), tranch.get("value")) if isinstance(tranch, dict) else (None, None)
         at = [*where, str(place)]
         if scheme not in TRANCHE_SCHEMES:
             faults.append(Fault([*at, "scheme"], f"expected one of {', '.join(TRANCHE_SCHEMES)}"))

@@ -134,8 +134,8 @@ async def add_files(ctx: Context, deal_id: UUID, form: FilesForm) -> HoldingsAdd
 
 async def _add_holdings(ctx: Context, deal_id: UUID, form: FilesForm) -> HoldingsAdded:
     about = workbooks.About(form.name, form.description or None, deal_id=deal_id, as_of=form.as_of)
-    made = await workbooks.take_in(ctx, "files", form.files, about, EXTENSIONS)
-    return HoldingsAdded(**{name: getattr(made, name) for name in made.__struct_fields__})
+    take = await workbooks.take_in(ctx, "files", form.files, about, EXTENSIONS)
+    return HoldingsAdded(**{name: getattr(take, name) for name in take.__struct_fields__})
 
 
 async def _add_tape(ctx: Context, deal_id: UUID, form: FilesForm) -> TapeAdded:

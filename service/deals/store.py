@@ -211,7 +211,7 @@ async def workbook_of(ctx: Context, deal_id: UUID, *, workbook_id: UUID | None =
     Raises:
         WorkbookNotFound: the deal has none such.
     """
-    found: UUID | None = await ctx.value(
+    uuid: UUID | None = await ctx.value(
         """
         SELECT id FROM deal_workbooks
         WHERE deal_id = %(deal_id)s AND coalesce(id = %(workbook_id)s::uuid, true)
@@ -220,6 +220,6 @@ async def workbook_of(ctx: Context, deal_id: UUID, *, workbook_id: UUID | None =
         """,
         {"deal_id": deal_id, "workbook_id": workbook_id, "day": day},
     )
-    if found is None:
+    if uuid is None:
         raise WorkbookNotFound
-    return found
+    return uuid

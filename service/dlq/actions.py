@@ -35,10 +35,10 @@ log = structlog.get_logger()
 
 async def _taken(ctx: Context, named: str) -> Task:
     """An entry, locked, in the name of the tenant that it is of."""
-    found: Entry = await store.get(ctx, named)
-    if found.tenant_id != ctx.tenant_id:
-        await ctx.act_for(found.tenant_id)
-    task = await store.lock(ctx, found.dlq_id)
+    entry: Entry = await store.get(ctx, named)
+    if entry.tenant_id != ctx.tenant_id:
+        await ctx.act_for(entry.tenant_id)
+    task = await store.lock(ctx, entry.dlq_id)
     ctx.concerns("dead_letter", task.dlq_id, task.task_name, task_id=task.original_task_id)
     return task
 
@@ -109,7 +109,7 @@ async def discard(ctx: Context, named: str) -> None:
 async def stats(ctx: Context) -> EntryStats:
     """How many of the entries that the caller may see there are."""
     counts = await store.counts(ctx)
-    pending = sum(one.pending for one in counts)
+    pending = sum(count.pending for count in counts)
     return EntryStats(
         timestamp=ctx.now(),
         total_failures=sum(one.entries for one in counts),

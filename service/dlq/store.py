@@ -27,7 +27,7 @@ _ENTRY: Final = columns_of(
 
 async def listed(ctx: Context, query: EntryQuery) -> Entries:
     """Some of the entries, the newest first."""
-    found = await rows_of(
+    rows = await rows_of(
         ctx,
         Entry,
         _ENTRY,
@@ -37,7 +37,7 @@ async def listed(ctx: Context, query: EntryQuery) -> Entries:
         limit=query.limit,
         offset=query.offset,
     )
-    return Entries(*found, query.limit, query.offset)
+    return Entries(*rows, query.limit, query.offset)
 
 
 async def get(ctx: Context, named: str) -> Entry:

@@ -126,7 +126,7 @@ async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[s
     mapping = await get_mapping(ctx, row.read_by or DEFAULT_MAPPING)
     run = await compliance.stored_run(ctx, row.id)
     labels = await identity.labels_of(ctx)
-    warnings = [one.message for one in run.warnings] if run else []
+    warnings = [warning.message for warning in run.warnings] if run else []
     if run is not None and run.book_key != row.book_key:
         warnings.insert(0, STALE)
     lineage = Lineage(

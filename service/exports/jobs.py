@@ -172,30 +172,34 @@ def _progress(folder: Path) -> Progress:
 # The end --------------------------------------------------------------------------------------------------------------
 
 
-async def _keep(unit: Unit, work: store.Work, told: Exported, folder: Path, *, signed: bool) -> None:
+async def _keep(unit: Unit, work: store.Work, exported: Exported, folder: Path, *, signed: bool) -> None:
     """Store what was written, in the transaction that completes the export.
 
     Raises:
         _Ended: somebody cancelled it in this moment: then nothing is stored.
         ExportError, SigningFailed, StorageLimitExceeded: it cannot be kept.
     """
-    main = _file(folder, told.main)
-    if told.sealed is not None:
-        await _seal(unit, work, _file(folder, told.sealed))
-    summary = msgspec.to_builtins(told.result_summary)
+    main = _file(folder, exported.main)
+    if exported.sealed is not None:
+        await _seal(unit, work, _file(folder, exported.sealed))
+    summary = msgspec.to_builtins(exported.result_summary)
     if signed:
         if not await store.tell(unit, work.id, _SIGNING):
             raise _Ended
         await unit.commit()
         about = {"export_id": work.id, "workbook_id": str(work.workbook_id), "tenant_id": str(unit.tenant)}
-        data_hash = told.result_summary.provenance.data_hash
-        about |= {"hash": await asyncio.to_thread(hash_path, main), "file_name": told.main.name, "data_hash": data_hash}
+        data_hash = exported.result_summary.provenance.data_hash
+        about |= {
+            "hash": await asyncio.to_thread(hash_path, main),
+            "file_name": exported.main.name,
+            "data_hash": data_hash,
+        }
         summary["signature"] = await sign(unit.settings, about)
     sizes = await _checked_size(unit, folder)
     workbooks.check_storage(unit.settings, [], await workbooks.room(unit), sizes)
-    document = await _document(unit, folder, told.main)
-    sealed = await _document(unit, folder, told.sealed) if told.sealed else None
-    fingerprints = await _document(unit, folder, told.fingerprints) if told.fingerprints else None
+    document = await _document(unit, folder, exported.main)
+    sealed = await _document(unit, folder, exported.sealed) if exported.sealed else None
+    fingerprints = await _document(unit, folder, exported.fingerprints) if exported.fingerprints else None
     if sealed is not None:
         path = f"/api/v1/exports/{work.id}/download?artifact=pdf"
         summary["sealed_pdf"] = {"storage_path": path, "file_name": sealed.name, "size_bytes": sealed.size_bytes}
@@ -212,7 +216,7 @@ async def _keep(unit: Unit, work: store.Work, told: Exported, folder: Path, *, s
     if ended is None:
         raise _Ended
     details = {"format": work.format, "workbook_id": str(work.workbook_id), "file_size": document.size_bytes}
-    details |= {"data_hash": told.result_summary.provenance.data_hash, "redacted": summary["redacted"]}
+    details |= {"data_hash": exported.result_summary.provenance.data_hash, "redacted": summary["redacted"]}
     await unit.audit("export.completed", Subject("export", work.id, ended.workbook_name, details))
 
 

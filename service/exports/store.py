@@ -77,7 +77,7 @@ async def documents(unit: Unit, export_id: str) -> Documents:
 
 async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
     """Some of the exports, the newest first."""
-    found = await rows_of(
+    rows = await rows_of(
         ctx,
         Export,
         _EXPORT,
@@ -87,7 +87,7 @@ async def listed(ctx: Context, query: ExportList) -> Slice[Export]:
         limit=query.limit,
         offset=query.skip,
     )
-    return Slice(*found, query.skip, query.limit)
+    return Slice(*rows, query.skip, query.limit)
 
 
 async def lock_count(ctx: Context) -> int:

@@ -131,12 +131,18 @@ def _told(verdict: Verdict, order: VerifyOrder) -> Verification:
         data_hash=verdict.data_hash,
         expected_hash=verdict.expected_hash,
         hmac_valid=bool(verdict.hmac_valid),
-        diffs=[CellDiff(sheet=one.sheet, cell=one.cell, status=one.status) for one in verdict.diffs],
+        diffs=[CellDiff(sheet=diff.sheet, cell=diff.cell, status=diff.status) for diff in verdict.diffs],
         diffs_truncated=verdict.diffs_truncated,
         sheets_not_covered=list(verdict.beside),
         findings=[
-            VerifyFinding(status=one.status, part=one.part, sheet=one.sheet, cell=one.cell, message=one.message)
-            for one in verdict.findings
+            VerifyFinding(
+                status=finding.status,
+                part=finding.part,
+                sheet=finding.sheet,
+                cell=finding.cell,
+                message=finding.message,
+            )
+            for finding in verdict.findings
         ],
         not_looked_at=list(verdict.not_looked_at),
         **said,

@@ -75,9 +75,9 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
         await _keep(unit, run, told, stored, folder)
 
 
-async def _keep(unit: Unit, run: Run, told: Applied, stored: workbooks.StoredBook, folder: Path) -> None:
+async def _keep(unit: Unit, run: Run, applied: Applied, stored: workbooks.StoredBook, folder: Path) -> None:
     """The sheets that changed become the workbook's, in the transaction that completes the run."""
-    manifest, before = Manifest.from_json(told.manifest), Manifest.from_json(stored.manifest)
+    manifest, before = Manifest.from_json(applied.manifest), Manifest.from_json(stored.manifest)
     kept = {Path(path): record.file for path, record in zip(stored.paths, before.sheets, strict=True)}
     files = {key: path for path, key in kept.items()}
     paths = [files.get(record.file, folder / record.file) for record in manifest.sheets]
@@ -85,11 +85,11 @@ async def _keep(unit: Unit, run: Run, told: Applied, stored: workbooks.StoredBoo
         raise Hopeless(Damaged.detail)  # which was found meanwhile
     outcome = {
         "status": "completed",
-        "rows_affected": told.rows_affected,
-        "rows_failed": told.rows_failed,
-        "error_details": _told(told),
+        "rows_affected": applied.rows_affected,
+        "rows_failed": applied.rows_failed,
+        "error_details": _told(applied),
     }
-    await _end(unit, run.run_id, "formula.applied", outcome, cells_recalculated=told.cells_recalculated)
+    await _end(unit, run.run_id, "formula.applied", outcome, cells_recalculated=applied.cells_recalculated)
 
 
 def _told(applied: Applied) -> str | None:

@@ -73,7 +73,7 @@ async def change_flags(ctx: Context, body: FlagChanges) -> FlagsChanged:
         ValidationFailed: there is no such flag or tenant, or there would be too many overrides.
         PermissionDenied: another tenant was named by somebody who does not run the deployment.
     """
-    asked = {name: FlagChange(enabled=one) if isinstance(one, bool) else one for name, one in body.flags.items()}
+    asked = {name: FlagChange(enabled=flag) if isinstance(flag, bool) else flag for name, flag in body.flags.items()}
     if faults := [_fault(("body", "flags", name), name, FLAGS, "flag") for name in asked if name not in FLAGS]:
         raise ValidationFailed(*faults)
     tenants = await _tenants(ctx, asked)

@@ -94,14 +94,14 @@ class Made(Struct, frozen=True):
 # Making one -----------------------------------------------------------------------------------------------------------
 
 
-def back_up(found: Deployment, target: Path, *, with_secrets: bool, keep: int | None) -> Made:
+def back_up(deployment: Deployment, target: Path, *, with_secrets: bool, keep: int | None) -> Made:
     """Make a backup of a deployment, which may run meanwhile, in a folder of backups.
 
     Raises:
         BackupError: it cannot be made; nothing of it stays.
         OSError: the folder cannot be written; likewise.
     """
-    if found.owner_url is None:
+    if deployment.owner_url is None:
         raise BackupError("CUSHION_MIGRATION_URL is not set: only the database's owner sees the rows of all tenants")
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(target):
@@ -110,7 +110,7 @@ def back_up(found: Deployment, target: Path, *, with_secrets: bool, keep: int | 
         copied: list[str] = []
         draft = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=target))
         try:
-            manifest = _written(found, found.owner_url, target, draft, copied, with_secrets=with_secrets)
+            manifest = _written(deployment, deployment.owner_url, target, draft, copied, with_secrets=with_secrets)
             made_at = manifest.made_at
             folder = target / f"{made_at:%Y%m%dT%H%M%S}.{made_at.microsecond // 1000:03}Z"
             if folder.exists():
@@ -127,7 +127,7 @@ def back_up(found: Deployment, target: Path, *, with_secrets: bool, keep: int | 
 
 
 def _written(
-    found: Deployment, owner_url: str, target: Path, draft: Path, copied: list[str], *, with_secrets: bool
+    deployment: Deployment, owner_url: str, target: Path, draft: Path, copied: list[str], *, with_secrets: bool
 ) -> Manifest:
     with psycopg.connect(owner_url, autocommit=True) as holder, psycopg.connect(owner_url) as reader:
         _check_sees_all(holder)
@@ -135,12 +135,12 @@ def _written(
         facts = store.facts(reader)
         _dump(_program("pg_dump", facts.postgres), owner_url, facts.snapshot, draft / DUMP)
         pool, listing = target / "blobs", draft / BLOB_LIST
-        copy = _copy_blobs(found.settings, store.blob_keys(reader), facts.damaged, pool, listing, copied)
+        copy = _copy_blobs(deployment.settings, store.blob_keys(reader), facts.damaged, pool, listing, copied)
         count, size_bytes, damaged = asyncio.run(copy)
     if with_secrets:
-        if found.settings.secret_key is not None or found.settings.data_dir is None:
+        if deployment.settings.secret_key is not None or deployment.settings.data_dir is None:
             raise BackupError("the secret key is a setting (CUSHION_SECRET_KEY): keep it as you keep your settings")
-        _copy_secrets(found.settings.data_dir, draft / SECRETS)
+        _copy_secrets(deployment.settings.data_dir, draft / SECRETS)
     files = [
         File(str(path.relative_to(draft)), path.stat().st_size, hash_path(path))
         for path in sorted(draft.rglob("*"))
@@ -161,7 +161,7 @@ def _written(
         owner=facts.owner,
         definers=facts.definers,
     )
-    for path in (*(draft / one.path for one in files), *(path for path in draft.rglob("*") if path.is_dir())):
+    for path in (*(draft / file.path for file in files), *(path for path in draft.rglob("*") if path.is_dir())):
         _sync(path)
     (draft / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     _sync(draft / MANIFEST)
@@ -270,7 +270,7 @@ def verified(source: Path, name: str | None) -> tuple[Path, Manifest]:
     if manifest.format != FORMAT:
         raise BackupError(f"{folder} has the format {manifest.format}, which this version does not know")
     known = {entry.name for entry in resources.files("service.migrations").iterdir()}
-    if newer := [one for one in manifest.migrations if one not in known]:
+    if newer := [migration for migration in manifest.migrations if migration not in known]:
         raise BackupError(f"{folder} is of a newer version: it has the migration {newer[-1]}")
     for file in manifest.files:
         path = folder / file.path
@@ -438,9 +438,9 @@ def _check_sees_all(connection: psycopg.Connection[Any]) -> None:
 
 def _program(name: str, major: int) -> Path:
     """PostgreSQL's program of at least the server's version: the embedded server's, else one on the path."""
-    found = find_programs(server_account(), made_by=major)
-    beside = found.initdb.with_name(name)
-    if beside.is_file() and found.postgres_major >= major:
+    programs = find_programs(server_account(), made_by=major)
+    beside = programs.initdb.with_name(name)
+    if beside.is_file() and programs.postgres_major >= major:
         return beside
     named = shutil.which(name)
     if named is None:
@@ -455,8 +455,8 @@ def _dump(program: Path, url: str, snapshot: str, target: Path) -> None:
 
 def _bare(url: str) -> str:
     """A connection without its password, which every user of the machine could read among a program's arguments."""
-    told = {name: value for name, value in conninfo_to_dict(url).items() if name != "password"}
-    return make_conninfo("", **told)
+    parts = {name: value for name, value in conninfo_to_dict(url).items() if name != "password"}
+    return make_conninfo("", **parts)
 
 
 def _run(argv: list[str], url: str) -> None:

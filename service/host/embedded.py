@@ -151,9 +151,9 @@ class Embedded:
 
     def check(self) -> None:
         """Raise EmbeddedError, with the ends of their logs, when servers died; keep the logs bounded."""
-        told = [message for server in self._servers if (message := server.trouble()) is not None]
-        if told:
-            raise EmbeddedError("\n".join(told))
+        messages = [message for server in self._servers if (message := server.trouble()) is not None]
+        if messages:
+            raise EmbeddedError("\n".join(messages))
 
     def restart(self) -> None:
         """Start again whichever server died, at the same addresses, and wait until it answers."""

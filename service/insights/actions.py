@@ -69,8 +69,8 @@ async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated:
         NominationLimitExceeded: there would be more than there may be.
     """
     await store.settle(ctx)
-    there = {one.workbook_id: one for one in await store.nominations_of(ctx, workbook_ids)}
-    if missing := [one for one in workbook_ids if one not in there]:
+    there = {nomination.workbook_id: nomination for nomination in await store.nominations_of(ctx, workbook_ids)}
+    if missing := [workbook_identifier for workbook_identifier in workbook_ids if workbook_identifier not in there]:
         raise WorkbookNotFound(*(Fault(["workbook_id"], f"there is no workbook {one}") for one in missing[:10]))
     if all(one.is_nominated == is_nominated for one in there.values()):
         ctx.changed_nothing()
@@ -132,8 +132,13 @@ async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
         gathered = _first_of(gathered)
         found = await _analysed(ctx, gathered, stakeholder, angle)
     subjects = [
-        Analysed(workbook_id=UUID(one.workbook_id), name=one.name, run_id=one.run_id, as_of=to_builtins(one.day))
-        for one in gathered.subjects
+        Analysed(
+            workbook_id=UUID(subject.workbook_id),
+            name=subject.name,
+            run_id=subject.run_id,
+            as_of=to_builtins(subject.day),
+        )
+        for subject in gathered.subjects
     ]
     told = await summaries_told(ctx, found)
     insights = [
@@ -156,7 +161,7 @@ def _first_of(gathered: shared.Gathered) -> shared.Gathered:
 
 
 def _stored(found: Found, told: Told, number: int, subjects: list[Analysed]) -> store.NewInsight:
-    about = [UUID(found.workbook_id)] if found.workbook_id else [one.workbook_id for one in subjects]
+    about = [UUID(found.workbook_id)] if found.workbook_id else [subject.workbook_id for subject in subjects]
     same = ("category", "title", "confidence", "priority", "methodology", "supporting_data")
     return store.NewInsight(
         id=f"ins_{new_id().hex}",
@@ -178,7 +183,7 @@ async def _kept(ctx: Context, session_id: str, made: _Made) -> Session:
         stakeholder_type=session.stakeholder_type,
         regeneration_count=session.regeneration_count,
         insights=len(session.insights),
-        workbook_ids=[one.workbook_id for one in session.subjects],
+        workbook_ids=[subject.workbook_id for subject in session.subjects],
     )
     return session
 

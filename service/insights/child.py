@@ -55,13 +55,13 @@ class Answered(Struct, frozen=True, kw_only=True):
     suggestions: list[str]
 
     def as_answer(self) -> Answer:
-        return Answer(**_fields(self, Answer, "figures"), figures=[one.as_figure() for one in self.figures])
+        return Answer(**_fields(self, Answer, "figures"), figures=[figure.as_figure() for figure in self.figures])
 
 
 def answer(question: str, subjects: Sequence[Subject], labels: dict[str, str]) -> Answered:
     """What some portfolios say to a question."""
     found = ask(question, subjects, labels=labels)
-    return Answered(**_fields(found, Answer, "figures"), figures=[_shown(one) for one in found.figures])
+    return Answered(**_fields(found, Answer, "figures"), figures=[_shown(figure) for figure in found.figures])
 
 
 def _shown(figure: Figure) -> Shown:

@@ -129,7 +129,7 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
 
 def _told_apart(subjects: list[Subject]) -> list[Subject]:
     """Several of one name by their days, or by their identifiers."""
-    by_name = Counter(one.name for one in subjects)
+    by_name = Counter(subject.name for subject in subjects)
     dated = [one if by_name[one.name] == 1 else replace(one, name=f"{one.name} {one.day}") for one in subjects]
     by_day = Counter(one.name for one in dated)
     return [one if by_day[one.name] == 1 else replace(one, name=f"{one.name} ({one.workbook_id})") for one in dated]
@@ -263,7 +263,7 @@ async def asked(ctx: Context, question: str, workbook_ids: Collection[UUID] | No
         )  # fmt: skip
         return nothing, []
     found = await answer(ctx, question, gathered)
-    return found, [*gathered.warnings, *(Remark(code="assumed", message=one) for one in found.warnings)]
+    return found, [*gathered.warnings, *(Remark(code="assumed", message=warning) for warning in found.warnings)]
 
 
 async def answer(ctx: Context, question: str, gathered: Gathered) -> Answer:

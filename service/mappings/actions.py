@@ -53,9 +53,11 @@ async def listed(ctx: Context, query: MappingList) -> Page[MappingSummary]:
     """A page of mappings: the built-in ones, where asked for, stand in front."""
     wanted = (query.search or "").casefold()
     system = [
-        one
-        for one in _SUMMARIES
-        if query.include_system and query.source_type in (None, one.source_type) and wanted in one.name.casefold()
+        summary
+        for summary in _SUMMARIES
+        if query.include_system
+        and query.source_type in (None, summary.source_type)
+        and wanted in summary.name.casefold()
     ]
     shown = system[query.offset : query.offset + query.page_size]
     own, count = await store.listed(
@@ -81,8 +83,10 @@ async def detail(ctx: Context, mapping_id: str, query: MappingDetail) -> Mapping
 async def create(ctx: Context, body: MappingCreate) -> Mapping:
     """A mapping of the tenant's own."""
     check_source_type(body.source_type, ["body"])
-    given = GivenMapping(body.source_type, body.profile_id, body.mappings, body.transforms, body.validation_rules)
-    written = await written_of(ctx, given, body.name)
+    given_mapping = GivenMapping(
+        body.source_type, body.profile_id, body.mappings, body.transforms, body.validation_rules
+    )
+    written = await written_of(ctx, given_mapping, body.name)
     if await store.lock_count(ctx) >= ctx.settings.max_mappings:
         raise MappingLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_mappings} mappings")
     row = await store.create(
@@ -113,7 +117,7 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
         ctx.changed_nothing()
         return await _answer(ctx, row)
     name, description = named.get("name", row.name), named.get("description", row.description)
-    given = GivenMapping(
+    given_mapping = GivenMapping(
         row.source_type,
         row.profile_id,
         msgspec.convert(msgspec.to_builtins(row.mappings), dict[str, ColumnGiven])
@@ -126,7 +130,7 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
         if patch.validation_rules is UNSET
         else patch.validation_rules,
     )
-    written = await written_of(ctx, given, name, is_stored=patch.mappings is UNSET)
+    written = await written_of(ctx, given_mapping, name, is_stored=patch.mappings is UNSET)
     changed = await store.update(ctx, {"id": mapping_id, "name": name, "description": description, **written})
     ctx.concerns("mapping", mapping_id, changed.name, changed=sorted(named))
     return await _answer(ctx, changed)
@@ -163,8 +167,8 @@ async def _answer(ctx: Context, row: MappingRow) -> Mapping:
     return Mapping(
         **{name: getattr(row, name) for name in Mapping.__struct_fields__ if name in MappingRow.__struct_fields__},
         warnings=[
-            MappingWarning(code="own_field", field=one.target, message=one.message)
-            for one in await _own_fields(ctx, row)
+            MappingWarning(code="own_field", field=own_field.target, message=own_field.message)
+            for own_field in await _own_fields(ctx, row)
         ],
     )
 

@@ -88,27 +88,37 @@ async def unsaved(ctx: Context, draft: MappingDraft, where: Sequence[str]) -> Co
         InvalidSourceType, ProfileNotFound, InvalidConfiguration: it could not be stored either.
     """
     check_source_type(draft.source_type, where)
-    given = GivenMapping(draft.source_type, draft.profile_id, draft.mappings, draft.transforms, draft.validation_rules)
-    mapping = await _checked(ctx, given, draft.name or UNSAVED, where, mapping_id=UNSAVED)
-    _documents(given, mapping, where)
+    given_mapping = GivenMapping(
+        draft.source_type, draft.profile_id, draft.mappings, draft.transforms, draft.validation_rules
+    )
+    mapping = await _checked(ctx, given_mapping, draft.name or UNSAVED, where, mapping_id=UNSAVED)
+    _documents(given_mapping, mapping, where)
     return mapping
 
 
-async def written_of(ctx: Context, given: GivenMapping, name: str, *, is_stored: bool = False) -> dict[str, Any]:
+async def written_of(
+    ctx: Context, given_mapping: GivenMapping, name: str, *, is_stored: bool = False
+) -> dict[str, Any]:
     """The columns of a stored mapping that its document fills; `is_stored`: its columns were accepted once.
 
     Raises:
         ProfileNotFound: it extends what is not built in.
         InvalidConfiguration: it is no mapping, or a longer one than is stored.
     """
-    mapping = await _checked(ctx, given, name, BODY, is_stored=is_stored)
-    return {**_documents(given, mapping, BODY), "field_count": len(resolved(mapping))}
+    mapping = await _checked(ctx, given_mapping, name, BODY, is_stored=is_stored)
+    return {**_documents(given_mapping, mapping, BODY), "field_count": len(resolved(mapping))}
 
 
 async def _checked(
-    ctx: Context, given: GivenMapping, name: str, where: Sequence[str], *, mapping_id: str = "", is_stored: bool = False
+    ctx: Context,
+    given_mapping: GivenMapping,
+    name: str,
+    where: Sequence[str],
+    *,
+    mapping_id: str = "",
+    is_stored: bool = False,
 ) -> CoreMapping:
-    result = await configure(ctx, given.document(), mapping_id, name, is_stored=is_stored)
+    result = await configure(ctx, given_mapping.document(), mapping_id, name, is_stored=is_stored)
     if not result.is_profile_known:
         raise ProfileNotFound.at([*where, "profile_id"], f"the profiles are {', '.join(PROFILES)}")
     if result.mapping is None:
@@ -116,13 +126,13 @@ async def _checked(
     return result.mapping
 
 
-def _documents(given: GivenMapping, mapping: CoreMapping, where: Sequence[str]) -> dict[str, str]:
+def _documents(given_mapping: GivenMapping, mapping: CoreMapping, where: Sequence[str]) -> dict[str, str]:
     """The JSON of a mapping's columns, transforms and rules, unless it is too long."""
     fields = {field.target: field for field in (*mapping.auxiliary, *mapping.fields)}
     documents = {
-        "mappings": _json({source: _column(column, fields) for source, column in given.mappings.items()}),
-        "transforms": _json([_transform(one) for one in given.transforms]),
-        "validation_rules": _json([_rule(one) for one in given.validation_rules]),
+        "mappings": _json({source: _column(column, fields) for source, column in given_mapping.mappings.items()}),
+        "transforms": _json([_transform(transform) for transform in given_mapping.transforms]),
+        "validation_rules": _json([_rule(validation_rule) for validation_rule in given_mapping.validation_rules]),
     }
     size_bytes = sum(len(document.encode()) for document in documents.values())
     if size_bytes > DOCUMENT_BYTES_MAX:
@@ -131,9 +141,9 @@ def _documents(given: GivenMapping, mapping: CoreMapping, where: Sequence[str]) 
     return documents
 
 
-def _fault(found: ConfigurationFault, where: Sequence[str]) -> Fault:
+def _fault(configuration_fault: ConfigurationFault, where: Sequence[str]) -> Fault:
     """A fault of a configuration as one of the request; a source column's name may be as long as the body."""
-    place, message = found
+    place, message = configuration_fault
     return Fault([*where, *(step[:STEP_LENGTH_MAX] for step in place)], message)
 
 

@@ -83,31 +83,34 @@ def _bytes_of(target: str, column: NormalColumn) -> int:
     return size_bytes
 
 
-def _trial(found: Normalised, own_fields: Sequence[OwnField], *, strict: bool) -> Trial:
-    own = [Finding(row=None, field=one.target, rule="own_field", message=one.message, value=None) for one in own_fields]
-    warning_count = found.warning_count + len(own)
+def _trial(normalised: Normalised, own_fields: Sequence[OwnField], *, strict: bool) -> Trial:
+    own = [
+        Finding(row=None, field=own_field.target, rule="own_field", message=own_field.message, value=None)
+        for own_field in own_fields
+    ]
+    warning_count = normalised.warning_count + len(own)
     return Trial(
-        valid=found.is_valid and not (strict and warning_count),
-        rows_processed=found.row_count,
-        rows_valid=found.row_count - found.rows_invalid,
-        rows_invalid=found.rows_invalid,
-        mapped_data=cast(list[dict[str, Any]], _encoded(found)),
-        warnings=[*own, *(_finding(fault) for fault in found.warnings)],
-        errors=[_finding(fault) for fault in found.errors],
+        valid=normalised.is_valid and not (strict and warning_count),
+        rows_processed=normalised.row_count,
+        rows_valid=normalised.row_count - normalised.rows_invalid,
+        rows_invalid=normalised.rows_invalid,
+        mapped_data=cast(list[dict[str, Any]], _encoded(normalised)),
+        warnings=[*own, *(_finding(fault) for fault in normalised.warnings)],
+        errors=[_finding(fault) for fault in normalised.errors],
         warning_count=warning_count,
-        error_count=found.error_count,
-        unmapped_columns=found.unmapped_columns,
-        missing_required_columns=found.missing_required_columns,
+        error_count=normalised.error_count,
+        unmapped_columns=normalised.unmapped_columns,
+        missing_required_columns=normalised.missing_required_columns,
     )
 
 
-def _encoded(found: Normalised) -> msgspec.Raw:
+def _encoded(normalised: Normalised) -> msgspec.Raw:
     """The mapped rows in JSON, made some at a time: all of them as objects would take ten times the room."""
-    height = max(1, VALUES_AT_ONCE // max(1, len(found.columns)))
+    height = max(1, VALUES_AT_ONCE // max(1, len(normalised.columns)))
     parts: list[bytes] = []
     size_bytes = 0
-    for start in range(0, found.row_count, height):
-        parts.append(msgspec.json.encode(found.rows(start, min(start + height, found.row_count)))[1:-1])
+    for start in range(0, normalised.row_count, height):
+        parts.append(msgspec.json.encode(normalised.rows(start, min(start + height, normalised.row_count)))[1:-1])
         size_bytes += len(parts[-1])
         _check_size(size_bytes)  # again, since JSON may write one sign as six
     return msgspec.Raw(b"[%b]" % b",".join(parts))

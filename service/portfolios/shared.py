@@ -54,7 +54,7 @@ class Key(NamedTuple):
 
 
 async def portfolio_of(
-    unit: Unit, workbook: Parsed, mapping: MappingAndJson, given: GivenDay, *, is_kept: bool = True
+    unit: Unit, workbook: Parsed, mapping: MappingAndJson, given_day: GivenDay, *, is_kept: bool = True
 ) -> Portfolio:
     """The loans of a workbook as the mapping reads them, on a day. Mapped in a thread; shared, so nobody may change it.
 
@@ -65,21 +65,21 @@ async def portfolio_of(
         WorkbookNotReady, Damaged: as `stored_book`.
         MappingTooSlow: the mapping takes longer than it may.
     """
-    return await portfolio_of_book(unit, await stored_book(unit, workbook), mapping, given, is_kept=is_kept)
+    return await portfolio_of_book(unit, await stored_book(unit, workbook), mapping, given_day, is_kept=is_kept)
 
 
 async def portfolio_of_book(
-    unit: Unit, stored: StoredBook, mapping: MappingAndJson, given: GivenDay, *, is_kept: bool = True
+    unit: Unit, stored: StoredBook, mapping: MappingAndJson, given_day: GivenDay, *, is_kept: bool = True
 ) -> Portfolio:
     """The same of stored columns, whose workbook may be gone; `MappingTooSlow` as above, `Damaged` as `opened`."""
     cache: Lru[Key, Portfolio] = unit.resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
-    key = Key(stored.key, mapping.json, given)
+    key = Key(stored.key, mapping.json, given_day)
     found = cache.get(key)
     if found is not None:
         return found
     book = await opened(unit, stored)
     seconds_max = SAMPLES_TIME * unit.settings.mapping_seconds
-    portfolio, size_bytes = await unit.compute(_mapped, book, mapping, given, seconds_max)
+    portfolio, size_bytes = await unit.compute(_mapped, book, mapping, given_day, seconds_max)
     if is_kept:
         cache.keep(key, portfolio, size_bytes + bytes_of(key))
     return portfolio
@@ -134,9 +134,9 @@ async def interpreted_portfolio(
     return read_by(portfolio, found, definition)
 
 
-def _mapped(book: Workbook, mapping: MappingAndJson, given: GivenDay, seconds_max: float) -> tuple[Portfolio, int]:
+def _mapped(book: Workbook, mapping: MappingAndJson, given_day: GivenDay, seconds_max: float) -> tuple[Portfolio, int]:
     """The loans of a workbook, and the bytes that they keep."""
     with mapping_time(seconds_max):
-        days = float((given.day - EPOCH).days)
-        portfolio = Portfolio.from_workbook(book, mapping.mapping, as_of=days, as_of_source=given.source)
+        days = float((given_day.day - EPOCH).days)
+        portfolio = Portfolio.from_workbook(book, mapping.mapping, as_of=days, as_of_source=given_day.source)
     return portfolio, bytes_of(portfolio)

@@ -175,7 +175,7 @@ async def _chosen(ctx: Context, portfolio: Portfolio, key: OrderKey) -> NDArray[
     found = cache.get(key)
     if found is None:
         sort = key.sort.removeprefix("-")
-        named = {one.field for one in key.conditions} | ({sort} if sort else set())
+        named = {condition.field for condition in key.conditions} | ({sort} if sort else set())
         columns = {name: column_of(portfolio, name) for name in named}
         work = portfolio.row_count, columns, key.conditions, sort or None, key.sort.startswith("-")
         if portfolio.row_count <= FEW_LOANS:

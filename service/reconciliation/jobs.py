@@ -81,7 +81,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
         key = await loan_actions.keep_loans(unit, folder / LOANS_FILE)
     facts = {name: getattr(read, name) for name in Facts.__struct_fields__ if name != "mapping_id"}
     found = {"loans_key": key, "loan_count": read.loan_count, "total_par": read.total_par}
-    found["warnings"] = [DataWarning(*one) for one in read.warnings]
+    found["warnings"] = [DataWarning(*warning) for warning in read.warnings]
     await store.finish_tape(unit, tape, {**found, "facts": {**facts, "mapping_id": tape.read_by}})
 
 
@@ -158,13 +158,13 @@ async def _fail_job(unit: Unit, job_id: str, message: str) -> None:
         await unit.audit("reconciliation.failed", Subject("reconciliation", job_id, name, {"error": message}))
 
 
-def _merge(job: store.JobRow, found: Compared, path: Path) -> merge_store.Merge:
+def _merge(job: store.JobRow, compared: Compared, path: Path) -> merge_store.Merge:
     return merge_store.Merge(
         job=job,
         path=path,
         columns=COPIED,
         looked_at=[*job.rules, *ALWAYS],
-        passed_over=sorted(found.not_compared),
+        passed_over=sorted(compared.not_compared),
     )
 
 
@@ -174,19 +174,19 @@ def _series(unit: Unit) -> str:
 
 
 async def _finish(
-    unit: Unit, job: store.JobRow, found: Compared, changes: dict[str, int], timings: dict[str, float]
+    unit: Unit, job: store.JobRow, compared: Compared, changes: dict[str, int], timings: dict[str, float]
 ) -> None:
-    days = day_differs(found.as_of, job.day, "the workbook is as of {}, the tape of {}")
+    days = day_differs(compared.as_of, job.day, "the workbook is as of {}, the tape of {}")
     of_tape = [*job.warnings, *day_differs(job.facts.as_of, job.day, FILE_OF_ANOTHER_DAY)]
-    of_book = of_side("workbook", found.book_warnings)
+    of_book = of_side("workbook", compared.book_warnings)
     told = {
-        "summary": found.summary,
-        "match_stages": found.stages,
-        "ambiguous": found.ambiguous,
-        "warnings": [*found.warnings, *days, *of_side("tape", of_tape), *of_book],
-        "not_compared": found.not_compared,
+        "summary": compared.summary,
+        "match_stages": compared.stages,
+        "ambiguous": compared.ambiguous,
+        "warnings": [*compared.warnings, *days, *of_side("tape", of_tape), *of_book],
+        "not_compared": compared.not_compared,
         "timings": timings,
     }
     if await store.finish_job(unit, job.id, told):
-        details = {"tape_id": job.tape_id, "workbook_id": str(job.workbook_id), **found.summary, **changes}
+        details = {"tape_id": job.tape_id, "workbook_id": str(job.workbook_id), **compared.summary, **changes}
         await unit.audit("reconciliation.completed", Subject("reconciliation", job.id, job.file_name, details))

@@ -135,20 +135,33 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
     points = {one.test_id: [point for point in one.points if point.as_of != run.as_of] for one in found}
     return [
         Series(
-            test_id=one.test_id,
-            name=one.test_name,
-            unit=one.unit,  # type: ignore[arg-type]
-            direction=one.threshold_type,
+            test_id=result.test_id,
+            name=result.test_name,
+            unit=result.unit,  # type: ignore[arg-type]
+            direction=result.threshold_type,
             points=[
-                *(Point(as_of=point.as_of, value=point.value, threshold=point.threshold, status=point.status,
-                        doubtful=point.doubtful) for point in points.get(one.test_id, ())),
-                Point(as_of=run.as_of, value=one.current_value, threshold=one.threshold_value, status=one.status,
-                      doubtful=one.doubtful),
+                *(
+                    Point(
+                        as_of=point.as_of,
+                        value=point.value,
+                        threshold=point.threshold,
+                        status=point.status,
+                        doubtful=point.doubtful,
+                    )
+                    for point in points.get(result.test_id, ())
+                ),
+                Point(
+                    as_of=run.as_of,
+                    value=result.current_value,
+                    threshold=result.threshold_value,
+                    status=result.status,
+                    doubtful=result.doubtful,
+                ),
             ],
         )
-        for one in run.results
-        if one.unit
-    ]  # fmt: skip
+        for result in run.results
+        if result.unit
+    ]
 
 
 def _results(run: StoredRun) -> Results:
@@ -163,13 +176,13 @@ def _results(run: StoredRun) -> Results:
     )
 
 
-def _is_between(one: Movement, before: StoredRun, after: StoredRun) -> bool:
+def _is_between(movement: Movement, before: StoredRun, after: StoredRun) -> bool:
     """Whether a movement is between the figures that the two runs have."""
-    ends = ((one.before, before), (one.after, after))
+    ends = ((movement.before, before), (movement.after, after))
     return all(
         figure is None or abs(figure - known) <= 1e-6 * max(1.0, abs(known))
         for figure, run in ends
-        for known in (result.current_value for result in run.results if result.test_id == one.test_id)
+        for known in (result.current_value for result in run.results if result.test_id == movement.test_id)
     )
 
 
@@ -223,29 +236,31 @@ def _lines(issues: Sequence[Issue]) -> Iterator[dict[str, Any]]:
     return ({name: getattr(issue, name) for name in IssueLine.__struct_fields__} for issue in issues)
 
 
-def _compared(found: reconciliation.StoredComparison, generated_at: datetime, compared_at: datetime | None) -> Compared:
-    assert found.summary is not None, "it is completed"
+def _compared(
+    stored_comparison: reconciliation.StoredComparison, generated_at: datetime, compared_at: datetime | None
+) -> Compared:
+    assert stored_comparison.summary is not None, "it is completed"
     facts = (
-        ("Tape", f"{found.tape_file}, {found.tape_id}"),
-        ("SHA-256 of the tape", found.tape_hash),
-        ("Workbook", f"{found.workbook_file}, {found.workbook_id}"),
-        ("SHA-256 of the workbook's file", found.workbook_hash),
-        ("Comparison", found.job_id),
+        ("Tape", f"{stored_comparison.tape_file}, {stored_comparison.tape_id}"),
+        ("SHA-256 of the tape", stored_comparison.tape_hash),
+        ("Workbook", f"{stored_comparison.workbook_file}, {stored_comparison.workbook_id}"),
+        ("SHA-256 of the workbook's file", stored_comparison.workbook_hash),
+        ("Comparison", stored_comparison.job_id),
     )
     return Compared(
-        title=found.tape_file,
-        trustee=found.trustee_name,
-        book=found.workbook_name,
-        tape_day=found.tape_as_of or found.statement_date,
-        book_day=found.workbook_as_of,
+        title=stored_comparison.tape_file,
+        trustee=stored_comparison.trustee_name,
+        book=stored_comparison.workbook_name,
+        tape_day=stored_comparison.tape_as_of or stored_comparison.statement_date,
+        book_day=stored_comparison.workbook_as_of,
         compared_at=compared_at,
         generated_at=generated_at,
-        loans={name: getattr(found.summary, name) for name in LOANS},
-        stages=found.match_stages or {},
-        rules=found.rules,
-        tolerances=found.tolerances,
-        not_compared=found.not_compared,
-        warnings=found.warnings,
-        facts=[Fact(*one) for one in facts],
-        remarks=(FOLLOWED,) if found.is_followed else (),
+        loans={name: getattr(stored_comparison.summary, name) for name in LOANS},
+        stages=stored_comparison.match_stages or {},
+        rules=stored_comparison.rules,
+        tolerances=stored_comparison.tolerances,
+        not_compared=stored_comparison.not_compared,
+        warnings=stored_comparison.warnings,
+        facts=[Fact(*fact) for fact in facts],
+        remarks=(FOLLOWED,) if stored_comparison.is_followed else (),
     )

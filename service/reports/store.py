@@ -52,7 +52,7 @@ async def get(unit: Unit, report_id: UUID, *, locked: bool = False) -> ReportRow
 
 async def listed(ctx: Context, query: ReportList) -> Slice[Report]:
     """Some of the reports."""
-    found = await rows_of(
+    rows = await rows_of(
         ctx,
         Report,
         _REPORT,
@@ -62,7 +62,7 @@ async def listed(ctx: Context, query: ReportList) -> Slice[Report]:
         limit=query.limit,
         offset=query.skip,
     )
-    return Slice(*found, query.skip, query.limit)
+    return Slice(*rows, query.skip, query.limit)
 
 
 async def change(unit: Unit, report_id: UUID, row: dict[str, Any]) -> None:

@@ -134,10 +134,10 @@ def _with_warnings(trades: Sequence[StoredTrade]) -> list[Trade]:
     """Trades as they are answered: with what of their `loan_data` does nothing."""
     return [
         Trade(
-            **{name: getattr(one, name) for name in StoredTrade.__struct_fields__},
-            warnings=[DataWarning("loan_data", message) for message in without_effect(one.loan_data)],
+            **{name: getattr(trade, name) for name in StoredTrade.__struct_fields__},
+            warnings=[DataWarning("loan_data", message) for message in without_effect(trade.loan_data)],
         )
-        for one in trades
+        for trade in trades
     ]
 
 
@@ -153,19 +153,19 @@ def _named(trade: TradeCreate) -> dict[str, object]:
     return {name: getattr(trade, name) for name in ("trade_type", "par_value", "cusip", "borrower_name", "price")}
 
 
-async def check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
+async def check_trades(ctx: Context, trade_creates: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
     """Refuse trades beyond the limit, and those whose fields cannot be. What loan one means shows in a simulation."""
     most = ctx.settings.max_scenario_trades
-    if there + len(given) > most:
+    if there + len(trade_creates) > most:
         raise TradeLimitExceeded.at(where, f"the limit is {most:,} trades of a scenario")
-    if len(given) <= INLINE_TRADES_MAX:
-        _check_each(given, where)
+    if len(trade_creates) <= INLINE_TRADES_MAX:
+        _check_each(trade_creates, where)
     else:
-        await ctx.compute(_check_each, given, where)
+        await ctx.compute(_check_each, trade_creates, where)
 
 
-def _check_each(given: Sequence[TradeCreate], where: list[str]) -> None:
-    for at, trade in enumerate(given):
+def _check_each(trade_creates: Sequence[TradeCreate], where: list[str]) -> None:
+    for at, trade in enumerate(trade_creates):
         if trade.cusip or trade.borrower_name or trade.loan_data:
             _check_fields(trade, where if where == ["body"] else [*where, str(at)])
 
@@ -232,9 +232,11 @@ _TOLD = ("test_suite", "definition_version", "as_of", "impact_summary", "new_fai
 """What the audit log has of a simulation."""
 
 
-def _wrong(trades: Sequence[StoredTrade], found: child.WrongTrade) -> Problem:
+def _wrong(trades: Sequence[StoredTrade], wrong_trade: child.WrongTrade) -> Problem:
     """The refusal that says which of a scenario's trades cannot be made."""
-    return InvalidTrade.at(["trades", str(found.place)], f"trade {trades[found.place].id}: {found.reason}")
+    return InvalidTrade.at(
+        ["trades", str(wrong_trade.place)], f"trade {trades[wrong_trade.place].id}: {wrong_trade.reason}"
+    )
 
 
 async def prepare_base(
@@ -252,21 +254,21 @@ async def run_trades(
     ctx: Context, ready: compliance.Prepared, trades: Sequence[TradeCreate], suite: str
 ) -> child.Simulated | child.WrongTrade:
     """Run every test before and after trades: on the event loop where that takes a millisecond, else in a child."""
-    work = ready.portfolio, [to_core_trade(one) for one in trades], suite, ready.rules
+    work = ready.portfolio, [to_core_trade(trade) for trade in trades], suite, ready.rules
     if ready.is_light(suite) and len(trades) <= INLINE_TRADES_MAX:
         return at_once(child.simulate, *work)
     seconds = ctx.settings.compliance_seconds
     return await compliance.calculated(ctx, seconds, child.simulate_again, ready.fingerprint, *work)
 
 
-def summary_fields(ctx: Context, ready: compliance.Prepared, suite: str, found: child.Simulated) -> dict[str, Any]:
+def summary_fields(ctx: Context, ready: compliance.Prepared, suite: str, simulated: child.Simulated) -> dict[str, Any]:
     """The fields of a `SimulationSummary`."""
     same = ("impact_summary", "new_failures", "total_tests", "message", "skipped", "warnings")
-    return {name: getattr(found, name) for name in same} | {
+    return {name: getattr(simulated, name) for name in same} | {
         "test_suite": suite,
         "definition_version": ready.definition_version,
-        "as_of": found.as_of or ready.as_of.day,
-        "as_of_source": found.as_of_source or ready.as_of.source,
+        "as_of": simulated.as_of or ready.as_of.day,
+        "as_of_source": simulated.as_of_source or ready.as_of.source,
         "simulated_at": ctx.now(),
     }
 
@@ -278,7 +280,7 @@ def _digest(what: object) -> str:
 async def results(ctx: Context, scenario_id: UUID, query: ResultsQuery) -> list[Projected]:
     """What came of each test, or of those of a category."""
     found = await store.results(ctx, scenario_id)
-    return [one for one in found.results if query.category in (None, one.test_category)]
+    return [result for result in found.results if query.category in (None, result.test_category)]
 
 
 # Proposals ------------------------------------------------------------------------------------------------------------
@@ -329,15 +331,15 @@ async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Pr
     )
 
 
-def _no_proposal(ctx: Context, found: child.NoProposal, made: Sequence[StoredTrade]) -> Problem:
+def _no_proposal(ctx: Context, no_proposal: child.NoProposal, stored_trades: Sequence[StoredTrade]) -> Problem:
     """The refusal that says why nothing is proposed."""
-    match found:
+    match no_proposal:
         case child.WrongTrade():
-            return _wrong(made, found)
+            return _wrong(stored_trades, no_proposal)
         case child.WrongOffer():
-            return ValidationFailed.at(["body", "universe", str(found.place)], found.reason)
+            return ValidationFailed.at(["body", "universe", str(no_proposal.place)], no_proposal.reason)
         case child.TooManyOffers():
-            message = f"{found.count:,} loans may be bought; the limit is {ctx.settings.max_universe_loans:,}"
+            message = f"{no_proposal.count:,} loans may be bought; the limit is {ctx.settings.max_universe_loans:,}"
             return CannotOptimize.at(["body", "universe"], message)
         case child.NotFeasible():
             return NoTradesKeepTests(
@@ -346,13 +348,13 @@ def _no_proposal(ctx: Context, found: child.NoProposal, made: Sequence[StoredTra
                         ["tests", one.test_id],
                         f"{one.current_value:g} at best, the limit is {one.threshold_value:g}",
                     )
-                    for one in found.binding
+                    for one in no_proposal.binding
                 )
             )
         case child.NoSuchTest():
-            return UnknownObjective.at(["body", "objective"], found.message)
+            return UnknownObjective.at(["body", "objective"], no_proposal.message)
         case child.NoObjective():
-            return CannotOptimize.at(["body"], found.message)
+            return CannotOptimize.at(["body"], no_proposal.message)
 
 
 async def _universe(ctx: Context, universe: UUID | list[Terms], portfolio: Portfolio) -> Portfolio | list[core.Trade]:
@@ -395,7 +397,7 @@ async def headroom(ctx: Context, scenario_id: UUID, query: HeadroomQuery) -> Tra
     return TradeHeadroom(scenario_id=scenario_id, trade=trade, test_suite=suite, most=room.most, tests=room.tests)
 
 
-def _asked(query: HeadroomQuery, made: Sequence[StoredTrade]) -> TradeCreate:
+def _asked(query: HeadroomQuery, stored_trades: Sequence[StoredTrade]) -> TradeCreate:
     """The trade that a query means."""
     if query.trade_id is None and (query.cusip or query.loanx_id or query.borrower_name):
         return TradeCreate(
@@ -406,9 +408,9 @@ def _asked(query: HeadroomQuery, made: Sequence[StoredTrade]) -> TradeCreate:
             price=query.price,
             loan_data={"loanx_id": query.loanx_id} if query.loanx_id else None,
         )
-    if query.trade_id is None and not made:
+    if query.trade_id is None and not stored_trades:
         raise ValidationFailed.at(["query", "trade_id"], "the scenario has no trades: name a loan")
-    found = [one for one in made if query.trade_id in (None, one.id)]
+    found = [one for one in stored_trades if query.trade_id in (None, one.id)]
     if not found:
         raise TradeNotFound
     return found[-1]

@@ -125,12 +125,12 @@ def _simulate_trades(simulator: Simulator, trades: Sequence[Trade]) -> Simulated
         return WrongTrade(error.trade, error.reason)
 
 
-def _simulated(found: Simulation) -> Simulated:
+def _simulated(simulation: Simulation) -> Simulated:
     same = ("results", "skipped", "impact_summary", "new_failures", "total_tests", "message", "warnings")
     return Simulated(
-        **{name: getattr(found, name) for name in same},
-        as_of=found.before.as_of,
-        as_of_source=found.before.as_of_source,
+        **{name: getattr(simulation, name) for name in same},
+        as_of=simulation.before.as_of,
+        as_of_source=simulation.before.as_of_source,
     )
 
 
@@ -141,7 +141,7 @@ def propose(
     objective: str,
     universe: Portfolio | Sequence[Trade],
     constraints: Constraints,
-    made: Sequence[Trade],
+    trades: Sequence[Trade],
     *,
     offers_max: int,
     search_seconds: float,
@@ -161,7 +161,7 @@ def propose(
                 return WrongOffer(place, error.reason)
     try:
         simulator = Simulator(portfolio, suite, details=False, **rules)
-        found = optimize(simulator, objective, offered, constraints, made=made, seconds=search_seconds)
+        found = optimize(simulator, objective, offered, constraints, made=trades, seconds=search_seconds)
     except TradeError as error:
         return WrongTrade(error.trade, error.reason)
     except InfeasibleError as error:
@@ -187,11 +187,11 @@ class Rooms(Struct, frozen=True, tag=True):
 
 
 def bear(
-    portfolio: Portfolio, suite: str, rules: Rules, made: Sequence[Trade], trade: Trade
+    portfolio: Portfolio, suite: str, rules: Rules, trades: Sequence[Trade], trade: Trade
 ) -> Rooms | NoRoom | WrongTrade:
     """How much more of a trade each test bears, after the trades that were made."""
     try:
-        simulator = after(Simulator(portfolio, suite, details=False, **rules), made)
+        simulator = after(Simulator(portfolio, suite, details=False, **rules), trades)
     except TradeError as error:
         return WrongTrade(error.trade, error.reason)
     try:

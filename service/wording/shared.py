@@ -119,33 +119,36 @@ class Told(Struct, frozen=True):
     unsupported: tuple[str, ...] = ()
 
 
-async def answer_told(unit: Unit, found: Answer) -> Told:
+async def answer_told(unit: Unit, answer: Answer) -> Told:
     """An answer in the words of the language model where there is one, else in its own.
 
     What was assumed and left out stands in front of it either way; what was not answered is told as it is.
     """
-    if not found.answered:
-        return Told(found.text, BUILT_IN)
-    note, _, text = found.text.partition("\n") if found.warnings else ("", "", found.text)
-    taken = f"{note}\nThe question was taken as: {found.understood}"
-    facts = [*facts_of(text, found.names, found.figures), *facts_of(taken, found.names, ())]
-    said = await worded(unit, "answer", found.question, facts)
+    if not answer.answered:
+        return Told(answer.text, BUILT_IN)
+    note, _, text = answer.text.partition("\n") if answer.warnings else ("", "", answer.text)
+    taken = f"{note}\nThe question was taken as: {answer.understood}"
+    facts = [*facts_of(text, answer.names, answer.figures), *facts_of(taken, answer.names, ())]
+    said = await worded(unit, "answer", answer.question, facts)
     if said is None:
-        return Told(found.text, BUILT_IN)
+        return Told(answer.text, BUILT_IN)
     return Told(f"{note}\n{said.text}" if note else said.text, said.model, said.unsupported)
 
 
-async def summaries_told(unit: Unit, found: Sequence[Insight]) -> list[Told]:
+async def summaries_told(unit: Unit, insights: Sequence[Insight]) -> list[Told]:
     """The summary of each insight, likewise; a model's that has a figure which the insight does not have is dropped."""
     await unit.commit()  # none of those below has anything to commit at the same time
-    return list(await asyncio.gather(*(_summary_told(unit, one) for one in found)))
+    return list(await asyncio.gather(*(_summary_told(unit, one) for one in insights)))
 
 
-async def _summary_told(unit: Unit, found: Insight) -> Told:
-    facts = [*facts_of(found.summary, found.names, found.figures), Fact(found.title, names=tuple(found.names))]
+async def _summary_told(unit: Unit, insight: Insight) -> Told:
+    facts = [
+        *facts_of(insight.summary, insight.names, insight.figures),
+        Fact(insight.title, names=tuple(insight.names)),
+    ]
     said = await worded(unit, "insight", "", facts)
     if said is None or said.unsupported:
-        return Told(found.summary, BUILT_IN)
+        return Told(insight.summary, BUILT_IN)
     return Told(said.text, said.model)
 
 

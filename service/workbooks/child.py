@@ -88,17 +88,17 @@ def _warnings(book: Workbook, asked: Asked) -> list[DataWarning]:
     return bounded(portfolio.notes.warnings)
 
 
-def _check(found: Normalised) -> RowCheck:
+def _check(normalised: Normalised) -> RowCheck:
     return RowCheck(
-        valid=found.is_valid,
-        rows_processed=found.row_count,
-        rows_valid=found.row_count - found.rows_invalid,
-        rows_invalid=found.rows_invalid,
-        error_count=found.error_count,
-        warning_count=found.warning_count,
-        errors=[_finding(fault) for fault in found.errors[:FINDINGS_MAX]],
-        warnings=[_finding(fault) for fault in found.warnings[:FINDINGS_MAX]],
-        missing_required_columns=found.missing_required_columns,
+        valid=normalised.is_valid,
+        rows_processed=normalised.row_count,
+        rows_valid=normalised.row_count - normalised.rows_invalid,
+        rows_invalid=normalised.rows_invalid,
+        error_count=normalised.error_count,
+        warning_count=normalised.warning_count,
+        errors=[_finding(fault) for fault in normalised.errors[:FINDINGS_MAX]],
+        warnings=[_finding(fault) for fault in normalised.warnings[:FINDINGS_MAX]],
+        missing_required_columns=normalised.missing_required_columns,
     )
 
 

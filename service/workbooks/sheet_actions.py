@@ -122,10 +122,10 @@ def _type_letter(column: Column | None, first: int) -> str:
     if column is None:
         return "-"
     counts = np.bincount(column.held.kinds[column.begin(first) :], minlength=len(Kind))
-    held = [kind for kind in _LETTERS if counts[kind]]
-    if len(held) == 1:
-        return _LETTERS[held[0]]
-    return "m" if held or counts[Kind.ERROR] else "-"
+    letters = [kind for kind in _LETTERS if counts[kind]]
+    if len(letters) == 1:
+        return _LETTERS[letters[0]]
+    return "m" if letters or counts[Kind.ERROR] else "-"
 
 
 def _cell_count(sheet: Sheet) -> int:
@@ -285,10 +285,10 @@ def _rows(chosen: _Chosen) -> list[dict[str, Any]]:
 
 def _values(chosen: _Chosen) -> list[list[Value]]:
     """The values of each chosen column."""
-    found: list[list[Value]] = [[None] * (chosen.stop - chosen.first)] * len(chosen.columns)
+    values: list[list[Value]] = [[None] * (chosen.stop - chosen.first)] * len(chosen.columns)
     for place, column in _stored(chosen):
-        found[place] = _column_values(chosen.sheet, column, chosen.date_1904, chosen.shows)
-    return found
+        values[place] = _column_values(chosen.sheet, column, chosen.date_1904, chosen.shows)
+    return values
 
 
 def _column_values(sheet: Sheet, column: Column, date_1904: bool, shows: Sequence[Shows]) -> list[Value]:

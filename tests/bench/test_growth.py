@@ -29,20 +29,20 @@ BYTES_OF_A_ROW = 1_000
 def _made(rows: int, folder: Path) -> Growing:
     """Needs a kilobyte for each row twice, where the making of the data needed thrice that; counts its calls."""
     np.ones(6 * rows * BYTES_OF_A_ROW, np.uint8)
-    told = folder / "told"
-    told.write_text("")
+    answer = folder / "told"
+    answer.write_text("")
 
     def work() -> Any:
-        with told.open("a") as file:
+        with answer.open("a") as file:
             file.write("w")
         first = np.ones(rows * BYTES_OF_A_ROW, np.uint8)
         return first + first
 
     def check() -> None:
-        assert told.read_text() == "rw"
+        assert answer.read_text() == "rw"
 
     def renew() -> None:
-        with told.open("a") as file:
+        with answer.open("a") as file:
             file.write("r")
 
     return Growing(work, check, renew)

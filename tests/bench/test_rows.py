@@ -54,9 +54,13 @@ bench_it = asked(
     ]
     assert rows[0]["stats"]["data"] == [0.25, 0.5, 0.125]
     assert rows[1]["stats"]["median"] == 2.0
-    told = rows[0]["extra_info"]
-    assert (told["best_peer"], told["ratio"], told["ratios"]) == ("slow", 8.0, {"slow": 8.0, "less": 0.5})
-    assert (told["met"], told["note"], told["seconds"]) == (False, "told", 0.25)
+    extra_info = rows[0]["extra_info"]
+    assert (extra_info["best_peer"], extra_info["ratio"], extra_info["ratios"]) == (
+        "slow",
+        8.0,
+        {"slow": 8.0, "less": 0.5},
+    )
+    assert (extra_info["met"], extra_info["note"], extra_info["seconds"]) == (False, "told", 0.25)
 
 
 def test_answers_that_differ_fail_every_row(tmp_path: Path) -> None:
@@ -159,10 +163,10 @@ bench_it = asked(
 
 
 def test_turns_alternate_and_a_slow_peer_has_fewer() -> None:
-    told: list[str] = []
-    works = {name: Work(lambda name=name: told.append(name), turns=turns) for name, turns in (("a", None), ("b", 1))}
-    taken = timed_in_turn(works, repeats=3, warm=1, before=lambda: told.append("-"))
-    assert told == ["-", "a", "-", "a", "b", "-", "a", "-", "a"]
+    answer: list[str] = []
+    works = {name: Work(lambda name=name: answer.append(name), turns=turns) for name, turns in (("a", None), ("b", 1))}
+    taken = timed_in_turn(works, repeats=3, warm=1, before=lambda: answer.append("-"))
+    assert answer == ["-", "a", "-", "a", "b", "-", "a", "-", "a"]
     assert [len(times) for times in taken.values()] == [3, 1]
 
 

@@ -38,8 +38,8 @@ def schema(stack: Stack) -> Iterator[psycopg.Connection[tuple[str, ...]]]:
 
 
 def test_what_stands_in_the_way_is_known(schema: psycopg.Connection[tuple[str, ...]]) -> None:
-    found = schema.execute("SELECT rule, object FROM pg_temp.citus_obstacles()").fetchall()
-    assert sorted(found) == sorted(("unique over all tenants", name) for name in KNOWN)
+    rows = schema.execute("SELECT rule, object FROM pg_temp.citus_obstacles()").fetchall()
+    assert sorted(rows) == sorted(("unique over all tenants", name) for name in KNOWN)
     page = (ROOT / "docs/operations/sizing.md").read_text(encoding="utf-8")
     assert [name for name in KNOWN if name not in page] == []
 

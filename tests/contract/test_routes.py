@@ -97,18 +97,18 @@ def test_an_identifier_that_never_was_is_not_there(shared_owner: Member, row: Ro
 # Bodies -------------------------------------------------------------------------------------------------------------
 
 
-def send(shared_owner: Member, made: dict[str, str], row: Route, **options: Any) -> httpx.Response:
+def send(shared_owner: Member, result: dict[str, str], row: Route, **options: Any) -> httpx.Response:
     if "key_id" in row.parameters:  # a key is rotated once
-        made = made | {"key_id": new_key(shared_owner)}
-    answer = shared_owner.http.request(row.method, path_of(row, **made), **options)
+        result = result | {"key_id": new_key(shared_owner)}
+    answer = shared_owner.http.request(row.method, path_of(row, **result), **options)
     if row.path.endswith("/recalculate") and answer.is_success:  # nothing else may be done with it meanwhile
-        shared_owner.parsed(made["workbook_id"])
+        shared_owner.parsed(result["workbook_id"])
     return answer
 
 
 def new_key(member: Member) -> str:
-    made = member.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
-    return str(made.json()["id"])
+    response = member.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
+    return str(response.json()["id"])
 
 
 @each(WITH_BODY)
@@ -179,7 +179,9 @@ def test_a_wrong_type_is_refused_where_it_stands(shared_owner: Member, made: dic
             continue
         kind = plain(field.type)
         kinds = [plain(part) for part in get_args(kind)] if get_origin(kind) in (Union, UnionType) else [kind]
-        is_list_or_record = any(get_origin(one) in (list, dict) or hasattr(one, "__struct_fields__") for one in kinds)
+        is_list_or_record = any(
+            get_origin(item) in (list, dict) or hasattr(item, "__struct_fields__") for item in kinds
+        )
         answer = send(shared_owner, made, row, json={field.encode_name: 5.5 if is_list_or_record else {"un": "fit"}})
         assert answer.status_code == 422, (field.encode_name, answer.text)
         assert error_of(answer)["errors"][0]["loc"] == ["body", field.encode_name]
@@ -379,21 +381,21 @@ def test_every_field_of_a_body_is_bounded(row: Route) -> None:
 
 def unbounded(kind: Any) -> list[str]:
     """Texts and lists of a struct that have no greatest length."""
-    found = []
+    result = []
     for field in msgspec.structs.fields(kind):
         shape = msgspec.inspect.type_info(field.type)
         for part in getattr(shape, "types", (shape,)):
             while isinstance(part, msgspec.inspect.Metadata):
                 part = part.type
             if isinstance(part, msgspec.inspect.StrType | msgspec.inspect.ListType) and part.max_length is None:
-                found.append(field.encode_name)
+                result.append(field.encode_name)
             if isinstance(part, msgspec.inspect.ListType):
                 inner = part.item_type
                 while isinstance(inner, msgspec.inspect.Metadata):
                     inner = inner.type
                 if isinstance(inner, msgspec.inspect.StrType) and inner.max_length is None:
-                    found.append(field.encode_name)
-    return found
+                    result.append(field.encode_name)
+    return result
 
 
 @each([row for row in WITH_QUERY if "page" in row.query.__struct_fields__])  # type: ignore[union-attr]
@@ -439,7 +441,7 @@ def test_an_answer_with_secrets_is_kept_nowhere(owner: Member) -> None:
         owner.post("/api/v1/admin/users/invite", json=body),
         owner.post(f"{url}/2fa/enroll"),
     ]
-    assert [answer.status_code // 100 for answer in answers] == [2] * len(answers), [one.text for one in answers]
+    assert [answer.status_code // 100 for answer in answers] == [2] * len(answers), [answer.text for answer in answers]
     assert not any(map(kept, answers))
     assert kept(owner.get(f"{url}/me"))
 
@@ -494,9 +496,13 @@ def test_an_unknown_path_is_said_in_json(http: httpx.Client, path: str) -> None:
 
 @each(ALL_ROWS)
 def test_a_wrong_method_names_the_right_ones(http: httpx.Client, row: Route) -> None:
-    known = {other.method for other in ALL_ROWS if other.path == row.path}
+    known = {other_all_row.method for other_all_row in ALL_ROWS if other_all_row.path == row.path}
     # A literal path may also be a parameter's: /things/upload is a thing of that name.
-    known |= {other.method for other in ALL_ROWS if re.fullmatch(re.sub(r"{\w+}", "[^/]+", other.path), row.path)}
+    known |= {
+        other_all_row.method
+        for other_all_row in ALL_ROWS
+        if re.fullmatch(re.sub(r"{\w+}", "[^/]+", other_all_row.path), row.path)
+    }
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - known:
         answer = http.request(method, path_of(row))
         body = error_of(answer)
@@ -542,28 +548,30 @@ def test_a_counted_request_uses_one_up(owner: Member) -> None:
 # Examples -----------------------------------------------------------------------------------------------------------
 
 
-def differences(example: Any, told: Any, schema: dict[str, Any], place: str = "") -> list[str]:
+def differences(example: Any, answer: Any, schema: dict[str, Any], place: str = "") -> list[str]:
     """Where an answer has other fields or types than its example, as far as the schema does not leave them open."""
     while "$ref" in schema:
         schema = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    if example is None or told is None:
+    if example is None or answer is None:
         return []  # which of them may be null, the schema says
     branches = [branch for name in ("anyOf", "allOf") for branch in schema.get(name, ())]
     if branches:
-        return min((differences(example, told, branch, place) for branch in branches), key=len)
+        return min((differences(example, answer, branch, place) for branch in branches), key=len)
     numbers = (int, float)
-    if type(example) is not type(told) and not (type(example) in numbers and type(told) in numbers):
-        return [f"{place}: {type(example).__name__} and {type(told).__name__}"]
+    if type(example) is not type(answer) and not (type(example) in numbers and type(answer) in numbers):
+        return [f"{place}: {type(example).__name__} and {type(answer).__name__}"]
     if isinstance(example, list):
-        pairs = zip(example[:1], told[:1], strict=False)
-        return [each for one, other in pairs for each in differences(one, other, schema.get("items", {}), f"{place}[]")]
+        pairs = zip(example[:1], answer[:1], strict=False)
+        return [
+            each for item, second in pairs for each in differences(item, second, schema.get("items", {}), f"{place}[]")
+        ]
     if not isinstance(example, dict) or "properties" not in schema:
         return []
     sometimes = set(schema["properties"]) - set(schema.get("required", ()))
-    found = [f"{place}.{name}" for name in set(example) ^ set(told) if name not in sometimes]
-    for name in set(example) & set(told):
-        found += differences(example[name], told[name], schema["properties"].get(name, {}), f"{place}.{name}")
-    return found
+    texts = [f"{place}.{name}" for name in set(example) ^ set(answer) if name not in sometimes]
+    for name in set(example) & set(answer):
+        texts += differences(example[name], answer[name], schema["properties"].get(name, {}), f"{place}.{name}")
+    return texts
 
 
 def test_every_example_is_taken_and_answered_like_the_example(stack: Stack) -> None:

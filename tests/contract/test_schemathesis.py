@@ -236,7 +236,7 @@ def excluded(case: Case) -> list[CheckFunction]:
 @cache
 def is_also_a_record(path: str) -> bool:
     """Whether a path fits another one that has parameters."""
-    templates = (re.sub(r"{\w+}", "[^/]+", other) for other in DOCUMENT["paths"] if "{" in other)
+    templates = (re.sub(r"{\w+}", "[^/]+", other_path) for other_path in DOCUMENT["paths"] if "{" in other_path)
     return any(re.fullmatch(template, path) for template in templates)
 
 
@@ -309,8 +309,8 @@ def test_an_operation_keeps_its_word_at_the_edges(caller: Caller, label: str, mo
     for case in caller.schema.iter_coverage_cases(operation, generation_modes=[mode], generation_config=generation):
         try:
             caller.call(case)
-        except ExceptionGroup as found:
-            faults.extend(found.exceptions)
+        except ExceptionGroup as result:
+            faults.extend(result.exceptions)
     if faults:
         raise ExceptionGroup(label, faults[:10])
 

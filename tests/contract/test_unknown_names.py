@@ -32,7 +32,7 @@ def misspelt(name: str, known: list[str]) -> list[str]:
     """The name as it may come out wrong, none of which is another one's."""
     camel = re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
     wrong = [name[:-2] + name[-1] if len(name) > 3 else name + "s", name.upper(), camel, f"{name}s"]
-    return [one for one in dict.fromkeys(wrong) if one not in known]
+    return [fromkey for fromkey in dict.fromkeys(wrong) if fromkey not in known]
 
 
 def faults_of(answer: httpx.Response) -> dict[str, str]:
@@ -65,10 +65,10 @@ def test_a_misspelt_parameter_says_which_may_be_meant(shared_owner: Member, made
     path = path_of(row, **made)
     for name in known:
         for wrong in misspelt(name, known):
-            found = faults_of(shared_owner.http.request(row.method, f"{path}{asked_of(row)}&{wrong}=1"))
-            assert list(found) == [wrong]
-            near = re.fullmatch(r"there is no parameter '.*'; did you mean (\w+)\?", found[wrong])
-            assert near is not None, found
+            faults = faults_of(shared_owner.http.request(row.method, f"{path}{asked_of(row)}&{wrong}=1"))
+            assert list(faults) == [wrong]
+            near = re.fullmatch(r"there is no parameter '.*'; did you mean (\w+)\?", faults[wrong])
+            assert near is not None, faults
             assert near[1] in known
             if wrong.lower() == name:
                 assert near[1] == name
@@ -93,7 +93,7 @@ def test_parameters_that_are_repeated_stay_what_they_are(shared_owner: Member, m
     assert twice.json()["errors"] == [{"loc": ["query", "page"], "message": "given twice"}]
     history = f"/api/v1/deals/{made['deal_id']}/history"
     series = shared_owner.get(f"{history}?test_id=wal&test_id=was,oc_ratio").json()["series"]
-    assert {one["test_id"] for one in series} == {"wal", "was", "oc_ratio"}
+    assert {item["test_id"] for item in series} == {"wal", "was", "oc_ratio"}
 
 
 @each([row for row in OPEN_ROWS if row.method == "GET"])
@@ -114,7 +114,7 @@ def test_a_field_that_a_body_does_not_have_is_refused(shared_owner: Member, made
     for wrong in ("zzqx", *(wrong for name in known for wrong in misspelt(name, known))):
         answer = shared_owner.http.request(row.method, path, json={wrong: None})
         assert answer.status_code == 422, (wrong, answer.text)
-        (message,) = (one["message"] for one in answer.json()["errors"] if one["loc"] == ["body", wrong])
+        (message,) = (error["message"] for error in answer.json()["errors"] if error["loc"] == ["body", wrong])
         assert message.startswith(f"there is no field {wrong!r}; "), message
         assert wrong == "zzqx" or "did you mean" in message, message
 
@@ -128,9 +128,9 @@ def test_a_field_that_a_form_does_not_have_is_refused(shared_owner: Member, made
     for name in known:
         (wrong, *_) = misspelt(name, known)
         answer = sent(shared_owner, row, path_of(row, **made), {wrong: "x"})
-        found = faults_of(answer)
-        assert found[wrong].startswith(f"there is no field {wrong!r}; did you mean "), found
-        assert set(found) - {wrong} <= set(known)
+        faults = faults_of(answer)
+        assert faults[wrong].startswith(f"there is no field {wrong!r}; did you mean "), faults
+        assert set(faults) - {wrong} <= set(known)
 
 
 def test_a_login_takes_what_oauth_adds(shared_owner: Member) -> None:

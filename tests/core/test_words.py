@@ -85,18 +85,20 @@ def figures_before_nouns(path: Path) -> Iterator[str]:
             figure = node.values[at - 1]
             if not (isinstance(part, ast.Constant) and isinstance(figure, ast.FormattedValue)):
                 continue
-            rest = "".join(str(one.value) for one in node.values[max(0, at - 2) :] if isinstance(one, ast.Constant))
+            rest = "".join(
+                str(value.value) for value in node.values[max(0, at - 2) :] if isinstance(value, ast.Constant)
+            )
             if NOUNS.match(str(part.value)) and not any(words in rest for words in PAST_A_LIMIT):
                 yield ast.unparse(figure.value)
 
 
 def test_no_count_has_a_noun_that_is_always_plural() -> None:
     """`1 tests`: a count that may be one is written by `counted`."""
-    found = {
+    texts = {
         f"{path.relative_to(ROOT)}: {figure}"
         for folder in ("core", "service")
         for path in sorted((ROOT / folder).rglob("*.py"))
         for figure in figures_before_nouns(path)
         if not LIMITS.search(figure)
     }
-    assert sorted(found - ALWAYS_SEVERAL) == []
+    assert sorted(texts - ALWAYS_SEVERAL) == []

@@ -62,8 +62,8 @@ class Postgres:
     def start(self) -> None:
         """Start it, and wait until it answers."""
         options = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off"}
-        given = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-        command = [str(self._programs.postgres), "-D", str(self._folder / "data"), *given]
+        parts = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        command = [str(self._programs.postgres), "-D", str(self._folder / "data"), *parts]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 bound(command, death_signal=signal.SIGQUIT, account=self._account),

@@ -157,9 +157,11 @@ def test_an_api_whose_clock_jumps(service: Stack, library: Path, owner: Member) 
         clock.set(-3600)
         own = login(url, owner)
         named = {"name": f"Clock {time.monotonic()}"}
-        made = httpx.post(url + "/api/v1/mappings", json=MAPPING | named, headers={"Authorization": f"Bearer {own}"})
-        assert made.status_code == 201, made.text
-    assert owner.get(f"/api/v1/mappings/{made.json()['id']}").status_code == 200
+        response = httpx.post(
+            url + "/api/v1/mappings", json=MAPPING | named, headers={"Authorization": f"Bearer {own}"}
+        )
+        assert response.status_code == 201, response.text
+    assert owner.get(f"/api/v1/mappings/{response.json()['id']}").status_code == 200
 
 
 def test_a_limit_is_one_for_hosts_whose_clocks_differ(service: Stack, library: Path) -> None:
@@ -171,13 +173,13 @@ def test_a_limit_is_one_for_hosts_whose_clocks_differ(service: Stack, library: P
             )
             for seconds in (0, OFF_SECONDS, -OFF_SECONDS)
         ]
-        told = []
+        answer = []
         elsewhere = httpx.HTTPTransport(local_address="127.0.0.9")  # an address that nobody logged in from
         with httpx.Client(transport=elsewhere) as client:
             for number in range(12):
                 sent = {"username": "nobody@example.com", "password": PASSWORD}
-                told.append(client.post(urls[number % 3] + "/api/v1/auth/login", data=sent).status_code)
-    assert told == [401] * 6 + [429] * 6
+                answer.append(client.post(urls[number % 3] + "/api/v1/auth/login", data=sent).status_code)
+    assert answer == [401] * 6 + [429] * 6
 
 
 def uploaded(owner: Member, name: str) -> str:
@@ -244,7 +246,7 @@ def test_workers_whose_clocks_differ(service: Stack, library: Path, owner: Membe
         assert time.monotonic() - begun < 10, "before anybody takes it for lost"
         with service.another_worker(fresh=True, **ahead.environment):
             both = [uploaded(owner, f"{number}") for number in range(6)]
-            assert {owner.parsed(one)["status"] for one in both} == {"ready"}
+            assert {owner.parsed(item)["status"] for item in both} == {"ready"}
     assert service.sql("SELECT status, failures FROM jobs WHERE status <> 'completed' OR failures > 0") == []
 
 
@@ -262,5 +264,5 @@ def test_the_audit_log_is_in_the_order_in_which_it_was_written(service: Stack, l
         ordered = (
             "SELECT resource_id FROM audit_log WHERE tenant_id = %s AND action = 'mapping.created' ORDER BY sequence"
         )
-        assert [one for (one,) in service.sql(ordered, [owner.tenant_id])] == written
+        assert [item for (item,) in service.sql(ordered, [owner.tenant_id])] == written
         whole(service, Book(), [owner], tmp_path)

@@ -69,9 +69,9 @@ class Ballast:
 
 @pytest.fixture
 def ballast(disk: Path) -> Iterator[Ballast]:
-    made = Ballast(disk)
-    yield made
-    made.drop()
+    new_ballast = Ballast(disk)
+    yield new_ballast
+    new_ballast.drop()
 
 
 def upload(owner: Member, rows: int = 1) -> httpx.Response:
@@ -132,8 +132,8 @@ def full(service: Service) -> set[str]:
     if check["status"] == "ok":
         return set()
     assert "/" not in check["message"]
-    told, _, names = check["message"].partition(": ")
-    assert told == "no room on the disk"
+    lines, _, names = check["message"].partition(": ")
+    assert lines == "no room on the disk"
     return set(names.split(", "))
 
 
@@ -181,8 +181,8 @@ def test_postgresql_finds_no_room_for_rows(service: Service, owner: Member) -> N
 
 def test_postgresql_finds_no_room_for_its_log(service: Service, owner: Member, ballast: Ballast) -> None:
     """It stops rather than lose anything; whoever asks is told to come again, and once there is room it is back."""
-    made = owner.post("/api/v1/mappings", json=MAPPING | {"name": "before"})
-    assert made.status_code == 201
+    response = owner.post("/api/v1/mappings", json=MAPPING | {"name": "before"})
+    assert response.status_code == 201
     ballast.fill()
     for _ in range(8):
         try:
@@ -202,7 +202,7 @@ def test_postgresql_finds_no_room_for_its_log(service: Service, owner: Member, b
     ballast.drop()
     service.wait_ready(seconds=BACK_SECONDS)
     back(service, owner)
-    assert owner.get(f"/api/v1/mappings/{made.json()['id']}").status_code == 200
+    assert owner.get(f"/api/v1/mappings/{response.json()['id']}").status_code == 200
 
 
 def test_redis_finds_no_room_for_its_file(service: Service, ballast: Ballast) -> None:

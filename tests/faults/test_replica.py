@@ -77,9 +77,9 @@ def answering(who: Member, copied: tuple[Machines, Postgres]) -> None:
         time.sleep(1.2)  # for a look
         with paused(replica):
             running.database.sql("UPDATE deals SET name = 'After' WHERE id = %s", [deal])  # and nobody notes that
-            found = named(who)
+            result = named(who)
             running.database.sql("UPDATE deals SET name = 'Before' WHERE id = %s", [deal])
-        return "Before" in found
+        return "Before" in result
 
     wait_until(old, what="an answer of the replica", seconds=30)
 
@@ -146,8 +146,8 @@ def test_every_such_route_answers_as_the_primary(
     assert [answer.content for answer in answers if answer.status_code == 200] == [
         answer.content for answer in before if answer.status_code == 200
     ]
-    told = "".join(machine.told() for machine in copied[0].all)
-    assert '"level":"error"' not in told
+    text = "".join(machine.told() for machine in copied[0].all)
+    assert '"level":"error"' not in text
 
 
 def test_without_the_replica_nobody_notices(copied: tuple[Machines, Postgres], owners: tuple[Member, Member]) -> None:

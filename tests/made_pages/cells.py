@@ -117,21 +117,21 @@ class Block:
         self.rows.append(list(cells))
         return len(self.rows) - 1
 
-    def below(self, other: Block, gap: int = 1) -> Block:
+    def below(self, other_block: Block, gap: int = 1) -> Block:
         """This block with another one below it."""
         at = len(self.rows) + gap
-        rows = self.rows + [[] for _ in range(gap)] + other.rows
-        return Block(rows, self.says + _moved(other.says, at, 0))
+        rows = self.rows + [[] for _ in range(gap)] + other_block.rows
+        return Block(rows, self.says + _moved(other_block.says, at, 0))
 
-    def beside(self, other: Block, gap: int = 1) -> Block:
+    def beside(self, other_block: Block, gap: int = 1) -> Block:
         """This block with another one to its right, both from the first row."""
         at = self.width + gap
         rows = []
-        for row in range(max(len(self.rows), len(other.rows))):
+        for row in range(max(len(self.rows), len(other_block.rows))):
             left = self.rows[row] if row < len(self.rows) else []
-            right = other.rows[row] if row < len(other.rows) else []
+            right = other_block.rows[row] if row < len(other_block.rows) else []
             rows.append(left + [None] * (at - len(left)) + right)
-        return Block(rows, self.says + _moved(other.says, 0, at))
+        return Block(rows, self.says + _moved(other_block.says, 0, at))
 
 
 def _moved(says: Sequence[Expectation], rows: int, columns: int) -> list[Expectation]:

@@ -236,7 +236,7 @@ def _classes(rng: Random, market: Market, par: int) -> list[Class]:
 
 def _coverage(rng: Random, own: Deal) -> list[PrintedTest]:
     tests = []
-    letters = sorted({one.letter for one in own.classes} - {""})
+    letters = sorted({note_class.letter for note_class in own.classes} - {""})
     groups = ["A/B", *letters[2:]]
     for kind, numerator in (("oc", own.adjusted), ("ic", own.interest)):
         for group in groups[: None if kind == "oc" else 3]:

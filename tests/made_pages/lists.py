@@ -104,18 +104,20 @@ def notes_page(rng: Random, style: Style, deal: Deal) -> Block:
     block = Block()
     block.add(*heading.values())
     ending = rng.choice(["Notes", "", "Senior Secured Floating Rate Notes"])
-    for one in deal.classes:
-        name = f"Class {one.name} {ending}".strip() if one.letter else "Subordinated Notes"
+    for note_class in deal.classes:
+        name = f"Class {note_class.name} {ending}".strip() if note_class.letter else "Subordinated Notes"
         cells = {
             "class": name,
-            "original": style.amount(one.balance),
-            "balance": style.amount(one.balance),
-            "spread": "N/A" if one.spread is None else style.figure(one.spread / 100, "percent", 2),
-            "coupon": "N/A" if one.coupon is None else style.figure(one.coupon, "percent", 4),
-            "due": style.amount(one.due) if one.letter else "N/A",
+            "original": style.amount(note_class.balance),
+            "balance": style.amount(note_class.balance),
+            "spread": "N/A" if note_class.spread is None else style.figure(note_class.spread / 100, "percent", 2),
+            "coupon": "N/A" if note_class.coupon is None else style.figure(note_class.coupon, "percent", 4),
+            "due": style.amount(note_class.due) if note_class.letter else "N/A",
         }
         row = block.add(*(cells[column] for column in heading))
-        block.says.append(Expectation("note", name, one.balance / 100, row, list(heading).index("balance"), CENT))
+        block.says.append(
+            Expectation("note", name, note_class.balance / 100, row, list(heading).index("balance"), CENT)
+        )
     total = sum(one.balance for one in deal.classes)
     block.add(
         "Total", *(style.amount(total) if column in ("original", "balance") else None for column in list(heading)[1:])

@@ -72,13 +72,13 @@ def _at(facts: tuple[Fact, ...], place: str) -> Fact | None:
     )
 
 
-def _score_test(score: Score, book: Book, portfolio: Portfolio, one: Expectation) -> None:
-    fact = _at(portfolio.facts.figures, one.place)
-    line = f"seed {book.seed} {one.place} {one.label!r}"
+def _score_test(score: Score, book: Book, portfolio: Portfolio, expectation: Expectation) -> None:
+    fact = _at(portfolio.facts.figures, expectation.place)
+    line = f"seed {book.seed} {expectation.place} {expectation.label!r}"
     if fact is None:
         score.count("test", is_right=False, line=f"{line} not read")
         return
-    missing, wrong = _differences(one, fact)
+    missing, wrong = _differences(expectation, fact)
     score.count(
         "test",
         is_right=not missing and not wrong and fact.kind == "test",
@@ -87,13 +87,13 @@ def _score_test(score: Score, book: Book, portfolio: Portfolio, one: Expectation
     )
 
 
-def _differences(one: Expectation, fact: Fact) -> tuple[list[str], list[str]]:
+def _differences(expectation: Expectation, fact: Fact) -> tuple[list[str], list[str]]:
     """Fields that are not read, and fields that are read wrongly."""
     pairs: list[tuple[str, Any, Any, float]] = [
-        ("value", one.value, fact.value, one.within + 1e-9),
-        ("numerator", one.numerator, fact.numerator, CENT),
-        ("denominator", one.denominator, fact.denominator, CENT),
-        ("trigger", one.trigger, fact.trigger, 1e-6),
+        ("value", expectation.value, fact.value, expectation.within + 1e-9),
+        ("numerator", expectation.numerator, fact.numerator, CENT),
+        ("denominator", expectation.denominator, fact.denominator, CENT),
+        ("trigger", expectation.trigger, fact.trigger, 1e-6),
     ]
     missing, wrong = [], []
     for name, printed, own, within in pairs:
@@ -103,51 +103,57 @@ def _differences(one: Expectation, fact: Fact) -> tuple[list[str], list[str]]:
             wrong.append(f"{name} {own}, not {printed}")
         elif printed is None and own is not None:
             wrong.append(f"{name} {own}, which is not printed")
-    for name, printed, own in (("side", one.side, fact.direction), ("status", one.status, fact.status)):
+    for name, printed, own in (("side", expectation.side, fact.direction), ("status", expectation.status, fact.status)):
         if own != printed:
             (missing if own is None else wrong).append(f"{name} {own}, not {printed}")
     if fact.subject is None:
         missing.append("no subject")
         return missing, wrong
-    wanted = {"classes": (), "agency": None, "rank": None, "aggregate": None, "with_cash": False} | one.subject
+    wanted = {"classes": (), "agency": None, "rank": None, "aggregate": None, "with_cash": False} | expectation.subject
     for name, printed in wanted.items():
         if getattr(fact.subject, name) != printed:
             wrong.append(f"{name} {getattr(fact.subject, name)!r}, not {printed!r}")
     return missing, wrong
 
 
-def _score_row(score: Score, book: Book, portfolio: Portfolio, one: Expectation) -> None:
+def _score_row(score: Score, book: Book, portfolio: Portfolio, expectation: Expectation) -> None:
     """A line of a list or of a table by rating, industry or country."""
-    near = [fact for fact in portfolio.facts.of(one.kind) if _row_of(fact.place) == _row_of(one.place)]  # type: ignore[arg-type]
-    line = f"seed {book.seed} {one.place} {one.label!r}"
-    assert one.value is not None
-    with_amount = [fact for fact in near if fact.value is not None and abs(fact.value - one.value) <= CENT]
-    measure = one.subject.get("measure")
+    near = [fact for fact in portfolio.facts.of(expectation.kind) if _row_of(fact.place) == _row_of(expectation.place)]  # type: ignore[arg-type]
+    line = f"seed {book.seed} {expectation.place} {expectation.label!r}"
+    assert expectation.value is not None
+    with_amount = [fact for fact in near if fact.value is not None and abs(fact.value - expectation.value) <= CENT]
+    measure = expectation.subject.get("measure")
     of_kind = [
         fact for fact in with_amount if measure is None or (fact.subject and fact.subject.measure.startswith(measure))
     ]
     others = sorted({fact.subject.measure for fact in with_amount if fact.subject})
     reason = f"{line}: {'not read' if not near else others or [fact.value for fact in near]}"
     is_wrong = bool(others) and not of_kind and not any(map(is_doubted, with_amount))
-    score.count(one.kind, is_right=bool(of_kind), line=reason, is_silent=is_wrong)
+    score.count(expectation.kind, is_right=bool(of_kind), line=reason, is_silent=is_wrong)
 
 
-def _score_empty(score: Score, book: Book, portfolio: Portfolio, one: Expectation) -> None:
+def _score_empty(score: Score, book: Book, portfolio: Portfolio, expectation: Expectation) -> None:
     sheets = {_row_of(fact.place)[0] for fact in portfolio.facts.of("empty_page")}
-    score.count("empty_page", is_right=one.sheet in sheets, line=f"seed {book.seed} {one.place} {one.label!r}")
+    score.count(
+        "empty_page",
+        is_right=expectation.sheet in sheets,
+        line=f"seed {book.seed} {expectation.place} {expectation.label!r}",
+    )
 
 
-def _score_note(score: Score, book: Book, portfolio: Portfolio, one: Expectation) -> None:
+def _score_note(score: Score, book: Book, portfolio: Portfolio, expectation: Expectation) -> None:
     """The current balance of a class, in the deal's order of classes."""
     names = [other.label for other in book.says if other.kind == "note"]
     found = portfolio.tranches
-    at = names.index(one.label)
+    at = names.index(expectation.label)
     own = None if found is None or at >= len(found.classes) else float(found.current_balance[at])
-    is_right = own is not None and one.value is not None and abs(own - one.value) <= CENT
+    is_right = own is not None and expectation.value is not None and abs(own - expectation.value) <= CENT
     score.count(
-        "note", is_right=is_right, line=f"seed {book.seed} {one.place} {one.label!r}: {own}, not {one.value}",
+        "note",
+        is_right=is_right,
+        line=f"seed {book.seed} {expectation.place} {expectation.label!r}: {own}, not {expectation.value}",
         is_silent=own is not None and not is_right,
-    )  # fmt: skip
+    )
 
 
 def _score_amounts(score: Score, book: Book, portfolio: Portfolio) -> None:

@@ -115,8 +115,8 @@ def table(score: Score) -> str:
     for name in names:
         cells = [score.counts.get((style, name), Counter()) for style in styles]
         cells.append(sum(cells, Counter()))
-        lines.append(f"{name:28}" + "".join(f"{_share(one):>14}" for one in cells))
-    cells = [sum((one for (own, _), one in score.counts.items() if own == style), Counter()) for style in styles]
+        lines.append(f"{name:28}" + "".join(f"{_share(cell):>14}" for cell in cells))
+    cells = [sum((count for (own, _), count in score.counts.items() if own == style), Counter()) for style in styles]
     cells.append(sum(cells, Counter()))
     lines.append(f"{'all fields':28}" + "".join(f"{_share(one):>14}" for one in cells))
     if score.changes:

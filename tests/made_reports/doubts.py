@@ -10,7 +10,7 @@ class Doubts:
     """Fields and inputs that the warnings of a portfolio name."""
 
     def __init__(self, portfolio: Portfolio) -> None:
-        warnings = [one for one in portfolio.notes.warnings if one.code in WARNINGS]
+        warnings = [warning for warning in portfolio.notes.warnings if warning.code in WARNINGS]
         self.fields = {name for one in warnings for name in one.fields}
         self.inputs = {name for one in warnings for name in inputs_of(one)}
 

@@ -126,7 +126,7 @@ def make_column(
 ) -> Column:
     """Print an item of the page's loans; `source` is the item of the deal where the page calls it by another."""
     pairs = [print_cell(source or item, deal.items[source or item][at], habits, deal.market.currency) for at in loans]
-    cells = [one.cell for one in pairs]
+    cells = [pair.cell for pair in pairs]
     return Column(item, heading, cells, [one.value for one in pairs], group, adds=item in ("par", "unfunded"))
 
 
@@ -176,7 +176,7 @@ def head_rows(page: Page) -> Rows:
     if not any(groups):
         return lines
     return [
-        [one if one and one != before else None for before, one in zip(["", *groups], groups, strict=False)],
+        [group if group and group != before else None for before, group in zip(["", *groups], groups, strict=False)],
         *lines,
     ]
 

@@ -162,7 +162,7 @@ def fed_by(report: Report, portfolio: Portfolio, column: tuple[str, str]) -> lis
     return [
         name
         for name, cells in portfolio.source_cells.items()
-        if any(one.strip().startswith(start) and one.strip()[len(start)].isdigit() for one in cells.split(","))
+        if any(part.strip().startswith(start) and part.strip()[len(start)].isdigit() for part in cells.split(","))
     ]
 
 

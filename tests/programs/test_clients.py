@@ -60,8 +60,8 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def one(folder: Path, pattern: str) -> Path:
-    (found,) = folder.glob(pattern)
-    return found
+    (result,) = folder.glob(pattern)
+    return result
 
 
 def readme(language: str, fence: str, *, path: Path) -> None:

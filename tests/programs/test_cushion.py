@@ -76,8 +76,8 @@ def test_a_module_of_the_same_full_name_is_refused(files: dict[str, str], tmp_pa
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     done = subprocess.run([sys.executable, "-c", "import cushion"], cwd=tmp_path, capture_output=True, text=True)
-    told = done.stderr.splitlines()[-1]
-    assert re.fullmatch(r"ImportError: cushion has a module core\.files, and so has this program \(.*\): .*", told)
+    line = done.stderr.splitlines()[-1]
+    assert re.fullmatch(r"ImportError: cushion has a module core\.files, and so has this program \(.*\): .*", line)
 
 
 def test_threads_may_load_different_names_first() -> None:
@@ -123,7 +123,7 @@ def test_the_command_and_its_children_from_such_a_folder(path: str, tmp_path: Pa
     )
     try:
         assert process.stdout is not None
-        url = next(found[0] for line in process.stdout if (found := re.search(r"http://[\d.:]+", line)))
+        url = next(match[0] for line in process.stdout if (match := re.search(r"http://[\d.:]+", line)))
         with urllib.request.urlopen(f"{url}/health/ready", timeout=10) as answer:
             assert answer.status == 200
     finally:

@@ -86,12 +86,12 @@ def test_libreoffice_calculates_what_was_exported(made: Made, tmp_path: Path) ->
     count = 0
     for name, row, column, value in formulas(read(made.file)):
         count += 1
-        other = theirs[name].value(row, column)
+        second = theirs[name].value(row, column)
         if isinstance(value, float):
-            assert isinstance(other, float), (name, row, column, value, other)
-            assert math.isclose(value, other, rel_tol=1e-12, abs_tol=1e-6), (name, row, column, value, other)
+            assert isinstance(second, float), (name, row, column, value, second)
+            assert math.isclose(value, second, rel_tol=1e-12, abs_tol=1e-6), (name, row, column, value, second)
         else:
-            assert other == value, (name, row, column)
+            assert second == value, (name, row, column)
     assert count > 150
     assert [theirs["Control"].value(row, 1) for row in (3, 4)] == ["OK", "warning"]
     verdict = made.verdict(saved)
@@ -124,12 +124,12 @@ def test_a_changed_figure_is_seen_on_control_and_by_its_hash(made: Made, tmp_pat
 
 
 def test_the_pages_say_what_the_sheets_do(tmp_path: Path) -> None:
-    made = export(tmp_path, "pdf")
-    ran = subprocess.run(["pdftotext", "-layout", made.file, "-"], check=True, capture_output=True, text=True)
+    result = export(tmp_path, "pdf")
+    ran = subprocess.run(["pdftotext", "-layout", result.file, "-"], check=True, capture_output=True, text=True)
     text = ran.stdout.replace("\u200b", "")
-    sheet = made.source["Holdings"]
+    sheet = result.source["Holdings"]
     for row in range(sheet.row_count):
         name = sheet.value(row, 0)
         assert name is None or " " in str(name) or str(name) in text, name
-    for words in ("Deal", "deal.xlsx", "2026-03-31", made.exported.result_summary.provenance.data_hash, "Cushion"):
+    for words in ("Deal", "deal.xlsx", "2026-03-31", result.exported.result_summary.provenance.data_hash, "Cushion"):
         assert words in text, words

@@ -50,7 +50,7 @@ def _print_definitions(names: list[str], *, is_long: bool) -> None:
 
 def main(arguments: list[str]) -> None:
     """Print what the arguments ask for; without any, all files and the counts of their columns."""
-    names = [one for one in arguments if not one.startswith("--")]
+    names = [argument for argument in arguments if not argument.startswith("--")]
     is_long = "--all" in arguments
     if "--definitions" in arguments:
         _print_definitions(names, is_long=is_long)

@@ -132,4 +132,4 @@ def _roles(found: Found, column: int) -> Iterator[str]:
 
 def summary() -> Counter[Kind]:
     """How all columns come out."""
-    return Counter(one.kind for file in truth() for one in column_scores(file))
+    return Counter(column_score.kind for file in truth() for column_score in column_scores(file))

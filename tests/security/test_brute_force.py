@@ -153,9 +153,9 @@ def test_strangers_do_not_shut_a_user_out_from_where_they_are_known(
         assert behind.login(owner.email, PASSWORD, place).status_code == 200
     use_up(behind, owner.email)
     assert behind.login(owner.email.upper(), PASSWORD, address).status_code == 200
-    other = register(stack.url)
-    use_up(behind, other.email)
-    assert refused(behind.login(other.email, PASSWORD, address)), "known is an address to a user, not to all"
+    second = register(stack.url)
+    use_up(behind, second.email)
+    assert refused(behind.login(second.email, PASSWORD, address)), "known is an address to a user, not to all"
     for _ in range(FAILED):
         assert told(behind.login(owner.email, WRONG, own)) == REFUSED
     assert refused(behind.login(owner.email, PASSWORD, own))
@@ -344,11 +344,11 @@ def test_a_key_is_right_or_wrong_and_nothing_between(stack: Stack, owner: Member
     key = owner.key("workbooks:read").http.headers["X-API-Key"]
     revoked = owner.post("/api/v1/admin/api-keys", json={"name": "k", "permissions": ["workbooks:read"]}).json()
     assert owner.delete(f"/api/v1/admin/api-keys/{revoked['id']}").status_code == 204
-    other = "A" if key[-1] != "A" else "B"
+    other_text = "A" if key[-1] != "A" else "B"
     guesses = [
         key[:-1],
         key + "A",
-        key[:-1] + other,
+        key[:-1] + other_text,
         key.upper(),
         key.replace("live", "test"),
         key.removeprefix("svc_live_"),

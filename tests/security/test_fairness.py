@@ -409,10 +409,10 @@ def test_a_crowd_of_jobs_is_not_ahead_of_another_tenants(
         most = max(most, stack.sql(at_work, [hostile.tenant_id])[0][0])
         return bool(other.member.get(f"/api/v1/workbooks/{asked}").json()["status"] == "ready")
 
-    begun = sum(hostile.get(f"/api/v1/workbooks/{one}").json()["status"] == "ready" for one in crowd)
+    begun = sum(hostile.get(f"/api/v1/workbooks/{item}").json()["status"] == "ready" for item in crowd)
     wait_until(ready, seconds=60, what="the other's workbook")
-    done = sum(hostile.get(f"/api/v1/workbooks/{one}").json()["status"] == "ready" for one in crowd)
+    done = sum(hostile.get(f"/api/v1/workbooks/{item}").json()["status"] == "ready" for item in crowd)
     assert most <= 2
     assert done - begun <= 6, "the other's was served behind the crowd"
-    for one in crowd:
-        hostile.parsed(one)
+    for item in crowd:
+        hostile.parsed(item)

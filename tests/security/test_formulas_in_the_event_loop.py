@@ -22,11 +22,11 @@ TEXTS = {f"A{row}": "Jan 31 24" for row in range(1, 201)}
 
 def tree_of(port: str) -> list[Path]:
     """The processes of the API that listens there: the one that was started, and all below it."""
-    found = [path for path in Path("/proc").glob("[0-9]*") if _is_api(path, port)]
-    for process in found:  # which grows on the way
+    paths = [path for path in Path("/proc").glob("[0-9]*") if _is_api(path, port)]
+    for process in paths:  # which grows on the way
         for task in process.glob("task/*/children"):
-            found.extend(Path("/proc") / number for number in task.read_text().split())
-    return list(dict.fromkeys(found))
+            paths.extend(Path("/proc") / number for number in task.read_text().split())
+    return list(dict.fromkeys(paths))
 
 
 def _is_api(process: Path, port: str) -> bool:
@@ -54,9 +54,9 @@ def processor_seconds(processes: list[Path]) -> tuple[float, float]:
 def attacker(stack: Stack) -> Iterator[Member]:
     """At an API of its own, whose evaluator has started."""
     with stack.another_api(fresh=True, CUSHION_EVALUATORS="1") as url:
-        found = member(url, register(stack.url).tokens, "attacker")
-        assert _evaluated(found, "=SUM(SEQUENCE(10))", {}) == 200
-        yield found
+        result = member(url, register(stack.url).tokens, "attacker")
+        assert _evaluated(result, "=SUM(SEQUENCE(10))", {}) == 200
+        yield result
 
 
 @contextmanager

@@ -69,12 +69,12 @@ def fields_of(schema: dict[str, Any]) -> set[str]:
     component = str(schema.get("$ref", "")).rpartition("/")[2]
     if component:
         return fields_of(DOCUMENT["components"]["schemas"][component])
-    found = set(schema.get("properties", {}))
+    result = set(schema.get("properties", {}))
     for inner in (*schema.get("properties", {}).values(), *schema.get("allOf", ()), *schema.get("anyOf", ())):
-        found |= fields_of(inner)
+        result |= fields_of(inner)
     if isinstance(schema.get("items"), dict):
-        found |= fields_of(schema["items"])
-    return found
+        result |= fields_of(schema["items"])
+    return result
 
 
 def identifiers(part: Callable[[dict[str, Any]], set[str]]) -> set[tuple[str, str]]:

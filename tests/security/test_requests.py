@@ -74,8 +74,8 @@ def test_two_keys_are_nobody(stack: Stack, keys: dict[str, Member], attacker: Me
 
 
 def test_two_tenants_are_none(stack: Stack, shared_owner: Member, attacker: Member) -> None:
-    own, other = f"X-Tenant-ID: {shared_owner.tenant_id}", f"X-Tenant-ID: {attacker.tenant_id}"
-    for pair in ((own, other), (other, own)):
+    own, second = f"X-Tenant-ID: {shared_owner.tenant_id}", f"X-Tenant-ID: {attacker.tenant_id}"
+    for pair in ((own, second), (second, own)):
         status, _, body = spoken(stack, asked(f"Authorization: {bearer(shared_owner)}", *pair))
         assert status in (400, 401, 403), body
 
@@ -172,12 +172,12 @@ def test_many_headers_are_refused_or_passed_over(stack: Stack, shared_owner: Mem
 def test_long_texts_of_a_header_do_not_reach_the_records(stack: Stack, shared_owner: Member) -> None:
     """The audit log keeps who called with what, within bounds."""
     agent = "a" * 5_000
-    made = shared_owner.post(
+    response = shared_owner.post(
         "/api/v1/compliance/thresholds",
         json={"test_id": "ccc_bucket_pct", "threshold_value": 7.0},
         headers={"User-Agent": agent, "X-Forwarded-For": "198.51.100.7", "X-Request-ID": "b" * 5_000},
     )
-    assert made.status_code == 201
+    assert response.status_code == 201
     ((kept, address, request_id),) = stack.sql(
         "SELECT user_agent, ip_address::text, request_id FROM audit_log "
         "WHERE tenant_id = %s AND action = 'threshold.updated' ORDER BY occurred_at DESC LIMIT 1",
@@ -374,8 +374,8 @@ def test_an_answer_says_nothing_of_what_stands_behind(stack: Stack, shared_owner
         httpx.get(stack.url + ME),
     ]
     for answer in answers:
-        told = str(answer.headers).lower() + answer.text.lower()
-        assert not re.search(r"starlette|python|uvicorn|psycopg|traceback|x-powered-by", told), told
+        lines = str(answer.headers).lower() + answer.text.lower()
+        assert not re.search(r"starlette|python|uvicorn|psycopg|traceback|x-powered-by", lines), lines
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 

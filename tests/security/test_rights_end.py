@@ -65,9 +65,9 @@ class Begun:
 
 def end(begun: list[Begun]) -> dict[str, Refusal | int]:
     """Bring the rest of each body; the answers by the rows' names."""
-    for one in begun:
-        one.connection.sendall(one.rest)
-    return {identity(one.row): one.answer() for one in begun}
+    for item in begun:
+        item.connection.sendall(item.rest)
+    return {identity(item.row): item.answer() for item in begun}
 
 
 def begin(caller: Member, row: Route, path: str, body: dict[str, Any] | None) -> Begun:
@@ -101,15 +101,15 @@ def under_way(caller: Member, rows: list[Route], made: dict[str, str]) -> Iterat
     """A request for each row that has passed the gate and waits for its body."""
     with ExitStack() as stack:
         begun = [begin(caller, row, path_of(row, **made), body_of(row, made)) for row in rows]
-        for one in begun:
-            stack.enter_context(one.connection)
+        for item in begun:
+            stack.enter_context(item.connection)
         time.sleep(ADMITTED_SECONDS)
         yield begun
 
 
 def untouched(stack: Stack, begun: list[Begun]) -> bool:
     """Whether the audit log knows nothing of the requests."""
-    asked = [[one.request_id for one in begun]]
+    asked = [[item.request_id for item in begun]]
     return stack.sql("SELECT count(*) FROM audit_log WHERE request_id = ANY(%s)", asked) == [(0,)]
 
 
@@ -230,8 +230,10 @@ KEYED = [row for row in SLOW if row.access not in USER_ONLY]
 def _keys(owner: Member, key: Member) -> str:
     name = key.http.headers["x-api-key"][:16]
     listed = owner.get("/api/v1/admin/api-keys", params={"page_size": 100}).json()["items"]
-    (found,) = (one["id"] for one in listed if name.startswith(one["key_prefix"][:16]) and one["status"] == "active")
-    return f"/api/v1/admin/api-keys/{found}"
+    (result,) = (
+        item["id"] for item in listed if name.startswith(item["key_prefix"][:16]) and item["status"] == "active"
+    )
+    return f"/api/v1/admin/api-keys/{result}"
 
 
 KEY_ENDINGS: dict[str, tuple[Callable[[Member, Member, Member], None], Refusal]] = {
@@ -353,14 +355,14 @@ def test_whoever_ends_rights_waits_for_those_who_commit(stack: Stack, owner: Mem
     admin = owner.invite("admin")
     with ThreadPoolExecutor(2) as pool, psycopg.connect(stack.database_url) as holding:
         holding.execute("SELECT FROM audit_heads WHERE tenant_id = %s FOR UPDATE", [owner.tenant_id])
-        made = pool.submit(admin.post, "/api/v1/mappings", json=MAPPING)  # its COMMIT waits for the chain
+        result = pool.submit(admin.post, "/api/v1/mappings", json=MAPPING)  # its COMMIT waits for the chain
         time.sleep(0.5)
         removed = pool.submit(owner.delete, f"/api/v1/admin/users/{admin.user_id}")
         time.sleep(0.5)
-        assert not made.done()
+        assert not result.done()
         assert not removed.done()
         holding.rollback()
-        assert made.result().status_code == 201
+        assert result.result().status_code == 201
         assert removed.result().status_code == 204
     assert admin.post("/api/v1/mappings", json=MAPPING | {"name": "after"}).status_code == 401
 

@@ -85,13 +85,13 @@ def served(url: str) -> None:
 
 def rest(connection: socket.socket) -> bytes:
     """What is still said on a connection, until the service ends it."""
-    said = b""
+    words = b""
     try:
         while part := connection.recv(65_536):
-            said += part
+            words += part
     except ConnectionResetError:
         pass
-    return said
+    return words
 
 
 def is_open(connection: socket.socket) -> bool:
@@ -153,7 +153,7 @@ def test_a_few_addresses_keep_nobody_else_out_either(stack: Stack) -> None:
 def test_a_head_that_does_not_come_ends_its_connection(strict: str) -> None:
     """Also the next one of a connection that is kept, and one of which a little comes all the time."""
     with ExitStack() as several:
-        opened = {kind: several.enter_context(crowd(strict, 1, said))[0] for kind, said in KINDS.items()}
+        opened = {kind: several.enter_context(crowd(strict, 1, actual_kind))[0] for kind, actual_kind in KINDS.items()}
         trickle = several.enter_context(crowd(strict, 1, LIVE))[0]
         end = time.monotonic() + ANSWER_SECONDS
 
@@ -204,7 +204,7 @@ def late_bodies(url: str, member: Member) -> Iterator[list[socket.socket]]:
     head, body = upload(member, b"PK\x03\x04" + bytes(4_000_000))
     starts = [KINDS["no body"], KINDS["part of a body"], head, head + body[:100], head + body[:-2_000_000]]
     with ExitStack() as several:
-        opened = [each for said in starts for each in several.enter_context(crowd(url, OF_EACH, said))]
+        opened = [each for start in starts for each in several.enter_context(crowd(url, OF_EACH, start))]
         for _ in range(100):
             assert member.post("/api/v1/auth/register", content=b"{").status_code == 422
         for connection in opened:
@@ -274,17 +274,17 @@ def test_a_slow_but_honest_upload_succeeds(strict: str, uploader: Member) -> Non
 
 def test_behind_a_trusted_proxy_the_share_is_the_clients(strict: str) -> None:
     """The proxy itself may hold as many connections as it likes: also more than the start allowed files."""
-    mine, other = (LIVE + b"X-Forwarded-For: 192.0.2.%d\r\n" % number for number in (1, 2))
+    mine, second = (LIVE + b"X-Forwarded-For: 192.0.2.%d\r\n" % number for number in (1, 2))
     waiting = JSON + b"X-Forwarded-For: 192.0.2.1\r\nContent-Length: 100\r\n\r\n"
     with ExitStack() as several:
 
-        def ask(count: int, said: bytes) -> list[socket.socket]:
-            return several.enter_context(crowd(strict, count, said, PROXY))
+        def ask(count: int, words: bytes) -> list[socket.socket]:
+            return several.enter_context(crowd(strict, count, words, PROXY))
 
         idle = ask(FEW_FILES, b"")
         ask(SHARE, waiting)
         wait_until(lambda: ask(1, mine + b"\r\n")[0].recv(12) == b"HTTP/1.1 503", what="the refusal")
-        (answered,) = ask(1, other + b"\r\n")
+        (answered,) = ask(1, second + b"\r\n")
         assert answered.recv(12) == b"HTTP/1.1 200"
         assert sum(map(is_open, idle)) == FEW_FILES
 

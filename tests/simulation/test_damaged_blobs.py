@@ -57,11 +57,11 @@ def in_error(who: Member, workbook: dict[str, Any]) -> dict[str, Any]:
     """The workbook, once it is in error."""
 
     def found() -> dict[str, Any] | None:
-        told: dict[str, Any] = who.get(f"/api/v1/workbooks/{workbook['id']}").json()
-        return told if told["status"] == "error" else None
+        answer: dict[str, Any] = who.get(f"/api/v1/workbooks/{workbook['id']}").json()
+        return answer if answer["status"] == "error" else None
 
-    told: dict[str, Any] = wait_until(found, what="the error state")
-    return told
+    answer: dict[str, Any] = wait_until(found, what="the error state")
+    return answer
 
 
 def told(answer: httpx.Response) -> tuple[int, str, str]:

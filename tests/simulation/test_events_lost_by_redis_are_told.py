@@ -22,11 +22,11 @@ def evaluate(member: Member, times: int) -> None:
 
 
 def told(stack: Stack, member: Member) -> list[dict[str, Any]]:
-    found = stack.sql(
+    result = stack.sql(
         "SELECT details FROM audit_log WHERE tenant_id = %s AND action = 'audit.events_missing' ORDER BY sequence",
         [member.tenant_id],
     )
-    return [details for (details,) in found]
+    return [details for (details,) in result]
 
 
 def test_a_flush_of_redis_leaves_an_entry_that_says_which_events_are_missing(stack: Stack, tmp_path: Path) -> None:

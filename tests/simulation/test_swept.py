@@ -103,7 +103,7 @@ def test_a_killed_upload_leaves_neither_folder_nor_bytes_and_a_living_one_keeps_
         )
         wait_until(blob(stack, killed).exists, what="the bytes of the doomed upload")
         (left,) = uploads(stack) - before
-        other = threads.submit(stranger.upload, living)
+        second = threads.submit(stranger.upload, living)
         wait_until(blob(stack, living).exists, what="the bytes of the living upload")
         (mine,) = uploads(stack) - before - {left}
         for pid in processes_below(url):
@@ -121,7 +121,7 @@ def test_a_killed_upload_leaves_neither_folder_nor_bytes_and_a_living_one_keeps_
         assert mine.exists()
         assert blob(stack, living).exists()
         go_on()
-        assert other.result(30).status_code == 201
+        assert second.result(30).status_code == 201
         wait_until(lambda: not blob(stack, killed).exists(), what="the sweep of the killed one's bytes")
     assert blob(stack, living).exists()
     assert owner.get("/api/v1/workbooks").json()["total"] == 0

@@ -33,7 +33,7 @@ class Taken(NamedTuple):
 def taken() -> dict[str, Taken]:
     """By part, of all that descends from this process."""
     parents = {number: int(fields[1]) for number, fields in processes()}
-    found: dict[str, Taken] = {}
+    takens: dict[str, Taken] = {}
     for number in parents:
         if number == os.getpid() or not descends(number, parents):
             continue
@@ -44,10 +44,10 @@ def taken() -> dict[str, Taken]:
             if part == "API's parent" and _part(Path(f"/proc/{parents[number]}/cmdline").read_bytes()) == part:
                 part = "API"
             fields = place.joinpath("stat").read_text().rpartition(")")[2].split()
-            so_far = found.get(part, Taken(0.0, 0))
+            so_far = takens.get(part, Taken(0.0, 0))
             seconds = sum(int(field) for field in fields[11:15]) / TICK
-            found[part] = Taken(so_far.seconds + seconds, so_far.bytes + _bytes(place))
-    return found
+            takens[part] = Taken(so_far.seconds + seconds, so_far.bytes + _bytes(place))
+    return takens
 
 
 def _part(command: bytes) -> str:
@@ -64,5 +64,5 @@ def descends(number: int, parents: dict[int, int]) -> bool:
 
 
 def _bytes(place: Path) -> int:
-    found = re.search(rb"^Pss: +(\d+) kB", place.joinpath("smaps_rollup").read_bytes(), re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0
+    match = re.search(rb"^Pss: +(\d+) kB", place.joinpath("smaps_rollup").read_bytes(), re.MULTILINE)
+    return int(match[1]) * 1024 if match else 0

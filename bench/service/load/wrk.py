@@ -131,7 +131,7 @@ def drive_in_turn(asked: Mapping[str, tuple[str, Step]], *, rounds: int, connect
             outcomes[name].append(drive(url, [step], seconds=1, connections=connections))
             if errors := outcomes[name][-1].errors(SUCCESS):
                 raise AssertionError(f"{name}, {step.path}: {errors}, first {outcomes[name][-1].odd}")
-    return {name: found[1:] for name, found in outcomes.items()}
+    return {name: outcome[1:] for name, outcome in outcomes.items()}
 
 
 def _step(step: Step) -> bytes:

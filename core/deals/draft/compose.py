@@ -109,10 +109,10 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     tables["classifications"] += families(portfolio)
     rules = [top, *(block for blocks in tables.values() for block in blocks), *class_blocks(classes), *corrections]
     tests = _with_cash(portfolio, rules, _accepted(rules, tests, sections))
-    document = to_document([*rules, *(one.block for one in tests)])
+    document = to_document([*rules, *(test.block for test in tests)])
     rows = compare(portfolio, parse(document))
     tests = _compared(tests, rows, sections)
-    blocks = [*rules, *(one.block for one in tests), *_open_blocks(unmeasured, sections)]
+    blocks = [*rules, *(test.block for test in tests), *_open_blocks(unmeasured, sections)]
     known = [row.agrees for row in rows if row.agrees is not None]
     ties = DraftTies(figures=len(known), tied=sum(known))
     text = to_toml(_head(portfolio, name, ties, sections.decide), blocks)
@@ -146,7 +146,11 @@ def _tests(
         test_id = unique(id_of(one.measured, one.fact, market, terms.industry_agency), taken)
         tests.append(_Test(_block(one, test_id, _name(one.fact, test_id, shared)), one.fact))
     if terms.structure is not None and not any(one.measured.get("measure") in ("oc", "ic") for one in drafted):
-        places = {(measure, one.name): place for one in classes for measure, (_, place) in one.triggers.items()}
+        places = {
+            (measure, note_class.name): place
+            for note_class in classes
+            for measure, (_, place) in note_class.triggers.items()
+        }
         for measure, letters, trigger in sheet_triggers(terms.structure):
             place = places.get((measure, "/".join(letters)))
             test_id = unique(f"{measure}_class_{''.join(letters).lower()}", taken)
@@ -184,18 +188,20 @@ def _name(fact: Fact, test_id: str, shared: set[str]) -> str:
     return label[: TEXT_MAX - len(more)] + more
 
 
-def _block(one: DraftTest, test_id: str, name: str) -> Block:
-    fact = one.fact
+def _block(draft_test: DraftTest, test_id: str, name: str) -> Block:
+    fact = draft_test.fact
     entries = [
         Entry("id", test_id, "by what is measured"),
         Entry("name", name, origin(f"as printed, {fact.place}", CERTAIN)),
-        *(Entry(part, value, BY_WORDS) for part, value in one.measured.items()),
+        *(Entry(part, value, BY_WORDS) for part, value in draft_test.measured.items()),
     ]
-    if fact.trigger is not None and one.open_limit:
-        entries.append(Entry(one.side, fact.trigger, f"to decide: {one.open_limit} ({fact.place})", is_open=True))
+    if fact.trigger is not None and draft_test.open_limit:
+        entries.append(
+            Entry(draft_test.side, fact.trigger, f"to decide: {draft_test.open_limit} ({fact.place})", is_open=True)
+        )
     elif fact.trigger is not None:
-        entries.append(Entry(one.side, fact.trigger, origin(fact.place, CERTAIN)))
-    aliases = [alias for alias in (one_line(each, TEXT_MAX) for each in one.aliases) if alias][:ALIASES_MAX]
+        entries.append(Entry(draft_test.side, fact.trigger, origin(fact.place, CERTAIN)))
+    aliases = [alias for alias in (one_line(each, TEXT_MAX) for each in draft_test.aliases) if alias][:ALIASES_MAX]
     if aliases:
         entries.append(Entry("aliases", aliases, "other names in the file: certain"))
     return Block("tests", tuple(entries), is_listed=True)
@@ -224,12 +230,12 @@ def _accepted(rules: Sequence[Block], tests: list[_Test], sections: Sections) ->
             break
         except DefinitionError as error:
             for place, message in error.faults:
-                found = _PLACE.match(place)
-                if found is None:
+                match = _PLACE.match(place)
+                if match is None:
                     raise DraftError(f"what the file prints makes no definition: {place} {message}") from None
-                refused.setdefault(active[int(found[1])], f"the definition lacks what it needs: it {message}")
-    for at, one in enumerate(tests):
-        _list_open(one, refused.get(at), sections)
+                refused.setdefault(active[int(match[1])], f"the definition lacks what it needs: it {message}")
+    for at, test in enumerate(tests):
+        _list_open(test, refused.get(at), sections)
     return [
         _Test(replace(one.block, is_open=True, note=f"To decide: {refused[at]}"), one.fact) if at in refused else one
         for at, one in enumerate(tests)
@@ -241,16 +247,16 @@ _PLACE: Final = re.compile(r"tests\[(\d+)\]")
 
 def _with_cash(portfolio: Portfolio, rules: Sequence[Block], tests: list[_Test]) -> list[_Test]:
     """The tests, with principal cash in those whose printed numerator is ours with it, to the cent."""
-    rows = compare(portfolio, parse(to_document([*rules, *(one.block for one in tests)])))
+    rows = compare(portfolio, parse(to_document([*rules, *(test.block for test in tests)])))
     apart = {row.cell for row in rows if row.differs == "numerator"}
-    tried = [_adding_cash(one) if one.fact is not None and one.fact.place in apart else one for one in tests]
+    tried = [_adding_cash(test) if test.fact is not None and test.fact.place in apart else test for test in tests]
     if tried == tests:
         return tests
     rows = compare(portfolio, parse(to_document([*rules, *(one.block for one in tried)])))
     tied = {row.cell for row in rows if row.agrees}
     return [
-        changed if one.fact is not None and one.fact.place in tied else one
-        for one, changed in zip(tests, tried, strict=True)
+        changed if test.fact is not None and test.fact.place in tied else test
+        for test, changed in zip(tests, tried, strict=True)
     ]
 
 
@@ -282,19 +288,19 @@ def _compared(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections
     """The tests with a comment on whether the printed figure ties by what is measured; those that do not are listed."""
     by_place = {row.cell: row for row in rows}
     compared = []
-    for one in tests:
-        row = None if one.fact is None else by_place.get(one.fact.place)
-        if row is None or one.block.is_open:
-            compared.append(one)
+    for test in tests:
+        row = None if test.fact is None else by_place.get(test.fact.place)
+        if row is None or test.block.is_open:
+            compared.append(test)
             continue
         why, comment = _verdict(row)
         if why:
             limit, place = row.trigger, row.cell
-            sections.decide.append(Decision(subject=_name_of(one.block), why=why, limit=limit, place=place))
+            sections.decide.append(Decision(subject=_name_of(test.block), why=why, limit=limit, place=place))
         entries = tuple(
-            replace(entry, comment=comment) if entry.comment == BY_WORDS else entry for entry in one.block.entries
+            replace(entry, comment=comment) if entry.comment == BY_WORDS else entry for entry in test.block.entries
         )
-        compared.append(_Test(replace(one.block, entries=entries), one.fact))
+        compared.append(_Test(replace(test.block, entries=entries), test.fact))
     return compared
 
 
@@ -356,9 +362,9 @@ def _head(portfolio: Portfolio, name: str | None, ties: DraftTies, decide: Seque
     return lines
 
 
-def _subject(one: Decision) -> str:
-    limit = "" if one.limit is None else f", {one.limit:.15g}"
-    return f"{one_line(one.subject, TEXT_MAX)}{limit}" + (f" ({one.place})" if one.place else "")
+def _subject(decision: Decision) -> str:
+    limit = "" if decision.limit is None else f", {decision.limit:.15g}"
+    return f"{one_line(decision.subject, TEXT_MAX)}{limit}" + (f" ({decision.place})" if decision.place else "")
 
 
 def _wrapped(text: str) -> list[str]:

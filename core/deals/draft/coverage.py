@@ -65,15 +65,19 @@ def class_blocks(classes: Sequence[TestedClass]) -> list[Block]:
         Block(
             "classes",
             (
-                Entry("name", one.name, origin(", ".join(place for _, place in one.triggers.values()), CERTAIN)),
+                Entry(
+                    "name",
+                    note_class.name,
+                    origin(", ".join(place for _, place in note_class.triggers.values()), CERTAIN),
+                ),
                 *(
                     Entry(_TRIGGERS[measure], trigger, origin(place, CERTAIN))
-                    for measure, (trigger, place) in one.triggers.items()
+                    for measure, (trigger, place) in note_class.triggers.items()
                 ),
             ),
             is_listed=True,
         )
-        for one in classes[:CLASSES_MAX]
+        for note_class in classes[:CLASSES_MAX]
     ]
 
 

@@ -93,9 +93,11 @@ def _items(test: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, repr(value)) for name, value in test.items()))
 
 
-def _unmeasured(one: Unmatched) -> Unmeasured:
-    meaning = meaning_of_fact(one.published)
-    return Unmeasured(one.published, one.why, meaning.test if isinstance(meaning, Meaning) else meaning.nearest)
+def _unmeasured(unmatched: Unmatched) -> Unmeasured:
+    meaning = meaning_of_fact(unmatched.published)
+    return Unmeasured(
+        unmatched.published, unmatched.why, meaning.test if isinstance(meaning, Meaning) else meaning.nearest
+    )
 
 
 def _unclear(fact: Fact, meaning: Meaning) -> str | None:

@@ -158,7 +158,9 @@ def add_reading_of_pages(sections: Sections, portfolio: Portfolio, base: Definit
         place = cells.get("deal.defaulted_in_denominator")
         sections.put(denominator, deal.defaulted_in_denominator, place, CERTAIN)
     if deal.reference_coupon is not None:
-        guess = next((one for one in portfolio.notes.warnings if one.code == "reference_coupon_by_test"), None)
+        guess = next(
+            (warning for warning in portfolio.notes.warnings if warning.code == "reference_coupon_by_test"), None
+        )
         path, place = "conventions.reference_coupon", cells.get("deal.reference_coupon")
         sections.put(path, deal.reference_coupon, place, CERTAIN if guess is None else GUESSED)
         if guess is not None:
@@ -212,9 +214,9 @@ def _leave_coupon(sections: Sections, portfolio: Portfolio) -> None:
     path, fixed = "conventions.reference_coupon", portfolio.flags.get("is_fixed")
     printed = next(
         (
-            one for one in portfolio.facts.figures
-            if one.subject is not None and (one.subject.measure, one.subject.detail) == ("wac", "reference")
-            and one.value is not None
+            figure for figure in portfolio.facts.figures
+            if figure.subject is not None and (figure.subject.measure, figure.subject.detail) == ("wac", "reference")
+            and figure.value is not None
         ),
         None,
     )  # fmt: skip
@@ -244,7 +246,7 @@ def families(portfolio: Portfolio) -> list[Block]:
     blocks, names = [], set[str]()
     for family in portfolio.notes.families[:FAMILIES_MAX]:
         name = one_line(family.name, TEXT_MAX) or one_line(family.obligors[0], TEXT_MAX)
-        obligors = list(dict.fromkeys(one_line(one, TEXT_MAX) for one in family.obligors[:FAMILY_MAX]))
+        obligors = list(dict.fromkeys(one_line(obligor, TEXT_MAX) for obligor in family.obligors[:FAMILY_MAX]))
         if not name or name in names or not all(obligors):
             continue
         names.add(name)

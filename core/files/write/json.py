@@ -106,7 +106,7 @@ class _Form:
 
     def object(self, level: int, members: Mapping[str, Any]) -> bytes:
         """The beginning of an object, with its first members."""
-        return b"{" + b",".join(self._member(level + 1, name) + self.value(held) for name, held in members.items())
+        return b"{" + b",".join(self._member(level + 1, name) + self.value(member) for name, member in members.items())
 
     def members(self, level: int, found: Iterator[tuple[str, str]]) -> Iterator[bytes]:
         """All members of an object, many at a time, and the line that it ends on."""

@@ -89,12 +89,12 @@ def content_types(sheets: int, *, tables: int, parts: int, metadata: bool, rich:
     ).encode()
 
 
-def properties_parts(told: Properties) -> dict[str, bytes]:
+def properties_parts(properties: Properties) -> dict[str, bytes]:
     """The parts that say what the file is, when it was made and by whom."""
-    created = told.created.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    said = (("dc:title", told.title), ("dc:subject", told.subject), ("dc:creator", told.creator))
+    created = properties.created.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    said = (("dc:title", properties.title), ("dc:subject", properties.subject), ("dc:creator", properties.creator))
     words = "".join(
-        f"<{name}>{escape(text)}</{name}>" for name, text in (*said, ("dc:description", told.description)) if text
+        f"<{name}>{escape(text)}</{name}>" for name, text in (*said, ("dc:description", properties.description)) if text
     )
     moments = "".join(
         f'<dcterms:{name} xsi:type="dcterms:W3CDTF">{created}</dcterms:{name}>' for name in ("created", "modified")

@@ -94,7 +94,7 @@ def write_patched(
     """
     with Archive(source) as archive:
         parts = worksheet_parts(archive)
-        patched = {parts[at].lower(): (at, told) for at, told in changes.items() if len(told.rows)}
+        patched = {parts[at].lower(): (at, change) for at, change in changes.items() if len(change.rows)}
         replaced, gone = _without_chain(archive) if formulas_changed else ({}, None)
         records = []
         for entry in archive.entries:
@@ -114,18 +114,18 @@ def write_patched(
         out.write(_END.pack(b"PK\x05\x06", 0, 0, len(records), len(records), size, begin, 0))
 
 
-def _patched_chunks(archive: Archive, entry: Entry, label: str, told: CellChanges) -> Iterator[bytes]:
+def _patched_chunks(archive: Archive, entry: Entry, label: str, cell_changes: CellChanges) -> Iterator[bytes]:
     patcher = SheetPatcher(
         label,
-        rows=told.rows,
-        columns=told.columns,
-        kinds=told.kinds,
-        numbers=told.numbers,
-        codes=told.codes,
-        computed=told.computed,
-        formulas=told.formulas,
-        texts=told.texts,
-        written=told.written,
+        rows=cell_changes.rows,
+        columns=cell_changes.columns,
+        kinds=cell_changes.kinds,
+        numbers=cell_changes.numbers,
+        codes=cell_changes.codes,
+        computed=cell_changes.computed,
+        formulas=cell_changes.formulas,
+        texts=cell_changes.texts,
+        written=cell_changes.written,
     )
     first = True
     for chunk in utf8_chunks(archive.chunks(entry.name), label):

@@ -15,8 +15,8 @@ def apart(ranges: Iterable[Range]) -> list[Range]:
     kept: list[Range] = []
     open_: list[tuple[int, int]] = []  # columns of the kept ranges that reach the present row, from the left
     ends: list[tuple[int, tuple[int, int]]] = []
-    for found in sorted(ranges):
-        top, left, bottom, right = found
+    for range_ in sorted(ranges):
+        top, left, bottom, right = range_
         while ends and ends[0][0] < top:
             open_.remove(heappop(ends)[1])
         at = bisect_left(open_, (left, 0))
@@ -24,10 +24,12 @@ def apart(ranges: Iterable[Range]) -> list[Range]:
             continue
         insort(open_, (left, right))
         heappush(ends, (bottom, (left, right)))
-        kept.append(found)
+        kept.append(range_)
     return kept
 
 
-def meet(one: Range, other: Range) -> bool:
+def meet(one: Range, other_range: Range) -> bool:
     """Whether two ranges have a cell in common."""
-    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
+    return (
+        one[0] <= other_range[2] and other_range[0] <= one[2] and one[1] <= other_range[3] and other_range[1] <= one[3]
+    )

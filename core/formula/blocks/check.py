@@ -191,8 +191,8 @@ class _Checker:
         elif not abs(value) <= float_info.max:
             self.fault(at, "invalid_params", f"{whose} is larger than 1E+308")
         elif int(float(value)) != int(value):
-            told = f"node {_cut(self.nodes[at].id)}: a number has 15 digits; {value} becomes {float(value):.15g}"
-            self.warnings[told] = None
+            text = f"node {_cut(self.nodes[at].id)}: a number has 15 digits; {value} becomes {float(value):.15g}"
+            self.warnings[text] = None
 
     def check_expression(self, at: int, formula: object) -> None:
         if not isinstance(formula, str) or not formula.strip(" ="):
@@ -457,37 +457,37 @@ class _Checker:
 
     def node_kind(self, at: int, kinds: list[Kind], known: Mapping[str, Kind]) -> Kind:
         node = self.nodes[at]
-        given = {port: kinds[source] for port, source in self.inputs[at].items()}
+        by_port = {port: kinds[source] for port, source in self.inputs[at].items()}
         if node.type == "column_ref":
             return known.get(node.params["column"].casefold(), "any")
         if node.type == "constant":
             return constant_kind(node.params["value"])
         if node.type == "expression":
-            return kind_of(self.expressions[at].tree, given)
+            return kind_of(self.expressions[at].tree, by_port)
         if node.type == "compare":
-            self.check_same(at, given, "left", "right")
+            self.check_same(at, by_port, "left", "right")
             return "boolean"
         if node.type == "lookup_exact":
-            self.check_same(at, given, "value", "keys")
+            self.check_same(at, by_port, "value", "keys")
             default = node.params.get("default")
-            return given["results"] if default is None else joined([given["results"], constant_kind(default)])
+            return by_port["results"] if default is None else joined([by_port["results"], constant_kind(default)])
         if node.type == "if":
-            self.check_port(at, given, "condition", "number", "text")
-            return joined([given["true"], given["false"]])
+            self.check_port(at, by_port, "condition", "number", "text")
+            return joined([by_port["true"], by_port["false"]])
         if node.type == "concat":
             return "text"
-        for port in given:
+        for port in by_port:
             if node.type != "sum":
-                self.check_port(at, given, port, "number", "text")
+                self.check_port(at, by_port, port, "number", "text")
                 continue
-            self.check_port(at, given, port, "text")
-            if given[port] == "boolean" and self.nodes[self.inputs[at][port]].type == "column_ref":
+            self.check_port(at, by_port, port, "text")
+            if by_port[port] == "boolean" and self.nodes[self.inputs[at][port]].type == "column_ref":
                 self.warnings[f"node {_cut(node.id)}: SUM passes over the booleans of a column"] = None
         return "number" if node.type == "sum" else "boolean"
 
-    def check_port(self, at: int, given: Mapping[str, Kind], port: str, *refused: Kind) -> None:
-        if family(given[port]) in refused:
-            message = f"the input {_cut(port)!r} of {_a(self.nodes[at].type)} is a {given[port]}"
+    def check_port(self, at: int, kinds: Mapping[str, Kind], port: str, *refused: Kind) -> None:
+        if family(kinds[port]) in refused:
+            message = f"the input {_cut(port)!r} of {_a(self.nodes[at].type)} is a {kinds[port]}"
             self.fault(at, "type_conflict", message)
 
     def check_same(self, at: int, given: Mapping[str, Kind], first: str, second: str) -> None:
@@ -515,7 +515,12 @@ def _constant(value: float | str | bool) -> Node:
 
 
 def _told(error: FormulaError) -> str:
-    return "; ".join((error.message, *(one for one in error.suggestions[:1] if len(one) <= SUGGESTION_CHARACTERS_MAX)))
+    return "; ".join(
+        (
+            error.message,
+            *(suggestion for suggestion in error.suggestions[:1] if len(suggestion) <= SUGGESTION_CHARACTERS_MAX),
+        )
+    )
 
 
 def _cut(text: str) -> str:

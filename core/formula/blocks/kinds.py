@@ -52,7 +52,7 @@ def declared(schema: Mapping[str, Any]) -> dict[str, Kind]:
         if not all(isinstance(row, Mapping) and isinstance(row.get("name"), str) for row in rows):
             raise ValueError("each of input_schema.columns has a name and a type")
         columns = {row["name"]: row for row in rows}
-    return {name: _declared(name, told) for name, told in columns.items()}
+    return {name: _declared(name, column) for name, column in columns.items()}
 
 
 def _declared(name: str, told: Any) -> Kind:

@@ -133,9 +133,9 @@ def _call_lifts(node: Call, singles: Singles) -> bool:
     return False
 
 
-def _named_singles(given: tuple[Node, ...], singles: Singles) -> Singles:
+def _named_singles(nodes: tuple[Node, ...], singles: Singles) -> Singles:
     """The names of single values at the end of a LET."""
-    for name, value in zip(given[:-1:2], given[1::2], strict=False):
+    for name, value in zip(nodes[:-1:2], nodes[1::2], strict=False):
         if isinstance(name, Name):
             word = frozenset((name.name.lower(),))
             singles = singles - word if may_be_array(value, singles) else singles | word

@@ -331,17 +331,17 @@ class _Body:
             truths = [self._compare("une", one, _ZERO) for one in reads]
             found = truths[0]
             operation = {"AND": "and", "OR": "or", "XOR": "xor"}[name]
-            for one in truths[1:]:
-                found = self.add(f"{operation} i1 {found}, {one}")
+            for truth in truths[1:]:
+                found = self.add(f"{operation} i1 {found}, {truth}")
             return self._truth(found)
         if name in ("MIN", "MAX"):
             found = reads[0]
-            for one in reads[1:]:
-                found = self._pick(self._compare("olt" if name == "MIN" else "ogt", one, found), one, found)
+            for truth in reads[1:]:
+                found = self._pick(self._compare("olt" if name == "MIN" else "ogt", truth, found), truth, found)
             return found
         found = _ONE if name == "PRODUCT" else _ZERO
-        for one in reads:
-            found = self._two("fmul" if name == "PRODUCT" else "fadd", found, one)
+        for truth in reads:
+            found = self._two("fmul" if name == "PRODUCT" else "fadd", found, truth)
         return self._two("fdiv", found, _spelled(len(reads))) if name == "AVERAGE" else found
 
     # Dates.

@@ -165,25 +165,25 @@ class _Reader:
 
     def decimal(self, text: str) -> float | None:
         """A number with signs, currency, thousands, percent or accountant's parentheses, each at most once."""
-        found = self.decimal_form.fullmatch(text)
-        if found is None:
+        match = self.decimal_form.fullmatch(text)
+        if match is None:
             return None
-        decimals = (found["decimals"] or "").replace(self.locale.decimal, ".")
-        marks = found["marks"] + (found["inside"] or "") + found["unit"]
+        decimals = (match["decimals"] or "").replace(self.locale.decimal, ".")
+        marks = match["marks"] + (match["inside"] or "") + match["unit"]
         bare, currencies = self.currencies.subn("", marks)
         signs = bare.count("+") + bare.count("-")
-        if not found["whole"] and len(decimals) < 2:
+        if not match["whole"] and len(decimals) < 2:
             return None
-        if currencies + bare.count("%") > 1 or signs + bool(found["open"]) > 1:
+        if currencies + bare.count("%") > 1 or signs + bool(match["open"]) > 1:
             return None
-        if bool(found["open"]) != bool(found["close"]):
+        if bool(match["open"]) != bool(match["close"]):
             return None
-        number = kept_digits((self.groups.sub("", found["whole"]) or "0") + decimals + (found["exponent"] or ""))
+        number = kept_digits((self.groups.sub("", match["whole"]) or "0") + decimals + (match["exponent"] or ""))
         if number in (float("inf"), float("-inf")):
             return None
         if "%" in bare:
             number /= 100.0
-        return -number if "-" in bare or found["open"] else number
+        return -number if "-" in bare or match["open"] else number
 
     def moment(self, text: str, date_1904: bool, year: Year) -> tuple[float, float] | None:
         """(day, part of a day) of a date, a time, or both in either order."""
@@ -195,7 +195,7 @@ class _Reader:
         day = self.day(text, date_1904, year)
         if day is not None:
             return day, 0.0
-        gaps = [found.start() for found in _SPACES.finditer(text)]
+        gaps = [match.start() for match in _SPACES.finditer(text)]
         for gap in gaps if len(gaps) <= _GAPS_MAX else ():
             first, second = text[:gap].rstrip(" ,"), text[gap:].lstrip(" ")
             for dates, hours in ((first, second), (second, first)):
@@ -207,15 +207,15 @@ class _Reader:
 
     def time(self, text: str) -> float | None:
         """12:30, 12:30:15.5 PM, 6 pm; 12:30.5 is minutes and seconds. One part may be past its limit: 25:00, 0:90."""
-        found = self.time_form.fullmatch(text)
-        if found is None:
+        match = self.time_form.fullmatch(text)
+        if match is None:
             return None
-        half = (found["half"] or "").upper()
-        if found["second"] is None and (not half or found["fraction"]):
+        half = (match["half"] or "").upper()
+        if match["second"] is None and (not half or match["fraction"]):
             return None
-        fraction = float("0" + (found["fraction"] or ".0").replace(self.locale.decimal, "."))
-        parts = [int(found[name] or 0) for name in ("first", "second", "third")]
-        if found["fraction"] is not None and found["third"] is None:
+        fraction = float("0" + (match["fraction"] or ".0").replace(self.locale.decimal, "."))
+        parts = [int(match[name] or 0) for name in ("first", "second", "third")]
+        if match["fraction"] is not None and match["third"] is None:
             parts = [0, *parts[:2]]
         hours, minutes, seconds = parts
         past = (hours >= 24) + (minutes >= 60) + (seconds >= 60)
@@ -229,15 +229,15 @@ class _Reader:
 
     def day(self, text: str, date_1904: bool, year: Year) -> float | None:
         """The serial of a written day: numbers apart by / or -, or a month's name with a day or a year."""
-        found = self.numbers_form.fullmatch(text)
-        if found:
-            return self.numbered(found[1], found[2], found[3], date_1904, year)
+        match = self.numbers_form.fullmatch(text)
+        if match:
+            return self.numbered(match[1], match[2], match[3], date_1904, year)
         for pattern, order in ((self.day_first, (3, 2, 1)), (self.name_first, (3, 1, 2))):
-            found = pattern.fullmatch(text)
-            month = self.month(found[order[1]]) if found else None
-            if found is None or month is None:
+            match = pattern.fullmatch(text)
+            month = self.month(match[order[1]]) if match else None
+            if match is None or month is None:
                 continue
-            years, number = found[order[0]], found[order[2]]
+            years, number = match[order[0]], match[order[2]]
             if years is None:
                 return _without_year(month, number, date_1904, year)
             return _serial(years, month, int(number), date_1904)
@@ -262,12 +262,12 @@ class _Reader:
 
     def marked(self, text: str, date_1904: bool, year: Year) -> float | None:
         """2024年1月31日, with a part left out at either end."""
-        found = _MARKED.fullmatch(text)
-        if found is None or (found[1] is None and found[3] is None):
+        match = _MARKED.fullmatch(text)
+        if match is None or (match[1] is None and match[3] is None):
             return None
-        if found[1] is None:
-            return _without_year(int(found[2]), found[3], date_1904, year, is_day=True)
-        return _serial(found[1], int(found[2]), int(found[3] or 1), date_1904)
+        if match[1] is None:
+            return _without_year(int(match[2]), match[3], date_1904, year, is_day=True)
+        return _serial(match[1], int(match[2]), int(match[3] or 1), date_1904)
 
     def month(self, name: str) -> int | None:
         """1 to 12 for a month's name, its short form, or the first letters of either, three at least."""
@@ -292,11 +292,11 @@ def _reader(locale: Locale) -> _Reader:
 
 def _fraction(text: str) -> float | None:
     """A mixed fraction: 1 1/2."""
-    found = _FRACTION.fullmatch(text)
-    if found is None or not int(found[4]):
+    match = _FRACTION.fullmatch(text)
+    if match is None or not int(match[4]):
         return None
-    number = int(found[2]) + int(found[3]) / int(found[4])
-    return -number if found[1] == "-" else number
+    number = int(match[2]) + int(match[3]) / int(match[4])
+    return -number if match[1] == "-" else number
 
 
 def _without_year(month: int, number: str, date_1904: bool, year: Year, *, is_day: bool = False) -> float | None:

@@ -38,7 +38,7 @@ _TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIA
     "base_rate_level": "number",
     "is_fixed": "boolean",
 }
-_REQUIRED: Final = [one.target for one in PROFILES["standard_clo"].fields if one.required]
+_REQUIRED: Final = [field.target for field in PROFILES["standard_clo"].fields if field.required]
 
 
 def portfolio_from_columns(
@@ -116,9 +116,9 @@ def is_standard(names: Iterable[str]) -> bool:
 def _height(columns: Dict[str, Any]) -> int:
     heights = {name: len(values[0]) if _is_pair(values) else len(values) for name, values in columns.items()}
     height = heights["par_value"]
-    for name, other in heights.items():
-        if other != height:
-            raise MappingError(f"column {name} has {other} values, par_value has {height}")
+    for name, other_height in heights.items():
+        if other_height != height:
+            raise MappingError(f"column {name} has {other_height} values, par_value has {height}")
     if height > ROWS_MAX:
         raise MappingError(f"{height} loans are more than {ROWS_MAX}")
     return height
@@ -244,7 +244,7 @@ def _text(name: str, values: Any) -> TextColumn:
 
 
 def _tranches(columns: Dict[str, Any]) -> Tranches:
-    names = {one.target for one in TRANCHE_LABELS} - {"class"}
+    names = {tranche_label.target for tranche_label in TRANCHE_LABELS} - {"class"}
     unknown = sorted(set(columns) - names - {"classes"})
     if unknown or "classes" not in columns:
         raise MappingError(

@@ -72,7 +72,7 @@ def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: s
     if not taken and not told:
         return portfolio
     made = replace(portfolio, deal=replace(deal, **taken))
-    kept = [one for one in portfolio.notes.warnings if one.code not in _OF_DAYS]
+    kept = [warning for warning in portfolio.notes.warnings if warning.code not in _OF_DAYS]
     return replace(made, notes=replace(portfolio.notes, warnings=[*kept, *told, *_days(made)]))
 
 
@@ -87,7 +87,7 @@ def _required(portfolio: PortfolioData) -> Iterator[DataWarning]:
 
 def _commitment(portfolio: PortfolioData) -> Iterator[DataWarning]:
     header, unfunded = portfolio.notes.matched_columns.get("par_value", ""), portfolio.numbers.get("unfunded")
-    if any(one.code == "par_less_unfunded" for one in portfolio.notes.warnings):
+    if any(warning.code == "par_less_unfunded" for warning in portfolio.notes.warnings):
         return
     if unfunded is not None and key(header).startswith("commitment"):
         with np.errstate(invalid="ignore"):

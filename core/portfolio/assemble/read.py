@@ -77,10 +77,10 @@ def _add_base_rate(located: LocatedBook, loans: Loans) -> None:
     if said is not None:
         loans.deal = replace(loans.deal, base_rate=in_percent(said, said, loans))
         return
-    found = base_rate_of(located, loans)
-    if found is None:
+    base_rate = base_rate_of(located, loans)
+    if base_rate is None:
         return
-    rate, place = found
+    rate, place = base_rate
     loans.deal = replace(loans.deal, base_rate=rate)
     loans.source_cells["deal.base_rate"] = place
     loans.notes.warnings.append(DataWarning("base_rate_by_page", f"the base rate is {rate:.6g} % by {place}"))
@@ -95,7 +95,7 @@ def missing_columns(portfolio: PortfolioData, mapping: Mapping) -> list[str]:
     """
     if mapping.id in PROFILES or not portfolio.notes.holdings_found:
         return []
-    fields = {one.target: one for one in mapping.fields}
+    fields = {field.target: field for field in mapping.fields}
     return [
         f"{target} ({', '.join(repr(alias) for alias in fields[target].aliases[:HEADERS_TOLD])})"
         for target in portfolio.notes.missing_required

@@ -109,11 +109,11 @@ class DateReader:
         """The moment that a text names; None where it does not fit the format, or there is no such day."""
         if len(text) > TEXT_LENGTH_MAX:
             return None
-        found = self.pattern.fullmatch(text.strip())
-        if found is None:
+        match = self.pattern.fullmatch(text.strip())
+        if match is None:
             return None
         said: dict[str, int] = {
-            piece.says: piece.number(part) for piece, part in zip(self.pieces, found.groups(), strict=True)
+            piece.says: piece.number(part) for piece, part in zip(self.pieces, match.groups(), strict=True)
         }
         try:
             return datetime(**said)  # type: ignore[arg-type]  # noqa: DTZ001 - a spreadsheet's dates have no zone
@@ -172,8 +172,8 @@ def _strftime_parts(text: str) -> tuple[_Piece | str, ...]:
     for short, long in _SHORTHANDS.items():
         text = text.replace(short, long)
     parts: list[_Piece | str] = []
-    for found in _STRFTIME_TOKEN.finditer(text):
-        code = found[0]
+    for match in _STRFTIME_TOKEN.finditer(text):
+        code = match[0]
         if code in _STRFTIME:
             parts.append(_PIECES[_STRFTIME[code]])
         elif code == "%%" or not code.startswith("%"):
@@ -188,8 +188,8 @@ def _strftime_parts(text: str) -> tuple[_Piece | str, ...]:
 def _spreadsheet_parts(text: str) -> tuple[_Piece | str, ...]:
     parts: list[_Piece | str] = []
     after_hour = False
-    for found in _SPREADSHEET_TOKEN.finditer(text):
-        code = found[0]
+    for match in _SPREADSHEET_TOKEN.finditer(text):
+        code = match[0]
         lowered = code.lower()
         if not code[0].isalpha():
             parts.append(code.strip('"') if code[0] == '"' else code[-1])

@@ -85,17 +85,17 @@ def date_days(text: str, *, day_first: bool) -> float:
 
 def _parts(text: str, *, day_first: bool) -> tuple[str, int, int] | None:
     """Year, month and day of a date's text."""
-    if found := _ISO.fullmatch(text):
-        return found[1], int(found[3]), int(found[4])
-    if found := _COMPACT.fullmatch(text):
-        return found[1], int(found[2]), int(found[3])
-    if found := _NAMED.fullmatch(text):
-        return found[3], month_of_name(found[2]), int(found[1])
-    if found := _NAMED_FIRST.fullmatch(text):
-        return found[3], month_of_name(found[1]), int(found[2])
-    if found := _DOTTED.fullmatch(text):
-        return found[3], int(found[2]), int(found[1])
-    if found := _SLASHED.fullmatch(text):
-        first, second = int(found[1]), int(found[3])
-        return found[4], *((second, first) if day_first else (first, second))
+    if match := _ISO.fullmatch(text):
+        return match[1], int(match[3]), int(match[4])
+    if match := _COMPACT.fullmatch(text):
+        return match[1], int(match[2]), int(match[3])
+    if match := _NAMED.fullmatch(text):
+        return match[3], month_of_name(match[2]), int(match[1])
+    if match := _NAMED_FIRST.fullmatch(text):
+        return match[3], month_of_name(match[1]), int(match[2])
+    if match := _DOTTED.fullmatch(text):
+        return match[3], int(match[2]), int(match[1])
+    if match := _SLASHED.fullmatch(text):
+        first, second = int(match[1]), int(match[3])
+        return match[4], *((second, first) if day_first else (first, second))
     return None

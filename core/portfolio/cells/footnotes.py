@@ -68,11 +68,11 @@ def without_marks(text: str, *, brackets: bool = True) -> str:
 
 def _bracket(tail: str, *, is_beside_mark: bool) -> re.Match[str] | None:
     """The bracket at the end of a text that is a mark."""
-    found = _BRACKET.search(tail)
-    if found is None and (letters := _LETTERS.search(tail)):
+    match = _BRACKET.search(tail)
+    if match is None and (letters := _LETTERS.search(tail)):
         before = tail[: letters.start()]
-        found = letters if is_beside_mark or _BRACKET.search(before) or _LETTERS.search(before) else None
-    return found
+        match = letters if is_beside_mark or _BRACKET.search(before) or _LETTERS.search(before) else None
+    return match
 
 
 def is_only_marks(text: str) -> bool:

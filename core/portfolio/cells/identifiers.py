@@ -84,8 +84,8 @@ class Prints:
         self._place = {text: at for at, text in enumerate(strings)}
         self._stems: dict[str, list[int]] = {}
         for at, text in enumerate(strings):
-            if found := _LOANX.fullmatch(text):
-                self._stems.setdefault(found[1], []).append(at)
+            if match := _LOANX.fullmatch(text):
+                self._stems.setdefault(match[1], []).append(at)
 
     def of(self, written: str) -> set[int]:
         """Places of the strings that may be the same identifier; of many that begin alike only two are told.
@@ -108,14 +108,14 @@ class Prints:
         return places
 
 
-def pairs(one: Prints, other: Prints) -> Iterator[tuple[int, int]]:
+def pairs(prints: Prints, other: Prints) -> Iterator[tuple[int, int]]:
     """Places of strings on both sides that are different prints of one identifier, and of no second one of a side."""
-    for at, written in enumerate(one.strings):
+    for at, written in enumerate(prints.strings):
         places = other.of(written)
         if len(places) == 1:
             (place,) = places
             found = other.strings[place]
-            if found != written and may_be_one(written, found) and one.of(found) == {at}:
+            if found != written and may_be_one(written, found) and prints.of(found) == {at}:
                 yield at, place
 
 

@@ -127,7 +127,7 @@ def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
 
 def _on_another_scale(strings: list[str]) -> list[int]:
     """The ranks of a column whose symbols are all of another agency than its heading's; empty where one is of none."""
-    ranks = [ratings.rank(one) for one in strings]
+    ranks = [ratings.rank(text) for text in strings]
     are_known = all(rank or ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True))
     return ranks if are_known and any(ranks) else []
 
@@ -136,7 +136,7 @@ def _other_scale(target: str, strings: list[str], ranks: list[int], codes: NDArr
     """What is said of a column whose symbols are another agency's."""
     known = np.array([*(rank > 0 for rank in ranks), False], np.bool_)
     count = int(np.count_nonzero(known[codes]))
-    example = next(one for one, rank in zip(strings, ranks, strict=True) if rank)
+    example = next(text for text, rank in zip(strings, ranks, strict=True) if rank)
     message = (
         f"{target} of {counted(count, 'row')} is in another agency's symbols, such as {example!r}: each counts as the "
         "symbol of the same rank."

@@ -45,14 +45,14 @@ def month_days(text: str) -> float:
     if len(text) > LENGTH_MAX:
         return np.nan
     written = without_marks(text).strip()
-    if found := _NAMED.fullmatch(written):
-        return last_day(int(found[2]), month_of_name(found[1]))
-    if found := _YEAR_NAMED.fullmatch(written):
-        return last_day(int(found[1]), month_of_name(found[2]))
-    if found := _MONTH_FIRST.fullmatch(written):
-        return last_day(int(found[2]), int(found[1]))
-    if found := _YEAR_FIRST.fullmatch(written):
-        return last_day(int(found[1]), int(found[2]))
+    if match := _NAMED.fullmatch(written):
+        return last_day(int(match[2]), month_of_name(match[1]))
+    if match := _YEAR_NAMED.fullmatch(written):
+        return last_day(int(match[1]), month_of_name(match[2]))
+    if match := _MONTH_FIRST.fullmatch(written):
+        return last_day(int(match[2]), int(match[1]))
+    if match := _YEAR_FIRST.fullmatch(written):
+        return last_day(int(match[1]), int(match[2]))
     return np.nan
 
 

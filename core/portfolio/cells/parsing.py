@@ -996,7 +996,7 @@ def base_rate(text: str) -> str:
         return " ".join(text.upper().split())
     if family == "LIBOR" and (currency := _OTHER_LIBOR.search(words)):
         family = f"{currency[1].upper()} LIBOR"
-    tenor = "12" if _YEAR.search(words) else found[1] if (found := _TENOR.search(words)) else ""
+    tenor = "12" if _YEAR.search(words) else match[1] if (match := _TENOR.search(words)) else ""
     return f"{family}-{tenor}M" if tenor and family not in ("FIXED", "PRIME") else family
 
 

@@ -89,12 +89,12 @@ def _compiled(pattern: str, *, without_groups: bool = False) -> Any:
     options.max_mem = PATTERN_MEMORY_BYTES
     options.never_capture = without_groups
     try:
-        one = _re2.RE2(pattern.encode(), options)
+        re2 = _re2.RE2(pattern.encode(), options)
     except UnicodeEncodeError as error:
         raise PatternError("is not valid Unicode") from error
-    if not one.ok():
-        raise PatternError(f"is no pattern: {one.error().decode(errors='replace')}")
-    return one
+    if not re2.ok():
+        raise PatternError(f"is no pattern: {re2.error().decode(errors='replace')}")
+    return re2
 
 
 # ---- matching ------------------------------------------------------------------------------------------------------
@@ -177,11 +177,11 @@ def template(replacement: str) -> tuple[bytes | int, ...]:
     """
     parts: list[bytes | int] = []
     at = 0
-    for found in _TEMPLATE.finditer(replacement):
-        if found.start() != at:
+    for match in _TEMPLATE.finditer(replacement):
+        if match.start() != at:
             break
-        at = found.end()
-        parts.append(found[2].encode() if found[2] is not None else b"\\" if found[1] == "\\" else int(found[1]))
+        at = match.end()
+        parts.append(match[2].encode() if match[2] is not None else b"\\" if match[1] == "\\" else int(match[1]))
     if at != len(replacement):
         raise PatternError(r"a backslash in a replacement stands before a digit or a backslash: \1, \\")
     return tuple(parts)

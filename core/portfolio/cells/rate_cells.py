@@ -195,12 +195,12 @@ class _Scan:
         """Whether every piece has a known meaning."""
         tokens = list(_TOKEN.finditer(text))
         at = 0
-        for place, found in enumerate(tokens):
-            if text[at : found.start()].strip(_PASSED_OVER):
+        for place, token in enumerate(tokens):
+            if text[at : token.start()].strip(_PASSED_OVER):
                 return False
-            at = found.end()
+            at = token.end()
             before_figure = place + 1 < len(tokens) and tokens[place + 1][0][0] in _FIGURE_START
-            if not self._take(found[0], before_figure=before_figure):
+            if not self._take(token[0], before_figure=before_figure):
                 return False
         return not text[at:].strip(_PASSED_OVER) and not self._waiting & {"floor", "cash"}
 
@@ -330,7 +330,7 @@ class RateColumn:
 
     def percents(self, part: str) -> NDArray[np.float64]:
         """A part of the rates in percent: floor, pik, coupon or all_in."""
-        table = np.array([np.nan if one is None else getattr(one, part) for one in self.texts], np.float64)
+        table = np.array([np.nan if text is None else getattr(text, part) for text in self.texts], np.float64)
         return spread_out(table, np.nan, self.codes)
 
     def is_fixed(self) -> NDArray[np.bool_]:
@@ -339,7 +339,7 @@ class RateColumn:
 
     def floats(self) -> NDArray[np.bool_]:
         """Rows whose cell states an index."""
-        table = np.array([one is not None and bool(one.index) for one in self.texts], np.bool_)
+        table = np.array([text is not None and bool(text.index) for text in self.texts], np.bool_)
         return spread_out(table, False, self.codes)
 
     def bare_are_fixed(self, percents: NDArray[np.float64]) -> bool:
@@ -351,12 +351,12 @@ class RateColumn:
         floating = int(np.count_nonzero(self.floats()))
         if np.count_nonzero(self.bare) <= BARE_SHARE_MAX * floating:
             return True
-        margins = [one.margin / (100.0 if one.mark == _parse.BASIS_POINTS else 1.0) for one in self.texts if one]
+        margins = [text.margin / (100.0 if text.mark == _parse.BASIS_POINTS else 1.0) for text in self.texts if text]
         return floating > 0 and float(np.median(percents[self.bare])) > max(margins)
 
     def pays_in_kind(self) -> NDArray[np.bool_]:
         """Rows whose cell says that interest is paid in kind."""
-        table = np.array([one is not None and one.is_pik for one in self.texts], np.bool_)
+        table = np.array([text is not None and text.is_pik for text in self.texts], np.bool_)
         return spread_out(table, False, self.codes)
 
 
@@ -371,7 +371,7 @@ def rate_column(cells: Cells) -> RateColumn | None:
     rates = tuple(rate_cell(text) if _HAS_LETTER.search(text) else None for text in strings)
     if not any(rates):
         return None
-    several = [one is None and text.count("+") > 1 for one, text in zip(rates, strings, strict=True)]
+    several = [rate is None and text.count("+") > 1 for rate, text in zip(rates, strings, strict=True)]
     unclear = spread_out(np.array(several, np.bool_), False, codes)
     return RateColumn(rates, codes, _bare_percents(cells, strings, codes), unclear)
 
@@ -390,7 +390,7 @@ _BARE_PERCENT: Final = re.compile(r"\s*\d{1,2}(?:[.,]\d{1,6})?\s*%\s*")
 
 def spreads(numbers: Numbers, rates: RateColumn) -> Numbers:
     """The numbers of a column of spreads with the margins of its rates; blank where a cell states a fixed coupon."""
-    margin = np.array([np.nan if one is None else one.margin for one in rates.texts], np.float64)
+    margin = np.array([np.nan if text is None else text.margin for text in rates.texts], np.float64)
     mark = np.array([0 if one is None else one.mark for one in rates.texts], np.uint8)
     values = spread_out(margin, np.nan, rates.codes)
     in_words = ~np.isnan(values)

@@ -50,7 +50,7 @@ FLAGS_MIN: Final = 5
 
 def _unnamed_flags(sheet: Sheet, found: Found) -> Iterator[DataWarning]:
     """That a column without a heading has yes or no, and could be any of the flags that no other column has."""
-    open_flags = tuple(one for one in FLAGS if one not in found.columns)
+    open_flags = tuple(flag for flag in FLAGS if flag not in found.columns)
     fed = {place for places in found.columns.values() for place in places}
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
         if column in fed or column in found.beside or stored is None or found.texts.get(column, "").strip():
@@ -69,12 +69,12 @@ COLUMNS_MAX: Final = 400
 """Columns that are looked at."""
 
 
-def _why(one: Evidence, heading: str) -> str:
+def _why(evidence: Evidence, heading: str) -> str:
     """Why a role is doubtful; "" where nothing comes near it."""
-    if one.is_ambiguous and one.runner_up:
-        return f"it could as well be {one.runner_up} ({'; '.join(one.reasons)})"
-    if one.words <= 0 and not heading.strip() and one.role not in _TOLD_BY_CELLS:
-        return f"its cells alone tell it ({'; '.join(one.reasons)})"
+    if evidence.is_ambiguous and evidence.runner_up:
+        return f"it could as well be {evidence.runner_up} ({'; '.join(evidence.reasons)})"
+    if evidence.words <= 0 and not heading.strip() and evidence.role not in _TOLD_BY_CELLS:
+        return f"its cells alone tell it ({'; '.join(evidence.reasons)})"
     return ""
 
 

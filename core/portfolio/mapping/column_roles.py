@@ -127,7 +127,7 @@ class Roles:
 
 def _as_weighed(evidence: Evidence) -> Weighed:
     is_far = evidence.margin >= MARGIN_MAX or not evidence.role
-    reasons = tuple(shown(one) for one in evidence.reasons[:REASONS_MAX])
+    reasons = tuple(shown(reason) for reason in evidence.reasons[:REASONS_MAX])
     return Weighed(
         role=evidence.role,
         runner_up=evidence.runner_up,

@@ -94,15 +94,15 @@ _OF_NAMES: Final = frozenset(("borrower_name", "facility_name", "industry"))
 """What the names of facilities and the headings of groups may say where no column does."""
 
 
-def _with_pages(found: Detection, loans: Loans, columns: Iterable[PageColumns]) -> Detection:
+def _with_pages(detection: Detection, loans: Loans, columns: Iterable[PageColumns]) -> Detection:
     """The detection of the first sheet with what other sheets and names say, once they are joined to its loans."""
     given = {target for note in loans.notes.pages for target in note.fields} | (_OF_NAMES & loans.texts.keys())
     if loans.lien is not None:
         given.add("lien_type")
     return replace(
-        found,
-        missing_required=tuple(target for target in found.missing_required if target not in given),
-        missing_optional=tuple(target for target in found.missing_optional if target not in given),
+        detection,
+        missing_required=tuple(target for target in detection.missing_required if target not in given),
+        missing_optional=tuple(target for target in detection.missing_optional if target not in given),
         pages=tuple(loans.notes.pages),
         page_columns=tuple(columns),
         warnings=tuple(bounded(loans.notes.warnings)),
@@ -110,21 +110,21 @@ def _with_pages(found: Detection, loans: Loans, columns: Iterable[PageColumns]) 
 
 
 def _of_kinds(sheets: Iterable[DetectedSheet], told: Dict[str, tuple[SheetKind, str]]) -> tuple[DetectedSheet, ...]:
-    return tuple(replace(one, kind=told[one.name][0], kind_reason=told[one.name][1]) for one in sheets)
+    return tuple(replace(sheet, kind=told[sheet.name][0], kind_reason=told[sheet.name][1]) for sheet in sheets)
 
 
-def _cut(found: Detection, columns_max: int | None) -> Detection:
+def _cut(detection: Detection, columns_max: int | None) -> Detection:
     """A detection with so many columns that feed no field and of other sheets at most."""
-    every = len(found.unmapped) + sum(len(page.columns) for page in found.page_columns)
+    every = len(detection.unmapped) + sum(len(page.columns) for page in detection.page_columns)
     if columns_max is None or every <= columns_max:
-        return found
-    unmapped = found.unmapped[:columns_max]
+        return detection
+    unmapped = detection.unmapped[:columns_max]
     left = columns_max - len(unmapped)
     kept: list[PageColumns] = []
-    for page in found.page_columns:
+    for page in detection.page_columns:
         kept.append(replace(page, columns=page.columns[:left]))
         left -= len(kept[-1].columns)
-    return replace(found, unmapped=unmapped, page_columns=tuple(kept), columns_not_shown=every - columns_max)
+    return replace(detection, unmapped=unmapped, page_columns=tuple(kept), columns_not_shown=every - columns_max)
 
 
 def _nothing(located: LocatedBook) -> Detection:
@@ -133,7 +133,7 @@ def _nothing(located: LocatedBook) -> Detection:
         f"no header found: looked in the first {header.DEEP_ROWS_MAX:,} rows of each sheet for one that "
         f"{header_words(mapping)}"
     )
-    if any(one.other_assets for one in located.sheets):
+    if any(sheet.other_assets for sheet in located.sheets):
         message = f"no loans found: {no_loans(located)}"
     required, optional = _missing(mapping, ())
     return Detection(None, (), None, None, None, 0, (), 0, (), (), {}, required, optional, message)
@@ -142,7 +142,7 @@ def _nothing(located: LocatedBook) -> Detection:
 def _missing(mapping: Mapping, found: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Targets of the mapping without a column: required ones, but for those that have a default, and all others."""
     named = set(found)
-    missing = [one for one in mapping.fields if one.target not in named]
+    missing = [field for field in mapping.fields if field.target not in named]
     required = tuple(one.target for one in missing if one.required and one.default is None)
     return required, tuple(one.target for one in missing if one.target not in required)
 
@@ -168,24 +168,24 @@ def _named(found: header.Found) -> Iterator[str]:
         yield shown(found.texts[column])
 
 
-def _why(one: Candidate, best: Candidate | None, found: header.Found | None, mapping: Mapping) -> str:
+def _why(candidate: Candidate, best: Candidate | None, found: header.Found | None, mapping: Mapping) -> str:
     """Why a sheet was chosen or not."""
-    if one.found is None:
-        return _why_no_header(one.sheet, found, mapping)
-    if one.refused:
-        return one.refused
+    if candidate.found is None:
+        return _why_no_header(candidate.sheet, found, mapping)
+    if candidate.refused:
+        return candidate.refused
     assert best is not None
-    if one is best:
-        return f"its header names {counted(one.found.score, 'field')}"
-    mine, its = one.rank, best.rank
+    if candidate is best:
+        return f"its header names {counted(candidate.found.score, 'field')}"
+    mine, its = candidate.rank, best.rank
     if mine[0] != its[0]:
         return "nothing stands below its header"
     if mine[1] != its[1]:
-        return one.only_adds
-    if mine[2] != its[2] and one.found.score < (best.found.score if best.found else 0):
-        return f"its header names fewer fields ({one.found.score} of {best.found.score if best.found else 0})"
+        return candidate.only_adds
+    if mine[2] != its[2] and candidate.found.score < (best.found.score if best.found else 0):
+        return f"its header names fewer fields ({candidate.found.score} of {best.found.score if best.found else 0})"
     if mine[2] != its[2]:
-        return f"fewer rows stand below its header ({one.row_count:,} of {best.row_count:,})"
+        return f"fewer rows stand below its header ({candidate.row_count:,} of {best.row_count:,})"
     if mine[3] != its[3]:
         return "its header names as many fields, but no figures stand below it"
     if mine[4] != its[4]:
@@ -277,23 +277,23 @@ def _duplicates(sheet: Sheet, found: header.Found) -> dict[str, tuple[str, ...]]
 # ---- one column ----------------------------------------------------------------------------------------------------
 
 
-def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping, roles: Roles) -> DetectedColumn:
-    column = reader.columns[one.target]
+def _column(field: Field, reader: Reader, loans: Loans, mapping: Mapping, roles: Roles) -> DetectedColumn:
+    column = reader.columns[field.target]
     cells = reader.cells(column)
-    is_auxiliary = any(one is other for other in mapping.auxiliary)
+    is_auxiliary = any(field is other for other in mapping.auxiliary)
     present = cells.present()
     errors = cells.error_count()
-    unreadable = reader.unreadable.get(one.target, 0)
+    unreadable = reader.unreadable.get(field.target, 0)
     filled = int(np.count_nonzero(present))
-    scale, reason = _unit(one.target, reader, cells, column)
+    scale, reason = _unit(field.target, reader, cells, column)
     return DetectedColumn(
-        target=one.target,
-        type=one.type,
-        is_required=one.required,
+        target=field.target,
+        type=field.type,
+        is_required=field.required,
         column=column_name(column),
         header=shown(reader.found.texts.get(column, "")),
-        match=_match(one, reader.found, column, is_auxiliary=is_auxiliary),
-        alternatives=tuple(islice(_alternatives(one.target, reader, column), ALTERNATIVES_MAX)),
+        match=_match(field, reader.found, column, is_auxiliary=is_auxiliary),
+        alternatives=tuple(islice(_alternatives(field.target, reader, column), ALTERNATIVES_MAX)),
         unit="" if scale is None or scale.unit == "as written" else scale.unit,
         unit_reason=reason,
         factor=1.0 if scale is None else scale.factor,
@@ -301,19 +301,19 @@ def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping, roles: R
         blank_count=len(cells.kinds) - filled - errors,
         error_count=errors,
         unreadable_count=unreadable,
-        samples=tuple(_samples(one, reader, loans, present)),
+        samples=tuple(_samples(field, reader, loans, present)),
         **roles.of(column),
     )
 
 
-def _match(one: Field, found: header.Found, column: int, *, is_auxiliary: bool) -> Match:
+def _match(field: Field, found: header.Found, column: int, *, is_auxiliary: bool) -> Match:
     """How a header names a field."""
     text = found.texts.get(column, "")
-    aliases = {key(alias) for alias in one.aliases}
+    aliases = {key(alias) for alias in field.aliases}
     for words, is_whole in ((key(text), True), (key(header.without_footnotes(text)), False)):
         if words in aliases:
             return "auxiliary alias" if is_auxiliary else "alias" if is_whole else "alias less a footnote"
-        if words == key(one.target):
+        if words == key(field.target):
             return "field name"
     evidence = found.evidence.get(column)
     if evidence is None or evidence.words >= OF_ALIAS:
@@ -354,7 +354,7 @@ def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale
     scale = reader.scales.get(target)
     if scale is None:
         return None, ""
-    if any(one.field == target for one in reader.mapping.transforms) and scale.unit == "as written":
+    if any(transform.field == target for transform in reader.mapping.transforms) and scale.unit == "as written":
         return scale, "the mapping's own transforms give it"
     if scale.because == "nothing":
         return scale, "" if scale.unit == "as written" else "there is no figure to tell it"
@@ -392,10 +392,10 @@ def _header_reason(found: header.Found, column: int) -> str:
 # ---- values --------------------------------------------------------------------------------------------------------
 
 
-def _samples(one: Field, reader: Reader, loans: Loans, present: NDArray[np.bool_]) -> Iterator[Value]:
+def _samples(field: Field, reader: Reader, loans: Loans, present: NDArray[np.bool_]) -> Iterator[Value]:
     """The first values of a field as the reader has them; None for a cell whose content is none."""
     for row in np.flatnonzero(present)[:SAMPLES_MAX].tolist():
-        value = _value(one.target, reader, loans, row)
+        value = _value(field.target, reader, loans, row)
         yield shown(value) if isinstance(value, str) else value
 
 

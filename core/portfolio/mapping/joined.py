@@ -67,8 +67,8 @@ def _rule(loans: Loans, target: str, work: Work) -> None:
     outcome = Outcome(column)
     pipeline.check(work, outcome)
     counts: dict[str, int] = {}
-    for one in outcome.findings:
-        counts[one.rule] = counts.get(one.rule, 0) + len(one.rows)
+    for finding in outcome.findings:
+        counts[finding.rule] = counts.get(finding.rule, 0) + len(finding.rows)
     for rule, count in counts.items():
         message = f"{counted(count, 'row', 'breaks/break')} the rule {rule!r} of the mapping for {target}."
         notes.warnings.append(DataWarning("rule_broken", message, count, (target,)))

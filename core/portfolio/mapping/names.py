@@ -139,9 +139,9 @@ def _is_another(loans: Loans, both: TextColumn, pairs: dict[str, Pair]) -> bool:
     own = [key(text) for text in column.text.strings()]
     parted = [key(pairs[text][0]) if text in pairs else "" for text in both.text.strings()]
     alike = sum(
-        bool(parted[two]) and own[one] == parted[two]
-        for one, two in zip(column.codes.tolist(), both.codes.tolist(), strict=True)
-        if one >= 0 and two >= 0
+        bool(parted[two]) and own[code] == parted[two]
+        for code, two in zip(column.codes.tolist(), both.codes.tolist(), strict=True)
+        if code >= 0 and two >= 0
     )
     return alike <= ALIKE_SHARE * loans.row_count and len(set(own)) < FEW_SHARE * len({*parted} - {""})
 

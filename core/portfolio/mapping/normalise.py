@@ -146,11 +146,11 @@ class Report:
             CellFault(None, name, "unmapped_column", f"column {_shown(name)!r} feeds no field")
             for name in self.unmapped
         ]
-        errors = [one for one in self.findings if not one.is_warning]
+        errors = [finding for finding in self.findings if not finding.is_warning]
         warnings = [one for one in self.findings if one.is_warning]
         invalid = np.zeros(len(self.row_numbers), np.bool_)
-        for one in errors:
-            invalid[one.rows] = True
+        for error in errors:
+            invalid[error.rows] = True
         return Normalised(
             len(self.row_numbers),
             self.row_numbers,
@@ -158,7 +158,7 @@ class Report:
             self._listed(errors),
             [*column_warnings, *self._listed(warnings)][:ERRORS_MAX],
             sum(len(one.rows) for one in errors),
-            sum(len(one.rows) for one in warnings) + len(column_warnings),
+            sum(len(warning.rows) for warning in warnings) + len(column_warnings),
             int(np.count_nonzero(invalid)),
             self.unmapped,
             [one.target for one in self.missing if one.required and one.default is None],
@@ -167,7 +167,7 @@ class Report:
 
     def _listed(self, findings: list[Finding]) -> list[CellFault]:
         """The first of some findings, row by row."""
-        heads = [[(row, at) for row in one.rows[:ERRORS_MAX].tolist()] for at, one in enumerate(findings)]
+        heads = [[(row, at) for row in finding.rows[:ERRORS_MAX].tolist()] for at, finding in enumerate(findings)]
         chosen = list(islice(merge(*heads), ERRORS_MAX))
         rows: dict[int, list[int]] = {}
         for row, at in chosen:
@@ -249,7 +249,7 @@ class _Sources:
         wanted: dict[str, list[tuple[int, int, str]]] = {}
         for place, name in enumerate(names):
             options = options_of(name) if len(name) <= header.HEADER_BYTES_MAX else ()
-            own = [one for one in options if not one[2]] or list(options)
+            own = [option for option in options if not option[2]] or list(options)
             for target, preference, _ in own:
                 wanted.setdefault(target, []).append((preference, place, name))
             if not own:

@@ -49,7 +49,7 @@ class Work:
     @property
     def says_unit(self) -> bool:
         """Whether a transform of its own states the unit of its numbers: nothing is guessed then."""
-        return any(transforms.OPERATIONS[one.operation].is_numeric for one in self.transforms)
+        return any(transforms.OPERATIONS[transform.operation].is_numeric for transform in self.transforms)
 
     def on(self, preference: int) -> Work:
         """What is done with the column of this place among the field's aliases: a mapping's transforms are about the
@@ -96,7 +96,7 @@ class Outcome:
     def take(self, rows: NDArray[np.int64] | slice) -> Outcome:
         """Some of its rows, which ascend."""
         places = np.arange(len(self.column), dtype=np.int64)[rows]
-        findings = [one.among(places) for one in self.findings]
+        findings = [finding.among(places) for finding in self.findings]
         lost = None if self.lost is None else self.lost[rows]
         return Outcome(self.column.take(rows), findings, lost, self.warnings)
 
@@ -138,9 +138,9 @@ def changed(work: Work, cells: Cells, in_unit: InUnit) -> Outcome:
     target, kind = work.field.target, work.field.type
     written = cells
     if kind != "string":
-        for one in work.transforms:
-            if one.operation == "lookup":
-                cells = transforms.looked_up(cells, kind, one.parameters)
+        for transform in work.transforms:
+            if transform.operation == "lookup":
+                cells = transforms.looked_up(cells, kind, transform.parameters)
     read = _read(work, cells, in_unit)
     outcome = Outcome(read.column, lost=read.unreadable, warnings=read.warnings)
 
@@ -155,15 +155,16 @@ def changed(work: Work, cells: Cells, in_unit: InUnit) -> Outcome:
     ):
         if rows is not None:
             outcome.findings.append(Finding(target, rule, message, np.flatnonzero(rows), as_written, is_warning))
-    for one in work.transforms:
-        _apply(one, outcome)
+    for transform in work.transforms:
+        _apply(transform, outcome)
     return outcome
 
 
 def _read(work: Work, cells: Cells, in_unit: InUnit) -> Read:
     target, kind = work.field.target, work.field.type
     input_format = next(
-        (one.parameters["input_format"] for one in work.transforms if one.operation == "date_format"), None
+        (transform.parameters["input_format"] for transform in work.transforms if transform.operation == "date_format"),
+        None,
     )
     if kind == "string":
         return typed.read_text(cells, input_format or ISO, target=target)
@@ -176,16 +177,18 @@ def _read(work: Work, cells: Cells, in_unit: InUnit) -> Read:
     return Read(NormalColumn("number", values), unreadable)
 
 
-def _apply(one: Transform, outcome: Outcome) -> None:
+def _apply(transform: Transform, outcome: Outcome) -> None:
     before = outcome.column
-    result = transforms.applied(one.operation, before, one.parameters)
+    result = transforms.applied(transform.operation, before, transform.parameters)
     outcome.column = result.column
     if result.failed is None:
         return
-    operation = transforms.OPERATIONS[one.operation]
+    operation = transforms.OPERATIONS[transform.operation]
     rows = np.flatnonzero(result.failed)
-    message = f"{one.field} {operation.failure}"
-    outcome.findings.append(Finding(one.field, one.operation, message, rows, before.python, operation.is_warning))
+    message = f"{transform.field} {operation.failure}"
+    outcome.findings.append(
+        Finding(transform.field, transform.operation, message, rows, before.python, operation.is_warning)
+    )
     if not operation.is_warning:
         outcome.lost = result.failed if outcome.lost is None else outcome.lost | result.failed
 

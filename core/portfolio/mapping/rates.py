@@ -31,7 +31,7 @@ def spread_place(columns: dict[str, int], cells: Callable[[int], Cells]) -> tupl
     if "spread" in columns:
         return None
     places = ((target, columns[target]) for target in RATE_TARGETS if target in columns)
-    return next((one for one in places if states_spreads(cells(one[1]))), None)
+    return next((place for place in places if states_spreads(cells(place[1]))), None)
 
 
 def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:

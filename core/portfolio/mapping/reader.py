@@ -376,7 +376,9 @@ class Reader:
         if work.field.default is not None:
             keeps = np.zeros(self.below.height, np.bool_) if outcome.lost is None else outcome.lost
             for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
-                said = [self.below.cells(self.columns[one]).present() for one in targets if one in self.columns]
+                said = [
+                    self.below.cells(self.columns[target]).present() for target in targets if target in self.columns
+                ]
                 keeps = keeps | ~np.any(said, axis=0) if said else keeps
             outcome.column = pipeline.filled(work, outcome.column, keeps)
         return outcome
@@ -517,7 +519,7 @@ class Reader:
         notes.header_row = self.found.row
         notes.matched_columns = {target: " ".join(texts[column].split()) for target, column in sorted(columns.items())}
         notes.missing_required = [
-            one.target for one in self.mapping.fields if one.required and one.target not in columns
+            field.target for field in self.mapping.fields if field.required and field.target not in columns
         ]
         notes.error_cells = sum(self.cells(column).error_count() for column in set(columns.values()))
         once = {column for target, column in columns.items() if target not in SHARED_TARGETS}

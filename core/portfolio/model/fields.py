@@ -327,7 +327,7 @@ def _of_agency(
     own, *others = spellings
 
     def each(*words: str) -> tuple[str, ...]:
-        return tuple(f"{said} {word}" for word in words for said in spellings)
+        return tuple(f"{spelling} {word}" for word in words for spelling in spellings)
 
     rating = f"rating_agency_{letter}"
     return (

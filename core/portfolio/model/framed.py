@@ -31,8 +31,8 @@ _FIRST: Final = (
 """Columns that a reader looks for, in this order; all others follow."""
 
 _FIELDS: Final = (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)
-_ORDER: Final = {name: at for at, name in enumerate(dict.fromkeys((*_FIRST, *(one.target for one in _FIELDS))))}
-_DAYS: Final = frozenset(one.target for one in _FIELDS if one.type == "date")
+_ORDER: Final = {name: at for at, name in enumerate(dict.fromkeys((*_FIRST, *(field.target for field in _FIELDS))))}
+_DAYS: Final = frozenset(field.target for field in _FIELDS if field.type == "date")
 _RANK: Final = "_rank"
 _DEFAULTED: Final = "defaulted"
 
@@ -95,7 +95,7 @@ def frame_of(portfolio: PortfolioData, *, derived: bool) -> Frame:
     """See `Portfolio.frame`."""
     attrs: dict[str, Any] = {"deal": _deal_told(portfolio.deal), "sheet": portfolio.sheet_name}
     if portfolio.notes.warnings:
-        attrs["warnings"] = [f"{one.code}: {one.message}" for one in portfolio.notes.warnings]
+        attrs["warnings"] = [f"{warning.code}: {warning.message}" for warning in portfolio.notes.warnings]
     columns = {name: column_of(portfolio, name) for name in names_of(portfolio, derived=derived)}
     return Frame(columns, portfolio.row_count, attrs)
 
@@ -184,7 +184,9 @@ def tranches_html(tranches: Tranches) -> str:
     frame = tranches_frame(tranches)
     shown = places(frame.row_count)
     rows = np.array([row for row in shown if row is not None], np.int64)
-    values: list[Any] = [list(row) for row in zip(*(one.taken(rows) for one in frame.columns.values()), strict=True)]
+    values: list[Any] = [
+        list(row) for row in zip(*(column.taken(rows) for column in frame.columns.values()), strict=True)
+    ]
     if None in shown:
         values.insert(shown.index(None), None)
     return card(repr(tranches), [left_out(frame.row_count, "notes")], table([*frame.columns], values))

@@ -95,7 +95,7 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def used(self) -> list[Choice]:
         """The choices that the file's own figures decided."""
-        return [one for one in self.choices if one.state in USED]
+        return [choice for choice in self.choices if choice.state in USED]
 
     @property
     def read_as(self) -> str:

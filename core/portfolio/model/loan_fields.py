@@ -24,24 +24,60 @@ FEW_NAMES: Final = 1_000
 _DATES: Final = frozenset(one.target for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS) if one.type == "date")
 
 _LABELS: Final = {
-    "borrower_name": "Borrower", "facility_name": "Facility", "cusip": "CUSIP", "loanx_id": "LoanX ID",
-    "isin": "ISIN", "issuer_id": "Issuer ID", "asset_id": "Asset ID", "par_value": "Par", "price": "Price",
-    "purchase_price": "Purchase price", "spread": "Spread", "floor": "Floor", "all_in_rate": "All-in rate",
-    "base_rate": "Index", "base_rate_level": "Base rate", "rating": "Rating", "recovery_rate": "Recovery rate",
-    "industry": "Industry", "country": "Country", "currency": "Currency", "fx_rate": "FX rate",
-    "maturity_date": "Maturity", "default_date": "Default date", "lien_type": "Lien",
-    "is_defaulted": "Marked defaulted", "defaulted": "Defaulted", "cov_lite": "Cov-lite",
-    "facility_size": "Facility size", "unfunded": "Unfunded",
-    "purchased_accrued_interest": "Purchased accrued interest", "days_past_due": "Days past due",
-    "quote_depth": "Quote depth", "average_life": "Average life", "payment_frequency": "Payment frequency",
-    "is_dip": "DIP", "is_current_pay": "Current pay", "is_pik": "PIK", "is_deferring": "Deferring",
-    "is_second_lien": "Second lien", "is_bond": "Bond", "is_fixed": "Fixed rate", "is_revolving": "Revolving",
-    "is_delayed_draw": "Delayed draw", "is_bridge": "Bridge", "is_long_dated": "Long dated",
-    "participation": "Participation", "lots": "Lots", "conflicting": "Lots differ",
-    **{f"industry_{one}": f"{{rating_agency_{one}}} industry" for one in AGENCY_NAMES},
-    **{f"recovery_rate_{one}": f"{{rating_agency_{one}}} recovery rate" for one in AGENCY_NAMES},
-    **{f"watch_{one}": f"{{rating_agency_{one}}} watch" for one in AGENCY_NAMES},
-}  # fmt: skip
+    "borrower_name": "Borrower",
+    "facility_name": "Facility",
+    "cusip": "CUSIP",
+    "loanx_id": "LoanX ID",
+    "isin": "ISIN",
+    "issuer_id": "Issuer ID",
+    "asset_id": "Asset ID",
+    "par_value": "Par",
+    "price": "Price",
+    "purchase_price": "Purchase price",
+    "spread": "Spread",
+    "floor": "Floor",
+    "all_in_rate": "All-in rate",
+    "base_rate": "Index",
+    "base_rate_level": "Base rate",
+    "rating": "Rating",
+    "recovery_rate": "Recovery rate",
+    "industry": "Industry",
+    "country": "Country",
+    "currency": "Currency",
+    "fx_rate": "FX rate",
+    "maturity_date": "Maturity",
+    "default_date": "Default date",
+    "lien_type": "Lien",
+    "is_defaulted": "Marked defaulted",
+    "defaulted": "Defaulted",
+    "cov_lite": "Cov-lite",
+    "facility_size": "Facility size",
+    "unfunded": "Unfunded",
+    "purchased_accrued_interest": "Purchased accrued interest",
+    "days_past_due": "Days past due",
+    "quote_depth": "Quote depth",
+    "average_life": "Average life",
+    "payment_frequency": "Payment frequency",
+    "is_dip": "DIP",
+    "is_current_pay": "Current pay",
+    "is_pik": "PIK",
+    "is_deferring": "Deferring",
+    "is_second_lien": "Second lien",
+    "is_bond": "Bond",
+    "is_fixed": "Fixed rate",
+    "is_revolving": "Revolving",
+    "is_delayed_draw": "Delayed draw",
+    "is_bridge": "Bridge",
+    "is_long_dated": "Long dated",
+    "participation": "Participation",
+    "lots": "Lots",
+    "conflicting": "Lots differ",
+    **{f"industry_{agency_name}": f"{{rating_agency_{agency_name}}} industry" for agency_name in AGENCY_NAMES},
+    **{
+        f"recovery_rate_{agency_name}": f"{{rating_agency_{agency_name}}} recovery rate" for agency_name in AGENCY_NAMES
+    },
+    **{f"watch_{agency_name}": f"{{rating_agency_{agency_name}}} watch" for agency_name in AGENCY_NAMES},
+}
 """What people call a field that is no agency's rating; what stands in braces is a name of `core.labels`."""
 
 CURRENCY_UNIT: Final = "currency"
@@ -50,7 +86,7 @@ CURRENCY_UNIT: Final = "currency"
 _UNITS: Final = {
     **dict.fromkeys(("par_value", "facility_size", "unfunded", "purchased_accrued_interest"), CURRENCY_UNIT),
     **dict.fromkeys(("price", "purchase_price", "floor", "all_in_rate", "base_rate_level", "recovery_rate"), "percent"),
-    **{f"recovery_rate_{one}": "percent" for one in AGENCY_NAMES},
+    **{f"recovery_rate_{agency_name}": "percent" for agency_name in AGENCY_NAMES},
     "spread": "bps", "days_past_due": "days", "average_life": "years",
 }  # fmt: skip
 """The unit of each number; any other has none."""
@@ -205,7 +241,7 @@ def _ratings(portfolio: PortfolioData, name: str) -> LoanColumn:
         return LoanColumn(
             "rating", numbers, Names(np.where(known, _codes(ranks), -1).astype(np.int32), (*scale, "D")[:DEFAULTED])
         )
-    masked = np.array([*(one == MASK or is_masked(one) for one in names.values), False], np.bool_)
+    masked = np.array([*(value == MASK or is_masked(value) for value in names.values), False], np.bool_)
     return LoanColumn(
         "rating", numbers, Names(np.where(masked[names.codes], -1, names.codes).astype(np.int32), names.values)
     )

@@ -186,9 +186,9 @@ LINE_LENGTH_MAX: Final = 10_000
 def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
     """The warnings, each once, all of them; a message that is longer than any list of names is cut."""
     return [
-        one if len(one.message) <= WARNING_LENGTH_MAX
-        else msgspec.structs.replace(one, message=one.message[: WARNING_LENGTH_MAX - 3] + "...")
-        for one in dict.fromkeys(warnings)
+        fromkey if len(fromkey.message) <= WARNING_LENGTH_MAX
+        else msgspec.structs.replace(fromkey, message=fromkey.message[: WARNING_LENGTH_MAX - 3] + "...")
+        for fromkey in dict.fromkeys(warnings)
     ]  # fmt: skip
 
 
@@ -196,18 +196,18 @@ def told_of(warnings: Sequence[DataWarning]) -> list[str]:
     """A line for each kind of warning, in the order in which the kinds first come, with all messages of the kind; a
     further line of the kind where they are longer than `LINE_LENGTH_MAX`."""
     kinds: dict[str, list[str]] = {}
-    for one in warnings:
-        lines = kinds.setdefault(one.code, [])
-        if lines and len(lines[-1]) + len(one.message) <= LINE_LENGTH_MAX:
-            lines[-1] = f"{lines[-1].removesuffix('.')}; {one.message}"
+    for warning in warnings:
+        lines = kinds.setdefault(warning.code, [])
+        if lines and len(lines[-1]) + len(warning.message) <= LINE_LENGTH_MAX:
+            lines[-1] = f"{lines[-1].removesuffix('.')}; {warning.message}"
         else:
-            lines.append(f"{one.code}: {one.message}")
+            lines.append(f"{warning.code}: {warning.message}")
     return [line for lines in kinds.values() for line in lines]
 
 
 def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:
     """The warnings of one of two files that are set beside each other, which they name."""
-    return [msgspec.structs.replace(one, message=f"{side}: {one.message}") for one in warnings]
+    return [msgspec.structs.replace(warning, message=f"{side}: {warning.message}") for warning in warnings]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -181,20 +181,20 @@ def rank(text: str, agency: Agency | None = None) -> int:
         return 0
     cleaned = _FOOTNOTES.sub("", _cleaned(text))
     for named, pattern in _NAMES:
-        if found := pattern.match(cleaned):
+        if match := pattern.match(cleaned):
             if agency not in (None, named):
                 return 0
-            agency, cleaned = named, cleaned[found.end() :]
+            agency, cleaned = named, cleaned[match.end() :]
     known = _symbol_rank(cleaned, agency)
     return known or _rank_of_several(cleaned, agency)
 
 
 def _symbol_rank(cleaned: str, agency: Agency | None) -> int:
     """The rank of one symbol with what stands about it."""
-    found = _SHAPE.fullmatch(cleaned)
-    if found is None:
+    match = _SHAPE.fullmatch(cleaned)
+    if match is None:
         return 0
-    symbol = found["symbol"]
+    symbol = match["symbol"]
     if agency is not None:
         return _SYMBOLS[agency].get(symbol, 0)
     return next((scale[symbol] for scale in _SYMBOLS.values() if symbol in scale), 0)
@@ -270,10 +270,10 @@ def watch(text: str) -> int:
     cleaned = _cleaned(text)
     if marked := _MARK.search(cleaned):
         return 1 if marked[1] == "+" else -1
-    said = _ON_WATCH.search(cleaned)
-    if said is None:
+    match = _ON_WATCH.search(cleaned)
+    if match is None:
         return 0
-    after = cleaned[said.start() :]
+    after = cleaned[match.start() :]
     better, worse = _BETTER.search(after) is not None, _WORSE.search(after) is not None
     return better - worse
 

@@ -132,8 +132,8 @@ def matching(column: LoanColumn, condition: LoanCondition) -> Mask:
     if condition.value is None:
         return np.asarray(np.isnan(column.numbers) == (condition.operation == "eq"))
     with np.errstate(invalid="ignore"):
-        found: Mask = _COMPARE[condition.operation](column.numbers, condition.value)
-    return found
+        mask: Mask = _COMPARE[condition.operation](column.numbers, condition.value)
+    return mask
 
 
 def _of_texts(column: LoanColumn, condition: LoanCondition) -> Mask:

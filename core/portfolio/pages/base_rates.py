@@ -72,7 +72,7 @@ def base_rate_of(located: LocatedBook, loans: Loans) -> tuple[float, str] | None
     index = _main_index(loans)
     family = index.partition("-")[0]
     ways = (
-        [one for one in levels if one.name == index],
+        [level for level in levels if level.name == index],
         [one for one in levels if one.name == f"{index}{_MAIN_TENOR}"],
         [one for one in levels if one.name.partition("-")[0] == family or not family],
     )

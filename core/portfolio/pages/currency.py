@@ -88,7 +88,7 @@ def mark(loans: Loans, header: str) -> None:
     """Keep what the header of par says of its currency for each loan, before those of another sheet are added."""
     words = f" {key(CAMEL.sub(' ', header))} "
     named = [code for code, said in _WORDS.items() if any(f" {word} " in words for word in said if word.isalpha())]
-    named += [code for code, said in _WORDS.items() if any(sign in header for sign in said if sign in "€£¥")]
+    named += [code for code, word in _WORDS.items() if any(sign in header for sign in word if sign in "€£¥")]
     code = _DEALS_OWN if _IN_DEAL_CURRENCY.search(words) else named[0] if len(named) == 1 else ""
     if code and PAR_CURRENCY not in loans.texts:
         _, text = parsing.pool_of([code])
@@ -229,14 +229,14 @@ def exchange_rates(book: Workbook) -> Rates:
 
     What has two different figures has none.
     """
-    found: Rates = {}
+    rates: Rates = {}
     twice: set[frozenset[str]] = set()
     for sheet in book.sheets:
         if _RATE_PAGES.search(key(f"{sheet.name} {first_line(sheet)}")):
             for codes, rate in _rates(sheet):
-                if found.setdefault(codes, rate) != rate:
+                if rates.setdefault(codes, rate) != rate:
                     twice.add(codes)
-    return {codes: rate for codes, rate in found.items() if codes not in twice}
+    return {codes: rate for codes, rate in rates.items() if codes not in twice}
 
 
 def _rates(sheet: Sheet) -> Iterator[tuple[frozenset[str], float]]:

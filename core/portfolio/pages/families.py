@@ -70,7 +70,7 @@ def _precision(printed: Sequence[Fact], sums: Sequence[float]) -> float:
     """Currency units by which a printed amount may differ from a sum: half a unit where the page prints whole ones."""
     amounts = [fact.value for fact in printed if fact.value]
     is_whole = len(amounts) >= WHOLE_LEAST and all(amount % 1.0 == 0.0 for amount in amounts)
-    rounds = is_whole and any(one % 1.0 != 0.0 for one in sums)
+    rounds = is_whole and any(sum_value % 1.0 != 0.0 for sum_value in sums)
     return 0.5 + LINE_TOLERANCE if rounds else 2 * LINE_TOLERANCE
 
 

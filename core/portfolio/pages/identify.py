@@ -120,11 +120,11 @@ def _padded(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
     return parsing.merged_pool(table[column.codes + 1], column.text, extra)
 
 
-def _filled(own: TextColumn, other: TextColumn) -> TextColumn:
+def _filled(own: TextColumn, other_text_column: TextColumn) -> TextColumn:
     """A column with its blanks filled from another one."""
-    take = (own.codes < 0) & (other.codes >= 0)
-    codes = np.where(take, other.codes + np.int32(len(own.text)), own.codes)
-    return parsing.merged_pool(codes, own.text, other.text)
+    take = (own.codes < 0) & (other_text_column.codes >= 0)
+    codes = np.where(take, other_text_column.codes + np.int32(len(own.text)), own.codes)
+    return parsing.merged_pool(codes, own.text, other_text_column.text)
 
 
 def _second_liens(loans: Loans) -> None:

@@ -41,7 +41,7 @@ class Widened:
     """Field -> loans for which both say something, and not the same; the loans' own counts."""
 
 
-def widen(loans: Loans, page: Loans, found: Match, *, unlike: Iterable[str] = ()) -> Widened:
+def widen(loans: Loans, page: Loans, match: Match, *, unlike: Iterable[str] = ()) -> Widened:
     """Give the loans what the page says of them: fields that they lack, and what is blank of the others.
 
     Par stays the loans' own, where they have any. Amounts that lots add up go to the first loan of a row.
@@ -50,7 +50,7 @@ def widen(loans: Loans, page: Loans, found: Match, *, unlike: Iterable[str] = ()
         unlike: fields whose column has another meaning on the page: neither compared nor filled.
     """
     widened, skipped = Widened(), frozenset(unlike)
-    at, has = found.at, found.rows
+    at, has = match.at, match.rows
     firsts = np.zeros(loans.row_count, np.bool_)
     firsts[np.flatnonzero(has)[np.unique(at[has], return_index=True)[1]]] = True
 
@@ -205,7 +205,7 @@ def _one_list(
     names = tuple(sorted(set().union(*lists)))
     place = {name: at for at, name in enumerate(names)}
     tables = [np.array([place[name] for name in of], np.int32) for of in lists]
-    return names, [spread_out(table, -1, one) for table, one in zip(tables, codes, strict=True)]
+    return names, [spread_out(table, -1, code) for table, code in zip(tables, codes, strict=True)]
 
 
 # ---- more loans ----------------------------------------------------------------------------------------------------

@@ -268,13 +268,13 @@ def _telling(page: Loans, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return rows[_saying(page)[rows]]
 
 
-def _unlike(own: Notes, other: Notes) -> set[str]:
+def _unlike(own: Notes, notes: Notes) -> set[str]:
     """Fields that both have under headers of different meaning."""
     by_header = join.BY_HEADER | set(ratings.AGENCY_OF)
     return {
         target
-        for target in by_header & own.matched_columns.keys() & other.matched_columns.keys()
-        if key(own.matched_columns[target]) != key(other.matched_columns[target])
+        for target in by_header & own.matched_columns.keys() & notes.matched_columns.keys()
+        if key(own.matched_columns[target]) != key(notes.matched_columns[target])
     }
 
 
@@ -296,10 +296,10 @@ def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
 
 def _warnings(note: PageNote, first: str) -> list[DataWarning]:
     """What a page did that a reader of the figures must know."""
-    said: list[DataWarning] = []
+    data_warnings: list[DataWarning] = []
 
     def warn(code: str, message: str, rows: int, fields: Iterable[str] = ()) -> None:
-        said.append(DataWarning(code, message, rows, tuple(fields)))
+        data_warnings.append(DataWarning(code, message, rows, tuple(fields)))
 
     rows, par = note.rows_without_loan, note.par_without_loan
     if note.part == "added":
@@ -345,4 +345,4 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
     if note.contradictions:
         message = f"The identifiers of {counted(note.contradictions, 'loan')} stand on different rows of {note.place}."
         warn("page_conflict", message, note.contradictions, (*note.fields, *note.filled, *note.conflicts))
-    return said
+    return data_warnings

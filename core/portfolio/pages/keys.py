@@ -42,7 +42,7 @@ def together(columns: Sequence[TextColumn]) -> tuple[list[NDArray[np.int32]], Te
     local, used = _parse.distinct(np.concatenate(codes), count)
     table, ends, signs = _parse.clean(np.concatenate(offsets), np.concatenate(data), used, False, False)
     merged = spread_out(table, -1, local)
-    stops = np.cumsum([len(one) for one in codes])[:-1]
+    stops = np.cumsum([len(code) for code in codes])[:-1]
     return list(np.split(merged, stops)), Text(ends, signs)
 
 
@@ -138,13 +138,15 @@ def _begun(name: str, code_of: Dict[str, int]) -> int:
     return -1
 
 
-def _described_keys(own: list[TextColumn], other: list[TextColumn], *, exact: bool, cuts: bool) -> Pair:
+def _described_keys(own: list[TextColumn], text_columns: list[TextColumn], *, exact: bool, cuts: bool) -> Pair:
     """Keys by descriptions.
 
     Args:
         cuts: whether one may be cut short: a borrower's name alone is no description that was cut.
     """
-    mine, its, _ = _name_codes(_described(own), _described(other), _exact_keys if exact else name_keys, cuts=cuts)
+    mine, its, _ = _name_codes(
+        _described(own), _described(text_columns), _exact_keys if exact else name_keys, cuts=cuts
+    )
     return mine.astype(np.int64), its.astype(np.int64)
 
 
@@ -184,17 +186,17 @@ def _exact_keys(column: TextColumn) -> TextColumn:
 
 
 def _name_codes(
-    own: TextColumn, other: TextColumn, keys_of: Callable[[TextColumn], TextColumn], *, cuts: bool = True
+    own: TextColumn, other_text_column: TextColumn, keys_of: Callable[[TextColumn], TextColumn], *, cuts: bool = True
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """The names of both sides as codes, a name that one side cuts short as the only one that begins with it; and the
     number of codes."""
-    (mine, its), text = together([keys_of(own), keys_of(other)])
+    (mine, its), text = together([keys_of(own), keys_of(other_text_column)])
     if not cuts:
         return mine, its, len(text) + 1
     whole = np.arange(-1, len(text), dtype=np.int32)
-    cut = _cut_names(other, its, own, mine)
+    cut = _cut_names(other_text_column, its, own, mine)
     known = {code for pair in cut for code in pair}
-    cut += [pair for pair in _cut_names(own, mine, other, its) if known.isdisjoint(pair)]
+    cut += [pair for pair in _cut_names(own, mine, other_text_column, its) if known.isdisjoint(pair)]
     for code, meant in cut:
         whole[code + 1] = meant
     return whole[mine + 1], whole[its + 1], len(text) + 1

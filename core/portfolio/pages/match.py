@@ -204,11 +204,11 @@ def _columns(loans: Loans, page: Loans) -> tuple[dict[str, TextColumn], dict[str
     return own, other
 
 
-def _by_identifier(own: dict[str, TextColumn], other: dict[str, TextColumn], found: Match) -> None:
+def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColumn], found: Match) -> None:
     """Join by identifiers, whichever column they stand in."""
-    if not own or not other:
+    if not own or not text_columns:
         return
-    codes, text = together([*own.values(), *other.values()])
+    codes, text = together([*own.values(), *text_columns.values()])
     row_of = np.full(len(text) + 1, -1, np.int64)
     is_twice = np.zeros(len(text) + 1, np.bool_)
     for column in codes[len(own) :]:

@@ -69,7 +69,7 @@ def _identity(portfolio: PortfolioData, performing: float, lost: float) -> Facts
     cash = deal.principal_cash or 0.0
     carried = deal.defaulted_carried
     ways = [performing, performing + lost, *([] if carried is None else [performing + carried])]
-    par = min(ways, key=lambda one: abs(one + cash - total))
+    par = min(ways, key=lambda way: abs(way + cash - total))
     own = Identity(
         name="collateral_principal_amount",
         total=total,

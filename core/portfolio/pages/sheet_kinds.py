@@ -63,27 +63,27 @@ def kinds(located: LocatedBook, report: Report, notes: Sequence[PageNote] = ()) 
     printed = _printed(report)
     told = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
     return {
-        one.sheet.name: ("holdings", "its loans are read")
-        if holdings is not None and one.sheet is holdings.sheet
-        else _kind(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in located.old)
-        for one in located.sheets
+        sheet.sheet.name: ("holdings", "its loans are read")
+        if holdings is not None and sheet.sheet is holdings.sheet
+        else _kind(sheet, told.get(sheet.sheet.name), printed, is_old=sheet.sheet.index in located.old)
+        for sheet in located.sheets
     }
 
 
-def _kind(one: Candidate, note: PageNote | None, printed: _Printed, *, is_old: bool) -> tuple[SheetKind, str]:
+def _kind(candidate: Candidate, note: PageNote | None, printed: _Printed, *, is_old: bool) -> tuple[SheetKind, str]:
     """What a sheet is: the first that holds of what it may be, the surest first."""
-    name, said = in_quotes(one.sheet.name), kind_weights(one.sheet.name)
+    name, said = in_quotes(candidate.sheet.name), kind_weights(candidate.sheet.name)
     facts, cells = printed.facts.get(name, Counter[FactKind]()), printed.cells.get(name, [])
     part = "left out" if note is None else note.part
-    is_empty = one.found is not None and not one.has_rows
-    is_notes = one.found is not None and is_note_table(one.sheet, one.found)
+    is_empty = candidate.found is not None and not candidate.has_rows
+    is_notes = candidate.found is not None and is_note_table(candidate.sheet, candidate.found)
     gives_notes = any(what.startswith("tranches.") for what in cells)
     able: tuple[tuple[bool, SheetKind, str], ...] = (
         (part == "list", "list", _joined(note)),
         (part in ("joined", "added"), "page", _joined(note)),
         (said.get("template", 0.0) >= NAMED, "template", "its name is that of a template"),
         (is_old, "old copy", "its name is that of a page of another day"),
-        (one.sheet.state != "visible", "hidden", "it is hidden"),
+        (candidate.sheet.state != "visible", "hidden", "it is hidden"),
         (said.get("old", 0.0) >= NAMED, "old copy", "its name is that of an older page"),
         (is_empty, "template", "nothing stands below its header"),
         (is_notes or gives_notes, "notes", "it gives the classes of notes"),

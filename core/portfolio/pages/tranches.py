@@ -53,7 +53,7 @@ TITLE_LENGTH: Final = 200
 
 
 def _labels(name: str, fields: tuple[Field, ...]) -> Mapping:
-    return Mapping(name, name, "custom", fields, anchors=tuple(one.target for one in fields if one.required))
+    return Mapping(name, name, "custom", fields, anchors=tuple(field.target for field in fields if field.required))
 
 
 _TRANCHE_MAPPING: Final = _labels("tranches", TRANCHE_LABELS)
@@ -202,8 +202,8 @@ def _ranks_by_letter(classes: list[str]) -> NDArray[np.int32]:
     ranks: list[int] = []
     previous = ""
     for name in classes:
-        found = _LETTER.match(name.strip())
-        letter = found[1].lower() if found else ""
+        match = _LETTER.match(name.strip())
+        letter = match[1].lower() if match else ""
         ranks.append(ranks[-1] if ranks and letter and letter == previous else len(set(ranks)) + 1)
         previous = letter
     return np.array(ranks, np.int32)

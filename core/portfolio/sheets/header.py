@@ -224,25 +224,25 @@ def unit(header: str) -> str:
 
 def magnitude(header: str) -> float:
     """1,000 where a header says thousands ("Par ($000s)"), 1,000,000 for millions ("USD mm"), else 1."""
-    found = _UNIT_WORDS.search(f" {spelt(without_footnotes(header))}")
-    if found is None:
+    match = _UNIT_WORDS.search(f" {spelt(without_footnotes(header))}")
+    if match is None:
         return 1.0
-    if found["thousands_a"] or found["thousands_b"]:
+    if match["thousands_a"] or match["thousands_b"]:
         return 1_000.0
-    return 1_000_000.0 if found["millions_a"] or found["millions_b"] else 1.0
+    return 1_000_000.0 if match["millions_a"] or match["millions_b"] else 1.0
 
 
 def magnitude_of_title(title: str) -> float:
     """The same of a line above a table: "Portfolio (USD thousands)", "All amounts in $000s unless stated"."""
-    found = _TITLE_UNIT.search(f" {spelt(title)} ")
-    return 1.0 if found is None else 1_000.0 if found["thousands"] else 1_000_000.0
+    match = _TITLE_UNIT.search(f" {spelt(title)} ")
+    return 1.0 if match is None else 1_000.0 if match["thousands"] else 1_000_000.0
 
 
 def without_footnotes(header: str) -> str:
     """A header less the marks of its footnotes: "Par Amount (1)" is "Par Amount"."""
     rest = header.rstrip()
-    while found := _FOOTNOTE.search(rest[-_FOOTNOTE_LENGTH_MAX:]):
-        rest = rest[: -len(found[0])].rstrip()
+    while match := _FOOTNOTE.search(rest[-_FOOTNOTE_LENGTH_MAX:]):
+        rest = rest[: -len(match[0])].rstrip()
     return rest
 
 
@@ -702,7 +702,7 @@ class _Scan:
         """
         cells = self._cells.get(row, {})
         words = [tokens_of(self._texts.get(code, "")) for code in cells.values()]
-        agencies = [one for one in words if one & _AGENCY_WORDS and one <= _WORDS_OF_AGENCIES]
+        agencies = [word for word in words if word & _AGENCY_WORDS and word <= _WORDS_OF_AGENCIES]
         others = [code for code, one in zip(cells.values(), words, strict=True) if one not in agencies]
         if not agencies or not all(self._is_of_another_time(code) for code in others):
             return False
@@ -854,9 +854,9 @@ class _Scan:
             if value is None:
                 continue
             kind = "figures"
-            if isinstance(value, str) and (found := _COUNTER.fullmatch(value[:COUNTER_LENGTH_MAX])):
-                kind = "figures" if found[1] else "letters"
-                value = float(found[1] or ord(found[2].upper()) - ord("A") + 1)
+            if isinstance(value, str) and (match := _COUNTER.fullmatch(value[:COUNTER_LENGTH_MAX])):
+                kind = "figures" if match[1] else "letters"
+                value = float(match[1] or ord(match[2].upper()) - ord("A") + 1)
             kinds.add(kind)
             counted.append(column)
             if value != len(counted):

@@ -75,12 +75,12 @@ def earlier(book: Workbook) -> frozenset[int]:
     """Indexes of the sheets whose name is that of another one but for an earlier month or day: "Notes Oct 24"."""
     dated: dict[str, list[tuple[tuple[int, int, int], int]]] = {}
     for sheet in book.sheets:
-        found = _DATED.search(sheet.name)
-        if found is not None:
-            year = int(found["year"] or found["y"]) % 100
-            month = int(found["m"]) if found["m"] else _MONTHS.index(found["month"].lower()) + 1
-            day = int(found["day"] or found["d"] or 0)
-            stem = key(sheet.name[: found.start()] + " " + sheet.name[found.end() :])
+        match = _DATED.search(sheet.name)
+        if match is not None:
+            year = int(match["year"] or match["y"]) % 100
+            month = int(match["m"]) if match["m"] else _MONTHS.index(match["month"].lower()) + 1
+            day = int(match["day"] or match["d"] or 0)
+            stem = key(sheet.name[: match.start()] + " " + sheet.name[match.end() :])
             dated.setdefault(stem, []).append(((year, month, day), sheet.index))
     return frozenset(
         at for listed in dated.values() for said, at in listed if said < max(said for said, _ in listed)
@@ -123,12 +123,12 @@ _NAMED: Final = frozenset(("facility_name", "borrower_name"))
 
 def _narrow(sheet: Sheet, mapping: Mapping) -> header.Found | None:
     """The header of a table of few fields that names par, and what tells loans apart, and their names."""
-    found = header.find_page(sheet, mapping, _ANCHORS, titles.first_row(sheet))
-    if found is None or len(found.columns) < NARROW_MIN or "par_value" not in found.columns:
+    page = header.find_page(sheet, mapping, _ANCHORS, titles.first_row(sheet))
+    if page is None or len(page.columns) < NARROW_MIN or "par_value" not in page.columns:
         return None
-    columns = found.columns.keys()
-    is_told = bool(columns & _NAMED) and bool(columns & _IDENTIFIERS) and not _is_par_told_by_cells(found)
-    return replace(found, score=len(columns)) if is_told else None
+    columns = page.columns.keys()
+    is_told = bool(columns & _NAMED) and bool(columns & _IDENTIFIERS) and not _is_par_told_by_cells(page)
+    return replace(page, score=len(columns)) if is_told else None
 
 
 _IDENTIFIERS: Final = frozenset(("cusip", "isin", "loanx_id", "asset_id", "loan_id"))
@@ -241,7 +241,7 @@ def _pages(rated: Iterable[Candidate], holdings: Located, mapping: Mapping) -> I
     """The other sheets that may say something of the loans, those that name most fields first; none for a mapping
     that is of something else.
     """
-    if all(one.target != "par_value" for one in mapping.fields):
+    if all(field.target != "par_value" for field in mapping.fields):
         return
     able: list[tuple[int, Located]] = []
     for one in rated:
@@ -485,22 +485,22 @@ PART_SHARE: Final = 0.5
 
 def _rows_of_pages(parts: list[Candidate], best: Located, mapping: Mapping) -> Iterator[int]:
     """Count the rows of the other tables that tell of loans."""
-    for one in parts:
-        if one.sheet is best.sheet or one.refused:
+    for part in parts:
+        if part.sheet is best.sheet or part.refused:
             continue
-        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
+        found = part.found or header.find_page(part.sheet, mapping, _ANCHORS, titles.first_row(part.sheet))
         if found is None or not _tells_of_loans(found):
             continue
-        lines = _title_lines(one.sheet, found)
+        lines = _title_lines(part.sheet, found)
         if not _left_out(lines, found) and not titles.flag_of(lines):
-            yield one.sheet.row_count - found.row
+            yield part.sheet.row_count - found.row
 
 
 def no_loans(located: LocatedBook) -> str:
     """Why a book has no sheet of loans, for a message."""
-    other = next((one for one in located.sheets if one.other_assets), None)
-    if other is not None:
-        return f"sheet {other.sheet.name!r} is not read: {other.other_assets}"
+    other_sheet = next((sheet for sheet in located.sheets if sheet.other_assets), None)
+    if other_sheet is not None:
+        return f"sheet {other_sheet.sheet.name!r} is not read: {other_sheet.other_assets}"
     return f"no sheet has a header that {header_words(located.mapping)}"
 
 
@@ -515,7 +515,11 @@ def _row_count(sheet: Sheet, found: header.Found, mapping: Mapping) -> int:
     """Cells below a header in the column with most of them, of those that make it one of loans."""
     columns = (sheet.columns[found.columns[target][0]] for target in found.columns.keys() & set(mapping.anchors))
     return max(
-        (int(np.count_nonzero(one.held.kinds[one.begin(found.row + 1) :])) for one in columns if one is not None),
+        (
+            int(np.count_nonzero(column.held.kinds[column.begin(found.row + 1) :]))
+            for column in columns
+            if column is not None
+        ),
         default=0,
     )
 
@@ -539,7 +543,7 @@ def _has_figures(sheet: Sheet, found: header.Found) -> bool:
 
 def passed_over(located: LocatedBook) -> list[str]:
     """The other sheets with loans: figures below a header that names all that a loan must have."""
-    needed = {one.target for one in located.mapping.fields if one.required} or set(located.mapping.anchors)
+    needed = {field.target for field in located.mapping.fields if field.required} or set(located.mapping.anchors)
     return [
         one.sheet.name
         for one in located.considered

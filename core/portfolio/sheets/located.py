@@ -109,4 +109,4 @@ class LocatedBook:
     @property
     def tops(self) -> dict[int, int]:
         """The first row of the header of each sheet that lists loans, by the sheet's index."""
-        return {one.sheet.index: one.found.top for one in self.sheets if one.found and one.has_loans}
+        return {sheet.sheet.index: sheet.found.top for sheet in self.sheets if sheet.found and sheet.has_loans}

@@ -85,12 +85,12 @@ def lone_texts(sheet: Sheet, first: int, last: int) -> list[Lone]:
     held = [sheet.columns[column] for column in columns.tolist()]
     codes = [one.held.codes[one.slot(first + row)] for one, row in zip(held, rows.tolist(), strict=True) if one]
     texts = parsing.decoded(sheet.text, np.array(codes, np.int64))
-    found = [
+    lones = [
         Lone(first + row, column, " ".join(text.split()), count == 1)
         for row, column, count, text in zip(rows.tolist(), columns.tolist(), filled.tolist(), texts, strict=True)
         if len(text) <= titles.LENGTH_MAX
     ]
-    return [one for one in found if one.is_alone or titles.is_group(one.line)]
+    return [one for one in lones if one.is_alone or titles.is_group(one.line)]
 
 
 def _sparse(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -130,7 +130,7 @@ def sections(sheet: Sheet, found: header.Found, mapping: Mapping) -> list[Sectio
     listed = [Section(found, "", is_like_first=True)]
     if not below:
         return listed
-    seen = {one.line for one in lone_texts(sheet, 0, found.top)}
+    seen = {lone_text.line for lone_text in lone_texts(sheet, 0, found.top)}
     for block in _blocks(sheet, below):
         lines = [one for one in block if _is_title(one, seen)]
         if not lines or len(listed) == SECTIONS_MAX:
@@ -143,7 +143,7 @@ def sections(sheet: Sheet, found: header.Found, mapping: Mapping) -> list[Sectio
         is_like_first = _columns(section.found) == _columns(found)
         listed[-1] = replace(listed[-1], end=block[0].row)
         listed.append(replace(section, is_like_first=is_like_first))
-        seen |= {one.line for one in lines}
+        seen |= {line.line for line in lines}
     return listed
 
 
@@ -169,9 +169,9 @@ def _has_cells(sheet: Sheet, first: int, last: int) -> bool:
     )
 
 
-def _is_title(one: Lone, seen: set[str]) -> bool:
-    line = one.line
-    return bool(line) and line not in seen and not titles.is_empty(one.text) and not any(map(line.endswith, CONTINUED))
+def _is_title(lone: Lone, seen: set[str]) -> bool:
+    line = lone.line
+    return bool(line) and line not in seen and not titles.is_empty(lone.text) and not any(map(line.endswith, CONTINUED))
 
 
 def _is_next_page(block: list[Lone], section: Section, above: Section) -> bool:
@@ -187,7 +187,7 @@ def _section(
     sheet: Sheet, lines: list[Lone], block: list[Lone], above: header.Found, mapping: Mapping
 ) -> Section | None:
     """The list below a block of titles; None where it is none."""
-    keys = tuple(one.line for one in reversed(lines))
+    keys = tuple(line.line for line in reversed(lines))
     below = header.find_page(sheet, mapping, None, block[-1].row + 1, HEADER_DISTANCE)
     if below is not None:
         return Section(below, lines[-1].text, keys)
@@ -227,17 +227,17 @@ def empty_lists(sheet: Sheet) -> list[EmptyList]:
     found: list[EmptyList] = []
     named: list[str] = []
     lines, since = (key(sheet.name),), 0
-    for one in lone_texts(sheet, 0, sheet.row_count):
+    for lone_text in lone_texts(sheet, 0, sheet.row_count):
         title = named[-1] if len(named) > 1 else ""
-        if own := titles.denied(one.line):
-            found += [EmptyList(flag, title, one.row, one.column) for flag in sorted(own)]
-        elif titles.is_empty(one.text):
+        if own := titles.denied(lone_text.line):
+            found += [EmptyList(flag, title, lone_text.row, lone_text.column) for flag in sorted(own)]
+        elif titles.is_empty(lone_text.text):
             flag = titles.flag_of(lines)
-            if flag and one.row - since <= EMPTY_DISTANCE and not _has_loans(sheet, since + 1, one.row):
-                found.append(EmptyList(flag, title, one.row, one.column))
-        elif titles.kinds(one.line) or titles.left_out(one.line):
-            lines, since = (one.line,), one.row
-            named.append(one.text)
+            if flag and lone_text.row - since <= EMPTY_DISTANCE and not _has_loans(sheet, since + 1, lone_text.row):
+                found.append(EmptyList(flag, title, lone_text.row, lone_text.column))
+        elif titles.kinds(lone_text.line) or titles.left_out(lone_text.line):
+            lines, since = (lone_text.line,), lone_text.row
+            named.append(lone_text.text)
     return found
 
 

@@ -129,8 +129,8 @@ def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
     known = [target for target in KEYS if target in named]
     if known or any(target in named for target in ("borrower_name", "facility_name")):
         return known
-    found = [one for one in mapping.fields if one.target in named]
-    return [one.target for one in found if one.type == "string"] or [one.target for one in found]
+    fields = [one for one in mapping.fields if one.target in named]
+    return [one.target for one in fields if one.type == "string"] or [one.target for one in fields]
 
 
 def _header_codes(sheet: Sheet, found: Found, column: int) -> NDArray[np.int32]:

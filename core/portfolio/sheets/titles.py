@@ -96,7 +96,7 @@ _EXCEPT: Final = re.compile(
 @remembered(MEMORY_MAX)
 def kinds(line: str) -> tuple[Title, ...]:
     """The kinds of lists of some loans that a line names, in the order of the table; a key of `cells.parsing.key`."""
-    return tuple(one for one in TITLES if one.is_list and one.words.search(line))
+    return tuple(title for title in TITLES if title.is_list and title.words.search(line))
 
 
 def flag_of(lines: Iterable[str]) -> str:
@@ -201,7 +201,7 @@ def denied(line: str) -> set[str]:
     """The flags of the lists that a line, a key, says to be empty: "There are no defaulted obligations"."""
     if _NO_KIND.fullmatch(line) is None or not _LIST_WORDS.issuperset(set(line.split()) - _DENIAL):
         return set()
-    return {one.flag for one in kinds(line) if one.flag}
+    return {kind.flag for kind in kinds(line) if kind.flag}
 
 
 _DENIAL: Final = frozenset(

@@ -27,8 +27,8 @@ TREND = {"metric": "wal", "direction": "increasing", "change_threshold": 0.25, "
     ],
 )
 def test_what_is_given_is_kept(alert_type: str, given: dict[str, Any]) -> None:
-    found = msgspec.to_builtins(conditions_of(alert_type, given))
-    assert {name: found[name] for name in given} == given
+    result = msgspec.to_builtins(conditions_of(alert_type, given))
+    assert {name: result[name] for name in given} == given
 
 
 @every(

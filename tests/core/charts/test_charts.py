@@ -22,31 +22,31 @@ figures = st.floats(-1e12, 1e12).map(lambda value: round(value, 6))
 
 
 def parts(chart: Chart, tag: str) -> list[dict[str, str]]:
-    return [dict(one.attrib) for one in ElementTree.fromstring(chart.svg).iter(f"{SVG}{tag}")]
+    return [dict(item.attrib) for item in ElementTree.fromstring(chart.svg).iter(f"{SVG}{tag}")]
 
 
 def texts(chart: Chart) -> list[tuple[str, dict[str, str]]]:
-    return [(one.text or "", dict(one.attrib)) for one in ElementTree.fromstring(chart.svg).iter(f"{SVG}text")]
+    return [(item.text or "", dict(item.attrib)) for item in ElementTree.fromstring(chart.svg).iter(f"{SVG}text")]
 
 
 def frame_holds(chart: Chart) -> None:
     """Every place of every element is inside the drawing, labels by their own measure."""
-    for one in ElementTree.fromstring(chart.svg).iter():
+    for item in ElementTree.fromstring(chart.svg).iter():
         for name in ("x", "x1", "x2", "cx"):
-            assert -SMALL <= float(one.attrib.get(name, "0")) <= chart.width + SMALL, one.attrib
+            assert -SMALL <= float(item.attrib.get(name, "0")) <= chart.width + SMALL, item.attrib
         for name in ("y", "y1", "y2", "cy"):
-            assert -SMALL <= float(one.attrib.get(name, "0")) <= chart.height + SMALL, one.attrib
-        if "width" in one.attrib and one.tag == f"{SVG}rect":
-            assert float(one.attrib["x"]) + float(one.attrib["width"]) <= chart.width + SMALL
-    for words, told in texts(chart):
-        wide = width_of(words, float(told["font-size"]))
-        left = float(told["x"]) - {"start": 0, "middle": wide / 2, "end": wide}[told["text-anchor"]]
+            assert -SMALL <= float(item.attrib.get(name, "0")) <= chart.height + SMALL, item.attrib
+        if "width" in item.attrib and item.tag == f"{SVG}rect":
+            assert float(item.attrib["x"]) + float(item.attrib["width"]) <= chart.width + SMALL
+    for words, answer in texts(chart):
+        wide = width_of(words, float(answer["font-size"]))
+        left = float(answer["x"]) - {"start": 0, "middle": wide / 2, "end": wide}[answer["text-anchor"]]
         assert -1 <= left <= left + wide <= chart.width + 1, words
 
 
 def marks(chart: Chart, status: Status) -> tuple[float, float]:
     """(where the figure's marker stands, where the limit's mark stands)."""
-    limit = next(float(one["x1"]) for one in parts(chart, "line") if one["stroke"] == INK)
+    limit = next(float(part["x1"]) for part in parts(chart, "line") if part["stroke"] == INK)
     if status == "pass":
         return float(parts(chart, "circle")[0]["cx"]), limit
     if status == "fail":
@@ -73,7 +73,9 @@ def test_a_marker_stands_on_its_side_of_the_limit(
 
 def test_a_maximum_has_a_bar_from_zero_in_proportion() -> None:
     half, most = (bullet(Against(value, 8.0, "max", "pass"), "a test") for value in (4.0, 8.0))
-    short, long = (next(one for one in parts(chart, "rect") if one["fill"] == STATUS["pass"]) for chart in (half, most))
+    short, long = (
+        next(part for part in parts(chart, "rect") if part["fill"] == STATUS["pass"]) for chart in (half, most)
+    )
     assert (short["x"], long["x"]) == ("0", "0")
     assert abs(2 * float(short["width"]) - float(long["width"])) <= 2 * SMALL
     assert abs(float(long["width"]) - marks(most, "pass")[1]) <= SMALL, "a figure at its limit ends at the mark"
@@ -93,7 +95,7 @@ def test_each_status_has_a_shape_of_its_own() -> None:
 
 def test_a_figure_between_two_ends_shows_both() -> None:
     chart = bullet(Against(7.0, 7.5, "max", "pass", 6.75, 6.0, 7.2), "a test")
-    between = next(one for one in parts(chart, "line") if one["stroke-width"] == "3")
+    between = next(part for part in parts(chart, "line") if part["stroke-width"] == "3")
     low, high = sorted(float(between[end]) for end in ("x1", "x2"))
     assert low < marks(chart, "pass")[0] < high < marks(chart, "pass")[1]
 
@@ -103,7 +105,7 @@ def test_a_figure_between_two_ends_shows_both() -> None:
 )
 def test_bars_share_a_scale(value: float, most: float, share: float) -> None:
     chart, full = bar(value, most, "a name"), bar(max(most, 1.0), max(most, 1.0), "a name")
-    wide = [float(one["width"]) for one in parts(chart, "rect")]
+    wide = [float(part["width"]) for part in parts(chart, "rect")]
     whole = float(parts(full, "rect")[0]["width"])
     assert abs(sum(wide) - share * whole) <= SMALL * 2
     frame_holds(chart)
@@ -117,17 +119,17 @@ def test_a_limit_beyond_the_bars_is_on_the_scale() -> None:
 
 def test_columns_are_in_proportion_and_their_labels_apart() -> None:
     par = {"Aaa": 0.0, "Baa1": 5.0, "B2": 40.0, "Caa1": 20.0, "100 and above": 10.0, "Not stated": 25.0}
-    chart = columns([Bucket(*one, f"{one[1]:.1f}") for one in par.items()], "x", muted=frozenset(["Not stated"]))
+    chart = columns([Bucket(*item, f"{item[1]:.1f}") for item in par.items()], "x", muted=frozenset(["Not stated"]))
     frame_holds(chart)
     bars = parts(chart, "rect")
     tallest = float(bars[1]["height"])
     expected = [round(value / 40, 2) for value in par.values() if value]  # an empty bucket has no bar
-    assert [round(float(one["height"]) / tallest, 2) for one in bars] == expected
-    assert [one["fill"] for one in bars] == [ACCENT] * 4 + [PALE]
+    assert [round(float(item["height"]) / tallest, 2) for item in bars] == expected
+    assert [item["fill"] for item in bars] == [ACCENT] * 4 + [PALE]
     by_line: dict[str, list[tuple[float, float]]] = {}
-    for words, told in texts(chart):
-        half = width_of(words, float(told["font-size"])) / 2
-        by_line.setdefault(told["y"], []).append((float(told["x"]) - half, float(told["x"]) + half))
+    for words, answer in texts(chart):
+        half = width_of(words, float(answer["font-size"])) / 2
+        by_line.setdefault(answer["y"], []).append((float(answer["x"]) - half, float(answer["x"]) + half))
     for line in by_line.values():
         assert all(end <= start + 0.5 for (_, end), (start, _) in pairwise(sorted(line)))
 
@@ -140,7 +142,7 @@ def test_many_columns_stay_in_the_frame(count: int) -> None:
 
 def test_nothing_is_drawn_of_nothing() -> None:
     for chart in (columns([], "none"), through_time([], "none")):
-        assert [one.tag for one in ElementTree.fromstring(chart.svg)] == [f"{SVG}title"]
+        assert [item.tag for item in ElementTree.fromstring(chart.svg)] == [f"{SVG}title"]
 
 
 def months(values: list[float], triggers: list[float]) -> list[Moment]:
@@ -175,10 +177,10 @@ def test_where_months_leave_no_room_breaches_keep_their_shapes() -> None:
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(figures, figures), min_size=1, max_size=130))
 def test_every_history_fits(pairs: list[tuple[float, float]]) -> None:
-    chart = through_time(months([one for one, _ in pairs], [other for _, other in pairs]), "a ratio", width=500)
-    for one in ElementTree.fromstring(chart.svg).iter(f"{SVG}circle"):
-        assert 0 <= float(one.attrib["cx"]) <= 500
-    ends = [told for words, told in texts(chart) if told["text-anchor"] == "start"]
+    chart = through_time(months([item for item, _ in pairs], [second for _, second in pairs]), "a ratio", width=500)
+    for item in ElementTree.fromstring(chart.svg).iter(f"{SVG}circle"):
+        assert 0 <= float(item.attrib["cx"]) <= 500
+    ends = [answer for words, answer in texts(chart) if answer["text-anchor"] == "start"]
     assert len(ends) == 2
     assert abs(float(ends[0]["y"]) - float(ends[1]["y"])) >= LABEL_PT, "the two last figures do not stand on each other"
 

@@ -31,9 +31,15 @@ PLACE = "'Tests'!C7"
 
 
 def fact(measure: str, value: float | None, **more: Any) -> Fact:
-    said = {name: more.pop(name) for name in ("agency", "classes", "rank") if name in more}
-    given: dict[str, Any] = {"kind": "test", "label": measure, "place": PLACE, "unit": "percent", "decimals": 2} | more
-    return Fact(subject=Subject(measure=measure, **said), value=value, **given)
+    by_name = {name: more.pop(name) for name in ("agency", "classes", "rank") if name in more}
+    input_value: dict[str, Any] = {
+        "kind": "test",
+        "label": measure,
+        "place": PLACE,
+        "unit": "percent",
+        "decimals": 2,
+    } | more
+    return Fact(subject=Subject(measure=measure, **by_name), value=value, **input_value)
 
 
 def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = None, notes: Notes | None = None,
@@ -43,9 +49,9 @@ def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = Non
         "cov_lite": [1, *[0] * 12], "lien_type": [1] * 13, "country": ["US"] * 13, "maturity_date": [22_000.0] * 13,
         "price": [99.0] * 13, "rating_agency_b": ["B"] * 13,
     }  # fmt: skip
-    given = {name: values for name, values in (g1_columns() | more | columns).items() if values is not None}
+    by_name = {name: values for name, values in (g1_columns() | more | columns).items() if values is not None}
     return portfolio_of(
-        given,
+        by_name,
         tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
         deal=deal or Deal(principal_cash=CASH, base_rate=4.30, as_of=20_544.0, interest_collected=9e6,
                           interest_receivable=0.0, senior_fees=1e5),
@@ -109,10 +115,10 @@ def test_printed_numerators_and_denominators_decide_to_the_cent() -> None:
     assert ties.published is not None
     assert (ties.published.agrees, codes(ties)) == (True, [])
     for name, amount in (("numerator", numerator), ("denominator", denominator)):
-        other = one(book(replace(coarse, value=round(VALUE, 2), **{name: amount + 0.02})))
-        assert other.published is not None
-        assert (other.published.agrees, "differs" in codes(other)) == (False, True)
-        assert f"the trustee's {name} is" in next(doubt.message for doubt in other.doubt if doubt.code == "differs")
+        second = one(book(replace(coarse, value=round(VALUE, 2), **{name: amount + 0.02})))
+        assert second.published is not None
+        assert (second.published.agrees, "differs" in codes(second)) == (False, True)
+        assert f"the trustee's {name} is" in next(doubt.message for doubt in second.doubt if doubt.code == "differs")
 
 
 def test_a_status_that_the_file_contradicts_is_doubtful() -> None:
@@ -173,7 +179,7 @@ def test_a_file_without_loans_that_can_be_read_has_the_trustees_figures_beside_w
     empty = Portfolio(row_count=0, numbers={}, names={}, flags={}, ranks={}, facts=Facts(all=printed))
     ran = run_suite(empty, "standard")
     assert not ran
-    theirs = {one.test_id: one.published.value for one in ran.skipped if one.published is not None}
+    theirs = {item.test_id: item.published.value for item in ran.skipped if item.published is not None}
     assert theirs == {LITE: 25.04, "ccc_bucket_pct": 4.32, "wal": 4.1}
 
 
@@ -194,7 +200,7 @@ def test_all_differences_stand_in_one_warning() -> None:
         fact("fixed", 9.0),
     ]  # fmt: skip
     ran = run_suite(book(*facts, is_fixed=[0] * 13), "enhanced")
-    (warning,) = [told for told in ran.warnings if told.code == "published_differs"]
+    (warning,) = [actual_warning for actual_warning in ran.warnings if actual_warning.code == "published_differs"]
     differing = [result for result in ran if "differs" in codes(result)]
     assert warning.rows == len(differing) >= 7
     assert all(result.test_name in warning.message for result in differing)
@@ -204,10 +210,10 @@ def test_all_differences_stand_in_one_warning() -> None:
 def test_differences_too_many_for_one_warning_stand_in_several() -> None:
     theirs = one(book(fact("cov_lite", 99.0)))
     many = [replace(theirs, test_id=f"t{at}", test_name=f"Test {at} {'of a long name ' * 12}") for at in range(400)]
-    told = list(other_figures(many))
-    assert sum(warning.rows or 0 for warning in told) == 400
-    assert bounded(told) == told, "none of them is cut"
-    assert all(any(f"Test {at} " in warning.message for warning in told) for at in range(400))
+    data_warnings = list(other_figures(many))
+    assert sum(warning.rows or 0 for warning in data_warnings) == 400
+    assert bounded(data_warnings) == data_warnings, "none of them is cut"
+    assert all(any(f"Test {at} " in warning.message for warning in data_warnings) for at in range(400))
 
 
 # ---- inputs ----------------------------------------------------------------------------------------------------
@@ -234,10 +240,10 @@ def test_blanks_are_told_with_their_share_of_par_where_they_are_read(
     loans = book(cells={field: "'Holdings'!C2:C14"}, **columns)
     par = loans.numbers["par_value"]
     result = one(loans, test_id)
-    told = [doubt for doubt in result.doubt if doubt.code == "blank_inputs" and words in doubt.message]
-    assert told
-    assert told[0].message.startswith(f"{par[0] / par.sum() * 100:.2f} % of par has ")
-    assert told[0].places == ["'Holdings'!C2:C14"]
+    doubts = [doubt for doubt in result.doubt if doubt.code == "blank_inputs" and words in doubt.message]
+    assert doubts
+    assert doubts[0].message.startswith(f"{par[0] / par.sum() * 100:.2f} % of par has ")
+    assert doubts[0].places == ["'Holdings'!C2:C14"]
     assert not any(words in doubt.message for doubt in one(loans).doubt), "another test does not read it"
 
 
@@ -246,21 +252,21 @@ def test_what_is_sure_is_what_nothing_is_found_against(
     monkeypatch: pytest.MonkeyPatch, test_id: str, columns: dict[str, Any], words: str
 ) -> None:
     """A figure that is passed over because nothing is open has no doubt when everything is looked through."""
-    told = DataWarning("lien_unrecognised", "a lien is not known")
+    data_warning = DataWarning("lien_unrecognised", "a lien is not known")
 
     def run() -> Results:
-        return run_suite(book(notes=Notes(warnings=[told]), **columns), "enhanced")
+        return run_suite(book(notes=Notes(warnings=[data_warning]), **columns), "enhanced")
 
     def doubts(ran: Results) -> list[Any]:
         return [(result.test_id, result.doubt, result.doubtful, result.low, result.high) for result in ran]
 
-    found = doubts(run())
-    assert any(doubt for _, doubt, *_ in found)
-    assert any(not doubt for _, doubt, *_ in found)
+    outcome = doubts(run())
+    assert any(doubt for _, doubt, *_ in outcome)
+    assert any(not doubt for _, doubt, *_ in outcome)
     for name in ("is_sure", "is_settled"):
         monkeypatch.setattr(Doubter, name, lambda *_: False)
-    assert doubts(run()) == found
-    assert not words or any(words in doubt.message for name, some, *_ in found if name == test_id for doubt in some)
+    assert doubts(run()) == outcome
+    assert not words or any(words in doubt.message for name, some, *_ in outcome if name == test_id for doubt in some)
 
 
 def test_a_summary_looks_through_no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,8 +355,8 @@ def test_a_warning_is_a_doubt_of_the_tests_that_read_what_it_is_about(
 ) -> None:
     field = next(iter(warning.fields), None)
     loans = book(notes=Notes(warnings=[warning]), cells={} if field is None else {field: "'Loans'!A1:A9"})
-    (told,) = [doubt for doubt in one(loans, reading).doubt if doubt.message == warning.message]
-    assert (told.code, told.places) == (code, [] if field is None else ["'Loans'!A1:A9"])
+    (answer,) = [doubt for doubt in one(loans, reading).doubt if doubt.message == warning.message]
+    assert (answer.code, answer.places) == (code, [] if field is None else ["'Loans'!A1:A9"])
     if other is not None:
         assert warning.message not in [doubt.message for doubt in one(loans, other).doubt]
 
@@ -388,11 +394,11 @@ def test_a_printed_amount_that_par_and_cash_do_not_make_is_a_doubt_of_all_that_r
     assert (codes(share), codes(coverage), codes(average)) == (["doubtful_denominator"], ["doubtful_cash"], [])
     assert "1,000.00 is missing" in share.doubt[0].message
     assert share.doubt[0].places == ["'Summary'!B5"]
-    other = book(
+    second = book(
         identity=replace(identity_of(book(), cash=CASH), total=2e9, parts=(("par", 2e9 - CASH), ("cash", CASH)))
     )
-    assert codes(one(other, "oc_ratio")) == ["doubtful_par"]
-    assert codes(one(other, "wal")) == ["doubtful_par"]
+    assert codes(one(second, "oc_ratio")) == ["doubtful_par"]
+    assert codes(one(second, "wal")) == ["doubtful_par"]
 
 
 def test_a_figure_that_ties_to_the_cent_inherits_no_doubt() -> None:
@@ -470,8 +476,8 @@ def test_formulas_inherit_what_they_read() -> None:
     warnings = [DataWarning("column_stands_in", "lite", None, ("cov_lite",)),
                 DataWarning("far_maturity", "long"), DataWarning("cash_differs", "cash")]  # fmt: skip
     ran = run_suite(book(notes=Notes(warnings=warnings)), "deal", definition=rules)
-    told = {result.test_id: {doubt.message for doubt in result.doubt} for result in ran}
-    assert told == {"lite": {"lite", "cash"}, "long": {"long"}, "sum": {"lite", "cash"}}
+    by_test_id = {result.test_id: {doubt.message for doubt in result.doubt} for result in ran}
+    assert by_test_id == {"lite": {"lite", "cash"}, "long": {"long"}, "sum": {"lite", "cash"}}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -507,8 +513,8 @@ def test_doubts_are_grouped_by_kind_with_all_names() -> None:
 
 
 def test_warnings_of_a_kind_share_a_line() -> None:
-    told = [DataWarning("no_price", "a"), DataWarning("page_conflict", "b"), DataWarning("no_price", "c")]
-    assert told_of(told) == ["no_price: a; c", "page_conflict: b"]
+    answer = [DataWarning("no_price", "a"), DataWarning("page_conflict", "b"), DataWarning("no_price", "c")]
+    assert told_of(answer) == ["no_price: a; c", "page_conflict: b"]
     long = [DataWarning("no_price", f"{at} {'x' * 3_000}.") for at in range(5)]
     lines = told_of(long)
     assert [line.count(";") for line in lines] == [2, 1], "what one line has no room for stands in the next"
@@ -523,10 +529,10 @@ def test_doubts_survive_json_and_large_pools(monkeypatch: pytest.MonkeyPatch) ->
 
     with monkeypatch.context() as at_once:
         at_once.setattr("core.compliance.run.DEFERRED_ROWS_MAX", 0)
-        made = run()
-    assert any(result.doubt for result in made)
-    assert list(run()) == list(made)
-    assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult]) == list(made)
+        outcome = run()
+    assert any(result.doubt for result in outcome)
+    assert list(run()) == list(outcome)
+    assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult]) == list(outcome)
 
 
 def test_a_rating_table_says_how_much_of_what_is_masked_is_ccc() -> None:

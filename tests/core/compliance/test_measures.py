@@ -409,8 +409,8 @@ def test_the_order_of_rows_does_not_matter(portfolio: Portfolio, chance: Any) ->
     )
     first, second = run_suite(portfolio, "enhanced"), run_suite(shuffled, "enhanced")
     assert [skip.test_id for skip in first.skipped] == [skip.test_id for skip in second.skipped]
-    for one, other in zip(first, second, strict=True):
-        assert one.current_value == pytest.approx(other.current_value, rel=1e-9, abs=1e-6), one.test_id
+    for item, another in zip(first, second, strict=True):
+        assert item.current_value == pytest.approx(another.current_value, rel=1e-9, abs=1e-6), item.test_id
 
 
 def test_more_rows_than_a_block() -> None:
@@ -524,7 +524,7 @@ def test_printed_defaults_and_ccc_where_no_row_shows_them() -> None:
     assert (result.current_value, result.status) == (0.0, "pass")
     assert figure(portfolio_of(columns, deal=Deal(defaulted_par=25.0)), "delinquency_pct") == close(25.0)
     assert [
-        one.test_id for one in run_suite(portfolio_of(columns), "enhanced", test_ids=["delinquency_pct"]).skipped
+        item.test_id for item in run_suite(portfolio_of(columns), "enhanced", test_ids=["delinquency_pct"]).skipped
     ] == ["delinquency_pct"]
     masked = portfolio_of(columns, deal=Deal(masked_ccc_a=10.0))
     assert figure(masked, "ccc_bucket_pct") == close(50.0)
@@ -559,8 +559,8 @@ def test_industries_by_the_files_table() -> None:
         portfolio = portfolio_of(columns, facts=facts)
         ids = ["industry_concentration", "second_industry_concentration"]
         results = run_suite(portfolio, "enhanced", test_ids=ids)
-        assert [one.current_value for one in results] == shares
-        assert ("industries_by_table" in {one.code for one in results.warnings}) is (shares == [70.0, 30.0])
+        assert [result.current_value for result in results] == shares
+        assert ("industries_by_table" in {warning.code for warning in results.warnings}) is (shares == [70.0, 30.0])
 
 
 @every("deal, ratio", [
@@ -573,4 +573,4 @@ def test_interest_coverage_without_the_loans_rates(deal: Deal, ratio: float | No
     notes = tranches_of([("A", 100e6), ("B", 50e6)], interest_due=[4e6, 1e6])
     portfolio = portfolio_of({"par_value": [100e6, 80e6]}, tranches=notes, deal=deal)
     results = run_suite(portfolio, test_ids=["ic_ratio"])
-    assert [one.current_value for one in results] == ([] if ratio is None else [ratio])
+    assert [result.current_value for result in results] == ([] if ratio is None else [ratio])

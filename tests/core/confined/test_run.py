@@ -139,11 +139,11 @@ def answer(module: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
         except OSError:
             raise
         except Exception as refusal:
-            told.append(str(refusal))
+            lines.append(str(refusal))
             raise refusal.__cause__ or refusal from None
 
-    told: list[str] = []
-    vars(ran)["told"] = told
+    lines: list[str] = []
+    vars(ran)["told"] = lines
     return ran
 
 
@@ -154,10 +154,10 @@ def test_the_answer_comes_from_a_session_of_its_own_without_our_environment(
     answer: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUSHION_SECRET_KEY", "a secret")
-    told = answer("answer")
-    assert set(told["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
-    assert told["session"] is True
-    assert told["confined"] is True
+    lines = answer("answer")
+    assert set(lines["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
+    assert lines["session"] is True
+    assert lines["confined"] is True
 
 
 @pytest.mark.parametrize(
@@ -238,9 +238,9 @@ def test_it_can_be_stopped_from_another_thread(answer: Callable[..., dict[str, A
 @pytest.fixture
 def child(module: Callable[[str], str]) -> Iterator[Child]:
     limits = Limits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, settings={"turns": -1})
-    made = Child(f"{module(STANDING)}.Work", limits)
-    yield made
-    made.end()
+    new_child = Child(f"{module(STANDING)}.Work", limits)
+    yield new_child
+    new_child.end()
 
 
 def test_orders_are_answered_one_after_another(child: Child) -> None:
@@ -258,13 +258,13 @@ def test_what_a_child_writes_to_its_errors_is_kept_for_who_wants_it(
 ) -> None:
     """The last of it; a child that writes more than a pipe holds waits for nobody."""
     limits = Limits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, settings={"turns": 1})
-    made = Child(f"{module(STANDING)}.Work", limits, keeps_errors=keeps)
-    assert made.ask(f"errors {kilobytes}".encode()[::-1], 20)
-    assert made.errors == ""
-    made.end()
-    assert made.errors.endswith(ending)
-    assert len(made.errors) == (ERRORS_SHOWN if keeps else 0)
-    made.end()
+    new_child = Child(f"{module(STANDING)}.Work", limits, keeps_errors=keeps)
+    assert new_child.ask(f"errors {kilobytes}".encode()[::-1], 20)
+    assert new_child.errors == ""
+    new_child.end()
+    assert new_child.errors.endswith(ending)
+    assert len(new_child.errors) == (ERRORS_SHOWN if keeps else 0)
+    new_child.end()
 
 
 def test_an_order_past_the_memory_fails_alone(child: Child) -> None:

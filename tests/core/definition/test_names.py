@@ -145,5 +145,5 @@ def test_the_side_is_the_pages_else_the_measures(
 def test_no_agency_is_lost(agency: Any) -> None:
     """What takes no agency is either measured without it, or not at all."""
     for measure in ("cov_lite", "fixed", "obligor", "dip"):
-        said = Subject(measure=measure, agency=agency, rank=1 if measure == "obligor" else None)
-        assert isinstance(meaning_of(said, 2.0), NoMeaning)
+        subject = Subject(measure=measure, agency=agency, rank=1 if measure == "obligor" else None)
+        assert isinstance(meaning_of(subject, 2.0), NoMeaning)

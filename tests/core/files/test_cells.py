@@ -47,8 +47,8 @@ def only(path: Path) -> Sheet:
     return sheet
 
 
-def first(made: Made, cell: str, **options: str) -> tuple[Kind, Value]:
-    sheet = only(made(f'<row r="1">{cell}</row>', **options))
+def first(path: Made, cell: str, **options: str) -> tuple[Kind, Value]:
+    sheet = only(path(f'<row r="1">{cell}</row>', **options))
     return sheet.kind(0, 0), sheet.value(0, 0)
 
 
@@ -127,8 +127,8 @@ def test_rows_and_cells_without_their_addresses_follow_each_other(made: Made) ->
             "<c><v>5</v></c></row>"
         )
     )
-    found = {(r, c): sheet.value(r, c) for r in range(8) for c in range(6) if sheet.value(r, c) is not None}
-    assert found == {(0, 0): 1.0, (0, 3): 2.0, (0, 4): 3.0, (4, 1): 4.0, (5, 0): 5.0}
+    result = {(r, c): sheet.value(r, c) for r in range(8) for c in range(6) if sheet.value(r, c) is not None}
+    assert result == {(0, 0): 1.0, (0, 3): 2.0, (0, 4): 3.0, (4, 1): 4.0, (5, 0): 5.0}
 
 
 def test_cells_in_any_order_and_twice(made: Made) -> None:
@@ -191,8 +191,8 @@ def test_formulas_normal_shared_and_array(made: Made) -> None:
             '<v>3</v></c><c r="C4"><f ca="1"/><v>1</v></c></row>'
         )
     )
-    found = {(r, c): sheet.formula(r, c) for r in range(5) for c in range(5) if sheet.formula(r, c) is not None}
-    assert found == {
+    result = {(r, c): sheet.formula(r, c) for r in range(5) for c in range(5) if sheet.formula(r, c) is not None}
+    assert result == {
         (0, 0): "B1*2>1",
         (1, 0): "B2+$B$1+B$1",
         (1, 2): "A1:A2*2",

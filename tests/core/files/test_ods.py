@@ -31,9 +31,9 @@ def content(*tables: str) -> str:
 
 def cell(kind: str = "", value: str = "", shown: str = "", **more: str) -> str:
     named = {"date": "date-value", "time": "time-value", "boolean": "boolean-value"}.get(kind, "value")
-    told = f'office:value-type="{kind}"' + (f' office:{named}="{value}"' if value else "") if kind else ""
+    actual_text = f'office:value-type="{kind}"' + (f' office:{named}="{value}"' if value else "") if kind else ""
     others = "".join(f' table:{name.replace("_", "-")}="{text}"' for name, text in more.items())
-    return f"<table:table-cell {told}{others}>{f'<text:p>{shown}</text:p>' if shown else ''}</table:table-cell>"
+    return f"<table:table-cell {actual_text}{others}>{f'<text:p>{shown}</text:p>' if shown else ''}</table:table-cell>"
 
 
 def row(*cells: str, repeated: int = 1) -> str:
@@ -116,13 +116,13 @@ def test_lengths_of_time_are_days_and_times_are_times(made: Callable[..., Path])
     spaces = 'xmlns:style="s" xmlns:number="n" xmlns:calcext'
     book = read_ods(made(text.replace("xmlns:calcext", spaces)))
     (sheet,) = book.sheets
-    found = {
+    result = {
         (at, column): (sheet.kind(at, column) == Kind.DATE, round(float(value), 6))
         for at in range(3)
         for column in range(4)
         if (value := sheet.value(at, column)) is not None
     }
-    assert found == {
+    assert result == {
         (0, 0): (False, 1.5), (0, 1): (True, 0.25), (0, 2): (False, 0.25), (1, 0): (False, -0.25),
         (1, 1): (False, 0.25), (1, 2): (True, 0.25), (2, 0): (False, 1.0), (2, 1): (False, 0.999988),
         (2, 3): (True, 0.0),
@@ -177,7 +177,7 @@ FULL = 'table:number-columns-repeated="16384"'
         ("<x/>", "no sheet"),
         ("<x>" * 300 + "</x>" * 300, "nested deeper"),
     ],
-    ids=lambda one: str(one[1]),
+    ids=lambda item: str(item[1]),
 )  # fmt: skip
 def test_hostile_and_broken_files_are_refused(made: Callable[..., Path], text: str, hint: str) -> None:
     with pytest.raises(ParseFailed, match=hint):

@@ -105,5 +105,5 @@ def test_a_long_name_costs_by_its_length_for_each_item_that_bears_it() -> None:
     part = parse_pivot_table(
         f"{text}</pivotFields><rowFields><field x='0'/></rowFields></pivotTableDefinition>".encode()
     )
-    told = PivotCache(["Region"], {0: [("x" * 100_000,)]})
-    assert pivots.pivot_of_parts(part, told, "Sheet1").size > 300_000
+    pivot_cache = PivotCache(["Region"], {0: [("x" * 100_000,)]})
+    assert pivots.pivot_of_parts(part, pivot_cache, "Sheet1").size > 300_000

@@ -29,10 +29,10 @@ PartsOf = Callable[..., Parts]
 def refused(path: Path, kind: type[FileRefused], hint: str) -> None:
     """Both doors refuse it alike."""
     for door in (read, probe):
-        with pytest.raises(kind, match=hint) as found:
+        with pytest.raises(kind, match=hint) as result:
             door(path)
-        assert type(found.value) is kind
-        assert found.value.hint.endswith(".")
+        assert type(result.value) is kind
+        assert result.value.hint.endswith(".")
 
 
 def good(path: Path) -> bytes:
@@ -316,9 +316,9 @@ def test_probing_keeps_nothing_in_memory(zipped: Zipped, parts_of: PartsOf, xml_
 
 
 def archive_of(path: Path, **files: bytes) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for name, data in files.items():
-            made.writestr(name, data)
+            zip_file.writestr(name, data)
     return path
 
 
@@ -350,7 +350,7 @@ def test_a_folder_an_archive_and_a_list_of_files_are_one_workbook(tmp_path: Path
         assert (book["Notes"].value(0, 0), book["Notes"].formula(0, 0)) == (0.1, None)
     assert read(packed).left_out == ("notes to read.pdf",)
     warnings = Portfolio.from_workbook(read(packed), as_of=0.0).notes.warnings
-    assert [one.message for one in warnings if one.code == "file_left_out"] == [
+    assert [warning.message for warning in warnings if warning.code == "file_left_out"] == [
         "files of another kind than a spreadsheet's were not read: 'notes to read.pdf'"
     ]
     assert len(read_files([("b.xlsx", files["b.xlsx"])]).sheets[1].formulas) == 1
@@ -381,8 +381,8 @@ def test_files_of_both_date_systems_keep_their_days(tmp_path: Path) -> None:
 
 def nested() -> dict[str, bytes]:
     inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as made:
-        made.writestr("a.csv", "a,b\n1,2\n")
+    with zipfile.ZipFile(inner, "w") as zip_file:
+        zip_file.writestr("a.csv", "a,b\n1,2\n")
     return {"inner.zip": inner.getvalue()}
 
 

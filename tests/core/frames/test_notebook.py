@@ -33,9 +33,9 @@ HOSTILE = [
 def test_text_stays_text(text: str) -> None:
     html = card(text, [text], table([text], [[text], [1.0], None]))
     tree = ElementTree.fromstring(html.replace("\x00", "!"))  # well-formed, though a stranger's text is in it
-    assert {one.tag for one in tree.iter()} == {"div", "table", "thead", "tbody", "tr", "th", "td"}
-    seen = [one.text for one in tree.iter("td")]
-    shown = "".join(one for one in text if one >= " " and not "\ud800" <= one <= "\udfff")
+    assert {item.tag for item in tree.iter()} == {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    seen = [item.text for item in tree.iter("td")]
+    shown = "".join(item for item in text if item >= " " and not "\ud800" <= item <= "\udfff")
     assert seen == [shown, "1", "…"]
 
 
@@ -50,7 +50,7 @@ def test_a_table_says_its_colours_in_every_cell() -> None:
     html = table(["a", "b"], [[1, "x"], [2, "y"]])
     cells = re.findall(r"<t[hdr] style=\"([^\"]*)\"", html)
     assert len(cells) == 9
-    assert all("background:#" in one and "color:#" in one.replace("background", "") for one in cells)
+    assert all("background:#" in cell and "color:#" in cell.replace("background", "") for cell in cells)
 
 
 def test_places() -> None:

@@ -30,72 +30,74 @@ def small(seed: int) -> GeneratedDeal:
     return GeneratedDeal(book, draw_texts(book), frozenset())
 
 
-def lost(report: GeneratedReport, found: Portfolio) -> list[str]:
+def lost(report: GeneratedReport, portfolio: Portfolio) -> list[str]:
     """What the reader has otherwise than the report says, each with the loan or the page."""
-    wrong = [] if found.row_count == len(report.loans) else [f"{found.row_count} loans of {len(report.loans)}"]
+    wrong = [] if portfolio.row_count == len(report.loans) else [f"{portfolio.row_count} loans of {len(report.loans)}"]
     rows = {
         name: row
-        for row, name in enumerate(zip(texts(found, "borrower_name"), texts(found, "facility_name"), strict=True))
+        for row, name in enumerate(
+            zip(texts(portfolio, "borrower_name"), texts(portfolio, "facility_name"), strict=True)
+        )
     }
-    industries = texts(found, "industry")
-    masks = texts(found, "rating_agency_c")
+    industries = texts(portfolio, "industry")
+    masks = texts(portfolio, "rating_agency_c")
     for loan in report.loans:
         row = rows.get((loan.borrower_name, loan.facility_name))
         if row is None:
             wrong.append(f"{loan.identifier}: not found")
             continue
         for name in NUMBERS:
-            said, got = getattr(loan, name), found.numbers.get(name, np.full(found.row_count, np.nan))[row]
-            if not (np.isnan(got) if said is None else abs(got - said) <= 1e-9 * max(1.0, abs(said))):
-                wrong.append(f"{loan.identifier}: {name} {got} of {said}")
+            words, got = getattr(loan, name), portfolio.numbers.get(name, np.full(portfolio.row_count, np.nan))[row]
+            if not (np.isnan(got) if words is None else abs(got - words) <= 1e-9 * max(1.0, abs(words))):
+                wrong.append(f"{loan.identifier}: {name} {got} of {words}")
         for name in RANKS:
-            said = ratings.rank(getattr(loan, name), name[-1])  # type: ignore[arg-type]
-            if found.ranks[name][row] != said:
-                wrong.append(f"{loan.identifier}: {name} {found.ranks[name][row]} of {said}")
+            words = ratings.rank(getattr(loan, name), name[-1])  # type: ignore[arg-type]
+            if portfolio.ranks[name][row] != words:
+                wrong.append(f"{loan.identifier}: {name} {portfolio.ranks[name][row]} of {words}")
         for name in FLAGS:
-            if bool(found.flags[name][row] if name in found.flags else 0) != getattr(loan, name):
+            if bool(portfolio.flags[name][row] if name in portfolio.flags else 0) != getattr(loan, name):
                 wrong.append(f"{loan.identifier}: {name} is not {getattr(loan, name)}")
         if industries[row] != loan.industry:
             wrong.append(f"{loan.identifier}: {industries[row]} of {loan.industry}")
         if ratings.is_masked(loan.rating_agency_c) != ratings.is_masked(masks[row]):
             wrong.append(f"{loan.identifier}: the mask {loan.rating_agency_c} is {masks[row]}")
-    return [*wrong, *lost_of_deal(report, found)]
+    return [*wrong, *lost_of_deal(report, portfolio)]
 
 
-def texts(found: Portfolio, name: str) -> list[str]:
-    column = found.names[name]
+def texts(portfolio: Portfolio, name: str) -> list[str]:
+    column = portfolio.names[name]
     return [str(column.values[code]) if code >= 0 else "" for code in column.codes.tolist()]
 
 
-def lost_of_deal(report: GeneratedReport, found: Portfolio) -> list[str]:
+def lost_of_deal(report: GeneratedReport, portfolio: Portfolio) -> list[str]:
     """The same of notes, accounts, the day and published figures."""
-    if found.tranches is None:
+    if portfolio.tranches is None:
         return ["no notes"]
     nan = float("nan")
     pairs = {
-        "balance": (found.tranches.current_balance, [note.balance for note in report.notes]),
-        "spread": (found.tranches.spread, [nan if note.spread is None else note.spread for note in report.notes]),
-        "coupon": (found.tranches.coupon, [nan if note.coupon is None else note.coupon for note in report.notes]),
-        "oc_trigger": (found.tranches.oc_trigger, [note.oc_trigger or nan for note in report.notes]),
-        "ic_trigger": (found.tranches.ic_trigger, [note.ic_trigger or nan for note in report.notes]),
-        "cash": ([found.deal.principal_cash], [report.principal_cash]),
-        "interest": ([found.deal.interest_collected], [report.interest_collected]),
-        "published": ([one.value for one in found.facts.tests], [one.value for one in report.published]),
-        "triggers": ([one.trigger for one in found.facts.tests], [one.trigger for one in report.published]),
+        "balance": (portfolio.tranches.current_balance, [note.balance for note in report.notes]),
+        "spread": (portfolio.tranches.spread, [nan if note.spread is None else note.spread for note in report.notes]),
+        "coupon": (portfolio.tranches.coupon, [nan if note.coupon is None else note.coupon for note in report.notes]),
+        "oc_trigger": (portfolio.tranches.oc_trigger, [note.oc_trigger or nan for note in report.notes]),
+        "ic_trigger": (portfolio.tranches.ic_trigger, [note.ic_trigger or nan for note in report.notes]),
+        "cash": ([portfolio.deal.principal_cash], [report.principal_cash]),
+        "interest": ([portfolio.deal.interest_collected], [report.interest_collected]),
+        "published": ([test.value for test in portfolio.facts.tests], [item.value for item in report.published]),
+        "triggers": ([test.trigger for test in portfolio.facts.tests], [item.trigger for item in report.published]),
     }
     wrong = []
-    for name, (got, said) in pairs.items():
-        have, want = np.array(got, np.float64), np.array(said, np.float64)
+    for name, (got, words) in pairs.items():
+        have, want = np.array(got, np.float64), np.array(words, np.float64)
         if have.shape != want.shape or not np.allclose(have, want, rtol=1e-9, atol=1e-9, equal_nan=True):
             wrong.append(f"{name}: {have.tolist()} of {want.tolist()}")
-    if found.deal.as_of != np.datetime64(report.as_of, "D").astype(np.int64):
-        wrong.append(f"as_of: {found.deal.as_of}")
+    if portfolio.deal.as_of != np.datetime64(report.as_of, "D").astype(np.int64):
+        wrong.append(f"as_of: {portfolio.deal.as_of}")
     return wrong
 
 
 def all_lost(manner: str, seeds: range, folder: Path) -> dict[int, list[str]]:
     """By seed what is lost of its report."""
-    found = {}
+    result = {}
     for seed in seeds:
         report = generate_report(small(seed), manner, seed)
         if manner == "flat":
@@ -104,8 +106,8 @@ def all_lost(manner: str, seeds: range, folder: Path) -> dict[int, list[str]]:
             report.write(folder / "report.xlsx")
             book = read(folder / "report.xlsx")
         if wrong := lost(report, Portfolio.from_workbook(book, as_of=0.0)):
-            found[seed] = wrong
-    return found
+            result[seed] = wrong
+    return result
 
 
 @pytest.mark.parametrize(
@@ -118,9 +120,9 @@ def test_hundreds_of_variants_are_read_without_loss(manner: str, seeds: range, t
 
 def test_the_reader_of_this_test_sees_a_loss() -> None:
     """One figure, one rating, one note and one account of another report are each told."""
-    report, other = (generate_report(small(seed), "flat", 3) for seed in (3, 28))
-    found = Portfolio.from_workbook(read_files(other.files()), as_of=0.0)
-    wrong = lost(report, found)
+    report, second = (generate_report(small(seed), "flat", 3) for seed in (3, 28))
+    portfolio = Portfolio.from_workbook(read_files(second.files()), as_of=0.0)
+    wrong = lost(report, portfolio)
     assert {"not found"} <= {line.rpartition(": ")[2] for line in wrong}
     assert any(line.startswith("cash") for line in wrong)
 

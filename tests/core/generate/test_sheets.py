@@ -85,7 +85,7 @@ def test_the_totals_row_says_what_a_spreadsheet_would(tmp_path: Path) -> None:
 
 def test_the_cells_of_an_issuer_are_merged(tmp_path: Path) -> None:
     deal, path = written(tmp_path, ("merged_issuers", "title_rows"))
-    ranges = {found.bounds for found in openpyxl.load_workbook(path)["Holdings"].merged_cells.ranges}
+    ranges = {range_.bounds for range_ in openpyxl.load_workbook(path)["Holdings"].merged_cells.ranges}
     first = {obligor: at for at, obligor in reversed(list(enumerate(deal.book.obligor.tolist(), 6)))}
     last = {obligor: at for at, obligor in enumerate(deal.book.obligor.tolist(), 6)}
     assert ranges == {(4, row, 4, last[obligor]) for obligor, row in first.items() if last[obligor] > row}
@@ -185,7 +185,7 @@ def columns_of(deal: GeneratedDeal) -> Portfolio:
 )
 def test_no_habit_changes_what_the_book_is_worth(tmp_path: Path, messy: tuple[str, ...]) -> None:
     deal, path = written(tmp_path, messy, loans=200, seed=5)
-    expected, found = figures(columns_of(deal)), figures(Portfolio.from_workbook(read(path)))
+    expected, result = figures(columns_of(deal)), figures(Portfolio.from_workbook(read(path)))
     assert len(expected) == 25
     for test_id, (value, status) in expected.items():
-        assert found[test_id] == (pytest.approx(value, rel=1e-9), status), test_id
+        assert result[test_id] == (pytest.approx(value, rel=1e-9), status), test_id

@@ -88,7 +88,7 @@ def test_sparse_sheets_come_back_and_cost_what_their_cells_do(all_cells: list[Ce
         first, last = min(asked), max(asked) + 1
         part = column.span(first, last)
         assert (part.start, part.stop) == (first, last)
-        assert told(part) == {at: held for at, held in cells.items() if first <= at < last}
+        assert told(part) == {at: own_cell for at, own_cell in cells.items() if first <= at < last}
         for place in (first, last, first - 1, *list(cells)[:5]):
             kind, number, code, _ = cells.get(place, BLANK)
             assert back.kind(place, at) == kind

@@ -16,7 +16,7 @@ from tests.core.insights.conftest import COV_LITE, story
 
 
 def told(subject: Subject, **more: object) -> dict[str, Insight]:
-    return {one.key: one for one in analyse([subject], most=200, **more)}  # type: ignore[arg-type]
+    return {item.key: item for item in analyse([subject], most=200, **more)}  # type: ignore[arg-type]
 
 
 def printed(subject: Subject, name: str, value: float, trigger: float, status: str) -> Subject:
@@ -28,24 +28,24 @@ def printed(subject: Subject, name: str, value: float, trigger: float, status: s
 
 
 def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject) -> None:
-    (own,) = (one for one in demo.results if one.test_id == "cov_lite_concentration")
+    (own,) = (result for result in demo.results if result.test_id == "cov_lite_concentration")
     limit = round(own.current_value - 5, 2)
     subject = printed(demo, "Cov-Lite Loans", round(own.current_value - 7, 2), limit, "pass")
-    found = told(subject)
-    failing, differs = found["failing:cov_lite_concentration"], found["differs"]
+    outcome = told(subject)
+    failing, differs = outcome["failing:cov_lite_concentration"], outcome["differs"]
     assert "calls it passed" in failing.summary
     assert "fails by our figures, which is doubtful" in failing.title
     assert "This is doubtful: the file itself prints" in failing.summary
     assert f"{own.current_value - 7:.2f} %" in failing.summary
     assert failing.confidence == pytest.approx(0.95 * DISPUTED, abs=0.006)
     assert differs.priority == 2
-    cells = {one.recipe.place for one in differs.figures}
+    cells = {figure.recipe.place for figure in differs.figures}
     assert "'Tests'!C4" in cells
-    verdict = found["verdict"]
-    every = {one.name: one.value for one in verdict.figures}
+    verdict = outcome["verdict"]
+    every = {figure.name: figure.value for figure in verdict.figures}
     assert every["tests: doubtful"] >= 1
     assert every["tests: fail beyond doubt"] == every["tests: fail"] - sum(
-        one.doubtful and one.status == "fail" for one in subject.results
+        result.doubtful and result.status == "fail" for result in subject.results
     )
     assert "Doubtful" in verdict.summary
     assert plain(own.test_name) in verdict.summary.partition("Doubtful")[2], "every doubtful test is named"
@@ -63,11 +63,11 @@ def test_breaks_by_their_gravity(demo: Subject) -> None:
 
 
 def test_blanks_and_remarks_are_told(demo: Subject) -> None:
-    found = told(replace(demo, remarks=("No stored run is behind these figures.",)), stakeholder="operations")
-    assert {one.name: one.value for one in found["gaps"].figures}["loans without prices"] == 1
-    assert "spreads" not in found["gaps"].summary  # the loans without one are fixed-rate ones
-    assert found["gaps"].remarks[0] == "No stored run is behind these figures."
-    assert found["warned"].remarks[1:]
+    result = told(replace(demo, remarks=("No stored run is behind these figures.",)), stakeholder="operations")
+    assert {figure.name: figure.value for figure in result["gaps"].figures}["loans without prices"] == 1
+    assert "spreads" not in result["gaps"].summary  # the loans without one are fixed-rate ones
+    assert result["gaps"].remarks[0] == "No stored run is behind these figures."
+    assert result["warned"].remarks[1:]
 
 
 def test_coverage_lowers_confidence() -> None:

@@ -22,14 +22,14 @@ def ratios(decimals: int = 2) -> list[tuple[Fact, float]]:
 
 
 def test_the_ratios_of_all_classes_leave_a_narrow_one() -> None:
-    found = interval_of(ratios())
-    assert found is not None
-    assert found.low <= NUMERATOR <= found.high
-    assert 0 < found.high - found.low <= WIDTH_MOST * NUMERATOR
+    interval = interval_of(ratios())
+    assert interval is not None
+    assert interval.low <= NUMERATOR <= interval.high
+    assert 0 < interval.high - interval.low <= WIDTH_MOST * NUMERATOR
     low = max((fact.value - 0.005) / 100 * balance for fact, balance in ratios() if fact.value)
-    assert found.low == pytest.approx(low, abs=1.0)
-    assert found.name == "5 OC ratios together"
-    assert found.middle == pytest.approx((found.low + found.high) / 2)
+    assert interval.low == pytest.approx(low, abs=1.0)
+    assert interval.name == "5 OC ratios together"
+    assert interval.middle == pytest.approx((interval.low + interval.high) / 2)
 
 
 @pytest.mark.parametrize(

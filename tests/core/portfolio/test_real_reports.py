@@ -30,14 +30,14 @@ def told(listed: list[Score]) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_printed_figures_come_out(name: str) -> None:
-    wrong = [one for one in scores(name) if one.verdict != "right" and one.id not in OPEN.get(name, ())]
+    wrong = [score for score in scores(name) if score.verdict != "right" and score.id not in OPEN.get(name, ())]
     assert len(scores(name)) == len(printed(name))
     assert not wrong, told(wrong)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_figure_is_wrong_without_a_doubt(name: str) -> None:
-    silent = [one for one in scores(name) if one.verdict == "silent"]
+    silent = [score for score in scores(name) if score.verdict == "silent"]
     assert not silent, told(silent)
 
 
@@ -51,7 +51,7 @@ def test_lists_add_up_to_what_their_cells_do(name: str) -> None:
 
 @pytest.mark.parametrize("file", truth())
 def test_columns_have_their_roles(file: str) -> None:
-    listed = [one for one in column_scores(file) if one.carries]
+    listed = [column_score for column_score in column_scores(file) if column_score.carries]
     wrong = [one for one in listed if one.kind != "right"]
     assert len(wrong) <= 1, "\n".join(map(str, wrong))
 

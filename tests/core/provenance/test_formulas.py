@@ -53,10 +53,10 @@ FORMS = [
 
 @every("text, form", FORMS)
 def test_a_formula_has_its_normal_form(text: str, form: str) -> None:
-    data, one = text.encode(), np.zeros(1, np.int32)
+    data, item = text.encode(), np.zeros(1, np.int32)
     written = Text(np.array([0, len(data)]), np.frombuffer(data, np.uint8))
-    _, found = forms_of(Formulas(one + 4, one, one, one, written, {}), "S").texts
-    assert found.tobytes().decode() == form
+    _, result = forms_of(Formulas(item + 4, item, item, item, written, {}), "S").texts
+    assert result.tobytes().decode() == form
 
 
 SAME_NOT = [("A1+B1", "A1-B1"), ("A1", "$A1"), ('"a"', '"A"'), ("SUM(A1:A2)", "SUM(A1:A3)"), ("a(1,)", "a(1)"),
@@ -70,9 +70,9 @@ def test_what_means_something_else_has_another(one: str, other: str) -> None:
 
 def test_a_formula_that_was_filled_is_read_once() -> None:
     book = book_of({"S": {f"B{row}": Formula(f"A{row}*$C$1", 1.0) for row in range(1, 50)}})
-    found = forms_of(book.sheets[0].formulas, "S")
-    assert len(found.trees) == 1
-    assert set(found.codes.tolist()) == {0}
+    forms = forms_of(book.sheets[0].formulas, "S")
+    assert len(forms.trees) == 1
+    assert set(forms.codes.tolist()) == {0}
 
 
 def test_names_are_read_as_they_stand_in_a1() -> None:

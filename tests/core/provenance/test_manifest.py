@@ -29,14 +29,14 @@ def part(plain: Path) -> bytes:
 
 
 def test_it_comes_back_as_it_was_signed(plain: Path, part: bytes, tmp_path: Path) -> None:
-    found = read_manifest(with_parts(plain, tmp_path / "made.xlsx", b"<other/>", part, b"\xff\xfe no XML"))
-    assert found is not None
-    assert found.manifest == manifest_of(plain, beside=("Workspace",), redaction={"email": {"S!A": 3}})
-    assert found.is_signed_with(KEY)
-    assert not found.is_signed_with(KEY[:-1] + b"?")
-    assert json.loads(found.text) == json.loads(msgspec.json.encode(found.manifest))
-    assert found.text.isascii()
-    assert " " not in found.text.replace("It's <odd> & ", "")
+    manifest = read_manifest(with_parts(plain, tmp_path / "made.xlsx", b"<other/>", part, b"\xff\xfe no XML"))
+    assert manifest is not None
+    assert manifest.manifest == manifest_of(plain, beside=("Workspace",), redaction={"email": {"S!A": 3}})
+    assert manifest.is_signed_with(KEY)
+    assert not manifest.is_signed_with(KEY[:-1] + b"?")
+    assert json.loads(manifest.text) == json.loads(msgspec.json.encode(manifest.manifest))
+    assert manifest.text.isascii()
+    assert " " not in manifest.text.replace("It's <odd> & ", "")
     assert read_manifest(plain) is None
 
 
@@ -44,9 +44,9 @@ def test_the_signature_is_the_stated_one(plain: Path, part: bytes, tmp_path: Pat
     import hashlib
     import hmac
 
-    found = read_manifest(with_parts(plain, tmp_path / "made.xlsx", part))
-    assert found is not None
-    assert found.signature == hmac.new(KEY, b"svc_hash_v1\0" + found.text.encode(), hashlib.sha256).hexdigest()
+    manifest = read_manifest(with_parts(plain, tmp_path / "made.xlsx", part))
+    assert manifest is not None
+    assert manifest.signature == hmac.new(KEY, b"svc_hash_v1\0" + manifest.text.encode(), hashlib.sha256).hexdigest()
 
 
 def test_another_program_may_write_the_part_anew(plain: Path, part: bytes, tmp_path: Path) -> None:
@@ -56,9 +56,9 @@ def test_another_program_may_write_the_part_anew(plain: Path, part: bytes, tmp_p
     for name in ("provenance", "manifest", "signature"):
         anew = anew.replace(f"<{name}", f"\n <p:{name}").replace(f"</{name}", f"</p:{name}")
     path = with_parts(plain, tmp_path / "made.xlsx", f'<?xml version="1.0" encoding="utf-8"?>\n{anew}\n'.encode())
-    found = read_manifest(path)
-    assert found is not None
-    assert found.is_signed_with(KEY)
+    manifest = read_manifest(path)
+    assert manifest is not None
+    assert manifest.is_signed_with(KEY)
 
 
 DAMAGE: dict[str, tuple[bytes, bytes]] = {
@@ -132,9 +132,9 @@ def test_what_is_no_workbook_is_refused(content: bytes) -> None:
 
 def test_every_field_is_signed(plain: Path, part: bytes, tmp_path: Path) -> None:
     """A change of any character of the manifest makes the signature another's."""
-    found = read_manifest(with_parts(plain, tmp_path / "made.xlsx", part))
-    assert found is not None
+    manifest = read_manifest(with_parts(plain, tmp_path / "made.xlsx", part))
+    assert manifest is not None
     for name in Manifest.__struct_fields__:
-        at = found.text.index(f'"{name}"') + len(name) + 4
-        changed = msgspec.structs.replace(found, text=found.text[:at] + "0" + found.text[at + 1 :])
-        assert changed.text == found.text or not changed.is_signed_with(KEY), name
+        at = manifest.text.index(f'"{name}"') + len(name) + 4
+        changed = msgspec.structs.replace(manifest, text=manifest.text[:at] + "0" + manifest.text[at + 1 :])
+        assert changed.text == manifest.text or not changed.is_signed_with(KEY), name

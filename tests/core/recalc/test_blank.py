@@ -86,8 +86,8 @@ def test_each_kind_of_value_is_calculated_and_nothing_more_is_done(made: SheetOf
     wrong = []
     for ref, _, value, kind in CELLS:
         row, column = int(ref[1:]) - 1, "ABCDE".index(ref[0])
-        found = book.value("S", ref), book.sheets[0].kind(row, column)
-        wrong += [] if found == (value, kind) else [(ref, found)]
+        outcome = book.value("S", ref), book.sheets[0].kind(row, column)
+        wrong += [] if outcome == (value, kind) else [(ref, outcome)]
     assert wrong == []
     assert book.filled is not None
     assert (book.filled.cells, book.filled.blank) == (11, 0)
@@ -185,7 +185,7 @@ def test_the_note_is_stored_with_the_columns(made: SheetOf, tmp_path: Path) -> N
     back = open_workbook(Manifest.from_json(manifest.to_json()), folder)
     assert (back.sheets[0].value(0, 1), back.sheets[0].formula(0, 1)) == (6.0, "A3*2")
     assert back.filled == manifest.filled
-    assert [(one.code, one.rows) for one in told_of_formulas(back)] == [("formulas_without_values", 1)]
+    assert [(item.code, item.rows) for item in told_of_formulas(back)] == [("formulas_without_values", 1)]
     assert sorted(path.name for path in folder.iterdir()) == ["sheet-0.safetensors"]
     assert write_workbook(back, folder).filled == manifest.filled
 

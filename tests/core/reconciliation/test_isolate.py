@@ -27,8 +27,8 @@ from tests.core.reconciliation.isolated import LIMITS, left_in
 HEADER = ("CUSIP", "Issuer Name", "Par Amount", "Maturity Date")
 
 
-def read_made(made: tuple[GeneratedTape, Path], folder: Path) -> TapeAnswer:
-    return read_tape_isolated(made[1] / "tape.xlsx", folder, trustee="trustee_b", **LIMITS)
+def read_made(result: tuple[GeneratedTape, Path], folder: Path) -> TapeAnswer:
+    return read_tape_isolated(result[1] / "tape.xlsx", folder, trustee="trustee_b", **LIMITS)
 
 
 def test_a_tape_is_stored_with_what_is_known_of_it(made: tuple[GeneratedTape, Path], folder: Path) -> None:

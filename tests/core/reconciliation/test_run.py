@@ -57,8 +57,15 @@ def books(draw: st.DrawFn) -> dict[str, list[Any]]:
 
 def told(result: Reconciliation) -> Counter[tuple[str, ...]]:
     return Counter(
-        (one.primary_identifier, one.cusip, one.identifier_type, one.issue_type, one.severity, one.field_name)
-        for one in result.issues
+        (
+            issue.primary_identifier,
+            issue.cusip,
+            issue.identifier_type,
+            issue.issue_type,
+            issue.severity,
+            issue.field_name,
+        )
+        for issue in result.issues
     )
 
 
@@ -154,10 +161,10 @@ def test_keys_of_loans_are_unique_and_order_is_by_severity(
     tape: dict[str, list[Any]], book: dict[str, list[Any]]
 ) -> None:
     result = reconcile(Portfolio.from_columns(tape), Portfolio.from_columns(book))
-    keys = [(one.loan_key, one.field_name, one.issue_type) for one in result.issues]
+    keys = [(issue.loan_key, issue.field_name, issue.issue_type) for issue in result.issues]
     assert len(set(keys)) == len(keys)
     worst = ["critical", "error", "warning", "info"]
-    places = [worst.index(one.severity) for one in result.issues]
+    places = [worst.index(issue.severity) for issue in result.issues]
     assert places == sorted(places)
 
 
@@ -180,13 +187,13 @@ def test_a_loan_is_matched_at_most_once_and_nothing_is_lost() -> None:
     result = reconcile(tape, book)
     assert result.stages["borrower_maturity"] == 60
     assert len(set(result.pairs[0].tolist())) == len(set(result.pairs[1].tolist())) == 60
-    missing = [one for one in result.issues if one.issue_type == "missing_in_internal"]
+    missing = [issue for issue in result.issues if issue.issue_type == "missing_in_internal"]
     assert len(missing) == result.summary.unmatched_trustee == 40
     assert result.ambiguous["borrower_maturity"] == 1
     assert "shared_keys" in {warning.code for warning in result.warnings}
-    doubts = [one for one in result.issues if one.issue_type == "duplicate_position"]
+    doubts = [issue for issue in result.issues if issue.issue_type == "duplicate_position"]
     assert len(doubts) == 100
-    assert {(one.trustee_value, one.internal_value, one.severity, one.category) for one in doubts} == {
+    assert {(doubt.trustee_value, doubt.internal_value, doubt.severity, doubt.category) for doubt in doubts} == {
         ("100", "60", "warning", "duplicate")
     }
 
@@ -198,7 +205,7 @@ def test_swapped_cusips_show_every_difference_of_both_pairs() -> None:
     )
     result = reconcile(tape, book)
     assert result.stages["cusip"] == 2
-    fields = Counter((one.field_name, one.severity) for one in result.issues)
+    fields = Counter((issue.field_name, issue.severity) for issue in result.issues)
     assert fields == {("par_value", "critical"): 2, ("spread", "warning"): 2, ("borrower_name", "info"): 2}
 
 
@@ -208,7 +215,7 @@ def test_sides_without_loans(tape_count: int, book_count: int) -> None:
     book = portfolio_of(cusip=CUSIPS[:book_count], price=[99.0] * book_count)
     result = reconcile(tape, book)
     assert result.summary.total_loans_compared == tape_count + book_count
-    assert [one.issue_type for one in result.issues] == ["missing_in_internal"] * tape_count + [
+    assert [issue.issue_type for issue in result.issues] == ["missing_in_internal"] * tape_count + [
         "missing_in_trustee"
     ] * book_count
     assert any(warning.code == "no_loans" for warning in result.warnings)
@@ -225,8 +232,10 @@ def test_blank_everything_is_safe() -> None:
     empty = Portfolio(3, dict.fromkeys(("par_value", "price", "spread", "maturity_date"), blank), names, {}, {})
     result = reconcile(empty, empty)
     assert (result.summary.matched, len(result.issues)) == (0, 6)  # no name, no identifier: nobody
-    assert {(one.severity, one.trustee_value, one.internal_value) for one in result.issues} == {("warning", "", "")}
-    assert len({one.loan_key for one in result.issues}) == 6
+    assert {(issue.severity, issue.trustee_value, issue.internal_value) for issue in result.issues} == {
+        ("warning", "", "")
+    }
+    assert len({issue.loan_key for issue in result.issues}) == 6
 
 
 def by_hand(par: list[float], **numbers: list[float]) -> Portfolio:
@@ -261,7 +270,7 @@ def test_par_in_thousands_is_found_scaled_and_told(of_tape: bool) -> None:
     result = reconcile(tape, book)
     assert list(result.issues) == []
     side = "tape" if of_tape else "portfolio"
-    assert any(side in told.message and told.code == "par_in_thousands" for told in result.warnings)
+    assert any(side in warning.message and warning.code == "par_in_thousands" for warning in result.warnings)
     edited = par.copy()
     edited[7] *= 1.08
     theirs = Portfolio.from_columns({**columns, "par_value": edited / 1_000.0 if of_tape else edited})
@@ -276,7 +285,7 @@ def test_par_in_thousands_by_the_medians_where_no_loan_is_in_both() -> None:
     book = portfolio_of(borrower_name=["Acme"], par_value=[2_010_000.0])
     result = reconcile(tape, book)
     assert result.stages["borrower_name"] == 1
-    assert [(one.field_name, one.severity) for one in result.issues] == [("par_value", "info")]
+    assert [(issue.field_name, issue.severity) for issue in result.issues] == [("par_value", "info")]
 
 
 @pytest.mark.parametrize(
@@ -285,9 +294,11 @@ def test_par_in_thousands_by_the_medians_where_no_loan_is_in_both() -> None:
 def test_medians_that_say_thousands(ratio: float, found: bool) -> None:
     tape = portfolio_of(borrower_name=["A", "B", "C"], par_value=[1e3, 3e3, 9e9])
     book = portfolio_of(borrower_name=["D", "E", "F"], par_value=[1.0, 3e3 * ratio, 9e9])
-    for one, other, side in ((tape, book, "tape"), (book, tape, "portfolio")):
-        told = [one.message for one in reconcile(one, other).warnings if one.code == "par_in_thousands"]
-        assert [side in text for text in told] == [True] * found
+    for item, second, side in ((tape, book, "tape"), (book, tape, "portfolio")):
+        messages = [
+            warning.message for warning in reconcile(item, second).warnings if warning.code == "par_in_thousands"
+        ]
+        assert [side in text for text in messages] == [True] * found
 
 
 @pytest.mark.parametrize(("ratio", "found"), [(949.0, False), (950.0, True), (1_050.0, True), (1_051.0, False)])
@@ -297,8 +308,8 @@ def test_pairs_that_say_thousands_are_more_than_half(ratio: float, found: bool, 
     book = portfolio_of(
         loanx_id=[f"LX13155{row}" for row in range(3 + others)], par_value=[2e3 * ratio] * 3 + [2.1e3] * others
     )
-    told = [one for one in reconcile(tape, book).warnings if one.code == "par_in_thousands"]
-    assert len(told) == (found and others < 3)
+    warnings = [warning for warning in reconcile(tape, book).warnings if warning.code == "par_in_thousands"]
+    assert len(warnings) == (found and others < 3)
 
 
 def test_a_par_that_is_equal_as_written_is_a_break_when_the_tape_is_in_thousands() -> None:
@@ -333,7 +344,7 @@ def test_what_hides_nothing_in_units_hides_nothing_in_thousands() -> None:
 def test_one_loan_off_by_a_thousand_among_many_is_a_break_and_no_unit() -> None:
     tape = portfolio_of(cusip=CUSIPS, par_value=[2e6, 2e6, 2e6, 2e3])
     book = portfolio_of(cusip=CUSIPS)
-    assert [(one.field_name, one.severity) for one in reconcile(tape, book).issues] == [("par_value", "critical")]
+    assert [(issue.field_name, issue.severity) for issue in reconcile(tape, book).issues] == [("par_value", "critical")]
 
 
 @pytest.mark.parametrize("rule", list(RULES))
@@ -348,10 +359,10 @@ def test_a_rule_that_is_not_asked_for_is_not_compared(rule: str) -> None:
         rating_agency_a=["B2", "B1"], maturity_date=[2.0, 1.0], base_rate=["SOFR-3M"] * 2, all_in_rate=[8.0, 7.0],
         industry=["Automotive"] * 2,
     )  # fmt: skip
-    everything = {one.rule for one in reconcile(tape, book).issues}
+    everything = {issue.rule for issue in reconcile(tape, book).issues}
     assert everything == set(RULES)
-    assert {one.rule for one in reconcile(tape, book, [rule]).issues} == {rule}
-    assert {one.rule for one in reconcile(tape, book, set(RULES) - {rule}).issues} == everything - {rule}
+    assert {issue.rule for issue in reconcile(tape, book, [rule]).issues} == {rule}
+    assert {issue.rule for issue in reconcile(tape, book, set(RULES) - {rule}).issues} == everything - {rule}
 
 
 @pytest.mark.parametrize(
@@ -392,10 +403,10 @@ def test_columns_of_one_side_are_not_compared_and_told() -> None:
 
 def test_an_identifier_is_told_when_only_the_portfolio_lacks_it() -> None:
     both = portfolio_of(cusip=CUSIPS[:1], loanx_id=["LX100001"])
-    one = portfolio_of(cusip=CUSIPS[:1])
-    assert "loanx_id" in reconcile(both, one).not_compared
-    assert "loanx_id" not in reconcile(one, both).not_compared
-    assert "isin" not in reconcile(both, one).not_compared
+    portfolio = portfolio_of(cusip=CUSIPS[:1])
+    assert "loanx_id" in reconcile(both, portfolio).not_compared
+    assert "loanx_id" not in reconcile(portfolio, both).not_compared
+    assert "isin" not in reconcile(both, portfolio).not_compared
 
 
 def test_a_tape_of_another_deal_is_remarked() -> None:
@@ -430,7 +441,7 @@ def test_an_issue_is_what_the_chunk_says() -> None:
     issues = reconcile(tape, book).issues
     chunk = issues.chunk(0, len(issues))
     assert [Issue(*row) for row in zip(*chunk.values(), strict=True)] == list(issues) == issues[:]
-    assert [(one.field_name, one.severity, one.trustee_value, one.internal_value) for one in issues] == [
+    assert [(issue.field_name, issue.severity, issue.trustee_value, issue.internal_value) for issue in issues] == [
         ("missing_loan", "critical", "2000000", ""),
         ("price", "warning", "99", "99.5"),
         ("maturity_date", "warning", "2030-01-31", "2030-02-01"),

@@ -98,8 +98,8 @@ def test_an_unedited_tape_gives_no_issue() -> None:
 def test_a_written_tape_against_itself_gives_no_issue(tmp_path: Path, trustee: str) -> None:
     tape = generate_tape(generate(200, 6), trustee, 6, edits=3)
     book = read(written(tape, tmp_path / "tape.xlsx"))
-    own, other = Portfolio.from_workbook(book, TRUSTEES[trustee]), Portfolio.from_workbook(book)
-    for result in (reconcile(own, own), reconcile(own, other)):
+    own, second = Portfolio.from_workbook(book, TRUSTEES[trustee]), Portfolio.from_workbook(book)
+    for result in (reconcile(own, own), reconcile(own, second)):
         assert list(result.issues) == []
         assert result.summary.matched == own.row_count
 

@@ -89,7 +89,7 @@ def is_carried_down(page: Page) -> bool:
 def merge_names(rng: Random, report: Report) -> bool:
     """Write issuer and facility into one cell, on every page that has both."""
     separator = rng.choice((" - ", " / ", " | "))
-    words = rng.choice([one for phrases in PHRASES["description"].values() for one in phrases])
+    words = rng.choice([phrase for phrases in PHRASES["description"].values() for phrase in phrases])
     merged = False
     for page in report.pages:
         borrower, facility = page.column("borrower"), page.column("facility")

@@ -41,7 +41,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         range(deal.size),
         key=lambda at: (deal.items["industry"][at] if by_industry else "", deal.items["borrower"][at]),
     )
-    page = build.page("Schedule of Investments", titles, [one for one in items if one != "rate_cell"], order)
+    page = build.page("Schedule of Investments", titles, [item for item in items if item != "rate_cell"], order)
     at = [column.item for column in page.columns].index("maturity")
     page.columns.insert(at, rate_cells(rng, deal, order, has_all_in="all_in" in items))
     if rng.random() < 0.6:

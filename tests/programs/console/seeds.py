@@ -48,9 +48,9 @@ def parsed(member: Member, workbook_id: str) -> dict[str, Any]:
 
 def deal_with_months(member: Member, name: str = "Example CLO VIII", months: int = 2, seed: int = 7) -> dict[str, Any]:
     """A deal with its newest months, each run; {"id", "workbooks": [ids, the oldest first]}."""
-    made = member.post("/api/v1/deals", json={"name": name})
-    assert made.status_code == 201, made.text
-    deal = made.json()["id"]
+    response = member.post("/api/v1/deals", json={"name": name})
+    assert response.status_code == 201, response.text
+    deal = response.json()["id"]
     books = []
     for at, day in enumerate(DAYS[-months:]):
         faults = ("breach_ccc",) if at == months - 1 else ()

@@ -283,7 +283,7 @@ def _export_and_verify(desk: Visit, folder: Path) -> None:
         expect(page.locator(".banner.pass")).to_contain_text("As it was exported")
 
 
-def _invite(desk: Visit, other: Visit, service: Stack) -> None:
+def _invite(desk: Visit, other_visit: Visit, service: Stack) -> None:
     """A colleague follows the link of the mail, and sees the deal."""
     page = desk.page
     email = f"carl-{uuid4().hex[:12]}@example.com"
@@ -296,12 +296,12 @@ def _invite(desk: Visit, other: Visit, service: Stack) -> None:
         dialog.get_by_role("button", name="Done").click()
         expect(page.get_by_role("cell", name=email)).to_be_visible()
     (letter,) = letters(service, email, about="Invitation to Example Capital")
-    with step(other, "an invitation accepted"):
-        other.go(f"/accept-invitation?token={token_of(letter)}")
-        fill(other, password=PASSWORD)
-        other.page.get_by_role("button", name="Join").click()
-        expect(other.page.get_by_text("Welcome to Example Capital, Carl Colleague")).to_be_visible()
-        expect(other.page.locator("main").get_by_role("link", name="Example CLO VIII")).to_be_visible()
+    with step(other_visit, "an invitation accepted"):
+        other_visit.go(f"/accept-invitation?token={token_of(letter)}")
+        fill(other_visit, password=PASSWORD)
+        other_visit.page.get_by_role("button", name="Join").click()
+        expect(other_visit.page.get_by_text("Welcome to Example Capital, Carl Colleague")).to_be_visible()
+        expect(other_visit.page.locator("main").get_by_role("link", name="Example CLO VIII")).to_be_visible()
 
 
 def _sign_out(desk: Visit) -> None:
@@ -376,8 +376,8 @@ def full_tenant(owner: Member) -> dict[str, str]:
     trade = {"trade_type": "buy", "borrower_name": "New Borrower", "par_value": 1_000_000, "rating_agency_a": "B2"}
     scenario = {"name": "Buy one", "base_workbook_id": newest, "trades": [trade]}
     checked(owner.post("/api/v1/scenarios", json=scenario))
-    made = checked(owner.post("/api/v1/exports", json={"workbook_id": newest, "format": "csv"}))
-    wait_until(lambda: _state(owner, f"exports/{made['id']}", "status") == "completed", what="the export")
+    body = checked(owner.post("/api/v1/exports", json={"workbook_id": newest, "format": "csv"}))
+    wait_until(lambda: _state(owner, f"exports/{body['id']}", "status") == "completed", what="the export")
     inbox = {"type": "in_app", "config": {"user_ids": [owner.user_id]}}
     alert = {"name": "Every morning", "alert_type": "schedule", "conditions": {"schedule": "0 8 * * 1-5"}}
     checked(owner.post("/api/v1/alerts/configure", json={**alert, "channels": [inbox]}))

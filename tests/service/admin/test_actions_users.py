@@ -44,8 +44,8 @@ def invite(by: Member, **changed: Any) -> httpx.Response:
 
 
 def listed(by: Member, email: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = by.get(f"{USERS}?search={email}").json()["items"]
-    return found
+    result: list[dict[str, Any]] = by.get(f"{USERS}?search={email}").json()["items"]
+    return result
 
 
 def accept(stack: Stack, token: str) -> httpx.Response:
@@ -313,8 +313,8 @@ def test_who_is_there_already_is_told_so_even_where_no_place_is_left(owner: Memb
 
 def test_an_invitation_is_withdrawn_by_its_id(stack: Stack, owner: Member) -> None:
     invitation = invite(owner, send_email=False).json()
-    found = owner.get(f"{USERS}/{invitation['id']}").json()
-    assert (found["email"], found["status"]) == (invitation["email"], "invited")
+    body = owner.get(f"{USERS}/{invitation['id']}").json()
+    assert (body["email"], body["status"]) == (invitation["email"], "invited")
     assert owner.delete(f"{USERS}/{invitation['id']}").status_code == 204
     assert accept(stack, invitation["invitation_token"]).status_code == 400
 
@@ -336,14 +336,14 @@ def test_a_late_guest_keeps_the_place(stack: Stack, owner: Member) -> None:
 
 def letters_to(stack: Stack, address: str) -> list[str]:
     """The texts of the letters that were written to this address."""
-    found = []
+    result = []
     for path in (stack.data_dir / "mail").glob("*.eml"):
         letter = message_from_bytes(path.read_bytes(), policy=policy.default)
         if letter["To"] == address:
             body = letter.get_body()
             assert body is not None
-            found.append(body.get_content())
-    return found
+            result.append(body.get_content())
+    return result
 
 
 def test_an_invitation_comes_by_mail_unless_it_shall_not(stack: Stack, owner: Member) -> None:
@@ -366,14 +366,14 @@ def test_who_has_an_account_elsewhere_is_told_so_and_nobody_else(stack: Stack, o
     free, taken = invite(owner), invite(owner, email=stranger.email.upper())
     assert free.status_code == taken.status_code == 201
     assert set(free.json()) == set(taken.json())
-    one, other = (owner.get(f"{USERS}/{answer.json()['id']}").json() for answer in (free, taken))
+    item, second = (owner.get(f"{USERS}/{answer.json()['id']}").json() for answer in (free, taken))
     own = dict.fromkeys(("id", "email", "created_at", "updated_at"))
-    assert one | own == other | own
+    assert item | own == second | own
     (letter,) = wait_until(lambda: letters_to(stack, taken.json()["email"]), what="the letter")
     assert "already has a Cushion account" in letter
     assert taken.json()["invitation_token"] not in letter
-    said = (400, "Invalid or expired invitation", "VALIDATION_ERROR")
-    assert refused(accept(stack, taken.json()["invitation_token"])) == said
+    words = (400, "Invalid or expired invitation", "VALIDATION_ERROR")
+    assert refused(accept(stack, taken.json()["invitation_token"])) == words
     assert owner.get(f"{USERS}/{taken.json()['id']}").json()["status"] == "invited"
     login = {"username": stranger.email, "password": PASSWORD}
     assert stranger.post("/api/v1/auth/login", data=login).status_code == 200, "the account is as it was"

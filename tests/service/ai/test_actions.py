@@ -151,7 +151,7 @@ def test_a_model_words_the_answer_and_no_more(stack: Stack, analyst: Member, say
         message = said(analyst, NOTED)
         assert message["metadata"]["answered_by"] == "small-1"
         assert message["metadata"]["unsupported_figures"] == []
-        assumed = [one["message"] for one in message["metadata"]["warnings"] if one["code"] == "assumed"]
+        assumed = [warning["message"] for warning in message["metadata"]["warnings"] if warning["code"] == "assumed"]
         assert message["content"].startswith(f"Note: {'; '.join(assumed)}.\nIn short: ")
         assert says.headers[-1]["authorization"] == "Bearer sk-test"
         assert says.sent["question"] == NOTED

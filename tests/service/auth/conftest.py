@@ -48,10 +48,10 @@ def refused(answer: httpx.Response) -> tuple[int, str, str]:
 
 
 def faults(answer: httpx.Response) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for fault in answer.json()["errors"]:
-        found.setdefault(".".join(fault["loc"]), []).append(fault["message"])
-    return found
+        result.setdefault(".".join(fault["loc"]), []).append(fault["message"])
+    return result
 
 
 def audited(stack: Stack, tenant_id: str, action: str) -> list[tuple[Any, ...]]:
@@ -92,8 +92,8 @@ def letters(stack: Stack, to: str, count: int = 1, about: str = "Reset") -> list
         mine = [letter for letter in read if letter["to"] == to and letter["subject"].startswith(about)]
         return mine if len(mine) >= count else None
 
-    found: list[EmailMessage] = wait_until(there, what=f"{count} letters to {to}") if count else there() or []
-    return found
+    email_messages: list[EmailMessage] = wait_until(there, what=f"{count} letters to {to}") if count else there() or []
+    return email_messages
 
 
 def token_of(letter: EmailMessage) -> str:

@@ -45,14 +45,14 @@ def order(formula: str, *, seconds: float = 5.0) -> bytes:
 
 
 def told(answer: bytes) -> Any:
-    found = msgspec.msgpack.decode(answer)
-    return msgspec.json.decode(found["value"]) if found["of"] == "evaluated" else found["message"]
+    result = msgspec.msgpack.decode(answer)
+    return msgspec.json.decode(result["value"]) if result["of"] == "evaluated" else result["message"]
 
 
 def children() -> set[int]:
     """The evaluating children of this process."""
     lists = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    numbers = {int(number) for found in lists for number in found.read_text().split()}
+    numbers = {int(number) for result in lists for number in result.read_text().split()}
     return {number for number in numbers if is_evaluator(number)}
 
 
@@ -65,9 +65,9 @@ def is_evaluator(number: int) -> bool:
 
 @pytest.fixture
 def evaluators(tmp_path: Path) -> Iterator[Evaluators]:
-    made = Evaluators(processes=2, queue=2, memory_bytes_max=256 * 1024**2, workbooks=1, blobs=tmp_path)
-    yield made
-    made.close()
+    new_evaluators = Evaluators(processes=2, queue=2, memory_bytes_max=256 * 1024**2, workbooks=1, blobs=tmp_path)
+    yield new_evaluators
+    new_evaluators.close()
     assert children() == set()
 
 

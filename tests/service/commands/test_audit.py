@@ -19,10 +19,10 @@ Refusal = Callable[..., str]
 def lines(shared_owner: Member) -> list[bytes]:
     """A tenant's export."""
     for number in range(6):
-        made = shared_owner.post(
+        response = shared_owner.post(
             "/api/v1/admin/api-keys", json={"name": f"k{number}", "permissions": ["workbooks:read"]}
         )
-        assert made.status_code == 201
+        assert response.status_code == 201
     answer = shared_owner.get("/api/v1/admin/audit-logs/export", params={"format": "jsonl"})
     assert answer.status_code == 200
     return answer.content.splitlines(keepends=True)

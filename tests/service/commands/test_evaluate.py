@@ -46,7 +46,9 @@ def test_one_formula_prints_its_value_alone(said: Said) -> None:
         ("=x", "--set", "x=\x1b[31mred"): "?[31mred",
         ("=x", "--set", 'x=" a  b"'): " a  b",
     }
-    wrong = {arguments: told for arguments, text in rows.items() if (told := said(*arguments)) != (0, f"{text}\n", "")}
+    wrong = {
+        arguments: answer for arguments, text in rows.items() if (answer := said(*arguments)) != (0, f"{text}\n", "")
+    }
     assert not wrong
 
 
@@ -86,9 +88,9 @@ def test_lists_and_documents_come_from_files_or_the_standard_input(
         ("=1", "--book", tmp_path / "none.xlsx"): "No such file",
     }
     for arguments, reason in refusals.items():
-        code, out, told = said(*arguments)
-        assert (code, out, told.count("\n")) == (2, "", 1), arguments
-        assert reason in told, arguments
+        code, out, answer = said(*arguments)
+        assert (code, out, answer.count("\n")) == (2, "", 1), arguments
+        assert reason in answer, arguments
 
 
 def test_a_workbooks_cells_are_read_changed_and_calculated_anew(said: Said, tmp_path: Path) -> None:
@@ -104,7 +106,7 @@ def test_a_workbooks_cells_are_read_changed_and_calculated_anew(said: Said, tmp_
         "--book", path, "--cell", "S!A2", "--set", "'In puts'!A1=7", "=S!A1+x", "--set", "x=1", "--json"
     )
     results = json.loads(out)["results"]
-    assert [(one["cell"], one["formula"], one["value"]) for one in results] == [
+    assert [(result["cell"], result["formula"], result["value"]) for result in results] == [
         ("S!A2", "=A1+1", 15.0), (None, "=S!A1+x", 15.0),
     ]  # fmt: skip
     assert (code, path.read_bytes()) == (0, before)

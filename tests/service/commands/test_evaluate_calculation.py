@@ -58,10 +58,10 @@ def test_without_iteration_a_cell_of_a_cycle_has_no_value(said: Said, tmp_path: 
     assert (code, out) == (2, "")
     assert err.startswith("cushion: circular reference: S!B1, S!C1 need each other's results")
     code, out, _ = said("evaluate", "--book", path, "--set", "A1=2000", "--cell", "C1", "--cell", "A1", "--json")
-    found = json.loads(out)
+    body = json.loads(out)
     assert code == 1
-    assert [(one["value"], one["type"]) for one in found["results"]] == [(None, "error"), (2000, "number")]
-    assert len(found["warnings"]) == 1
+    assert [(result["value"], result["type"]) for result in body["results"]] == [(None, "error"), (2000, "number")]
+    assert len(body["warnings"]) == 1
     code, out, err = said("evaluate", "--book", path, "--set", "A1=2000", "--cell", "D1")
     assert (code, err.startswith("warning: circular reference: ")) == (0, True)
     assert "nor what depends on them are current" in err
@@ -80,9 +80,9 @@ def test_a_data_table_follows_what_is_set(said: Said, tmp_path: Path) -> None:
     }  # fmt: skip
     path = written(tmp_path, cells)
     call = ("evaluate", "--book", path, "--set", "C1=20", "--cell", "B4", "--cell", "B5", "--cell", "B7", "--json")
-    found = json.loads(said(*call)[1])
-    assert [one["value"] for one in found["results"]] == [100, 140, 240]
-    assert "warnings" not in found
+    body = json.loads(said(*call)[1])
+    assert [result["value"] for result in body["results"]] == [100, 140, 240]
+    assert "warnings" not in body
 
 
 def test_precision_as_displayed_holds_for_what_is_set(said: Said, tmp_path: Path) -> None:

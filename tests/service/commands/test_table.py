@@ -131,7 +131,7 @@ def test_a_file_that_publishes_nothing_has_no_such_columns() -> None:
 
 def test_csv_has_the_trustees_figures_and_the_kinds_of_doubt() -> None:
     page = results_page(BESIDE, BESIDE.skipped, BESIDE.summary, title="x")
-    row = next(one for one in page.rows.items if one.test_id == "ccc_bucket")
+    row = next(item for item in page.rows.items if item.test_id == "ccc_bucket")
     values = {column.key: column.value(row) for column in page.rows.columns if column.key}
     wanted = ("published_value", "published_status", "difference", "agrees", "doubtful", "doubts")
     assert [values[name] for name in wanted] == [7.9, "fail", -0.9, False, True, "estimate; differs"]
@@ -151,11 +151,11 @@ def test_no_warning_is_left_out() -> None:
 
 def test_two_files_have_the_trustees_figures_with_the_difference_and_both_marks() -> None:
     """Of the earlier file and of the later one, which publishes nothing."""
-    cushions = {one.test_id: one.cushion or 0.0 for one in RESULTS}
-    sides = (Results(list(one), [], cushions=cushions) for one in (BESIDE, RESULTS))
-    found = compared(next(sides), next(sides), [], 0)
+    cushions = {item.test_id: item.cushion or 0.0 for item in RESULTS}
+    sides = (Results(list(item), [], cushions=cushions) for item in (BESIDE, RESULTS))
+    outcome = compared(next(sides), next(sides), [], 0)
     console = console_for(io.StringIO())
-    grid = Grid(columns=two_files_columns(found), items=found.results)
+    grid = Grid(columns=two_files_columns(outcome), items=outcome.results)
     print_page(Page(title="two files", blocks=[grid], rows=grid, document={}), console)
     assert isinstance(console.file, io.StringIO)
     lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]

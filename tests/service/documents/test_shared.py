@@ -78,16 +78,16 @@ def test_a_document_that_is_removed_is_freed(stack: Stack, owner: Member, strang
 
 
 def test_what_fails_leaves_nothing(stack: Stack, owner: Member, made: Path) -> None:
-    found: list[Document] = []
+    documents: list[Document] = []
 
     async def fails(unit: Unit) -> None:
-        found.append(await kept(made)(unit))
+        documents.append(await kept(made)(unit))
         raise ValueError("later in the same transaction")
 
     with pytest.raises(ValueError, match="later"):
         within(stack, owner, fails)
     assert left(stack, owner) == []
-    key = found[0].key
+    key = documents[0].key
     assert key is not None
     assert not (stack.data_dir / "blobs" / key[:2] / key).exists()
 
@@ -97,6 +97,6 @@ def test_damaged_bytes_end_a_document(stack: Stack, owner: Member, made: Path) -
     document = within(stack, owner, kept(made))
     within(stack, owner, lambda unit: give_up(unit, {"key": document.key}, ""))
     assert not within(stack, owner, lambda unit: shared.get(unit, document.id)).is_there
-    told = "SELECT resource_name, details FROM audit_log WHERE tenant_id = %s AND action = 'document.check_failed'"
-    ((name, details),) = stack.sql(told, [owner.tenant_id])
+    text = "SELECT resource_name, details FROM audit_log WHERE tenant_id = %s AND action = 'document.check_failed'"
+    ((name, details),) = stack.sql(text, [owner.tenant_id])
     assert (name, details["error"]) == ("report.pdf", "The stored bytes of the document are damaged.")

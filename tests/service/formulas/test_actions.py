@@ -35,16 +35,16 @@ WRONG = [
 def test_a_fault_names_its_node(shared_owner: Member, change: dict[str, Any], node_id: str, code: str) -> None:
     answer = shared_owner.post(f"{URL}/validate", json={"graph": SHARE | change})
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert (found["valid"], found["compiled_formula"]) == (False, None)
-    assert (node_id, code) in [(fault["node_id"], fault["code"]) for fault in found["errors"]]
-    assert all(fault["message"] for fault in found["errors"])
+    body = answer.json()
+    assert (body["valid"], body["compiled_formula"]) == (False, None)
+    assert (node_id, code) in [(fault["node_id"], fault["code"]) for fault in body["errors"]]
+    assert all(fault["message"] for fault in body["errors"])
 
 
 def test_an_input_schema_tells_the_kinds_of_columns(shared_owner: Member) -> None:
     body = {"graph": expression("=a", a="Par"), "input_schema": {"Par": "colour"}}
-    found = shared_owner.post(f"{URL}/validate", json=body).json()
-    assert (found["valid"], "Par" in str(found["errors"])) == (False, True)
+    actual_body = shared_owner.post(f"{URL}/validate", json=body).json()
+    assert (actual_body["valid"], "Par" in str(actual_body["errors"])) == (False, True)
     assert shared_owner.post(f"{URL}/validate", json=body | {"input_schema": {"Par": "number"}}).json()["valid"]
 
 
@@ -60,22 +60,24 @@ def test_a_graph_past_its_size_is_refused(shared_owner: Member) -> None:
 
 
 def test_the_templates_are_formulas_as_they_stand(shared_owner: Member) -> None:
-    found = shared_owner.get(f"{URL}/templates").json()
-    assert found["total"] == len(found["items"]) == 10
-    assert {"ratio", "weighted_average", "bucket", "flag", "lookup"} < {one["id"] for one in found["items"]}
-    for one in found["items"]:
-        validation = shared_owner.post(f"{URL}/validate", json={"graph": one["graph"]}).json()
-        assert (validation["valid"], validation["warnings"]) == (True, []), one["id"]
-        assert {used["node_id"] for used in one["inputs"]} <= {block["id"] for block in one["graph"]["nodes"]}
-        assert made(shared_owner, template_id=one["id"], graph=one["graph"], status="active")["graph"] == one["graph"]
+    body = shared_owner.get(f"{URL}/templates").json()
+    assert body["total"] == len(body["items"]) == 10
+    assert {"ratio", "weighted_average", "bucket", "flag", "lookup"} < {each["id"] for each in body["items"]}
+    for item in body["items"]:
+        validation = shared_owner.post(f"{URL}/validate", json={"graph": item["graph"]}).json()
+        assert (validation["valid"], validation["warnings"]) == (True, []), item["id"]
+        assert {used["node_id"] for used in item["inputs"]} <= {block["id"] for block in item["graph"]["nodes"]}
+        assert (
+            made(shared_owner, template_id=item["id"], graph=item["graph"], status="active")["graph"] == item["graph"]
+        )
 
 
 # The record ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_formula_has_its_fields_and_defaults(owner: Member) -> None:
-    found = made(owner)
-    assert found | {"id": 0, "created_at": 0, "updated_at": 0} == {
+    result = made(owner)
+    assert result | {"id": 0, "created_at": 0, "updated_at": 0} == {
         "id": 0,
         "name": "Market value",
         "description": None,
@@ -91,12 +93,12 @@ def test_a_formula_has_its_fields_and_defaults(owner: Member) -> None:
         "created_at": 0,
         "updated_at": 0,
     }
-    assert found["id"].startswith("frm_")
-    assert owner.get(f"{URL}/{found['id']}").json() == found
-    other = made(owner, input_schema={"b": "number", "a": "text"}, output_schema={"x": [1, None]}, mode="advanced")
-    assert list(other["input_schema"]) == ["b", "a"], "as it was written"
+    assert result["id"].startswith("frm_")
+    assert owner.get(f"{URL}/{result['id']}").json() == result
+    second = made(owner, input_schema={"b": "number", "a": "text"}, output_schema={"x": [1, None]}, mode="advanced")
+    assert list(second["input_schema"]) == ["b", "a"], "as it was written"
     page = owner.get(URL, params={"page_size": 1}).json()
-    assert page == {"items": [other], "total": 2, "page": 1, "page_size": 1, "total_pages": 2}
+    assert page == {"items": [second], "total": 2, "page": 1, "page_size": 1, "total_pages": 2}
 
 
 REFUSED = [
@@ -186,8 +188,8 @@ def test_what_of_a_formula_may_change_depends_on_its_status(owner: Member) -> No
     refusals.append((owner.patch(path, json={"name": "Late"}), "Formula is not active"))
     refusals.append((owner.patch(path, json={"graph": SHARE}), "Formula is not a draft"))
     refusals.append((owner.put(f"{path}/versions", json={"graph": SHARE}), "Formula is not active"))
-    for answer, told in refusals:
-        assert (answer.status_code, answer.json()["detail"]) == (409, told)
+    for answer, lines in refusals:
+        assert (answer.status_code, answer.json()["detail"]) == (409, lines)
     again = owner.patch(path, json={"name": "Back", "status": "active"}).json()
     assert (again["name"], again["status"], again["graph"]) == ("Back", "active", OTHER)
     assert owner.patch(path, json={}).json() == again, "nothing given, nothing changed"
@@ -203,7 +205,7 @@ def test_changes_at_once_follow_each_other(owner: Member) -> None:
     with ThreadPoolExecutor(8) as threads:
         for number in range(5):
             graph = expression(f"=a+{number}", a="Par")
-            bodies = [{"graph": graph}, *({"name": f"Name {other}"} for other in range(5))]
+            bodies = [{"graph": graph}, *({"name": f"Name {other_index}"} for other_index in range(5))]
             changes = [threads.submit(owner.patch, draft, json=body) for body in bodies]
             assert {change.result().status_code for change in changes} == {200}
             assert owner.get(draft).json()["graph"] == graph
@@ -224,13 +226,17 @@ def test_a_put_is_a_new_version(owner: Member) -> None:
         "created_by": owner.email,
         "created_at": 0,
     }
-    found = owner.get(path)
-    assert (found.json()["version_count"], found.json()["current_version"], found.json()["graph"]) == (2, "v2", OTHER)
-    assert found.headers["etag"] != tag
+    response = owner.get(path)
+    assert (response.json()["version_count"], response.json()["current_version"], response.json()["graph"]) == (
+        2,
+        "v2",
+        OTHER,
+    )
+    assert response.headers["etag"] != tag
     wrong = owner.put(f"{path}/versions", json={"graph": UNFINISHED})
     assert (wrong.status_code, wrong.json()["detail"]) == (422, "Invalid formula graph")
     page = owner.get(f"{path}/versions").json()
-    assert [(one["version_id"], one["graph"]) for one in page["items"]] == [("v2", OTHER), ("v1", SHARE)]
+    assert [(item["version_id"], item["graph"]) for item in page["items"]] == [("v2", OTHER), ("v1", SHARE)]
     assert owner.get(f"{path}/runs").json() == {"items": [], "total": 0, "page": 1, "page_size": 20, "total_pages": 0}
 
 

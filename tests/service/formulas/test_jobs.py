@@ -51,7 +51,7 @@ def test_a_new_column_has_its_name_its_values_and_its_formulas(stack: Stack, own
     after = owner.get(f"{BOOKS}/{book_id}", params={"include_stats": True}).json()
     sheets = [(sheet["id"], sheet["headers"], sheet["formula_count"]) for sheet in after["sheets"]]
     assert sheets[0] == (before["sheets"][0]["id"], ["Loan", "Par", "Price", "Maturity", "Value"], 4)
-    assert sheets[1:] == [(one["id"], one["headers"], one["formula_count"]) for one in before["sheets"][1:]]
+    assert sheets[1:] == [(sheet["id"], sheet["headers"], sheet["formula_count"]) for sheet in before["sheets"][1:]]
     assert (after["status"], after["stats"]["formula_cells"]) == ("ready", 6)
     assert column_of(owner, book_id, "Stale", "Summary") == [99], "what does not depend on it keeps its value"
     ((who, details),) = stack.sql(
@@ -166,11 +166,11 @@ def test_of_many_at_once_none_is_lost_or_mixed(owner: Member, book_id: str) -> N
     with ThreadPoolExecutor(4) as threads:
         for start in range(0, 12, 4):
             asked = [threads.submit(apply, number) for number in range(start, start + 4)]
-            runs = [run for one in asked if (run := one.result()) is not None]
+            runs = [run for item in asked if (run := item.result()) is not None]
             assert len(runs) == 1, "the others find the workbook being written"
             reading = [threads.submit(read) for _ in range(20)]
             assert ended(owner, runs[0])["status"] == "completed"
-            assert {one.result() for one in reading} <= {len(taken), len(taken) + 1}
+            assert {item.result() for item in reading} <= {len(taken), len(taken) + 1}
             taken += runs
     headers = owner.get(f"{BOOKS}/{book_id}").json()["sheets"][0]["headers"]
     assert headers[4:] == [run["target_column"] for run in taken]
@@ -232,8 +232,8 @@ def test_compliance_runs_on_the_column(owner: Member, tmp_path: Path) -> None:
     def largest() -> float:
         answer = owner.post("/api/v1/compliance/run", json={"workbook_id": book_id})
         assert answer.status_code == 200, answer.text
-        found = {row["test_id"]: row["current_value"] for row in answer.json()["results"]}
-        return float(found["single_obligor_concentration"])
+        by_test_id = {row["test_id"]: row["current_value"] for row in answer.json()["results"]}
+        return float(by_test_id["single_obligor_concentration"])
 
     assert largest() == pytest.approx(2.5)
     graph = expression('=IF(o="Borrower 1",900,10)', o="Obligor")

@@ -42,7 +42,7 @@ PACKAGES = sysconfig.get_paths()["purelib"]
 
 def interpreters_for(account: Account) -> list[str]:
     """An interpreter that the account can run the service with; none where all of them are root's own."""
-    found = []
+    result = []
     for path in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
         try:
             argv = [path, "-c", "import psycopg"]
@@ -50,8 +50,8 @@ def interpreters_for(account: Account) -> list[str]:
             subprocess.run(argv, user=account.uid, extra_groups=[], env=environment, check=True, capture_output=True)
         except (OSError, subprocess.CalledProcessError):
             continue
-        found.append(path)
-    return found[:1]
+        result.append(path)
+    return result[:1]
 
 
 @pytest.fixture
@@ -466,13 +466,13 @@ def test_binaries_out_of_reach_are_copied_once(folder: Path, name: str, parts: t
         shutil.copytree(source, closed / source.relative_to(PACKAGES))
     closed.chmod(0o700)
     # Someone who is neither the caller nor in a group of the caller's.
-    other = Account("other", 64_000, 64_000)
-    assert first_closed(closed / name, other) == closed
-    copy = reachable(closed / name, parts, other, store)
-    assert first_closed(copy, other) is None
+    other_account = Account("other", 64_000, 64_000)
+    assert first_closed(closed / name, other_account) == closed
+    copy = reachable(closed / name, parts, other_account, store)
+    assert first_closed(copy, other_account) is None
     made_at = copy.parent.stat().st_mtime_ns
     assert subprocess.run([copy / program, "--version"], capture_output=True, check=True).stdout
-    assert reachable(closed / name, parts, other, store) == copy
+    assert reachable(closed / name, parts, other_account, store) == copy
     assert [path.name for path in store.iterdir()] == [copy.parent.name]
     assert copy.parent.stat().st_mtime_ns == made_at
 
@@ -484,11 +484,11 @@ def test_binaries_in_reach_are_used_where_they_are() -> None:
     assert where == installed
 
 
-def stand_in(folder: Path, name: str, told: str) -> Path:
+def stand_in(folder: Path, name: str, answer: str) -> Path:
     """A program that only tells its version."""
     program = folder / name
     program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text(f"#!/bin/sh\necho '{told}'\n")
+    program.write_text(f"#!/bin/sh\necho '{answer}'\n")
     program.chmod(0o755)
     return program
 

@@ -37,7 +37,7 @@ def month(who: Member, deal: dict[str, Any], day: str, write_book: Any, *loans: 
 
 
 def details(who: Member, session: dict[str, Any]) -> list[dict[str, Any]]:
-    return [who.get(f"/api/v1/insights/{one['id']}").json() for one in session["insights"]]
+    return [who.get(f"/api/v1/insights/{insight['id']}").json() for insight in session["insights"]]
 
 
 def test_a_month_is_seen_beside_the_one_before(owner: Member, write_book: Any) -> None:
@@ -52,13 +52,13 @@ def test_a_month_is_seen_beside_the_one_before(owner: Member, write_book: Any) -
     assert session["subjects"] == [{"workbook_id": april, "name": "Cairn", "run_id": run["id"], "as_of": "2026-04-30"}]
     books = {
         figure["recipe"].get("book", "newest")
-        for one in details(owner, session)
-        for figure in one["supporting_data"]["figures"]
+        for detail in details(owner, session)
+        for figure in detail["supporting_data"]["figures"]
     }
     assert books == {"newest", "earlier"}
     nominated(owner, march)
     both = generated(owner)
-    assert {one["name"] for one in both["subjects"]} == {"Cairn 2026-03-31", "Cairn 2026-04-30"}
+    assert {subject["name"] for subject in both["subjects"]} == {"Cairn 2026-03-31", "Cairn 2026-04-30"}
 
 
 def test_breaks_with_the_trustee_are_those_that_still_stand(pair: Pair) -> None:
@@ -68,14 +68,14 @@ def test_breaks_with_the_trustee_are_those_that_still_stand(pair: Pair) -> None:
     pair.review(pair.issue("spread"), status="false_positive")
     nominated(member, pair.workbook_id)
     (breaks,) = [
-        one
-        for one in details(member, generated(member, stakeholder_type="operations"))
-        if "trustee" in one["summary"].lower() + one["title"].lower()
+        detail
+        for detail in details(member, generated(member, stakeholder_type="operations"))
+        if "trustee" in detail["summary"].lower() + detail["title"].lower()
     ]
-    given = {one["name"]: one["value"] for one in breaks["supporting_data"]["figures"]}
+    by_name = {figure["name"]: figure["value"] for figure in breaks["supporting_data"]["figures"]}
     standing = Counter(severity for field, severity, *_ in FOUND if field != "spread")
-    assert given["still"] == standing.total()
-    assert {name: given[f"discrepancies: {name}"] for name in standing} == standing
+    assert by_name["still"] == standing.total()
+    assert {name: by_name[f"discrepancies: {name}"] for name in standing} == standing
 
 
 def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str, Any]) -> None:
@@ -84,12 +84,14 @@ def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str
     def told() -> list[str]:
         session = generated(owner)
         stored.append(session["subjects"][0]["run_id"])
-        return [one["message"] for one in session["warnings"]]
+        return [warning["message"] for warning in session["warnings"]]
 
     stored: list[str | None] = []
-    assert ["no whole suite was run on it" in one for one in told()] == [True]
+    assert ["no whole suite was run on it" in item for item in told()] == [True]
     ran(owner, own_g1["id"], test_ids=["ccc_bucket_pct"])
-    assert ["no whole suite was run on it" in one for one in told()] == [True], "a partial run says nothing of the rest"
+    assert ["no whole suite was run on it" in item for item in told()] == [True], (
+        "a partial run says nothing of the rest"
+    )
     whole = ran(owner, own_g1["id"])
     assert told() == []
     ran(owner, own_g1["id"], test_suite="enhanced", test_ids=["ccc_bucket_pct"])
@@ -116,8 +118,8 @@ def test_a_language_model_words_what_was_worked_out(stack: Stack, g1_file: Path)
             qa = asked(owner, "What is the WARF?")
             insights = details(owner, generated(owner))
             by = "small" if manner == "honest" else "built-in"
-            assert {one["answered_by"] for one in insights} == {by}
-            assert all(one["summary"].startswith("In short: ") == (manner == "honest") for one in insights)
+            assert {insight["answered_by"] for insight in insights} == {by}
+            assert all(insight["summary"].startswith("In short: ") == (manner == "honest") for insight in insights)
             assert qa["answered_by"] == ("built-in" if manner == "away" else "small")
             assert (MARK in qa["answer"]) == (manner == "inventing")
-            assert ("model" in {one["code"] for one in qa["warnings"]}) == (manner == "inventing")
+            assert ("model" in {warning["code"] for warning in qa["warnings"]}) == (manner == "inventing")

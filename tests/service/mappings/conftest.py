@@ -35,7 +35,7 @@ def make() -> Callable[..., dict[str, Any]]:
     def made(member: Member, **changes: Any) -> dict[str, Any]:
         answer = member.post(PATH, json=body(**changes))
         assert answer.status_code == 201, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        outcome: dict[str, Any] = answer.json()
+        return outcome
 
     return made

@@ -43,13 +43,15 @@ class Collector(ThreadingHTTPServer):
                 "seconds": (span.end_time_unix_nano - span.start_time_unix_nano) / 1e9,
                 "failed": span.status.code == 2,
                 "process": next(
-                    one.value.string_value for one in told.resource.attributes if one.key == "cushion.process"
+                    attribute.value.string_value
+                    for attribute in resource_span.resource.attributes
+                    if attribute.key == "cushion.process"
                 ),
                 **{one.key: one.value.string_value or one.value.int_value for one in span.attributes},
             }
             for _, request in self.received
-            for told in request.resource_spans
-            for scope in told.scope_spans
+            for resource_span in request.resource_spans
+            for scope in resource_span.scope_spans
             for span in scope.spans
         ]
 

@@ -39,16 +39,16 @@ def loans(made: tuple[GeneratedTape, Path], folder: Path) -> Path:
     return folder / LOANS_FILE
 
 
-def compared_of(comparison: Comparison, folder: Path, stop: threading.Event | None = None, **other: Any) -> Compared:
+def compared_of(comparison: Comparison, folder: Path, stop: threading.Event | None = None, **second: Any) -> Compared:
     """What comparing in a child answers; the issues are in the folder."""
     reads = [comparison.loans, *comparison.paths]
-    with workplace(folder) as made:
-        return run(COMPARE, comparison, reads=reads, writes=made, stop=stop, **{**LIMITS, **other})
+    with workplace(folder) as path:
+        return run(COMPARE, comparison, reads=reads, writes=path, stop=stop, **{**LIMITS, **second})
 
 
-def comparison_of(book_path: Path, loans: Path, folder: Path, **other: Any) -> Comparison:
+def comparison_of(book_path: Path, loans: Path, folder: Path, **second: Any) -> Comparison:
     book = parse_isolated(book_path, folder)
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "loans": str(loans),
         "manifest": book.manifest.to_json(),
         "paths": tuple(str(path) for path in book.paths),
@@ -57,7 +57,7 @@ def comparison_of(book_path: Path, loans: Path, folder: Path, **other: Any) -> C
         "tolerances": tolerances_of(None),
         "day": None,
     }
-    return Comparison(**{**told, **other})
+    return Comparison(**{**answer, **second})
 
 
 def test_a_comparison_says_what_the_library_says(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:

@@ -84,7 +84,7 @@ def test_titles_lots_dates_and_columns_that_feed_nothing(owner: Member, files: F
     ]
     tape = [TAPE[0], (*TAPE[4][:3], 2_000_000, *TAPE[4][4:]), *TAPE[1:4], TAPE[5]]
     pair = made(owner, files, book, tape)
-    (issue,) = [one for one in pair.issues() if one["field_name"] == "par_value" and one["cusip"] == CUSIPS[0]]
+    (issue,) = [item for item in pair.issues() if item["field_name"] == "par_value" and item["cusip"] == CUSIPS[0]]
     body = rows_of(owner, issue["id"]).json()
     assert (body["workbook"]["sheet"], body["workbook"]["row"], body["tape"]["row"]) == ("Loans", 5, 2)
     assert values(body["workbook"])[-2:] == ["=1+1 is text", "no header"]
@@ -109,8 +109,8 @@ def test_a_comparison_that_kept_no_rows(stack: Stack, pair: Pair) -> None:
     issue = pair.issue("spread")
     stack.sql("UPDATE reconciliation_issues SET trustee_row = NULL, internal_row = NULL")
     body = rows_of(pair.member, issue["id"]).json()
-    told = "Which row it is was not kept: compare the tape with the workbook again."
-    assert (body["workbook"], body["tape"], body["workbook_note"], body["tape_note"]) == (None, None, told, told)
+    text = "Which row it is was not kept: compare the tape with the workbook again."
+    assert (body["workbook"], body["tape"], body["workbook_note"], body["tape_note"]) == (None, None, text, text)
     assert pair.compare()["changes"] == {"created": 0, "updated": 0, "resolved": 0}
     assert pair.issue("spread") == issue
     body = rows_of(pair.member, issue["id"]).json()
@@ -122,8 +122,8 @@ def test_a_workbook_that_is_read_otherwise_now(stack: Stack, pair: Pair) -> None
     issue = pair.issue("spread")
     stack.sql("UPDATE reconciliation_issues SET internal_row = 1000 WHERE id = %s", [issue["id"]])
     body = rows_of(pair.member, issue["id"]).json()
-    told = "Its loans are read otherwise since the comparison: compare the tape with the workbook again."
-    assert (body["workbook"], body["workbook_note"]) == (None, told)
+    text = "Its loans are read otherwise since the comparison: compare the tape with the workbook again."
+    assert (body["workbook"], body["workbook_note"]) == (None, text)
 
 
 def test_a_workbook_that_is_not_ready(stack: Stack, pair: Pair) -> None:

@@ -16,12 +16,14 @@ def test_what_happens_is_audited(stack: Stack, owner: Member, own_g1: dict[str, 
     bytes_of(owner, report)
     owner.get(report["download_url"], headers={"Range": "bytes=1-"})
     owner.delete(f"{URL}/{report['id']}")
-    told = {name: audited(stack, owner, f"report.{name}") for name in ("created", "generated", "downloaded", "deleted")}
-    assert {name: len(events) for name, events in told.items()} == dict.fromkeys(told, 1) | {"downloaded": 2}, (
+    by_name = {
+        name: audited(stack, owner, f"report.{name}") for name in ("created", "generated", "downloaded", "deleted")
+    }
+    assert {name: len(events) for name, events in by_name.items()} == dict.fromkeys(by_name, 1) | {"downloaded": 2}, (
         "the part behind the first byte is all that a reader wants"
     )
-    assert told["created"][0]["run_id"] == report["run_id"]
-    assert told["generated"][0] == {
+    assert by_name["created"][0]["run_id"] == report["run_id"]
+    assert by_name["generated"][0] == {
         "report_type": "compliance", "format": "pdf", "size_bytes": report["file_size_bytes"], "redacted": {},
     }  # fmt: skip
 
@@ -45,7 +47,7 @@ def test_damaged_columns_fail_the_report_and_damaged_files_are_not_given(
     failed = ended(owner, ordered(owner, "compliance", workbook_id=own_g1["id"]))
     assert (failed["status"], failed["download_url"]) == ("failed", None)
     assert failed["error_details"] == "The stored bytes of the workbook are damaged; upload the file again."
-    assert [one["error"] for one in audited(stack, owner, "report.failed")] == [failed["error_details"]]
+    assert [item["error"] for item in audited(stack, owner, "report.failed")] == [failed["error_details"]]
     early = owner.get(f"{URL}/{failed['id']}/download")
     assert (early.status_code, early.json()["errors"][0]["message"]) == (409, failed["error_details"])
 
@@ -68,8 +70,8 @@ def test_a_report_that_cannot_be_made_is_told(stack: Stack, owner: Member, own_g
     )
     dead = stack.sql("SELECT task_name FROM dead_letters WHERE tenant_id = %s", [owner.tenant_id])
     assert dead == [("reports.make",)]
-    other = run_of(owner, own_g1)
-    assert made(owner, "compliance", workbook_id=own_g1["id"], run_id=other["id"])["status"] == "completed"
+    other_run = run_of(owner, own_g1)
+    assert made(owner, "compliance", workbook_id=own_g1["id"], run_id=other_run["id"])["status"] == "completed"
 
 
 def test_a_deleted_report_leaves_no_file(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:

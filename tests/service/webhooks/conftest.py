@@ -29,8 +29,8 @@ class Message(NamedTuple):
 
     @property
     def content(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.body)
-        return found
+        result: dict[str, Any] = json.loads(self.body)
+        return result
 
     def is_signed_by(self, secret: str) -> bool:
         try:
@@ -64,10 +64,10 @@ class Receiver(ThreadingHTTPServer):
 
     def wait_for(self, count: int, path: str = "/200") -> list[Message]:
         """What came to a path, once it is so much."""
-        found: list[Message] = wait_until(
+        messages: list[Message] = wait_until(
             lambda: len(self.at(path)) >= count and self.at(path), what=f"{count} messages at {path}"
         )
-        return found
+        return messages
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -122,8 +122,8 @@ def hooked(who: Member, url: str, *events: str, **body: Any) -> dict[str, Any]:
     """A webhook, with its secret."""
     answer = who.post(URL, json={"url": url, "events": events or ("workbook.uploaded",), **body})
     assert answer.status_code == 201, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    webhook: dict[str, Any] = answer.json()
+    return webhook
 
 
 def evaluated(who: Member, formula: str = "=1+1") -> None:
@@ -144,10 +144,10 @@ def ended(who: Member, webhook: dict[str, Any], count: int = 1) -> list[dict[str
 
     def done() -> list[dict[str, Any]] | None:
         log = log_of(who, webhook)
-        return log if len(log) >= count and all(one["status"] != "pending" for one in log) else None
+        return log if len(log) >= count and all(item["status"] != "pending" for item in log) else None
 
-    found: list[dict[str, Any]] = wait_until(done, what="the end of the deliveries")
-    return found
+    result: list[dict[str, Any]] = wait_until(done, what="the end of the deliveries")
+    return result
 
 
 Hook = Callable[..., dict[str, Any]]

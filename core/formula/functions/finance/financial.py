@@ -332,10 +332,10 @@ def _bracket(value: Callable[[float], float]) -> tuple[float, float]:
         Failure: NUM where there are none.
     """
     levels = [value(place) for place in _PLACES]
-    found = [index for index in range(len(levels) - 1) if (levels[index] > 0) != (levels[index + 1] > 0)]
-    if not found:
+    indexes = [index for index in range(len(levels) - 1) if (levels[index] > 0) != (levels[index + 1] > 0)]
+    if not indexes:
         raise Failure(NUM)
-    nearest = min(found, key=lambda index: abs(_PLACES[index]))
+    nearest = min(indexes, key=lambda index: abs(_PLACES[index]))
     return _PLACES[nearest], _PLACES[nearest + 1]
 
 

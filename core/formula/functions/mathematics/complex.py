@@ -48,10 +48,10 @@ def read(value: Any) -> Complex:
         raise Failure(VALUE)
     decimal = current().decimal
     written = value if decimal == "." else value.replace(".", " ").replace(decimal, ".")
-    found = _FORM.fullmatch(written) if len(value) <= DIGITS_MAX else None
-    if found is None:
+    match = _FORM.fullmatch(written) if len(value) <= DIGITS_MAX else None
+    if match is None:
         raise Failure(NUM)
-    real, imaginary, suffix = found["real"], found["imaginary"], found["suffix"]
+    real, imaginary, suffix = match["real"], match["imaginary"], match["suffix"]
     if imaginary in ("", "+", "-"):
         imaginary += "1"
     numbers = float(real or 0), float(imaginary or 0)

@@ -144,7 +144,7 @@ def _divided(arguments: tuple[Any, ...]) -> list[int]:
     Raises:
         Failure: VALUE where nothing is left, else as `_whole_numbers`.
     """
-    there = tuple([given for given in arguments if not toolpak.is_blank_cell(given)])
+    there = tuple([argument for argument in arguments if not toolpak.is_blank_cell(argument)])
     if not there:
         raise Failure(VALUE)
     return _whole_numbers(there)

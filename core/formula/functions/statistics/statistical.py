@@ -87,10 +87,10 @@ def _modes(arguments: tuple[Any, ...]) -> list[float]:
 
     Text is passed by in cells only, a blank in larger ranges only.
     """
-    for given in arguments:
-        if isinstance(given, Error):
-            raise Failure(given)
-        if isinstance(given, str) or is_blank_cell(given):
+    for argument in arguments:
+        if isinstance(argument, Error):
+            raise Failure(argument)
+        if isinstance(argument, str) or is_blank_cell(argument):
             raise Failure(VALUE)
     counts = Counter(numbers(arguments))
     most = max(counts.values(), default=0)

@@ -286,7 +286,7 @@ def dcounta(environment: Environment, database: Any, field: Any, criteria: Any) 
     environment=True,
 )
 def dget(environment: Environment, database: Any, field: Any, criteria: Any) -> Any:
-    found = [cell for cell in chosen(environment, database, field, criteria) if cell is not None]
-    if len(found) > 1:
+    cells = [cell for cell in chosen(environment, database, field, criteria) if cell is not None]
+    if len(cells) > 1:
         return NUM
-    return found[0] if found and found[0] != "" else VALUE
+    return cells[0] if cells and cells[0] != "" else VALUE

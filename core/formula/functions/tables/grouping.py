@@ -121,20 +121,20 @@ class Data:
 def _aggregates(functions: Array) -> list[Aggregation]:
     if functions.rows > 1 and functions.columns > 1:
         raise Failure(VALUE)
-    found: list[Aggregation] = []
+    aggregations: list[Aggregation] = []
     own = 0
-    for given in functions.cells():
-        if isinstance(given, Error):
-            raise Failure(given)
-        if not isinstance(given, Lambda):
+    for cell in functions.cells():
+        if isinstance(cell, Error):
+            raise Failure(cell)
+        if not isinstance(cell, Lambda):
             raise Failure(VALUE)
-        builtin = getattr(given.body, "name", None)
+        builtin = getattr(cell.body, "name", None)
         own += builtin is None
-        if builtin is None and len(given.parameters) not in (1, 2):
+        if builtin is None and len(cell.parameters) not in (1, 2):
             raise Failure(VALUE)
-        relative = builtin == "PERCENTOF" if builtin else len(given.parameters) == 2
-        found.append(Aggregation(builtin or f"CUSTOM{own}", given, relative))
-    return found
+        relative = builtin == "PERCENTOF" if builtin else len(cell.parameters) == 2
+        aggregations.append(Aggregation(builtin or f"CUSTOM{own}", cell, relative))
+    return aggregations
 
 
 # -- groups

@@ -140,9 +140,9 @@ def indirect(environment: Environment, text: str, a1: bool = True) -> Any:
     sheet, _, local = text.rpartition("!")
     if len(text) > 255 or (sheet and not sheet.startswith("'") and not _BARE_SHEET.fullmatch(sheet)):
         raise Failure(REF)
-    found = _A1.fullmatch(local) if a1 else None
-    if found and not sheet.startswith("'"):
-        reference = _a1_reference(found)
+    match = _A1.fullmatch(local) if a1 else None
+    if match and not sheet.startswith("'"):
+        reference = _a1_reference(match)
     elif a1:
         return _parsed(environment, text, a1=True)
     else:
@@ -182,14 +182,14 @@ def _a1_reference(found: re.Match[str]) -> Reference | None:
 
 def _r1c1_reference(environment: Environment, text: str) -> Reference | None:
     """R1C1, R[-1]C, R2:R4, C3 and ranges of them; what has brackets counts from the own cell."""
-    found = _R1C1.fullmatch(text)
-    if not found or not (found[1] or found[3]):
+    match = _R1C1.fullmatch(text)
+    if not match or not (match[1] or match[3]):
         return None
-    if ":" in text and (bool(found[1]), bool(found[3])) != (bool(found[5]), bool(found[7])):
+    if ":" in text and (bool(match[1]), bool(match[3])) != (bool(match[5]), bool(match[7])):
         return None  # a cell and a whole row make no range
-    corners = [_corner(environment, *found.groups()[:4])]
+    corners = [_corner(environment, *match.groups()[:4])]
     if ":" in text:
-        corners.append(_corner(environment, *found.groups()[4:]))
+        corners.append(_corner(environment, *match.groups()[4:]))
     top, left = min(corner[0] for corner in corners), min(corner[1] for corner in corners)
     bottom, right = max(corner[2] for corner in corners), max(corner[3] for corner in corners)
     if top < 0 or left < 0 or bottom >= ROWS_MAX or right >= COLUMNS_MAX:

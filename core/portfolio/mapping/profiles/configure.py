@@ -74,7 +74,7 @@ _SOURCE_TYPES: Final[tuple[str, ...]] = get_args(SourceType)
 _FIELD_TYPES: Final[tuple[str, ...]] = get_args(FieldType)
 _STANDARD: Final[dict[str, dict[str, FieldType]]] = {
     "clo_holdings": {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)},
-    "servicer_snapshot": {one.target: one.type for one in SERVICER_FIELDS},
+    "servicer_snapshot": {servicer_field.target: servicer_field.type for servicer_field in SERVICER_FIELDS},
     "custom": {},
 }
 

@@ -207,7 +207,7 @@ def _lookup(column: NormalColumn, parameters: Parameters) -> Changed:
     meanings = _meanings(parameters)
     strings = column.text.text.strings()
     keys = [lookup_key(string) for string in strings]
-    unknown = np.array([one not in meanings for one in keys], np.bool_)
+    unknown = np.array([key not in meanings for key in keys], np.bool_)
     failed = spread_out(unknown, False, column.text.codes) if unknown.any() else None
     found = [meanings.get(one, old) for one, old in zip(keys, strings, strict=True)]
     return Changed(_translated(column, found), failed)

@@ -41,8 +41,8 @@ def _mapping(trustee: str, first: Dict[str, tuple[str, ...]]) -> Mapping:
     """standard_clo with these headers ahead of its other ones, so that what suits any trustee suits this one too."""
     standard = PROFILES["standard_clo"]
     fields = tuple(
-        replace(one, aliases=tuple(dict.fromkeys((*first.get(one.target, ()), *one.aliases))))
-        for one in standard.fields
+        replace(field, aliases=tuple(dict.fromkeys((*first.get(field.target, ()), *field.aliases))))
+        for field in standard.fields
     )
     return replace(standard, id=trustee, name=f"Tape of {trustee}", fields=fields)
 

@@ -80,7 +80,7 @@ class Account:
 
     def amount(self, part: Part, basis: Basis) -> Balance | None:
         """Its balance of a part on a basis."""
-        return next((one for one in self.balances if one.part == part and one.basis == basis), None)
+        return next((balance for balance in self.balances if balance.part == part and balance.basis == basis), None)
 
 
 @dataclass
@@ -117,7 +117,7 @@ def find_accounts(pages: Iterable[Blocks], currency: str | None) -> Accounts:
     found = Accounts()
     for blocks in pages:
         tables = [table for table in blocks.tables if table.kind == "accounts"]
-        accounts = _unlike([one for table in tables for one in _accounts(table)])[:ACCOUNTS_MAX]
+        accounts = _unlike([account for table in tables for account in _accounts(table)])[:ACCOUNTS_MAX]
         if not accounts:
             continue
         found.facts += tuple(fact for one in accounts for fact in _facts(one))
@@ -137,18 +137,22 @@ def _read(found: Accounts, accounts: Sequence[Account], currency: str | None, sh
         return
     found.sheet, found.currency = sheet, own
     for part, options in (("principal", cash), ("interest", interest)):
-        best = next((one for one in options if one.amount), options[0] if options else None)
+        best = next((option for option in options if option.amount), options[0] if options else None)
         if best is not None:
             setattr(found, part, best.amount)
             found.cells[part] = list(best.places)
     found.open.update(_open(part, counted) for part in ("principal", "interest"))
-    for one in accounts:
-        if one not in counted and one.role in ("principal", "interest") and any(two.amount for two in one.balances):
+    for account in accounts:
+        if (
+            account not in counted
+            and account.role in ("principal", "interest")
+            and any(two.amount for two in account.balances)
+        ):
             assert own is not None, "only another currency leaves an account out"
             found.warnings.append(
                 DataWarning(
                     "other_currency",
-                    f"the account {one.name!r} is not in {own}, and not counted: the file's rate is needed",
+                    f"the account {account.name!r} is not in {own}, and not counted: the file's rate is needed",
                     fields=("deal.principal_cash", "deal.interest_collected"),
                 )
             )
@@ -158,8 +162,8 @@ def _open(part: Part, accounts: Sequence[Account]) -> tuple[str, str]:
     """(part, which amounts could be the balance of its accounts as well; "" for none)."""
     told = [
         f"{two.amount:,.2f} in {two.place}"
-        for one in accounts if one.role in (part, "collection")
-        for two in one.others if two.part in (part, "balance")
+        for account in accounts if account.role in (part, "collection")
+        for two in account.others if two.part in (part, "balance")
     ]  # fmt: skip
     return part, " and ".join(told)
 
@@ -173,10 +177,13 @@ def _currency(accounts: Sequence[Account], stated: str | None) -> str | None:
     if stated is not None:
         return stated
     weights: dict[str, tuple[float, int]] = {}
-    for one in accounts:
-        if one.currency is not None and one.role != "calc":
-            amount, count = weights.get(one.currency, (0.0, 0))
-            weights[one.currency] = amount + max((abs(two.amount) for two in one.balances), default=0.0), count + 1
+    for account in accounts:
+        if account.currency is not None and account.role != "calc":
+            amount, count = weights.get(account.currency, (0.0, 0))
+            weights[account.currency] = (
+                amount + max((abs(two.amount) for two in account.balances), default=0.0),
+                count + 1,
+            )
     return max(weights, key=lambda name: weights[name], default=None)
 
 
@@ -188,7 +195,7 @@ def _options(accounts: Sequence[Account], part: Literal["principal", "interest"]
     whole: list[Item] = []
     some: list[Item] = []
     for basis in _BASES:
-        balances = [two for one in accounts if (two := _of(one, part, basis)) is not None]
+        balances = [two for account in accounts if (two := _of(account, part, basis)) is not None]
         if not balances:
             continue
         balances = _without_sum(balances)
@@ -215,7 +222,7 @@ def _of(account: Account, part: Literal["principal", "interest"], basis: Basis) 
 
 def _without_sum(balances: list[Balance]) -> list[Balance]:
     """The balances without one that is the sum of the others, or that repeats the only other one."""
-    filled = [one for one in balances if one.amount]
+    filled = [balance for balance in balances if balance.amount]
     for one in filled:
         rest = [two for two in filled if two is not one]
         if rest and abs(sum(two.amount for two in rest) - one.amount) < 0.006 * (len(rest) + 1):
@@ -224,7 +231,7 @@ def _without_sum(balances: list[Balance]) -> list[Balance]:
 
 
 def _added(balances: Sequence[Balance], role: str) -> Item:
-    decimals = [one.decimals for one in balances if one.decimals is not None]
+    decimals = [balance.decimals for balance in balances if balance.decimals is not None]
     return Item(
         role,
         sum(one.amount for one in balances),
@@ -239,8 +246,8 @@ def _added(balances: Sequence[Balance], role: str) -> Item:
 def _unlike(accounts: list[Account]) -> list[Account]:
     """The accounts of one page without those that are printed again with the same amounts."""
     found: dict[tuple[str, tuple[float, ...]], Account] = {}
-    for one in accounts:
-        found.setdefault((words.normal(one.name), tuple(two.amount for two in one.balances)), one)
+    for account in accounts:
+        found.setdefault((words.normal(account.name), tuple(two.amount for two in account.balances)), account)
     return list(found.values())
 
 
@@ -322,8 +329,8 @@ def _likeliest(table: PageTable, columns: list[int]) -> list[int]:
 
 def _day_of(heading: str, *, day_first: bool) -> float:
     """The day in a heading; 0 for none."""
-    found = DATE.search(heading)
-    day = 0.0 if found is None else date_days(found[0], day_first=day_first)
+    match = DATE.search(heading)
+    day = 0.0 if match is None else date_days(match[0], day_first=day_first)
     return day if day == day else 0.0
 
 

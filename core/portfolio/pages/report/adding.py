@@ -59,7 +59,7 @@ def sums_of(amounts: Sequence[Amount]) -> tuple[Sum, ...]:
 
 def leaves(sums: Sequence[Sum], at: int) -> tuple[tuple[int, float], ...]:
     """The lines of a sum that are no sums themselves, and what each adds to it."""
-    by_line = {one.at: one for one in sums}
+    by_line = {sum_value.at: sum_value for sum_value in sums}
 
     def walk(line: int, added: float) -> list[tuple[int, float]]:
         inner = by_line.get(line)
@@ -84,14 +84,14 @@ def adds_up(total: float, parts: Sequence[float], tolerance: float = LINE_TOLERA
 def _closed(amounts: Sequence[Amount]) -> tuple[Sum, ...]:
     """The sums of the lines above each line."""
     stack: list[int] = []
-    found: dict[int, Sum] = {}
+    sums: dict[int, Sum] = {}
     for at, amount in enumerate(amounts):
-        parts = _parts(amounts, stack, amount, found.keys())
+        parts = _parts(amounts, stack, amount, sums.keys())
         if parts:
-            found[at] = Sum(at, parts)
+            sums[at] = Sum(at, parts)
             del stack[len(stack) - len(parts) :]
         stack.append(at)
-    return tuple(found.values())
+    return tuple(sums.values())
 
 
 def _parts(

@@ -354,7 +354,7 @@ def _side_by_side(page: Page, heading: tuple[int, ...], body: list[int]) -> list
         if column == min(cells):
             continue
         is_again = words.normal(cells[column].text) == first
-        behind_blank = gaps <= SIDES_MAX and column - 1 not in used and sum(one >= column for one in cells) >= 2
+        behind_blank = gaps <= SIDES_MAX and column - 1 not in used and sum(cell >= column for cell in cells) >= 2
         is_wide = sum(starts[-1] <= one < column for one in cells) >= 2
         if (is_again or behind_blank) and is_wide and _are_names(page, body, column):
             starts.append(column)
@@ -394,10 +394,10 @@ def sections_of(page: Page, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
 
 def _joined(tables: list[PageTable]) -> list[PageTable]:
     """Tables of one title and one heading, as printed again on every page, as one."""
-    found: dict[tuple[str, tuple[tuple[int, str], ...]], PageTable] = {}
+    page_tables: dict[tuple[str, tuple[tuple[int, str], ...]], PageTable] = {}
     for table in tables:
-        first = found.setdefault((table.title, tuple(sorted(table.headers.items()))), table)
+        first = page_tables.setdefault((table.title, tuple(sorted(table.headers.items()))), table)
         if first is not table:
             first.rows.extend(table.rows)
             first.sections.update(table.sections)
-    return list(found.values())
+    return list(page_tables.values())

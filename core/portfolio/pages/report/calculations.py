@@ -83,26 +83,26 @@ def calculate(
     Args:
         facts: the tests with their numerators and denominators, lists and empty pages.
     """
-    found = Calculations()
+    calculations = Calculations()
     evidence = _Evidence(facts, pages, components, accounts)
     cpa, identity = collateral_principal_amount(evidence.collateral())
     identities = [identity]
     if cpa is not None:
-        _take_collateral(found, cpa, evidence)
-    _take_defaulted(found, evidence)
+        _take_collateral(calculations, cpa, evidence)
+    _take_defaulted(calculations, evidence)
     oc = evidence.oc_numerator(cpa)
     if oc is not None:
         identities.append(oc.identity("oc_numerator"))
-        _take_oc(found, oc, cpa)
+        _take_oc(calculations, oc, cpa)
     ic = evidence.ic_numerator()
     if ic is not None:
         identities.append(ic.identity("ic_numerator"))
-        _take_ic(found, ic)
+        _take_ic(calculations, ic)
     else:
-        _take_lines_of_interest(found, evidence)
+        _take_lines_of_interest(calculations, evidence)
     identities += _tables(pages)
-    found.identities = tuple(one for one in identities if one is not None)
-    return found
+    calculations.identities = tuple(one for one in identities if one is not None)
+    return calculations
 
 
 class _Evidence:
@@ -119,9 +119,9 @@ class _Evidence:
 
     def of(self, *roles: str) -> list[Item]:
         """The lines of some roles, those that are certain first, and the calculated amounts among accounts."""
-        lines = [one for page in self.components for one in page.components if one.role in roles]
-        ordered = sorted(lines, key=lambda one: not one.is_certain)
-        return [one.item() for one in ordered] + [one for one in self.accounts.amounts if one.role in roles]
+        lines = [component for page in self.components for component in page.components if component.role in roles]
+        ordered = sorted(lines, key=lambda line: not line.is_certain)
+        return [one.item() for one in ordered] + [amount for amount in self.accounts.amounts if amount.role in roles]
 
     def totals(self) -> list[Item]:
         """What shares divide by, the one of most tests first, then the lines that say so."""
@@ -163,9 +163,9 @@ class _Evidence:
     def _amounts(self) -> Iterator[Item]:
         """Every amount that may be cash though no word says so."""
         for page in self.components:
-            for one in page.components:
-                if one.role is None and not one.line.is_total and one.value:
-                    yield one.item("cash")
+            for component in page.components:
+                if component.role is None and not component.line.is_total and component.value:
+                    yield component.item("cash")
         for fact in self.accounts.facts:
             if fact.kind == "account" and fact.value:
                 yield Item("cash", fact.value, (fact.place,), fact.decimals)
@@ -173,11 +173,11 @@ class _Evidence:
     def _sums_of_par_and_cash(self) -> Iterator[Item]:
         """The totals whose parts are a par and a cash."""
         for page in self.components:
-            for one in page.sums:
-                parts = page.parts(one.at)
+            for sum_value in page.sums:
+                parts = page.parts(sum_value.at)
                 roles = {part.role for part, added in parts if added}
                 if "cash" in roles and roles & {"par", "perf"} and roles <= {"par", "perf", "cash", "defpar"}:
-                    yield page.components[one.at].item("cpa")
+                    yield page.components[sum_value.at].item("cpa")
 
     # ---- numerators ----
 
@@ -199,11 +199,11 @@ class _Evidence:
     def _by_block(self, target: Item) -> Solution | None:
         """The lines of a page that add up to a numerator: as the parts of a line that has it."""
         for page in self.components:
-            for one in reversed(page.sums):
-                line = page.components[one.at]
+            for sum_value in reversed(page.sums):
+                line = page.components[sum_value.at]
                 if abs(line.value - target.amount) > line.item().slack + target.slack:
                     continue
-                parts = tuple(_signed(part, added) for part, added in page.parts(one.at))
+                parts = tuple(_signed(part, added) for part, added in page.parts(sum_value.at))
                 if sum(1 for part in parts if part.amount) > 1:
                     return Solution(line.item(target.role), parts, is_proved=True)
         return None
@@ -212,7 +212,11 @@ class _Evidence:
         """The parts of the numerator of the OC ratios."""
         for target in self._targets("oc", "acpa"):
             block = self._by_block(target)
-            if block is not None and block.total.amount and {"par", "perf", "cpa"} & {one.role for one in block.parts}:
+            if (
+                block is not None
+                and block.total.amount
+                and {"par", "perf", "cpa"} & {part.role for part in block.parts}
+            ):
                 return block
             bases = [] if cpa is None else [Item("cpa", cpa.total.amount, cpa.total.places, cpa.total.decimals)]
             adjustments = [
@@ -239,7 +243,7 @@ class _Evidence:
                 return solution
             short = (lines for page in self.components for lines in _blocks(page) if len(lines) <= SIGNED_LINES_MAX + 1)
             for lines in islice(short, SIGNED_BLOCKS_MAX):
-                free = [one for one in lines if abs(one.amount - target.amount) > 1.0]
+                free = [line for line in lines if abs(line.amount - target.amount) > 1.0]
                 if len(free) > 1 and (solution := signed(target, free)) is not None:
                     return solution
         return None
@@ -256,14 +260,14 @@ class _Evidence:
         """The lines of the first block with interest collected and interest to come, where no numerator is known."""
         blocks: dict[tuple[int, str, int], list[Component]] = {}
         for number, page in enumerate(self.components):
-            for one in page.components:
-                if one.is_certain:
-                    blocks.setdefault((number, one.line.title, one.line.block), []).append(one)
+            for component in page.components:
+                if component.is_certain:
+                    blocks.setdefault((number, component.line.title, component.line.block), []).append(component)
         for lines in blocks.values():
-            if {"coll", "tobe"} <= {one.role for one in lines}:
+            if {"coll", "tobe"} <= {line.role for line in lines}:
                 return [one.item() for one in lines]
         amounts = list(self.accounts.amounts)
-        return [*self.accounts.collected[:1], *amounts] if any(one.role == "tobe" for one in amounts) else []
+        return [*self.accounts.collected[:1], *amounts] if any(amount.role == "tobe" for amount in amounts) else []
 
 
 def _signed(part: Component, added: float) -> Item:
@@ -273,9 +277,9 @@ def _signed(part: Component, added: float) -> Item:
 def _blocks(page: ComponentPage) -> Iterator[list[Item]]:
     """The lines of each block of a page."""
     blocks: dict[tuple[str, int], list[Item]] = {}
-    for one in page.components:
-        if not one.line.is_total:
-            blocks.setdefault((one.line.title, one.line.block), []).append(one.item())
+    for component in page.components:
+        if not component.line.is_total:
+            blocks.setdefault((component.line.title, component.line.block), []).append(component.item())
     yield from blocks.values()
 
 
@@ -339,25 +343,27 @@ def _table(table: PageTable, name: str, role: str, label: str) -> Identity | Non
 # ---- fields of the deal --------------------------------------------------------------------------------------------
 
 
-def _put(found: Calculations, target: str, amount: float | str, items: Sequence[Item], *, is_proved: bool) -> None:
-    found.deal[target] = amount
-    places = [place for one in items for place in one.places]
+def _put(
+    calculations: Calculations, target: str, amount: float | str, items: Sequence[Item], *, is_proved: bool
+) -> None:
+    calculations.deal[target] = amount
+    places = [place for item in items for place in item.places]
     if places:
-        found.cells[target] = ", ".join(dict.fromkeys(places))
+        calculations.cells[target] = ", ".join(dict.fromkeys(places))
     if is_proved:
-        found.proved.add(target)
+        calculations.proved.add(target)
 
 
-def _take_collateral(found: Calculations, cpa: Solution, evidence: _Evidence) -> None:
+def _take_collateral(calculations: Calculations, cpa: Solution, evidence: _Evidence) -> None:
     cash = cpa.parts[-1]
-    _put(found, "principal_cash", cash.amount, [cash], is_proved=cpa.is_proved)
-    roles = [one.role for one in cpa.parts]
+    _put(calculations, "principal_cash", cash.amount, [cash], is_proved=cpa.is_proved)
+    roles = [part.role for part in cpa.parts]
     printed = evidence.defaulted is not None and evidence.defaulted.value
-    if not printed or not any(one.amount == cpa.total.amount for one in evidence.totals()):
+    if not printed or not any(total.amount == cpa.total.amount for total in evidence.totals()):
         return
     counts = "carried" if "defcarry" in roles else "none" if "perf" in roles or "defpar" in roles else "par"
     if cpa.is_proved and (counts != "par" or _is_gross(cpa.parts[0], evidence)):
-        _put(found, "defaulted_in_denominator", counts, [cpa.total], is_proved=True)
+        _put(calculations, "defaulted_in_denominator", counts, [cpa.total], is_proved=True)
 
 
 def _is_gross(par: Item, evidence: _Evidence) -> bool:
@@ -367,19 +373,19 @@ def _is_gross(par: Item, evidence: _Evidence) -> bool:
     )
 
 
-def _take_defaulted(found: Calculations, evidence: _Evidence) -> None:
+def _take_defaulted(calculations: Calculations, evidence: _Evidence) -> None:
     printed = evidence.defaulted
     if printed is not None and printed.value is not None:
-        found.deal["defaulted_par"] = abs(printed.value)
-        found.cells["defaulted_par"] = printed.place
+        calculations.deal["defaulted_par"] = abs(printed.value)
+        calculations.cells["defaulted_par"] = printed.place
 
 
-def _take_oc(found: Calculations, oc: Solution, cpa: Solution | None) -> None:
+def _take_oc(calculations: Calculations, oc: Solution, cpa: Solution | None) -> None:
     """The haircuts and other items of the OC numerator, where they are proved."""
     if not oc.is_proved:
         return
     parts = list(oc.parts)
-    if cpa is not None and any(one.role == "cpa" for one in parts):
+    if cpa is not None and any(part.role == "cpa" for part in parts):
         parts += [one for one in cpa.parts if one.role == "defcarry"]
     for target, roles, sign in (
         ("ccc_haircut", ("cccx",), -1.0),
@@ -388,17 +394,17 @@ def _take_oc(found: Calculations, oc: Solution, cpa: Solution | None) -> None:
         ("defaulted_carried", ("defcarry",), 1.0),
     ):
         own = [one for one in parts if one.role in roles]
-        if own or target != "defaulted_carried" or not found.deal.get("defaulted_par"):
-            _put(found, target, sign * sum(one.amount for one in own) + 0.0, own, is_proved=True)
+        if own or target != "defaulted_carried" or not calculations.deal.get("defaulted_par"):
+            _put(calculations, target, sign * sum(one.amount for one in own) + 0.0, own, is_proved=True)
     known = ("cccx", "disc", "hair", "defcarry", "par", "perf", "cpa", "cash", "defpar")
     rest = [one for one in parts if one.role not in known]
     if any(one.amount for one in rest):
-        _put(found, "par_value_other", sum(one.amount for one in rest), rest, is_proved=True)
+        _put(calculations, "par_value_other", sum(one.amount for one in rest), rest, is_proved=True)
 
 
-def _take_ic(found: Calculations, ic: Solution) -> None:
+def _take_ic(calculations: Calculations, ic: Solution) -> None:
     """The parts of the IC numerator: of a line whose words say nothing, the largest is what was collected."""
-    unknown = [one for one in ic.parts if one.role not in ("coll", "tobe", "senior", *_OTHER_INTEREST)]
+    unknown = [part for part in ic.parts if part.role not in ("coll", "tobe", "senior", *_OTHER_INTEREST)]
     parts = {role: [one for one in ic.parts if one.role == role] for role in ("coll", "tobe", "senior")}
     if not parts["coll"] and unknown:
         largest = max(unknown, key=lambda one: one.amount)
@@ -410,20 +416,20 @@ def _take_ic(found: Calculations, ic: Solution) -> None:
         if not own and not ic.is_proved:
             continue
         amount = sum(one.amount for one in own)
-        _put(found, target, -amount + 0.0 if role == "senior" else amount, own, is_proved=ic.is_proved)
+        _put(calculations, target, -amount + 0.0 if role == "senior" else amount, own, is_proved=ic.is_proved)
     other = [*unknown, *(one for one in ic.parts if one.role in _OTHER_INTEREST)]
     if any(one.amount for one in other):
-        _put(found, "interest_other", sum(one.amount for one in other), other, is_proved=ic.is_proved)
+        _put(calculations, "interest_other", sum(one.amount for one in other), other, is_proved=ic.is_proved)
 
 
-def _take_lines_of_interest(found: Calculations, evidence: _Evidence) -> None:
+def _take_lines_of_interest(calculations: Calculations, evidence: _Evidence) -> None:
     """The numerator as such where the file has no more of it; else the lines of one block by their words alone."""
     whole = evidence.whole_interest()
     if whole is not None:
-        _put(found, "interest_available", whole.amount, [whole], is_proved=True)
+        _put(calculations, "interest_available", whole.amount, [whole], is_proved=True)
         return
     lines = evidence.lines_of_interest()
     for target, role in (("interest_collected", "coll"), ("interest_receivable", "tobe"), ("senior_fees", "senior")):
-        own = [one for one in lines if one.role == role]
+        own = [line for line in lines if line.role == role]
         if own:
-            _put(found, target, abs(sum(one.amount for one in own)), own, is_proved=False)
+            _put(calculations, target, abs(sum(one.amount for one in own)), own, is_proved=False)

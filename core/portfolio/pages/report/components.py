@@ -90,29 +90,35 @@ class ComponentPage:
 
 def find_components(pages: Iterable[Blocks]) -> list[ComponentPage]:
     """The lines of amounts on all pages; percentages and counts are none."""
-    found: list[ComponentPage] = []
+    component_pages: list[ComponentPage] = []
     count = 0
     for blocks in pages:
         components = tuple(_components(blocks.lines))[: COMPONENTS_MAX - count]
         count += len(components)
         if components:
-            found.append(_page(components))
-    return found
+            component_pages.append(_page(components))
+    return component_pages
 
 
 def facts_of(pages: Sequence[ComponentPage]) -> Iterator[Fact]:
     """The components as facts: what is a sum of others is a total."""
     for page in pages:
-        totals = {one.at for one in page.sums}
-        for at, one in enumerate(page.components):
-            if one.role is None and at not in totals and not one.line.is_total:
+        totals = {sum_value.at for sum_value in page.sums}
+        for at, component in enumerate(page.components):
+            if component.role is None and at not in totals and not component.line.is_total:
                 continue
             yield Fact(
-                kind="total" if one.line.is_total or (at in totals and one.role is None) else "component",
-                label=one.line.label, subject=None if one.role is None else Subject(measure=one.role),
-                value=one.value, place=one.line.place, unit="amount", decimals=one.decimals, group=one.line.title,
-                by="sum" if at in totals else "words", is_guessed=one.role is not None and not one.is_certain,
-            )  # fmt: skip
+                kind="total" if component.line.is_total or (at in totals and component.role is None) else "component",
+                label=component.line.label,
+                subject=None if component.role is None else Subject(measure=component.role),
+                value=component.value,
+                place=component.line.place,
+                unit="amount",
+                decimals=component.decimals,
+                group=component.line.title,
+                by="sum" if at in totals else "words",
+                is_guessed=component.role is not None and not component.is_certain,
+            )
 
 
 def role_of(label: str, *, is_less: bool = False) -> tuple[str | None, bool]:
@@ -162,13 +168,16 @@ def _page(components: tuple[Component, ...]) -> ComponentPage:
 
     What is called a collateral balance, and makes a sum with cash, is a par.
     """
-    sums = sums_of([
-        Amount(one.value, one.line.is_less or one.role in _LESS, one.line.is_total) for one in components
-    ])  # fmt: skip
+    sums = sums_of(
+        [
+            Amount(component.value, component.line.is_less or component.role in _LESS, component.line.is_total)
+            for component in components
+        ]
+    )
     totals = {one.at for one in sums}
     pars: set[int] = set()
-    for one in sums:
-        roles = {components[at].role: at for at, _ in one.parts}
+    for sum_value in sums:
+        roles = {components[at].role: at for at, _ in sum_value.parts}
         if {"cash", "cpa"} <= roles.keys() and not roles.keys() & {"par", "perf"} and roles["cpa"] not in totals:
             pars.add(roles["cpa"])
     told = (replace(one, role="par") if at in pars else one for at, one in enumerate(components))

@@ -101,7 +101,7 @@ class Days:
     def learn(self, strings: Iterable[str]) -> None:
         """Let dates inside of longer texts decide, where no other did."""
         if not self.order:
-            votes = Counter(_way(found[0]) for string in strings for found in _SLASHED.finditer(string))
+            votes = Counter(_way(match[0]) for string in strings for match in _SLASHED.finditer(string))
             if votes["day first"] != votes["month first"]:
                 self.order = "day first" if votes["day first"] > votes["month first"] else "month first"
 
@@ -122,20 +122,20 @@ class Days:
 
     def read(self, text: str) -> tuple[float, bool]:
         """The same of a text; where nothing decides, in the likely order."""
-        found = _SLASHED.fullmatch(text.strip())
-        if found is None:
+        match = _SLASHED.fullmatch(text.strip())
+        if match is None:
             return date_days(text, day_first=False), False
         way = _way(text.strip())
         day = date_days(text, day_first=(way or self.order or self.likely) == "day first")
-        return day, not way and not self.order and found[1].zfill(2) != found[3].zfill(2)
+        return day, not way and not self.order and match[1].zfill(2) != match[3].zfill(2)
 
 
 def _way(text: str) -> Literal["day first", "month first", ""]:
     """Which way round a date in figures must be; "" where it could be either, and for what is none."""
-    found = _SLASHED.fullmatch(text)
-    if found is None:
+    match = _SLASHED.fullmatch(text)
+    if match is None:
         return ""
-    first, second = int(found[1]), int(found[3])
+    first, second = int(match[1]), int(match[3])
     return (
         "day first" if 12 < first <= 31 and second <= 12 else "month first" if 12 < second <= 31 and first <= 12 else ""
     )
@@ -190,8 +190,8 @@ def _period(page: Page, row: int, column: int, text: str) -> re.Match[str] | Non
     """Find the end of the period that a line says the report is of, in the line or right of it."""
     if not _PERIOD_WORDS.search(text):
         return None
-    if (found := _PERIOD.search(text)) is not None or not _PERIOD_LABEL.fullmatch(text):
-        return found
+    if (match := _PERIOD.search(text)) is not None or not _PERIOD_LABEL.fullmatch(text):
+        return match
     return _PERIOD_DAYS.fullmatch(page.cell(row, column + 1).text)
 
 

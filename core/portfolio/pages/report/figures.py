@@ -30,11 +30,13 @@ MEMORY_MAX: Final = 16_384
 _CURRENCY: Final = re.compile(r" (?:usd|us|eur|gbp|chf|cad|aud|jpy)$")
 
 _LABELS: Final = {
-    key(alias): (one.target, preference)
-    for one in DEAL_LABELS
-    for preference, alias in reversed([*enumerate((*one.aliases, one.target))])  # of equal keys the first alias counts
+    key(alias): (deal_label.target, preference)
+    for deal_label in DEAL_LABELS
+    for preference, alias in reversed(
+        [*enumerate((*deal_label.aliases, deal_label.target))]
+    )  # of equal keys the first alias counts
 }
-TYPES: Final = {one.target: one.type for one in DEAL_LABELS}
+TYPES: Final = {deal_label.target: deal_label.type for deal_label in DEAL_LABELS}
 
 AMOUNTS: Final = frozenset(
     ("principal_cash", "interest_collected", "interest_receivable", "senior_fees", "excess_spread")
@@ -84,16 +86,16 @@ def find_figures(pages: Sequence[Page], days: Days) -> dict[str, list[Figure]]:
         named = is_named(page.sheet, DEAL_SHEETS)
         for target, preference, value, place, ambiguous, others in _on(page, days, named=named):
             found.setdefault(target, []).append(Figure((not named, preference, order), value, place, ambiguous, others))
-    return {target: sorted(figures, key=lambda one: one.rank) for target, figures in found.items()}
+    return {target: sorted(figures, key=lambda figure: figure.rank) for target, figures in found.items()}
 
 
 @remembered(MEMORY_MAX)
 def _label(text: str) -> tuple[str, int, str] | None:
     """(target, preference, words) of a label."""
     words = key(text)
-    for said in dict.fromkeys((words, header.without_unit(words), _CURRENCY.sub("", words))):
-        if said in _LABELS:
-            return (*_LABELS[said], said)
+    for fromkey in dict.fromkeys((words, header.without_unit(words), _CURRENCY.sub("", words))):
+        if fromkey in _LABELS:
+            return (*_LABELS[fromkey], fromkey)
     return None
 
 

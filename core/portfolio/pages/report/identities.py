@@ -204,20 +204,20 @@ def numerator(
     starts = unlike(bases)[:BASES_MAX]
     left = SETS_MAX // max(1, len(starts))
     is_whole = len(pool) <= ADJUSTMENTS_MAX
-    found: list[tuple[Item, ...]] = []
+    items: list[tuple[Item, ...]] = []
     for count in range(min(len(pool), ADJUSTMENTS_MAX) + 1):
         for some in islice(combinations(pool[:ADJUSTMENTS_MAX], count), left):
             left -= 1
             if needs and not any(item.role in needs for item in some):
                 continue
-            found += [(base, *some) for base in starts if makes(total, (base, *some))]
-        if found or not left:
+            items += [(base, *some) for base in starts if makes(total, (base, *some))]
+        if items or not left:
             break
-    if not found:
+    if not items:
         return None
-    sets = {tuple(sorted(round(item.amount, 2) for item in parts)) for parts in found}
+    sets = {tuple(sorted(round(item.amount, 2) for item in parts)) for parts in items}
     is_only = len(sets) == 1 and is_whole and left > 0
-    return Solution(total, found[0], is_only and abs(total.amount) >= TELLING_AMOUNT)
+    return Solution(total, items[0], is_only and abs(total.amount) >= TELLING_AMOUNT)
 
 
 def signed(total: Item, lines: Sequence[Item]) -> Solution | None:
@@ -225,17 +225,17 @@ def signed(total: Item, lines: Sequence[Item]) -> Solution | None:
     lines = [item for item in lines if item.amount]
     if not 0 < len(lines) <= SIGNED_LINES_MAX:
         return None
-    found: list[tuple[Item, ...]] = []
+    items: list[tuple[Item, ...]] = []
     amounts, slack = [item.amount for item in lines], total.slack + sum(item.slack for item in lines)
     for signs in product((1.0, 0.0, -1.0), repeat=len(lines)):
         if abs(total.amount - sum(map(mul, signs, amounts))) > slack:
             continue
-        parts = tuple(replace(one, amount=one.amount * sign) for one, sign in zip(lines, signs, strict=True) if sign)
+        parts = tuple(replace(line, amount=line.amount * sign) for line, sign in zip(lines, signs, strict=True) if sign)
         if len(parts) > 1 and makes(total, parts):
-            found.append(parts)
-            if len(found) > 1:
+            items.append(parts)
+            if len(items) > 1:
                 return None
-    return Solution(total, found[0], abs(total.amount) >= TELLING_AMOUNT) if found else None
+    return Solution(total, items[0], abs(total.amount) >= TELLING_AMOUNT) if items else None
 
 
 def listed(name: str, total: Item, parts: Sequence[Item]) -> Identity:

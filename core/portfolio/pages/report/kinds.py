@@ -113,9 +113,9 @@ HEADLESS_CELLS: Final = 3
 """Cells of such a row: a name, a figure, and a limit or a status."""
 
 
-def _headless(page: Page, found: Blocks) -> Iterator[PageTable]:
+def _headless(page: Page, blocks: Blocks) -> Iterator[PageTable]:
     """Runs of rows in no table whose first words are tests and behind which limits or statuses stand."""
-    taken = {row for table in found.tables for row in (*table.rows, *table.heading_rows)}
+    taken = {row for table in blocks.tables for row in (*table.rows, *table.heading_rows)}
     run: list[int] = []
     between: list[int] = []
     for row in (*page.rows, -1):

@@ -70,7 +70,7 @@ def lines_of(page: Page, rows: Sequence[int], title: str = "", label: int | None
 
     `label`: the column of the labels, where it is known.
     """
-    found: list[PageLine] = []
+    page_lines: list[PageLine] = []
     number = 0
     for heading, block in _line_blocks(page, rows, title):
         now = _without_earlier(page, block)
@@ -78,11 +78,11 @@ def lines_of(page: Page, rows: Sequence[int], title: str = "", label: int | None
             own = [row for row in block if part.row(row)]
             column = _amount_column(part, own)
             if column is not None:
-                found += _lines(part, own, number, heading, column, label)
+                page_lines += _lines(part, own, number, heading, column, label)
             number += 1
-        if len(found) >= LINES_MAX:
+        if len(page_lines) >= LINES_MAX:
             break
-    return found[:LINES_MAX]
+    return page_lines[:LINES_MAX]
 
 
 LINE_COLUMNS_MAX: Final = 6
@@ -169,8 +169,8 @@ def _day_of(cell: Cell, *, day_first: bool) -> float:
     """The day of a date, or inside of a text; NaN for none."""
     if cell.day == cell.day:
         return cell.day
-    found = DATE.search(cell.text)
-    return NAN if found is None else date_days(found[0], day_first=day_first)
+    match = DATE.search(cell.text)
+    return NAN if match is None else date_days(match[0], day_first=day_first)
 
 
 def _line_blocks(page: Page, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:

@@ -134,8 +134,8 @@ def decimals_of_format(code: str) -> int | None:
 
 def decimals_of_text(text: str, decimal_comma: bool) -> int:
     """Digits behind the point of a figure that is written as a text."""
-    found = re.search(r",(\d+)\D*$" if decimal_comma else r"\.(\d+)\D*$", text)
-    return len(found[1]) if found else 0
+    match = re.search(r",(\d+)\D*$" if decimal_comma else r"\.(\d+)\D*$", text)
+    return len(match[1]) if match else 0
 
 
 class Page:

@@ -108,7 +108,7 @@ def read_report(located: LocatedBook, end: int | None = None) -> Report:
         cells |= {at: places[at] for target in added if (at := f"deal.{target}") in places}
         warnings += told if added or not why else []
         things += [
-            f"test {one.label!r} ({one.place})" for one in tests[count:] if one.kind == "test" and not one.is_prior
+            f"test {test.label!r} ({test.place})" for test in tests[count:] if test.kind == "test" and not test.is_prior
         ]
         if not why:
             note_facts += note_tables.facts_of(page.blocks for page in some)
@@ -246,7 +246,7 @@ def _labelled(
     know, and the calculations themselves."""
     pages = [one.page for one in read]
     figures = find_figures(pages, days)
-    best = {target: found[0] for target, found in figures.items()}
+    best = {target: figure[0] for target, figure in figures.items()}
     said: dict[str, Any] = {target: figure.value for target, figure in best.items()}
     cells = {f"deal.{target}": figure.place for target, figure in best.items()}
     warnings: list[DataWarning] = []
@@ -281,14 +281,14 @@ def _labelled(
 
 
 def _has(warnings: list[DataWarning], code: str, place: str) -> bool:
-    return any(one.code == code and f" {place} " in one.message for one in warnings)
+    return any(warning.code == code and f" {place} " in warning.message for warning in warnings)
 
 
-def _differ(target: str, first: Figure, other: Figure) -> bool:
+def _differ(target: str, first: Figure, other_figure: Figure) -> bool:
     """Whether a label contradicts the first: any one for an amount, else one of the same words."""
     if target in AMOUNTS:
-        return abs(float(first.value) - float(other.value)) > CASH_TOLERANCE
-    return first.rank[1] == other.rank[1] and first.value != other.value
+        return abs(float(first.value) - float(other_figure.value)) > CASH_TOLERANCE
+    return first.rank[1] == other_figure.rank[1] and first.value != other_figure.value
 
 
 def _shown(target: str, value: float | str) -> str:

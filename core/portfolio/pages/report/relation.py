@@ -81,7 +81,7 @@ def _error(pairs: list[tuple[float, float, bool, int | None]]) -> float | None:
 
     A value is read as points, else as a multiple or fraction.
     """
-    telling = [one for one in pairs if one[0] != 0.0]
+    telling = [pair for pair in pairs if pair[0] != 0.0]
     if len(telling) < 2:
         return None
     for scale in (1.0, 100.0):

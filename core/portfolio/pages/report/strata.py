@@ -37,17 +37,17 @@ _BELOW: Final = re.compile(r"\b(?:and|or) (?:below|lower|worse|less)\b")
 
 def find_strata(pages: Iterable[tuple[Page, Blocks]]) -> list[Fact]:
     """The rows and totals of stratifications and lists, and the empty pages, in the file's order."""
-    found: list[Fact] = []
+    facts: list[Fact] = []
     for page, blocks in pages:
         for table in blocks.tables:
             if table.kind == "stratification" and "amount" in table.columns:
-                found += _stratification(table)
+                facts += _stratification(table)
             elif table.kind == "list" and "amount" in table.columns:
-                found += _lists(table)
-        found += _empty(page)
-        if len(found) >= FACTS_MAX:
+                facts += _lists(table)
+        facts += _empty(page)
+        if len(facts) >= FACTS_MAX:
             break
-    return found[:FACTS_MAX]
+    return facts[:FACTS_MAX]
 
 
 # ---- stratifications -----------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def agency_of(text: str) -> Agency | None:
 def _rows(table: PageTable, rows: Sequence[int], subject: Subject, group: str, kind: str) -> Iterator[Fact]:
     """The rows of a table as facts, then its total: the printed one, else what they add up to."""
     scale = table.magnitude("amount")
-    found: list[Fact] = []
+    facts: list[Fact] = []
     total: Fact | None = None
     for row in rows[: ROWS_MAX + 1]:
         cell, name = table.cell(row, "amount"), table.cell(row, "name").text
@@ -95,13 +95,13 @@ def _rows(table: PageTable, rows: Sequence[int], subject: Subject, group: str, k
             value=cell.number * scale, place=table.place(row, "amount"), unit="amount",
             decimals=decimals_at(cell.number, cell.decimals, scale), group=group,
         )  # fmt: skip
-        if _is_total(table, row, fact, found):
+        if _is_total(table, row, fact, facts):
             total = fact
         else:
-            found.append(fact)
-    yield from found
+            facts.append(fact)
+    yield from facts
     if total is not None and total.value is not None:
-        yield _total(total, subject, group, [one.value or 0.0 for one in found])
+        yield _total(total, subject, group, [one.value or 0.0 for one in facts])
 
 
 def _total(total: Fact, subject: Subject, group: str, parts: Sequence[float]) -> Fact:
@@ -191,7 +191,7 @@ def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float
 def rating_tables(facts: Facts, agency: Agency, par: float) -> Iterator[tuple[dict[int, float], tuple[str, ...]]]:
     """Every such table, those of issuers first."""
     tables = tables_of(facts, "rating", agency)
-    for total, rows in sorted(tables, key=lambda one: _OF_LOANS.search(words.normal(one[0].group)) is not None):
+    for total, rows in sorted(tables, key=lambda table: _OF_LOANS.search(words.normal(table[0].group)) is not None):
         ranks = [(ratings.rank(row.label, agency), row.value or 0.0) for row in rows]
         if abs((total.value or 0.0) - par) > LINE_TOLERANCE * (len(rows) + 1):
             continue
@@ -236,7 +236,7 @@ def defaulted_par(facts: Facts) -> Fact | None:
     if rows:
         return Fact(
             kind="total", label=rows[0].group, subject=Subject(measure="defaulted"),
-            value=sum(one.value or 0.0 for one in rows), place=rows[0].place, also=tuple(one.place for one in rows[1:]),
+            value=sum(row.value or 0.0 for row in rows), place=rows[0].place, also=tuple(one.place for one in rows[1:]),
             unit="amount", decimals=rows[0].decimals, by="sum",
         )  # fmt: skip
     lines = [one for one in facts.of("component", "defpar") if one.value is not None and not one.is_guessed]

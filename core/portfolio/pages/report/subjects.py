@@ -112,8 +112,8 @@ _NOTHING: Final = Label(None, 0.0)
 
 def clause_of(label: str) -> str:
     """The letters of the clause that a label begins with, without brackets: "c i"; "" for none."""
-    found = _CLAUSE.match(label)
-    return " ".join(re.findall(r"[A-Za-z0-9]+", found[0])).lower() if found else ""
+    match = _CLAUSE.match(label)
+    return " ".join(re.findall(r"[A-Za-z0-9]+", match[0])).lower() if match else ""
 
 
 @lru_cache(MEMORY_MAX)

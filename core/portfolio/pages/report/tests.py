@@ -187,15 +187,15 @@ def _are_fractions(rows: Sequence[_Row]) -> bool:
     Beside limits that are printed as percentages, values that stay below one are.
     """
     told = [
-        abs(ratio - 100.0 * one.value.number) < abs(ratio - one.value.number)
-        for one in rows
-        if one.value.has_number and not one.value.is_percent and one.value.number
-        and (ratio := _ratio(one)) is not None
+        abs(ratio - 100.0 * row.value.number) < abs(ratio - row.value.number)
+        for row in rows
+        if row.value.has_number and not row.value.is_percent and row.value.number
+        and (ratio := _ratio(row)) is not None
     ]  # fmt: skip
     if told:
         return 2 * sum(told) > len(told)
     shares = [one for one in rows if _is_share(one)]
-    limits = [abs(one.limit.number) for one in shares if one.limit.has_number and not one.limit.is_percent]
+    limits = [abs(share.limit.number) for share in shares if share.limit.has_number and not share.limit.is_percent]
     if limits:
         return 0 < max(limits) < 1.0
     beside = [one for one in shares if one.value.has_number and not one.value.is_percent]
@@ -206,14 +206,14 @@ def _are_fractions(rows: Sequence[_Row]) -> bool:
 def _contradictions(rows: Sequence[_Row], scale: float) -> int:
     """How many outcomes are the contrary of the comparison with values at a scale."""
     found = 0
-    for one in rows:
-        measure = words.guess("test", one.name).role
-        if one.status is None or not one.limit.has_number or measure is None:
+    for row in rows:
+        measure = words.guess("test", row.name).role
+        if row.status is None or not row.limit.has_number or measure is None:
             continue
-        side = one.side or words.direction_of(measure)
-        value = scale * one.value.number
-        passes = value >= one.limit.number if side == "min" else value <= one.limit.number
-        found += passes != (one.status == "pass")
+        side = row.side or words.direction_of(measure)
+        value = scale * row.value.number
+        passes = value >= row.limit.number if side == "min" else value <= row.limit.number
+        found += passes != (row.status == "pass")
     return found
 
 
@@ -482,7 +482,7 @@ def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fa
         rows = [row for row in page.rows if lines[0].row <= row <= lines[-1].row + 1]
         row = _Row(
             name=title, group=page.sheet.name, context=page.sheet.name, value=cells["value"], limit=cells["limit"],
-            status=next((said for one in rows if (said := _status_in(page, one)) is not None), None),
+            status=next((status for one in rows if (status := _status_in(page, one)) is not None), None),
             side=_side(cells["limit"], "", roles["limit"].label, title), numerator=numerator, denominator=denominator,
             place=roles["value"].place,
         )  # fmt: skip

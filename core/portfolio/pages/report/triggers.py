@@ -29,7 +29,7 @@ def with_triggers(tranches: Tranches, tests: Iterable[Fact]) -> Tranches:
         if subject.measure not in columns or given[subject.measure]:
             continue
         for at, note in enumerate(keys):
-            if not tranches.is_income[at] and any(covers(one, note) for one in subject.classes):
+            if not tranches.is_income[at] and any(covers(note_class, note) for note_class in subject.classes):
                 columns[subject.measure][at] = test.trigger
     return replace(tranches, oc_trigger=columns["oc"], ic_trigger=columns["ic"])
 

@@ -54,19 +54,19 @@ def _key(fact: Fact) -> _Key:
     return f"{fact.group} . {words.normal(fact.label)} . {fact.trigger}", fact.is_prior
 
 
-def agree(one: Fact, other: Fact) -> bool:
+def agree(fact: Fact, other_fact: Fact) -> bool:
     """Whether two facts of a subject say the same, as far as both say it: value and limit, within what is printed."""
-    return _near(one.value, other.value, max(one.tolerance, other.tolerance)) and _near(
-        one.trigger, other.trigger, max(_of_limit(one), _of_limit(other))
+    return _near(fact.value, other_fact.value, max(fact.tolerance, other_fact.tolerance)) and _near(
+        fact.trigger, other_fact.trigger, max(_of_limit(fact), _of_limit(other_fact))
     )
 
 
-def _are_neighbours(one: Fact, other: Fact) -> bool:
+def _are_neighbours(fact: Fact, other_fact: Fact) -> bool:
     """Whether two tests are rows of one page under different names: each counts, though their words say the same."""
     return (
-        one.kind == other.kind == "test"
-        and one.place.rpartition("!")[0] == other.place.rpartition("!")[0]
-        and words.normal(one.label) != words.normal(other.label)
+        fact.kind == other_fact.kind == "test"
+        and fact.place.rpartition("!")[0] == other_fact.place.rpartition("!")[0]
+        and words.normal(fact.label) != words.normal(other_fact.label)
     )
 
 
@@ -78,57 +78,61 @@ def _near(one: float | None, other: float | None, tolerance: float) -> bool:
     return one is None or other is None or abs(one - other) <= tolerance
 
 
-def _joined(one: Fact, other: Fact) -> Fact:
+def _joined(fact: Fact, other_fact: Fact) -> Fact:
     """The fact of two that say the same: a test rather than a figure, blanks filled, the other's place beside it."""
-    if one.kind == "figure" and other.kind == "test":
-        one, other = other, one
-    place = one.place
-    if one.value is None and other.value is not None:
-        one = replace(
-            one, value=other.value, unit=other.unit or one.unit, place=other.place, decimals=other.decimals,
-        )  # fmt: skip
-    places = [at for at in (place, *one.also, other.place, *other.also) if at != one.place]
-    has_both = one.numerator is not None or one.denominator is not None
+    if fact.kind == "figure" and other_fact.kind == "test":
+        fact, other_fact = other_fact, fact
+    place = fact.place
+    if fact.value is None and other_fact.value is not None:
+        fact = replace(
+            fact,
+            value=other_fact.value,
+            unit=other_fact.unit or fact.unit,
+            place=other_fact.place,
+            decimals=other_fact.decimals,
+        )
+    places = [at for at in (place, *fact.also, other_fact.place, *other_fact.also) if at != fact.place]
+    has_both = fact.numerator is not None or fact.denominator is not None
     return replace(
-        one,
-        numerator=one.numerator if has_both else other.numerator,
-        denominator=one.denominator if has_both else other.denominator,
-        trigger=other.trigger if one.trigger is None else one.trigger,
-        direction=one.direction or other.direction,
-        status=one.status or other.status,
-        unit=one.unit or other.unit,
+        fact,
+        numerator=fact.numerator if has_both else other_fact.numerator,
+        denominator=fact.denominator if has_both else other_fact.denominator,
+        trigger=other_fact.trigger if fact.trigger is None else fact.trigger,
+        direction=fact.direction or other_fact.direction,
+        status=fact.status or other_fact.status,
+        unit=fact.unit or other_fact.unit,
         also=tuple(dict.fromkeys(places)),
-        by="relation" if "relation" in (one.by, other.by) else one.by,
-        is_guessed=one.is_guessed and other.is_guessed,
+        by="relation" if "relation" in (fact.by, other_fact.by) else fact.by,
+        is_guessed=fact.is_guessed and other_fact.is_guessed,
     )
 
 
-def _tell_conflicts(found: list[Fact], places: list[int]) -> None:
+def _tell_conflicts(facts: list[Fact], places: list[int]) -> None:
     """Write into each of several facts of one subject where another says otherwise; a mere figure spoils no test."""
     if len(places) < 2:
         return
     if len(places) > ALIKE_MAX:
-        _tell_many(found, places)
+        _tell_many(facts, places)
         return
-    tests = [at for at in places if found[at].kind == "test"]
+    tests = [at for at in places if facts[at].kind == "test"]
     for at in places:
         others = [
             other for other in (tests if at in tests else places)
-            if other != at and not agree(found[at], found[other])
+            if other != at and not agree(facts[at], facts[other])
         ]  # fmt: skip
         if others:
-            texts = [_shown(found[other]) for other in others]
-            found[at] = replace(found[at], conflict="; ".join(texts))
+            texts = [_shown(facts[other]) for other in others]
+            facts[at] = replace(facts[at], conflict="; ".join(texts))
 
 
-def _tell_many(found: list[Fact], places: list[int]) -> None:
+def _tell_many(facts: list[Fact], places: list[int]) -> None:
     """Write one conflict into all of many facts of a subject, where they are not all one."""
-    first, last = found[places[0]], found[places[-1]]
-    if all(agree(first, found[at]) for at in places):
+    first, last = facts[places[0]], facts[places[-1]]
+    if all(agree(first, facts[at]) for at in places):
         return
     text = f"{len(places):,} figures have its words and are not all alike, from {first.place} to {last.place}"
     for at in places:
-        found[at] = replace(found[at], conflict=text)
+        facts[at] = replace(facts[at], conflict=text)
 
 
 def _shown(fact: Fact) -> str:

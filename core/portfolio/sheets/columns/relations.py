@@ -40,17 +40,17 @@ def relations(columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str
         columns: the figures of each, NaN where a row has none; equally long.
         likely: the roles that each column may have: only triples of these are tried.
     """
-    found: Bonus = {}
+    bonus: Bonus = {}
     listed = list(columns)
     amounts = [one for one in listed if likely.get(one, frozenset()) & _AMOUNTS][:COLUMNS_MAX]
     rates = [one for one in listed if likely.get(one, frozenset()) & _RATES][:COLUMNS_MAX]
     floors = [one for one in listed if likely.get(one) == frozenset(("floor",))]
     prices = [one for one in listed if likely.get(one, frozenset()) & _PRICES][:COLUMNS_MAX]
-    _market_values(columns, amounts, prices, found)
-    _commitments(columns, amounts, found)
-    _all_in(columns, rates, floors, found)
-    _constant_base(columns, likely, rates, found)
-    return found
+    _market_values(columns, amounts, prices, bonus)
+    _commitments(columns, amounts, bonus)
+    _all_in(columns, rates, floors, bonus)
+    _constant_base(columns, likely, rates, bonus)
+    return bonus
 
 
 _AMOUNTS: Final = frozenset(("par_value", "commitment", "unfunded", "market_value", "par_settled", "cost_amount"))
@@ -58,11 +58,11 @@ _RATES: Final = frozenset(("spread", "all_in_rate", "base_rate_level"))
 _PRICES: Final = frozenset(("price", "purchase_price"))
 
 
-def _put(found: Bonus, roles: Iterable[tuple[int, str, float, str]]) -> None:
+def _put(bonus: Bonus, roles: Iterable[tuple[int, str, float, str]]) -> None:
     """Keep the best reason for each column and role."""
     for column, role, weight, reason in roles:
-        if weight > found.get((column, role), (0.0, ""))[0]:
-            found[column, role] = weight, reason
+        if weight > bonus.get((column, role), (0.0, ""))[0]:
+            bonus[column, role] = weight, reason
 
 
 def _holds(left: Figures, right: Figures, tolerance: Figures | float, telling: NDArray[np.bool_]) -> bool:
@@ -76,7 +76,7 @@ def _holds(left: Figures, right: Figures, tolerance: Figures | float, telling: N
     return int(np.count_nonzero(close & rows)) >= SHARE_MIN * count
 
 
-def _market_values(columns: Mapping[int, Figures], amounts: list[int], prices: list[int], found: Bonus) -> None:
+def _market_values(columns: Mapping[int, Figures], amounts: list[int], prices: list[int], bonus: Bonus) -> None:
     """Market value = par x price, on rows whose price is not 100."""
     for price in prices:
         figures = columns[price]
@@ -88,11 +88,11 @@ def _market_values(columns: Mapping[int, Figures], amounts: list[int], prices: l
             for value in amounts:
                 if value != par and _holds(columns[value], product, AMOUNT_SHARE * np.abs(product) + 0.01, telling):
                     reason = "market value is par x price"
-                    _put(found, ((value, "market_value", OF_VALUES, reason), (par, "par_value", OF_VALUES, reason),
+                    _put(bonus, ((value, "market_value", OF_VALUES, reason), (par, "par_value", OF_VALUES, reason),
                                  (price, "price", OF_VALUES, reason)))  # fmt: skip
 
 
-def _commitments(columns: Mapping[int, Figures], amounts: list[int], found: Bonus) -> None:
+def _commitments(columns: Mapping[int, Figures], amounts: list[int], bonus: Bonus) -> None:
     """Commitment = par + unfunded, on rows whose unfunded amount is not 0 and not the whole."""
     for unfunded in amounts:
         undrawn = columns[unfunded]
@@ -116,11 +116,11 @@ def _commitments(columns: Mapping[int, Figures], amounts: list[int], found: Bonu
                     close = np.abs(columns[whole] - total) <= AMOUNT_SHARE * np.abs(total) + 0.01
                 if np.count_nonzero(close & both) >= SHARE_MIN * np.count_nonzero(both):
                     reason = "commitment is par + unfunded"
-                    _put(found, ((whole, "commitment", OF_PAR, reason), (par, "par_value", OF_PAR, reason),
+                    _put(bonus, ((whole, "commitment", OF_PAR, reason), (par, "par_value", OF_PAR, reason),
                                  (unfunded, "unfunded", OF_PAR, reason)))  # fmt: skip
 
 
-def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int], found: Bonus) -> None:
+def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int], bonus: Bonus) -> None:
     """All-in rate = base rate, or the floor where that is higher, + spread; the base rate comes again on many rows."""
     percent = {one: _percent(columns[one]) for one in (*rates, *floors)}
     floor = np.nan_to_num(percent[floors[0]]) if floors else None
@@ -137,15 +137,15 @@ def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int],
                 level = percent[base] if floor is None else np.maximum(percent[base], floor)
                 if _holds(percent[whole], level + percent[spread], RATE_DIGITS, telling):
                     reason = "all-in rate is base rate + spread"
-                    _put(found, ((whole, "all_in_rate", OF_RATES, reason), (spread, "spread", OF_RATES, reason),
+                    _put(bonus, ((whole, "all_in_rate", OF_RATES, reason), (spread, "spread", OF_RATES, reason),
                                  (base, "base_rate_level", OF_RATES, reason)))  # fmt: skip
 
 
 def _constant_base(
-    columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str]], rates: list[int], found: Bonus
+    columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str]], rates: list[int], bonus: Bonus
 ) -> None:
     """All-in rate less spread takes few values where no column has the base rate."""
-    spreads = [one for one in rates if "spread" in likely[one] and "all_in_rate" not in likely[one]]
+    spreads = [rate for rate in rates if "spread" in likely[rate] and "all_in_rate" not in likely[rate]]
     for spread in spreads[:1]:
         for whole in rates:
             if whole == spread or "all_in_rate" not in likely[whole] or len(likely[whole]) == 1:
@@ -156,7 +156,7 @@ def _constant_base(
                 continue
             counts = np.sort(np.unique(rest, return_counts=True)[1])[::-1]
             if float(np.median(rest)) > 0 and int(counts[:FEW_LEVELS].sum()) >= LEVELS_SHARE * len(rest):
-                _put(found, ((whole, "all_in_rate", OF_RATES, "all-in rate less spread is the same on most rows"),))
+                _put(bonus, ((whole, "all_in_rate", OF_RATES, "all-in rate less spread is the same on most rows"),))
 
 
 FEW_LEVELS: Final = 3

@@ -234,7 +234,7 @@ def _told_by_cells(role: str, columns: Columns, column: int) -> str:
             return role
         return "market_value" if found.middle >= content.AMOUNT_MIN else "price"
     shares = {one: found.share(mark) for one, mark in _MARK_OF_ID.items()}
-    best = max(shares, key=lambda one: shares[one])
+    best = max(shares, key=lambda share: shares[share])
     return (
         best if shares[best] >= content.MOST else "asset_id" if found.filled and shares.get(role, 0.0) < 0.2 else role
     )
@@ -285,13 +285,13 @@ def _is_sure(by_words: list[tuple[float, str]]) -> bool:
     return weight >= SURE and (not rest or weight - rest[0][0] >= SURE_LEAD)
 
 
-def _rivals(said: Heading, found: Features) -> tuple[dict[str, float], float]:
+def _rivals(said: Heading, features: Features) -> tuple[dict[str, float], float]:
     """The roles to weigh for a column with what words count for each, and the threshold that they must reach."""
     roles = {role: weight for weight, role in _by_words(said)[:RIVALS_MAX]}
     if said.against <= OF_ANOTHER_TIME:
         return roles, THRESHOLD
     if roles:
-        if found.filled:  # words that fit no field well stand over cells that are plainly one
+        if features.filled:  # words that fit no field well stand over cells that are plainly one
             roles |= {
                 role: said.weights.get(role, 0.0) - 1.0
                 for role in _SURE_BY_CELLS - roles.keys()
@@ -327,8 +327,8 @@ def _relate(columns: Columns, scores: dict[int, dict[str, Evidence]]) -> None:
     if len(numeric) < 3 or not any(column in numeric for column in open_columns):
         return
     height = min(len(figures) for figures in numeric.values())
-    found: Bonus = relations({column: figures[:height] for column, figures in numeric.items()}, likely)
-    for (column, role), (weight, reason) in found.items():
+    bonus: Bonus = relations({column: figures[:height] for column, figures in numeric.items()}, likely)
+    for (column, role), (weight, reason) in bonus.items():
         before = scores[column].get(role)
         if before is not None:
             scores[column][role] = replace(before, relations=weight, reasons=(*before.reasons, reason))
@@ -380,7 +380,7 @@ def _next(roles: dict[str, Evidence], role: str, first: Mapping[str, object]) ->
 def _with_margin(roles: dict[str, Evidence], role: str) -> Evidence:
     """A column's role with the next one and the lead over it."""
     one = roles[role]
-    rest = [other for name, other in roles.items() if name != role and other.score > 0]
+    rest = [other_role for name, other_role in roles.items() if name != role and other_role.score > 0]
     runner_up = max(rest, key=lambda other: other.score, default=None)
     if runner_up is None:
         return one

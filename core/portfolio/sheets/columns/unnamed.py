@@ -83,13 +83,13 @@ def add(scores: Scores, look: Look, blank: list[int], as_of: float | None) -> No
     _add_neighbours(scores, look, blank)
 
 
-def _roles(found: Features, as_of: float | None) -> Iterator[tuple[str, float, str]]:
+def _roles(features: Features, as_of: float | None) -> Iterator[tuple[str, float, str]]:
     """Role, weight and reason of what a column can be by itself."""
-    if found.date >= content.MOST:
-        yield "maturity_date", *_maturity(found.days, as_of)
-    elif found.number >= content.MOST:
-        yield from _figures(found)
-    elif found.share("facility") >= content.MOST and found.share("legal") >= content.MOST / 2:
+    if features.date >= content.MOST:
+        yield "maturity_date", *_maturity(features.days, as_of)
+    elif features.number >= content.MOST:
+        yield from _figures(features)
+    elif features.share("facility") >= content.MOST and features.share("legal") >= content.MOST / 2:
         yield "description", 6.0, "its texts are names of companies with those of facilities"
 
 
@@ -106,8 +106,8 @@ def _maturity(days: NDArray[np.float64], as_of: float | None) -> tuple[float, st
     return 1.5 + OF_FUTURE, "its dates lie years after the report"
 
 
-def _figures(found: Features) -> Iterator[tuple[str, float, str]]:
-    sizes = found.sizes
+def _figures(features: Features) -> Iterator[tuple[str, float, str]]:
+    sizes = features.sizes
     if not len(sizes):
         return
     middle = float(np.median(sizes))
@@ -115,7 +115,7 @@ def _figures(found: Features) -> Iterator[tuple[str, float, str]]:
         yield "facility_size", 4.0, "its amounts are those of whole facilities"
         return
     if middle >= content.AMOUNT_MIN:
-        undrawn = 1.0 - len(sizes) / max(1, int(np.count_nonzero(~np.isnan(found.numbers))))
+        undrawn = 1.0 - len(sizes) / max(1, int(np.count_nonzero(~np.isnan(features.numbers))))
         if undrawn >= UNDRAWN_SHARE:
             yield "unfunded", 3.5, f"{undrawn:.0%} of its amounts are 0"
         return
@@ -123,7 +123,7 @@ def _figures(found: Features) -> Iterator[tuple[str, float, str]]:
         yield "base_rate_level", 3.0, "a few rates off the steps of spreads come again"
         return
     for role in ("all_in_rate", "base_rate_level", "spread", "floor"):
-        weight, reason = content.evidence(role, found)
+        weight, reason = content.evidence(role, features)
         if weight - THRESHOLD > OPEN_MIN:
             yield role, weight - (0.6 if role == "base_rate_level" else 0.0), reason
 
@@ -142,18 +142,18 @@ def _is_level(sizes: NDArray[np.float64]) -> bool:
     return float(np.mean(np.abs(percent * 8 - np.round(percent * 8)) > 1e-6)) > content.MOST
 
 
-def _against(found: Features) -> Iterator[tuple[str, float]]:
+def _against(features: Features) -> Iterator[tuple[str, float]]:
     """Roles that the cells of a column without a heading speak against."""
-    sizes = found.sizes
-    zeros = 1.0 - len(sizes) / max(1, int(np.count_nonzero(~np.isnan(found.numbers))))
+    sizes = features.sizes
+    zeros = 1.0 - len(sizes) / max(1, int(np.count_nonzero(~np.isnan(features.numbers))))
     middle = float(np.median(sizes)) if len(sizes) else 0.0
     if middle >= content.AMOUNT_MIN and (zeros >= UNDRAWN_SHARE or middle >= SIZE_MIN):
         yield from (("par_value", content.WRONG_TYPE), ("market_value", content.WRONG_TYPE))
-    if _recovery_scale(found):
+    if _recovery_scale(features):
         yield "price", content.WRONG_TYPE
-    if found.filled >= 2 * content.FILLED_FULL and found.distinct < FEW_COMPANIES:
+    if features.filled >= 2 * content.FILLED_FULL and features.distinct < FEW_COMPANIES:
         yield "borrower_name", content.WRONG_TYPE
-    if found.share("facility") >= content.MOST and found.share("legal") >= content.MOST / 2:
+    if features.share("facility") >= content.MOST and features.share("legal") >= content.MOST / 2:
         yield from (("borrower_name", content.WRONG_TYPE), ("facility_name", content.WRONG_TYPE))
 
 
@@ -161,12 +161,12 @@ FEW_COMPANIES: Final = 0.25
 """Share of different names below which companies are agents or sponsors, and not borrowers."""
 
 
-def _recovery_scale(found: Features) -> float:
+def _recovery_scale(features: Features) -> float:
     """Figures by which those of a column are recovery rates in percent: 1, 100 for fractions, 0 where they are none."""
-    sizes = found.sizes
-    if len(sizes) < ROWS_MIN or len(np.unique(sizes)) > RECOVERIES_MAX or found.number < content.NEARLY_ALL:
+    sizes = features.sizes
+    if len(sizes) < ROWS_MIN or len(np.unique(sizes)) > RECOVERIES_MAX or features.number < content.NEARLY_ALL:
         return 0.0
-    if len(sizes) < content.NEARLY_ALL * np.count_nonzero(~np.isnan(found.numbers)):
+    if len(sizes) < content.NEARLY_ALL * np.count_nonzero(~np.isnan(features.numbers)):
         return 0.0  # floors are 0 on many rows
     scale = 100.0 if float(sizes.max()) <= 1.0 else 1.0
     percent = sizes * scale
@@ -219,11 +219,11 @@ def _agency(role: str) -> str:
     return agency if is_of_agency and agency in AGENCIES else ""
 
 
-def _ratings(column: int, found: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
+def _ratings(column: int, features: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
     """Which rating of which agency a column without a heading has."""
-    if found.share("letters") < content.MOST:
+    if features.share("letters") < content.MOST:
         return
-    able = ("a",) if found.share("moodys") > 0.3 else ("b", "c")
+    able = ("a",) if features.share("moodys") > 0.3 else ("b", "c")
     agency = _agency_beside(column, named, able) or able[0]
     kinds = {role: place for place, role in named.items() if role.startswith("rating_") and _agency(role) == agency}
     if len(able) > 1 and {f"rating_issuer_{agency}", f"rating_facility_{agency}"} <= kinds.keys():
@@ -233,22 +233,24 @@ def _ratings(column: int, found: Features, named: Mapping[int, str], look: Look)
     if agency == "a":
         order.insert(1, "rating_derived_a")
     issuer = kinds.get(order[0], kinds.get(f"rating_{agency}"))
-    if issuer is not None and agency == "a" and not _are_equal(found, look(issuer)):
+    if issuer is not None and agency == "a" and not _are_equal(features, look(issuer)):
         order = [f"rating_facility_{agency}", "rating_derived_a"]
     for at, role in enumerate(one for one in order if one not in kinds):
         yield role, OF_RATING + OF_KIND - at * 2 * OF_KIND, "its texts are ratings, by the columns beside it"
 
 
-def _are_equal(one: Features, other: Features) -> bool:
+def _are_equal(features: Features, other: Features) -> bool:
     """Whether two columns of texts say the same on nearly all rows."""
-    both = (one.codes >= 0) & (other.codes >= 0) if len(one.codes) == len(other.codes) else np.zeros(0, np.bool_)
+    both = (
+        (features.codes >= 0) & (other.codes >= 0) if len(features.codes) == len(other.codes) else np.zeros(0, np.bool_)
+    )
     count = int(np.count_nonzero(both))
-    return count >= ROWS_MIN and int(np.count_nonzero(one.codes[both] == other.codes[both])) >= COPY_SHARE * count
+    return count >= ROWS_MIN and int(np.count_nonzero(features.codes[both] == other.codes[both])) >= COPY_SHARE * count
 
 
-def _recoveries(column: int, found: Features, named: Mapping[int, str]) -> Iterator[tuple[str, float, str]]:
+def _recoveries(column: int, features: Features, named: Mapping[int, str]) -> Iterator[tuple[str, float, str]]:
     """Whose recovery rates a column without a heading has, where ratings stand near it."""
-    if not _recovery_scale(found):
+    if not _recovery_scale(features):
         return
     able = tuple(one for one in AGENCIES if f"recovery_{one}" not in named.values())
     agency = _agency_beside(column, named, able)
@@ -256,24 +258,24 @@ def _recoveries(column: int, found: Features, named: Mapping[int, str]) -> Itera
         yield f"recovery_{agency}", 4.0, "its figures stand on the steps of recovery rates, near ratings"
 
 
-def _purchases(found: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
+def _purchases(features: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
     """A second column of prices is what was paid, unless it follows the first as that of last month does."""
     price = next((place for place, role in named.items() if role == "price"), None)
-    if price is None or "purchase_price" in named.values() or found.number < content.NEARLY_ALL:
+    if price is None or "purchase_price" in named.values() or features.number < content.NEARLY_ALL:
         return
-    if content.evidence("price", found)[0] <= 0 or _recovery_scale(found):
+    if content.evidence("price", features)[0] <= 0 or _recovery_scale(features):
         return
-    if _correlation(found.numbers, look(price).numbers) < FOLLOWS:
+    if _correlation(features.numbers, look(price).numbers) < FOLLOWS:
         yield "purchase_price", 3.0, "its figures are prices, and do not follow those of the price"
 
 
-def _lives(found: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
+def _lives(features: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
     """Average lives go with maturities."""
     maturity = next((place for place, role in named.items() if role == "maturity_date"), None)
-    if maturity is None or found.number < content.NEARLY_ALL or not len(found.sizes):
+    if maturity is None or features.number < content.NEARLY_ALL or not len(features.sizes):
         return
-    middle = float(np.median(found.sizes))
-    if 0.25 <= middle <= 15 and _correlation(found.numbers, look(maturity).days) >= LIFE_FOLLOWS:
+    middle = float(np.median(features.sizes))
+    if 0.25 <= middle <= 15 and _correlation(features.numbers, look(maturity).days) >= LIFE_FOLLOWS:
         yield "average_life", 5.0, "its figures follow the maturities"
 
 

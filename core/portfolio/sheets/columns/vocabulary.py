@@ -153,7 +153,7 @@ def words() -> Words:
         elif role != "@agency":
             phrases.setdefault(tuple(phrase.split()), []).append((role, float(weight)))
             roles |= dict.fromkeys([role] if role != "*" else [])
-    expanded = tuple(one for role in roles for one in _of_agencies(role))
+    expanded = tuple(of_agency for role in roles for of_agency in _of_agencies(role))
     known = {word for phrase in phrases for word in phrase} | abbreviations.keys()
     known |= {word for long in abbreviations.values() for word in long}
     return Words(phrases, abbreviations, alternatives, expanded, frozenset(known), kinds, priors)
@@ -174,7 +174,7 @@ def heading(text: str, groups: tuple[str, ...] = ()) -> Heading:
     Args:
         groups: the words of the header's upper rows over the column, the highest first.
     """
-    return _heading(text[:HEADING_LENGTH_MAX], tuple(one[:HEADING_LENGTH_MAX] for one in groups))
+    return _heading(text[:HEADING_LENGTH_MAX], tuple(group[:HEADING_LENGTH_MAX] for group in groups))
 
 
 @lru_cache(maxsize=MEMORY_MAX)
@@ -346,8 +346,8 @@ def _weighed(tokens: list[tuple[str, float, bool]], table: Words) -> Heading:
     weights: dict[str, float] = {}
     for role, total in sums.items():
         base = total + penalty + (0.0 if is_sink(role) else against)
-        for one in _of_agencies(role):
-            weights[one] = _bounded(base + (_of_agency(role, one[-1], named) if "@" in role else 0.0))
+        for of_agency in _of_agencies(role):
+            weights[of_agency] = _bounded(base + (_of_agency(role, of_agency[-1], named) if "@" in role else 0.0))
     return Heading(weights, len(known), len(known) + unknown, bool(named), against)
 
 
@@ -375,7 +375,7 @@ def kind_weights(text: str) -> dict[str, float]:
     """Kind of a sheet (holdings, list, tests, notes, old, template ...) -> what the words of its name say for it."""
     table = words()
     tokens = [token for token, _ in _tokens(text[:HEADING_LENGTH_MAX])]
-    texts = [word for one in tokens for word in ((one,) if one in _OLD else _meaning(one))][:TOKENS_MAX]
+    texts = [word for token in tokens for word in ((token,) if token in _OLD else _meaning(token))][:TOKENS_MAX]
     runs = {tuple(texts[at : at + size]) for at in range(len(texts)) for size in range(1, PHRASE_TOKENS_MAX + 1)}
     return {
         kind: total

@@ -86,14 +86,14 @@ def _only(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
     )
 
 
-def filled(own: Cells, other: Cells) -> Cells:
+def filled(own: Cells, cells: Cells) -> Cells:
     """A column's cells, where they say nothing another one's."""
     says = own.present()
     return Cells(
-        np.where(says, own.kinds, other.kinds),
-        np.where(says, own.numbers, other.numbers),
-        np.where(says, own.codes, other.codes),
-        np.where(says, own.formats, other.formats),
+        np.where(says, own.kinds, cells.kinds),
+        np.where(says, own.numbers, cells.numbers),
+        np.where(says, own.codes, cells.codes),
+        np.where(says, own.formats, cells.formats),
         own.pool,
     )
 

@@ -66,7 +66,7 @@ def test_the_ids_of_a_market_are_its_own(market: str) -> None:
     """Each test of the ready-made definition gets its id back, unless the suites measure the same under another."""
     for test in READY[market].tests:
         if test.measure in SUITE_TESTS.values():
-            said = {"measure": test.measure} | ({"agency": test.agency} if test.agency else {})
-            said |= {"nth": test.nth or 1} if test.measure in ("obligor", "industry", "top_obligors") else {}
-            said |= {"classification": test.classification} if test.classification else {}
-            assert found(said, market, None) == test.id
+            words = {"measure": test.measure} | ({"agency": test.agency} if test.agency else {})
+            words |= {"nth": test.nth or 1} if test.measure in ("obligor", "industry", "top_obligors") else {}
+            words |= {"classification": test.classification} if test.classification else {}
+            assert found(words, market, None) == test.id

@@ -127,7 +127,7 @@ def test_merged_ranges(tmp_path: Path) -> None:
     book = read(path)
     assert [sheet.merged for sheet in book.sheets] == [((0, 0, 2, 0),), ()]
     assert [[book["One"].value(row, column) for column in range(2)] for row in range(4)] == rows
-    assert [str(found) for found in openpyxl.load_workbook(path)["One"].merged_cells.ranges] == ["A1:A3"]
+    assert [str(range_) for range_ in openpyxl.load_workbook(path)["One"].merged_cells.ranges] == ["A1:A3"]
     with pytest.raises(ValueError, match="overlaps"):
         write_workbook_rows(path, {"One": rows}, merged={"One": [(0, 0, 2, 0), (1, 0, 3, 0)]})
 

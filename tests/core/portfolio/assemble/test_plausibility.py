@@ -28,7 +28,7 @@ def codes(
     columns: dict[str, Any] | None = None, notes: dict[str, Any] | None = None, **deal: Any
 ) -> list[tuple[str, int | None]]:
     portfolio = Portfolio.from_columns(COLUMNS | (columns or {}), tranches=notes or NOTES, deal=LIFE | deal)
-    return [(one.code, one.rows) for one in doubts(portfolio)]
+    return [(doubt.code, doubt.rows) for doubt in doubts(portfolio)]
 
 
 @every(
@@ -96,7 +96,7 @@ def test_what_the_reader_counted_is_told() -> None:
         lien_unrecognised_rows=3,
     )  # fmt: skip
     portfolio = replace(Portfolio.from_columns(COLUMNS, deal=LIFE), notes=notes)
-    assert [(one.code, one.rows) for one in doubts(portfolio)] == [
+    assert [(doubt.code, doubt.rows) for doubt in doubts(portfolio)] == [
         ("required_missing", None),
         ("lien_unrecognised", 3),
         ("rows_after_end", 2),
@@ -110,7 +110,7 @@ def test_par_that_is_a_commitment(header: str, told: bool) -> None:
     columns = COLUMNS | {"unfunded": [0.0, 1e6, None]}
     notes = Notes(matched_columns={"par_value": header})
     portfolio = replace(Portfolio.from_columns(columns, deal=LIFE), notes=notes)
-    assert [(one.code, one.rows) for one in doubts(portfolio)] == [("par_is_commitment", 1)] * told
+    assert [(doubt.code, doubt.rows) for doubt in doubts(portfolio)] == [("par_is_commitment", 1)] * told
 
 
 def test_an_empty_portfolio_is_no_doubt() -> None:
@@ -124,7 +124,7 @@ def test_a_record_fills_what_the_file_leaves_open_and_a_definition_goes_before_i
     def told(first: bool, **days: date) -> tuple[float | None, float | None, list[str]]:
         made = with_days(of_file, days, "somebody", first=first)
         assert of_file.notes.warnings == [], "the file's own are left as they are"
-        return made.deal.closing_date, made.deal.stated_maturity, [one.code for one in made.notes.warnings]
+        return made.deal.closing_date, made.deal.stated_maturity, [warning.code for warning in made.notes.warnings]
 
     after, early = date(2025, 1, 1), date(2030, 8, 1)
     assert with_days(of_file, {"closing_date": None}, "somebody", first=True) is of_file

@@ -756,8 +756,8 @@ def test_transforms_are_about_the_columns_that_the_mapping_names(make_book: Make
         assert named(portfolio, "borrower_name") == ["ALPHA"], (
             "of a field without columns of its own it is whatever feeds it"
         )
-        told = [one.code for one in portfolio.notes.warnings]
-        assert told == ([] if column == "Par (k)" else ["column_stands_in"])
+        codes = [warning.code for warning in portfolio.notes.warnings]
+        assert codes == ([] if column == "Par (k)" else ["column_stands_in"])
         (row,) = normalise_rows(own, [dict(zip(*rows, strict=True))]).rows()
         assert row["par_value"] == 1_000_000.0
     mixed = [{"Issuer": "A", "Par (k)": 1_000.0}, {"Issuer": "B", "Par Amount": 1_000_000.0}, {"Issuer": "C"}]
@@ -808,7 +808,7 @@ def test_broken_rules_and_lost_cells_are_counted_in_the_notes(make_book: MakeBoo
     }
     assert portfolio.notes.unreadable_cells == {"maturity_date": 1}
     assert named(portfolio, "desk")[-1] is None
-    broken = [one for one in portfolio.notes.warnings if one.code == "rule_broken"]
+    broken = [warning for warning in portfolio.notes.warnings if warning.code == "rule_broken"]
     assert [one.rows for one in broken] == [1, 2, 1, 3, 1, 1]
     assert broken[1].message == "2 rows break the rule 'range' of the mapping for par_value."
 
@@ -824,7 +824,7 @@ def test_a_loan_whose_par_cannot_be_read_is_left_out_and_told(make_book: MakeBoo
     for mapping, par, unread in ((None, [1.0, 1e300], 1), (own, [1e12, 7.0], 2)):
         portfolio = Portfolio.from_workbook(book, mapping)
         assert portfolio.numbers["par_value"].tolist() == par
-        assert [one.rows for one in portfolio.notes.warnings if one.code == "unreadable_cells"] == [unread]
+        assert [warning.rows for warning in portfolio.notes.warnings if warning.code == "unreadable_cells"] == [unread]
 
 
 def test_a_masked_rating_stays_one_whatever_a_mapping_does_with_its_column(make_book: MakeBook) -> None:
@@ -867,7 +867,7 @@ def test_rules_are_asked_of_the_loans_as_joined(make_book: MakeBook) -> None:
     portfolio = Portfolio.from_workbook(make_book({"Holdings": first, "Prices": page}), own)
     assert portfolio.numbers["price"].tolist() == [99.0, 50.0, 98.0]
     assert portfolio.notes.rule_failures == {"price": {"range": 1}, "industry": {"required": 2}}
-    assert [one.rows for one in portfolio.notes.warnings if one.code == "rule_broken"] == [1, 2]
+    assert [warning.rows for warning in portfolio.notes.warnings if warning.code == "rule_broken"] == [1, 2]
     assert named(portfolio, "country") == ["FR"] * 3
     assert portfolio.numbers["facility_size"].tolist() == [7.0] * 3
     assert "facility_size" not in portfolio.notes.missing_required
@@ -915,7 +915,7 @@ def test_a_par_that_is_no_number_to_its_mapping_has_no_default(make_book: MakeBo
 def with_par(amounts: list[str | float], *above: list[str], heading: str = "Principal") -> list[list[Any]]:
     """Loans below a header, with these amounts under a heading of a general word."""
     header = ["Issuer", "Asset", heading, "Margin (bps)", "Maturity"]
-    rows = [[f"Acme {at} Inc.", "Term Loan", one, 350.0 + at, "2030-01-31"] for at, one in enumerate(amounts)]
+    rows = [[f"Acme {at} Inc.", "Term Loan", amount, 350.0 + at, "2030-01-31"] for at, amount in enumerate(amounts)]
     return [*above, header, *rows]
 
 
@@ -929,7 +929,7 @@ def test_thousands_are_parted_by_any_narrow_space_or_apostrophe(map_rows: MapRow
 def test_small_amounts_of_a_page_in_thousands_are_par(map_rows: MapRows) -> None:
     amounts: list[str | float] = [1604.0, 926.0, 2420.0, 739.0, 1190.0, 1281.0, 942.0, 1532.0, 1811.0, 1493.0, 1200.0]
     portfolio = map_rows(with_par(amounts, ["(in thousands)"]))
-    assert portfolio["par_value"].tolist() == [1e3 * float(one) for one in amounts]
+    assert portfolio["par_value"].tolist() == [1e3 * float(amount) for amount in amounts]
 
 
 def test_figures_that_count_the_rows_are_no_par(map_rows: MapRows) -> None:
@@ -953,7 +953,7 @@ def test_dates_that_nothing_tells_the_order_of_make_lives_doubtful(
     rows = with_par([1e6, 2e6, 3e6])
     for row, day in zip(rows[1:], days, strict=True):
         row[4] = day
-    warnings = {one.code: one.rows for one in map_rows(rows).notes.warnings}
+    warnings = {warning.code: warning.rows for warning in map_rows(rows).notes.warnings}
     assert warnings.get("ambiguous_date", 0) == open_dates
 
 

@@ -44,22 +44,26 @@ def loans() -> Portfolio:
     return Portfolio.from_columns(LOANS)
 
 
-def same(one: Portfolio, other: Portfolio) -> None:
+def same(portfolio: Portfolio, other_portfolio: Portfolio) -> None:
     """Equal loans, by what each row says."""
-    assert one.row_count == other.row_count
-    assert one.sheet_name == other.sheet_name
-    assert one.numbers.keys() == other.numbers.keys()
-    for name, numbers in one.numbers.items():
-        assert numbers.tobytes() == other.numbers[name].tobytes(), name
-    assert {name: texts(names) for name, names in one.names.items()} == {
-        name: texts(names) for name, names in other.names.items()
+    assert portfolio.row_count == other_portfolio.row_count
+    assert portfolio.sheet_name == other_portfolio.sheet_name
+    assert portfolio.numbers.keys() == other_portfolio.numbers.keys()
+    for name, numbers in portfolio.numbers.items():
+        assert numbers.tobytes() == other_portfolio.numbers[name].tobytes(), name
+    assert {name: texts(names) for name, names in portfolio.names.items()} == {
+        name: texts(names) for name, names in other_portfolio.names.items()
     }
-    for mine, theirs in ((one.flags, other.flags), (one.ranks, other.ranks)):
+    for mine, theirs in ((portfolio.flags, other_portfolio.flags), (portfolio.ranks, other_portfolio.ranks)):
         assert {name: values.tolist() for name, values in mine.items()} == {
             name: values.tolist() for name, values in theirs.items()
         }
         assert all(values.dtype == np.uint8 for values in theirs.values())
-    for a, b in ((one.lien, other.lien), (one.lots, other.lots), (one.conflicting, other.conflicting)):
+    for a, b in (
+        (portfolio.lien, other_portfolio.lien),
+        (portfolio.lots, other_portfolio.lots),
+        (portfolio.conflicting, other_portfolio.conflicting),
+    ):
         assert (a is None) == (b is None)
         if a is not None and b is not None:
             assert (a.tolist(), a.dtype) == (b.tolist(), b.dtype)

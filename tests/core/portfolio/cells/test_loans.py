@@ -34,7 +34,7 @@ def test_ratings_of_another_scale_are_read_where_all_are_such(
     loans, lost = put_texts(target, texts)
     assert loans.ranks[target].tolist() == ranks
     assert lost == unreadable
-    assert [one.code for one in loans.notes.warnings] == (["rating_of_another_scale"] if is_told else [])
+    assert [warning.code for warning in loans.notes.warnings] == (["rating_of_another_scale"] if is_told else [])
 
 
 def test_an_index_with_its_margin_is_the_index() -> None:

@@ -73,7 +73,7 @@ def test_a_month_is_no_other_date(make_cells: MakeCells) -> None:
 def test_short_years_count_where_the_whole_column_is_such_and_are_told(make_cells: MakeCells) -> None:
     result = read_dates(make_cells(["03/29", "06/30", "N/A"]), None, target="maturity_date")
     assert same(result.column.values, [END_OF_MARCH, days(2030, 6, 30), NAN])
-    assert [(one.code, one.rows) for one in result.warnings] == [("short_months", 2)]
+    assert [(warning.code, warning.rows) for warning in result.warnings] == [("short_months", 2)]
     for others in (["03/29", "06/12"], ["03/29", "2030-06-15"], ["03/29", date(2030, 6, 15)]):
         mixed = read_dates(make_cells(others), None, target="maturity_date")
         assert np.isnan(mixed.column.values[0])

@@ -44,7 +44,9 @@ def test_rows_are_told_taken_and_put_together(kind: FieldType, values: list[Any]
         codes, text = parsing.pool_of(values)
         column = blank_column(kind, len(values)).with_text(codes, text)
     else:
-        figures = [math.nan if one is None else day_number(one) if kind == "date" else float(one) for one in values]
+        figures = [
+            math.nan if value is None else day_number(value) if kind == "date" else float(value) for value in values
+        ]
         column = blank_column(kind, len(values)).with_values(np.array(figures))
     assert column.python(slice(None)) == values
     assert column.blank().tolist() == [one is None for one in values]
@@ -53,7 +55,9 @@ def test_rows_are_told_taken_and_put_together(kind: FieldType, values: list[Any]
     assert column.take(slice(1, 3)).python(slice(None)) == values[1:3]
     reversed_rows = column.take(np.arange(len(values))[::-1].copy())
     joined = either(~column.blank(), column, reversed_rows)
-    expected = [own if own is not None else other for own, other in zip(values, reversed(values), strict=True)]
+    expected = [
+        own if own is not None else other_value for own, other_value in zip(values, reversed(values), strict=True)
+    ]
     assert joined.python(slice(None)) == expected
 
 

@@ -55,4 +55,4 @@ def test_par_in_the_deals_currency_is_not_converted_again(make_book: MakeBook, h
     """The column in dollars stands beside one in the loans' own currencies; no page has rates."""
     portfolio = of(make_book, headers, ("USD", "EUR", "USD"))
     assert column(portfolio)[:2] == OTHER[:2]
-    assert "other_currency" not in {one.code for one in portfolio.notes.warnings}
+    assert "other_currency" not in {warning.code for warning in portfolio.notes.warnings}

@@ -78,10 +78,10 @@ def test_a_lead_over_nothing_is_none(make_sheet: MakeSheet) -> None:
 
 
 def test_reasons_are_few_and_short(make_sheet: MakeSheet) -> None:
-    said = Evidence("rating_a", 4.0, 1.0, reasons=("x" * 1_000,) * 100)
-    reasons = Roles(make_sheet(ROWS), weighed(said)).of(2)["evidence"].reasons
+    evidence = Evidence("rating_a", 4.0, 1.0, reasons=("x" * 1_000,) * 100)
+    reasons = Roles(make_sheet(ROWS), weighed(evidence)).of(2)["evidence"].reasons
     assert len(reasons) == REASONS_MAX
-    assert {len(one) for one in reasons} == {TEXT_LENGTH_MAX}
+    assert {len(reason) for reason in reasons} == {TEXT_LENGTH_MAX}
 
 
 @pytest.mark.parametrize("title", ["", "Defaulted"])
@@ -91,7 +91,7 @@ def test_a_page_tells_each_column_with_what_it_feeds(make_sheet: MakeSheet, titl
     assert found is not None
     (page,) = page_columns([Located(sheet, found, title)])
     assert (page.sheet, page.title, page.header_rows) == ("Ratings", title, (1,))
-    assert [(one.column, one.header) for one in page.columns] == list(zip("ABCD", ROWS[0], strict=True))
+    assert [(column.column, column.header) for column in page.columns] == list(zip("ABCD", ROWS[0], strict=True))
     fed = {one.column: one.fields for one in page.columns}
     assert "borrower_name" in fed["A"]
     assert "par_value" in fed["B"]

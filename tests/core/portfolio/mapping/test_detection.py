@@ -60,8 +60,8 @@ def write(tmp_path: Path) -> Write:
     return made
 
 
-def column(found: Detection, target: str) -> DetectedColumn:
-    return next(one for one in found.columns if one.target == target)
+def column(detection: Detection, target: str) -> DetectedColumn:
+    return next(one for one in detection.columns if one.target == target)
 
 
 def test_a_plain_sheet_is_told_from_top_to_bottom(write: Write) -> None:
@@ -116,7 +116,7 @@ def test_sheets_are_told_why_they_were_not_chosen(write: Write) -> None:
         hidden="Hidden",
     )
     found = detect_columns(book)
-    assert {one.name: one.reason for one in found.sheets} == {
+    assert {sheet.name: sheet.reason for sheet in found.sheets} == {
         "Cover": "no row among its first 40 names a field",
         "Empty": "it is empty",
         "Watch list": "its best row names 2 of the 3 fields that make a header",
@@ -377,7 +377,7 @@ def test_columns_beyond_the_limit_are_counted(write: Write) -> None:
     page = [["LoanX ID", "Country", "Desk"], ["LX100001", "US", "x"]]
     book = write({"Holdings": [header, [*A, *"abcde"]], "Page": page})
     every = detect_columns(book)
-    assert (len(every.unmapped), [len(one.columns) for one in every.page_columns]) == (5, [3])
+    assert (len(every.unmapped), [len(page_column.columns) for page_column in every.page_columns]) == (5, [3])
     some = detect_columns(book, columns_max=6)
     assert (some.unmapped, some.columns) == (every.unmapped, every.columns)
     assert (some.page_columns[0].columns, some.columns_not_shown) == (every.page_columns[0].columns[:1], 2)
@@ -407,7 +407,7 @@ def test_a_column_that_feeds_a_field_by_its_cells_alone_is_shown(write: Write) -
     assert "borrower_name" not in detection.missing_required
     validated = validate(book, PROFILES["standard_clo"])
     assert validated is not None
-    assert not [one for one in validated.errors if one.field == "borrower_name"]
+    assert not [error for error in validated.errors if error.field == "borrower_name"]
 
 
 def test_a_list_of_other_assets_is_told_as_such(write: Write) -> None:

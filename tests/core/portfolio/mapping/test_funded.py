@@ -16,7 +16,7 @@ def read(map_rows: MapRows, names: list[str], *rows: list[Any]) -> tuple[list[fl
     """Par, and the codes of what is said of it."""
     loans = [[f"Borrower {at}", f"LX10000{at}", *row] for at, row in enumerate(rows)]
     portfolio = map_rows([["Issuer Name", "LoanX ID", *names], *loans])
-    codes = {one.code for one in portfolio.notes.warnings if one.code.startswith("par_")}
+    codes = {warning.code for warning in portfolio.notes.warnings if warning.code.startswith("par_")}
     return portfolio.numbers["par_value"].tolist(), codes
 
 

@@ -30,7 +30,7 @@ def rows_of(texts: list[str]) -> list[list[Any]]:
 
 
 def said(portfolio: Portfolio) -> dict[str, int | None]:
-    return {one.code: one.rows for one in portfolio.notes.warnings if one.code.startswith("names_")}
+    return {warning.code: warning.rows for warning in portfolio.notes.warnings if warning.code.startswith("names_")}
 
 
 @every("separator", [" - ", " \u2013 ", " / ", ": ", " | ", ", "])
@@ -154,7 +154,7 @@ def test_pages_join_by_the_whole_description(make_book: Callable[..., Workbook])
 
 def told(portfolio: Portfolio) -> dict[str, int]:
     """Code -> rows of every warning."""
-    return {one.code: one.rows for one in portfolio.notes.warnings}
+    return {warning.code: warning.rows for warning in portfolio.notes.warnings}
 
 
 def test_names_of_facilities_say_junior_liens_where_a_column_says_the_kind_of_asset(map_rows: MapRows) -> None:

@@ -53,8 +53,8 @@ def book_of(
 @every("denominator, header", [(sum(OTHER), "Traded Par"), (sum(FIRST), "Par Amount")])
 def test_the_detection_shows_the_column_that_is_read(make_book: MakeBook, denominator: float, header: str) -> None:
     found = detect_columns(book_of(make_book, denominator))
-    assert [one.header for one in found.columns if one.target == "par_value"] == [header]
-    assert ("par_by_printed" in [one.code for one in found.warnings]) == (header == "Traded Par")
+    assert [column.header for column in found.columns if column.target == "par_value"] == [header]
+    assert ("par_by_printed" in [warning.code for warning in found.warnings]) == (header == "Traded Par")
 
 
 @every(
@@ -70,11 +70,11 @@ def test_the_detection_shows_the_column_that_is_read(make_book: MakeBook, denomi
 def test_the_column_that_makes_the_denominator(make_book: MakeBook, denominator: float, is_other: bool) -> None:
     portfolio = of(make_book, denominator)
     assert portfolio.numbers["par_value"].tolist() == (OTHER if is_other else FIRST)
-    told = [one.message for one in portfolio.notes.warnings if one.code == "par_by_printed"]
-    assert len(told) == is_other
-    assert not told or "'Traded Par' and not by 'Par Amount'" in told[0]
+    messages = [warning.message for warning in portfolio.notes.warnings if warning.code == "par_by_printed"]
+    assert len(messages) == is_other
+    assert not messages or "'Traded Par' and not by 'Par Amount'" in messages[0]
 
 
 def test_two_columns_that_make_it_decide_nothing(make_book: MakeBook) -> None:
     portfolio = of(make_book, sum(OTHER), headers=("Par Amount", "Traded Par", "Principal Balance"))
-    assert "par_by_printed" not in [one.code for one in portfolio.notes.warnings]
+    assert "par_by_printed" not in [warning.code for warning in portfolio.notes.warnings]

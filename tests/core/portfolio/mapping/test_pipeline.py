@@ -31,7 +31,7 @@ def test_each_field_has_its_own_transforms_and_rules() -> None:
     )
     found = works(mapping)
     assert list(found) == ["a", "b", "c"]
-    assert [one.operation for one in found["b"].transforms] == ["trim", "uppercase"]
+    assert [transform.operation for transform in found["b"].transforms] == ["trim", "uppercase"]
     assert (found["a"].says_unit, found["b"].says_unit) == (True, False)
     assert [rule.rule for rule in found["a"].rules] == ["positive"]
 
@@ -73,7 +73,7 @@ def test_some_rows_of_an_outcome_keep_what_was_found_in_them(rows: Any) -> None:
 
 
 def told(outcome: Outcome) -> list[tuple[str, list[int]]]:
-    return [(one.rule, one.rows.tolist()) for one in outcome.findings]
+    return [(finding.rule, finding.rows.tolist()) for finding in outcome.findings]
 
 
 def typed(work: Work, values: list[Any], factor: float = 1.0) -> Outcome:

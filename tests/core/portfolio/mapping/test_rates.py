@@ -81,14 +81,14 @@ def test_bare_percentages_are_fixed_where_they_are_few_or_high_and_told(
     portfolio = map_rows(loans("Spread", rates))
     assert same(portfolio.numbers["spread"], spread)
     assert portfolio.flags["is_fixed"].tolist() == fixed
-    assert "bare_rates" in [one.code for one in portfolio.notes.warnings]
+    assert "bare_rates" in [warning.code for warning in portfolio.notes.warnings]
 
 
 def test_a_bare_percentage_of_a_loan_with_an_index_is_a_spread(map_rows: MapRows) -> None:
     rates = ["SF+525", "SF+600", "5.50%"]
     portfolio = map_rows(loans("Spread", rates, **{"Base Rate": ["SOFR", "SOFR", "SOFR"]}))
     assert same(portfolio.numbers["spread"], [525, 600, 550])
-    assert "bare_rates" not in [one.code for one in portfolio.notes.warnings]
+    assert "bare_rates" not in [warning.code for warning in portfolio.notes.warnings]
 
 
 def test_what_is_no_rate_counts_as_unreadable(map_rows: MapRows) -> None:
@@ -118,7 +118,7 @@ def test_base_rates_have_the_unit_that_the_other_rates_tell(
 ) -> None:
     portfolio = map_rows(loans("Base Rate", levels, **others))
     assert portfolio.numbers["base_rate_level"] == pytest.approx(expected)
-    assert ("base_rate_by_level" in [one.code for one in portfolio.notes.warnings]) is is_guess
+    assert ("base_rate_by_level" in [warning.code for warning in portfolio.notes.warnings]) is is_guess
 
 
 def test_floors_are_fractions_beside_fractions_of_a_spread(map_rows: MapRows) -> None:

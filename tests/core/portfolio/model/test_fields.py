@@ -43,9 +43,12 @@ TARGETS = [
 
 
 def test_standard_clo_has_its_25_fields_and_two_are_required() -> None:
-    assert [one.target for one in PROFILES["standard_clo"].fields] == TARGETS
+    assert [field.target for field in PROFILES["standard_clo"].fields] == TARGETS
     assert len(TARGETS) == 25
-    assert [one.target for one in STANDARD_CLO_FIELDS if one.required] == ["borrower_name", "par_value"]
+    assert [standard_clo_field.target for standard_clo_field in STANDARD_CLO_FIELDS if standard_clo_field.required] == [
+        "borrower_name",
+        "par_value",
+    ]
     types = {one.target: one.type for one in STANDARD_CLO_FIELDS}
     assert types["maturity_date"] == "date"
     assert types["cov_lite"] == types["is_defaulted"] == "boolean"
@@ -55,7 +58,7 @@ def test_standard_clo_has_its_25_fields_and_two_are_required() -> None:
 
 def test_servicer_snapshot() -> None:
     profile = PROFILES["standard_servicer"]
-    assert [(one.target, one.required) for one in profile.fields] == [
+    assert [(field.target, field.required) for field in profile.fields] == [
         ("loan_id", True),
         ("principal_balance", True),
         ("interest_rate", False),
@@ -66,9 +69,9 @@ def test_servicer_snapshot() -> None:
 @pytest.mark.parametrize("name", list(PROFILES))
 def test_no_header_means_two_fields_of_a_mapping(name: str) -> None:
     seen = Counter(
-        (words, one.target)
-        for one in PROFILES[name].fields
-        for words in {key(alias) for alias in (*one.aliases, one.target)}
+        (words, field.target)
+        for field in PROFILES[name].fields
+        for words in {key(alias) for alias in (*field.aliases, field.target)}
     )
     by_words = Counter(words for words, _ in seen)
     assert [words for words, count in by_words.items() if count > 1] == []
@@ -133,7 +136,7 @@ def test_auxiliary_headers() -> None:
         ("Facility Size", "facility_size"),
     ):
         assert (target, True) in [(name, auxiliary) for name, _, auxiliary in aliases.options(header)]
-    assert not {one.target for one in AUXILIARY_FIELDS} & set(TARGETS)
+    assert not {auxiliary_field.target for auxiliary_field in AUXILIARY_FIELDS} & set(TARGETS)
 
 
 def test_lien_places() -> None:

@@ -42,11 +42,11 @@ def portfolio() -> Portfolio:
 
 
 def test_frames_hold_what_was_given(portfolio: Portfolio) -> None:
-    found = pl.DataFrame(portfolio)
-    assert {name: found[name].to_list() for name in EXPECTED} == EXPECTED
-    assert set(found.columns) - set(EXPECTED) == {"obligor"}
-    assert (found["maturity_date"].dtype, found["rating_agency_a_rank"].dtype) == (pl.Date, pl.UInt8)
-    assert tuple(found.columns) == portfolio.columns == (*portfolio,)
+    data_frame = pl.DataFrame(portfolio)
+    assert {name: data_frame[name].to_list() for name in EXPECTED} == EXPECTED
+    assert set(data_frame.columns) - set(EXPECTED) == {"obligor"}
+    assert (data_frame["maturity_date"].dtype, data_frame["rating_agency_a_rank"].dtype) == (pl.Date, pl.UInt8)
+    assert tuple(data_frame.columns) == portfolio.columns == (*portfolio,)
     deal = {"as_of": "2026-08-31", "currency": "EUR", "principal_cash": 12.5}
     assert portfolio.to_pandas().attrs["deal"] == deal
     assert portfolio.to_arrow().num_rows == len(portfolio) == 3

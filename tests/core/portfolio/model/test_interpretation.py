@@ -41,6 +41,6 @@ def test_what_is_used_is_in_words(choices: list[tuple[State, bool, str]], words:
 
 def test_used_and_changed_are_of_the_states_that_figures_decide() -> None:
     states: list[State] = ["taken", "open", "proposed", "stated"]
-    found = interpretation_of(*((state, state != "taken", state) for state in states))
-    assert [one.state for one in found.used] == ["taken", "proposed"]
-    assert [one.state for one in found.changed] == ["proposed"]
+    interpretation = interpretation_of(*((state, state != "taken", state) for state in states))
+    assert [one.state for one in interpretation.used] == ["taken", "proposed"]
+    assert [one.state for one in interpretation.changed] == ["proposed"]

@@ -261,4 +261,4 @@ def test_what_stands_for_a_masked_rating(text: str, masked: bool) -> None:
     ],
 )
 def test_a_word_of_a_column_of_ratings_that_is_none(texts: list[str], counts: list[int], masks: list[int]) -> None:
-    assert ratings.masks_of(texts, counts, [ratings.rank(one) for one in texts]) == masks
+    assert ratings.masks_of(texts, counts, [ratings.rank(text) for text in texts]) == masks

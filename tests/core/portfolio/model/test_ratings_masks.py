@@ -46,13 +46,13 @@ def test_masks_of_a_column(map_rows: MapRows, ratings: list[str | None], masked:
     portfolio = rated(map_rows, ratings)
     assert masked_rows(portfolio) == masked
     # A masked rating is no CCC; what cannot be read is.
-    unread = [one for one in ratings if one == "Secret"] if not masked else []
+    unread = [rating for rating in ratings if rating == "Secret"] if not masked else []
     assert portfolio.notes.unreadable_cells == ({"rating_agency_b": len(unread)} if unread else {})
 
 
 def test_a_word_of_the_columns_own_is_told(map_rows: MapRows) -> None:
     portfolio = rated(map_rows, ["B", "Secret", "B-", "Secret"])
-    (told,) = (one for one in portfolio.notes.warnings if one.code == "masked_word")
+    (told,) = (warning for warning in portfolio.notes.warnings if warning.code == "masked_word")
     assert (told.rows, told.fields) == (2, ("rating_agency_b",))
     assert told.message == ("'Secret' stands for rating_agency_b on 2 rows and is no rating: they count as masked.")
     assert portfolio["rating_agency_b"].tolist() == ["B", "***", "B-", "***"]

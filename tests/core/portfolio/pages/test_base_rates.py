@@ -38,7 +38,7 @@ def of(make_book: MakeBook, pages: dict[str, list[Any]], *, index: str = "LIBOR"
 def test_the_level_of_the_loans_index(make_book: MakeBook, name: str, rows: list[Any], rate: float | None) -> None:
     portfolio = of(make_book, {name: rows})
     assert portfolio.deal.base_rate == (None if rate is None else pytest.approx(rate))
-    assert ("base_rate_by_page" in {one.code for one in portfolio.notes.warnings}) == (rate is not None)
+    assert ("base_rate_by_page" in {warning.code for warning in portfolio.notes.warnings}) == (rate is not None)
     if rate is not None:
         assert portfolio.source_cells["deal.base_rate"].startswith(f"'{name}'!")
 

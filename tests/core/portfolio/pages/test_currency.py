@@ -42,7 +42,7 @@ def of(make_book: MakeBook, more: dict[str, list[Any]] | None = None, *, par: st
 def test_a_rate_beside_the_loan(make_book: MakeBook, rates: list[Any], par: list[float]) -> None:
     portfolio = of(make_book, {"FX Rate": rates})
     assert np.array_equal(portfolio.numbers["par_value"], par, equal_nan=True)
-    told = {one.code: one.message for one in portfolio.notes.warnings}
+    told = {warning.code: warning.message for warning in portfolio.notes.warnings}
     refused = sum(value != value for value in par)
     assert ("other_currency" in told) == (refused > 0)
     assert ("currency_converted" in told) == (refused < 2)
@@ -92,7 +92,7 @@ def test_all_loans_in_another_currency_than_the_deal(
     deal = [["Deal Currency", stated], ["Principal Cash", 1.0]]
     one = Portfolio.from_workbook(make_book({"Loans": rows, "Deal": deal, "FX Rates": rates or [["None", None]]}))
     assert np.array_equal(one.numbers["par_value"], par, equal_nan=True)
-    told = [(said.code, said.rows) for said in one.notes.warnings if "currency" in said.code]
+    told = [(warning.code, warning.rows) for warning in one.notes.warnings if "currency" in warning.code]
     assert told == ([] if code is None else [(code, 4)])
 
 
@@ -120,7 +120,7 @@ def test_a_second_sheet_whose_header_names_another_currency(
     portfolio = Portfolio.from_workbook(make_book(sheets | {"FX Rates": [["GBP", 1.25]], "Deal": deal}))
     assert np.array_equal(portfolio.numbers["par_value"], par, equal_nan=True)
     assert "par_currency" not in portfolio.names
-    assert any(one.code == "other_currency" for one in portfolio.notes.warnings) == np.isnan(par[1])
+    assert any(warning.code == "other_currency" for warning in portfolio.notes.warnings) == np.isnan(par[1])
 
 
 def test_a_currency_that_only_an_account_names_converts_nothing(make_book: MakeBook) -> None:
@@ -134,7 +134,7 @@ def test_what_has_no_rate_is_not_counted_and_named(make_book: MakeBook) -> None:
     portfolio = of(make_book)
     assert np.nansum(portfolio.numbers["par_value"]) == pytest.approx(910.0)
     assert portfolio.row_count == 4
-    assert [(one.code, one.rows) for one in portfolio.notes.warnings] == [("other_currency", 1)] * 2
+    assert [(warning.code, warning.rows) for warning in portfolio.notes.warnings] == [("other_currency", 1)] * 2
     assert "(Beta)" in portfolio.notes.warnings[0].message
 
 

@@ -29,7 +29,7 @@ def joined(amount: float, par: list[float] | None = None) -> list[list[str]]:
     for name, code in zip(NAMES, found.names["obligor"].codes.tolist(), strict=True):
         by_code.setdefault(code, []).append(name)
     families = [names for names in by_code.values() if len(names) > 1]
-    assert [one.code for one in found.notes.warnings] == ["obligor_families"] * len(families)
+    assert [warning.code for warning in found.notes.warnings] == ["obligor_families"] * len(families)
     return families
 
 

@@ -46,7 +46,7 @@ def page(portfolio: Portfolio, sheet: str) -> PageNote:
 
 def codes(portfolio: Portfolio) -> list[str]:
     """What is told of the pages."""
-    assert {one.code for one in portfolio.notes.warnings} <= WARNING_CODES.keys()
+    assert {warning.code for warning in portfolio.notes.warnings} <= WARNING_CODES.keys()
     return [one.code for one in portfolio.notes.warnings if one.code.startswith(("page_", "second_"))]
 
 
@@ -56,24 +56,24 @@ def codes(portfolio: Portfolio) -> list[str]:
 @pytest.mark.parametrize("file", [REPORT] if REPORT.exists() else [])
 def test_a_real_report_is_joined_as_a_person_joined_it(file: Path) -> None:
     portfolio = Portfolio.from_workbook(read(file))
-    found = values_of(portfolio)
+    values = values_of(portfolio)
     by_hand = values_of(Portfolio.from_workbook(read(file.with_name("joined-by-hand.xlsx"))))
     assert portfolio.row_count == 193
     assert round(portfolio.numbers["par_value"].sum(), 2) == 407_181_748.22
     # The person left spreads of zero on fixed coupons blank, wrote the sixteen fixed ones without a floor, and kept
     # no cov-lite mark that the report does not have.
-    assert by_hand.keys() <= found.keys()
+    assert by_hand.keys() <= values.keys()
     differing = {
-        target: sum(mine != its for mine, its in zip(found[target], column, strict=True))
+        target: sum(mine != its for mine, its in zip(values[target], column, strict=True))
         for target, column in by_hand.items()
-        if found[target] != column
+        if values[target] != column
     }
     assert {target for target in differing if target not in ("spread", "floor")} == set(), differing
-    fixed = found["is_fixed"]
+    fixed = values["is_fixed"]
     for target in ("spread", "floor"):
-        pairs = zip(fixed, found[target], by_hand[target], strict=True)
+        pairs = zip(fixed, values[target], by_hand[target], strict=True)
         assert all(mine == its or (is_fixed and its is None) for is_fixed, mine, its in pairs), target
-    assert {"industry_b", "industry_c", "recovery_rate_b", "recovery_rate_c", "is_deferring"} <= found.keys()
+    assert {"industry_b", "industry_c", "recovery_rate_b", "recovery_rate_c", "is_deferring"} <= values.keys()
     assert page(portfolio, "Discounted Obligations").by == {"start of an identifier": 1}
     assert page(portfolio, "Defaulted Obligation Detail").part == "list"
     assert codes(portfolio) == ["page_total_differs", "page_joined_by_name"]
@@ -297,7 +297,7 @@ def test_the_par_of_an_issuer_is_that_of_its_loans(make_book: MakeBook, amount: 
 def test_a_blank_flag_is_no_answer(make_book: MakeBook) -> None:
     """Another page's yes counts; a no of the first page stays, and is told."""
     flags = [[None, "N"], ["", None], ["Y", "-"], ["N", None]]
-    loans = [[*row, *said] for row, said in zip(LOANS, flags, strict=True)]
+    loans = [[*row, *flag] for row, flag in zip(LOANS, flags, strict=True)]
     other = [[row[0], "Yes", "No"] for row in LOANS]
     portfolio = Portfolio.from_workbook(
         make_book({
@@ -463,9 +463,9 @@ def test_rows_that_fit_several_loans_are_told(make_book: MakeBook) -> None:
     note = page(portfolio, "Page")
     assert (note.by, note.ambiguous, note.rows_without_loan) == ({"facility": 1}, 3, 3)
     assert "page_rows_ambiguous" in codes(portfolio)
-    told = next(one for one in portfolio.notes.warnings if one.code == "page_rows_ambiguous")
-    assert told.rows == 3
-    assert "rating_agency_b" in told.fields
+    warning = next(one for one in portfolio.notes.warnings if one.code == "page_rows_ambiguous")
+    assert warning.rows == 3
+    assert "rating_agency_b" in warning.fields
     assert portfolio.ranks["rating_agency_b"].tolist() == [0, 0, 0, 0, 16]
 
 

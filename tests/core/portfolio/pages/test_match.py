@@ -68,13 +68,13 @@ def lots(chance: random.Random, row: Row, most: int, digits: int) -> list[Row]:
     return [replace(row, par=round(part, digits)) for part in parts]
 
 
-def joined(own: Sequence[Row], other: Sequence[Row]) -> tuple[int, int, int]:
+def joined(own: Sequence[Row], rows: Sequence[Row]) -> tuple[int, int, int]:
     """How many loans are joined, how many of them to a row of another loan, and how many rows are left."""
-    loans, page = loans_of(own), loans_of(other)
-    page.texts["truth"] = TextColumn(*pool_of([str(row.loan) for row in other]))
+    loans, page = loans_of(own), loans_of(rows)
+    page.texts["truth"] = TextColumn(*pool_of([str(row.loan) for row in rows]))
     found = match(loans, page)
     for at, row in enumerate(found.leads.tolist()):
-        assert other[row].loan == other[at].loan, (other[at], other[row])
+        assert rows[row].loan == rows[at].loan, (rows[at], rows[row])
     add_up_rows(page, found)
     truth = page.texts["truth"]
     wrong = sum(
@@ -141,8 +141,8 @@ def test_lots_among_the_loans_share_a_row() -> None:
 def test_facilities_alone_tell_few_loans() -> None:
     """The names of facilities come again: without par nothing is joined by them, and all is told."""
     own = deal(1)
-    other = [Row(row.loan, None, facility=row.facility) for row in own]
-    found = match(loans_of(own), loans_of(other))
+    rows = [Row(row.loan, None, facility=row.facility) for row in own]
+    found = match(loans_of(own), loans_of(rows))
     assert not found.rows.any()
     assert found.ambiguous.all()
 
@@ -204,8 +204,8 @@ def test_rows_that_differ_are_no_lots_without_par() -> None:
 def test_row_numbers_are_no_ids() -> None:
     """Two pages that number their rows, each in its own order; a page that numbers the rows of the other is no such."""
     own = [Row(at, 1e6 + at, asset=str(at + 1)) for at in range(4)]
-    other = [Row(3 - at, None, asset=str(at + 1)) for at in range(4)]
-    assert not match(loans_of(own), loans_of(other)).rows.any()
+    rows = [Row(3 - at, None, asset=str(at + 1)) for at in range(4)]
+    assert not match(loans_of(own), loans_of(rows)).rows.any()
     assert joined(own, [replace(own[at], par=None) for at in (2, 0, 3, 1)]) == (4, 0, 0)
 
 

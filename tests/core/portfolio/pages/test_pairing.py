@@ -126,7 +126,7 @@ def test_par_is_never_multiplied() -> None:
         for own, other in groups.values():
             mine, its = ([items[at][1] for at in members] for items, members in ((loans, own), (rows, other)))
             if len(own) + len(other) > 2 and None not in mine and any(its) and None not in its:
-                assert abs(sum(one or 0.0 for one in mine) - sum(one or 0.0 for one in its)) <= 0.02 * max(
+                assert abs(sum(one or 0.0 for one in mine) - sum(it or 0.0 for it in its)) <= 0.02 * max(
                     len(own), len(other)
                 ), seed
     assert joined > 300

@@ -61,7 +61,7 @@ def values(portfolio: Portfolio) -> dict[str, Any]:
 def test_the_column_of_the_printed_caa_par(make_book: MakeBook, amount: float, told: bool) -> None:
     own = values(of(make_book))
     portfolio = of(make_book, ccc("Moody's Caa1 or below", amount))
-    codes = [one.code for one in portfolio.notes.warnings]
+    codes = [warning.code for warning in portfolio.notes.warnings]
     is_tied = values(portfolio)["a"] == pytest.approx(100 * amount / TOTAL, abs=1e-6)
     assert is_tied == told
     assert told or values(portfolio)["a"] == own["a"]
@@ -105,6 +105,6 @@ def test_a_facility_rating_stands_in_where_no_obligor_rating_is(make_book: MakeB
     ]
     portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}))
     assert portfolio.ranks["rating_agency_a"].tolist() == [17, 15]
-    warnings = [one for one in portfolio.notes.warnings if one.code == "column_stands_in"]
+    warnings = [warning for warning in portfolio.notes.warnings if warning.code == "column_stands_in"]
     assert [one.fields for one in warnings] == [("rating_agency_a",)]
     assert "'Moody's Facility Rating'" in warnings[0].message or '"Moody\'s Facility Rating"' in warnings[0].message

@@ -32,7 +32,7 @@ MORTGAGES = tape(
     ["Loan Number", "Borrower Name", "Property Type", "Property State", "Occupancy Status", "Original LTV",
      "Lien Position", "Current Principal Balance", "Index", "Margin", "Interest Rate", "Maturity Date"],
     [f"M{at}" for at in range(6)], PEOPLE, ["Single Family"], ["CA"], ["Owner"], [75.0], ["First Lien"],
-    [10 * one for one in AMOUNTS], ["SOFR"], [2.75], [6.5], ["2049-03-01"],
+    [10 * amount for amount in AMOUNTS], ["SOFR"], [2.75], [6.5], ["2049-03-01"],
 )  # fmt: skip
 CONSUMER = tape(
     ["LoanID", "Borrower", "CreditScore", "AnnualIncome", "HomeOwnership", "Grade", "Outstanding Principal",
@@ -40,14 +40,30 @@ CONSUMER = tape(
     [f"C{at}" for at in range(6)], PEOPLE, [690.0], [80_000.0], ["RENT"], ["B"], AMOUNTS, [13.5], ["2027-03-31"],
 )  # fmt: skip
 PRIVATE = tape(
-    ["Borrower", "Security Name", "Outstanding Principal Balance", "Spread", "Loan to Value", "Appraised Value", "DSCR",
-     "Maturity Date", "Lien Type"],
-    COMPANIES, ["Term Loan"], [1_000 * one for one in AMOUNTS], [575.0], [45.0], [90_000_000.0], [1.4], ["2029-03-31"],
+    [
+        "Borrower",
+        "Security Name",
+        "Outstanding Principal Balance",
+        "Spread",
+        "Loan to Value",
+        "Appraised Value",
+        "DSCR",
+        "Maturity Date",
+        "Lien Type",
+    ],
+    COMPANIES,
+    ["Term Loan"],
+    [1_000 * amount for amount in AMOUNTS],
+    [575.0],
+    [45.0],
+    [90_000_000.0],
+    [1.4],
+    ["2029-03-31"],
     ["First Lien"],
-)  # fmt: skip
+)
 RATED = tape(
     ["Issuer Name", "LoanX ID", "Par Amount", "Moody's Rating", "Vehicle Code", "Mileage Rate", "Maturity Date"],
-    COMPANIES, [f"LX10000{at}" for at in range(6)], [1_000 * one for one in AMOUNTS],
+    COMPANIES, [f"LX10000{at}" for at in range(6)], [1_000 * amount for amount in AMOUNTS],
     ["B2", "B3", "B1", "B2", "Caa1", "B2"], ["X1"], [0.1], ["2029-03-31"],
 )  # fmt: skip
 
@@ -65,8 +81,8 @@ EQUITIES = tape(
 )  # fmt: skip
 WITH_SHARES = tape(
     ["Company", "Investment", "Shares", "Ticker", "Principal Amount", "Spread", "Maturity Date", "Fair Value"],
-    COMPANIES, ["Term Loan"], [""], [""], [1_000 * one for one in AMOUNTS], [575.0], ["2029-03-31"],
-    [990 * one for one in AMOUNTS],
+    COMPANIES, ["Term Loan"], [""], [""], [1_000 * amount for amount in AMOUNTS], [575.0], ["2029-03-31"],
+    [990 * amount for amount in AMOUNTS],
 )  # fmt: skip
 
 

@@ -588,7 +588,7 @@ def test_days_as_figures_are_no_prices(make_sheet: MakeSheet) -> None:
 
 @pytest.mark.parametrize("cells", [["1", "2", "3", "4", "5", "6"], ["4", "2", "1", "3", "6", "5"]])
 def test_a_column_that_counts_the_rows_in_texts_feeds_nothing(make_sheet: MakeSheet, cells: list[str]) -> None:
-    rows = [[one, f"Alder{one} Inc", 1e6, 99.0] for one in cells]
+    rows = [[cell, f"Alder{cell} Inc", 1e6, 99.0] for cell in cells]
     found = header.find(make_sheet([["Item No", "Issuer", "Par", "Price"], *rows]), CLO)
     assert found is not None
     assert 0 not in [place for places in found.columns.values() for place in places]

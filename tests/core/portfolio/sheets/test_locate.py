@@ -72,7 +72,9 @@ def test_a_line_above_the_loans_says_their_units(
     rows[3:] = [[*row[:3], row[3] * scale, *row[4:]] for row in rows[3:]]
     found = Portfolio.from_workbook(make_book({"Loans": rows}))
     assert found.numbers["par_value"][0] == par * scale
-    assert [one.code for one in found.notes.warnings if one.code == "units_of_title"] == ["units_of_title"] * told
+    assert [warning.code for warning in found.notes.warnings if warning.code == "units_of_title"] == [
+        "units_of_title"
+    ] * told
 
 
 def test_loans_that_are_large_already_are_not_multiplied(make_book: MakeBook) -> None:
@@ -116,7 +118,7 @@ def test_a_list_of_other_things_than_loans_is_no_part_of_the_pool(make_book: Mak
              ["Big Bank Prime Fund", "Shares", "38141W273", 5e6, 1.0, "2024-12-01"]]  # fmt: skip
     found = Portfolio.from_workbook(make_book({"Assets": [HEADER, *LOANS], title: other}))
     assert found.row_count == 3
-    assert "page_left_out" in [one.code for one in found.notes.warnings]
+    assert "page_left_out" in [warning.code for warning in found.notes.warnings]
 
 
 def test_units_of_a_title_in_the_middle_of_its_row_count(map_rows: Callable[..., Portfolio]) -> None:

@@ -100,27 +100,27 @@ def test_a_list_below_the_loans_on_their_own_sheet(make_book: MakeBook) -> None:
     portfolio = Portfolio.from_workbook(make_book({"Report": rows}))
     assert portfolio.numbers["par_value"].tolist() == [row[2] for row in LOANS]
     assert portfolio.flags["is_defaulted"].tolist() == [0, 1, 0, 0, 0, 0]
-    assert [(one.sheet, one.title) for one in portfolio.notes.pages] == [("Report", "Defaulted Obligations")]
+    assert [(page.sheet, page.title) for page in portfolio.notes.pages] == [("Report", "Defaulted Obligations")]
 
 
 def test_where_the_lists_of_a_page_end(make_sheet: MakeSheet) -> None:
     rows = [["Defaulted"], *listed(1), [], [None, "Discount"], *listed(2, header=CAA), ["Total", None, 200.0]]
     sheet = make_sheet(rows)
-    found = header.find_page(sheet, MAPPING, frozenset(("loanx_id",)), 0, 3)
-    assert found is not None
-    first, second = sections(sheet, found, MAPPING)
+    page = header.find_page(sheet, MAPPING, frozenset(("loanx_id",)), 0, 3)
+    assert page is not None
+    first, second = sections(sheet, page, MAPPING)
     assert (first.end, second.title, second.found.row, second.end) == (4, "Discount", 5, None)
     assert (second.has_header, second.is_like_first) == (True, False)
-    assert [one.text for one in lone_texts(sheet, 0, 100)] == ["Defaulted", "Discount"]
+    assert [lone_text.text for lone_text in lone_texts(sheet, 0, 100)] == ["Defaulted", "Discount"]
 
 
 def test_a_page_of_many_titles_is_looked_at_up_to_a_limit(make_sheet: MakeSheet) -> None:
     names = [f"List {one}{other}" for one in "ABCDEFG" for other in "ABCDEFG"]
     rows = [HEADER, *(row for name in names for row in ([name], CAA, LOANS[0][:4]))]
     sheet = make_sheet(rows)
-    found = header.find_page(sheet, MAPPING, frozenset(("loanx_id",)), 0, 1)
-    assert found is not None
-    assert len(sections(sheet, found, MAPPING)) == SECTIONS_MAX
+    page = header.find_page(sheet, MAPPING, frozenset(("loanx_id",)), 0, 1)
+    assert page is not None
+    assert len(sections(sheet, page, MAPPING)) == SECTIONS_MAX
     deep = make_sheet([HEADER, *([["x", 1.0]] * ROWS_MAX), ["Defaulted Obligations"]])
     assert lone_texts(deep, 1, deep.row_count) == []
 
@@ -154,10 +154,10 @@ def test_an_empty_list_is_none_and_not_unknown(make_book: MakeBook) -> None:
     portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *LOANS], "Defaulted": empty}))
     assert portfolio.flags["is_defaulted"].tolist() == [0] * 6
     assert portfolio.source_cells["is_defaulted"] == "'Defaulted'!A2"
-    assert [(one.sheet, one.part, one.fields) for one in portfolio.notes.pages] == [
+    assert [(page.sheet, page.part, page.fields) for page in portfolio.notes.pages] == [
         ("Defaulted", "list", ["is_defaulted"])
     ]
-    assert not [one for one in portfolio.notes.warnings if one.code.startswith("page_")]
+    assert not [warning for warning in portfolio.notes.warnings if warning.code.startswith("page_")]
     # What a page of loans says stays, and is told.
     rows = [[*HEADER, "Defaulted"], *([*row, "Y" if at == 2 else "N"] for at, row in enumerate(LOANS))]
     portfolio = Portfolio.from_workbook(make_book({"Loans": rows, "Defaulted": empty}))
@@ -176,4 +176,4 @@ def test_a_report_that_stacks_its_lists(file: Path) -> None:
     portfolio = Portfolio.from_workbook(read(file))
     rows = portfolio.defaulted()
     assert round(float(portfolio.numbers["par_value"][rows].sum()), 2) == 11_731_513.67
-    assert [one.rows for one in portfolio.notes.pages if one.sheet == "Defaulted Caa Discount"] == [2, 8, 5]
+    assert [page.rows for page in portfolio.notes.pages if page.sheet == "Defaulted Caa Discount"] == [2, 8, 5]

@@ -515,8 +515,8 @@ def test_rows_below_a_heading_that_says_no_collateral(
     assert kept == [100e6, 200e6, 300e6]
     notes = portfolio.notes
     assert (notes.no_collateral_rows, notes.no_collateral_par) == (rows_left_out, par)
-    told = [one.message for one in notes.warnings if one.code == "no_collateral"]
-    assert told == (
+    messages = [warning.message for warning in notes.warnings if warning.code == "no_collateral"]
+    assert messages == (
         ["2 rows of sheet 'Holdings' with a par of 12,000,000.00 are no loans: their heading says that it is no "
          "collateral."] if rows_left_out else []
     )  # fmt: skip

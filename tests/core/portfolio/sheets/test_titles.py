@@ -153,7 +153,7 @@ def test_what_a_sentence_says_to_be_empty(line: str, flags: set[str]) -> None:
 
 
 def test_a_kind_stands_once_in_the_table() -> None:
-    kinds = [one.kind for one in titles.TITLES]
+    kinds = [title.kind for title in titles.TITLES]
     assert len(kinds) == len(set(kinds))
     assert titles.is_of_another_day(key("Holdings Prior"))
     assert not titles.is_of_another_day(key("Holdings"))

@@ -407,7 +407,7 @@ def test_an_entry_changed_by_the_owner_is_found(clean: Apart) -> None:
 
 def chain(count: int) -> list[Record]:
     """A whole chain, made by the description alone."""
-    made: list[Record] = []
+    records: list[Record] = []
     tenant, previous = str(uuid4()), bytes(32)
     for number in range(1, count + 1):
         moment = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number)
@@ -429,9 +429,9 @@ def chain(count: int) -> list[Record]:
         found = expected(previous, (*row, b""))
         fields = dict(zip(Record.__struct_fields__, (*row, previous.hex(), found.hex()), strict=True))
         fields |= {"timestamp": written(moment), "details": msgspec.Raw(b"{}")}
-        made.append(Record(**fields))
+        records.append(Record(**fields))
         previous = found
-    return made
+    return records
 
 
 @pytest.mark.parametrize("field", [name for name in Record.__struct_fields__ if name not in ("sequence", "hash")])
@@ -515,7 +515,7 @@ def test_what_was_written_before_the_chain_is_chained_in_the_order_of_time(stack
     url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
     one, other = UUID(int=2), UUID(int=1)
     scripts = sorted(
-        (found for found in files.files("service.migrations").iterdir() if found.name < "0003" and "sql" in found.name),
+        (path for path in files.files("service.migrations").iterdir() if path.name < "0003" and "sql" in path.name),
         key=lambda found: found.name,
     )
     with psycopg.connect(url) as owner:

@@ -168,8 +168,8 @@ def test_small_answers_and_secrets_stay_as_they_are(shared_owner: Member) -> Non
 def test_a_version_is_told_as_it_is_whatever_the_caller_takes(owner: Member) -> None:
     columns = {f"Column {number} of the sheet": {"target": f"own_{number}"} for number in range(40)}
     body: dict[str, Any] = {"name": "Wide", "source_type": "clo_holdings", "mappings": columns}
-    made = owner.post("/api/v1/mappings", json=body)
-    assert made.status_code == 201, made.text
-    answer, content = raw(owner, f"/api/v1/mappings/{made.json()['id']}", GZIP)
+    response = owner.post("/api/v1/mappings", json=body)
+    assert response.status_code == 201, response.text
+    answer, content = raw(owner, f"/api/v1/mappings/{response.json()['id']}", GZIP)
     assert len(content) >= 1024
     assert (answer.headers["etag"], answer.headers.get("content-encoding")) == ('"1"', None)

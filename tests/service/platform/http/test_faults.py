@@ -169,7 +169,7 @@ def test_forms_and_queries_are_text(given: Any, told: dict[str, str]) -> None:
 
 @every("given", [{"name": "x" * 100_000}, {"name": "abc", "x" * 100_000: 1}, {"name": "abc", "colour": "x" * 100_000}])
 def test_a_fault_repeats_little_of_what_was_sent(given: Any) -> None:
-    assert sum(len(place) + len(told) for place, told in faults(given).items()) < 1000
+    assert sum(len(place) + len(fault) for place, fault in faults(given).items()) < 1000
 
 
 def test_no_more_faults_are_listed_than_a_reader_can_use() -> None:
@@ -213,5 +213,5 @@ def test_only_makers_and_changers_of_records_take_what_was_read_of_them() -> Non
     records = {f"{route.method} {route.path}": records_of(route, ROUTES) for route in ROUTES if route.body is not None}
     for act in ("calculations/evaluate", "calculations/batch", "compliance/run", "reconciliation/compare"):
         assert records[f"POST /api/v1/{act}"] == []
-    told = [kind.__name__ for kind in records["PATCH /api/v1/admin/users/{user_id}"]]
-    assert told == ["User", "UserDetail"]
+    name__s = [kind.__name__ for kind in records["PATCH /api/v1/admin/users/{user_id}"]]
+    assert name__s == ["User", "UserDetail"]

@@ -220,8 +220,10 @@ def test_a_registration_happens_once(stack: Stack) -> None:
     first, again = (httpx.post(f"{stack.url}/api/v1/auth/register", json=body, headers=headers) for _ in range(2))
     assert first.status_code == 201
     assert refusal(again) == (409, "CONFLICT", "Already processed")
-    other = httpx.post(f"{stack.url}/api/v1/auth/register", json=body | {"email": "x@example.com"}, headers=headers)
-    assert refusal(other) == (409, "CONFLICT", "Idempotency key was used for another request")
+    other_response = httpx.post(
+        f"{stack.url}/api/v1/auth/register", json=body | {"email": "x@example.com"}, headers=headers
+    )
+    assert refusal(other_response) == (409, "CONFLICT", "Idempotency key was used for another request")
 
 
 def test_a_refresh_that_is_repeated_does_not_end_the_session(owner: Member) -> None:

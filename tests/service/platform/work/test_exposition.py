@@ -29,9 +29,9 @@ def free_port() -> int:
 
 def samples(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
     return {
-        (one.name, frozenset(one.labels.items())): one.value
+        (sample.name, frozenset(sample.labels.items())): sample.value
         for family in text_string_to_metric_families(text)
-        for one in family.samples
+        for sample in family.samples
     }
 
 
@@ -136,7 +136,7 @@ def test_silence_is_told_and_bounded(clean: Apart, monkeypatch: pytest.MonkeyPat
             assert value(text, "cushion_figures_up", figures="queues") == 1
             assert "cushion_event_stream_entries" not in text
             me = {"process": exposition.place, "service": "mail"}
-            told_states = {one: value(text, "cushion_breaker_state", **me, state=one) for one in get_args(State)}
+            told_states = {arg: value(text, "cushion_breaker_state", **me, state=arg) for arg in get_args(State)}
             assert told_states == {"closed": 0, "open": 1, "half_open": 0}
             assert value(text, "cushion_breaker_opens_total", **me) == 1
             assert value(text, "cushion_breaker_calls_total", **me, outcome="failure") == 1
@@ -219,12 +219,12 @@ def test_a_long_path_takes_a_socket(clean: Apart, tmp_path: Path) -> None:
         folder = tmp_path / ("long" * 30)
         folder.mkdir()
         named = msgspec.structs.replace(shared, scratch=folder)
-        one = Exposition(named, "api")
-        other = Exposition(named, "api")
+        exposition = Exposition(named, "api")
+        other_exposition = Exposition(named, "api")
         try:
-            assert other._asked(one.place) is not None
+            assert other_exposition._asked(exposition.place) is not None
         finally:
-            one.close()
-            other.close()
+            exposition.close()
+            other_exposition.close()
 
     clean.run(main)

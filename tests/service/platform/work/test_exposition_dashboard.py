@@ -38,7 +38,7 @@ def asked(expression: str) -> tuple[dict[str, set[str]], set[str]]:
 
     def visit(node: Any) -> None:
         if isinstance(node, promql_parser.VectorSelector):
-            series.setdefault(node.name, set()).update(one.name for one in node.matchers.matchers)
+            series.setdefault(node.name, set()).update(matcher.name for matcher in node.matchers.matchers)
         if isinstance(node, promql_parser.AggregateExpr) and node.modifier is not None:
             groups.update(node.modifier.labels)
 

@@ -83,18 +83,18 @@ class Post:
 async def server(post: Post, *, port: int = 0, tls: ssl.SSLContext | None = None, **options: Any) -> AsyncIterator[int]:
     """A mail server; its port. `tls` is for smtps, `tls_context` among the options for STARTTLS."""
     loop = asyncio.get_running_loop()
-    made: list[SMTP] = []
+    smtps: list[SMTP] = []
 
     def protocol() -> SMTP:
-        made.append(SMTP(post, hostname="mail.example.com", enable_SMTPUTF8=True, loop=loop, **options))
-        return made[-1]
+        smtps.append(SMTP(post, hostname="mail.example.com", enable_SMTPUTF8=True, loop=loop, **options))
+        return smtps[-1]
 
     listening = await loop.create_server(protocol, "127.0.0.1", port, ssl=tls)
     try:
         yield listening.sockets[0].getsockname()[1]
     finally:
         listening.close()
-        for one in made:
+        for one in smtps:
             if one.transport is not None:
                 one.transport.close()
         await listening.wait_closed()

@@ -71,7 +71,7 @@ ADDRESSES = {
 }
 
 
-@every("address, public", [(one, public) for public, listed in ADDRESSES.items() for one in listed.split()])
+@every("address, public", [(part, public) for public, listed in ADDRESSES.items() for part in listed.split()])
 def test_which_addresses_are_public(address: str, public: bool) -> None:
     assert is_public(ip_address(address)) is public
 

@@ -103,8 +103,8 @@ DEFINITIONS: tuple[tuple[str, str, Fraction | float], ...] = (
 
 @every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
-    found = calculated(formula)
-    assert same(found, expected, 1e-12) or (expected == 0 and isinstance(found, float) and abs(found) < 1e-12)
+    result = calculated(formula)
+    assert same(result, expected, 1e-12) or (expected == 0 and isinstance(result, float) and abs(result) < 1e-12)
 
 
 @every("unit, other, size", DEFINITIONS)

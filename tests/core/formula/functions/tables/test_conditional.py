@@ -97,11 +97,11 @@ def naive(rows: list[int], values: list[Any]) -> tuple[Any, Any, Any, Any]:
 
 
 def assert_like(sheet: Sheet, formula: str, expected: Any) -> None:
-    found = sheet.value(formula)
+    result = sheet.value(formula)
     if isinstance(expected, Error):
-        assert found is expected, formula
+        assert result is expected, formula
     else:
-        assert found == pytest.approx(expected, rel=1e-12, abs=1e-9), formula
+        assert result == pytest.approx(expected, rel=1e-12, abs=1e-9), formula
 
 
 VALUES = st.one_of(st.none(), st.integers(-50, 50).map(float), st.booleans(), st.sampled_from(["x", "7"]))
@@ -117,11 +117,11 @@ def test_tallies_agree_with_testing_every_row(
     if broken:
         values[len(values) // 2] = NA
     sheet, size = Sheet(left, right, values, [first, second], listed=listed), len(rows)
-    one = [row for row in range(size) if Criterion(first).matches(left[row])]
-    two = [row for row in one if Criterion(second).matches(right[row])]
-    sums, both = naive(one, values), naive(two, values)
+    indexes = [row for row in range(size) if Criterion(first).matches(left[row])]
+    two = [row for row in indexes if Criterion(second).matches(right[row])]
+    sums, both = naive(indexes, values), naive(two, values)
     for _ in range(2 * INDEX_AFTER):  # the later ones by an index
-        assert sheet.value(f"=COUNTIF(A1:A{size},D1)") == len(one)
+        assert sheet.value(f"=COUNTIF(A1:A{size},D1)") == len(indexes)
         assert sheet.value(f"=COUNTIFS(A1:A{size},D1,B1:B{size},D2)") == len(two)
         assert_like(sheet, f"=SUMIF(A1:A{size},D1,C1:C{size})", sums[0])
         for name, expected in zip(("SUMIFS", "AVERAGEIFS", "MINIFS", "MAXIFS"), both, strict=True):
@@ -140,11 +140,11 @@ def test_rows_in_order_agree_with_testing_every_row(
         values[broken] = NA
     wanted, size = f"{order}{bound}", len(rows)
     sheet = Sheet(left, right, values, [wanted, "b"])
-    one = [row for row in range(size) if Criterion(wanted).matches(right[row])]
-    two = [row for row in one if isinstance(left[row], str) and left[row] in "Bb"]
+    indexes = [row for row in range(size) if Criterion(wanted).matches(right[row])]
+    two = [row for row in indexes if isinstance(left[row], str) and left[row] in "Bb"]
     for _ in range(ORDER_AFTER + 1):
-        assert sheet.value(f"=COUNTIF(B1:B{size},D1)") == len(one)
-        assert_like(sheet, f"=SUMIF(B1:B{size},D1,C1:C{size})", naive(one, values)[0])
+        assert sheet.value(f"=COUNTIF(B1:B{size},D1)") == len(indexes)
+        assert_like(sheet, f"=SUMIF(B1:B{size},D1,C1:C{size})", naive(indexes, values)[0])
         for name, expected in zip(("SUMIFS", "AVERAGEIFS", "MINIFS", "MAXIFS"), naive(two, values), strict=True):
             assert_like(sheet, f"={name}(C1:C{size},A1:A{size},D2,B1:B{size},D1)", expected)
 

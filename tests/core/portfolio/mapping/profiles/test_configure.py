@@ -44,7 +44,7 @@ def faults(**changes: Any) -> dict[str, str]:
 
 def test_a_mapping_without_a_profile_has_its_own_fields_and_the_auxiliary_ones() -> None:
     own = mapping()
-    assert [one.target for one in own.fields] == ["par_value", "borrower_name", "maturity_date", "cov_lite"]
+    assert [field.target for field in own.fields] == ["par_value", "borrower_name", "maturity_date", "cov_lite"]
     assert (own.id, own.name, own.source_type) == ("map_1", "Own", "clo_holdings")
     assert own.fields[0].aliases == ("Par",)
     assert [one.required for one in own.fields] == [False, True, False, False]
@@ -56,7 +56,7 @@ def test_a_custom_mapping_is_anchored_by_all_its_targets() -> None:
     own = mapping(source_type="custom", mappings={"A": {"target": "alpha"}, "B": {"target": "beta", "type": "number"}})
     assert own.anchors == ("alpha", "beta")
     assert own.auxiliary == ()
-    assert [one.type for one in own.fields] == ["string", "number"]
+    assert [field.type for field in own.fields] == ["string", "number"]
 
 
 def test_a_profile_keeps_its_fields_and_gets_the_new_names_first() -> None:
@@ -66,7 +66,7 @@ def test_a_profile_keeps_its_fields_and_gets_the_new_names_first() -> None:
         mappings={"Loan Amt": {"target": "par_value", "type": "number", "aliases": ["LA"]}, "Desk": {"target": "desk"}},
     )
     profile = PROFILES["standard_clo"]
-    assert [one.target for one in own.fields] == [*(one.target for one in profile.fields), "desk"]
+    assert [field.target for field in own.fields] == [*(one.target for one in profile.fields), "desk"]
     par = next(one for one in own.fields if one.target == "par_value")
     assert par.aliases[:3] == ("Loan Amt", "LA", "Par Amount")
     assert par.required
@@ -75,7 +75,7 @@ def test_a_profile_keeps_its_fields_and_gets_the_new_names_first() -> None:
 
 def test_a_name_that_one_claims_is_taken_from_the_profile() -> None:
     own = mapping(profile_id="standard_clo", mappings={"coupon": {"target": "spread", "type": "number"}})
-    fields = {one.target: one for one in own.fields}
+    fields = {field.target: field for field in own.fields}
     assert "Coupon" not in fields["all_in_rate"].aliases
     assert [target for target, _, _ in matcher(own).options("Coupon")] == ["spread"]
 
@@ -95,7 +95,7 @@ def test_a_claimed_name_is_taken_from_auxiliary_fields_too() -> None:
 def test_a_custom_mapping_may_extend_a_profile() -> None:
     own = mapping(source_type="custom", profile_id="standard_servicer", mappings={})
     assert own.source_type == "custom"
-    assert [one.target for one in own.fields] == [one.target for one in PROFILES["standard_servicer"].fields]
+    assert [field.target for field in own.fields] == [one.target for one in PROFILES["standard_servicer"].fields]
 
 
 def test_two_columns_of_one_target_stand_in_the_order_of_their_aliases() -> None:
@@ -142,11 +142,11 @@ def test_transforms_and_rules_are_kept_in_order() -> None:
             {"field": "maturity_date", "rule": "range", "parameters": {"max": "2099-12-31"}},
         ],
     )
-    assert [(one.field, one.operation, one.parameters) for one in own.transforms] == [
+    assert [(transform.field, transform.operation, transform.parameters) for transform in own.transforms] == [
         ("borrower_name", "uppercase", {}),
         ("par_value", "multiply", {"factor": 1000}),
     ]
-    assert [(one.rule, one.message) for one in own.rules] == [("range", "odd par"), ("range", None)]
+    assert [(rule.rule, rule.message) for rule in own.rules] == [("range", "odd par"), ("range", None)]
     assert hash(own) == hash(own)
 
 
@@ -215,7 +215,7 @@ def test_a_target_that_is_no_standard_field_is_one_s_own() -> None:
     given = {"Par": {"target": "par_valeu", "type": "number"}, "Desk": {"target": "desk"}}
     for source_type in ("clo_holdings", "servicer_snapshot", "custom"):
         made = mapping(source_type=source_type, mappings=given)
-        assert [(one.target, one.type) for one in made.fields] == [("par_valeu", "number"), ("desk", "string")]
+        assert [(field.target, field.type) for field in made.fields] == [("par_valeu", "number"), ("desk", "string")]
 
 
 @pytest.mark.parametrize(

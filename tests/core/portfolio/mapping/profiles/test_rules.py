@@ -117,7 +117,7 @@ def test_every_rule_takes_an_empty_column(name: str) -> None:
     check = RULES[name]
     for kind in check.types:
         low = {"min": "2030-01-01", "max": "2030-01-02"} if kind == "date" else {}
-        own = {one.name: (parameters | low)[one.name] for one in check.parameters}
+        own = {parameter.name: (parameters | low)[parameter.name] for parameter in check.parameters}
         column = words() if kind == "string" else NormalColumn(kind, NO_VALUES)
         assert broken(name, column, own).tolist() == []
         blank = words(None) if kind == "string" else NormalColumn(kind, np.array([math.nan]))

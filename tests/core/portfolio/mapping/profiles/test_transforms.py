@@ -177,7 +177,7 @@ def test_every_operation_takes_empty_and_blank_columns(name: str) -> None:
         "factor": 2, "divisor": 2, "decimals": 1, "pattern": "a", "replacement": "b", "input_format": "YYYY-MM-DD",
         "output_format": "YYYY", "mapping": {"a": None},
     }  # fmt: skip
-    given_ones = {one.name: parameters[one.name] for one in operation.parameters}
+    given_ones = {parameter.name: parameters[parameter.name] for parameter in operation.parameters}
     for kind in operation.types:
         for column in (words(), words(None, None)) if kind == "string" else (figures(), figures(None, None)):
             typed = NormalColumn(kind, column.values, column.text)

@@ -107,7 +107,7 @@ def test_the_places_of_cash() -> None:
 
 def test_calculated_amounts_keep_their_roles() -> None:
     """They are parts of calculations and no cash."""
-    assert [(one.role, one.amount) for one in accounts(CALCULATED).amounts] == [
+    assert [(amount.role, amount.amount) for amount in accounts(CALCULATED).amounts] == [
         ("cpa", 1_200_000_000.0), ("acpa", 1_190_000_000.0), ("tobe", 77.0), ("senior", -3.0),
     ]  # fmt: skip
 
@@ -129,7 +129,7 @@ def test_the_deals_currency_is_where_the_money_is(
     """Not that of the first account; cash in another one is left out, and told."""
     found = accounts(SEVERAL, currency=currency)
     assert (found.principal, found.currency) == (principal, own)
-    assert [one.code for one in found.warnings] == ["other_currency"]
+    assert [warning.code for warning in found.warnings] == ["other_currency"]
     assert warned in found.warnings[0].message
 
 

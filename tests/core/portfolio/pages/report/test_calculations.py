@@ -101,7 +101,7 @@ def test_the_parts_of_an_oc_numerator() -> None:
     names = ("ccc_haircut", "discount_haircut", "other_haircut", "par_value_other")
     assert [found.deal[name] for name in names] == [0.0, 1_000_000.5, 7.25, pytest.approx(5_416.67)]
     assert found.proved >= {"principal_cash", *names}
-    oc = next(one for one in found.identities if one.name == "oc_numerator")
+    oc = next(identity for identity in found.identities if identity.name == "oc_numerator")
     assert (oc.total, oc.holds, oc.is_proved) == (494_520_804.33, True, True)
     assert found.cells["principal_cash"] == "'Pages'!B3"
 
@@ -178,7 +178,7 @@ def test_what_is_called_collateral_and_makes_a_sum_with_cash_is_a_par() -> None:
     rows = [["Aggregate Collateral Balance of Loans", 500_000_000.0], ["Principal Proceeds", 5_000_000.5],
             ["Excess CCC Adjustment", -7.25], ["Adjusted Collateral Principal Amount", 504_999_993.25]]  # fmt: skip
     (page,) = find_components(blocks for _, blocks in pages_of(Pages=rows))
-    assert [one.role for one in page.components] == ["par", "cash", "cccx", "acpa"]
+    assert [component.role for component in page.components] == ["par", "cash", "cccx", "acpa"]
 
 
 def test_thousands() -> None:
@@ -253,7 +253,7 @@ def test_stratifications() -> None:
     assert (ccc.value, ccc.denominator, ccc.place) == (19.5, 100.0, "'Pages'!C6")
     assert ccc_share(facts, "b", 101.0) is None
     assert ccc_share(facts, "c", 100.0) is None
-    assert [one.label for one in industry_shares(facts, "b", 100.0)] == ["Software", "Media"]
+    assert [industry_share.label for industry_share in industry_shares(facts, "b", 100.0)] == ["Software", "Media"]
     assert industry_shares(facts, "b", 99.0) == ()
 
 
@@ -292,7 +292,7 @@ def loans(par: list[float], ratings: list[str], facts: Facts, **deal: Any) -> Po
     return Portfolio(
         row_count=len(par),
         numbers={"par_value": np.array(par)},
-        names={"rating_agency_b": Names(np.array([names.index(one) for one in ratings], np.int32), tuple(names))},
+        names={"rating_agency_b": Names(np.array([names.index(rating) for rating in ratings], np.int32), tuple(names))},
         flags={},
         ranks={"rating_agency_b": np.array([rank(one, "b") for one in ratings], np.uint8)},
         deal=Deal(**deal),

@@ -44,7 +44,7 @@ def test_the_collateral_principal_amount(
     solution, identity = collateral_principal_amount(figures)
     assert solution is not None
     assert identity is not None
-    assert (solution.parts[-1].amount, [one.role for one in solution.parts]) == (cash, roles)
+    assert (solution.parts[-1].amount, [part.role for part in solution.parts]) == (cash, roles)
     assert (identity.holds, identity.is_proved) == (True, is_proved)
     assert identity.total == solution.total.amount
 
@@ -89,7 +89,7 @@ def test_numerators(target: float, bases: list[Item], is_proved: bool) -> None:
     """A base and the fewest adjustments."""
     found = numerator(Item("icnum", target), bases, INTEREST, needs=frozenset(("tobe",)))
     assert found is not None
-    assert sum(one.amount for one in found.parts) == target
+    assert sum(part.amount for part in found.parts) == target
     assert found.is_proved is is_proved
 
 
@@ -105,9 +105,9 @@ def test_signs_where_only_one_set_fits() -> None:
     lines = [Item("", 4_569_271.28), Item("", 2_680_870.87), Item("", 181_584.12), Item("", 77.0)]
     found = signed(Item("icnum", 7_068_558.03), lines)
     assert found is not None
-    assert [one.amount for one in found.parts] == [4_569_271.28, 2_680_870.87, -181_584.12]
+    assert [part.amount for part in found.parts] == [4_569_271.28, 2_680_870.87, -181_584.12]
     assert signed(Item("icnum", 3.0), [Item("", 1.0), Item("", 2.0), Item("", 4.0), Item("", 5.0)]) is None
-    assert signed(Item("icnum", 10.0), [Item("", float(one)) for one in range(1, 12)]) is None
+    assert signed(Item("icnum", 10.0), [Item("", float(index)) for index in range(1, 12)]) is None
 
 
 def test_rows_and_the_total_below_them() -> None:

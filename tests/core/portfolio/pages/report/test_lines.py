@@ -51,4 +51,4 @@ def test_a_label_beside_several_amounts(
     rows: list[list[Any]] = [["Statement", *headings], ["Principal Collection Account", *amounts]]
     found = Portfolio.from_workbook(workbook({"Statement": rows, "Assets": HOLDINGS}), as_of=5.0)
     assert found.deal.principal_cash == principal
-    assert ("labels_differ" in [one.code for one in found.notes.warnings]) is is_told
+    assert ("labels_differ" in [warning.code for warning in found.notes.warnings]) is is_told

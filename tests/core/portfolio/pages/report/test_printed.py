@@ -109,7 +109,7 @@ def fact_faults(row: dict[str, Any], fact: Fact | None) -> list[str]:
 
 
 def table(faults: dict[str, list[str]]) -> str:
-    return "\n".join(f"{label[:60]:60} {'; '.join(found)}" for label, found in faults.items())
+    return "\n".join(f"{label[:60]:60} {'; '.join(fault)}" for label, fault in faults.items())
 
 
 @by_file

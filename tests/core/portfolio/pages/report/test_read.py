@@ -45,7 +45,7 @@ OF_LOANS = {"no_price", "no_maturity", "par_scale", "par_unlike_notes"}
 
 def told(found: Portfolio) -> list[str]:
     """The codes of what is told of the pages."""
-    return [one.code for one in found.notes.warnings if one.code not in OF_LOANS]
+    return [warning.code for warning in found.notes.warnings if warning.code not in OF_LOANS]
 
 
 # ---- notes ---------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def test_notes(name: str, rows: list[list[Any]]) -> None:
     """The same notes in every layout, the balances in units of currency; a total is no class."""
     tranches = portfolio(name, rows).tranches
     assert tranches is not None
-    assert [key[0] for key in (one.removeprefix("Class ") for one in tranches.classes)][:2] == ["A", "B"]
+    assert [key[0] for key in (note_class.removeprefix("Class ") for note_class in tranches.classes)][:2] == ["A", "B"]
     assert tranches.current_balance.tolist() == pytest.approx([250e6, 24e6, 40e6])
     assert tranches.original_balance.tolist() == pytest.approx([256e6, 24e6, 40e6])
     assert np.allclose(tranches.coupon, [6.82458, 7.30458, nan], equal_nan=True)
@@ -157,7 +157,7 @@ SECTIONS = [
 def test_published_tests(rows: list[list[Any]]) -> None:
     """Value, trigger and status of every test, coverage in percent; the triggers of a class are those of its notes."""
     found = portfolio("Tests", rows, Liabilities=PLAIN)
-    assert [(one.value, one.trigger, one.status) for one in found.facts.tests] == [
+    assert [(test.value, test.trigger, test.status) for test in found.facts.tests] == [
         (139.2, 130.08, "pass"),
         (118.85, 121.74, "fail"),
         (108.49, 104.4, "pass"),
@@ -174,7 +174,7 @@ def test_published_tests(rows: list[list[Any]]) -> None:
 def test_a_page_of_one_ratio_names_its_classes_only() -> None:
     rows = [["Class", "Par Value Ratio", "Required Ratio", "Cushion"], ["A/B", "139.20%", "130.08%", "9.12%"]]
     found = portfolio("Par Value Ratio Detail", rows, Liabilities=PLAIN)
-    assert [(one.name, one.value, one.trigger) for one in found.facts.tests] == [("A/B", 139.2, 130.08)]
+    assert [(test.name, test.value, test.trigger) for test in found.facts.tests] == [("A/B", 139.2, 130.08)]
     assert found.tranches is not None
     assert found.tranches.oc_trigger.tolist()[:2] == [130.08, 130.08]
 
@@ -286,7 +286,7 @@ def test_tables_side_by_side() -> None:
     assert found.tranches.current_balance.tolist() == [250e6, 24e6, 40e6]
     assert np.isnan(found.tranches.interest_due).all()
     assert (found.deal.principal_cash, found.deal.interest_collected) == (5.0, 7.0)
-    assert sorted((one.name[:7], one.value, one.trigger, one.status) for one in found.facts.tests) == [
+    assert sorted((test.name[:7], test.value, test.trigger, test.status) for test in found.facts.tests) == [
         ("Class A", 139.2, 130.08, "pass"),
         ("Class B", 180.24, 120.0, "pass"),
         ("Diversi", 60.0, 50.0, "fail"),
@@ -298,7 +298,7 @@ def test_a_table_ends_where_the_loans_begin(make_book: Callable[..., Workbook]) 
     """Loans below a table of tests on one sheet are no tests."""
     loans = [[f"Company {at}", 1e6 + at, f"LX{200_000 + at}"] for at in range(30)]
     book = make_book({"Report": [*NOW, [], HOLDINGS[0], *loans]})
-    assert [one.name for one in Portfolio.from_workbook(book, as_of=5.0).facts.tests] == ["Class A/B Par Value Test"]
+    assert [test.name for test in Portfolio.from_workbook(book, as_of=5.0).facts.tests] == ["Class A/B Par Value Test"]
 
 
 def test_ratios_of_classes_are_no_balances() -> None:
@@ -310,7 +310,7 @@ def test_ratios_of_classes_are_no_balances() -> None:
     assert found.tranches is not None
     assert found.tranches.current_balance.tolist() == [250e6, 24e6, 15e6]
     assert found.tranches.oc_trigger.tolist() == [130.08, 130.08, 121.74]
-    assert [(one.value, one.trigger) for one in found.facts.tests] == [(139.2, 130.08), (128.85, 121.74)]
+    assert [(test.value, test.trigger) for test in found.facts.tests] == [(139.2, 130.08), (128.85, 121.74)]
 
 
 def test_groups_tell_the_balance_of_today() -> None:
@@ -330,7 +330,7 @@ THEN = [["Test", "Actual", "Trigger"], ["Class A/B Par Value Test", "150.00%", "
 def shown(make_book: Callable[..., Workbook], hidden: set[str], **pages: list[list[Any]]) -> Portfolio:
     """Two loans and the pages, some of them hidden."""
     book = make_book({"Assets": HOLDINGS, "Notes": PLAIN} | {name.replace("_", " "): pages[name] for name in pages})
-    sheets = tuple(replace(one, state="hidden") if one.name in hidden else one for one in book.sheets)
+    sheets = tuple(replace(sheet, state="hidden") if sheet.name in hidden else sheet for sheet in book.sheets)
     return Portfolio.from_workbook(replace(book, sheets=sheets), as_of=5.0)
 
 
@@ -340,7 +340,7 @@ def test_pages_that_are_hidden_or_of_another_day(make_book: Callable[..., Workbo
     then = [["Principal Cash", 7.0], ["Senior Fees", 3.0], [], *THEN]
     pages = {name.replace(" ", "_"): then, "Results": [["Principal Cash", 5.0], [], *NOW]}
     found = shown(make_book, {name} if hidden else set(), **pages)
-    assert [(one.value, one.trigger) for one in found.facts.tests] == [(139.2, 130.08)]
+    assert [(test.value, test.trigger) for test in found.facts.tests] == [(139.2, 130.08)]
     assert found.tranches is not None
     assert found.tranches.oc_trigger[0] == 130.08
     assert (found.deal.principal_cash, found.deal.senior_fees) == (5.0, 3.0)

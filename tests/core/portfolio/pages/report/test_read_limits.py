@@ -79,7 +79,7 @@ def test_what_is_too_long_is_left_out_and_told(monkeypatch: pytest.MonkeyPatch) 
     prose: list[Any] = [[f"{at:06d} " + "x" * 390] for at in range(TEXTS_BYTES_MAX // 397 + 2)]
     found = portfolio(Tests=[HEADING, test], Long=[*prose, ["Class B Par Value Test", 120.0, ">=", 110.0, "Pass"]])
     assert [one.label for one in found.facts.tests] == ["Class A Par Value Test"]
-    (told,) = [one.message for one in found.notes.warnings if one.code == "pages_too_long"]
+    (told,) = [warning.message for warning in found.notes.warnings if warning.code == "pages_too_long"]
     assert told == f"too much text for figures beside the loans, not read: 'Long' from row {len(prose) - 1} on"
     monkeypatch.setattr(read, "CHARACTERS_CUT_MAX", 10)
     found = portfolio(Tests=[HEADING, test])

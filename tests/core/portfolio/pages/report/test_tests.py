@@ -38,7 +38,7 @@ def facts(rows: Sequence[Row], name: str = "Compliance", **more: Sequence[Row]) 
 
 def current(rows: Sequence[Row], name: str = "Compliance", **more: Sequence[Row]) -> list[Fact]:
     """Its tests and figures of the day."""
-    return [one for one in facts(rows, name, **more) if one.kind in ("test", "figure") and not one.is_prior]
+    return [fact for fact in facts(rows, name, **more) if fact.kind in ("test", "figure") and not fact.is_prior]
 
 
 def brief(fact: Fact) -> tuple[Any, ...]:
@@ -204,7 +204,7 @@ def test_a_tape_with_a_yes_or_no_column_has_no_tests() -> None:
     rows: list[Row] = [["Fund", "Obligor", "Seniority", "Notional", "Bid Price", "Market Value", "Cov-Lite"],
             *(["F1", f"Obligor {at}", "Senior Secured", 1e6 + at * 7_000, 98.0, 0.98 * (1e6 + at * 7_000), "Yes"]
               for at in range(12))]  # fmt: skip
-    assert [one for one in facts(rows, "Positions") if one.kind in ("test", "figure")] == []
+    assert [fact for fact in facts(rows, "Positions") if fact.kind in ("test", "figure")] == []
 
 
 def test_lines_of_percentages_are_figures() -> None:
@@ -265,10 +265,10 @@ def test_one_test_on_two_pages() -> None:
 
 def test_one_subject_with_two_figures_is_a_conflict() -> None:
     """Neither counts, and each tells of the other; the trigger of none is taken."""
-    other: list[Row] = [["Test", "Current", "Limit", "Result"],
+    rows: list[Row] = [["Test", "Current", "Limit", "Result"],
              ["Class A/B Par Value Test", "137.00%", "130.08%", "Pass"],
              ["Weighted Average Life Test", 4.32, 7.27, "Pass"]]  # fmt: skip
-    found = current(TESTS, Details=other)
+    found = current(TESTS, Details=rows)
     twice = [one for one in found if one.subject == Subject(measure="oc", classes=("A", "B"))]
     assert [one.value for one in twice] == [139.37, 137.0]
     assert "'Details'!B2" in twice[0].conflict
@@ -343,8 +343,8 @@ def test_a_flat_file_repeats_the_deal_and_the_day(make_book: Callable[..., Workb
 def test_pages_beyond_the_limit_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages that come first count first: what stands behind them is left out."""
     monkeypatch.setattr(read, "CELLS_CUT_MAX", 45)
-    other: list[Row] = [TESTS[0], ["Bridge Loans", 1e6, 390e6, "0.20%", "0.26%", "<= 2.50%", "Passed"]]
-    assert [one.label for one in current(TESTS, Details=other)] == [str(row[0]) for row in TESTS[1:]]
+    rows: list[Row] = [TESTS[0], ["Bridge Loans", 1e6, 390e6, "0.20%", "0.26%", "<= 2.50%", "Passed"]]
+    assert [one.label for one in current(TESTS, Details=rows)] == [str(row[0]) for row in TESTS[1:]]
 
 
 def test_a_page_of_words_alone_has_no_tests() -> None:

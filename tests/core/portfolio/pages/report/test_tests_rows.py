@@ -32,7 +32,7 @@ def test_loans_with_a_flag_and_a_floor_are_no_tests() -> None:
         [name, f"LX1000{at}0", 2_000_000.0, "Yes", Shown(0.0, "0.00%"), Shown(0.04, "0.00%")]
         for at, name in enumerate(["Polaris - First Lien Loan", "Alder", "Birch", "Cedar", "Elder"])
     ]
-    assert [one for one in facts([heading, *rows], "Interest Accrual") if one.kind == "test"] == []
+    assert [fact for fact in facts([heading, *rows], "Interest Accrual") if fact.kind == "test"] == []
 
 
 def test_a_calculation_below_the_tests_is_lines() -> None:
@@ -50,7 +50,7 @@ def test_a_calculation_below_the_tests_is_lines() -> None:
         ["Adjusted Collateral Principal Amount", 401_434_133.76],
     ]
     assert [one.label for one in current(rows)] == [str(row[0]) for row in rows[1:4]]
-    assert {one.label for one in facts(rows) if one.kind == "component"} >= {"Principal Proceeds"}
+    assert {fact.label for fact in facts(rows) if fact.kind == "component"} >= {"Principal Proceeds"}
 
 
 def test_a_comma_for_decimals_makes_points_thousands() -> None:

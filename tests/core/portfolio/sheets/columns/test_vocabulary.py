@@ -102,7 +102,7 @@ def test_letters_left_out_mean_the_one_word_that_they_fit() -> None:
 def test_names_of_sheets(name: str, kind: str) -> None:
     weights = kind_weights(name)
     assert weights
-    assert max(weights, key=lambda one: weights[one]) == kind
+    assert max(weights, key=lambda weight: weights[weight]) == kind
 
 
 def test_every_role_has_a_heading_that_the_standard_mapping_lists() -> None:

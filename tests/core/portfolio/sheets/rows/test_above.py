@@ -19,7 +19,7 @@ def named(portfolio: Portfolio, target: str) -> list[str | None]:
 
 
 def codes(portfolio: Portfolio) -> list[str]:
-    return [one.code for one in portfolio.notes.warnings]
+    return [warning.code for warning in portfolio.notes.warnings]
 
 
 STACKED = ["Portfolio Company", "Maturity Date", "Spread", "Principal Amount"]

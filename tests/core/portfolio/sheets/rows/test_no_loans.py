@@ -30,7 +30,7 @@ def test_what_names_shares_is_no_loan(map_rows: MapRows, word: str) -> None:
     portfolio = map_rows([TYPED, *LOANS, ["Cedar Inc", word, 500.0, None]])
     assert portfolio.numbers["par_value"].tolist() == [1000, 2000, 3000]
     assert (portfolio.notes.no_collateral_rows, portfolio.notes.no_collateral_par) == (1, 500)
-    assert [one.message for one in portfolio.notes.warnings if one.code == "no_collateral"] == [
+    assert [warning.message for warning in portfolio.notes.warnings if warning.code == "no_collateral"] == [
         "1 row of sheet 'Holdings' with a par of 500.00 is no loan: its type or facility is that of shares, warrants "
         "or units."
     ]

@@ -55,7 +55,7 @@ def test_signs_of_several_currencies_are_told(map_rows: MapRows) -> None:
     for sign, messages in (("$", []), ("A$", ["1 cell of 'Par' has 'A$' where others have '$'."])):
         portfolio = map_rows([top, *rows, ["D Inc", "1/31/30", sign, 4.0]])
         assert portfolio.numbers["par_value"].tolist() == [1, 2, 3, 4]
-        assert [one.message for one in portfolio.notes.warnings if one.code == "signs_differ"] == messages
+        assert [warning.message for warning in portfolio.notes.warnings if warning.code == "signs_differ"] == messages
 
 
 def test_a_sign_for_percent_goes_to_its_figure(map_rows: MapRows) -> None:
