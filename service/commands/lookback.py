@@ -45,13 +45,14 @@ def verify(
 ) -> int:
     """Walk the audit chain and replay each compliance run from its evidence, to the last bit.
 
-    It reads the deployment of the environment's settings: the embedded data folder (CUSHION_DATA_DIR), whether the
-    service runs or not, or the database and the files of CUSHION_DATABASE_URL and CUSHION_BLOB_URL. It changes nothing.
+    It reads the deployment of the environment's settings, whether the service runs or not. That is the embedded data
+    folder (CUSHION_DATA_DIR), or the database and the files of CUSHION_DATABASE_URL and CUSHION_BLOB_URL. It changes
+    nothing.
 
-    The exit code is 0 where every run is reproduced or its bytes went when their retention ended, and the chain holds;
-    1 where a run differs, was altered or cannot be replayed, or the chain is broken; 2 where the deployment cannot be
-    read. Whoever writes the whole chain anew can make it fit in itself: compare the last hash with one that was kept
-    elsewhere.
+    The exit code is 0 where the chain is whole and every run is reproduced, or its bytes went when their retention
+    ended. It is 1 where a run differs, was altered or cannot be replayed, or the chain is broken. It is 2 where the
+    deployment cannot be read. Whoever writes the whole chain anew can make it fit in itself: compare the last hash with
+    one that was kept elsewhere.
 
     The JSON is lines: one a run or break of the chain, and one a tenant at its end, as they are found. CSV has a row
     for each of them.
