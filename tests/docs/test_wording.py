@@ -20,8 +20,8 @@ BY_HAND: Final = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
     for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 }
-LONG_YET: Final = {"reference/definition.md": 9, "reference/command.md": 24, "reference/library.md": 19}
-"""Long sentences of pages made from the code that are still to be shortened: no more than these."""
+LISTS: Final = {"reference/definition.md": 2, "reference/library.md": 1}
+"""Cells of generated pages that list names or kinds of values, parted by commas."""
 
 FENCED: Final = re.compile(r"^([ \t]*)(```|~~~).*?^\1\2\s*$", re.MULTILINE | re.DOTALL)
 MEASURED: Final = re.compile(r"<!-- measured.*?<!-- /measured -->", re.DOTALL)
@@ -76,7 +76,7 @@ MODULES: Final = (api, command, compliance, definition, errors, functions, inter
 def test_a_sentence_of_a_generated_page_has_at_most_25_words(module: object) -> None:
     pages: dict[str, str] = module.pages()  # type: ignore[attr-defined]
     long = {name: texts for name, page in pages.items() if (texts := long_sentences(page))}
-    assert {name: texts for name, texts in long.items() if len(texts) > LONG_YET.get(name, 0)} == {}
+    assert {name: texts for name, texts in long.items() if len(texts) > LISTS.get(name, 0)} == {}
 
 
 FIRST_LINE_MAX: Final = 79
