@@ -241,7 +241,7 @@ def _reconciled(member: Member, workbook_id: str) -> dict[str, str]:
     return {"tape_id": tape_id, "job_id": job_id, "issue_id": issues[0]["id"]}
 
 
-def _told(owner: Member) -> dict[str, str]:
+def _channels_and_notices(owner: Member) -> dict[str, str]:
     """A webhook, which was given up once, what it was told then, and the notification of that."""
     with Receiver() as gone:
         thread = threading.Thread(target=gone.serve_forever, kwargs={"poll_interval": 0.05})
@@ -406,7 +406,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     session = owner.post("/api/v1/insights/generate", json={})
     assert session.status_code == 200, session.text
     return {
-        **_told(owner),
+        **_channels_and_notices(owner),
         "task_id": _given_up(owner, workbook["id"]),
         "session_id": session.json()["session_id"],
         "insight_id": session.json()["insights"][0]["id"],

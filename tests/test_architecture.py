@@ -133,7 +133,7 @@ def said_in_python(path: Path, *, hints: bool) -> Iterator[tuple[str, str | None
             yield module, name
 
 
-def said(path: Path, *, hints: bool = True, cimports: bool = True) -> Iterator[tuple[str, str | None]]:
+def imports_of_module(path: Path, *, hints: bool = True, cimports: bool = True) -> Iterator[tuple[str, str | None]]:
     """(module, name) of every import of a module, its .pxd included; `hints`: those for type hints, its .pyi, too."""
     if path.suffix == ".py":
         yield from said_in_python(path, hints=hints)
@@ -147,7 +147,7 @@ def said(path: Path, *, hints: bool = True, cimports: bool = True) -> Iterator[t
 
 def imports_of(path: Path) -> Iterator[str]:
     """Modules that a file imports, and what could be one; what is imported for type hints alone counts too."""
-    for module, name in said(path):
+    for module, name in imports_of_module(path):
         yield module
         if name is not None:
             yield f"{module}.{name}"
@@ -198,7 +198,7 @@ def test_the_library_needs_no_package_of_an_extra() -> None:
     strange = [
         f"{path.relative_to(ROOT)}: {module}"
         for path in BARE
-        for module, _ in said(path, hints=False)
+        for module, _ in imports_of_module(path, hints=False)
         if (top := module.partition(".")[0])
         not in {"core", "cython", "cpython", "libc", "libcpp", *sys.stdlib_module_names}
         and top not in OF_AN_EXTRA.get(str(path.relative_to(ROOT)), ())
@@ -213,7 +213,7 @@ def test_core_is_pure_and_its_floors_stand_in_order(path: Path) -> None:
     own = floor_of(name)
     if name != "core":
         assert own is not None, f"{name} stands on no floor: give it one in CORE_FLOORS"
-    for module, what in said(path):
+    for module, what in imports_of_module(path):
         assert module != "core" or floor_of(f"core.{what}") is not None, f"{name} takes {what} from the library's face"
     for imported in imports_of(path):
         assert not within(imported, "service", *NETWORK), imported
@@ -246,7 +246,10 @@ def test_no_module_needs_itself() -> None:
     modules = {name_of(path): path for path in paths}
     needs: dict[str, set[str]] = {}
     for name, path in modules.items():
-        homes = {f"{home}.{what}" if f"{home}.{what}" in modules else home for home, what in said(path, hints=False)}
+        homes = {
+            f"{home}.{what}" if f"{home}.{what}" in modules else home
+            for home, what in imports_of_module(path, hints=False)
+        }
         needs[name] = homes & set(modules)
     assert sum(map(len, needs.values())) > len(modules), "few imports were found: does this test read them?"
     try:
@@ -264,21 +267,21 @@ def test_imports_are_read_wherever_they_stand(tmp_path: Path) -> None:
     (tmp_path / "more.pxi").write_text("cdef object p():\n    from q import (r)\n")
     imports = {("g", "h"), ("g", "j"), ("k.l", None), ("o", None), ("q", "r")}
     cimports = {("a.b", "C"), ("a.b", "D"), ("a.b", "E"), ("m", "n")}
-    assert set(said(tmp_path / "one.pyx")) == imports | cimports
+    assert set(imports_of_module(tmp_path / "one.pyx")) == imports | cimports
     (tmp_path / "two.pxd").write_text("from s cimport t\n")
-    assert set(said(tmp_path / "one.pyx", cimports=False)) == imports
+    assert set(imports_of_module(tmp_path / "one.pyx", cimports=False)) == imports
     (tmp_path / "two.py").write_text(
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a\ndef f():\n    from b import c\n"
         "_HOMES = {'Name': 'd.e'}\n"
     )
     answer = {("typing", "TYPE_CHECKING"), ("b", "c"), ("d.e", "Name"), ("s", "t")}
-    assert set(said(tmp_path / "two.py", hints=False)) == answer
-    assert set(said(tmp_path / "two.py")) == answer | {("a", None)}
+    assert set(imports_of_module(tmp_path / "two.py", hints=False)) == answer
+    assert set(imports_of_module(tmp_path / "two.py")) == answer | {("a", None)}
     (tmp_path / "two.pyi").write_text("from u import v\n")
-    assert set(said(tmp_path / "two.py")) == answer | {("a", None), ("u", "v")}
+    assert set(imports_of_module(tmp_path / "two.py")) == answer | {("a", None), ("u", "v")}
     (tmp_path / "three.pyx").write_text("from .b cimport C\n")
     with pytest.raises(AssertionError, match="relative import"):
-        list(said(tmp_path / "three.pyx"))
+        list(imports_of_module(tmp_path / "three.pyx"))
 
 
 ROOMS = ["values", "language", "ranges", "functions", "machine", "columns", "blocks", "translation"]
@@ -325,7 +328,11 @@ OUTSIDE_THE_FORMULA_ENGINE = [
 
 
 def test_a_front_door_lends_what_somebody_takes() -> None:
-    taken = {(module, name) for path in OUTSIDE_THE_FORMULA_ENGINE for module, name in said(path, cimports=False)}
+    taken = {
+        (module, name)
+        for path in OUTSIDE_THE_FORMULA_ENGINE
+        for module, name in imports_of_module(path, cimports=False)
+    }
     idle = [
         f"{door}.{name}"
         for door in sorted(FRONT_DOORS - {"core.formula.evaluate"})
@@ -338,7 +345,7 @@ def test_a_front_door_lends_what_somebody_takes() -> None:
 @each(OUTSIDE_THE_FORMULA_ENGINE)
 def test_the_formula_engine_is_entered_by_its_front_doors(path: Path) -> None:
     """A compiled module may cimport from the module itself: what C shares has no front door."""
-    for module, name in said(path, cimports=False):
+    for module, name in imports_of_module(path, cimports=False):
         assert (module, name) != ("core", "formula"), "all of its rooms at once"
         if within(module, "core.formula"):
             assert module in FRONT_DOORS, module
@@ -609,7 +616,7 @@ def test_an_area_imports_its_own_and_what_stands_below(path: Path) -> None:
 def test_a_store_calls_no_kernel(path: Path) -> None:
     words = {f"core.{name}" for name in ("compliance.result", "reconciliation.rules", "portfolio.model.fields")}
     words |= {"core.insights.insight", "core.portfolio.model.notes", "core.values"}
-    for module, _ in said(path):
+    for module, _ in imports_of_module(path):
         assert not within(module, "core") or module in words, f"{module} is more than words"
 
 

@@ -67,7 +67,7 @@ def metric_test(
     if metric in every or suite != DEAL_SUITE or definition is None:
         return metric if metric in every else None
     row = METRICS[metric]
-    own = {one.id: one for one in definition.tests}
+    own = {each.id: each for each in definition.tests}
     by_test_id = {
         test_id: test
         for test_id in every

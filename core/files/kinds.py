@@ -153,10 +153,12 @@ def sources_of(path: Path) -> list[tuple[str, Path]]:
     if not path.is_dir():
         return [(path.name, path)]
     paths = sorted(
-        one for one in path.iterdir() if one.suffix.lower() in EXTENSIONS and one.is_file() and one.name[0] not in ".~"
+        each
+        for each in path.iterdir()
+        if each.suffix.lower() in EXTENSIONS and each.is_file() and each.name[0] not in ".~"
     )
     if not paths:
         raise InvalidFormat(f"The folder holds no file that ends in {', '.join(EXTENSIONS)}.")
     if len(paths) > FILES_MAX:
         raise InvalidFormat(f"The folder holds more files than the limit of {FILES_MAX}.")
-    return [(one.name, one) for one in paths]
+    return [(each.name, each) for each in paths]

@@ -170,15 +170,15 @@ class DataTables:
         self._saved.append(saved)
         self._inputs += inputs
         try:
-            for one in _tries_of(table):
+            for each in _tries_of(table):
                 if monotonic() > engine.environment.deadline:
                     raise LimitExceeded("a data table took longer than it may")
-                for cell, source in one.inputs:
+                for cell, source in each.inputs:
                     sheet.put(*cell, by_source[source], engine.pool)
                 self._mark_dependents(inputs)
-                formulas = dict.fromkeys((sheet.index, *formula) for _, formula in one.results)
+                formulas = dict.fromkeys((sheet.index, *formula) for _, formula in each.results)
                 self._settle(list(formulas), set(), outcome)
-                for (row, column), formula in one.results:
+                for (row, column), formula in each.results:
                     at = (row - table.first) * width + column - table.left
                     values[at] = sheet.value(*formula, engine.pool)
         finally:
@@ -279,5 +279,5 @@ class _Saved:
 
 
 def _slots(cells: SheetCells, first: int, last: int, column: int) -> _Slots:
-    found = cells.grown(column, first, last).span(first, last - first + 1)
-    return np.array(found.kinds), np.array(found.numbers), np.array(found.codes)
+    span = cells.grown(column, first, last).span(first, last - first + 1)
+    return np.array(span.kinds), np.array(span.numbers), np.array(span.codes)

@@ -59,7 +59,7 @@ class Cleaner:
             return self._text(content)
         if isinstance(content, dict):
             return {name: self._walked(value) for name, value in content.items()}
-        return [self._walked(one) for one in content] if isinstance(content, list | tuple) else content
+        return [self._walked(each) for each in content] if isinstance(content, list | tuple) else content
 
     def _text(self, text: str) -> str:
         known = self._known.get(text)

@@ -59,7 +59,7 @@ def _words(key: str) -> str:
 def _plain(value: Any) -> str:
     """A value of the document as a reader writes it."""
     if isinstance(value, Mapping):
-        others = "; ".join(f"{_words(name)} {_plain(one)}" for name, one in value.items() if name != "name")
+        others = "; ".join(f"{_words(name)} {_plain(each)}" for name, each in value.items() if name != "name")
         return f"{value['name']}: {others}" if "name" in value else others
     if isinstance(value, list | tuple):
         return ", ".join(map(_plain, value)) or "none"

@@ -104,8 +104,8 @@ def _verified(settings: Settings, tenant: str | None, asked: Asked, output: Outp
             return asyncio.run(_Report(form, stream).all(settings, tenant, asked))
     report = _Report(form, None)
     code = asyncio.run(report.all(settings, tenant, asked))
-    lines = [Line(text, label=slug) for slug, text, _ in report.told]
-    emit(Page(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.told), document=tuple), output)
+    lines = [Line(text, label=slug) for slug, text, _ in report.rows]
+    emit(Page(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.rows), document=tuple), output)
     return code
 
 
@@ -190,7 +190,7 @@ class _Report:
     def __init__(self, form: Format, stream: TextIO | None) -> None:
         self._form = form
         self._stream = stream
-        self.told: list[tuple[str, str, dict[str, Any]]] = []
+        self.rows: list[tuple[str, str, dict[str, Any]]] = []
         """(tenant, text, document) of what was found, where no stream takes it at once."""
         self._is_proved = True
         self._count = 0
@@ -244,7 +244,7 @@ class _Report:
         import msgspec
 
         if self._stream is None:
-            self.told.append((tenant.slug, text, document))
+            self.rows.append((tenant.slug, text, document))
         elif self._form == "json":
             self._stream.write(escaped(msgspec.json.encode({"tenant": tenant.slug, **document}).decode()) + "\n")
         else:

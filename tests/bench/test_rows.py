@@ -79,15 +79,15 @@ bench_it = asked(Question(name="q", prepare=differing, peers=("slow",)))
     assert rows == []
 
 
-@pytest.mark.parametrize(("ci", "said"), [(False, "1 skipped"), (True, "1 failed")])
-def test_an_absent_peer_is_told_and_is_an_error_in_ci(tmp_path: Path, *, ci: bool, said: str) -> None:
+@pytest.mark.parametrize(("ci", "wanted_text"), [(False, "1 skipped"), (True, "1 failed")])
+def test_an_absent_peer_is_told_and_is_an_error_in_ci(tmp_path: Path, *, ci: bool, wanted_text: str) -> None:
     _, out, rows = ran(tmp_path, """
 def without():
     return Prepared(works={"cushion": [1.0], "slow": LeftOut("node is absent")})
 
 bench_it = asked(Question(name="q", prepare=without, peers=("slow",)))
 """, ci=ci)  # fmt: skip
-    assert said in out
+    assert wanted_text in out
     assert "node is absent" in out
     assert [row["extra_info"]["contender"] for row in rows] == [OURS]
     assert rows[0]["extra_info"]["best_peer"] is None

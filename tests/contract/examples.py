@@ -166,14 +166,14 @@ class Recorder:
             text = text.replace(own, example)
         text = re.sub(r"/[\w/.-]+/(?=service/|site-packages/|lib/python)", "/app/", text)
         text = MOMENT.sub(lambda result: _moment(result[0]), text)
-        text = UUID.sub(lambda result: self._known.setdefault(result[0], self._other(result[0])), text)
+        text = UUID.sub(lambda result: self._known.setdefault(result[0], self._stand_in(result[0])), text)
         text = re.sub(r"\b[0-9a-f]{64}\b", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", text)
         text = re.sub(r"(\w+)-[0-9a-f]{12}@", lambda result: f"{PEOPLE[result[1]]}@", text)
         text = re.sub(r"deal:internal:[0-9a-f]{12,}", "deal:internal:brandt-2024-1", text)
         text = re.sub(r"(?<![0-9a-f]{4})[ -][0-9a-f]{12}\b", "", text)
         return re.sub(r"^[0-9a-f]{12}$", "0123456789ab", text)[:LETTERS]
 
-    def _other(self, identifier: str) -> str:
+    def _stand_in(self, identifier: str) -> str:
         """What stands for a record that the others do not name."""
         second = uuid5(NAMESPACE_OID, f"other {len(self._known)}")
         prefix, _, _ = identifier.rpartition("_")

@@ -246,7 +246,7 @@ def with_words(document: dict[str, Any], words: dict[str, list[Any]], *, alone: 
     schemas = document["components"]["schemas"]
     seen: set[str] = set()
 
-    def said(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    def with_own_words(name: str, schema: dict[str, Any]) -> dict[str, Any]:
         if name not in words:
             return schema
         return {"enum": words[name]} if alone else {"anyOf": [{"enum": words[name]}, schema]}
@@ -263,13 +263,13 @@ def with_words(document: dict[str, Any], words: dict[str, list[Any]], *, alone: 
             for name, inner in schema.items():
                 walk(inner)
                 if name == "properties":
-                    schema[name] = {field: said(field, kind) for field, kind in inner.items()}
+                    schema[name] = {field: with_own_words(field, kind) for field, kind in inner.items()}
 
     for item in document["paths"].values():
         for operation in item.values():
             operation["parameters"] = [field for field in operation["parameters"] if field["name"] not in APART]
             for parameter in operation["parameters"]:
-                parameter["schema"] = said(parameter["name"], parameter["schema"])
+                parameter["schema"] = with_own_words(parameter["name"], parameter["schema"])
             walk(operation.get("requestBody", {}))
     return document
 

@@ -84,7 +84,7 @@ def recorded(service: Service | Stack, book: Book) -> None:
     assert not missing, f"no entry tells of {missing[:20]}"
 
 
-def told(service: Service | Stack, owners: Sequence[Member], calculations: int) -> None:
+def assert_consistent(service: Service | Stack, owners: Sequence[Member], calculations: int) -> None:
     """So many calculations of these tenants were answered, and the event of each is in the audit log."""
 
     def arrived() -> int:
@@ -133,7 +133,7 @@ def whole(service: Service | Stack, book: Book, owners: Sequence[Member], folder
     settled(service)
     kept(service, book)
     recorded(service, book)
-    told(service, owners, book.calculations)
+    assert_consistent(service, owners, book.calculations)
     chained(owners, folder)
     tidy(service)
 

@@ -100,7 +100,7 @@ class Service:
         """Ask it to end, and see that it does, with nothing left running."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
-            assert self._process.wait(90) == 0, self.told()
+            assert self._process.wait(90) == 0, self.log_text()
         self.wait_gone()
 
     def kill(self) -> None:
@@ -151,7 +151,7 @@ class Service:
             cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
             return cursor.fetchall() if cursor.description else []
 
-    def told(self) -> str:
+    def log_text(self) -> str:
         """The end of what it wrote."""
         return self.log.read_bytes()[-5000:].decode(errors="replace")
 
@@ -174,7 +174,7 @@ def served(*, folder: Path | None = None, **settings: str) -> Iterator[Service]:
         try:
             yield service
         except BaseException:
-            print(service.told())
+            print(service.log_text())
             raise
         else:
             service.stop()

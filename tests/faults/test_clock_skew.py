@@ -213,14 +213,14 @@ def hold(service: Stack, worker: subprocess.Popen[bytes]) -> None:
         "WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL"
     )
 
-    def held() -> bool:
+    def is_locked() -> bool:
         worker.send_signal(signal.SIGSTOP)
         if service.sql(within) == [(0,)]:
             return True
         worker.send_signal(signal.SIGCONT)
         return False
 
-    wait_until(held, seconds=20, what="a worker that stands outside of transactions")
+    wait_until(is_locked, seconds=20, what="a worker that stands outside of transactions")
 
 
 def test_workers_whose_clocks_differ(service: Stack, library: Path, owner: Member) -> None:

@@ -194,6 +194,6 @@ def test_no_request_fails_and_no_job_is_lost_or_done_twice(four: Machines, tmp_p
     assert {owner.parsed(book)["status"] for book in load.uploaded} == {"ready"}
     jobs = four.database.sql("SELECT id, status, failures FROM jobs WHERE tenant_id = %s", [owner.tenant_id])
     assert {(status, failures) for _, status, failures in jobs} == {("completed", 0)}
-    text = "".join(machine.told() for machine in four.all[2:])
+    text = "".join(machine.log_text() for machine in four.all[2:])
     ended = Counter(line.split('"job_id":"')[1][:37] for line in text.splitlines() if '"job.completed"' in line)
     assert {ended[job_id] for job_id, _, _ in jobs} == {1}

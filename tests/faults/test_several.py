@@ -152,7 +152,7 @@ def test_both_workers_work_and_no_job_runs_twice(four: Machines, both: tuple[Mem
     generate(loans=200, seed=4).write(tmp_path / "one.xlsx")
     asked = [both[number % 2].upload(tmp_path / "one.xlsx", name=f"Book {number}").json() for number in range(12)]
     assert {both[0].parsed(item["id"])["status"] for item in asked} == {"ready"}
-    done = [machine.told().count("job.completed") for machine in four.all[2:]]
+    done = [machine.log_text().count("job.completed") for machine in four.all[2:]]
     assert all(done), f"one worker did nothing: {done}"
     jobs = four.database.sql("SELECT status, failures, attempt FROM jobs WHERE tenant_id = %s", [both[0].tenant_id])
     assert {(status, failures) for status, failures, _ in jobs} == {("completed", 0)}
@@ -197,7 +197,7 @@ def test_a_schedule_of_two_clocks_is_due_once(four: Machines, both: tuple[Member
 def test_every_log_is_without_errors(four: Machines) -> None:
     """Last: nothing of the above was mended in silence."""
     for machine in four.all:
-        strange = [line for line in machine.told().splitlines() if '"level":"error"' in line or "Traceback" in line]
+        strange = [line for line in machine.log_text().splitlines() if '"level":"error"' in line or "Traceback" in line]
         assert strange == [], os.linesep.join(strange)
 
 

@@ -141,7 +141,7 @@ def test_every_command_that_answers_takes_the_same_options() -> None:
 
 
 def test_every_format_has_the_same_rows(lines: dict[tuple[str, ...], list[str]], tmp_path: Path) -> None:
-    def told(names: tuple[str, ...]) -> list[str]:
+    def lines_of(names: tuple[str, ...]) -> list[str]:
         line = lines[names]
         answers = {form: forks.cushion(*line, "--format", form) for form in ("table", "json", "csv", "md")}
         codes = {form: answer.returncode for form, answer in answers.items()}
@@ -179,7 +179,7 @@ def test_every_format_has_the_same_rows(lines: dict[tuple[str, ...], list[str]],
         return wrong
 
     with ThreadPoolExecutor(2) as both:
-        faults = dict(zip(lines, both.map(told, lines), strict=True))
+        faults = dict(zip(lines, both.map(lines_of, lines), strict=True))
     assert not {" ".join(names): wrong for names, wrong in faults.items() if wrong}
 
 

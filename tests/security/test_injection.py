@@ -74,16 +74,16 @@ def records(target: Member) -> dict[str, str]:
 def _nothing_is_lost(stack: Stack, attacker: Member) -> Iterator[None]:
     """The tables stand and the other tenant is as it was, whatever was sent."""
 
-    def held() -> list[tuple[Any, ...]]:
+    def rows_of_all() -> list[tuple[Any, ...]]:
         return stack.sql(
             "SELECT users.id, email, role, users.status, password_hash, tenants.status, subscription_tier "
             "FROM users JOIN tenants ON tenants.id = tenant_id WHERE tenant_id = %s",
             [attacker.tenant_id],
         )
 
-    before = held()
+    before = rows_of_all()
     yield
-    assert held() == before != []
+    assert rows_of_all() == before != []
 
 
 RAISED = re.compile(r'"exception":{"type":"[A-Z][A-Za-z]+","message":"(?:[^"\\]|\\.)*","traceback":"(?:[^"\\]|\\.)*"}')

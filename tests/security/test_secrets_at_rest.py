@@ -23,14 +23,14 @@ def letter_to(stack: Stack, address: str) -> str:
     """The text of the mail that went to an address."""
     folder = stack.data_dir / "mail"
 
-    def found() -> str | None:
+    def first_leak() -> str | None:
         for path in folder.glob("*.eml") if folder.exists() else ():
             message = email.message_from_bytes(path.read_bytes())
             if message["To"] == address and "reset" in str(message["Subject"]).lower():
                 return message.get_payload(decode=True).decode()  # type: ignore[union-attr, no-any-return]
         return None
 
-    text: str = wait_until(found, what="the mail")
+    text: str = wait_until(first_leak, what="the mail")
     return text
 
 

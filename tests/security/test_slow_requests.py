@@ -63,7 +63,7 @@ def files(least: int, most: int) -> Iterator[None]:
 
 
 @contextmanager
-def crowd(url: str, count: int, said: bytes, address: str = "127.0.0.1") -> Iterator[list[socket.socket]]:
+def crowd(url: str, count: int, request_bytes: bytes, address: str = "127.0.0.1") -> Iterator[list[socket.socket]]:
     """So many connections from an address, each of which has said so much."""
     place = urlsplit(url)
     assert place.hostname is not None
@@ -73,7 +73,7 @@ def crowd(url: str, count: int, said: bytes, address: str = "127.0.0.1") -> Iter
         for _ in range(count):
             connection = socket.create_connection((place.hostname, place.port), ANSWER_SECONDS, (address, 0))
             opened.append(stack.enter_context(connection))
-            connection.sendall(said)
+            connection.sendall(request_bytes)
         yield opened
 
 

@@ -67,7 +67,7 @@ def test_a_sentence_shows_what_was_compared() -> None:
 
 
 @every(
-    "of, told",
+    "of, message",
     [
         (reading(skipped=("wal",)), "wal was skipped: no column"),
         (reading(result("was", 3)), "no test that is the metric wal"),
@@ -76,11 +76,11 @@ def test_a_sentence_shows_what_was_compared() -> None:
         (reading(result("wal", 5, low=4.0, high=6.0)), "between 4.00 years and 6.00 years"),
     ],
 )
-def test_what_is_unknown_fires_nothing(of: Reading, told: str) -> None:
+def test_what_is_unknown_fires_nothing(of: Reading, message: str) -> None:
     for operator in ("gt", "lte"):
         outcome = asked("threshold", of=of, metric="wal", operator=operator, value=5)
         assert outcome.holds is None
-        assert told in outcome.sentence
+        assert message in outcome.sentence
     trend = {"metric": "wal", "direction": "either", "change_threshold": 0.1, "lookback_days": 9}
     if of.results and of.results[0].low is UNSET:
         assert asked("trend", of=of, history=[(NOW - timedelta(days=9), TODAY, 0.0)], **trend).holds is None
@@ -299,13 +299,13 @@ def test_details_have_the_day_the_test_s_own_limit_and_how_to_show_its_figures()
 
 
 def test_figures_are_shown_with_the_decimals_of_their_test() -> None:
-    def said(value: float, **form: Any) -> str:
+    def sentence_of(value: float, **form: Any) -> str:
         of = reading(result("wal", 6.0, **form))
         return asked("threshold", of=of, metric="wal", operator="gt", value=value).sentence
 
-    assert said(5.5, **FORM) == "WAL is 6.000 years, above 5.500 years"
-    assert said(5.0, unit="years", decimals=0) == "WAL is 6 years, above 5 years"
-    assert said(5.99996, unit="years", decimals=2) == "WAL is 6.00000 years, above 5.99996 years"
+    assert sentence_of(5.5, **FORM) == "WAL is 6.000 years, above 5.500 years"
+    assert sentence_of(5.0, unit="years", decimals=0) == "WAL is 6 years, above 5 years"
+    assert sentence_of(5.99996, unit="years", decimals=2) == "WAL is 6.00000 years, above 5.99996 years"
     near = asked("threshold", of=reading(result("wal", 6.0)), metric="wal", operator="gt", value=5.99996)
     assert near.details["decimals"] == 5, "as many as tell the two apart"
 

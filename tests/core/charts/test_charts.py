@@ -187,8 +187,8 @@ def test_every_history_fits(pairs: list[tuple[float, float]]) -> None:
 
 @settings(deadline=None)
 @given(figures, figures)
-def test_ticks_are_few_round_and_cover(one: float, other: float) -> None:
-    low, high = sorted((one, other))
+def test_ticks_are_few_round_and_cover(first: float, lighter: float) -> None:
+    low, high = sorted((first, lighter))
     ticks = ticks_of(low, high)
     assert 2 <= len(ticks) <= 8
     slack = 1e-6 * max(1.0, abs(low), abs(high))

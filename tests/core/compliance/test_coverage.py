@@ -137,7 +137,7 @@ AS_OF, NEXT_PAYMENT = 20_073.0, 20_109.0
 
 
 @every(
-    "said, available",
+    "rules, available",
     [
         (REPORTED, 7_068_558.03),
         # 36 of 360 days of 28.8 million a year; never more than a period; a date that is past says nothing.
@@ -152,11 +152,11 @@ AS_OF, NEXT_PAYMENT = 20_073.0, 20_109.0
         ({}, 7_200_000.0 - 200_000.0),
     ],
 )
-def test_interest_is_counted_once(said: dict[str, float], available: float) -> None:
+def test_interest_is_counted_once(rules: dict[str, float], available: float) -> None:
     """Collected and receivable as the file says; only what it does not say is estimated."""
-    result = income(Deal(**said), yearly=28.8e6, as_of=AS_OF, bases={"cpa": 400e6})
+    result = income(Deal(**rules), yearly=28.8e6, as_of=AS_OF, bases={"cpa": 400e6})
     assert result["available"] == pytest.approx(available)
-    assert ("estimated" in result["interest_basis"]) == (said != REPORTED)
+    assert ("estimated" in result["interest_basis"]) == (rules != REPORTED)
 
 
 @every("fees", [181_584.12, -181_584.12])

@@ -26,7 +26,7 @@ def codes(document: dict[str, Any]) -> list[str]:
     return [item.code for item in of_other_deal(LOANS, parse(document))]
 
 
-@every("document, told", [
+@every("document, message_part", [
     ({"conventions": {"currency": "USD", "closing_date": date(2022, 1, 8)}, "classes": [{"name": "A/B"}]}, []),
     ({"base": "euro"}, ["definition_currency"]),
     ({"conventions": {"currency": "GBP"}}, ["definition_currency"]),
@@ -34,8 +34,8 @@ def codes(document: dict[str, Any]) -> list[str]:
     ({"conventions": {"stated_maturity": date(2035, 1, 9)}}, []),
     ({"classes": [{"name": "A/B"}, {"name": "F"}]}, ["definition_classes"]),
 ])  # fmt: skip
-def test_what_a_definition_and_a_file_say_otherwise(document: dict[str, Any], told: list[str]) -> None:
-    assert codes(document) == told
+def test_what_a_definition_and_a_file_say_otherwise(document: dict[str, Any], message_part: list[str]) -> None:
+    assert codes(document) == message_part
 
 
 def test_every_row_is_doubted_under_the_definition_of_another_deal() -> None:
@@ -55,12 +55,12 @@ def test_most_loans_abroad_are_told() -> None:
         assert ("implausible" in [doubt.code for doubt in ran[0].doubt]) == answer
 
 
-@every("apart, of, told", [(0, 4, False), (2, 2, False), (3, 6, False), (3, 5, True), (4, 4, True)])
-def test_limits_of_another_deal(apart: int, of: int, told: bool) -> None:
+@every("apart, of, message_part", [(0, 4, False), (2, 2, False), (3, 6, False), (3, 5, True), (4, 4, True)])
+def test_limits_of_another_deal(apart: int, of: int, message_part: bool) -> None:
     """Three at least, and more than half of those that are printed."""
     fact = Fact(kind="test", label="x", subject=None, value=1.0, trigger=10.0, place="'S'!A1", decimals=1)
     data_warnings = list(of_other_limits((9.0 if at < apart else 10.0, fact) for at in range(of)))
-    assert [data_warning.code for data_warning in data_warnings] == ["definition_limits"] * told
+    assert [data_warning.code for data_warning in data_warnings] == ["definition_limits"] * message_part
 
 
 @every("document, doubted", [

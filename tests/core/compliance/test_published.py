@@ -79,12 +79,12 @@ SURE = [
 ]
 
 
-@every("name, said, trigger, unit, test_id", SURE)
+@every("name, sentence, trigger, unit, test_id", SURE)
 def test_a_limit_is_the_sheets_where_it_is_certain(
-    name: str, said: dict[str, Any], trigger: float, unit: Any, test_id: str
+    name: str, sentence: dict[str, Any], trigger: float, unit: Any, test_id: str
 ) -> None:
     """After the definition's own, before a market's and the tenant's; and only that test's."""
-    loans = book(printed(name, trigger, unit, **said), recovery_rate_a=[45.0] * 13)
+    loans = book(printed(name, trigger, unit, **sentence), recovery_rate_a=[45.0] * 13)
     plain = {
         item.test_id: (item.threshold_value, item.threshold_source)
         for item in run_suite(replace(loans, facts=Facts()), "enhanced")
@@ -104,7 +104,7 @@ def test_a_limit_is_the_sheets_where_it_is_certain(
 
 
 @every(
-    "name, said, trigger, unit, value, status",
+    "name, sentence, trigger, unit, value, status",
     [
         ("Cov-Lite Loans", LITE, 0.55, None, None, None),  # a fraction
         ("Cov-Lite Loans", LITE, 55.0, "years", None, None),
@@ -127,9 +127,9 @@ def test_a_limit_is_the_sheets_where_it_is_certain(
     ],
 )
 def test_a_limit_that_may_be_anothers_is_left(
-    name: str, said: dict[str, Any], trigger: float | None, unit: Any, value: float | None, status: Any
+    name: str, sentence: dict[str, Any], trigger: float | None, unit: Any, value: float | None, status: Any
 ) -> None:
-    loans = book(printed(name, trigger, unit, value, status, **said), recovery_rate_a=[45.0] * 13)
+    loans = book(printed(name, trigger, unit, value, status, **sentence), recovery_rate_a=[45.0] * 13)
     plain, answer = run_suite(replace(loans, facts=Facts()), "enhanced"), run_suite(loans, "enhanced")
     assert [(item.test_id, item.threshold_value) for item in answer] == [
         (item.test_id, item.threshold_value) for item in plain

@@ -60,14 +60,14 @@ def tree(chance: random.Random, loans: dict[str, list[Any]], depth: int) -> tupl
     word = chance.choice(["AND", "OR", "NOT"])
     parts = [tree(chance, loans, depth - 1) for _ in range(1 if word == "NOT" else chance.randint(1, 3))]
 
-    def told(row: int) -> bool | None:
+    def truth_of(row: int) -> bool | None:
         values = [item(row) for _, item in parts]
         if word == "NOT":
             return None if values[0] is None else not values[0]
         decisive = word == "OR"
         return decisive if decisive in values else None if None in values else not decisive
 
-    return f"{word}({','.join(text for text, _ in parts)})", told
+    return f"{word}({','.join(text for text, _ in parts)})", truth_of
 
 
 def test_shares_are_what_the_plain_twin_says() -> None:

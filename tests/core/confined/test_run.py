@@ -111,12 +111,12 @@ def work(order):
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
     """Makes a program of a text; its name as a module."""
 
-    def made(text: str) -> str:
+    def prepared(text: str) -> str:
         (tmp_path / "confined_program.py").write_text(text, encoding="utf-8")
         monkeypatch.syspath_prepend(tmp_path)
         return "confined_program"
 
-    return made
+    return prepared
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_what_goes_wrong_in_the_child_is_told_by_class(
 
 
 @pytest.mark.parametrize(
-    ("what", "told"),
+    ("what", "message"),
     [
         ("fault", r"ValueError < confined_program\.py:\d+ work < child\.py:\d+ _outcome"),
         ("crash", "ended by SIGSEGV"),
@@ -189,15 +189,15 @@ def test_what_goes_wrong_in_the_child_is_told_by_class(
     ],
 )
 def test_a_failure_says_where_it_happened_and_quotes_nothing(
-    answer: Callable[..., dict[str, Any]], what: str, told: str
+    answer: Callable[..., dict[str, Any]], what: str, message: str
 ) -> None:
     with pytest.raises(ChildFailed) as caught:
         answer(what)
-    assert re.fullmatch(told, str(caught.value))
+    assert re.fullmatch(message, str(caught.value))
 
 
 @pytest.mark.parametrize(
-    ("what", "told"),
+    ("what", "message"),
     [
         ("memory", "Trying needs more memory than the limit of 536,870,912 bytes."),
         ("spin", "Trying takes longer than the limit of 0.5 seconds."),
@@ -206,11 +206,11 @@ def test_a_failure_says_where_it_happened_and_quotes_nothing(
     ],
 )
 def test_a_refusal_says_in_the_words_of_its_row_what_stopped_it(
-    answer: Callable[..., dict[str, Any]], what: str, told: str
+    answer: Callable[..., dict[str, Any]], what: str, message: str
 ) -> None:
     with pytest.raises(Exception):  # noqa: B017, PT011 - its class is another test's
         answer(what, seconds_max=0.5 if what == "spin" else 20.0)
-    assert vars(answer)["told"] == [told]
+    assert vars(answer)["told"] == [message]
 
 
 def test_what_a_library_prints_is_no_part_of_the_answer(answer: Callable[..., dict[str, Any]]) -> None:

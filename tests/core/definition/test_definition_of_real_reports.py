@@ -41,7 +41,7 @@ EXAMPLES = [name for name in NAMES if "examples" in DEFINITIONS[name].parts]
 by_file = pytest.mark.parametrize("name", NAMES)
 
 
-def told(listed: Iterable[Score]) -> str:
+def score_lines(listed: Iterable[Score]) -> str:
     return "\n".join(map(str, listed))
 
 
@@ -49,8 +49,8 @@ def told(listed: Iterable[Score]) -> str:
 def test_printed_figures_come_out_under_the_definition_of_the_deal(name: str) -> None:
     listed = scores(name, own_definition(name))
     assert len(listed) == len(printed(name))
-    assert {item.id for item in listed if item.verdict != "right"} == OPEN.get(name, set()), told(listed)
-    assert not [item for item in listed if item.verdict in ("silent", "absent")], told(listed)
+    assert {item.id for item in listed if item.verdict != "right"} == OPEN.get(name, set()), score_lines(listed)
+    assert not [item for item in listed if item.verdict in ("silent", "absent")], score_lines(listed)
 
 
 @by_file
@@ -89,9 +89,9 @@ def test_a_definition_that_says_little_loses_nothing(name: str) -> None:
             score for score in scores(name, definition)
             if score.verdict != "right" and plain[score.id].verdict == "right" and plain[score.id].place in known
         ]  # fmt: skip
-        assert not worse, f"{words}:\n{told(worse)}"
+        assert not worse, f"{words}:\n{score_lines(worse)}"
         silent = [score for score in scores(name, definition) if score.verdict == "silent"]
-        assert not silent, f"{words}:\n{told(silent)}"
+        assert not silent, f"{words}:\n{score_lines(silent)}"
 
 
 NEEDED = {
@@ -117,10 +117,10 @@ def test_a_definition_without_one_of_its_sections(name: str, section: str) -> No
 OTHERS = [(name, other_name) for name in NAMES for other_name in NAMES if FILES[name][2] != FILES[other_name][2]]
 
 
-@pytest.mark.parametrize(("name", "other"), OTHERS)
-def test_the_definition_of_another_market_is_doubted(name: str, other: str) -> None:
+@pytest.mark.parametrize(("name", "neighbour"), OTHERS)
+def test_the_definition_of_another_market_is_doubted(name: str, neighbour: str) -> None:
     """By its currency where the file has one, else by its home, its classes or its limits."""
-    ran = deal_run(name, own_definition(other))
+    ran = deal_run(name, own_definition(neighbour))
     codes = {warning.code for warning in ran.warnings}
     assert codes & {"definition_currency", "definition_classes", "definition_limits", "home_elsewhere"}, codes
     if portfolio(name).deal.currency is not None:  # what the file confirms needs no doubt

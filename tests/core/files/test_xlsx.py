@@ -397,7 +397,7 @@ def test_strict_files_absolute_targets_and_prefixes(zipped: Callable[..., Path])
     assert (book.date_1904, book.sheets[0].value(1, 1)) == (True, "here")
 
 
-def test_styles_to_kinds(made: Callable[..., Path]) -> None:
+def test_styles_to_kinds(ods_path: Callable[..., Path]) -> None:
     codes = {
         164: "dd/mm/yyyy",
         165: '"day" 0',
@@ -417,7 +417,9 @@ def test_styles_to_kinds(made: Callable[..., Path]) -> None:
         f"numFmtId='165' formatCode='yyyy'/></dxf></dxfs></styleSheet>"
     )
     data = "".join(f'<c s="{at}"><v>59.5</v></c>' for at in range(len(ids)))
-    book = read(made(f'<row>{data}</row><row><c s="1"><v>-1</v></c><c s="1"><v>2958466</v></c></row>', styles=styles))
+    book = read(
+        ods_path(f'<row>{data}</row><row><c s="1"><v>-1</v></c><c s="1"><v>2958466</v></c></row>', styles=styles)
+    )
     sheet = book.sheets[0]
     dated = [ids[c] for c in range(len(ids)) if sheet.kind(0, c) == Kind.DATE]
     assert dated == [14, 22, 27, 45, 58, 164], "167 is a length of time"

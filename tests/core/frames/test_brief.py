@@ -201,7 +201,7 @@ def test_lines() -> None:
 
 
 @every(
-    "name,names,told",
+    "name,names,brief_text",
     [
         ("par", ["spread", "par_value"], "there is no column 'par'; near: 'par_value'"),
         ("PAR_VALU", ["spread", "par_value"], "there is no column 'PAR_VALU'; near: 'par_value'"),
@@ -211,9 +211,9 @@ def test_lines() -> None:
         ("x" * 1_000_000, ["a" * 1_000_000], None),
     ],
 )
-def test_missing(name: object, names: list[str], told: str | None) -> None:
+def test_missing(name: object, names: list[str], brief_text: str | None) -> None:
     text = str(missing("column", name, names))
-    assert text == (told or text)
+    assert text == (brief_text or text)
     assert len(text) < 300
 
 

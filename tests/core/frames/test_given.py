@@ -140,10 +140,10 @@ VALUES: list[tuple[Any, Any]] = [
 ]
 
 
-@every("given,shown", VALUES)
-def test_a_context_takes_values_of_numpy_pandas_and_the_calendar(given: Any, shown: Any) -> None:
+@every("source,shown", VALUES)
+def test_a_context_takes_values_of_numpy_pandas_and_the_calendar(source: Any, shown: Any) -> None:
     for key in ("A1", "x"):
-        result = evaluate(f"={key}", {key: given})
+        result = evaluate(f"={key}", {key: source})
         assert (result.value, result.type == "blank") == (shown, shown is None)
 
 

@@ -46,7 +46,7 @@ def sheet_of(columns: dict[str, list[tuple[Kind, Any]]], *, date_1904: bool = Fa
     return Workbook((sheet,), date_1904)["data"]
 
 
-def said(sheet: Sheet, row: int, column: int) -> Any:
+def cell_value(sheet: Sheet, row: int, column: int) -> Any:
     """A cell as the sheet tells it; days and moments as such, an error as nothing."""
     value, kind = sheet.value(row, column), sheet.kind(row, column)
     if kind == Kind.DATE:
@@ -74,7 +74,7 @@ def test_each_column_is_what_its_cells_are(date_1904: bool) -> None:
     data_frame = pl.DataFrame(sheet)
     assert data_frame.dtypes == [pl.Float64, pl.String, pl.Boolean, pl.Date, pl.Datetime("ms")]
     for at, name in enumerate(cells):
-        expected = [said(sheet, row, at) for row in range(1, 201)]
+        expected = [cell_value(sheet, row, at) for row in range(1, 201)]
         if name == "day":
             expected = [None if item is None else item.date() for item in expected]
         assert data_frame[name].to_list() == expected, name

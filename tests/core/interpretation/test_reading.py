@@ -23,10 +23,10 @@ def file_of(**words: float) -> Portfolio:
 
 
 @every("definition", [None, STATED])
-@every("said", [{}, {"discount": 0.0}, {"carried": by_hand.carried("market_value")}])
-def test_a_record_reads_as_the_search_does(definition: object, said: dict[str, float]) -> None:
+@every("phrase", [{}, {"discount": 0.0}, {"carried": by_hand.carried("market_value")}])
+def test_a_record_reads_as_the_search_does(definition: object, phrase: dict[str, float]) -> None:
     """Also after it was written as JSON."""
-    portfolio = file_of(**said)
+    portfolio = file_of(**phrase)
     rules = STATED if definition is not None else None
     searched = interpreted(portfolio, rules)
     record = msgspec.json.decode(msgspec.json.encode(searched.interpretation), type=Interpretation)

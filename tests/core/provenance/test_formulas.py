@@ -63,9 +63,9 @@ SAME_NOT = [("A1+B1", "A1-B1"), ("A1", "$A1"), ('"a"', '"A"'), ("SUM(A1:A2)", "S
             ("1", '"1"'), ("S!A1", "T!A1"), ("T!x", "U!x"), ("-2", "+2"), ("(A1,B1)", "A1:B1")]  # fmt: skip
 
 
-@every("one, other", SAME_NOT)
-def test_what_means_something_else_has_another(one: str, other: str) -> None:
-    assert normal_form(parse("=" + one, 4, 0), "S") != normal_form(parse("=" + other, 4, 0), "S")
+@every("first, second", SAME_NOT)
+def test_what_means_something_else_has_another(first: str, second: str) -> None:
+    assert normal_form(parse("=" + first, 4, 0), "S") != normal_form(parse("=" + second, 4, 0), "S")
 
 
 def test_a_formula_that_was_filled_is_read_once() -> None:

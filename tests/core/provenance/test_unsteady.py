@@ -51,7 +51,7 @@ def marked(book: Any) -> set[tuple[str, int, int]]:
     return result
 
 
-def made(formulas: dict[str, str], **more: Any) -> Any:
+def small_book(formulas: dict[str, str], **more: Any) -> Any:
     cells: dict[str, dict[str, Any]] = {"S": {"M20": 1.0}, "T": {"M20": 1.0}}
     for place, text in formulas.items():
         sheet, _, cell = place.rpartition("!")
@@ -62,7 +62,7 @@ def made(formulas: dict[str, str], **more: Any) -> Any:
 @every("what, formulas, expected", CASES)
 def test_what_reads_a_volatile_formula_is_not_covered(what: str, formulas: dict[str, str], expected: str) -> None:
     table = Table("Loans", "S", 0, 0, 3, 1, ("Id", "Par"))
-    book = replace(made(formulas, names=NAMES), tables=(table, replace(table, name="Other", sheet="T")))
+    book = replace(small_book(formulas, names=NAMES), tables=(table, replace(table, name="Other", sheet="T")))
     result = {("" if sheet == "S" else "T!") + cell_name(row, column) for sheet, row, column in marked(book)}
     assert result == set(expected.split()), what
 
@@ -107,9 +107,9 @@ def test_a_data_table_reads_its_formulas_and_input_values(cell: str) -> None:
 
 def test_beyond_the_limit_no_formula_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
     formulas = {"A1": "RAND()", "B1": "C1", "D1": "A1"}
-    assert len(marked(made(formulas))) == 2
+    assert len(marked(small_book(formulas))) == 2
     monkeypatch.setattr(unsteady, "WORK_MAX", 1)
-    assert len(marked(made(formulas))) == 3
+    assert len(marked(small_book(formulas))) == 3
 
 
 def test_names_that_formulas_use_are_hashed() -> None:

@@ -37,7 +37,7 @@ def sheets() -> dict[str, dict[str, Any]]:
     return {"Loans": loans, "Other": second}
 
 
-def made(formula: str, target: str = "New", mode: Mode = "new") -> Applied:
+def apply_formula(formula: str, target: str = "New", mode: Mode = "new") -> Applied:
     """The formula applied to a workbook of which every formula has the stored value 7, to see what changes."""
     book = Book.from_columns(sheets())
     book.recalculate(random=lambda: 0.25)
@@ -62,7 +62,7 @@ def column(workbook: Workbook, sheet: int, at: int, rows: int = 6) -> list[Any]:
 
 
 def test_a_new_column_stands_behind_the_others_with_what_depends_on_it() -> None:
-    result = made("=[@Par]/[@Price]")
+    result = apply_formula("=[@Par]/[@Price]")
     assert (result.column, result.rows_affected, result.rows_failed, result.cells_recalculated) == (4, 4, 2, 2)
     assert column(result.workbook, 0, 4) == [None, "New", 0.2, "#DIV/0!", 0.0, "#VALUE!"]
     assert [result.workbook.sheets[0].formula(row, 4) for row in range(1, 6)] == [
@@ -75,7 +75,7 @@ def test_a_new_column_stands_behind_the_others_with_what_depends_on_it() -> None
 
 
 def test_a_column_is_written_over_and_its_dependents_follow() -> None:
-    result = made('=IF([@Id]="x",TRUE,[@Price])', "Par", "overwrite")
+    result = apply_formula('=IF([@Id]="x",TRUE,[@Price])', "Par", "overwrite")
     assert column(result.workbook, 0, 1) == [None, "Par", True, 0.0, True, 30.0]
     assert column(result.workbook, 0, 3) == [None, "Sum", 51.0, 0.0, 41.0, 60.0]
     assert column(result.workbook, 1, 0, 4) == [30.0, 7.0, "00.5", 7.0]
@@ -83,7 +83,7 @@ def test_a_column_is_written_over_and_its_dependents_follow() -> None:
 
 
 def test_a_column_of_formulas_is_written_over_whole() -> None:
-    result = made("=SUM([Par])+[@Price]", "Sum", "overwrite")
+    result = apply_formula("=SUM([Par])+[@Price]", "Sum", "overwrite")
     assert column(result.workbook, 0, 3) == [None, "Sum", 80.0, 30.0, 70.0, 60.0]
     assert result.formula == "=SUM($B$3:$B$6)+C3"
     assert result.sheets_changed == (0, 1)
@@ -91,7 +91,7 @@ def test_a_column_of_formulas_is_written_over_whole() -> None:
 
 
 def test_what_was_written_reads_back_and_calculates_to_the_same(tmp_path: Any) -> None:
-    result = made('=LET(step_1,[@Par]*2,IF(step_1>20,step_1,"low"))')
+    result = apply_formula('=LET(step_1,[@Par]*2,IF(step_1>20,step_1,"low"))')
     stored = open_workbook(write_workbook(result.workbook, tmp_path), tmp_path)
     book = Book(stored)
     book.recalculate(random=lambda: 0.5)
@@ -114,14 +114,14 @@ def test_what_was_written_reads_back_and_calculates_to_the_same(tmp_path: Any) -
 )
 def test_what_cannot_be_written_is_refused(formula: str, target: str, mode: Mode, words: str) -> None:
     with pytest.raises(CannotApply, match=words):
-        made(formula, target, mode)
+        apply_formula(formula, target, mode)
 
 
 def test_a_column_of_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apply, "TEXT_CHARACTERS_MAX", 99)
-    assert made('=REPT("x",99)').rows_failed == 0
+    assert apply_formula('=REPT("x",99)').rows_failed == 0
     with pytest.raises(CannotApply, match="longer than 99"):
-        made('=REPT("x",25)&ROW()')
+        apply_formula('=REPT("x",25)&ROW()')
 
 
 def test_a_preview_shows_rows_with_their_inputs_and_errors() -> None:

@@ -370,7 +370,7 @@ def random_formula(random: Random, row: int) -> Formula:
     table = f"{LETTERS[left]}${top}:{LETTERS[right]}${bottom}"
     across, down = random.randint(0, right - left), random.randint(0, bottom - top)
 
-    def found(read: Callable[[Place], float], line: list[Place], result: Callable[[int], Place]) -> float:
+    def result_at(read: Callable[[Place], float], line: list[Place], result: Callable[[int], Place]) -> float:
         values = [read(place) for place in line]
         return read(result(values.index(wanted))) if wanted in values else -9.0
 
@@ -392,9 +392,9 @@ def random_formula(random: Random, row: int) -> Formula:
             (f"=INDEX({table},{down + 1},{across + 1})", lambda read: read(below(across))),
             (
                 f"=IFNA(VLOOKUP({wanted},{table},{across + 1},FALSE),-9)",
-                lambda read: found(read, column, beside),
+                lambda read: result_at(read, column, beside),
             ),
-            (f"=IFNA(HLOOKUP({wanted},{table},{down + 1},FALSE),-9)", lambda read: found(read, cells, below)),
+            (f"=IFNA(HLOOKUP({wanted},{table},{down + 1},FALSE),-9)", lambda read: result_at(read, cells, below)),
         ]
     )
 

@@ -93,11 +93,11 @@ def test_codes_outside_their_pool_are_refused() -> None:
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=20))), st.lists(st.one_of(st.none(), st.text(max_size=20))))
-def test_shared_codes_are_equal_where_the_text_is(one: list[str | None], other: list[str | None]) -> None:
-    pools = [parsing.pool_of(strings) for strings in (one, other)]  # type: ignore[arg-type]
+def test_shared_codes_are_equal_where_the_text_is(left_name: list[str | None], right: list[str | None]) -> None:
+    pools = [parsing.pool_of(strings) for strings in (left_name, right)]  # type: ignore[arg-type]
     (a, text), (b, other_text) = pools
     codes = _match.shared_codes(text.offsets, text.data, a, other_text.offsets, other_text.data, b)
-    answer = [text or None for text in (*one, *other)]
+    answer = [text or None for text in (*left_name, *right)]
     numbers = np.concatenate(codes).tolist()
     for i, first in enumerate(answer):
         for j, second in enumerate(answer):

@@ -55,7 +55,7 @@ def books(draw: st.DrawFn) -> dict[str, list[Any]]:
     }
 
 
-def told(result: Reconciliation) -> Counter[tuple[str, ...]]:
+def issue_counts(result: Reconciliation) -> Counter[tuple[str, ...]]:
     return Counter(
         (
             issue.primary_identifier,
@@ -83,7 +83,7 @@ def test_it_finds_what_the_oracle_finds(tape: dict[str, list[Any]], book: dict[s
     if any(warning.code == "par_in_thousands" for warning in result.warnings):
         return  # the oracle does not know other units
     expected = oracle.compare(oracle.loans_of(theirs), oracle.loans_of(ours))
-    assert told(result) == expected
+    assert issue_counts(result) == expected
     pairs, *_ = oracle.match(oracle.loans_of(theirs), oracle.loans_of(ours))
     assert dict(zip(*(rows.tolist() for rows in result.pairs), strict=True)) == {a: b for a, (b, _) in pairs.items()}
     assert sum(result.stages.values()) == result.summary.matched == len(pairs)
@@ -289,27 +289,27 @@ def test_par_in_thousands_by_the_medians_where_no_loan_is_in_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "found"), [(499.0, False), (500.0, True), (1_000.0, True), (2_000.0, True), (2_001.0, False)]
+    ("ratio", "expected_type"), [(499.0, False), (500.0, True), (1_000.0, True), (2_000.0, True), (2_001.0, False)]
 )
-def test_medians_that_say_thousands(ratio: float, found: bool) -> None:
+def test_medians_that_say_thousands(ratio: float, expected_type: bool) -> None:
     tape = portfolio_of(borrower_name=["A", "B", "C"], par_value=[1e3, 3e3, 9e9])
     book = portfolio_of(borrower_name=["D", "E", "F"], par_value=[1.0, 3e3 * ratio, 9e9])
     for item, second, side in ((tape, book, "tape"), (book, tape, "portfolio")):
         messages = [
             warning.message for warning in reconcile(item, second).warnings if warning.code == "par_in_thousands"
         ]
-        assert [side in text for text in messages] == [True] * found
+        assert [side in text for text in messages] == [True] * expected_type
 
 
-@pytest.mark.parametrize(("ratio", "found"), [(949.0, False), (950.0, True), (1_050.0, True), (1_051.0, False)])
+@pytest.mark.parametrize(("ratio", "expected_type"), [(949.0, False), (950.0, True), (1_050.0, True), (1_051.0, False)])
 @pytest.mark.parametrize("others", [0, 2, 3])
-def test_pairs_that_say_thousands_are_more_than_half(ratio: float, found: bool, others: int) -> None:
+def test_pairs_that_say_thousands_are_more_than_half(ratio: float, expected_type: bool, others: int) -> None:
     tape = portfolio_of(loanx_id=[f"LX13155{row}" for row in range(3 + others)], par_value=[2e3] * (3 + others))
     book = portfolio_of(
         loanx_id=[f"LX13155{row}" for row in range(3 + others)], par_value=[2e3 * ratio] * 3 + [2.1e3] * others
     )
     warnings = [warning for warning in reconcile(tape, book).warnings if warning.code == "par_in_thousands"]
-    assert len(warnings) == (found and others < 3)
+    assert len(warnings) == (expected_type and others < 3)
 
 
 def test_a_par_that_is_equal_as_written_is_a_break_when_the_tape_is_in_thousands() -> None:

@@ -83,12 +83,12 @@ MADE = st.tuples(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(MADE, min_size=1, max_size=6))
-def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(made: list[Any]) -> None:
+def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(simulate_trades: list[Any]) -> None:
     """Rows of plain lists: a sell takes par off pro rata and brings cash, a buy adds a row and costs it."""
     columns = g1_columns()
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     cash, trades = 5e6, []
-    for kind, name, part, price, rating in made:
+    for kind, name, part, price, rating in simulate_trades:
         own_rows = [row for row in rows if row["obligor"].upper() == name.upper()]
         if kind == "sell":
             if not own_rows:
@@ -148,11 +148,11 @@ def test_each_rating_that_a_definition_may_ask_for_is_told_where_it_lacks(rules:
     assert [agency for agency in "abc" if f"rating_agency_{agency} (" in text] == lacks
 
 
-@every("deal, told", [(Deal(), 0), (Deal(interest_collected=8e6), 1)])
-def test_interest_that_was_collected_is_said_to_stay(deal: Deal, told: int) -> None:
+@every("deal, refusal_text", [(Deal(), 0), (Deal(interest_collected=8e6), 1)])
+def test_interest_that_was_collected_is_said_to_stay(deal: Deal, refusal_text: int) -> None:
     base = portfolio_of(g1_columns(), tranches=NOTES, deal=deal)
     result = simulate(base, [trade("sell", 1e6, "Lima", price=55)])
-    assert [warning.code for warning in result.warnings].count("trade_interest") == told
+    assert [warning.code for warning in result.warnings].count("trade_interest") == refusal_text
 
 
 def test_a_test_without_a_figure_on_a_side_is_listed_and_counts_nowhere(g1: Build) -> None:

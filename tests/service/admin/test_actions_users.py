@@ -95,23 +95,26 @@ def test_users_by_role_status_and_text(owner: Member) -> None:
     analyst = owner.invite("analyst")
     waiting = invite(owner, role="viewer", full_name="Wanda 100%_\\ Waiting").json()
 
-    def found(query: str) -> set[str]:
+    def search(query: str) -> set[str]:
         return {user["id"] for user in owner.get(f"{USERS}?{query}").json()["items"]}
 
-    assert found("role=analyst") == {analyst.user_id}
-    everybody = found("")
+    assert search("role=analyst") == {analyst.user_id}
+    everybody = search("")
     pending = everybody - {owner.user_id, analyst.user_id}
     assert len(pending) == 1
-    assert found("status=invited") == found("status=pending") == pending
-    assert found("status=inactive") == set()
+    assert search("status=invited") == search("status=pending") == pending
+    assert search("status=inactive") == set()
     assert (
-        found("search=wanda") == found("search=WAITING") == found(f"search={waiting['email'][:12].upper()}") == pending
+        search("search=wanda")
+        == search("search=WAITING")
+        == search(f"search={waiting['email'][:12].upper()}")
+        == pending
     )
-    assert found("search=100%25_%5C") == pending, "wildcards are taken literally"
+    assert search("search=100%25_%5C") == pending, "wildcards are taken literally"
     for literal in ("%25", "_", "%5C"):
-        assert found(f"search={literal}") <= pending
-    assert found("search=%25%25%25") == found("search=' OR 1=1 --") == set()
-    assert found("role=owner&status=active") == {owner.user_id}
+        assert search(f"search={literal}") <= pending
+    assert search("search=%25%25%25") == search("search=' OR 1=1 --") == set()
+    assert search("role=owner&status=active") == {owner.user_id}
 
 
 def test_pages_of_users(owner: Member) -> None:

@@ -226,13 +226,13 @@ def test_the_history_tells_the_last_triggers_and_what_was_sent(stack: Stack, own
             )
     path = f"{URL}/{alert['id']}"
 
-    def told(**query: int) -> list[dict[str, Any]]:
+    def history_page(**query: int) -> list[dict[str, Any]]:
         history: list[dict[str, Any]] = owner.get(path, params={"include_history": True, **query}).json()["history"]
         return history
 
-    assert [trigger["details"]["age"] for trigger in told()] == list(range(10))
-    assert [trigger["details"]["age"] for trigger in told(history_limit=100)] == list(range(12))
-    first, second = told(history_limit=2)
+    assert [trigger["details"]["age"] for trigger in history_page()] == list(range(10))
+    assert [trigger["details"]["age"] for trigger in history_page(history_limit=100)] == list(range(12))
+    first, second = history_page(history_limit=2)
     assert (first["metric_value"], first["notifications_sent"], first["channels_notified"]) == (None, 2, ["email"] * 2)
     assert (second["metric_value"], second["notifications_sent"], second["channels_notified"]) == (1.0, 1, ["email"])
     outcome = second["deliveries"][1]

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.conftest import Member, Stack, wait_until
 from tests.service.alerts.conftest import URL, alerted
-from tests.service.alerts.test_evaluation_actions import CCC, run, told
+from tests.service.alerts.test_evaluation_actions import CCC, history_of, run
 from tests.service.alerts.test_summary_actions import HOURLY, fall_due
 from tests.service.webhooks.conftest import Receiver, receiver  # noqa: F401 - fixture
 
@@ -18,7 +18,7 @@ def sent(who: Member, alert_id: str) -> dict[str, Any]:
     """The alert's one trigger once all its channels are told."""
 
     def done() -> dict[str, Any] | None:
-        history = told(who, alert_id)["history"]
+        history = history_of(who, alert_id)["history"]
         return history[0] if history and history[0]["notifications_sent"] == len(CHANNELS) else None
 
     result: dict[str, Any] = wait_until(done, what="the messages", seconds=60)

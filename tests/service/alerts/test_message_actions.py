@@ -310,9 +310,9 @@ def test_a_chat_s_figures_are_as_they_were() -> None:
 
 
 @given(st.text(), st.text(), st.dictionaries(st.sampled_from([*FIGURES, "sentence"]), st.text()))
-def test_no_name_leaves_its_place(name: str, other: str, details: dict[str, str]) -> None:
-    notice = replace(NOTICE, alert_name=name, workbook_name=other, organization=other, details=details)
-    mail = letter(notice, replace(MAIL, subject_prefix=other))
+def test_no_name_leaves_its_place(name: str, variant: str, details: dict[str, str]) -> None:
+    notice = replace(NOTICE, alert_name=name, workbook_name=variant, organization=variant, details=details)
+    mail = letter(notice, replace(MAIL, subject_prefix=variant))
     content = written(Settings(), "id", NOON, mail)
     head = content.split(b"\r\n\r\n")[0].decode()
     assert {line.split(":")[0] for line in head.splitlines() if not line.startswith((" ", "\t"))} == HEADERS

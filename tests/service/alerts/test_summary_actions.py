@@ -13,7 +13,7 @@ from service.alerts.summary_actions import ORDER, SEND
 from service.platform.unit.context import Resources
 from tests.conftest import Member, Stack, wait_until
 from tests.rows import every
-from tests.service.alerts.test_evaluation_actions import moment, run, told, watched
+from tests.service.alerts.test_evaluation_actions import history_of, moment, run, watched
 from tests.service.platform.conftest import Apart
 
 HOURLY = {"schedule": "0 * * * *", "report_type": "compliance_summary"}
@@ -27,7 +27,7 @@ def fall_due(stack: Stack, alert_id: str) -> None:
 def triggered(who: Member, alert_id: str, count: int = 1) -> dict[str, Any]:
     """The alert once it was triggered so often."""
     result: dict[str, Any] = wait_until(
-        lambda: (alert := told(who, alert_id))["trigger_count"] >= count and alert, what="the trigger", seconds=60
+        lambda: (alert := history_of(who, alert_id))["trigger_count"] >= count and alert, what="the trigger", seconds=60
     )
     return result
 

@@ -506,11 +506,11 @@ def test_the_evaluations_of_a_stretch_of_time_are_one_entry_of_each_caller_and_w
     assert owner.post(EVALUATE, json={"formula": "=A1", "workbook_id": book["id"]}).status_code == 200
     entries = "/api/v1/admin/audit-logs?action=calculation.completed&page_size=100"
 
-    def told() -> list[dict[str, Any]] | None:
+    def stored_steps() -> list[dict[str, Any]] | None:
         result: list[dict[str, Any]] = owner.get(entries).json()["items"]
         return result if sum(entry["details"]["calls"] for entry in result) == 8 else None
 
-    told_of = wait_until(told, what="the entries")
+    told_of = wait_until(stored_steps, what="the entries")
     groups: dict[tuple[Any, ...], list[int]] = {}
     for entry in told_of:
         who = (entry["user_email"], entry["api_key_id"] is not None, entry["resource_id"], entry["resource_name"])

@@ -10,8 +10,8 @@ import pytest
 
 from tests.conftest import Member, Stack
 from tests.service.compliance.conftest import DISCOUNTED_PAR
-from tests.service.compliance.test_replay_actions import Verify, changed, ran, told, verify  # noqa: F401 - a fixture
-from tests.service.reports.conftest import made, sheets_of
+from tests.service.compliance.test_replay_actions import Verify, changed, parse_answer, ran, verify  # noqa: F401 - a fixture
+from tests.service.reports.conftest import create_report, sheets_of
 
 READ_AS = "discount obligations count at par (by one amount); 3 of 3 printed figures tie"
 STATED = {"par_value": {"discount": True}, "tests": [{"id": "wal", "name": "WAL", "measure": "wal", "max": 9}]}
@@ -64,15 +64,19 @@ def test_a_deals_tie_out_says_how_its_file_was_read(owner: Member, discounted_fi
     deal = owner.post("/api/v1/deals", json={"name": "Discounted"}).json()["id"]
     book = owner.uploaded(discounted_file, deal_id=deal)["id"]
     assert ratio(ran(owner, book))["current_value"] == BY_FILE, "no definition was written yet"
-    told_ = owner.get(f"/api/v1/deals/{deal}/tie-out").json()
-    assert [item["agrees"] for item in told_["items"]] == [True]
-    assert told_["interpretation"]["choices"][0]["reading"]["option"] == "par"
-    assert told_["interpretation"]["hold_out"] == {"figures": 1, "right": 0}, "without it nothing says so"
+    sentence_part = owner.get(f"/api/v1/deals/{deal}/tie-out").json()
+    assert [item["agrees"] for item in sentence_part["items"]] == [True]
+    assert sentence_part["interpretation"]["choices"][0]["reading"]["option"] == "par"
+    assert sentence_part["interpretation"]["hold_out"] == {"figures": 1, "right": 0}, "without it nothing says so"
     owner.put(f"/api/v1/deals/{deal}/definition", json={"definition": {"base": "us_bsl", "standard": False}})
-    told_ = owner.get(f"/api/v1/deals/{deal}/tie-out").json()
-    assert ([item["agrees"] for item in told_["items"]], told_["interpretation"]["choices"][0]["state"]) == (
-        [False], "stated",
-    )  # fmt: skip
+    sentence_part = owner.get(f"/api/v1/deals/{deal}/tie-out").json()
+    assert (
+        [item["agrees"] for item in sentence_part["items"]],
+        sentence_part["interpretation"]["choices"][0]["state"],
+    ) == (
+        [False],
+        "stated",
+    )
     assert ratio(ran(owner, book))["current_value"] == BY_MARKET
 
 
@@ -92,7 +96,7 @@ def test_trades_and_reports_go_by_the_same_reading(owner: Member, book: dict[str
     assert test["current_value"] == BY_FILE
     assert test["projected_value"] == pytest.approx(BY_FILE, abs=1e-6), "sold at par: cash in its place"
     ran(owner, book["id"])
-    report = made(owner, "compliance", workbook_id=book["id"], format="xlsx")
+    report = create_report(owner, "compliance", workbook_id=book["id"], format="xlsx")
     rows = {row[0]: row[1] for row in next(iter(sheets_of(owner, report).values()))}
     assert rows["Read as"] == READ_AS
 
@@ -109,11 +113,11 @@ def test_a_replay_searches_anew_and_an_altered_interpretation_is_found(
     of_deal = owner.uploaded(discounted_file, deal_id=deal)["id"]
     runs = [run, ran(owner, book["id"], definition=STATED), ran(owner, of_deal, test_suite="deal")]
     assert all(item["interpretation"] is not None for item in runs)
-    result, breaks, _ = told(verify("--tenant", owner.tenant_id, "--json"))
+    result, breaks, _ = parse_answer(verify("--tenant", owner.tenant_id, "--json"))
     assert ([result[item["id"]]["status"] for item in runs], breaks) == (["reproduced"] * 3, [])
     better = "replace(options::text, '\"proposed\"', '\"taken\"')::json"
     with changed(stack, "compliance_runs", "options", better, "id", run["id"]):
-        result, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
+        result, _, _ = parse_answer(verify("--tenant", owner.tenant_id, "--json"))
     verdict = result[run["id"]]
     assert verdict["status"] == "altered"
     assert "its inputs are, and a replay gives what was hashed" in verdict["reason"]
@@ -122,7 +126,7 @@ def test_a_replay_searches_anew_and_an_altered_interpretation_is_found(
     assert (difference["figure"], states) == ("interpretation", ["taken", "proposed"])
     without = "(options::jsonb - 'interpretation')::json"
     with changed(stack, "compliance_runs", "options", without, "id", run["id"]):
-        result, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
+        result, _, _ = parse_answer(verify("--tenant", owner.tenant_id, "--json"))
     verdict = result[run["id"]]
     assert verdict["status"] == "altered"
     figures = {(item["test_id"], item["figure"]): item["replayed"] for item in verdict["differences"]}

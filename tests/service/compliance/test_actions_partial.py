@@ -9,9 +9,9 @@ import openpyxl
 
 from tests.conftest import Member, Stack
 from tests.rows import every
-from tests.service.alerts.test_evaluation_actions import CCC, age, looked_at, told, wake, watched
+from tests.service.alerts.test_evaluation_actions import CCC, age, history_of, looked_at, wake, watched
 from tests.service.exports.conftest import downloaded, exported
-from tests.service.reports.conftest import made, ordered, sheets_of
+from tests.service.reports.conftest import create_report, ordered, sheets_of
 
 RUN = "/api/v1/compliance/run"
 DEALS = "/api/v1/deals"
@@ -122,7 +122,7 @@ def test_reports_show_the_newest_full_run_and_say_what_a_partial_one_is(owner: M
     nothing = owner.post("/api/v1/reports/compliance", json={"workbook_id": own_g1["id"]})
     assert (nothing.status_code, nothing.json()["detail"]) == (409, "Workbook has no compliance run")
     assert "name a partial run by run_id" in nothing.json()["errors"][0]["message"]
-    report = made(owner, "compliance", workbook_id=own_g1["id"], run_id=partial["id"], format="xlsx")
+    report = create_report(owner, "compliance", workbook_id=own_g1["id"], run_id=partial["id"], format="xlsx")
     assert report["filename"] == "g1 partial compliance 2026-03-31.xlsx"
     head = sheets_of(owner, report)["Report"]
     words = dict(row[:2] for row in head)
@@ -135,7 +135,9 @@ def test_reports_show_the_newest_full_run_and_say_what_a_partial_one_is(owner: M
         assert ordered(owner, "compliance", workbook_id=own_g1["id"], **asked)["run_id"] == full["id"]
     head = dict(
         row[:2]
-        for row in sheets_of(owner, made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))["Report"]
+        for row in sheets_of(owner, create_report(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))[
+            "Report"
+        ]
     )
     assert (head["Report"], head["Suite"]) == ("g1.xlsx", "Enhanced")
     assert head["Failed"] == full["summary"]["failed"]
@@ -175,13 +177,13 @@ def test_a_partial_run_evaluates_the_alerts_whose_tests_it_ran(
 
     def looks() -> dict[str, str | None]:
         looked_at(stack, owner)
-        by_name = {name: told(owner, alert_id)["last_evaluation"] for name, alert_id in alerts.items()}
+        by_name = {name: history_of(owner, alert_id)["last_evaluation"] for name, alert_id in alerts.items()}
         return {name: look and look["run_id"] for name, look in by_name.items()}
 
     ccc = run(owner, own_g1, test_ids=["ccc_bucket_pct"])["id"]
     first = looks()
     assert first == dict.fromkeys(alerts) | {"metric": ccc, "test": ccc}
-    assert told(owner, alerts["test"])["trigger_count"] == 1
+    assert history_of(owner, alerts["test"])["trigger_count"] == 1
     full = run(owner, own_g1)["id"]
     assert looks() == dict.fromkeys(alerts, full)
     run(owner, own_g1, test_ids=["weighted_average_price"], test_suite="enhanced")
@@ -204,5 +206,5 @@ def test_a_duration_goes_by_the_newest_run_that_has_the_test(
     looked_at(stack, owner)
     age(stack, owner, 31)
     wake(stack, owner)
-    alert = told(owner, hour)
+    alert = history_of(owner, hour)
     assert (alert["trigger_count"], alert["last_evaluation"]["run_id"]) == (1, ccc)

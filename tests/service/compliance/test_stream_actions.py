@@ -17,7 +17,7 @@ KEY = "deal:internal:{}"
 BEGUN = "2024-02-29T12:00:00+00:00"
 
 
-def made(owner: Member, name: str = "one", **fields: Any) -> dict[str, Any]:
+def create_profile(owner: Member, name: str = "one", **fields: Any) -> dict[str, Any]:
     answer = owner.post(URL, json={"stream_key": KEY.format(name), **fields})
     assert answer.status_code == 201, answer.text
     profile: dict[str, Any] = answer.json()
@@ -25,7 +25,7 @@ def made(owner: Member, name: str = "one", **fields: Any) -> dict[str, Any]:
 
 
 def test_a_profile_is_kept_listed_changed_and_deleted(owner: Member, stranger: Member) -> None:
-    first = made(owner)
+    first = create_profile(owner)
     assert first == {
         "id": first["id"],
         "stream_key": "deal:internal:one",
@@ -41,14 +41,14 @@ def test_a_profile_is_kept_listed_changed_and_deleted(owner: Member, stranger: M
         "deal_name": "Cairn", "jurisdiction": "uk", "retention_years": 3, "retention_until": "2027-01-01",
         "profile_metadata": {"tranches": [{"scheme": "ISIN", "value": "XS2010030919", "class": "A"}], "note": [1.50]},
     }  # fmt: skip
-    second = made(owner, "two", **value)
+    second = create_profile(owner, "two", **value)
     assert second | value | {"retention_until": "2027-01-01T00:00:00Z"} == second
     assert second["retention_floor_years"] == 5
     created = datetime.fromisoformat(second["created_at"])
     assert datetime.fromisoformat(second["effective_retention_until"]) == created.replace(year=created.year + 5)
     again = owner.post(URL, json={"stream_key": second["stream_key"]})
     assert (again.status_code, again.json()["detail"]) == (409, "Stream profile already exists")
-    made(stranger, "two")
+    create_profile(stranger, "two")
     page = owner.get(URL).json()
     assert (page["items"], page["total"], page["page"], page["page_size"]) == ([second, first], 2, 1, 50)
     assert owner.get(URL, params={"stream_key": first["stream_key"]}).json()["items"] == [first]
@@ -157,7 +157,7 @@ def test_bytes_that_evidence_needs_stay_until_the_retention_ends(
         assert owner.post("/api/v1/compliance/run", json={"workbook_id": row["id"]}).status_code == 200
         rows.append(row["id"])
     soon = datetime.now(UTC).replace(year=datetime.now(UTC).year + 1).isoformat()
-    profile = made(owner, "kept", retention_until=soon)
+    profile = create_profile(owner, "kept", retention_until=soon)
     for row in rows:
         assert owner.delete(f"/api/v1/workbooks/{row}").status_code == 204
 
@@ -179,6 +179,6 @@ def test_bytes_that_evidence_needs_stay_until_the_retention_ends(
         over = {"retention_until": "2020-01-01T00:00:00Z"}
         assert owner.patch(f"{URL}/{profile['id']}", json=over).status_code == 200
         wait_until(lambda: not blobs(rows[0]), what="the bytes to go")
-        floor = made(owner, "bare", jurisdiction="EU", retention_until="2020-01-01T00:00:00Z")
+        floor = create_profile(owner, "bare", jurisdiction="EU", retention_until="2020-01-01T00:00:00Z")
         until = datetime.fromisoformat(floor["effective_retention_until"])
         wait_until(lambda: blobs(rows[1]) == [until], what="a look at what the floor keeps")

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from tests.conftest import Member, Stack
-from tests.service.deals.conftest import URL, made
+from tests.service.deals.conftest import URL, create_deal
 
 OVERVIEW = "/api/v1/console/overview"
 
@@ -30,10 +30,10 @@ def ran(who: Member, book: dict[str, Any], **body: Any) -> dict[str, Any]:
 
 def test_a_deal_without_a_workbook_and_one_without_a_run_come_last(owner: Member, g1_file: Path) -> None:
     assert overview(owner) == {"items": [], "total": 0}
-    made(owner, name="zero", next_payment_date="2026-04-15", currency="EUR")
-    bare = made(owner, name="Bare")
+    create_deal(owner, name="zero", next_payment_date="2026-04-15", currency="EUR")
+    bare = create_deal(owner, name="Bare")
     book = owner.uploaded(g1_file, deal_id=bare["id"], as_of="2026-03-31")
-    deal = made(owner, name="With a run")
+    deal = create_deal(owner, name="With a run")
     tested = owner.uploaded(g1_file, deal_id=deal["id"], as_of="2026-03-31")
     run = ran(owner, tested)
     outcome = overview(owner)
@@ -60,11 +60,11 @@ def test_the_thinnest_cushion_comes_first_here_and_in_the_list_of_deals(owner: M
     """By the part of the limit: a fail of a limit of 0, which has no such part, comes before every other."""
     limits = {"wide": ("min", 1.0), "failing": ("max", 0.01), "zero limit": ("exact", 0.0)}
     for name, (way, limit) in limits.items():
-        deal = made(owner, name=name)
+        deal = create_deal(owner, name=name)
         body = {"test_id": "diversity_score", "threshold_value": limit, "deal_id": deal["id"], "threshold_type": way}
         assert owner.post("/api/v1/compliance/thresholds", json=body).status_code == 201
         ran(owner, owner.uploaded(g1_file, deal_id=deal["id"], as_of="2026-03-31"))
-    made(owner, name="none")
+    create_deal(owner, name="none")
     items = overview(owner)["items"]
     assert items[0]["name"] == "zero limit"
     thinnest = items[0]["latest"]["thinnest"]
@@ -80,7 +80,7 @@ def test_the_thinnest_cushion_comes_first_here_and_in_the_list_of_deals(owner: M
 
 
 def test_six_months_are_the_newest_workbook_of_each(owner: Member, stranger: Member, g1_file: Path) -> None:
-    deal = made(owner, name="Months")
+    deal = create_deal(owner, name="Months")
     days = ["2025-08-31", "2025-09-30", "2025-10-31", "2025-12-31", "2026-01-31", "2026-02-28", "2026-03-15",
             "2026-03-31"]  # fmt: skip
     books = {day: owner.uploaded(g1_file, deal_id=deal["id"], as_of=day) for day in days}
@@ -104,7 +104,7 @@ DEALS, MONTHS = 500, 6
 def test_five_hundred_deals_take_about_as_long_as_their_list(stack: Stack, owner: Member, g1_file: Path) -> None:
     """Both as a caller sees them, in turn, the best of several: a busy machine slows both. On an idle one the overview
     takes 40 ms, of which PostgreSQL takes 24; the list says nothing of the months."""
-    deal = made(owner, name="First")
+    deal = create_deal(owner, name="First")
     book = owner.uploaded(g1_file, deal_id=deal["id"], as_of="2026-03-31")
     run = ran(owner, book, test_suite="enhanced")
     _copies(stack, owner, deal["id"], book["id"], run["id"])

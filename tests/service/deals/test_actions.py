@@ -17,7 +17,7 @@ from core.generate import generate
 from core.generate.reports import generate_report
 from tests.conftest import Member, Stack, wait_until
 from tests.core.files.test_spreadsheetml import document, sheet
-from tests.service.deals.conftest import LOANS, NOTES, URL, added, made, sent
+from tests.service.deals.conftest import LOANS, NOTES, URL, added, create_deal, sent
 
 # The record ---------------------------------------------------------------------------------------------------------
 
@@ -45,12 +45,12 @@ def test_a_deal_has_its_fields_and_defaults(owner: Member) -> None:
     }
     assert owner.get(f"{URL}/{deal['id']}").json() == deal
     owner.patch("/api/v1/admin/tenant", json={"settings": {"default_currency": "EUR"}})
-    assert made(owner)["currency"] == "EUR", "the tenant's own"
-    assert made(owner, currency="GBP")["currency"] == "GBP"
+    assert create_deal(owner)["currency"] == "EUR", "the tenant's own"
+    assert create_deal(owner, currency="GBP")["currency"] == "GBP"
 
 
 def test_a_change_tells_what_is_absent_from_what_is_null(owner: Member) -> None:
-    deal = made(owner, closing_date="2024-01-15", stream_key="deal:internal:one", home_countries=["IE"])
+    deal = create_deal(owner, closing_date="2024-01-15", stream_key="deal:internal:one", home_countries=["IE"])
     path = f"{URL}/{deal['id']}"
     changed = owner.patch(path, json={"name": "Other", "home_countries": []}).json()
     assert changed | {"updated_at": 0} == deal | {"name": "Other", "home_countries": [], "updated_at": 0}
@@ -67,13 +67,13 @@ def test_a_change_tells_what_is_absent_from_what_is_null(owner: Member) -> None:
 
 def test_a_stream_is_of_one_deal(owner: Member, stranger: Member) -> None:
     key = "deal:isin:XS2010030919"
-    first, second = made(owner, stream_key=key), made(owner, name=" twice ")
+    first, second = create_deal(owner, stream_key=key), create_deal(owner, name=" twice ")
     for answer in (
         owner.post(URL, json={"name": "Deal", "stream_key": key}),
         owner.patch(f"{URL}/{second['id']}", json={"stream_key": key}),
     ):
         assert (answer.status_code, answer.json()["detail"]) == (409, "Stream key already in use")
-    assert made(stranger, stream_key=key)["stream_key"] == key
+    assert create_deal(stranger, stream_key=key)["stream_key"] == key
     assert owner.delete(f"{URL}/{first['id']}").status_code == 204
     assert owner.patch(f"{URL}/{second['id']}", json={"stream_key": key}).status_code == 200
 
@@ -81,7 +81,7 @@ def test_a_stream_is_of_one_deal(owner: Member, stranger: Member) -> None:
 def test_deals_are_listed_by_name_and_by_age(owner: Member) -> None:
     names = ["b 100%", "A", "c"]
     for name in names:
-        made(owner, name=name)
+        create_deal(owner, name=name)
 
     def listed(**query: Any) -> list[str]:
         page = owner.get(URL, params=query).json()
@@ -95,7 +95,7 @@ def test_deals_are_listed_by_name_and_by_age(owner: Member) -> None:
 
 
 def test_the_deployment_limits_deals_and_names_the_schemes_of_streams(stack: Stack, owner: Member) -> None:
-    made(owner)
+    create_deal(owner)
     with stack.another_api(CUSHION_MAX_DEALS="2", CUSHION_STREAM_KEY_SCHEMES="isin, ticker") as url:
         answers = [
             owner.http.post(f"{url}{URL}", json={"name": "One more", "stream_key": f"deal:{key}"})
@@ -109,7 +109,7 @@ def test_the_deployment_limits_deals_and_names_the_schemes_of_streams(stack: Sta
 def test_a_mapping_that_a_deal_names_stays(owner: Member) -> None:
     mapping = {"name": "M", "source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {}}
     mapping_id = owner.post("/api/v1/mappings", json=mapping).json()["id"]
-    deal = made(owner, mapping_id=mapping_id)
+    deal = create_deal(owner, mapping_id=mapping_id)
     assert owner.delete(f"/api/v1/mappings/{mapping_id}").json()["detail"] == "Mapping in use"
     assert owner.delete(f"{URL}/{deal['id']}").status_code == 204
     assert owner.delete(f"/api/v1/mappings/{mapping_id}").status_code == 204
@@ -293,7 +293,7 @@ def test_the_bytes_of_every_file_are_kept_and_freed_with_the_workbook(
 def test_a_workbook_takes_the_mapping_and_the_stream_of_its_deal(stack: Stack, owner: Member, g1_file: Path) -> None:
     mapping = {"name": "M", "source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {}}
     mapping_id = owner.post("/api/v1/mappings", json=mapping).json()["id"]
-    deal = made(owner, mapping_id=mapping_id, stream_key="deal:internal:one")
+    deal = create_deal(owner, mapping_id=mapping_id, stream_key="deal:internal:one")
     book = owner.uploaded(g1_file, deal_id=deal["id"])
     assert (book["deal_id"], book["mapping_id"], book["stream_key"]) == (deal["id"], None, None)
 
@@ -587,7 +587,7 @@ def test_what_the_file_and_the_definition_leave_open_the_deals_record_says(
     owner: Member, write_book: Callable[..., Path]
 ) -> None:
     record = {"closing_date": "2026-01-20", "reinvestment_end": "2026-01-31", "stated_maturity": "2026-02-28"}
-    deal = made(owner, **record, next_payment_date="2026-04-30", home_countries=["IE"])
+    deal = create_deal(owner, **record, next_payment_date="2026-04-30", home_countries=["IE"])
     loans = [(*row.split(","), "Country") if not at else (*row.split(","), "Ireland") for at, row in
              enumerate(LOANS.decode().splitlines())]  # fmt: skip
     notes = [row.split(",") for row in NOTES.decode().splitlines()]
@@ -761,7 +761,7 @@ def test_the_deals_own_tests_are_moved_by_its_mapping_and_its_limits(owner: Memb
     mapping = {"name": "M", "source_type": "clo_holdings", "profile_id": "standard_clo"}
     mapping |= {"mappings": {"Nennwert": {"target": "par_value", "type": "number", "required": True}}}
     mapping_id = owner.post("/api/v1/mappings", json=mapping).json()["id"]
-    deal = made(owner, mapping_id=mapping_id)
+    deal = create_deal(owner, mapping_id=mapping_id)
     assert owner.put(f"{URL}/{deal['id']}/definition", json={"definition": DEFINITION}).status_code == 200
     limit = {"test_id": "senior_secured", "threshold_value": 90, "deal_id": deal["id"], "enabled": False}
     assert owner.post("/api/v1/compliance/thresholds", json=limit).status_code == 201

@@ -59,7 +59,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
     """Of each kind of job the workers died till it was given up; the record says so, and a retry has it done."""
     owner = register(idle.url)
 
-    def made(path: str, **how: Any) -> dict[str, Any]:
+    def create(path: str, **how: Any) -> dict[str, Any]:
         answer = owner.post(path, **how)
         assert answer.status_code in (200, 201), answer.text
         result: dict[str, Any] = answer.json()
@@ -67,12 +67,12 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
 
     def uploaded(name: str) -> str:
         files = {"file": (f"{name}.xlsx", small_book([*BOOK, (name, 1, 1.0)]))}
-        return str(made("/api/v1/workbooks/upload", files=files)["id"])
+        return str(create("/api/v1/workbooks/upload", files=files)["id"])
 
     def taped(name: str) -> str:
         data = {"trustee_name": "trustee_a", "statement_date": "2026-03-31", "mapping_id": "standard_clo"}
         files = {"file": (f"{name}.xlsx", small_book([*TAPE, ("", name, 1)]))}
-        return str(made("/api/v1/reconciliation/tapes/upload", files=files, data=data)["tape_id"])
+        return str(create("/api/v1/reconciliation/tapes/upload", files=files, data=data)["tape_id"])
 
     def open_jobs() -> list[tuple[Any, ...]]:
         return idle.sql(
@@ -86,13 +86,13 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
         owner.parsed(stale)
         wait_until(lambda: not open_jobs(), what="the first jobs")
     sheet = owner.get(f"/api/v1/workbooks/{book}").json()["sheets"][0]["id"]
-    made("/api/v1/compliance/run", json={"workbook_id": book})
-    config = made("/api/v1/formulas", json=FORMULA | {"status": "active"})["id"]
+    create("/api/v1/compliance/run", json={"workbook_id": book})
+    config = create("/api/v1/formulas", json=FORMULA | {"status": "active"})["id"]
     fresh, second = uploaded("fresh"), taped("other")
-    made(f"/api/v1/workbooks/{stale}/recalculate")
-    export = made("/api/v1/exports", json={"workbook_id": book, "format": "csv"})["id"]
-    report = made("/api/v1/reports/compliance", json={"workbook_id": book})["id"]
-    compared = made("/api/v1/reconciliation/compare", json={"tape_id": tape, "workbook_id": book})["job_id"]
+    create(f"/api/v1/workbooks/{stale}/recalculate")
+    export = create("/api/v1/exports", json={"workbook_id": book, "format": "csv"})["id"]
+    report = create("/api/v1/reports/compliance", json={"workbook_id": book})["id"]
+    compared = create("/api/v1/reconciliation/compare", json={"tape_id": tape, "workbook_id": book})["job_id"]
     order = {
         "version_id": "v1",
         "workbook_id": book,
@@ -100,8 +100,10 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
         "target_column": "Double",
         "output_mode": "new",
     }
-    made(f"/api/v1/formulas/{config}/apply", json=order)
-    made("/api/v1/admin/users/invite", json={"email": f"{uuid4().hex}@example.com", "full_name": "X", "role": "viewer"})
+    create(f"/api/v1/formulas/{config}/apply", json=order)
+    create(
+        "/api/v1/admin/users/invite", json={"email": f"{uuid4().hex}@example.com", "full_name": "X", "role": "viewer"}
+    )
 
     def states() -> dict[str, str]:
         asked = {

@@ -265,7 +265,7 @@ def test_a_client_that_leaves_ends_the_work(shared_owner: Member, large: Any) ->
     export, content, key = large
 
     def opened() -> bool:
-        return any(target.endswith(key) for target in held())
+        return any(target.endswith(key) for target in hold_storage())
 
     with shared_owner.http.stream("GET", f"{URL}/{export['id']}/download") as answer:
         chunks = answer.iter_raw(1024)  # which closes the answer once nobody holds it
@@ -274,7 +274,7 @@ def test_a_client_that_leaves_ends_the_work(shared_owner: Member, large: Any) ->
     wait_until(lambda: not opened(), what="the closed file")
 
 
-def held() -> Iterator[str]:
+def hold_storage() -> Iterator[str]:
     """The files that the processes below this one hold open."""
     for number in below(os.getpid()):
         with suppress(OSError):  # it has just ended

@@ -24,7 +24,7 @@ def verified(member: Member, content: bytes, name: str = "export.xlsx") -> httpx
 
 
 @pytest.fixture(scope="module")
-def made(shared_owner: Member, shared_book: str) -> tuple[dict[str, Any], bytes]:
+def export_and_file(shared_owner: Member, shared_book: str) -> tuple[dict[str, Any], bytes]:
     """An export and its file."""
     export = exported(shared_owner, shared_book, sanitize_pii=False)
     assert export["status"] == "completed", export
@@ -42,8 +42,8 @@ def replaced(content: bytes, part: str, change: Callable[[str], str]) -> bytes:
     return out.getvalue()
 
 
-def test_the_file_as_it_was_made(shared_owner: Member, made: tuple[dict[str, Any], bytes]) -> None:
-    export, content = made
+def test_the_file_as_it_was_made(shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]) -> None:
+    export, content = export_and_file
     answer = verified(shared_owner, content)
     assert answer.status_code == 200, answer.text
     body = answer.json()
@@ -73,8 +73,8 @@ def test_the_file_as_it_was_made(shared_owner: Member, made: tuple[dict[str, Any
     }
 
 
-def test_a_changed_cell_is_named(shared_owner: Member, made: tuple[dict[str, Any], bytes]) -> None:
-    _, content = made
+def test_a_changed_cell_is_named(shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]) -> None:
+    _, content = export_and_file
     part = r"xl/worksheets/sheet\d+\.xml"
     changed = replaced(content, part, lambda text: text.replace("<v>3000000</v>", "<v>3000001</v>"))
     body = verified(shared_owner, changed).json()
@@ -84,9 +84,9 @@ def test_a_changed_cell_is_named(shared_owner: Member, made: tuple[dict[str, Any
 
 
 def test_what_programs_read_differently_is_invalid_with_its_place(
-    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+    shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]
 ) -> None:
-    export, content = made
+    export, content = export_and_file
     part = r"xl/worksheets/sheet1\.xml"
     changed = replaced(content, part, lambda text: text.replace("<v>3000000</v>", "<v>3000<x/>000</v>"))
     body = verified(shared_owner, changed).json()
@@ -102,9 +102,9 @@ def test_what_programs_read_differently_is_invalid_with_its_place(
 
 
 def test_a_number_format_that_shows_another_figure_is_modified(
-    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+    shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]
 ) -> None:
-    _, content = made
+    _, content = export_and_file
 
     def change(text: str) -> str:
         count = text.split("<cellXfs")[1].split("</cellXfs>")[0].count("<xf ")
@@ -132,10 +132,10 @@ def test_a_number_format_that_shows_another_figure_is_modified(
 
 
 def test_a_sheet_that_is_nobodys_makes_a_file_modified(
-    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+    shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]
 ) -> None:
     """A first sheet like the data, the real ones hidden so that no menu shows them."""
-    _, content = made
+    _, content = export_and_file
     sheet = '<sheet name="Loans." sheetId="77" r:id="rId77"/>'
     link = (
         '<Relationship Id="rId77" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
@@ -163,10 +163,10 @@ def test_a_sheet_that_is_nobodys_makes_a_file_modified(
 
 
 def test_two_entries_of_one_name_are_invalid_provenance(
-    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+    shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]
 ) -> None:
     """Programs take the first or the last: that is no fault of the request."""
-    out = io.BytesIO(made[1])
+    out = io.BytesIO(export_and_file[1])
     with zipfile.ZipFile(out, "a", zipfile.ZIP_DEFLATED) as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("xl/worksheets/sheet1.xml", archive.read("xl/worksheets/sheet1.xml"))
     answer = verified(shared_owner, out.getvalue())
@@ -175,10 +175,10 @@ def test_two_entries_of_one_name_are_invalid_provenance(
 
 
 def test_a_changed_manifest_is_invalid(
-    shared_owner: Member, stranger: Member, made: tuple[dict[str, Any], bytes]
+    shared_owner: Member, stranger: Member, export_and_file: tuple[dict[str, Any], bytes]
 ) -> None:
     """Whoever asks: what it says of a tenant is no longer to be believed."""
-    export, content = made
+    export, content = export_and_file
     changes: list[tuple[str, str]] = [
         (export["id"], "exp_" + "0" * 32),
         (export["id"], r"exp_\u0000"),
@@ -192,8 +192,8 @@ def test_a_changed_manifest_is_invalid(
             assert (answer.json()["status"], answer.json()["hmac_valid"]) == ("invalid_provenance", False), old
 
 
-def test_a_true_export_of_another_tenant(stranger: Member, made: tuple[dict[str, Any], bytes]) -> None:
-    answer = verified(stranger, made[1])
+def test_a_true_export_of_another_tenant(stranger: Member, export_and_file: tuple[dict[str, Any], bytes]) -> None:
+    answer = verified(stranger, export_and_file[1])
     assert (answer.status_code, answer.json()["detail"]) == (403, "File belongs to another tenant")
 
 

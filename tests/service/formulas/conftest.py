@@ -42,7 +42,7 @@ OTHER = expression("=a*b/100", a="Par", b="Price")
 CYCLE = SHARE | {"edges": [*SHARE["edges"], edge("result", "result", "a")]}
 
 
-def made(member: Member, **fields: Any) -> dict[str, Any]:
+def create_config(member: Member, **fields: Any) -> dict[str, Any]:
     """A new formula."""
     answer = member.post(URL, json={"name": "Market value", "template_id": "custom", "graph": SHARE} | fields)
     assert answer.status_code == 201, answer.text
@@ -53,7 +53,7 @@ def made(member: Member, **fields: Any) -> dict[str, Any]:
 @pytest.fixture
 def formula(owner: Member) -> dict[str, Any]:
     """A draft."""
-    return made(owner)
+    return create_config(owner)
 
 
 LOANS: Sequence[Sequence[Any]] = [

@@ -8,7 +8,7 @@ from unittest.mock import ANY
 
 from tests.conftest import Member, Stack
 from tests.rows import every
-from tests.service.formulas.conftest import CYCLE, OTHER, SHARE, URL, edge, expression, made, node
+from tests.service.formulas.conftest import CYCLE, OTHER, SHARE, URL, create_config, edge, expression, node
 
 # Graphs -------------------------------------------------------------------------------------------------------------
 
@@ -68,7 +68,8 @@ def test_the_templates_are_formulas_as_they_stand(shared_owner: Member) -> None:
         assert (validation["valid"], validation["warnings"]) == (True, []), item["id"]
         assert {used["node_id"] for used in item["inputs"]} <= {block["id"] for block in item["graph"]["nodes"]}
         assert (
-            made(shared_owner, template_id=item["id"], graph=item["graph"], status="active")["graph"] == item["graph"]
+            create_config(shared_owner, template_id=item["id"], graph=item["graph"], status="active")["graph"]
+            == item["graph"]
         )
 
 
@@ -76,7 +77,7 @@ def test_the_templates_are_formulas_as_they_stand(shared_owner: Member) -> None:
 
 
 def test_a_formula_has_its_fields_and_defaults(owner: Member) -> None:
-    result = made(owner)
+    result = create_config(owner)
     assert result | {"id": 0, "created_at": 0, "updated_at": 0} == {
         "id": 0,
         "name": "Market value",
@@ -95,7 +96,9 @@ def test_a_formula_has_its_fields_and_defaults(owner: Member) -> None:
     }
     assert result["id"].startswith("frm_")
     assert owner.get(f"{URL}/{result['id']}").json() == result
-    second = made(owner, input_schema={"b": "number", "a": "text"}, output_schema={"x": [1, None]}, mode="advanced")
+    second = create_config(
+        owner, input_schema={"b": "number", "a": "text"}, output_schema={"x": [1, None]}, mode="advanced"
+    )
     assert list(second["input_schema"]) == ["b", "a"], "as it was written"
     page = owner.get(URL, params={"page_size": 1}).json()
     assert page == {"items": [second], "total": 2, "page": 1, "page_size": 1, "total_pages": 2}
@@ -129,7 +132,7 @@ UNFINISHED = SHARE | {"edges": SHARE["edges"][:1]}
 
 def test_a_draft_may_be_unfinished_and_never_wrong(owner: Member) -> None:
     """What is missing stands in the way once it is to be active; what is wrong is not even kept."""
-    draft = made(owner, graph={"nodes": [], "edges": []})
+    draft = create_config(owner, graph={"nodes": [], "edges": []})
     path = f"{URL}/{draft['id']}"
     for graph in (CYCLE, SHARE | {"nodes": [node("x", "pivot")]}):
         for answer in (
@@ -151,7 +154,7 @@ def test_a_draft_may_be_unfinished_and_never_wrong(owner: Member) -> None:
 
 
 def test_the_status_moves_one_way_and_back_from_the_archive(owner: Member) -> None:
-    path = f"{URL}/{made(owner)['id']}"
+    path = f"{URL}/{create_config(owner)['id']}"
     status = "draft"
     for wanted, allowed in (
         ("archived", False), ("draft", True), ("active", True), ("draft", False), ("active", True),
@@ -165,12 +168,12 @@ def test_the_status_moves_one_way_and_back_from_the_archive(owner: Member) -> No
         status = wanted
         assert answer.json()["status"] == owner.get(path).json()["status"] == status
     for first in ("draft", "active", "archived"):
-        assert made(owner, status=first)["status"] == first
+        assert create_config(owner, status=first)["status"] == first
 
 
 def test_what_of_a_formula_may_change_depends_on_its_status(owner: Member) -> None:
     """A draft's graph without a version, an active one's by a version, nothing of an archived one."""
-    formula = made(owner, description="first")
+    formula = create_config(owner, description="first")
     path = f"{URL}/{formula['id']}"
     changed = owner.patch(path, json={"graph": OTHER, "name": "Other", "description": None}).json()
     expected = formula | {"graph": OTHER, "name": "Other", "description": None, "updated_at": changed["updated_at"]}
@@ -200,8 +203,8 @@ def test_what_of_a_formula_may_change_depends_on_its_status(owner: Member) -> No
 
 def test_changes_at_once_follow_each_other(owner: Member) -> None:
     """Each finds the graph of the one before it, and no graph is lost."""
-    draft = f"{URL}/{made(owner)['id']}"
-    active = f"{URL}/{made(owner, status='active')['id']}/versions"
+    draft = f"{URL}/{create_config(owner)['id']}"
+    active = f"{URL}/{create_config(owner, status='active')['id']}/versions"
     with ThreadPoolExecutor(8) as threads:
         for number in range(5):
             graph = expression(f"=a+{number}", a="Par")
@@ -214,7 +217,7 @@ def test_changes_at_once_follow_each_other(owner: Member) -> None:
 
 
 def test_a_put_is_a_new_version(owner: Member) -> None:
-    formula = made(owner, status="active")
+    formula = create_config(owner, status="active")
     path = f"{URL}/{formula['id']}"
     tag = owner.get(path).headers["etag"]
     answer = owner.put(f"{path}/versions", json={"graph": OTHER, "change_notes": "in percent"})
@@ -241,7 +244,7 @@ def test_a_put_is_a_new_version(owner: Member) -> None:
 
 
 def test_formulas_and_versions_have_their_limits(stack: Stack, owner: Member) -> None:
-    formula = made(owner, status="active")
+    formula = create_config(owner, status="active")
     with stack.another_api(CUSHION_MAX_FORMULAS="1") as url:
         answer = owner.http.post(f"{url}{URL}", json={"name": "One more", "template_id": "custom", "graph": SHARE})
     assert (answer.status_code, answer.json()["detail"]) == (403, "Formula limit exceeded")
@@ -256,7 +259,7 @@ def test_formulas_and_versions_have_their_limits(stack: Stack, owner: Member) ->
 
 
 def test_a_change_is_an_audit_entry(stack: Stack, owner: Member) -> None:
-    formula = made(owner)
+    formula = create_config(owner)
     path = f"{URL}/{formula['id']}"
     owner.patch(path, json={"status": "active"})
     owner.put(f"{path}/versions", json={"graph": OTHER})

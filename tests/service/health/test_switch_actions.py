@@ -381,12 +381,12 @@ def test_resets_are_audited_and_the_system_key_without_a_tenant_leaves_no_entry(
         for path, _ in (ORDERS[0], ORDERS[4]):
             assert operated.ask(caller, "POST", path).status_code == 200
 
-    def told() -> dict[str, Any]:
+    def read_switches() -> dict[str, Any]:
         items = operated.members["operator"].get("/api/v1/admin/audit-logs?page_size=100").json()["items"]
         return {item["action"]: item["details"] for item in items}
 
-    wait_until(lambda: {"circuit_breaker.reset", "fallback_cache.cleared"} <= told().keys(), what="the events")
-    assert "calls" not in told()["circuit_breaker.reset"], "an act of its own, not one of many"
+    wait_until(lambda: {"circuit_breaker.reset", "fallback_cache.cleared"} <= read_switches().keys(), what="the events")
+    assert "calls" not in read_switches()["circuit_breaker.reset"], "an act of its own, not one of many"
     nobodys = stack.sql("SELECT count(*) FROM audit_log WHERE tenant_id = '00000000-0000-0000-0000-000000000000'")
     assert nobodys == [(0,)]
 

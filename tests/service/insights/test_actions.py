@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import Member, Stack, register
 from tests.records import BOOK, small_book
 from tests.service.deals.conftest import LOANS, NOTES, added
-from tests.service.deals.conftest import made as deal_made
+from tests.service.deals.conftest import create_deal as deal_made
 from tests.service.insights.conftest import URL, asked, generated, nominated, refusal
 from tests.service.insights.conftest import analyst as analyst  # a fixture
 

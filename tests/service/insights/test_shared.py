@@ -10,7 +10,7 @@ from core.grounding.check import MARK
 from tests.conftest import Member, Stack, register
 from tests.model_server import INVENTED, honest, model_server
 from tests.service.deals.conftest import added
-from tests.service.deals.conftest import made as deal_made
+from tests.service.deals.conftest import create_deal as deal_made
 from tests.service.insights.conftest import (
     G1_LOANS,
     G1_NOTES,
@@ -81,26 +81,26 @@ def test_breaks_with_the_trustee_are_those_that_still_stand(pair: Pair) -> None:
 def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str, Any]) -> None:
     nominated(owner, own_g1["id"])
 
-    def told() -> list[str]:
+    def stored_keys() -> list[str]:
         session = generated(owner)
         stored.append(session["subjects"][0]["run_id"])
         return [warning["message"] for warning in session["warnings"]]
 
     stored: list[str | None] = []
-    assert ["no whole suite was run on it" in item for item in told()] == [True]
+    assert ["no whole suite was run on it" in item for item in stored_keys()] == [True]
     ran(owner, own_g1["id"], test_ids=["ccc_bucket_pct"])
-    assert ["no whole suite was run on it" in item for item in told()] == [True], (
+    assert ["no whole suite was run on it" in item for item in stored_keys()] == [True], (
         "a partial run says nothing of the rest"
     )
     whole = ran(owner, own_g1["id"])
-    assert told() == []
+    assert stored_keys() == []
     ran(owner, own_g1["id"], test_suite="enhanced", test_ids=["ccc_bucket_pct"])
-    assert told() == []
+    assert stored_keys() == []
     assert stored == [None, None, whole["id"], whole["id"]]
     recalculated = owner.post(f"/api/v1/workbooks/{own_g1['id']}/recalculate")
     assert recalculated.status_code in (200, 202), recalculated.text
     assert owner.parsed(own_g1["id"])["status"] == "ready"
-    told()
+    stored_keys()
     assert stored[-1] in (None, whole["id"]), "what a recalculation leaves as it was still is the run's"
 
 

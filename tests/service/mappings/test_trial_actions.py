@@ -140,7 +140,7 @@ def test_strict_fails_on_any_warning(owner: Member, make: Make, more: dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("type_", "operation", "parameters", "given", "expected"),
+    ("type_", "operation", "parameters", "source_value", "expected"),
     [
         ("number", "multiply", {"factor": -2.5}, 4, -10.0),
         ("number", "divide", {"divisor": 8}, "4", 0.5),
@@ -161,14 +161,14 @@ def test_strict_fails_on_any_warning(owner: Member, make: Make, more: dict[str, 
     ],
 )
 def test_each_transform(
-    shared_owner: Member, make: Make, type_: str, operation: str, parameters: Any, given: Any, expected: Any
+    shared_owner: Member, make: Make, type_: str, operation: str, parameters: Any, source_value: Any, expected: Any
 ) -> None:
     mapping = make(
         shared_owner,
         mappings={"In": column("out", type_)},
         transforms=[{"field": "out", "operation": operation, "parameters": parameters}],
     )
-    outcome = trial(shared_owner, mapping["id"], [{"In": given}, {"In": None}])
+    outcome = trial(shared_owner, mapping["id"], [{"In": source_value}, {"In": None}])
     assert outcome["mapped_data"] == [{"out": expected}, {"out": None}]
     assert outcome["valid"]
 

@@ -9,7 +9,7 @@ from tests.conftest import Member, Stack
 URL = "/api/v1/notifications"
 
 
-def told(stack: Stack, who: Member, title: str, minutes: int) -> str:
+def notify(stack: Stack, who: Member, title: str, minutes: int) -> str:
     """A notification of so many minutes ago."""
     ((id_,),) = stack.sql(
         """
@@ -24,8 +24,8 @@ def told(stack: Stack, who: Member, title: str, minutes: int) -> str:
 
 def test_whoever_was_told_reads_it(stack: Stack, owner: Member, stranger: Member) -> None:
     colleague = owner.invite("viewer")
-    first, second = told(stack, owner, "first", 5), told(stack, owner, "second", 1)
-    another = told(stack, colleague, "other", 3)
+    first, second = notify(stack, owner, "first", 5), notify(stack, owner, "second", 1)
+    another = notify(stack, colleague, "other", 3)
 
     def titles(who: Member, **query: object) -> list[str]:
         return [item["title"] for item in who.get(URL, params=query).json()["items"]]
@@ -48,7 +48,11 @@ def test_whoever_was_told_reads_it(stack: Stack, owner: Member, stranger: Member
 
 def test_all_are_read_at_once(stack: Stack, owner: Member) -> None:
     colleague = owner.invite("viewer")
-    first, _, _ = told(stack, owner, "first", 5), told(stack, owner, "second", 1), told(stack, colleague, "other", 3)
+    first, _, _ = (
+        notify(stack, owner, "first", 5),
+        notify(stack, owner, "second", 1),
+        notify(stack, colleague, "other", 3),
+    )
     owner.post(f"{URL}/{first}/read")
 
     def read_at(who: Member) -> list[str | None]:

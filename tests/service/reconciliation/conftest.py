@@ -13,9 +13,9 @@ from stdnum import cusip as checked
 
 from core.files.write import write_workbook_rows
 from tests.conftest import Member, Stack, wait_until
-from tests.core.reconciliation.isolated import folder, made
+from tests.core.reconciliation.isolated import folder, generated_tape
 
-__all__ = ["folder", "made"]
+__all__ = ["folder", "generated_tape"]
 
 BASE = "/api/v1/reconciliation"
 UPLOAD = f"{BASE}/tapes/upload"

@@ -47,7 +47,7 @@ def ended(who: Member, report: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def made(who: Member, kind: str, **body: Any) -> dict[str, Any]:
+def create_report(who: Member, kind: str, **body: Any) -> dict[str, Any]:
     """A report, completed."""
     report = ended(who, ordered(who, kind, **body))
     assert report["status"] == "completed", report

@@ -13,7 +13,7 @@ from tests.rows import every
 from tests.service.deals import conftest as deals
 from tests.service.exports.conftest import stopped
 from tests.service.reconciliation.conftest import FOUND, Pair
-from tests.service.reports.conftest import URL, bytes_of, ended, made, ordered, run_of, sheets_of
+from tests.service.reports.conftest import URL, bytes_of, create_report, ended, ordered, run_of, sheets_of
 
 DEFAULTS = {
     "sanitize_pii": True,
@@ -55,7 +55,7 @@ def test_the_sheets_have_the_figures_of_the_run(owner: Member, own_g1: dict[str,
     run_of(owner, own_g1, test_suite="enhanced")
     run = run_of(owner, own_g1, thresholds=[{"test_id": "wal", "threshold_value": 12.5}])
     run_of(owner, own_g1, test_suite="enhanced")
-    report = made(owner, "compliance", workbook_id=own_g1["id"], run_id=run["id"], format="xlsx")
+    report = create_report(owner, "compliance", workbook_id=own_g1["id"], run_id=run["id"], format="xlsx")
     assert report["filename"] == "g1 compliance 2026-03-31.xlsx"
     sheets = sheets_of(owner, report)
     header, *rows = sheets["Tests"]
@@ -81,7 +81,9 @@ def test_what_is_personal_is_in_neither_the_file_nor_the_name_made_for_it(owner:
     book = owner.uploaded(g1_file, name="ann.lee@trustee.com.xlsx")
     run_of(owner, book)
     asked = {"workbook_id": book["id"], "format": "xlsx"}
-    clean, open_ = (made(owner, "compliance", **asked, options={"sanitize_pii": item}) for item in (True, False))
+    clean, open_ = (
+        create_report(owner, "compliance", **asked, options={"sanitize_pii": item}) for item in (True, False)
+    )
     for report, shown in ((clean, False), (open_, True)):
         texts = {cell for rows in sheets_of(owner, report).values() for row in rows for cell in row}
         assert ("ann.lee@trustee.com.xlsx" in texts, "ann.lee" in str(texts), "ann.lee" in report["filename"]) == (
@@ -118,7 +120,7 @@ def test_a_changed_workbook_lends_no_figures_to_an_older_run(owner: Member, own_
     target = {"version_id": "v1", "workbook_id": own_g1["id"], "sheet_id": sheet, "target_column": "Half"}
     assert owner.post(f"/api/v1/formulas/{formula['id']}/apply", json=target).status_code == 200
     owner.parsed(own_g1["id"])
-    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
+    sheets = sheets_of(owner, create_report(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
     assert "Concentrations" not in sheets
     notes = [row[1] for row in sheets["Report"] if row[0] == "Note"]
     assert notes == ["What is drawn from the loans themselves is left out: the workbook was changed after the run."]
@@ -132,7 +134,7 @@ def test_a_reconciliation_has_both_sides_as_written(pair: Pair) -> None:
     assert (nothing.status_code, nothing.json()["detail"]) == (409, "Tape has no completed comparison")
     job = pair.compare()
     pair.review(pair.issue("spread"), status="resolved", resolution_notes="mail to ann.lee@trustee.com")
-    report = made(who, "reconciliation", tape_id=pair.tape_id, format="xlsx")
+    report = create_report(who, "reconciliation", tape_id=pair.tape_id, format="xlsx")
     assert (report["job_id"], report["workbook_id"]) == (job["job_id"], pair.workbook_id)
     sheets = sheets_of(who, report)
     header, *rows = sheets["Issues"]
@@ -148,10 +150,10 @@ def test_a_reconciliation_has_both_sides_as_written(pair: Pair) -> None:
     assert [row[10] for row in sheets["Largest breaks"][1:]] == [2_500_000, -500_000, 80_000]
     (total,) = (row for row in sheets["Summary"] if row[1] == "all")
     assert total[2:] == (2, 1, 3, 1, 7, 6)
-    plain = made(who, "reconciliation", tape_id=pair.tape_id, format="xlsx", options={"sanitize_pii": False})
+    plain = create_report(who, "reconciliation", tape_id=pair.tape_id, format="xlsx", options={"sanitize_pii": False})
     notes = {row[12] for row in sheets_of(who, plain)["Issues"]}
     assert "mail to ann.lee@trustee.com" in notes
-    assert bytes_of(who, made(who, "reconciliation", tape_id=pair.tape_id)).startswith(b"%PDF-1.7")
+    assert bytes_of(who, create_report(who, "reconciliation", tape_id=pair.tape_id)).startswith(b"%PDF-1.7")
 
 
 def test_a_deal_shows_what_moved_and_the_trustees_figures(owner: Member) -> None:
@@ -160,7 +162,7 @@ def test_a_deal_shows_what_moved_and_the_trustees_figures(owner: Member) -> None
         files = ("loans.csv", loans), ("notes.csv", deals.NOTES)
         workbook = deals.added(owner, deal, *files, as_of=day)
         run_of(owner, workbook, test_suite="deal")
-    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=workbook["id"], format="xlsx"))
+    sheets = sheets_of(owner, create_report(owner, "compliance", workbook_id=workbook["id"], format="xlsx"))
     header, *rows = sheets["Changes"]
     changes = [dict(zip(header, values, strict=True)) for values in rows]
     parts: dict[str, float] = {}
@@ -221,8 +223,10 @@ def test_lists_are_sorted_and_narrowed(pair: Pair) -> None:
     who = pair.member
     run_of(who, pair.workbook)
     pair.compare()
-    first = made(who, "generate", report_type="compliance", workbook_id=pair.workbook_id, filename="Ümlaut.PDF")
-    second = made(who, "generate", report_type="reconciliation", tape_id=pair.tape_id, format="xlsx")
+    first = create_report(
+        who, "generate", report_type="compliance", workbook_id=pair.workbook_id, filename="Ümlaut.PDF"
+    )
+    second = create_report(who, "generate", report_type="reconciliation", tape_id=pair.tape_id, format="xlsx")
     assert first["filename"] == "Ümlaut.PDF"
     assert who.get(first["download_url"]).headers["content-disposition"].endswith("filename*=UTF-8''%C3%9Cmlaut.PDF")
 
@@ -247,7 +251,7 @@ def test_a_report_that_is_not_made_yet_waits_and_one_that_expired_is_gone(
     stack: Stack, owner: Member, own_g1: dict[str, Any]
 ) -> None:
     run_of(owner, own_g1)
-    report = made(owner, "compliance", workbook_id=own_g1["id"])
+    report = create_report(owner, "compliance", workbook_id=own_g1["id"])
     stack.sql("UPDATE documents SET expires_at = now() WHERE tenant_id = %s", [owner.tenant_id])
     gone = owner.get(report["download_url"])
     assert (gone.status_code, gone.json()["detail"], gone.json()["error_code"]) == (
@@ -261,7 +265,7 @@ def test_a_report_that_is_not_made_yet_waits_and_one_that_expired_is_gone(
 
 def test_a_report_is_its_tenants(stranger: Member, shared_owner: Member, g1: dict[str, Any]) -> None:
     run_of(shared_owner, g1)
-    report = made(shared_owner, "compliance", workbook_id=g1["id"])
+    report = create_report(shared_owner, "compliance", workbook_id=g1["id"])
     for answer in (
         stranger.get(f"{URL}/{report['id']}"),
         stranger.get(report["download_url"]),
@@ -282,7 +286,7 @@ def test_figures_that_the_loans_do_not_give_again_are_shown_without_them(
         "UPDATE compliance_runs SET results = replace(results::text, %s, '99.5')::json WHERE id = %s",
         [str(oc["current_value"]), run["id"]],
     )
-    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
+    sheets = sheets_of(owner, create_report(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
     assert {row[1]: row[6] for row in sheets["Tests"][1:]}["oc_ratio"] == 99.5
     (note,) = (row[1] for row in sheets["Report"] if row[0] == "Note")
     assert note.startswith("What is drawn from the loans themselves is left out: the loans give other figures now")
@@ -297,7 +301,8 @@ def test_the_loans_are_read_on_the_day_of_the_run(pair: Pair) -> None:
         run = run_of(pair.member, pair.workbook, **asked)
         assert run["as_of_source"] == source
         sheets = sheets_of(
-            pair.member, made(pair.member, "compliance", workbook_id=pair.workbook_id, run_id=run["id"], format="xlsx")
+            pair.member,
+            create_report(pair.member, "compliance", workbook_id=pair.workbook_id, run_id=run["id"], format="xlsx"),
         )
         assert "Concentrations" in sheets, source
         answer = dict(row[:2] for row in sheets["Report"] if row[0])
@@ -308,7 +313,7 @@ def test_what_the_file_contradicts_is_no_plain_failure(owner: Member, contradict
     """The trustee's figure stands in the row, and so do the doubts; the first page counts neither pass nor fail."""
     book = owner.uploaded(contradicted_file)
     run = run_of(owner, book)
-    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=book["id"], format="xlsx"))
+    sheets = sheets_of(owner, create_report(owner, "compliance", workbook_id=book["id"], format="xlsx"))
     header, *rows = sheets["Tests"]
     by_test = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
     for result in run["results"]:
@@ -326,4 +331,4 @@ def test_what_the_file_contradicts_is_no_plain_failure(owner: Member, contradict
     plain = run["summary"]["failed"] - sum(item["doubtful"] and item["status"] == "fail" for item in run["results"])
     assert facts["Verdict"].startswith(f"{plain} of ")
     assert "fails by our figures but the file prints a pass" in facts["Verdict"]
-    assert bytes_of(owner, made(owner, "compliance", workbook_id=book["id"])).startswith(b"%PDF")
+    assert bytes_of(owner, create_report(owner, "compliance", workbook_id=book["id"])).startswith(b"%PDF")

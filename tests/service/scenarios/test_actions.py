@@ -10,13 +10,13 @@ from uuid import uuid4
 import psycopg
 
 from tests.conftest import Member, Stack
-from tests.service.scenarios.conftest import BUY_NOVA, SELL_LIMA, URL, made
+from tests.service.scenarios.conftest import BUY_NOVA, SELL_LIMA, URL, create_scenario
 
 # The record ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_scenario_has_its_fields_and_defaults(owner: Member) -> None:
-    scenario = made(owner)
+    scenario = create_scenario(owner)
     assert scenario | {"id": 0, "created_at": 0, "updated_at": 0} == {
         "id": 0,
         "name": "Swap",
@@ -44,7 +44,7 @@ def test_a_scenario_has_its_fields_and_defaults(owner: Member) -> None:
 
 
 def test_the_list_counts_its_pages(owner: Member, scenario: dict[str, Any]) -> None:
-    names = [*(made(owner, name=name)["name"] for name in "abc")][::-1]
+    names = [*(create_scenario(owner, name=name)["name"] for name in "abc")][::-1]
     first, second = (owner.get(URL, params={"page_size": 3, "page": page}).json() for page in (1, 2))
     assert [item["name"] for item in first["items"] + second["items"]] == [*names, "Swap"]
     assert second | {"items": []} == {"items": [], "total": 4, "page": 2, "page_size": 3, "pages": 2}
@@ -285,7 +285,7 @@ def test_a_simulation_of_the_pool_that_is_worked_by_hand(
 def test_a_workbook_of_a_deal_is_simulated_by_its_definition(owner: Member, g1_file: Path) -> None:
     deal = owner.post("/api/v1/deals", json={"name": "Deal"}).json()["id"]
     book = owner.uploaded(g1_file, deal_id=deal)
-    scenario = made(owner, base_workbook_id=book["id"], trades=[SELL_LIMA])
+    scenario = create_scenario(owner, base_workbook_id=book["id"], trades=[SELL_LIMA])
     path = f"{URL}/{scenario['id']}/simulate"
     assert owner.post(path).json()["test_suite"] == "enhanced", "nobody has defined the deal yet"
     definition = {"tests": [{"id": "caa", "name": "Caa", "measure": "ccc", "agency": "a", "max": 8.0}]}
@@ -304,7 +304,7 @@ def test_what_cannot_be_simulated_stays_as_it_is(stack: Stack, owner: Member, ow
         ({"borrower_name": "Lima", "par_value": 10e6 + 1}, "10,000,001"),
         ({}, "nothing names its loan"),
     ):
-        path = f"{URL}/{made(owner, base_workbook_id=own_g1['id'], trades=[BUY_NOVA, sell | trade])['id']}"
+        path = f"{URL}/{create_scenario(owner, base_workbook_id=own_g1['id'], trades=[BUY_NOVA, sell | trade])['id']}"
         answer = owner.post(f"{path}/simulate")
         assert (answer.status_code, answer.json()["detail"]) == (400, "Invalid trade"), trade
         (fault,) = answer.json()["errors"]
@@ -312,7 +312,7 @@ def test_what_cannot_be_simulated_stays_as_it_is(stack: Stack, owner: Member, ow
         assert reason in fault["message"]
         assert owner.get(f"{path}/trades").json()[1]["id"] in fault["message"]
         assert owner.get(path).json()["status"] == "draft"
-    none = made(owner, trades=[BUY_NOVA])
+    none = create_scenario(owner, trades=[BUY_NOVA])
     answer = owner.post(f"{URL}/{none['id']}/simulate")
     assert (answer.status_code, answer.json()["detail"]) == (400, "Scenario has no base workbook")
     owner.patch(f"{URL}/{none['id']}", json={"base_workbook_id": own_g1["id"]})
@@ -350,7 +350,7 @@ BUY_OTHERS = [
 
 
 def test_proposed_trades_do_what_they_say(owner: Member, own_g1: dict[str, Any]) -> None:
-    scenario = made(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA])
+    scenario = create_scenario(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA])
     path = f"{URL}/{scenario['id']}"
     asked = {
         "objective": "average_rating_factor",
@@ -375,7 +375,7 @@ def test_proposed_trades_do_what_they_say(owner: Member, own_g1: dict[str, Any])
 
 def test_another_workbook_is_a_universe(owner: Member, stranger: Member, g1_file: Path, write_book: Any) -> None:
     book = owner.uploaded(g1_file)["id"]
-    path = f"{URL}/{made(owner, base_workbook_id=book)['id']}/optimize"
+    path = f"{URL}/{create_scenario(owner, base_workbook_id=book)['id']}/optimize"
     header = ("LoanX ID", "Issuer Name", "Par Amount", "Market Price", "Moody's Rating", "Spread")
     rows = [header, ("LX900001", "Romeo", 9e6, 98.0, "Ba2", 300), ("LX900002", "Sierra", 9e6, 99.0, "Ca", 900)]
     second = owner.uploaded(write_book("other", Holdings=rows))["id"]
@@ -390,7 +390,7 @@ def test_another_workbook_is_a_universe(owner: Member, stranger: Member, g1_file
     euros = [(*header, "Currency"), ("LX900003", "Tango", 9e6, 98.0, "Ba2", 300, "EUR")]
     foreign = owner.uploaded(write_book("euros", Holdings=euros, Deal=[("Deal Currency", "EUR")]))["id"]
     home = owner.uploaded(write_book("dollars", Holdings=rows, Deal=[("Deal Currency", "USD")]))["id"]
-    own = f"{URL}/{made(owner, base_workbook_id=home)['id']}/optimize"
+    own = f"{URL}/{create_scenario(owner, base_workbook_id=home)['id']}/optimize"
     answer = owner.post(own, json=asked | {"universe": foreign})
     assert (answer.status_code, answer.json()["errors"][0]["message"]) == (
         422,
@@ -399,7 +399,7 @@ def test_another_workbook_is_a_universe(owner: Member, stranger: Member, g1_file
 
 
 def test_what_cannot_be_optimized_is_said(owner: Member, own_g1: dict[str, Any]) -> None:
-    scenario = made(owner, base_workbook_id=own_g1["id"])
+    scenario = create_scenario(owner, base_workbook_id=own_g1["id"])
     path = f"{URL}/{scenario['id']}/optimize"
     asked: dict[str, Any] = {"objective": "average_rating_factor", "universe": BUY_OTHERS}
     answer = owner.post(path, json=asked | {"constraints": {"allow_sells": False, "max_trades": 1}})
@@ -417,7 +417,7 @@ def test_what_cannot_be_optimized_is_said(owner: Member, own_g1: dict[str, Any])
     ):
         answer = owner.post(path, json=asked | change)
         assert (answer.status_code, answer.json()["detail"]) == (status, detail), change
-    none = made(owner)
+    none = create_scenario(owner)
     answer = owner.post(f"{URL}/{none['id']}/optimize", json=asked)
     assert (answer.status_code, answer.json()["detail"]) == (400, "Scenario has no base workbook")
 
@@ -447,5 +447,5 @@ def test_a_test_holds_up_to_its_headroom(owner: Member, scenario: dict[str, Any]
     ):
         answer = owner.get(f"{path}/headroom", params=query)
         assert (answer.status_code, answer.json()["detail"]) == (status, detail), query
-    none = made(owner, base_workbook_id=scenario["base_workbook_id"])
+    none = create_scenario(owner, base_workbook_id=scenario["base_workbook_id"])
     assert owner.get(f"{URL}/{none['id']}/headroom").status_code == 422

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from tests.conftest import Member, Stack
-from tests.service.scenarios.conftest import BUY_NOVA, SELL_LIMA, URL, made
+from tests.service.scenarios.conftest import BUY_NOVA, SELL_LIMA, URL, create_scenario
 
 PREVIEW = f"{URL}/preview"
 
@@ -34,7 +34,7 @@ def test_a_preview_says_what_a_simulation_says_and_keeps_nothing(
     assert answer.status_code == 200, answer.text
     preview = answer.json()
     assert counts() == before
-    scenario = made(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA, BUY_NOVA])
+    scenario = create_scenario(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA, BUY_NOVA])
     simulated = owner.post(f"{URL}/{scenario['id']}/simulate").json()
     apart = {"scenario_id", "status", "simulated_at"}
     assert {name: preview[name] for name in simulated if name not in apart} == {

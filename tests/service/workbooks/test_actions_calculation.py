@@ -17,10 +17,10 @@ MADE = Callable[..., str]
 
 @pytest.fixture
 def uploaded(shared_owner: Member, tmp_path: Path) -> MADE:
-    def made(cells: Mapping[str, Cell], calculation: str = "") -> str:
+    def upload_cells(cells: Mapping[str, Cell], calculation: str = "") -> str:
         return str(shared_owner.uploaded(write_book(tmp_path / "book.xlsx", cells, calculation=calculation))["id"])
 
-    return made
+    return upload_cells
 
 
 def recalculated(member: Member, book_id: str) -> None:

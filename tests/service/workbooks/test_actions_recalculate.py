@@ -23,13 +23,13 @@ Page = Any
 def uploaded(shared_owner: Member, tmp_path: Path) -> Callable[[Callable[[Page], None]], str]:
     """Uploads a workbook whose sheet S a function fills; its identifier."""
 
-    def made(fill: Callable[[Page], None]) -> str:
+    def upload_filled(fill: Callable[[Page], None]) -> str:
         path = tmp_path / "book.xlsx"
         with xlsxwriter.Workbook(path) as book:
             fill(book.add_worksheet("S"))
         return str(shared_owner.uploaded(path)["id"])
 
-    return made
+    return upload_filled
 
 
 def stale(sheet: Page) -> None:

@@ -13,7 +13,7 @@ from core.formula.blocks import Graph, check, compile_graph
 from core.formula.blocks.check import InvalidGraph, _Checker
 from core.formula.language import parse
 from tests.core.formula.blocks.graphs import constant, expression, graph, graphs
-from tests.core.formula.trees import told
+from tests.core.formula.trees import text_of
 from tests.rows import every
 
 A_B = {"a": "A", "b": "B"}
@@ -79,7 +79,7 @@ def test_the_formula_parses_back_to_the_tree_that_was_composed(drawn: Graph) -> 
     composed, text = checker.tree(order), checker.compose(order)
     assert text is not None
     assert composed is not None
-    assert told(parse(text)) == told(composed)
+    assert text_of(parse(text)) == text_of(composed)
 
 
 ADD = ("sum", {})

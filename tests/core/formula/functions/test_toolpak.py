@@ -69,7 +69,7 @@ def test_the_rule_is_that_of_the_toolpak() -> None:
 
 
 @every(
-    "name, given, place, arrays",
+    "name, basis, place, arrays",
     [
         (name, index, place, arrays)
         for name in sorted(TOOLPAK)
@@ -79,8 +79,8 @@ def test_the_rule_is_that_of_the_toolpak() -> None:
         if index >= FUNCTIONS[name].minimum and (name, FUNCTIONS[name].arguments[place].name) not in SEVERAL
     ],
 )
-def test_several_cells_are_no_value(name: str, given: int, place: int, arrays: bool) -> None:
-    arguments = ["C1"] * given
+def test_several_cells_are_no_value(name: str, basis: int, place: int, arrays: bool) -> None:
+    arguments = ["C1"] * basis
     arguments[place] = "C1:C3"
     assert value(f"={name}({','.join(arguments)})", arrays=arrays, at="F2") is VALUE
 

@@ -89,12 +89,12 @@ def smoothed(values: list[float], alpha: float, beta: float) -> tuple[float, flo
 @given(VALUES, st.integers(1, 40))
 def test_without_a_season_it_is_holts_method(values: list[float], ahead: int) -> None:
     last = len(values)
-    cells, given_ = sheet(values), f"B1:B{last},A1:A{last}"
-    statistic = [calculated(f"=FORECAST.ETS.STAT({given_},{which},0)", cells) for which in range(1, 9)]
+    cells, series = sheet(values), f"B1:B{last},A1:A{last}"
+    statistic = [calculated(f"=FORECAST.ETS.STAT({series},{which},0)", cells) for which in range(1, 9)]
     alpha, beta, gamma, mase, smape, mae, rmse, step = statistic
     level, trend, errors = smoothed(values, alpha, beta)
     near = {"rel_tol": 1e-9, "abs_tol": 1e-9}
-    assert math.isclose(calculated(f"=FORECAST.ETS({last + ahead},{given_},0)", cells), level + ahead * trend, **near)
+    assert math.isclose(calculated(f"=FORECAST.ETS({last + ahead},{series},0)", cells), level + ahead * trend, **near)
     assert math.isclose(rmse, math.sqrt(math.fsum(error * error for error in errors) / last), **near)
     assert math.isclose(mae, math.fsum(map(abs, errors)) / last, **near)
     changes = math.fsum(abs(after - before) for before, after in pairwise(values)) / (last - 1)
@@ -103,7 +103,7 @@ def test_without_a_season_it_is_holts_method(values: list[float], ahead: int) ->
     assert (gamma, step) == (0, 1)
     variance = 1 + sum((alpha + beta * before) ** 2 for before in range(1, ahead))
     half = NormalDist().inv_cdf(0.9) * rmse * math.sqrt(variance)
-    assert math.isclose(calculated(f"=FORECAST.ETS.CONFINT({last + ahead},{given_},0.8,0)", cells), half, **near)
+    assert math.isclose(calculated(f"=FORECAST.ETS.CONFINT({last + ahead},{series},0.8,0)", cells), half, **near)
     for second in ((0.1, 0.001), (0.25, 0.1), (0.5, 0.5), (0.9, 0.25)):  # no other weights do better
         assert rmse <= math.sqrt(math.fsum(error * error for error in smoothed(values, *second)[2]) / last) + 1e-9
 
@@ -114,11 +114,11 @@ def test_without_a_season_it_is_holts_method(values: list[float], ahead: int) ->
 def test_what_repeats_exactly_goes_on(pattern: list[int], slope: int, cycles: int, ahead: int) -> None:
     season = len(pattern)
     values = [float(pattern[at % season] + slope * at) for at in range(cycles * season)]
-    cells, given_ = sheet(values), f"B1:B{len(values)},A1:A{len(values)}"
+    cells, series = sheet(values), f"B1:B{len(values)},A1:A{len(values)}"
     at = len(values) - 1 + ahead
-    result = calculated(f"=FORECAST.ETS({at + 1},{given_},{season})", cells)
+    result = calculated(f"=FORECAST.ETS({at + 1},{series},{season})", cells)
     assert math.isclose(result, pattern[at % season] + slope * at, rel_tol=1e-9, abs_tol=1e-9)
-    assert abs(calculated(f"=FORECAST.ETS.CONFINT({at + 1},{given_},,{season})", cells)) < 1e-9
+    assert abs(calculated(f"=FORECAST.ETS.CONFINT({at + 1},{series},,{season})", cells)) < 1e-9
 
 
 def test_a_season_is_found_within_noise_and_not_in_noise() -> None:
