@@ -1,1 +1,19 @@
-"""Views of breakers and fallbacks, and jobs that the API runs without a worker."""
+"""What the service does while something that it depends on is away.
+
+`views` shows breakers and levels, `looks` asks the services, `sync_fallback` has the API take jobs while no worker
+does.
+
+| away | opens after | goes on | is lost meanwhile |
+|---|---|---|---|
+| PostgreSQL | a failed look after a lost connection | supplied formulas; GETs from the fallback cache | all else: 503 |
+| Redis | one failure | limits in the process, revocations from PostgreSQL | changes of rights: 503 |
+| workers | 15 s without a sign while a job is due | the API reads uploads to 1 MB, writes small exports | time |
+| blob store | three failed looks in a row | workbooks that a process has open | uploads, other files: 503 |
+| mail | 3 letters that did not arrive | letters wait | |
+| webhooks | 5 receivers of as many tenants that did not answer | deliveries wait, in order | |
+| language model | 3 failures in a row | the built-in words | |
+
+Processes share what their breakers counted in one hash in Redis. A job that meets what is away is put off, and that
+counts as none of its failures. The gate needs PostgreSQL every five minutes; while it is away, copies of callers are
+kept for an hour.
+"""
