@@ -1,4 +1,4 @@
-"""Who calls and what they may, and what somebody without an account may do."""
+"""The caller's account and rights, and what a stranger may register."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def me(ctx: Context) -> Me:
 
 
 async def options(ctx: Context) -> AuthOptions:
-    """Return what POST register would say to somebody without an account."""
+    """Return whether a stranger may register."""
     if not ctx.flag("registration"):
         return AuthOptions(registration_open=False)
     if ctx.settings.open_registration:

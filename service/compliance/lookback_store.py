@@ -97,7 +97,7 @@ class EventRow(Struct, frozen=True, kw_only=True):
     """None as well where no proof is asked for; so is the next."""
     inputs_kept_until: datetime | None
     is_expired: bool
-    """The run was removed when its retention was over, which an entry of its own tells."""
+    """The run was removed after its retention, by an entry of its own."""
 
 
 async def events(

@@ -78,7 +78,7 @@ class Gathered(NamedTuple):
 async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> Gathered:
     """Return the subjects of some workbooks, or of the nominated ones.
 
-    One that cannot be read is left out, and that is told. What was begun is committed: no connection is held while it
+    One that cannot be read is left out, with a remark. What was begun is committed: no connection is held while it
     works.
 
     Raises:
@@ -193,7 +193,7 @@ async def _read_source(ctx: Context, workbook_id: UUID) -> _Source:
 async def _previous(
     ctx: Context, deal_id: UUID, workbook_id: UUID, subject: Subject, remarks: list[str]
 ) -> Subject | None:
-    """Return the deal's month before; where it cannot be read, that is told."""
+    """Return the deal's month before, or a remark where it cannot be read."""
     assert subject.day is not None
     run = await compliance.run_before(ctx, deal_id=deal_id, workbook_id=workbook_id, as_of=subject.day)
     if run is None:

@@ -16,7 +16,7 @@ _UNKNOWN: Final = "The job failed; the tenant's administrators find out more amo
 
 
 class _Record(NamedTuple):
-    """What a kind of job works on: how it is called, which argument names it, and the statement that tells of it."""
+    """The record of a kind of job: its type, its argument, and its statement."""
 
     type: str
     argument: str

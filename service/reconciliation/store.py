@@ -42,7 +42,7 @@ async def read_again(ctx: Unit, tape_id: str, job_id: str) -> None:
 
 
 async def show_tape(ctx: Context, tape_id: str) -> schema.Tape:
-    """Return a tape as it is told.
+    """Return a tape as callers read it.
 
     Raises:
         TapeNotFound: as `tapes.get`.

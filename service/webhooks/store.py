@@ -131,7 +131,7 @@ async def next_waiting(unit: Unit, webhook_id: UUID) -> WaitingDelivery | None:
 
 
 async def take_service(unit: Unit, webhook_id: UUID) -> bool:
-    """Return whether nobody serves the line: from now on the caller does."""
+    """Reserve a line's service; return whether it was free."""
     sql = _ITS_LINE.format("is_served = true, waiting = waiting + 1") + " AND NOT is_served"
     return bool(await unit.execute(sql, [webhook_id]))
 
