@@ -379,13 +379,8 @@ async def set_threshold(ctx: Context, body: schema.ThresholdCreate, threshold_ty
         {
             "tenant_id": ctx.tenant,
             "id": new_id(),
-            "workbook_id": body.workbook_id,
-            "deal_id": body.deal_id,
-            "test_id": body.test_id,
-            "threshold_value": body.threshold_value,
+            **msgspec.structs.asdict(body),
             "threshold_type": threshold_type,
-            "warning_threshold": body.warning_threshold,
-            "enabled": body.enabled,
         },
         missing=WorkbookNotFound,
     )

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from service.jobs.schema import JobNotFound, JobState, Status
 from service.platform.unit.context import Context
+from service.platform.unit.records import narrow
 
 _NAMED: Final = re.compile(r"(job|task|rec)_([0-9a-f]{32})")
 _UNKNOWN: Final = "The job failed; the tenant's administrators find out more among the dead letters."
@@ -88,16 +89,13 @@ async def get(ctx: Context, job_id: str) -> JobState:
     resource_id = str(row.arguments[record.argument]) if record is not None else None
     outcome = await ctx.fetch_one_or_none(_Outcome, record.statement, [resource_id]) if record is not None else None
     error = (outcome.error if outcome is not None else None) or _UNKNOWN
-    return JobState(
+    return narrow(
+        JobState,
+        row,
         job_id=job_id,
         kind=row.name,
-        status=row.status,
         progress=_PERCENT.get(row.status, outcome.percent if outcome is not None else None),
         resource_type=record.type if record is not None else None,
         resource_id=resource_id,
-        failures=row.failures,
-        created_at=row.created_at,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
         error=error if row.status == "failed" else None,
     )

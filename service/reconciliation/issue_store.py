@@ -197,15 +197,7 @@ async def _count(tx: Transaction, tenant_id: UUID, issue: schema.Issue, more: in
         ON CONFLICT (tenant_id, tape_id, workbook_id, severity, category, status)
         DO UPDATE SET issues = c.issues + EXCLUDED.issues
         """,
-        {
-            "tenant_id": tenant_id,
-            "tape_id": issue.tape_id,
-            "workbook_id": issue.workbook_id,
-            "severity": issue.severity,
-            "category": issue.category,
-            "status": issue.status,
-            "more": more,
-        },
+        {**msgspec.structs.asdict(issue), "tenant_id": tenant_id, "more": more},
     )
 
 
