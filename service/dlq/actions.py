@@ -73,11 +73,7 @@ async def _give_back(ctx: Context, task: schema.Task) -> str:
 
 
 async def resolve(ctx: Context, name: str, body: schema.Resolution) -> schema.ResolvedEntry:
-    """Mark an entry as resolved, whatever it was.
-
-    Raises:
-        EntryNotFound: there is none that the caller may see.
-    """
+    """Mark an entry as resolved, whatever it was."""
     task = await _take(ctx, name)
     moment = await store.set_resolved(ctx, task.dlq_id, body.resolution_notes)
     return schema.ResolvedEntry(
@@ -86,11 +82,7 @@ async def resolve(ctx: Context, name: str, body: schema.Resolution) -> schema.Re
 
 
 async def discard(ctx: Context, name: str) -> None:
-    """Discard an entry: its work is never retried.
-
-    Raises:
-        EntryNotFound: as `resolve`.
-    """
+    """Discard an entry: its work is never retried."""
     task = await _take(ctx, name)
     if task.status == "discarded":
         ctx.skip_event()

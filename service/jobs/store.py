@@ -75,11 +75,7 @@ def announced_id(job_id: str) -> str:
 
 
 async def get(ctx: Context, job_id: str) -> JobState:
-    """Return a job of the tenant.
-
-    Raises:
-        JobNotFound: there is none, or no more.
-    """
+    """Return a job of the tenant."""
     spelt = _NAMED.fullmatch(job_id)
     if spelt is None:
         raise JobNotFound

@@ -147,11 +147,7 @@ class IssuePlace(Struct, frozen=True, kw_only=True):
 
 
 async def place_of(ctx: Context, issue_id: str) -> IssuePlace:
-    """Return where the loan of an issue stands.
-
-    Raises:
-        IssueNotFound: there is none of that identifier.
-    """
+    """Return where the loan of an issue stands."""
     sql = f"SELECT {columns_of(IssuePlace)} FROM reconciliation_issues WHERE id = %s"
     return await ctx.fetch_one(IssuePlace, sql, [issue_id], missing=schema.IssueNotFound)
 

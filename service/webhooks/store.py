@@ -82,11 +82,7 @@ async def deliveries(ctx: Context, webhook_id: UUID, query: DeliveryList) -> Pag
 
 
 async def delivery(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> Delivery:
-    """Return a delivery of a webhook.
-
-    Raises:
-        DeliveryNotFound: it has none of that identifier.
-    """
+    """Return a delivery of a webhook."""
     sql = f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE webhook_id = %s AND id = %s"
     return await ctx.fetch_one(Delivery, sql, [webhook_id, delivery_id], missing=DeliveryNotFound)
 
