@@ -243,8 +243,8 @@ def _threshold(
     }
     answer = _compared(conditions, measured)
     shown, limit = _shown(measured, value, conditions.value)
-    verdict = f"{'' if answer else 'not '}{words} {limit}{sign}"
-    sentence = f"{measured.test_name} is {shown}{sign}, {verdict}{_doubt_words(measured)}"
+    comparison = f"{'' if answer else 'not '}{words} {limit}{sign}"
+    sentence = f"{measured.test_name} is {shown}{sign}, {comparison}{_doubt_words(measured)}"
     verdict = Verdict(holds=answer, sentence=sentence, metric_value=value, details=details)
     if answer is None:
         assert measured.low is not UNSET

@@ -30,7 +30,7 @@ class NotApplied(Exception):
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """A sheet of a stored workbook, as its record tells it."""
+    """A sheet of a stored workbook, as its record has it."""
 
     manifest: str
     """As `Manifest.to_json` writes it."""

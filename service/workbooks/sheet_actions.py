@@ -1,4 +1,4 @@
-"""The cells of mapped sheets as JSON and CSV, and what is told of a sheet without reading it.
+"""The cells of mapped sheets as JSON and CSV, and a sheet's contents.
 
 A plain read gives the data as it is: text that a spreadsheet program would take for a formula (`=1+1`, `@SUM`) is not
 altered, in CSV either. Who opens such a CSV in a spreadsheet program should import it as text.
@@ -63,7 +63,7 @@ _CELL_TYPES: Final[dict[Kind, schema.CellType]] = {
 T = TypeVar("T")
 
 
-# What is told of a sheet ----------------------------------------------------------------------------------------------
+# A sheet's contents ---------------------------------------------------------------------------------------------------
 
 
 class Contents(NamedTuple):
@@ -80,7 +80,7 @@ class Contents(NamedTuple):
 
 
 def contents(sheet: Sheet) -> Contents:
-    """Return what is told of a sheet: its header, its columns' types, its counts."""
+    """Return a sheet's header, its columns' types and its counts."""
     header = detect(sheet)
     names = [] if header.row is None else _distinct(header.names)
     row = header.row
