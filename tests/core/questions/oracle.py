@@ -33,11 +33,14 @@ class Expected:
         return Expected(self.figures + other.figures, self.names + other.names, self.verdict or other.verdict)
 
 
+def borrower_of(loan: naive.Loan) -> str:
+    """Its name as an answer prints it: with single spaces."""
+    return " ".join((loan.names["borrower_name"] or "").split())
+
+
 def names_of(loans: list[naive.Loan]) -> Expected:
     """The borrowers of loans, in no order, and how many loans they are."""
-    return figure("count", float(len(loans))) + Expected(
-        [], sorted({loan.names["borrower_name"] or "" for loan in loans})
-    )
+    return figure("count", float(len(loans))) + Expected([], sorted({borrower_of(loan) for loan in loans}))
 
 
 def figure(unit: str, *values: float) -> Expected:
@@ -243,7 +246,7 @@ class World:
     def _spoken(self, label: str, loans: list[naive.Loan], by: str) -> str:
         if by == "country":
             return f"{COUNTRIES[label]}|{label}" if label in COUNTRIES else label
-        return (loans[0].names["borrower_name"] or label) if by == "obligor" else label
+        return borrower_of(loans[0]) if by == "obligor" else label
 
     def top(self, most: int, by: str, condition: str = "True", *, smallest: bool = False) -> Expected:
         """The groups with the most par, each with its par or share of CPA."""
@@ -315,7 +318,7 @@ class World:
         ranked = ranked[:most]
         return Expected(
             [[(loan.values[name] or 0.0, UNITS[name])] for loan in ranked],
-            list(dict.fromkeys(loan.names["borrower_name"] or "" for loan in ranked)),
+            list(dict.fromkeys(map(borrower_of, ranked))),
         )
 
     def listed(self, condition: str) -> Expected:
@@ -439,7 +442,8 @@ class World:
 
     def ccc_excess(self) -> Expected:
         excess = self.deal.bucket()[1] - 0.075 * self.deal.cpa
-        return Expected([[(excess, "currency"), (excess / self.deal.cpa * 100, "percent")]])
+        percent = excess / self.deal.cpa * 100
+        return Expected([[(excess, "currency"), (percent, "percent"), (-excess, "currency"), (-percent, "percent")]])
 
     def months(self, test_id: str) -> Expected:
         """The room of a test in years as months."""

@@ -11,7 +11,18 @@ from typing import Any, Final
 from core.compliance.suites import TESTS
 from tests.core import naive
 from tests.core.questions.books import MARCH
-from tests.core.questions.oracle import LETTERS_A, LETTERS_B, NUMBERS, UNITS, Expected, World, figure, names_of, total
+from tests.core.questions.oracle import (
+    LETTERS_A,
+    LETTERS_B,
+    NUMBERS,
+    UNITS,
+    Expected,
+    World,
+    borrower_of,
+    figure,
+    names_of,
+    total,
+)
 
 LIENS: Final = {"first": 1, "second": 2, "unsecured": 3}
 FALL_MAX: Final = 40.0
@@ -67,19 +78,25 @@ class Suppositions(World):
     def _view(self, loan: naive.Loan) -> Any:
         return type("View", (), dict(self.row(loan)))
 
+    def change_of_loan(self, name: str, borrower: str) -> Expected:
+        (change,) = [
+            (now.values[name] or 0.0) - (was.values[name] or 0.0)
+            for was, now in self._pairs()
+            if now.names["borrower_name"] == borrower
+        ]
+        return figure(UNITS[name], change)
+
     def fell(self, most: int, name: str, *, rose: bool = False) -> Expected:
         """The loans whose figure fell (or rose) most, with the change."""
         pairs = [
-            (now.values[name] - was.values[name], now)
+            (new - old, now)
             for was, now in self._pairs()
-            if now.values.get(name) is not None and was.values.get(name) is not None
+            if (new := now.values.get(name)) is not None and (old := was.values.get(name)) is not None
         ]
         ranked = sorted(pairs, key=lambda pair: -pair[0] if rose else pair[0])
         assert ranked[most - 1][0] != ranked[most][0], "a tie at the end"
         ranked = ranked[:most]
-        return Expected(
-            [[(change, UNITS[name])] for change, _ in ranked], [loan.names["borrower_name"] or "" for _, loan in ranked]
-        )
+        return Expected([[(change, UNITS[name])] for change, _ in ranked], [borrower_of(loan) for _, loan in ranked])
 
     def _arrivals(self, *, left: bool = False, condition: str = "True") -> list[naive.Loan]:
         book, rest = (self._before(), self) if left else (self, self._before())
