@@ -117,6 +117,8 @@ class World:
         self.as_of = float(self.portfolio.deal.as_of or 0.0)
         self.rows: dict[int, Row] = {}
         """By loan: each condition is asked of all of them."""
+        self.values: dict[str, float] = {}
+        """Of the tests that were asked for."""
         self.listing = "all"
         """Which loans a list has that does not say: all that are held, or performing ones."""
 
@@ -363,7 +365,9 @@ class World:
         return limit, test.threshold_type
 
     def value(self, test_id: str) -> float:
-        return naive.measure(self.portfolio, test_id)
+        if test_id not in self.values:
+            self.values[test_id] = naive.MEASURES[test_id](self.deal)
+        return self.values[test_id]
 
     def _unit(self, test_id: str) -> str:
         return TESTS[test_id].unit
@@ -462,7 +466,10 @@ class World:
         """The groups with the most loans."""
         ranked = sorted(self.groups(by).items(), key=lambda group: -len(group[1]))
         assert len(ranked[most - 1][1]) != len(ranked[most][1]), "a tie at the end"
-        counts = [[(float(len(loans)), "count")] for _, loans in ranked[:most]]
+        everything = self.groups(by, of="all")
+        counts = [
+            [(float(len(loans)), "count"), (float(len(everything[label])), "count")] for label, loans in ranked[:most]
+        ]
         return Expected(counts, [self._spoken(label, loans, by) for label, loans in ranked[:most]])
 
     def difference(self, calc: str, less: str) -> Expected:
