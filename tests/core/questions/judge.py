@@ -123,12 +123,17 @@ def _fault_of_owners(row: dict[str, Any], reading: dict[str, Any], answer: Answe
 
 
 def _fault_of_figures(reading: dict[str, Any], answer: Answer) -> str:
-    wanted, names = reading["figures"], reading["names"]
-    listed = {(figure.of, figure.identifier) for figure in answer.figures if figure.identifier}
-    if names and len(wanted) == 1 and wanted[0][0][1] == "count" and len(listed) in [value for value, _ in wanted[0]]:
+    expected_figures, names = reading["figures"], reading["names"]
+    rows = {(figure.of, figure.identifier) for figure in answer.figures if figure.identifier}
+    if (
+        names
+        and len(expected_figures) == 1
+        and expected_figures[0][0][1] == "count"
+        and len(rows) in [value for value, _ in expected_figures[0]]
+    ):
         return ""  # so many loans are named, each by itself
-    among = answer.figures if len(wanted) > 2 or names else answer.figures[:LEADING_MAX]
-    for readings in wanted:
+    among = answer.figures if len(expected_figures) > 2 or names else answer.figures[:LEADING_MAX]
+    for readings in expected_figures:
         same = [figure for figure in among if any(_is(figure, value, unit) for value, unit in readings)]
         if not same:
             return f"no figure {readings[0]} among {[(figure.value, figure.unit) for figure in among][:12]}"
@@ -138,10 +143,10 @@ def _fault_of_figures(reading: dict[str, Any], answer: Answer) -> str:
 
 
 def _fault_of_names(row: dict[str, Any], reading: dict[str, Any], answer: Answer) -> str:
-    spoken = " ".join([answer.text, *answer.names]).casefold()
+    text = " ".join([answer.text, *answer.names]).casefold()
     places = []
     for name in reading["names"]:
-        at = [match.start() for word in name.split("|") if (match := _whole(word).search(spoken))]
+        at = [match.start() for word in name.split("|") if (match := _whole(word).search(text))]
         if not at:
             return f"{name!r} is not said"
         places.append(min(at))

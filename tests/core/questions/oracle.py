@@ -47,7 +47,7 @@ def figure(unit: str, *values: float) -> Expected:
     return Expected([[(value, unit) for value in dict.fromkeys(values)]])
 
 
-class Row(dict[str, Any]):
+class LoanRow(dict[str, Any]):
     """A loan's columns by name for an expression: a blank number is NaN, so that no comparison holds."""
 
     def __missing__(self, name: str) -> Any:
@@ -58,11 +58,11 @@ def total(loans: list[naive.Loan]) -> float:
     return sum(loan.par for loan in loans)
 
 
-def filled(loans: list[naive.Loan], name: str) -> list[float]:
+def known_values(loans: list[naive.Loan], name: str) -> list[float]:
     return [value for loan in loans if (value := loan.values.get(name)) is not None]
 
 
-def weighted(loans: list[naive.Loan], of: Callable[[naive.Loan], float | None]) -> float:
+def weighted_average(loans: list[naive.Loan], of: Callable[[naive.Loan], float | None]) -> float:
     """By par, over the loans that have it."""
     return naive.average([(loan.par, value) for loan in loans if (value := of(loan)) is not None])
 
@@ -115,7 +115,7 @@ class World:
         self.deal = naive.Deal(self.portfolio)
         self.all = naive.loans_of(self.portfolio)
         self.as_of = float(self.portfolio.deal.as_of or 0.0)
-        self.rows: dict[int, Row] = {}
+        self.rows: dict[int, LoanRow] = {}
         """By loan: each condition is asked of all of them."""
         self.values: dict[str, float] = {}
         """Of the tests that were asked for."""
@@ -131,13 +131,13 @@ class World:
 
     # -- choosing
 
-    def row(self, loan: naive.Loan) -> Row:
+    def row(self, loan: naive.Loan) -> LoanRow:
         if id(loan) not in self.rows:  # of either month
             self.rows[id(loan)] = self._row(loan)
         return self.rows[id(loan)]
 
-    def _row(self, loan: naive.Loan) -> Row:
-        row = Row({name: float("nan") if loan.values.get(name) is None else loan.values[name] for name in NUMBERS})
+    def _row(self, loan: naive.Loan) -> LoanRow:
+        row = LoanRow({name: float("nan") if loan.values.get(name) is None else loan.values[name] for name in NUMBERS})
         row.update({name: loan.flags.get(name, False) for name in FLAGS})
         row.update({name: value or "" for name, value in loan.names.items()})
         row["a"], row["b"], row["c"] = (loan.ranks.get(f"rating_agency_{agency}", 0) for agency in "abc")
@@ -205,19 +205,21 @@ class World:
 
     def average(self, name: str, condition: str = "True") -> Expected:
         """Weighted by par."""
-        return self._of_each(UNITS[name], lambda loans: weighted(loans, lambda loan: loan.values.get(name)), condition)
+        return self._of_each(
+            UNITS[name], lambda loans: weighted_average(loans, lambda loan: loan.values.get(name)), condition
+        )
 
     def warf(self, condition: str) -> Expected:
-        return self._of_each("factor", lambda loans: weighted(loans, factor), condition)
+        return self._of_each("factor", lambda loans: weighted_average(loans, factor), condition)
 
     def life(self, condition: str) -> Expected:
-        return self._of_each("years", lambda loans: weighted(loans, self.deal.life), condition)
+        return self._of_each("years", lambda loans: weighted_average(loans, self.deal.life), condition)
 
     def mean(self, name: str) -> Expected:
-        return self._of_each(UNITS[name], lambda loans: fmean(filled(loans, name)), "True")
+        return self._of_each(UNITS[name], lambda loans: fmean(known_values(loans, name)), "True")
 
     def middle(self, name: str) -> Expected:
-        return self._of_each(UNITS[name], lambda loans: median(filled(loans, name)), "True")
+        return self._of_each(UNITS[name], lambda loans: median(known_values(loans, name)), "True")
 
     def market_value(self, condition: str = "True") -> Expected:
         return self._of_each(
@@ -270,7 +272,7 @@ class World:
         ranked = self.top(place, by, condition)
         return Expected(ranked.figures[-1:], ranked.names[-1:])
 
-    def over(self, percent: float, by: str) -> Expected:
+    def above(self, percent: float, by: str) -> Expected:
         """The groups above so much of CPA."""
         sums = {label: total(loans) / self.deal.cpa * 100 for label, loans in self.groups(by).items()}
         return self.top(sum(value > percent for value in sums.values()), by)
@@ -278,15 +280,15 @@ class World:
     def worst(self, most: int, name: str, by: str, *, highest: bool) -> Expected:
         """Groups by their average, par-weighted."""
         values = {
-            label: weighted(loans, factor if name == "factor" else lambda loan: loan.values.get(name))
+            label: weighted_average(loans, factor if name == "factor" else lambda loan: loan.values.get(name))
             for label, loans in self.groups(by).items()
-            if name == "factor" or filled(loans, name)
+            if name == "factor" or known_values(loans, name)
         }
         ranked = sorted(values, key=lambda label: -values[label] if highest else values[label])[:most]
         unit = "factor" if name == "factor" else UNITS[name]
         return Expected([[(values[label], unit)] for label in ranked], ranked)
 
-    def by(self, group: str) -> Expected:
+    def breakdown(self, group: str) -> Expected:
         """Every group's par or share."""
         return self.top(len(self.groups(group)), group)
 
@@ -323,7 +325,7 @@ class World:
             list(dict.fromkeys(map(borrower_of, ranked))),
         )
 
-    def listed(self, condition: str) -> Expected:
+    def loans_where(self, condition: str) -> Expected:
         """The borrowers of the loans that fulfil a condition, in no order, and how many loans they are."""
         return names_of(self.where(condition, of=self.listing))
 
@@ -343,8 +345,8 @@ class World:
         row = self.row(self._of(borrower)[0])
         return Expected([], [letters for letters in (row["moodys"], row["sp"], row["fitch"]) if letters])
 
-    def named(self, condition: str) -> Expected:
-        return Expected([], self.listed(condition).names)
+    def names_where(self, condition: str) -> Expected:
+        return Expected([], self.loans_where(condition).names)
 
     def as_of_day(self) -> Expected:
         return figure("date", self.as_of)
@@ -385,11 +387,11 @@ class World:
     def cushion(self, test_id: str) -> Expected:
         return figure(self._unit(test_id), self.room(test_id))
 
-    def passing(self, test_id: str) -> Expected:
+    def status(self, test_id: str) -> Expected:
         """Whether it passes, in a word of a status or by yes and no."""
         return Expected([], ["pass|yes"] if self.room(test_id) >= -1e-9 else ["fail|no"])
 
-    def failing(self) -> Expected:
+    def failing_tests(self) -> Expected:
         return Expected([], [TESTS[test_id].name for test_id in TESTS if self.room(test_id) < -1e-9])
 
     def counts(self) -> Expected:
@@ -429,7 +431,7 @@ class World:
         debt = naive.tested(self.portfolio, "oc", 0 if test_id.endswith("senior") else -1)["balance"]
         return figure("currency", self.deal.adjusted() - self._limit(test_id)[0] / 100 * debt)
 
-    def adjusted(self) -> Expected:
+    def adjusted_principal(self) -> Expected:
         return figure("currency", self.deal.adjusted())
 
     def ccc_haircut(self) -> Expected:
@@ -475,8 +477,8 @@ class World:
     def difference(self, calc: str, less: str) -> Expected:
         """Between two figures, in either direction."""
         value, unit = self.evaluate(calc).figures[0][0]
-        taken, _ = self.evaluate(less).figures[0][0]
-        return Expected([[(value - taken, unit), (taken - value, unit)]])
+        rest, _ = self.evaluate(less).figures[0][0]
+        return Expected([[(value - rest, unit), (rest - value, unit)]])
 
     def notes_total(self) -> Expected:
         """The balance of the rated notes."""

@@ -57,7 +57,7 @@ class Suppositions(World):
     def _before(self) -> Suppositions:
         return world((MARCH,))
 
-    def prior(self, calc: str) -> Expected:
+    def last_month(self, calc: str) -> Expected:
         """The same of last month."""
         return self._before().evaluate(calc)
 
@@ -78,7 +78,7 @@ class Suppositions(World):
         before = {self._key(loan): loan for loan in self._before().all}
         return [(before[self._key(loan)], loan) for loan in self.all if self._key(loan) in before]
 
-    def moved(self, condition: str) -> Expected:
+    def loans_that_changed(self, condition: str) -> Expected:
         """The borrowers of loans that were then and are now, by a condition over `was` and `now`."""
         return names_of(
             [now for was, now in self._pairs() if eval(condition, {}, {"was": self._view(was), "now": self._view(now)})]
@@ -95,7 +95,7 @@ class Suppositions(World):
         ]
         return figure(UNITS[name], change)
 
-    def fell(self, most: int, name: str, *, rose: bool = False) -> Expected:
+    def largest_changes(self, most: int, name: str, *, rose: bool = False) -> Expected:
         """The loans whose figure fell (or rose) most, with the change."""
         pairs = [
             (new - old, now)
@@ -112,26 +112,26 @@ class Suppositions(World):
         known = {self._key(loan) for loan in rest.all}
         return [loan for loan in book.where(condition, of="all") if self._key(loan) not in known]
 
-    def arrived(self, *, left: bool = False, condition: str = "True") -> Expected:
+    def arrivals(self, *, left: bool = False, condition: str = "True") -> Expected:
         """The loans that are new, or gone, since last month."""
         return names_of(self._arrivals(left=left, condition=condition))
 
-    def arrived_par(self, *, left: bool = False) -> Expected:
+    def arrivals_par(self, *, left: bool = False) -> Expected:
         return figure("currency", total(self._arrivals(left=left)))
 
     def overview(self) -> Expected:
         """What a month's summary cannot leave out: the test that began to fail, and what came or went."""
-        broken = [test for test in TESTS if self.room(test) < -1e-9 <= self._before().room(test)]
-        assert broken == ["ccc_bucket_pct"]
-        change, value = self.change(broken[0]).figures[0], self.test(broken[0]).figures[0]
+        failures = [test for test in TESTS if self.room(test) < -1e-9 <= self._before().room(test)]
+        assert failures == ["ccc_bucket_pct"]
+        change, value = self.change(failures[0]).figures[0], self.test(failures[0]).figures[0]
         counts = [
-            self.arrived().figures[0],
-            self.arrived(left=True).figures[0],
-            self.moved("now.a > was.a > 0").figures[0],
+            self.arrivals().figures[0],
+            self.arrivals(left=True).figures[0],
+            self.loans_that_changed("now.a > was.a > 0").figures[0],
         ]
-        return Expected([change + value, [count for figures in counts for count in figures]], [TESTS[broken[0]].name])
+        return Expected([change + value, [count for figures in counts for count in figures]], [TESTS[failures[0]].name])
 
-    def worsened(self, most: int, *, improved: bool = False) -> Expected:
+    def cushion_changes(self, most: int, *, improved: bool = False) -> Expected:
         """The tests whose cushion lost (or won) most, in their own units, of those in percent."""
         changes = {test: self.room(test) - self._before().room(test) for test in TESTS if self._unit(test) == "percent"}
         ranked = sorted(changes, key=lambda test: changes[test], reverse=improved)[:most]
@@ -286,14 +286,14 @@ class Suppositions(World):
         value = self._value_after(test_id, *steps)
         return Expected([[(value - self.value(test_id), self._unit(test_id)), (value, self._unit(test_id))]])
 
-    def passing_after(self, test_id: str, *steps: Step) -> Expected:
+    def passes_after(self, test_id: str, *steps: Step) -> Expected:
         return self.is_true(self._room_in(self._after(*steps), test_id) >= -1e-9)
 
-    def broken_after(self, *steps: Step) -> Expected:
+    def new_failures(self, *steps: Step) -> Expected:
         """The tests that fail then and did not before."""
         deal = self._after(*steps)
-        broken = [test for test in TESTS if self._room_in(deal, test) < -1e-9 <= self.room(test)]
-        return Expected([], [TESTS[test].name for test in broken])
+        failures = [test for test in TESTS if self._room_in(deal, test) < -1e-9 <= self.room(test)]
+        return Expected([], [TESTS[test].name for test in failures])
 
     def cash_after(self, *steps: Step) -> Expected:
         """Principal cash then, or what the trades cost or bring."""
@@ -304,32 +304,34 @@ class Suppositions(World):
     def can_buy(self, *steps: Step) -> Expected:
         """Whether cash pays for it and no test fails that did not, with the cost or what is left."""
         is_paid = (self._after(*steps).portfolio.deal.principal_cash or 0.0) >= 0
-        return self.cash_after(*steps) + self.is_true(is_paid and not self.broken_after(*steps).names)
+        return self.cash_after(*steps) + self.is_true(is_paid and not self.new_failures(*steps).names)
 
     def fails_first(self, condition: str = "True") -> Expected:
         """The test that fails first while prices fall, by quarters of a point; what fails already aside."""
         point = 0.0
         while point < FALL_MAX:
             point += 0.25
-            if broken := self.broken_after(self.mark(-point, condition=condition)).names:
-                assert len(broken) == 1
-                return Expected([], broken)
+            if failures := self.new_failures(self.mark(-point, condition=condition)).names:
+                assert len(failures) == 1
+                return Expected([], failures)
         raise AssertionError("none fails")
 
     # -- as one expression
 
-    def downgraded(self, test_id: str, condition: str, notches: int = 1) -> Expected:
+    def after_downgrade(self, test_id: str, condition: str, notches: int = 1) -> Expected:
         """All agencies' ratings move; or those of Moody's alone."""
         readings = [self._value_after(test_id, self.cut(condition, notches, agencies=some)) for some in ("abc", "a")]
         return figure(self._unit(test_id), *readings)
 
-    def in_default(self, test_id: str, condition: str) -> Expected:
+    def after_default(self, test_id: str, condition: str) -> Expected:
         return self.after(test_id, self.default(condition))
 
-    def marked(self, test_id: str, points: float = 0.0, factor: float = 1.0, condition: str = "True") -> Expected:
+    def after_price_change(
+        self, test_id: str, points: float = 0.0, factor: float = 1.0, condition: str = "True"
+    ) -> Expected:
         return self.after(test_id, self.mark(points, factor, condition))
 
-    def sold(self, test_id: str, condition: str, *, at: float | None = None) -> Expected:
+    def after_sale(self, test_id: str, condition: str, *, at: float | None = None) -> Expected:
         return self.after(test_id, self.sell(condition, at=at))
 
     def headroom(self, condition: str, percent: float) -> Expected:
