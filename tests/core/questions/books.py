@@ -24,7 +24,7 @@ Columns = dict[str, list[Any]]
 
 
 def columns_of(loans: int, seed: int) -> tuple[Columns, Tranches, Deal]:
-    """Return a generated deal with its texts written out, so that a loan is edited by its row."""
+    """Return a generated deal with its texts written out."""
     deal = generate(loans, seed=seed)
     columns: Columns = {}
     for name, values in deal.portfolio_columns().items():
@@ -51,7 +51,7 @@ def move_figures(columns: Columns) -> None:
 
 
 def a_month_later(march: Columns) -> Columns:
-    """Return the deal after downgrades, a default, trades, paydowns, marks, repricings, and with gaps."""
+    """Return the deal after a month of trades, downgrades, marks and gaps."""
     new = deepcopy(march)
     largest_first = sorted(range(len(new["par_value"])), key=lambda i: (-new["par_value"][i], i))
 
@@ -113,7 +113,7 @@ SUBJECTS: Final = {"harbor": [APRIL], "beacon": [BEACON], "mag17": ["mag17"], "d
 
 @cache
 def subject(name: str) -> Subject:
-    """Return a portfolio as a subject: April with the month before it, and that month's run as its history."""
+    """Return a portfolio as a subject; April with the month before it."""
     portfolio = portfolios()[name]
     if name != APRIL:
         return Subject(name=name, portfolio=portfolio)
