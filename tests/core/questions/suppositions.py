@@ -119,6 +119,10 @@ class Suppositions(World):
     def arrivals_par(self, *, left: bool = False) -> Expected:
         return figure("currency", total(self._arrivals(left=left)))
 
+    def paydown_par(self) -> Expected:
+        """Return by how much par fell of the loans of both months."""
+        return figure("currency", sum(max(0.0, was.par - now.par) for was, now in self._pairs()))
+
     def overview(self) -> Expected:
         """Return what a month's summary cannot leave out.
 
