@@ -20,11 +20,13 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from importlib.util import cache_from_source
+from itertools import accumulate
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {
@@ -34,25 +36,17 @@ ROOMS = {
     "provenance": "core/provenance",
     "access": "service/platform/access",
 }
-COUNT = 40
-SEED = 33
 TEST_TIMEOUT_SECONDS = 60
 RUN_TIMEOUT_SECONDS = 600
 MEMORY_BYTES = 8 << 30
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", "bench", "*.c", ".*_cache", "guide.zip")
 
-TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
-}  # fmt: skip
-MOVED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
-}  # fmt: skip
-ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
-}  # fmt: skip
-NOT_CHANGED = (ast.JoinedStr, ast.Assert)
-"""Texts with fields have no exact places before Python 3.12; an assertion states what no test can break."""
+TURNS = ((ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.Lt, ast.GtE), (ast.Gt, ast.LtE))
+MOVES = ((ast.Lt, ast.LtE), (ast.Gt, ast.GtE))
+SIGNS = ((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.FloorDiv, ast.Mult), (ast.Mod, ast.Mult))
+TURNED, MOVED, ARITHMETIC = (
+    {**{second: first for first, second in reversed(pairs)}, **dict(pairs)} for pairs in (TURNS, MOVES, SIGNS)
+)
 FIELDS_NOT_CHANGED = {"annotation", "returns", "decorator_list"}
 LOGGERS = {"log", "logger", "_log", "warnings"}
 
@@ -64,8 +58,7 @@ class Mutant(NamedTuple):
     line: int
     kind: str
     function: str
-    start: int
-    """Where the changed text begins, in bytes of the file."""
+    start: int  # in bytes of the file, as the end
     end: int
     before: str
     after: str
@@ -79,15 +72,17 @@ class Mutant(NamedTuple):
 def is_left_out(node: ast.AST) -> bool:
     """Return whether changes of this node would be equivalent: log lines, type checking, `__all__`, a program's end."""
     match node:
-        case ast.Expr(value=ast.Constant()):
-            return True
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
             return name in LOGGERS
-        case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Compare(left=ast.Name(id="__name__"))):
+        case (
+            ast.Expr(value=ast.Constant())
+            | ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Compare(left=ast.Name(id="__name__")))
+            | ast.Assign(targets=[ast.Name(id="__all__" | "__slots__")])
+            | ast.JoinedStr()  # its parts have no exact places before Python 3.12
+            | ast.Assert()
+        ):
             return True
-        case ast.Assign(targets=[ast.Name(id="__all__" | "__slots__")]):
-            return True
-    return isinstance(node, NOT_CHANGED)
+    return False
 
 
 def nodes(node: ast.AST, function: str = "") -> Iterator[tuple[ast.AST, str]]:
@@ -105,7 +100,7 @@ def nodes(node: ast.AST, function: str = "") -> Iterator[tuple[ast.AST, str]]:
             yield from nodes(child, name)
 
 
-def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
+def changes(node: ast.AST) -> Iterator[tuple[str, Any, str]]:
     """List the changes of one node: their kind, the part of the tree that is replaced, and its new text."""
     match node:
         case ast.Compare():
@@ -129,7 +124,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
             yield "condition negated", test, f"(not ({ast.unparse(test)}))"
 
 
-def comparison_changes(node: ast.Compare) -> Iterator[tuple[str, ast.AST, str]]:
+def comparison_changes(node: ast.Compare) -> Iterator[tuple[str, Any, str]]:
     """List the changes of each operator of a comparison."""
     for place, operator in enumerate(node.ops):
         for kind, table in (("comparison turned", TURNED), ("boundary moved", MOVED)):
@@ -151,14 +146,9 @@ def is_text(node: ast.AST) -> bool:
 def mutants_of(path: str) -> Iterator[Mutant]:
     """List every mutant of a file."""
     source = (ROOT / path).read_bytes()
-    lines = [0]
-    for text in source.splitlines(keepends=True):
-        lines.append(lines[-1] + len(text))
+    lines = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
     for node, function in nodes(ast.parse(source)):
         for kind, part, after in changes(node):
-            assert isinstance(part, ast.expr | ast.stmt)
-            assert part.end_lineno is not None
-            assert part.end_col_offset is not None
             start = lines[part.lineno - 1] + part.col_offset
             end = lines[part.end_lineno - 1] + part.end_col_offset
             yield Mutant(path, part.lineno, kind, function, start, end, source[start:end].decode(), after)
@@ -172,15 +162,8 @@ def sample(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
         key = f"{seed}|{mutant.kind}|{mutant.function}|{' '.join(mutant.before.split())}|{mutant.after}"
         repeats[key] += 1
         kinds[mutant.kind].append((sha256(f"{key}|{repeats[key]}".encode()).digest(), mutant))
-    queues = [iter(sorted(kinds[kind])) for kind in sorted(kinds)]
-    chosen: list[Mutant] = []
-    while queues and len(chosen) < count:
-        for queue in list(queues):
-            if (item := next(queue, None)) is None:
-                queues.remove(queue)
-            elif len(chosen) < count:
-                chosen.append(item[1])
-    return sorted(chosen)
+    turns = ((place, kind, item) for kind, items in kinds.items() for place, (_, item) in enumerate(sorted(items)))
+    return sorted(mutant for _, _, mutant in sorted(turns)[:count])
 
 
 def tests_of(path: str, room: str) -> list[list[str]]:
@@ -188,8 +171,8 @@ def tests_of(path: str, room: str) -> list[list[str]]:
     folder = ROOT / "tests" / Path(path).parent
     stem = Path(path).stem.lstrip("_")
     mirrored = sorted({*folder.glob(f"test_{stem}.py"), *folder.glob(f"test_{stem}_*.py")})
-    runs = [[str(file.relative_to(ROOT)) for file in mirrored], [f"tests/{room}"]]
-    return [run for run in runs if run]
+    first = [str(file.relative_to(ROOT)) for file in mirrored]
+    return [first, [f"tests/{room}"]] if first else [[f"tests/{room}"]]
 
 
 def run_tests(tree: Path, tests: Sequence[str]) -> int:
@@ -204,16 +187,14 @@ def run_tests(tree: Path, tests: Sequence[str]) -> int:
         start_new_session=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)),
     )
-    try:
+    with suppress(subprocess.TimeoutExpired):
         return process.wait(RUN_TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGINT)  # its fixtures stop the servers that they started
-        try:
+    for number in (signal.SIGINT, signal.SIGKILL):  # at the first its fixtures stop the servers that they started
+        os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
             process.wait(30)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        return -1
+            break
+    return -1
 
 
 def survives(tree: Path, mutant: Mutant, room: str) -> bool:
@@ -242,14 +223,11 @@ def try_room(name: str, count: int, seed: int) -> str:
         shutil.copytree(ROOT, tree, ignore=NOT_COPIED, symlinks=True)
         if code := run_tests(tree, [f"tests/{room}"]):
             raise SystemExit(f"the tests of {room} fail without any change (pytest ended with {code})")
-        survivors = 0
+        killed = 0
         for mutant in chosen:
             start = monotonic()
-            survived = survives(tree, mutant, room)
-            survivors += survived
-            result = "SURVIVED" if survived else "killed  "
-            print(f"{result} {monotonic() - start:5.1f} s  {mutant.title}", flush=True)
-    killed = len(chosen) - survivors
+            killed += (is_killed := not survives(tree, mutant, room))
+            print(f"{'killed  ' if is_killed else 'SURVIVED'} {monotonic() - start:5.1f} s  {mutant.title}", flush=True)
     share = killed / max(len(chosen), 1)
     return f"{name}: {killed} of {len(chosen)} killed ({share:.0%}), from {len(mutants)} mutants of {len(paths)} files"
 
@@ -258,8 +236,8 @@ def main() -> None:
     """Try a sample of mutants of each room."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("rooms", nargs="+", choices=sorted(ROOMS), metavar="ROOM", help=", ".join(sorted(ROOMS)))
-    parser.add_argument("--count", type=int, default=COUNT, help="how many mutants of each room")
-    parser.add_argument("--seed", type=int, default=SEED, help="another seed chooses another sample")
+    parser.add_argument("--count", type=int, default=40, help="how many mutants of each room")
+    parser.add_argument("--seed", type=int, default=33, help="another seed chooses another sample")
     options = parser.parse_args()
     print("Compiled modules (.pyx) are left out.", flush=True)
     lines = [try_room(name, options.count, options.seed) for name in options.rooms]
