@@ -35,7 +35,7 @@ def study_of(subject: Subject) -> Study:
 
 def insights_of(*subjects: Subject, stakeholder: Stakeholder = "analyst") -> dict[str, Insight]:
     """Return all that there is to say, by key."""
-    return {one.key: one for one in analyse(subjects, stakeholder=stakeholder, most=300)}
+    return {insight.key: insight for insight in analyse(subjects, stakeholder=stakeholder, most=300)}
 
 
 def figures_of(insight: Insight) -> dict[str, Any]:

@@ -59,19 +59,19 @@ def test_a_portfolio_without_a_cushion_has_no_tightest_test() -> None:
     columns = {"par_value": [60.0, 40.0], "maturity_date": [AS_OF + 2 * 365.25, AS_OF + 365.25]}
     bare, short = small(columns, tests=[count]), small(columns, tests=[wal])
     long = replace(small(columns, tests=[wal | {"max": 1.5}]), name="Long")
-    found = insights_of(bare, short, long)
-    assert "The tightest of each: Long: Life 1.60 years against 1.50 years; " in found["tightest"].summary
-    assert {one.name: one.value for one in found["tightest"].figures}["failing"] == 1
+    insights = insights_of(bare, short, long)
+    assert "The tightest of each: Long: Life 1.60 years against 1.50 years; " in insights["tightest"].summary
+    assert {figure.name: figure.value for figure in insights["tightest"].figures}["failing"] == 1
     assert "tightest" not in insights_of(bare, short)
-    assert "shared" not in found  # no obligor is named
+    assert "shared" not in insights  # no obligor is named
 
 
 def test_obligors_are_shared_only_with_par() -> None:
     columns = {"par_value": [60.0, 40.0], "obligor": ["Ash", "Oak"]}
     apart = {"par_value": [50.0, 50.0], "obligor": ["Elm", "Fir"]}
     assert "shared" not in insights_of(small(columns), small(apart))
-    told = insights_of(small(columns), small(apart | {"obligor": ["Oak", "Elm"]}), small({"par_value": [1.0]}))[
+    shared = insights_of(small(columns), small(apart | {"obligor": ["Oak", "Elm"]}), small({"par_value": [1.0]}))[
         "shared"
     ]
-    figures = {one.name: one.value for one in told.figures}
+    figures = {figure.name: figure.value for figure in shared.figures}
     assert (figures["count"], figures["par 0"]) == (1, 90.0)

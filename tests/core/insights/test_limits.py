@@ -21,24 +21,24 @@ def deal(maximum: float, **more: float) -> Subject:
 
 
 def test_a_deal_with_limits_of_its_own_is_held_to_no_usual_one() -> None:
-    told = insights_of(deal(50))["verdict"]
-    assert (figures_of(told)["tests: pass"], figures_of(told)["tests: all"]) == (1, 1)
-    assert "usual limit" not in told.summary
-    assert "none is in its warning band" in told.summary
+    insight = insights_of(deal(50))["verdict"]
+    assert (figures_of(insight)["tests: pass"], figures_of(insight)["tests: all"]) == (1, 1)
+    assert "usual limit" not in insight.summary
+    assert "none is in its warning band" in insight.summary
     suite = insights_of(small(LOANS))["verdict"]
     assert "held to a usual limit of the market" in suite.summary
 
 
 def test_a_failing_limit_and_what_it_comes_to_in_money() -> None:
     """40 of 100 is 5 above 35 percent: 5m."""
-    found = insights_of(deal(35), stakeholder="finance")
-    assert figures_of(found["verdict"])["tests: fail beyond doubt"] == 1
-    told = found["failing:cov_lite"]
-    assert "It would pass with 5.00m less of such par at the same total." in told.summary
-    assert figures_of(told)["Cov-lite, cushion"] == pytest.approx(-5.0)
+    insights = insights_of(deal(35), stakeholder="finance")
+    assert figures_of(insights["verdict"])["tests: fail beyond doubt"] == 1
+    insight = insights["failing:cov_lite"]
+    assert "It would pass with 5.00m less of such par at the same total." in insight.summary
+    assert figures_of(insight)["Cov-lite, cushion"] == pytest.approx(-5.0)
     thin = [insights_of(deal(limit), stakeholder="finance")["thin:cov_lite"] for limit in (40.5, 41.0, 60.0)]
     assert "Another 1.00m of such par, at the same total, would use it up." in thin[1].summary
-    assert [one.priority for one in thin] == [2, 3, 4]
+    assert [insight.priority for insight in thin] == [2, 3, 4]
 
 
 @pytest.mark.parametrize("value", [None, 37.25])
@@ -52,11 +52,11 @@ def test_a_status_that_the_file_prints_otherwise_is_doubtful(value: float | None
     subject = replace(subject, portfolio=replace(subject.portfolio, facts=Facts(all=(printed,))))
     (result,) = subject.results
     assert result.doubtful
-    found = insights_of(subject)
+    insights = insights_of(subject)
     words = "the file itself calls it passed" if value is None else "the file itself prints 37.25 % and calls it passed"
-    assert words in found["failing:cov_lite"].summary
-    assert words in found["verdict"].summary
-    figures = figures_of(found["verdict"])
+    assert words in insights["failing:cov_lite"].summary
+    assert words in insights["verdict"].summary
+    figures = figures_of(insights["verdict"])
     assert [figures[f"tests: {name}"] for name in ("fail", "fail beyond doubt", "doubtful")] == [1, 0, 1]
 
 
@@ -77,16 +77,16 @@ def test_a_coverage_test_tells_what_its_numerator_may_lose() -> None:
 
 def test_an_average_has_no_money_to_tell() -> None:
     price = {"id": "price", "name": "Price", "measure": "average_price", "min": 95}
-    told = insights_of(small(LOANS, tests=[price]), stakeholder="finance")["thin:price"]
-    assert "would use it up" not in told.summary
-    assert "may lose" not in told.summary
-    assert figures_of(told)["Price, value"] == pytest.approx(97.4)
+    insight = insights_of(small(LOANS, tests=[price]), stakeholder="finance")["thin:price"]
+    assert "would use it up" not in insight.summary
+    assert "may lose" not in insight.summary
+    assert figures_of(insight)["Price, value"] == pytest.approx(97.4)
 
 
 def test_what_loans_are_worth_beside_the_notes() -> None:
     notes = tranches_of([("A", 80e6), ("Sub", 20e6)])
-    told = insights_of(small(LOANS, tranches=notes, principal_cash=2e6))["worth"]
-    figures = figures_of(told)
+    insight = insights_of(small(LOANS, tranches=notes, principal_cash=2e6))["worth"]
+    figures = figures_of(insight)
     assert figures["balance of rated notes"] == 80e6
     assert figures["loans at their prices"] == pytest.approx(97.4e6)
     assert figures["assets"] == pytest.approx(99.4e6)
@@ -99,8 +99,8 @@ def test_what_loans_are_worth_beside_the_notes() -> None:
     [(-3e6, "Principal cash is overdrawn by 3.00m"), (None, None), (float("nan"), None)],
 )
 def test_cash(cash: float | None, title: str | None) -> None:
-    found = insights_of(deal(50, **({} if cash is None else {"principal_cash": cash})))
-    assert (found["cash"].title if "cash" in found else None) == title
+    insights = insights_of(deal(50, **({} if cash is None else {"principal_cash": cash})))
+    assert (insights["cash"].title if "cash" in insights else None) == title
     if title is not None:
-        assert figures_of(found["cash"])["cash"] == cash
-        assert figures_of(found["cash"])["share"] == pytest.approx(-3 / 97 * 100)
+        assert figures_of(insights["cash"])["cash"] == cash
+        assert figures_of(insights["cash"])["share"] == pytest.approx(-3 / 97 * 100)

@@ -12,34 +12,34 @@ YEAR = 365.0
 
 def test_the_largest_ten_obligors() -> None:
     names = [f"Borrower {at}" for at in range(11)]
-    told = insights_of(small({"par_value": [20.0] + [8.0] * 10, "obligor": names}))["obligors"]
-    figures = figures_of(told)
+    insight = insights_of(small({"par_value": [20.0] + [8.0] * 10, "obligor": names}))["obligors"]
+    figures = figures_of(insight)
     assert figures["top"] == pytest.approx(92.0)
     assert figures["even"] == pytest.approx(10 / 11 * 100)
-    assert told.priority == 3
+    assert insight.priority == 3
     assert "obligors" not in insights_of(small({"par_value": [10.0] * 10, "obligor": names[:10]}))
     assert "obligors" not in insights_of(small({"par_value": [10.0] * 11}))
 
 
 def test_the_largest_industries() -> None:
     columns = {"par_value": [50.0, 30.0, 20.0], "industry": ["Media", "Retail", "Media"]}
-    told = insights_of(small(columns))["groups:industry"]
-    assert told.title == "Media is the largest industry with 70.00 %"
-    assert figures_of(told)["loans of Media"] == 2
-    assert figures_of(told)["top"] == pytest.approx(100.0)
+    insight = insights_of(small(columns))["groups:industry"]
+    assert insight.title == "Media is the largest industry with 70.00 %"
+    assert figures_of(insight)["loans of Media"] == 2
+    assert figures_of(insight)["top"] == pytest.approx(100.0)
     assert "groups:country" not in insights_of(small(columns))
     assert "groups:industry" not in insights_of(small(columns | {"industry": ["Media"] * 3}))
 
 
 def test_where_the_ratings_stand() -> None:
     columns = {"par_value": [50.0, 30.0, 15.0, 5.0], "rating_agency_a": [A["B2"], A["B3"], A["Caa1"], 0]}
-    told = insights_of(small(columns))["ratings"]
-    figures = figures_of(told)
+    insight = insights_of(small(columns))["ratings"]
+    figures = figures_of(insight)
     assert figures["share one notch above CCC"] == pytest.approx(30.0)
     assert figures["share rated better"] == pytest.approx(50.0)
     assert figures["share rated CCC or lower"] == pytest.approx(15.0)
     assert figures["share without a rating"] == pytest.approx(5.0)
-    assert "5.00 % has no rating." in told.summary
+    assert "5.00 % has no rating." in insight.summary
     assert "has no rating" not in insights_of(small(columns | {"rating_agency_a": [A["B2"]] * 4}))["ratings"].summary
 
 
@@ -54,8 +54,8 @@ def test_the_rating_factor_is_told_where_the_suite_has_it() -> None:
 
 def test_loans_of_special_kinds() -> None:
     columns = {"par_value": [50.0, 30.0, 20.0], "cov_lite": [0, 1, 0], "is_fixed": [1, 0, 1]}
-    told = insights_of(small(columns))["kinds"]
-    assert told.summary.startswith("Of performing par: fixed-rate 70.00 %, covenant-lite 30.00 %.")
+    insight = insights_of(small(columns))["kinds"]
+    assert insight.summary.startswith("Of performing par: fixed-rate 70.00 %, covenant-lite 30.00 %.")
     assert "kinds" not in insights_of(small(columns | {"cov_lite": [0] * 3, "is_fixed": [0] * 3}))
 
 
@@ -63,14 +63,14 @@ def test_loans_that_pay_less_than_the_others() -> None:
     """380 on average: the line is 300, three quarters below it and down to the next 25."""
     columns = {"par_value": [60.0, 20.0, 20.0, 40.0], "spread": [450.0, 299.0, 250.0, 0.0], "is_fixed": [0, 0, 0, 1]}
     was = {"id": "spread", "name": "Spread", "measure": "was", "min": 3.5}
-    told = insights_of(small(columns, tests=[was]))["low_spread"]
-    figures = figures_of(told)
+    insight = insights_of(small(columns, tests=[was]))["low_spread"]
+    figures = figures_of(insight)
     assert figures["average spread"] == pytest.approx(379.8)
     assert figures["line"] == 300.0
     assert (figures["count"], figures["par"]) == (2, 40.0)
     assert figures["their average spread"] == pytest.approx(274.5)
-    assert [loan.row for loan in told.loans] == [2, 1]
-    assert "against a minimum of 3.50 %" in told.summary
+    assert [loan.row for loan in insight.loans] == [2, 1]
+    assert "against a minimum of 3.50 %" in insight.summary
     bare = insights_of(small(columns, tests=[{"id": "life", "name": "Life", "measure": "wal", "max": 7}]))
     assert "minimum" not in bare["low_spread"].summary
     even = insights_of(small(columns | {"spread": [400.0] * 4}, tests=[was]))
@@ -79,9 +79,9 @@ def test_loans_that_pay_less_than_the_others() -> None:
 
 def test_loans_that_may_be_refinanced() -> None:
     columns = {"par_value": [50.0, 30.0, 20.0], "price": [100.0, 99.99, 101.0]}
-    told = insights_of(small(columns))["above_par"]
-    assert (figures_of(told)["count"], figures_of(told)["par"]) == (2, 70.0)
-    assert "refinancing would lower" not in told.summary
+    insight = insights_of(small(columns))["above_par"]
+    assert (figures_of(insight)["count"], figures_of(insight)["par"]) == (2, 70.0)
+    assert "refinancing would lower" not in insight.summary
     paid = insights_of(small(columns | {"spread": [300.0, 500.0, 650.0], "is_fixed": [0] * 3}))["above_par"]
     assert "They pay 400 bps on average, which a refinancing would lower." in paid.summary
     fixed = insights_of(small(columns | {"spread": [300.0, 500.0, 650.0], "is_fixed": [1, 0, 1]}))["above_par"]
@@ -95,14 +95,15 @@ def test_when_loans_mature() -> None:
         "par_value": [10.0, 60.0, 30.0], "price": [85.0, 99.0, 99.0],
         "maturity_date": [AS_OF + 90, AS_OF + 3 * YEAR, AS_OF + 4 * YEAR],
     }  # fmt: skip
-    found = insights_of(small(columns, stated_maturity=AS_OF + 3.5 * YEAR))
-    assert found["wall"].title == "60.00 % of performing par matures in 2028"
-    assert "1 loan with 10 matures within 365 days" in found["soon"].title
+    insights = insights_of(small(columns, stated_maturity=AS_OF + 3.5 * YEAR))
+    assert insights["wall"].title == "60.00 % of performing par matures in 2028"
+    assert "1 loan with 10 matures within 365 days" in insights["soon"].title
     assert (
-        "1 loan of them with 10 is priced below 90.00 % of par, where refinancing is in doubt." in found["soon"].summary
+        "1 loan of them with 10 is priced below 90.00 % of par, where refinancing is in doubt."
+        in insights["soon"].summary
     )
-    assert figures_of(found["late"])["par"] == 30.0
-    assert "1 loan with 30 matures after the notes" in found["late"].title
+    assert figures_of(insights["late"])["par"] == 30.0
+    assert "1 loan with 30 matures after the notes" in insights["late"].title
     solid = insights_of(small(columns | {"price": [90.0, 99.0, 99.0]}))
     assert "in doubt" not in solid["soon"].summary
     assert "late" not in solid
@@ -112,8 +113,8 @@ def test_when_loans_mature() -> None:
 
 
 def test_blank_maturities_say_nothing() -> None:
-    found = insights_of(small({"par_value": [60.0, 40.0], "maturity_date": [None, None]}, stated_maturity=AS_OF))
-    assert found.keys().isdisjoint({"wall", "soon", "late"})
+    insights = insights_of(small({"par_value": [60.0, 40.0], "maturity_date": [None, None]}, stated_maturity=AS_OF))
+    assert insights.keys().isdisjoint({"wall", "soon", "late"})
     early = insights_of(small({"par_value": [1.0], "maturity_date": [AS_OF + 900]}, stated_maturity=AS_OF + 900))
     assert "late" not in early
     assert "soon" not in early
@@ -131,9 +132,9 @@ def test_blank_maturities_say_nothing() -> None:
 )
 def test_how_long_the_reinvestment_period_lasts(end: float, title: str, priority: int) -> None:
     columns = {"par_value": [60.0], "maturity_date": [AS_OF + 900]}
-    told = insights_of(small(columns, reinvestment_end=AS_OF + end))["reinvestment"]
-    assert (told.title, told.priority) == (title, priority)
-    assert figures_of(told)["days"] == abs(end)
+    insight = insights_of(small(columns, reinvestment_end=AS_OF + end))["reinvestment"]
+    assert (insight.title, insight.priority) == (title, priority)
+    assert figures_of(insight)["days"] == abs(end)
     assert "reinvestment" not in insights_of(small(columns))
 
 

@@ -15,25 +15,25 @@ COUNT = {"id": "loan_count", "name": "Loan count", "value": "=loans"}
 
 
 def test_without_ratings_nothing_is_said_of_them() -> None:
-    found = insights_of(small({"par_value": [60.0, 40.0], "price": [70.0, 85.0]}))
-    assert found.keys().isdisjoint({"ccc", "downgrade", "ahead_of_ratings", "ratings"})
-    assert figures_of(found["distressed"])["count"] == 1
-    assert figures_of(found["distressed"])["share"] == pytest.approx(60.0)
+    insights = insights_of(small({"par_value": [60.0, 40.0], "price": [70.0, 85.0]}))
+    assert insights.keys().isdisjoint({"ccc", "downgrade", "ahead_of_ratings", "ratings"})
+    assert figures_of(insights["distressed"])["count"] == 1
+    assert figures_of(insights["distressed"])["share"] == pytest.approx(60.0)
 
 
 def test_where_nothing_is_rated_ccc_that_is_said() -> None:
-    told = insights_of(small(RATED))["ccc"]
-    assert (told.title, told.priority) == ("No performing loan is rated CCC or lower", 5)
-    assert "is {value}" not in told.summary
-    assert "against a limit of 7.50 %" in told.summary
-    assert figures_of(told)["count"] == 0
+    insight = insights_of(small(RATED))["ccc"]
+    assert (insight.title, insight.priority) == ("No performing loan is rated CCC or lower", 5)
+    assert "is {value}" not in insight.summary
+    assert "against a limit of 7.50 %" in insight.summary
+    assert figures_of(insight)["count"] == 0
 
 
 def test_one_loan_of_ccc_is_told_in_the_singular() -> None:
     ranks = [A["B2"], A["B2"], A["Caa1"]]
-    told = insights_of(small(RATED | {"rating_agency_a": ranks}))["ccc"]
-    assert "1 loan with 10 (10.00 % of the deal) is rated" in told.summary
-    assert "priced" not in told.summary
+    insight = insights_of(small(RATED | {"rating_agency_a": ranks}))["ccc"]
+    assert "1 loan with 10 (10.00 % of the deal) is rated" in insight.summary
+    assert "priced" not in insight.summary
     priced = insights_of(small(RATED | {"rating_agency_a": ranks, "price": [99.0, 98.0, 61.5]}))["ccc"]
     assert "They are priced at 61.50 % of par on average." in priced.summary
     blank = insights_of(small(RATED | {"rating_agency_a": ranks, "price": [99.0, 98.0, None]}))["ccc"]
@@ -42,10 +42,10 @@ def test_one_loan_of_ccc_is_told_in_the_singular() -> None:
 
 def test_a_suite_without_the_bucket_has_the_share_alone() -> None:
     wal = {"id": "was", "name": "Spread", "measure": "was", "min": 3}
-    found = insights_of(small(RATED | {"spread": [400.0, 400.0, 400.0]}, tests=[wal]))
-    assert "bucket" not in found["ccc"].summary
-    assert "downgrade" not in found  # no test of the suite would move
-    assert "default" not in found
+    insights = insights_of(small(RATED | {"spread": [400.0, 400.0, 400.0]}, tests=[wal]))
+    assert "bucket" not in insights["ccc"].summary
+    assert "downgrade" not in insights  # no test of the suite would move
+    assert "default" not in insights
 
 
 def test_a_test_that_a_downgrade_leaves_without_a_figure_is_not_told() -> None:
@@ -53,18 +53,18 @@ def test_a_test_that_a_downgrade_leaves_without_a_figure_is_not_told() -> None:
         {"id": "ccc", "name": "CCC bucket", "measure": "ccc", "max": 7.5},
         {"id": "warf", "name": "Rating factor", "measure": "warf", "agency": "b", "max": 2900},
     ]
-    told = insights_of(small(RATED, tests=tests))["downgrade"]
-    assert "CCC bucket would go from 0.00 % to 10.00 % (limit 7.50 %)" in told.summary
-    assert "Rating factor" not in told.summary
-    assert "would make the test CCC bucket fail" in told.title
-    assert (told.priority, told.tests) == (2, ["ccc"])
-    assert "1 loan with 10 (10.00 % of the deal) stands one notch above CCC" in told.summary
+    insight = insights_of(small(RATED, tests=tests))["downgrade"]
+    assert "CCC bucket would go from 0.00 % to 10.00 % (limit 7.50 %)" in insight.summary
+    assert "Rating factor" not in insight.summary
+    assert "would make the test CCC bucket fail" in insight.title
+    assert (insight.priority, insight.tests) == (2, ["ccc"])
+    assert "1 loan with 10 (10.00 % of the deal) stands one notch above CCC" in insight.summary
 
 
 def test_more_tests_than_are_named_are_counted() -> None:
     tests = [{"id": f"ccc_{at}", "name": f"Bucket {at}", "measure": "ccc", "max": at} for at in (5, 6, 7, 8, 12)]
-    told = insights_of(small(RATED, tests=tests))["downgrade"]
-    assert "the tests Bucket 5, Bucket 6, Bucket 7 and 1 other fail" in told.title
+    insight = insights_of(small(RATED, tests=tests))["downgrade"]
+    assert "the tests Bucket 5, Bucket 6, Bucket 7 and 1 other fail" in insight.title
 
 
 @pytest.mark.parametrize(("limit", "broken"), [(119.0, False), (121.0, True)])
@@ -73,21 +73,21 @@ def test_the_largest_obligor_defaults(limit: float, broken: bool) -> None:
     columns = {"par_value": [60.0, 40.0], "obligor": ["Ash", "Oak"], "price": [50.0, 100.0],
                "recovery_rate": [80.0, 80.0]}  # fmt: skip
     oc = {"id": "oc_a", "name": "OC of A", "measure": "oc", "class": "A", "min": limit + 20}
-    told = insights_of(small(columns, tranches=tranches_of([("A", 50.0)]), tests=[oc]))["default"]
-    figures = figures_of(told)
+    insight = insights_of(small(columns, tranches=tranches_of([("A", 50.0)]), tests=[oc]))["default"]
+    figures = figures_of(insight)
     assert figures["OC of A, value"] == pytest.approx(200.0)
     assert figures["OC of A, value after default"] == pytest.approx(140.0)
     assert figures["move"] == pytest.approx(-60.0)
-    assert ("It would fail the test OC of A." in told.summary) == broken
-    assert ("No test that passes now would fail." in told.summary) == (not broken)
-    assert told.priority == (2 if broken else 4)
+    assert ("It would fail the test OC of A." in insight.summary) == broken
+    assert ("No test that passes now would fail." in insight.summary) == (not broken)
+    assert insight.priority == (2 if broken else 4)
 
 
 def test_one_defaulted_loan_and_what_it_is_carried_at() -> None:
     columns = {"par_value": [98.0, 2.0], "is_defaulted": [0, 1], "price": [100.0, 40.0], "recovery_rate": [70.0, 70.0]}
-    told = insights_of(small(columns))["defaults"]
-    assert "1 loan with 2 of par, 2.00 % of all par, is in default" in told.summary
-    assert "carries" not in told.summary
+    insight = insights_of(small(columns))["defaults"]
+    assert "1 loan with 2 of par, 2.00 % of all par, is in default" in insight.summary
+    assert "carries" not in insight.summary
     oc = {"id": "oc_a", "name": "OC of A", "measure": "oc", "class": "A", "min": 120}
     carried = insights_of(small(columns, tranches=tranches_of([("A", 50.0)]), tests=[oc]))["defaults"]
     assert figures_of(carried)["rate"] == pytest.approx(40.0)
@@ -103,10 +103,10 @@ def test_one_defaulted_loan_and_what_it_is_carried_at() -> None:
 )  # fmt: skip
 def test_room_for_a_purchase(most: int, title: str, priority: int) -> None:
     """Each new borrower is one loan more."""
-    told = insights_of(small(RATED, tests=[COUNT | {"max": most}]))["headroom:average"]
-    assert (told.title, told.priority) == (title, priority)
-    assert told.tests == (["loan_count"] if most == 3 else [])
-    assert "The search lets principal cash go below zero." in told.summary
+    insight = insights_of(small(RATED, tests=[COUNT | {"max": most}]))["headroom:average"]
+    assert (insight.title, insight.priority) == (title, priority)
+    assert insight.tests == (["loan_count"] if most == 3 else [])
+    assert "The search lets principal cash go below zero." in insight.summary
 
 
 def test_room_ends_where_a_share_meets_its_limit() -> None:
@@ -114,11 +114,11 @@ def test_room_ends_where_a_share_meets_its_limit() -> None:
     cov_lite = {"id": "cov_lite", "name": "Cov-lite", "share": "=cov_lite", "of": "par", "min": 8}
     columns = RATED | {"cov_lite": [0, 0, 1], "par_value": [60e6, 30e6, 10e6], "price": [99.0] * 3}
     subject = small(columns, tests=[cov_lite], principal_cash=50e6)
-    told = insights_of(subject)["headroom:average"]
-    assert figures_of(told)["par that can be bought"] == pytest.approx(25e6, abs=1_000)
-    assert figures_of(told)["part"] == pytest.approx(25.0, abs=0.01)
-    assert "can be bought before the test Cov-lite fails (B2, price 99.00)." in told.summary
-    assert "Principal cash is 50.00m, and the search lets it go below zero." in told.summary
+    insight = insights_of(subject)["headroom:average"]
+    assert figures_of(insight)["par that can be bought"] == pytest.approx(25e6, abs=1_000)
+    assert figures_of(insight)["part"] == pytest.approx(25.0, abs=0.01)
+    assert "can be bought before the test Cov-lite fails (B2, price 99.00)." in insight.summary
+    assert "Principal cash is 50.00m, and the search lets it go below zero." in insight.summary
 
 
 def test_a_loan_like_the_average_needs_no_column() -> None:
@@ -126,8 +126,8 @@ def test_a_loan_like_the_average_needs_no_column() -> None:
     bare = {"par_value": [60.0, 40.0]}
     blank = {"rating_agency_a": [0, 0], "maturity_date": [None, None], "spread": [None, None], "price": [None, None]}
     for columns in (bare, bare | blank):
-        told = insights_of(small(columns, tests=[COUNT | {"max": 99}]))["headroom:average"]
-        assert "(price 100)" in told.summary
+        insight = insights_of(small(columns, tests=[COUNT | {"max": 99}]))["headroom:average"]
+        assert "(price 100)" in insight.summary
 
 
 def test_what_leans_on_an_obligor_needs_its_name() -> None:
@@ -151,7 +151,7 @@ def test_without_par_or_tests_there_is_no_room() -> None:
 def test_a_market_ahead_of_the_agencies() -> None:
     """A price below 50 of a loan that is rated better is rather wrong than right."""
     columns = RATED | {"price": [89.0, 49.0, 90.0], "maturity_date": [AS_OF + 900] * 3}
-    told = insights_of(small(columns))["ahead_of_ratings"]
-    assert figures_of(told)["count"] == 1
-    assert "1 loan with 60 (60.00 % of performing par)" in told.summary
+    insight = insights_of(small(columns))["ahead_of_ratings"]
+    assert figures_of(insight)["count"] == 1
+    assert "1 loan with 60 (60.00 % of performing par)" in insight.summary
     assert "ahead_of_ratings" not in insights_of(small(columns | {"price": [95.0, 49.0, 90.0]}))

@@ -67,7 +67,7 @@ def test_a_purchase_is_one_of_the_changes() -> None:
     study = study_of(small(LOANS, tests=[{"id": "how_many", "name": "Loans", "value": "=loans", "max": 7}]))
     trades = [{"trade_type": "buy", "par_value": 10.0, "borrower_name": f"New {at}"} for at in range(3)]
     change = Change(kind="buy", trades=trades)
-    assert [one.current_value for one in study.after(change)] == [5.0]
+    assert [result.current_value for result in study.after(change)] == [5.0]
     assert study.after(change) is study.after(change)
     draft = study.draft("draft")
     assert draft.test("after", "how_many", change=change) == 5.0
@@ -77,8 +77,10 @@ def test_a_purchase_is_one_of_the_changes() -> None:
 def test_a_month_before_without_a_day_has_no_date() -> None:
     before = Subject(name="Small", portfolio=portfolio_of(LOANS, deal=Deal()))
     subject = replace(small(LOANS, tests=[PRICES]), previous=before)
-    found = insights_of(subject)
-    assert "By the figures of the month before, under the same rules, it was the same." in found["thin:price"].summary
+    insights = insights_of(subject)
+    assert (
+        "By the figures of the month before, under the same rules, it was the same." in insights["thin:price"].summary
+    )
     assert draft_of(replace(subject, previous=None)).since() == "the month before"
     dated = replace(before, portfolio=portfolio_of(LOANS, deal=Deal(as_of=AS_OF - 31)))
     draft = draft_of(replace(subject, previous=dated))
@@ -97,9 +99,9 @@ def test_the_other_month_may_lack_a_column() -> None:
     ranks = {"rating_agency_a": [A["B2"], A["B3"]]}
     before = Subject(name="Small", portfolio=portfolio_of(LOANS, deal=Deal(as_of=AS_OF - 31)))
     subject = replace(small(LOANS | ranks), previous=before)
-    found = insights_of(subject)
-    assert "migration" not in found
-    assert "turnover" in found
+    insights = insights_of(subject)
+    assert "migration" not in insights
+    assert "turnover" in insights
     columns = study_of(subject)
     assert columns.earlier is not None
     assert np.isnan(columns.columns.paired("rating_agency_a")).all()
@@ -148,8 +150,8 @@ def test_a_failing_test_without_a_cushion_has_the_least_headroom() -> None:
 
 
 def test_an_insight_shows_itself() -> None:
-    told = insights_of(small(LOANS))["verdict"]
-    assert repr(told) == f"Insight({told.title!r}, priority={told.priority})"
-    html = told._repr_html_()
-    assert told.figures[0].text in html
-    assert figures_of(told)["tests: all"] == len(small(LOANS).results)
+    insight = insights_of(small(LOANS))["verdict"]
+    assert repr(insight) == f"Insight({insight.title!r}, priority={insight.priority})"
+    html = insight._repr_html_()
+    assert insight.figures[0].text in html
+    assert figures_of(insight)["tests: all"] == len(small(LOANS).results)

@@ -16,8 +16,8 @@ def statuses(columns: str, *, behind: str = "", is_free: bool = False) -> list[s
     data = f'<table xmlns="{MAIN}" id="1" name="Loans"><tableColumns count="2">{columns}</tableColumns>{behind}</table>'
     findings = Findings()
     check_part(data.encode(), TABLE, findings, "xl/tables/table1.xml", sheet="Loans", is_free=is_free)
-    assert all((one.part, one.sheet) == ("xl/tables/table1.xml", "Loans") for one in findings.items)
-    return [one.status for one in findings.items]
+    assert all((finding.part, finding.sheet) == ("xl/tables/table1.xml", "Loans") for finding in findings.items)
+    return [finding.status for finding in findings.items]
 
 
 def column(content: str) -> str:

@@ -83,8 +83,8 @@ def test_a_loan_of_no_sheet_has_no_row() -> None:
     columns = {"borrower_name": ["Ash", "Elm", "Oak"], "par_value": [3e6, 2e6, 1e6], "price": [99.0, 98.0, 97.0]}
     tape = replace(Portfolio.from_columns(columns), sheet_rows=np.array([7, 0, 9], np.int32))
     book = Portfolio.from_columns(columns | {"price": [90.0, 90.0, 90.0], "borrower_name": ["Ash", "Elm", "Fir"]})
-    found = reconcile(tape, book).issues
-    rows = found.sheet_rows(0, len(found))
-    placed = dict(zip([one.borrower_name for one in found], rows["trustee_row"], strict=True))
+    issues = reconcile(tape, book).issues
+    rows = issues.sheet_rows(0, len(issues))
+    placed = dict(zip([issue.borrower_name for issue in issues], rows["trustee_row"], strict=True))
     assert placed == {"Ash": "7", "Elm": "", "Oak": "9", "Fir": ""}
     assert set(rows["internal_row"]) == {""}

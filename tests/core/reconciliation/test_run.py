@@ -290,6 +290,13 @@ def test_medians_that_say_thousands(ratio: float, found: bool) -> None:
         assert [side in text for text in told] == [True] * found
 
 
+def test_loans_without_par_have_no_say_in_the_medians() -> None:
+    """Fully repaid ones are often still listed."""
+    tape = portfolio_of(borrower_name=["A", "B", "C"], par_value=[0.0, 0.0, 3e3])
+    book = portfolio_of(borrower_name=["D", "E", "F"], par_value=[3e6, 3e6, 3e6])
+    assert "par_in_thousands" in [one.code for one in reconcile(tape, book).warnings]
+
+
 @pytest.mark.parametrize(("ratio", "found"), [(949.0, False), (950.0, True), (1_050.0, True), (1_051.0, False)])
 @pytest.mark.parametrize("others", [0, 2, 3])
 def test_pairs_that_say_thousands_are_more_than_half(ratio: float, found: bool, others: int) -> None:
@@ -436,3 +443,14 @@ def test_an_issue_is_what_the_chunk_says() -> None:
         ("maturity_date", "warning", "2030-01-31", "2030-02-01"),
         ("borrower_name", "info", "Borrower 0", "borrower 0"),
     ]
+
+
+def test_loans_matched_by_name_are_counted_over_both_stages() -> None:
+    """One by its borrower and maturity, two by the borrower alone."""
+    names, maturity = ["Acme", "Borealis", "Cirrus"], [20_000.0, 21_000.0, 22_000.0]
+    tape = portfolio_of(borrower_name=names, maturity_date=maturity)
+    book = portfolio_of(borrower_name=names, maturity_date=[20_000.0, 21_100.0, 22_100.0])
+    result = reconcile(tape, book)
+    assert (result.stages["borrower_maturity"], result.stages["borrower_name"]) == (1, 2)
+    rows = {warning.code: warning.rows for warning in result.warnings}
+    assert rows["matched_by_name"] == 3

@@ -20,10 +20,10 @@ HEAD: list[Any] = ["Analyst", "Par", "A", "B"]
     ],
 )
 def test_a_heading_claims_what_goes_on_behind_a_gap(below: list[list[Any]], claimed: bool) -> None:
-    found = cells(redacted(S=[HEAD, ["Jane Doe", 1.0, 2.0, 3.0], [], *below]).workbook)
-    assert found[1][0] == "J*** D***"
-    assert found[3][0] == ("A*** L***" if claimed else "Ann Lee")
-    assert found[4:] == below[1:]
+    rows = cells(redacted(S=[HEAD, ["Jane Doe", 1.0, 2.0, 3.0], [], *below]).workbook)
+    assert rows[1][0] == "J*** D***"
+    assert rows[3][0] == ("A*** L***" if claimed else "Ann Lee")
+    assert rows[4:] == below[1:]
 
 
 @every(

@@ -73,13 +73,13 @@ def array_book(formula: str, values: list[Any]) -> Workbook:
 
 
 def test_an_array_formula_that_reads_them_is_values_in_all_that_it_fills() -> None:
-    found = after(array_book("=B2:B3", ["Jane Doe", "Ann Lee"]))
-    assert [row[2] for row in found[1:]] == [NAME, "A*** L***"]
+    rows = after(array_book("=B2:B3", ["Jane Doe", "Ann Lee"]))
+    assert [row[2] for row in rows[1:]] == [NAME, "A*** L***"]
     kept = after(array_book("=A2:A3", ["Acme", "Beta"]))
     assert [row[2] for row in kept[1:]] == [("=A2:A3", "Acme"), "Beta"]
 
 
 def test_an_array_formula_of_which_one_value_is_personal_is_values() -> None:
     """Calculated anew it would say again what was redacted."""
-    found = after(array_book("=A2:A3", ["Acme", "max@muster.de"]))
-    assert [row[2] for row in found[1:]] == ["Acme", "m***@m***.de"]
+    rows = after(array_book("=A2:A3", ["Acme", "max@muster.de"]))
+    assert [row[2] for row in rows[1:]] == ["Acme", "m***@m***.de"]
