@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import re
 import resource
 import shutil
 import signal
@@ -74,13 +75,11 @@ def is_left_out(node: ast.AST) -> bool:
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
             return name in LOGGERS
-        case (
-            ast.Expr(value=ast.Constant())
-            | ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Compare(left=ast.Name(id="__name__")))
-            | ast.Assign(targets=[ast.Name(id="__all__" | "__slots__")])
-            | ast.JoinedStr()  # its parts have no exact places before Python 3.12
-            | ast.Assert()
-        ):
+        case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Compare(left=ast.Name(id="__name__"))):
+            return True
+        case ast.Expr(value=ast.Constant()) | ast.Assign(targets=[ast.Name(id="__all__" | "__slots__")]):
+            return True
+        case ast.JoinedStr() | ast.Assert():  # the parts of the first have no exact places before Python 3.12
             return True
     return False
 
@@ -93,9 +92,8 @@ def nodes(node: ast.AST, function: str = "") -> Iterator[tuple[ast.AST, str]]:
         for child in value if isinstance(value, list) else [value]:
             if not isinstance(child, ast.AST) or is_left_out(child):
                 continue
-            name = function
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                name = f"{function}.{child.name}".lstrip(".")
+            scope = [child.name] if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else []
+            name = ".".join([function, *scope]).lstrip(".")
             yield child, name
             yield from nodes(child, name)
 
@@ -114,9 +112,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, Any, str]]:
             yield "constant changed", node, repr(not value)
         case ast.Constant(value=int() | float() as value):
             yield "constant changed", node, repr(value * 2 if value > 9 else value + 1)
-        case ast.Return(value=ast.Constant(value=value)) if not value:
-            return
-        case ast.Return(value=ast.AST()):
+        case ast.Return(value=ast.AST() as value) if getattr(value, "value", True):
             yield "return value dropped", node, "return None"
         case ast.Expr(value=ast.Call() | ast.Await(value=ast.Call())):
             yield "call removed", node, "pass"
@@ -166,46 +162,50 @@ def sample(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
     return sorted(mutant for _, _, mutant in sorted(turns)[:count])
 
 
-def tests_of(path: str, room: str) -> list[list[str]]:
-    """List the runs of tests for a file: its mirrored tests, then those of the room."""
-    folder = ROOT / "tests" / Path(path).parent
-    stem = Path(path).stem.lstrip("_")
-    mirrored = sorted({*folder.glob(f"test_{stem}.py"), *folder.glob(f"test_{stem}_*.py")})
-    first = [str(file.relative_to(ROOT)) for file in mirrored]
-    return [first, [f"tests/{room}"]] if first else [[f"tests/{room}"]]
+def tests_of(path: str, room: str, kills: Counter[str]) -> list[list[str]]:
+    """List the runs of tests for a file: its mirrored tests, then the room's, those that killed most mutants first."""
+    folder, stem = Path("tests") / Path(path).parent, Path(path).stem.lstrip("_")
+    files = [file.relative_to(ROOT) for file in (ROOT / "tests" / room).rglob("test_*.py")]
+    first = [file for file in files if file.parent == folder and f"{file.stem}_".startswith(f"test_{stem}_")]
+    rest = sorted(set(files) - set(first), key=lambda file: (-kills[str(file)], file.parent != folder, file))
+    return [[*map(str, run)] for run in (first, rest) if run]
 
 
-def run_tests(tree: Path, tests: Sequence[str]) -> int:
-    """Run tests in the copy of the tree; return pytest's exit code, or -1 after the timeout."""
+def run_tests(tree: Path, tests: Sequence[str]) -> str | None:
+    """Run tests in the copy of the tree; return the file of the first one that failed, None where all passed."""
     options = ("-q", "-x", "-p", "no:cacheprovider", f"--timeout={TEST_TIMEOUT_SECONDS}")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *options, *tests],
-        cwd=tree,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": str(tree)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)),
-    )
-    with suppress(subprocess.TimeoutExpired):
-        return process.wait(RUN_TIMEOUT_SECONDS)
-    for number in (signal.SIGINT, signal.SIGKILL):  # at the first its fixtures stop the servers that they started
-        os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(30)
-            break
-    return -1
+    output = tree / "output.txt"
+    with output.open("wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", *options, *tests],
+            cwd=tree,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": str(tree)},
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)),
+        )
+        for number in (signal.SIGINT, signal.SIGKILL):  # at the first its fixtures stop the servers that they started
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(RUN_TIMEOUT_SECONDS)
+                break
+            os.killpg(process.pid, number)
+    if process.wait() == 0:
+        return None
+    failed = re.search(r"^(?:FAILED|ERROR) ([^\s:]+)", output.read_text(errors="replace"), re.MULTILINE)
+    return failed[1] if failed else "no test"
 
 
-def survives(tree: Path, mutant: Mutant, room: str) -> bool:
-    """Return whether no test fails while the mutant stands in the copy."""
+def killer_of(tree: Path, mutant: Mutant, room: str, kills: Counter[str]) -> str | None:
+    """Return the file of the test that fails while the mutant stands in the copy."""
     path = tree / mutant.path
     source = path.read_bytes()
     compiled = Path(cache_from_source(str(path)))
     try:
         path.write_bytes(source[: mutant.start] + mutant.after.encode() + source[mutant.end :])
         compiled.unlink(missing_ok=True)
-        return all(run_tests(tree, tests) == 0 for tests in tests_of(mutant.path, room))
+        runs = tests_of(mutant.path, room, kills)
+        return next((killer for tests in runs if (killer := run_tests(tree, tests)) is not None), None)
     finally:
         path.write_bytes(source)
         compiled.unlink(missing_ok=True)
@@ -221,13 +221,15 @@ def try_room(name: str, count: int, seed: int) -> str:
         Path(folder).chmod(0o755)  # servers of the tests run under an account of their own
         tree = Path(folder) / "tree"
         shutil.copytree(ROOT, tree, ignore=NOT_COPIED, symlinks=True)
-        if code := run_tests(tree, [f"tests/{room}"]):
-            raise SystemExit(f"the tests of {room} fail without any change (pytest ended with {code})")
-        killed = 0
+        if failed := run_tests(tree, [f"tests/{room}"]):
+            raise SystemExit(f"the tests of {room} fail without any change: {failed}")
+        kills: Counter[str] = Counter()
         for mutant in chosen:
             start = monotonic()
-            killed += (is_killed := not survives(tree, mutant, room))
-            print(f"{'killed  ' if is_killed else 'SURVIVED'} {monotonic() - start:5.1f} s  {mutant.title}", flush=True)
+            killer = killer_of(tree, mutant, room, kills)
+            kills.update([killer] if killer else [])
+            print(f"{'killed  ' if killer else 'SURVIVED'} {monotonic() - start:5.1f} s  {mutant.title}", flush=True)
+        killed = kills.total()
     share = killed / max(len(chosen), 1)
     return f"{name}: {killed} of {len(chosen)} killed ({share:.0%}), from {len(mutants)} mutants of {len(paths)} files"
 
@@ -240,8 +242,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=33, help="another seed chooses another sample")
     options = parser.parse_args()
     print("Compiled modules (.pyx) are left out.", flush=True)
-    lines = [try_room(name, options.count, options.seed) for name in options.rooms]
-    print(*lines, sep="\n")
+    print(*[try_room(name, options.count, options.seed) for name in options.rooms], sep="\n")
 
 
 if __name__ == "__main__":
