@@ -559,8 +559,18 @@ def test_industries_by_the_files_table() -> None:
         portfolio = portfolio_of(columns, facts=facts)
         ids = ["industry_concentration", "second_industry_concentration"]
         results = run_suite(portfolio, "enhanced", test_ids=ids)
-        assert [result.current_value for result in results] == shares
-        assert ("industries_by_table" in {warning.code for warning in results.warnings}) is (shares == [70.0, 30.0])
+        assert [one.current_value for one in results] == shares
+        messages = [warning.message for warning in results.warnings if warning.code == "industries_by_table"]
+        assert ["the file's table ('I'!B3)" in text for text in messages] == [True] * (shares == [70.0, 30.0])
+
+
+@every("rules", [{}, {"ratings": {"unrated_is_ccc": False}}])
+def test_loans_that_nobody_rates_are_not_covered(rules: dict[str, Any]) -> None:
+    """In the CCC bucket or in none."""
+    portfolio = portfolio_of({"par_value": [60.0, 40.0], "rating_agency_a": [A["B2"], 0]})
+    (result,) = run_suite(portfolio, test_ids=["ccc_bucket_pct"], definition=parse(rules))
+    assert result.details is not None
+    assert result.details.breakdown["coverage_pct"] == 60.0
 
 
 @every("deal, ratio", [

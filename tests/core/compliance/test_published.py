@@ -69,6 +69,7 @@ SURE = [
     ("Second Largest Industry", {"measure": "industry", "rank": 2}, 11.0, "percent", "second_industry_concentration"),
     ("Not Senior Secured", {"measure": "non_senior"}, 8.0, "percent", "non_senior_secured_concentration"),
     ("Weighted Average Life Test", LIFE, 7.27, "years", "wal"),
+    ("Weighted Average Life Test", LIFE, 0.75, "years", "wal"),
     ("Minimum Weighted Average Spread Test", SPREAD, 4.03, "percent", "was"),
     ("Moody's Rating Factor", {"measure": "warf", "agency": "a"}, 2900.0, "factor", "average_rating_factor"),
     ("Weighted Average Rating Factor", {"measure": "warf"}, 2900.0, "factor", "average_rating_factor"),
@@ -108,6 +109,8 @@ def test_a_limit_is_the_sheets_where_it_is_certain(
     [
         ("Cov-Lite Loans", LITE, 0.55, None, None, None),  # a fraction
         ("Cov-Lite Loans", LITE, 55.0, "years", None, None),
+        ("Weighted Average Life Test", LIFE, 0.5, "years", None, None),
+        ("Weighted Average Life Test", LIFE, 20.5, "years", None, None),
         ("Minimum Cov-Lite Loans", LITE, 55.0, "percent", None, None),  # the other side
         ("Cov-Lite Loans", LITE, 55.0, "percent", 40.0, "fail"),  # the other side, by its own status
         ("Cov-Lite Loans", LITE, None, "percent", 40.0, None),

@@ -158,6 +158,16 @@ def test_the_file_says_whether_coupons_below_their_reference_take_off(
     assert ("counts as none" in " ".join(doubt.message for doubt in ran[0].doubt)) == is_floored
 
 
+@every("subject", [None, Subject(measure="wac"), Subject(measure="was", detail="excl floors")])
+def test_figures_of_something_else_say_nothing_of_the_spread(subject: Subject | None) -> None:
+    """Even where their value is the spread without what coupons take off."""
+    printed = Fact(kind="test", label="X", subject=subject, value=3.83, place="'T'!B2", decimals=2)
+    portfolio = replace(loans(4.3), facts=Facts(all=(printed,)))
+    ran = run_suite(portfolio, "enhanced", definition=deal(), test_ids=["was"])
+    assert ran[0].current_value == pytest.approx(SPREAD - 0.3, abs=1e-6)
+    assert "excess_coupon_floored" not in [warning.code for warning in ran.warnings]
+
+
 def test_what_the_file_said_of_the_spread_stays_when_loans_change() -> None:
     """A printed average is that of the loans before: after a sale it ties with nothing, and no rule turns for that."""
     printed = Fact(kind="test", label="S", subject=Subject(measure="was"), value=3.83, place="'T'!B2", decimals=2)
