@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import parsing
-from core.portfolio.cells.identifiers import Prints, is_told, pairs
+from core.portfolio.cells.identifiers import IdentifierIndex, is_told, pairs
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.pages.identify import name_keys
 from core.reconciliation import _match, _prints
@@ -229,7 +229,7 @@ class _Work:
             tape, book = (side.subset(stage, rows) for side, rows in zip((self.tape, self.book), left, strict=True))
             if tape is None or book is None:
                 continue
-            texts = Prints(tape.text.strings()), Prints(book.text.strings())
+            texts = IdentifierIndex(tape.text.strings()), IdentifierIndex(book.text.strings())
             found = [
                 (int(theirs[0]), int(ours[0]), is_told(texts[0].strings[one], texts[1].strings[other]))
                 for one, other in pairs(*texts)
@@ -241,7 +241,7 @@ class _Work:
     def take_prints(self, stage: IdentifierType, found: list[tuple[int, int, bool]]) -> None:
         """Record pairs of rows by prints of one identifier, unless another loan of a side could be meant."""
         sides = self.tape, self.book
-        all_prints = [Prints(sorted(_strings(side, stage))) for side in sides]
+        all_prints = [IdentifierIndex(sorted(_strings(side, stage))) for side in sides]
         rows = np.array([one[:2] for one in found], np.int32).T
         written = [side.texts(stage, np.ascontiguousarray(at)) for side, at in zip(sides, rows, strict=True)]
         alone = [

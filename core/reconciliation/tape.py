@@ -15,7 +15,7 @@ from core.portfolio.model.fields import IDENTIFIERS, Mapping
 from core.portfolio.model.notes import DataWarning, Notes, bounded
 from core.portfolio.sheets import header
 from core.portfolio.sheets.locate import locate
-from core.portfolio.sheets.located import Located
+from core.portfolio.sheets.located import LocatedTable
 from core.words import counted
 
 LOANS_FILE: Final = "loans.safetensors"
@@ -105,7 +105,7 @@ def _columns(sheet: Sheet, mapping: Mapping) -> list[str]:
     return header.detect(sheet).names if any(column is not None for column in sheet.columns) else []
 
 
-def _nothing_usable(holdings: Located, notes: Notes) -> str:
+def _nothing_usable(holdings: LocatedTable, notes: Notes) -> str:
     below = holdings.sheet.row_count - holdings.found.row - 1
     if below <= 0:
         return "has no loans below it."

@@ -15,7 +15,7 @@ from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.mapping.detection import detect_columns
-from core.portfolio.mapping.normalise import CellFault, Normalised
+from core.portfolio.mapping.normalise import CellFault, NormalisedRows
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import Mapping
 from core.portfolio.model.loan_fields import label_of
@@ -88,7 +88,7 @@ def _warnings(book: Workbook, asked: Asked) -> list[DataWarning]:
     return bounded(portfolio.notes.warnings)
 
 
-def _check(normalised: Normalised) -> RowCheck:
+def _check(normalised: NormalisedRows) -> RowCheck:
     return RowCheck(
         valid=normalised.is_valid,
         rows_processed=normalised.row_count,

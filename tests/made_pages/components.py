@@ -31,10 +31,14 @@ def accounts_page(rng: Random, style: Style, deal: Deal) -> Block:
 def _closing(rng: Random, style: Style, deal: Deal, held: list[tuple[str, str, int]]) -> Block:
     """Opening balance, what came and went, closing balance."""
     block = Block()
-    block.add(*rng.choice([
-        ("Account", "Opening Balance", "Deposits", "Withdrawals", "Closing Balance"),
-        ("Account Name", "Beginning Balance", "Credits", "Debits", "Ending Balance"),
-    ]))  # fmt: skip
+    block.add(
+        *rng.choice(
+            [
+                ("Account", "Opening Balance", "Deposits", "Withdrawals", "Closing Balance"),
+                ("Account Name", "Beginning Balance", "Credits", "Debits", "Ending Balance"),
+            ]
+        )
+    )
     for name, _, cents in held:
         opening = rng.randrange(1_000_000, 90_000_000) if cents else 0
         into = max(cents, 0) + (5_000_000 if cents else 0)

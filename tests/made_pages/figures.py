@@ -244,25 +244,44 @@ def _coverage(rng: Random, own: Deal) -> list[PrintedTest]:
             below = sum(one.balance if kind == "oc" else one.due for one in upto)
             tests.append(
                 _test(
-                    rng, kind, {"measure": kind, "classes": tuple(group.split("/"))}, 100 * numerator / below, "min",
-                    numerator=numerator, denominator=below, letters=group, room=(2, 9) if kind == "oc" else (20, 60),
+                    rng,
+                    kind,
+                    {"measure": kind, "classes": tuple(group.split("/"))},
+                    100 * numerator / below,
+                    "min",
+                    numerator=numerator,
+                    denominator=below,
+                    letters=group,
+                    room=(2, 9) if kind == "oc" else (20, 60),
                 )
-            )  # fmt: skip
+            )
     last = [test for test in tests if test.key == "oc"][-1]
     tests.append(
         _test(
-            rng, "reinvestment", {"measure": "reinvestment"}, last.value, "min", numerator=last.numerator,
-            denominator=last.denominator, room=(1, 5),
+            rng,
+            "reinvestment",
+            {"measure": "reinvestment"},
+            last.value,
+            "min",
+            numerator=last.numerator,
+            denominator=last.denominator,
+            room=(1, 5),
         )
-    )  # fmt: skip
+    )
     if rng.random() < 0.3:
         senior = sum(one.balance for one in own.classes if one.letter == "A")
         tests.append(
             _test(
-                rng, "eod", {"measure": "eod"}, 100 * own.collateral_principal_amount / senior, "min",
-                numerator=own.collateral_principal_amount, denominator=senior, limit=102.5,
+                rng,
+                "eod",
+                {"measure": "eod"},
+                100 * own.collateral_principal_amount / senior,
+                "min",
+                numerator=own.collateral_principal_amount,
+                denominator=senior,
+                limit=102.5,
             )
-        )  # fmt: skip
+        )
     return tests
 
 
@@ -377,10 +396,18 @@ def by(loans: Sequence[Loan], column: str) -> list[tuple[str, int]]:
 
 
 def _test(
-    rng: Random, key: str, subject: dict[str, Any], value: float, side: Literal["min", "max"], *,
-    room: tuple[float, float] = (1.0, 5.0), limit: float | None = None, unit: str = "percent", decimals: int = 2,
+    rng: Random,
+    key: str,
+    subject: dict[str, Any],
+    value: float,
+    side: Literal["min", "max"],
+    *,
+    room: tuple[float, float] = (1.0, 5.0),
+    limit: float | None = None,
+    unit: str = "percent",
+    decimals: int = 2,
     **more: Any,
-) -> PrintedTest:  # fmt: skip
+) -> PrintedTest:
     """A test with a limit a little off its value, and a prior value near it."""
     if limit is None:
         off = rng.uniform(*room) * (1 if rng.random() < 0.93 else -1)

@@ -17,15 +17,34 @@ def holdings(style: Style, deal: Deal) -> Block:
     """Every loan, with plain headings: how columns of loans are worded is tried elsewhere."""
     block = Block()
     block.add(
-        "Issuer Name", "Asset Name", "LoanX ID", "Principal Balance", "Moody's Rating", "S&P Rating", "S&P Industry",
-        "Moody's Industry", "Country", "Maturity Date", "Spread", "Market Price",
-    )  # fmt: skip
+        "Issuer Name",
+        "Asset Name",
+        "LoanX ID",
+        "Principal Balance",
+        "Moody's Rating",
+        "S&P Rating",
+        "S&P Industry",
+        "Moody's Industry",
+        "Country",
+        "Maturity Date",
+        "Spread",
+        "Market Price",
+    )
     for at, loan in enumerate(deal.loans):
         block.add(
-            loan.issuer, loan.name, loan.identifier, style.amount(loan.par), loan.moodys, loan.sp, loan.sp_industry,
-            loan.moodys_industry, loan.country, date(2029 + at % 4, 1 + at % 12, 15),
-            style.figure(3.25 + at % 3, "percent", 2), style.figure(loan.price, "price", 3),
-        )  # fmt: skip
+            loan.issuer,
+            loan.name,
+            loan.identifier,
+            style.amount(loan.par),
+            loan.moodys,
+            loan.sp,
+            loan.sp_industry,
+            loan.moodys_industry,
+            loan.country,
+            date(2029 + at % 4, 1 + at % 12, 15),
+            style.figure(3.25 + at % 3, "percent", 2),
+            style.figure(loan.price, "price", 3),
+        )
     return block
 
 

@@ -88,10 +88,18 @@ class Score:
             is_silent = "wrong" in misses and not doubted
             self.misses.append(
                 Miss(
-                    report.style, report.seed, name, heading, misses, read_from, feeds, outcome.example, is_silent,
+                    report.style,
+                    report.seed,
+                    name,
+                    heading,
+                    misses,
+                    read_from,
+                    feeds,
+                    outcome.example,
+                    is_silent,
                     ", ".join(report.changes),
                 )
-            )  # fmt: skip
+            )
 
     def add_figure(self, report: Report, figure: Figure) -> None:
         """Add a figure of a report."""

@@ -13,7 +13,7 @@ from typing import Literal
 from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.header import HeaderMatch
 from core.portfolio.sheets.locate import locate
 from tests.real_reports.board import DATA
 
@@ -105,7 +105,7 @@ def column_scores(file: str) -> list[ColumnScore]:
     return scores
 
 
-def _founds(book: Workbook) -> dict[str, Found]:
+def _founds(book: Workbook) -> dict[str, HeaderMatch]:
     """Sheet -> its header, for the holdings and the pages that may add to them."""
     located = locate(book, PROFILES["standard_clo"])
     if located.loans is None:
@@ -116,7 +116,7 @@ def _founds(book: Workbook) -> dict[str, Found]:
     return founds
 
 
-def _roles(found: Found, column: int) -> Iterator[str]:
+def _roles(found: HeaderMatch, column: int) -> Iterator[str]:
     """The roles that the reader gives a column; sinks are none."""
     if column in found.evidence:
         role = found.evidence[column].role

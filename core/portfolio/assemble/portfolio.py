@@ -68,7 +68,7 @@ class Portfolio(PortfolioData):
         return portfolio_from_columns(columns, tranches, deal, into=cls)
 
 
-class Days(Protocol):
+class DealDays(Protocol):
     """The days of a deal that its definition says; None where it does not."""
 
     closing_date: date | None
@@ -76,11 +76,11 @@ class Days(Protocol):
     stated_maturity: date | None
 
 
-class Definition(Protocol):
+class DefinitionDays(Protocol):
     """What reading asks of a deal's definition (`core.definition.Definition` is one)."""
 
     @property
-    def conventions(self) -> Days: ...
+    def conventions(self) -> DealDays: ...
 
 
 def read(
@@ -89,7 +89,7 @@ def read(
     mapping: Mapping | str | None = None,
     as_of: float | None = None,
     as_of_source: GivenSource = "upload",
-    definition: Definition | None = None,
+    definition: DefinitionDays | None = None,
 ) -> Portfolio:
     """Read the portfolio of a workbook or a frame: the front door (see `Portfolio.from_workbook`).
 

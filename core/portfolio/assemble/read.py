@@ -22,7 +22,7 @@ from core.portfolio.pages.base_rates import base_rate_of, in_percent
 from core.portfolio.pages.currency import exchange_rates, settle
 from core.portfolio.pages.printed import beside_loans
 from core.portfolio.pages.rating_columns import with_agency_ratings
-from core.portfolio.pages.report.read import Report, read_report
+from core.portfolio.pages.report.read import PageReport, read_report
 from core.portfolio.pages.tranches import read_amortization
 from core.portfolio.sheets.locate import locate, no_loans
 from core.portfolio.sheets.located import LocatedBook
@@ -116,7 +116,7 @@ def _unread_files(book: Workbook) -> list[DataWarning]:
     return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}")]
 
 
-def _of_holdings(report: Report, notes: Notes) -> Deal:
+def _of_holdings(report: PageReport, notes: Notes) -> Deal:
     """The deal with the day that a column of the holdings says, where the pages say only when the report was made."""
     deal, column = report.deal, notes.as_of_column
     header = notes.matched_columns.get("as_of", "")

@@ -12,7 +12,7 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.mapping.sheet_loans import read_loans
 from core.portfolio.model.fields import Mapping
 from core.portfolio.sheets.locate import locate
-from core.portfolio.sheets.located import Located
+from core.portfolio.sheets.located import LocatedTable
 from core.values import Kind, from_serial
 
 CELLS_MAX: Final = 500
@@ -49,7 +49,7 @@ class SourceRow(Struct, frozen=True):
 class LoanTable(NamedTuple):
     """The table with the loans of a workbook, once they are read."""
 
-    table: Located
+    table: LocatedTable
     fields: dict[int, str]
     """The field that each column feeds: of several with a field's heading the one whose cells are that field."""
 

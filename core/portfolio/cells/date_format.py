@@ -22,9 +22,7 @@ MONTHS: Final = (
     "December",
 )  # fmt: skip
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTH_OF: Final = {
-    part.lower(): number for number, name in enumerate(MONTHS, 1) for part in (name, name[:3])
-}  # fmt: skip
+_MONTH_OF: Final = {part.lower(): number for number, name in enumerate(MONTHS, 1) for part in (name, name[:3])}
 
 
 class DateFormatError(ValueError):

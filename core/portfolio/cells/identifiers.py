@@ -67,7 +67,7 @@ def is_known(written: str) -> bool:
     )
 
 
-class Prints:
+class IdentifierIndex:
     """The identifiers of some loans, to be asked which of them another print may mean.
 
     Reports print LX28443T7 also as LX284437, and cut what a column is too narrow for. Both say less than the
@@ -108,7 +108,7 @@ class Prints:
         return places
 
 
-def pairs(prints: Prints, other: Prints) -> Iterator[tuple[int, int]]:
+def pairs(prints: IdentifierIndex, other: IdentifierIndex) -> Iterator[tuple[int, int]]:
     """Places of strings on both sides that are different prints of one identifier, and of no second one of a side."""
     for at, written in enumerate(prints.strings):
         places = other.of(written)

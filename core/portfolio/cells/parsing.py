@@ -50,9 +50,12 @@ NULL_WORDS: Final = frozenset(
 """What stands for nothing in a cell, in upper case."""
 
 _BEGINS_NULL: Final = np.array(
-    [byte >= 0x80 or not chr(byte).strip() or chr(byte).upper() in {word[:1] for word in NULL_WORDS}
-     for byte in range(256)], np.bool_,
-)  # fmt: skip
+    [
+        byte >= 0x80 or not chr(byte).strip() or chr(byte).upper() in {word[:1] for word in NULL_WORDS}
+        for byte in range(256)
+    ],
+    np.bool_,
+)
 """Whether a text whose first byte is this one may be such a word, with spaces about it."""
 
 DASHES: Final = frozenset(("-", "--", "---", "—", "–"))
@@ -135,14 +138,14 @@ class Cells:
         numbers: NDArray[np.float64],
         codes: NDArray[np.int32],
         formats: NDArray[np.uint16],
-        pool: Pool,
+        pool: StringPool,
     ) -> None:
         self.kinds, self.numbers, self.codes, self.formats, self.pool = kinds, numbers, codes, formats, pool
         self.seen = _parse.kinds_seen(kinds)
         """Bit k is set when some cell is of kind k."""
 
     @classmethod
-    def of(cls, column: Column | None, first: int, last: int, pool: Pool) -> Cells:
+    def of(cls, column: Column | None, first: int, last: int, pool: StringPool) -> Cells:
         """Rows `first` to `last - 1` of a column; blanks where it has none."""
         if column is None:
             column = Column(first, *_NOTHING)
@@ -150,7 +153,7 @@ class Cells:
         return cls(cut.kinds, cut.numbers, cut.codes, cut.formats, pool)
 
     @classmethod
-    def at(cls, column: Column | None, rows: NDArray[np.int64], pool: Pool) -> Cells:
+    def at(cls, column: Column | None, rows: NDArray[np.int64], pool: StringPool) -> Cells:
         """Some rows of a column, which ascend; blanks where it has none."""
         height = len(rows)
         kinds, numbers = np.zeros(height, np.uint8), np.zeros(height, np.float64)
@@ -182,7 +185,7 @@ class Cells:
 _NOTHING: Final = (np.zeros(0, np.uint8), np.zeros(0, np.float64), np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
-class Pool:
+class StringPool:
     """The distinct strings of a sheet, and what is known of them before any column is read."""
 
     __slots__ = (
@@ -359,7 +362,7 @@ def _numeric(cells: Cells) -> NDArray[np.bool_]:
 
 
 def text_numbers(
-    codes: NDArray[np.int32], pool: Pool, *, is_spread: bool = False, has_numbers: bool = False
+    codes: NDArray[np.int32], pool: StringPool, *, is_spread: bool = False, has_numbers: bool = False
 ) -> Numbers:
     """The numbers of a column of texts, codes into a pool; `has_numbers`: beside them cells are numbers.
 
@@ -389,7 +392,7 @@ def text_numbers(
     return Numbers(values, spread_out(read_marks, 0, local) if read_marks.any() else None, unreadable)
 
 
-def _uses_comma(marks: NDArray[np.uint8], pool: Pool) -> bool:
+def _uses_comma(marks: NDArray[np.uint8], pool: StringPool) -> bool:
     """Whether figures of a column that leave it open have a decimal comma."""
     seen = int(np.bitwise_or.reduce(marks, initial=0))
     if not seen & (_parse.THOUSANDS_COMMA | _parse.THOUSANDS_DOT):
@@ -457,8 +460,12 @@ PRICES: Final = frozenset(("price", "purchase_price"))
 """Targets in percent of par."""
 
 RATES: Final = {
-    "all_in_rate": 0.25, "recovery_rate": 1.0, "recovery_rate_a": 1.0, "recovery_rate_b": 1.0, "recovery_rate_c": 1.0,
-}  # fmt: skip
+    "all_in_rate": 0.25,
+    "recovery_rate": 1.0,
+    "recovery_rate_a": 1.0,
+    "recovery_rate_b": 1.0,
+    "recovery_rate_c": 1.0,
+}
 """Targets in percent with the median up to which their column holds fractions."""
 
 SMALL_RATES: Final = frozenset(("floor", "base_rate_level"))

@@ -145,7 +145,7 @@ def day_number(text: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ColumnReading:
     """A column as read."""
 
     column: NormalColumn
@@ -157,7 +157,7 @@ class Read:
     """What is a guess."""
 
 
-def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> Read:
+def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> ColumnReading:
     """A string field; a date is written in a form.
 
     In a rating `parsing.MASK` is a text; a name, a category or an identifier has no footnote marks.
@@ -170,18 +170,18 @@ def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> Read:
     column = parsing.read_text(cells, masks=target in AGENCY_OF, written=written)
     if target in MARKED_TEXTS:
         column = parsing.without_footnotes(column, brackets=target != "facility_name")
-    return Read(text_column(column))
+    return ColumnReading(text_column(column))
 
 
 MATURITIES: Final = frozenset(("maturity_date",))
 """Dates that may name a month alone, whose last day counts."""
 
 
-def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> Read:
+def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> ColumnReading:
     """A date field; with an input format, text has to fit it. A month alone is a maturity's, and no other date's."""
     if input_format is not None and cells.seen & bit(TEXT):
         days = _by_format(cells, input_format)
-        return Read(NormalColumn("date", days), _lost(cells, days))
+        return ColumnReading(NormalColumn("date", days), _lost(cells, days))
     days, guessed = parsing.read_dates(cells), 0
     if target in MATURITIES:
         days, guessed = with_months(cells, days)
@@ -198,7 +198,7 @@ def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> R
             "sheet says which way round."
         )
         warnings.append(DataWarning("ambiguous_date", message, count, (target,)))
-    return Read(NormalColumn("date", days), _lost(cells, days), warnings=tuple(warnings))
+    return ColumnReading(NormalColumn("date", days), _lost(cells, days), warnings=tuple(warnings))
 
 
 def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
@@ -212,7 +212,7 @@ def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
     return np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), parsing.read_dates(others))
 
 
-def read_booleans(cells: Cells, target: str) -> Read:
+def read_booleans(cells: Cells, target: str) -> ColumnReading:
     """A boolean field: words for yes and no, 1 and 0.
 
     A standard flag of holdings has words of its own for yes. Any other word in it is No, and so is a dash; any number
@@ -225,7 +225,7 @@ def read_booleans(cells: Cells, target: str) -> Read:
         says |= (cells.kinds == NUMBER) & (own is not None or np.isin(cells.numbers, (0, 1)))
         values[says] = cells.numbers[says] != 0
     if not cells.seen & bit(TEXT):
-        return Read(NormalColumn("boolean", values), _lost(cells, values))
+        return ColumnReading(NormalColumn("boolean", values), _lost(cells, values))
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
     strings = parsing.decoded(cells.pool.text, used)
     yes = [flags.says_yes(text, own or frozenset()) for text in strings]
@@ -237,7 +237,7 @@ def read_booleans(cells: Cells, target: str) -> Read:
     values = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), values)
     said = np.array([yes, no, is_dash], np.bool_).any(axis=0) | np.isnan(table)
     doubtful = None if said.all() else spread_out(~said, False, local)
-    return Read(NormalColumn("boolean", values), _lost(cells, values), doubtful)
+    return ColumnReading(NormalColumn("boolean", values), _lost(cells, values), doubtful)
 
 
 def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[parsing.Numbers, NDArray[np.bool_] | None]:

@@ -10,8 +10,8 @@ import numpy as np
 from core.grid.sheet import Sheet
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.columns.content import features
-from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, Evidence
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, RoleEvidence
+from core.portfolio.sheets.header import HeaderMatch
 
 _TOLD_BY_CELLS: Final = frozenset(
     ("cusip", "isin", "loanx_id", "currency", "country", "maturity_date", "coupon_type", "base_rate")
@@ -19,7 +19,7 @@ _TOLD_BY_CELLS: Final = frozenset(
 """Roles that cells tell without a heading: identifiers by their check digits, codes of a list, days to come."""
 
 
-def ambiguous_columns(sheet: Sheet, found: Found, columns: Mapping[str, int]) -> Iterator[DataWarning]:
+def ambiguous_columns(sheet: Sheet, found: HeaderMatch, columns: Mapping[str, int]) -> Iterator[DataWarning]:
     """Warnings about columns that feed fields, one for each column.
 
     Args:
@@ -48,7 +48,7 @@ FLAGS_MIN: Final = 5
 """Cells with yes or no that tell such a column."""
 
 
-def _unnamed_flags(sheet: Sheet, found: Found) -> Iterator[DataWarning]:
+def _unnamed_flags(sheet: Sheet, found: HeaderMatch) -> Iterator[DataWarning]:
     """That a column without a heading has yes or no, and could be any of the flags that no other column has."""
     open_flags = tuple(flag for flag in FLAGS if flag not in found.columns)
     fed = {place for places in found.columns.values() for place in places}
@@ -69,7 +69,7 @@ COLUMNS_MAX: Final = 400
 """Columns that are looked at."""
 
 
-def _why(evidence: Evidence, heading: str) -> str:
+def _why(evidence: RoleEvidence, heading: str) -> str:
     """Why a role is doubtful; "" where nothing comes near it."""
     if evidence.is_ambiguous and evidence.runner_up:
         return f"it could as well be {evidence.runner_up} ({'; '.join(evidence.reasons)})"
@@ -78,7 +78,7 @@ def _why(evidence: Evidence, heading: str) -> str:
     return ""
 
 
-def _rival(sheet: Sheet, found: Found, targets: list[str], column: int) -> str:
+def _rival(sheet: Sheet, found: HeaderMatch, targets: list[str], column: int) -> str:
     """Another column that could as well feed the same field; "" where none comes near, or the mapping lists one."""
     one = found.evidence[column]
     for target in targets:

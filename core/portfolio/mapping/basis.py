@@ -7,7 +7,7 @@ from typing import Final
 
 from core.portfolio.cells.parsing import key
 from core.portfolio.pages.currency import CAMEL
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.header import HeaderMatch
 
 _SETTLED: Final = re.compile(r"\b(?:settled?|settlement|stld?)\b")
 _TRADED: Final = re.compile(r"\b(?:traded?|trd)\b")
@@ -18,7 +18,7 @@ _DEALS: Final = re.compile(
 )
 
 
-def basis_place(found: Found, own: int) -> int | None:
+def basis_place(found: HeaderMatch, own: int) -> int | None:
     """Find the column whose heading names the better basis than that of the first one does.
 
     None where the first one says nothing of its basis, or no other one says the better one.

@@ -12,9 +12,9 @@ from core.portfolio.cells import parsing
 from core.portfolio.mapping.detected import ColumnEvidence, PageColumn, PageColumns, Value
 from core.portfolio.sheets import header
 from core.portfolio.sheets.columns import content
-from core.portfolio.sheets.columns.evidence import Evidence
-from core.portfolio.sheets.columns.roles import OF_ALIAS, THRESHOLD, Columns
-from core.portfolio.sheets.located import Located
+from core.portfolio.sheets.columns.evidence import RoleEvidence
+from core.portfolio.sheets.columns.roles import OF_ALIAS, THRESHOLD, HeadedColumns
+from core.portfolio.sheets.located import LocatedTable
 
 ALIAS_WEIGHT: Final = OF_ALIAS
 """Weight of a heading that is one of a field's own names, in a mapping that is not of loans."""
@@ -45,7 +45,7 @@ def shown(value: Value) -> str:
     return text if len(text) <= TEXT_LENGTH_MAX else f"{text[: TEXT_LENGTH_MAX - 3]}..."
 
 
-class Weighed(TypedDict):
+class RoleWeights(TypedDict):
     """The members of a `ColumnRole`."""
 
     role: str
@@ -62,9 +62,9 @@ class Roles:
         feeds: target -> the column that feeds it; those that come first in the header's own order without one.
     """
 
-    def __init__(self, sheet: Sheet, found: header.Found, feeds: dict[str, int] | None = None) -> None:
+    def __init__(self, sheet: Sheet, found: header.HeaderMatch, feeds: dict[str, int] | None = None) -> None:
         self._found = found
-        self._columns = Columns(sheet, found.row + 1, found.texts)
+        self._columns = HeadedColumns(sheet, found.row + 1, found.texts)
         feeds = {target: places[0] for target, places in found.columns.items()} if feeds is None else feeds
         self._fed: dict[int, list[str]] = {}
         """Column -> the targets that it feeds."""
@@ -79,12 +79,12 @@ class Roles:
         """The targets that a column feeds."""
         return tuple(self._fed.get(column, ()))
 
-    def of(self, column: int) -> Weighed:
+    def of(self, column: int) -> RoleWeights:
         """The role of a column: as it was weighed, else the field that its heading is a name of."""
         evidence = self._found.evidence.get(column)
         return self._by_name(column) if evidence is None else _as_weighed(self._completed(column, evidence))
 
-    def _completed(self, column: int, evidence: Evidence) -> Evidence:
+    def _completed(self, column: int, evidence: RoleEvidence) -> RoleEvidence:
         """The evidence of a column with what its cells say, and the role that comes next by its heading: the reader
         looks at neither where a heading is sure.
         """
@@ -107,16 +107,16 @@ class Roles:
                 runner_up, margin = role, evidence.words + cells + evidence.relations - score
         return replace(evidence, content=cells, runner_up=runner_up, margin=margin, reasons=reasons)
 
-    def _by_name(self, column: int) -> Weighed:
+    def _by_name(self, column: int) -> RoleWeights:
         """The role by the heading alone: the field that the column feeds, then others that the heading may name."""
         named = list(dict.fromkeys((*self._fed.get(column, ()), *self._named.get(column, ()))))
         if not named:
-            return Weighed(role="", runner_up="", margin=None, is_ambiguous=False, evidence=ColumnEvidence())
+            return RoleWeights(role="", runner_up="", margin=None, is_ambiguous=False, evidence=ColumnEvidence())
         others = [one for one in named if one not in self._fed.get(column, named[:1])]
         reasons = [f"the heading is a name of {named[0]}"]
         if why := GAVE_WAY.get(self._found.demoted.get(column, "")):
             reasons.append(why)
-        return Weighed(
+        return RoleWeights(
             role=named[0],
             runner_up=others[0] if others else "",
             margin=None,
@@ -125,10 +125,10 @@ class Roles:
         )
 
 
-def _as_weighed(evidence: Evidence) -> Weighed:
+def _as_weighed(evidence: RoleEvidence) -> RoleWeights:
     is_far = evidence.margin >= MARGIN_MAX or not evidence.role
     reasons = tuple(shown(reason) for reason in evidence.reasons[:REASONS_MAX])
-    return Weighed(
+    return RoleWeights(
         role=evidence.role,
         runner_up=evidence.runner_up,
         margin=None if is_far else round(evidence.margin, 2),
@@ -139,7 +139,7 @@ def _as_weighed(evidence: Evidence) -> Weighed:
     )
 
 
-def page_columns(pages: Sequence[Located]) -> Iterator[PageColumns]:
+def page_columns(pages: Sequence[LocatedTable]) -> Iterator[PageColumns]:
     """The columns of each page, from the left: those with a heading, and those that feed something."""
     for page in pages:
         found = page.found

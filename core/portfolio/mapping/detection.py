@@ -30,18 +30,18 @@ from core.portfolio.mapping.detected import (
     Value,
 )
 from core.portfolio.mapping.joined import join_pages
-from core.portfolio.mapping.reader import Reader
+from core.portfolio.mapping.reader import LoanReader
 from core.portfolio.mapping.sheet_loans import read_loans
 from core.portfolio.model.fields import Field, Lien, Mapping, mapping_of
 from core.portfolio.model.notes import bounded
 from core.portfolio.pages.report.read import read_report
 from core.portfolio.pages.sheet_kinds import SheetKind, kinds
 from core.portfolio.sheets import header
-from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.columns import vocabulary
 from core.portfolio.sheets.columns.roles import OF_ALIAS
 from core.portfolio.sheets.locate import header_words, locate, no_loans
-from core.portfolio.sheets.located import Candidate, Located, LocatedBook
+from core.portfolio.sheets.located import LocatedBook, LocatedTable, SheetCandidate
 from core.words import counted
 
 SAMPLES_MAX: Final = 3
@@ -162,13 +162,15 @@ def _sheets(located: LocatedBook) -> Iterator[DetectedSheet]:
         yield DetectedSheet(one.sheet.name, one.sheet.state, score, rows, nearest, one is best, reason)
 
 
-def _named(found: header.Found) -> Iterator[str]:
+def _named(found: header.HeaderMatch) -> Iterator[str]:
     """The headers that name a field, from the left."""
     for column in sorted({places[0] for places in found.columns.values()}):
         yield shown(found.texts[column])
 
 
-def _why(candidate: Candidate, best: Candidate | None, found: header.Found | None, mapping: Mapping) -> str:
+def _why(
+    candidate: SheetCandidate, best: SheetCandidate | None, found: header.HeaderMatch | None, mapping: Mapping
+) -> str:
     """Why a sheet was chosen or not."""
     if candidate.found is None:
         return _why_no_header(candidate.sheet, found, mapping)
@@ -193,7 +195,7 @@ def _why(candidate: Candidate, best: Candidate | None, found: header.Found | Non
     return f"its header names as many fields, and sheet {best.sheet.name} comes first"
 
 
-def _why_no_header(sheet: Sheet, found: header.Found | None, mapping: Mapping) -> str:
+def _why_no_header(sheet: Sheet, found: header.HeaderMatch | None, mapping: Mapping) -> str:
     least = min(header.SCORE_MIN, len(mapping.fields))
     if sheet.row_count == 0:
         return "it is empty"
@@ -207,7 +209,7 @@ def _why_no_header(sheet: Sheet, found: header.Found | None, mapping: Mapping) -
 # ---- the sheet with the loans --------------------------------------------------------------------------------------
 
 
-def _explained(holdings: Located, mapping: Mapping, reader: Reader, loans: Loans) -> Detection:
+def _explained(holdings: LocatedTable, mapping: Mapping, reader: LoanReader, loans: Loans) -> Detection:
     sheet, found = holdings.sheet, holdings.found
     rows = reader.below.rows(reader.rows.rows) + 1
     every = (*mapping.fields, *mapping.auxiliary)
@@ -241,14 +243,14 @@ def _explained(holdings: Located, mapping: Mapping, reader: Reader, loans: Loans
 _BESIDE: Final = "it belongs to a shorter table beside the loans"
 
 
-def _header(found: header.Found) -> DetectedHeader:
+def _header(found: header.HeaderMatch) -> DetectedHeader:
     rows = tuple(range(found.top + 1, found.row + 2))
     kinds: tuple[Literal["one row", "two rows", "three rows"], ...] = ("one row", "two rows", "three rows")
     places = {what: found.named_row + 2 + at for at, what in enumerate(found.below)}
     return DetectedHeader(rows, kinds[found.named_row - found.top], places.get("units"), places.get("numbers"))
 
 
-def _left_out(below: Below, left_out: dict[str, NDArray[np.int64]]) -> Iterator[LeftOut]:
+def _left_out(below: RowsBelow, left_out: dict[str, NDArray[np.int64]]) -> Iterator[LeftOut]:
     """The reasons in the order of their first rows."""
     for reason, places in sorted(left_out.items(), key=lambda one: int(one[1][0])):
         rows = below.rows(places[:PLACES_MAX]).tolist()
@@ -261,7 +263,7 @@ def _first_text(sheet: Sheet, row: int) -> str:
     return shown(next((value for value in values if value is not None and str(value).strip()), ""))
 
 
-def _duplicates(sheet: Sheet, found: header.Found) -> dict[str, tuple[str, ...]]:
+def _duplicates(sheet: Sheet, found: header.HeaderMatch) -> dict[str, tuple[str, ...]]:
     """Headers that stand more than once, compared as headers are."""
     places: dict[str, list[int]] = {}
     for column, text in sorted(found.texts.items()):
@@ -277,7 +279,7 @@ def _duplicates(sheet: Sheet, found: header.Found) -> dict[str, tuple[str, ...]]
 # ---- one column ----------------------------------------------------------------------------------------------------
 
 
-def _column(field: Field, reader: Reader, loans: Loans, mapping: Mapping, roles: Roles) -> DetectedColumn:
+def _column(field: Field, reader: LoanReader, loans: Loans, mapping: Mapping, roles: Roles) -> DetectedColumn:
     column = reader.columns[field.target]
     cells = reader.cells(column)
     is_auxiliary = any(field is other for other in mapping.auxiliary)
@@ -306,7 +308,7 @@ def _column(field: Field, reader: Reader, loans: Loans, mapping: Mapping, roles:
     )
 
 
-def _match(field: Field, found: header.Found, column: int, *, is_auxiliary: bool) -> Match:
+def _match(field: Field, found: header.HeaderMatch, column: int, *, is_auxiliary: bool) -> Match:
     """How a header names a field."""
     text = found.texts.get(column, "")
     aliases = {key(alias) for alias in field.aliases}
@@ -321,7 +323,7 @@ def _match(field: Field, found: header.Found, column: int, *, is_auxiliary: bool
     return "words" if vocabulary.heading(text).weights.get(evidence.role, 0.0) > 0 else "cells"
 
 
-def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternative]:
+def _alternatives(target: str, reader: LoanReader, column: int) -> Iterator[Alternative]:
     """The columns that could have fed a field instead, and why they do not."""
     claimed = {place: other for other, place in reader.columns.items()}
     for place in reader.found.columns.get(target, ()):  # cells of another field's column may feed it: SOFR + 350
@@ -346,7 +348,7 @@ _RATE_REASONS: Final = {
 }
 
 
-def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale | None, str]:
+def _unit(target: str, reader: LoanReader, cells: Cells, column: int) -> tuple[Scale | None, str]:
     """The unit of a column's figures and what told it."""
     if target == "base_rate":
         place = reader.level_column
@@ -382,7 +384,7 @@ def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale
     return scale, f"{scale.because} {figure:,.6g}{held}" + (f"; {own}" if own else "")
 
 
-def _header_reason(found: header.Found, column: int) -> str:
+def _header_reason(found: header.HeaderMatch, column: int) -> str:
     text = found.texts.get(column, "")
     if header.unit(text) or header.magnitude(text) != 1.0:
         return "the header says so"
@@ -392,14 +394,14 @@ def _header_reason(found: header.Found, column: int) -> str:
 # ---- values --------------------------------------------------------------------------------------------------------
 
 
-def _samples(field: Field, reader: Reader, loans: Loans, present: NDArray[np.bool_]) -> Iterator[Value]:
+def _samples(field: Field, reader: LoanReader, loans: Loans, present: NDArray[np.bool_]) -> Iterator[Value]:
     """The first values of a field as the reader has them; None for a cell whose content is none."""
     for row in np.flatnonzero(present)[:SAMPLES_MAX].tolist():
         value = _value(field.target, reader, loans, row)
         yield shown(value) if isinstance(value, str) else value
 
 
-def _value(target: str, reader: Reader, loans: Loans, row: int) -> Value:
+def _value(target: str, reader: LoanReader, loans: Loans, row: int) -> Value:
     if target == "lien_type" and loans.lien is not None:
         return Lien(int(loans.lien[row])).name.lower()
     if target == "coupon_type" and loans.coupon_fixed is not None:

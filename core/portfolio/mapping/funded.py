@@ -14,7 +14,7 @@ from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import Cells, key
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
-from core.portfolio.sheets.header import Found, without_unit
+from core.portfolio.sheets.header import HeaderMatch, without_unit
 from core.words import counted
 
 CENT: Final = 0.01
@@ -29,11 +29,11 @@ _LIVE: Final = re.compile(r"\b(?:outstanding|current|traded|settled)\b")
 _UNDRAWN: Final = re.compile(r"\b(?:un(?:funded|drawn|used)|not (?:funded|drawn)|available|fees?)\b")
 
 
-def _words(found: Found, column: int) -> str:
+def _words(found: HeaderMatch, column: int) -> str:
     return without_unit(key(found.texts.get(column, "")))
 
 
-def is_commitment(found: Found, column: int) -> bool:
+def is_commitment(found: HeaderMatch, column: int) -> bool:
     """Whether a column has what is committed, drawn or not."""
     words = _words(found, column)
     one = found.evidence.get(column)
@@ -42,13 +42,13 @@ def is_commitment(found: Found, column: int) -> bool:
     )
 
 
-def is_funded(found: Found, column: int) -> bool:
+def is_funded(found: HeaderMatch, column: int) -> bool:
     """Whether a column's heading says that it has what is funded."""
     words = _words(found, column)
     return bool(_FUNDED.search(words)) and not _UNDRAWN.search(words) and not _COMMITMENT.search(words)
 
 
-def funded_place(found: Found, own: int) -> int | None:
+def funded_place(found: HeaderMatch, own: int) -> int | None:
     """The column of funded balances, where another one comes first whose heading does not say that it is today's, and a
     third has commitments: the first may be the balance of the day the loan was made. None where nothing speaks for it.
 
@@ -68,7 +68,7 @@ def funded_place(found: Found, own: int) -> int | None:
     return next((place for place in places[1:] if is_funded(found, place)), None)
 
 
-def tell_of_funded(loans: Loans, found: Found, place: int, first: int, cells: Callable[[int], Cells]) -> None:
+def tell_of_funded(loans: Loans, found: HeaderMatch, place: int, first: int, cells: Callable[[int], Cells]) -> None:
     """Warn that funded balances go before another column, where the two differ.
 
     Args:
@@ -85,7 +85,7 @@ def tell_of_funded(loans: Loans, found: Found, place: int, first: int, cells: Ca
         loans.notes.warnings.append(DataWarning("par_is_funded", message, count))
 
 
-def settle_commitments(loans: Loans, found: Found, place: int, cells: Callable[[int], Cells]) -> None:
+def settle_commitments(loans: Loans, found: HeaderMatch, place: int, cells: Callable[[int], Cells]) -> None:
     """Give bonds their commitment for a funded balance of zero, and loans their commitment less what is not drawn.
 
     Args:

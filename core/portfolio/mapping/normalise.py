@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import Cells, Pool, Scale
+from core.portfolio.cells.parsing import Cells, Scale, StringPool
 from core.portfolio.cells.typed import NormalColumn, either
 from core.portfolio.mapping.pipeline import (
     TYPE,
-    Finding,
+    FieldColumn,
+    FieldWork,
     InUnit,
-    Outcome,
-    Work,
+    RowsFault,
     changed,
     check,
     constant,
@@ -79,7 +79,7 @@ class CellFault:
 
 
 @dataclass(frozen=True, slots=True)
-class Normalised:
+class NormalisedRows:
     """Rows under the targets of a mapping."""
 
     row_count: int
@@ -117,17 +117,17 @@ class Normalised:
 
 
 @dataclass(slots=True)
-class Report:
+class NormalisationReport:
     """What is collected on the way to a `Normalised`."""
 
     mapping: Mapping
     row_numbers: NDArray[np.int64]
     unmapped: list[str]
     columns: dict[str, NormalColumn] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[RowsFault] = field(default_factory=list)
     missing: list[Field] = field(default_factory=list)
 
-    def take(self, work: Work, outcome: Outcome | None) -> None:
+    def take(self, work: FieldWork, outcome: FieldColumn | None) -> None:
         """A field as typed, to be checked; None for one that no column feeds."""
         is_fed = outcome is not None
         if outcome is None:
@@ -140,7 +140,7 @@ class Report:
         if is_fed or work.field.default is not None:
             self.columns[work.field.target] = outcome.column
 
-    def finished(self) -> Normalised:
+    def finished(self) -> NormalisedRows:
         """All of it, once each field was taken."""
         column_warnings = [
             CellFault(None, name, "unmapped_column", f"column {_shown(name)!r} feeds no field")
@@ -151,7 +151,7 @@ class Report:
         invalid = np.zeros(len(self.row_numbers), np.bool_)
         for error in errors:
             invalid[error.rows] = True
-        return Normalised(
+        return NormalisedRows(
             len(self.row_numbers),
             self.row_numbers,
             self.columns,
@@ -165,7 +165,7 @@ class Report:
             [one.target for one in self.missing],
         )
 
-    def _listed(self, findings: list[Finding]) -> list[CellFault]:
+    def _listed(self, findings: list[RowsFault]) -> list[CellFault]:
         """The first of some findings, row by row."""
         heads = [[(row, at) for row in finding.rows[:ERRORS_MAX].tolist()] for at, finding in enumerate(findings)]
         chosen = list(islice(merge(*heads), ERRORS_MAX))
@@ -198,7 +198,7 @@ def _shown(value: Any) -> Any:
 # ---- samples -------------------------------------------------------------------------------------------------------
 
 
-def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalised:
+def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> NormalisedRows:
     """Rows of plain values by source column, mapped and checked; they need not have the same columns.
 
     Names are compared as headers are. Where several columns of a row could feed a field, the preferred one that has a
@@ -210,7 +210,7 @@ def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalis
     """
     _check_size(rows)
     sources = _Sources(mapping, rows)
-    report = Report(mapping, np.arange(1, len(rows) + 1, dtype=np.int64), sources.unmapped)
+    report = NormalisationReport(mapping, np.arange(1, len(rows) + 1, dtype=np.int64), sources.unmapped)
     size_bytes = 0
     for target, work in works(mapping).items():
         names = sources.of.get(target)
@@ -262,7 +262,9 @@ class _Sources:
         """Target and name -> the name's place among the target's aliases."""
 
 
-def _sample_column(work: Work, names: list[str], is_own: list[bool], rows: Sequence[dict[str, Any]]) -> Outcome:
+def _sample_column(
+    work: FieldWork, names: list[str], is_own: list[bool], rows: Sequence[dict[str, Any]]
+) -> FieldColumn:
     """One field of a sample.
 
     Args:
@@ -287,14 +289,14 @@ def _sample_column(work: Work, names: list[str], is_own: list[bool], rows: Seque
             )
             for each, part in ((work, own.tolist()), (replace(work, transforms=()), (~own).tolist()))
         ]
-        outcome = Outcome(either(own, parts[0].column, parts[1].column), parts[0].findings + parts[1].findings)
+        outcome = FieldColumn(either(own, parts[0].column, parts[1].column), parts[0].findings + parts[1].findings)
         for part in parts:
             lost = lost if part.lost is None else lost | part.lost
     outcome.lost = lost if outcome.lost is None else lost | outcome.lost
     outcome.column = filled(work, outcome.column, outcome.lost)
     for fault in dict.fromkeys(fault for fault in faults if fault):
         found = np.array([at for at, one in enumerate(faults) if one == fault], np.int64)
-        outcome.findings.append(Finding(work.field.target, TYPE, f"{work.field.target} {fault}", found, _nothing))
+        outcome.findings.append(RowsFault(work.field.target, TYPE, f"{work.field.target} {fault}", found, _nothing))
     return outcome
 
 
@@ -335,7 +337,7 @@ def cells_from_values(values: Sequence[str | float | bool | None]) -> Cells:
         elif value is not None:
             kinds[row], numbers[row] = Kind.NUMBER, value
     codes, text = parsing.pool_of(texts)
-    return Cells(kinds, numbers, codes, np.zeros(height, np.uint16), Pool(text))
+    return Cells(kinds, numbers, codes, np.zeros(height, np.uint16), StringPool(text))
 
 
 def _stated(names: list[str], from_name: NDArray[np.int64]) -> InUnit:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
-from core.portfolio.mapping.reader import Reader
+from core.portfolio.mapping.reader import LoanReader
 from core.portfolio.model.facts import Facts
 from core.portfolio.model.portfolio import Deal
 from core.words import counted
@@ -41,7 +41,7 @@ class ParColumn:
     message: str
 
 
-def by_printed(reader: Reader, facts: Facts, deal: Deal) -> ParColumn | None:
+def by_printed(reader: LoanReader, facts: Facts, deal: Deal) -> ParColumn | None:
     """Find the one other column of par that makes a printed amount of the pool.
 
     To the cent, and only where the first column makes none of these; None elsewhere.

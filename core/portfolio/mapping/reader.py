@@ -15,14 +15,14 @@ from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
 from core.portfolio.cells.flags import is_second_lien_flag, second_liens
 from core.portfolio.cells.loans import Loans, put
-from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
+from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, StringPool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.ambiguous import ambiguous_columns
 from core.portfolio.mapping.basis import basis_place
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
 from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
-from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
+from core.portfolio.mapping.pipeline import FieldColumn, FieldWork, InUnit, is_ruled
 from core.portfolio.mapping.rates import put_rates, spread_place
 from core.portfolio.model.fields import (
     IDENTIFIERS,
@@ -33,8 +33,8 @@ from core.portfolio.model.fields import (
 from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.pages.currency import says_currency
 from core.portfolio.sheets import table
-from core.portfolio.sheets.below import Below
-from core.portfolio.sheets.located import Located
+from core.portfolio.sheets.below import RowsBelow
+from core.portfolio.sheets.located import LocatedTable
 from core.portfolio.sheets.rows.above import filled
 from core.portfolio.sheets.rows.spans import currency_signs
 from core.words import agreed, counted
@@ -74,7 +74,7 @@ NEAR_SHARE: Final = 1e-3
 """Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
 
 
-class Reader:
+class LoanReader:
     """Types the columns of one sheet of loans, each once.
 
     Args:
@@ -85,7 +85,7 @@ class Reader:
     def __init__(
         self,
         book: Workbook,
-        located: Located,
+        located: LocatedTable,
         mapping: Mapping,
         *,
         with_blank_par: bool = False,
@@ -94,12 +94,12 @@ class Reader:
         self._sheet, self.found = located.sheet, located.found
         self._stored = book.sheets[self._sheet.index]
         """The sheet as it came; another one where columns of a scraped table were merged."""
-        pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
+        pool = StringPool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
         end = self._sheet.row_count if located.end is None else located.end
-        self.below = Below(self._sheet, pool, self.found.row + 1, end)
+        self.below = RowsBelow(self._sheet, pool, self.found.row + 1, end)
         self.mapping = mapping
         self.works = pipeline.works(mapping)
-        self._outcomes: dict[tuple[str, int], Outcome] = {}
+        self._outcomes: dict[tuple[str, int], FieldColumn] = {}
         self._loan_cells: dict[int, Cells] = {}
         self._par: NDArray[np.float64] | None = None
         self._unread_par = 0
@@ -149,7 +149,7 @@ class Reader:
         """The sheet's number, 1-based, of each row that is read."""
         return self.below.rows(self._rows) + 1
 
-    def outcome(self, target: str, place: int | None = None) -> Outcome:
+    def outcome(self, target: str, place: int | None = None) -> FieldColumn:
         """A field as typed from its column, or another one that may feed it: in its unit, with what was found."""
         place = self.columns[target] if place is None else place
         outcome = self._outcomes.get((target, place))
@@ -364,14 +364,14 @@ class Reader:
             self.passed_over[self.columns["par_value"]] = "another column has par as traded, or in the deal's currency"
             self.columns["par_value"] = place
 
-    def _all_par(self) -> Outcome | None:
+    def _all_par(self) -> FieldColumn | None:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
         place = self.columns.get("par_value")
         if place is None:
             return None
         work = self._work("par_value", place)
         if work.field.type != "number":  # in a mapping of one's own; what is done with text or dates makes no amount
-            work = Work(Field("par_value", "number"))
+            work = FieldWork(Field("par_value", "number"))
         outcome = pipeline.changed(work, self.below.cells(place), self._in_unit(place))
         if work.field.default is not None:
             keeps = np.zeros(self.below.height, np.bool_) if outcome.lost is None else outcome.lost
@@ -383,7 +383,7 @@ class Reader:
             outcome.column = pipeline.filled(work, outcome.column, keeps)
         return outcome
 
-    def _work(self, target: str, place: int) -> Work:
+    def _work(self, target: str, place: int) -> FieldWork:
         """What is done with a column that feeds a target."""
         return self.works[target].on(self.found.preferences.get((target, place), 0))
 
@@ -467,7 +467,7 @@ class Reader:
             )
             loans.notes.warnings.append(DataWarning("base_rate_by_level", message, None, ("base_rate_level",)))
 
-    def _put(self, loans: Loans, target: str, outcome: Outcome) -> None:
+    def _put(self, loans: Loans, target: str, outcome: FieldColumn) -> None:
         """A typed column into its place among the loans."""
         column, work = outcome.column, self.works[target]
         loans.notes.warnings += outcome.warnings
@@ -486,7 +486,7 @@ class Reader:
             is_words = bool(work.transforms) or work.field.default is not None
             if is_words:
                 text = self.outcome("base_rate", place).column.as_text()
-                levels = parsing.rate_levels(parsing.text_numbers(text.codes, Pool(text.text)))
+                levels = parsing.rate_levels(parsing.text_numbers(text.codes, StringPool(text.text)))
             else:
                 levels = parsing.rate_levels(parsing.read_numbers(cells))
             is_level = ~np.isnan(levels.values)
@@ -498,7 +498,7 @@ class Reader:
                 codes = np.where(is_level, np.int32(-1), text.codes) if is_level.any() else text.codes
                 if is_level.any() and not (codes >= 0).any():
                     continue  # levels, and words for none
-                self._put(loans, "base_rate", Outcome(text_column(parsing.TextColumn(codes, text.text))))
+                self._put(loans, "base_rate", FieldColumn(text_column(parsing.TextColumn(codes, text.text))))
 
     def _stand_ins(self, loans: Loans) -> None:
         """Warn of columns that feed fields for which the mapping names others."""
@@ -552,7 +552,7 @@ class Reader:
 
 
 def _with_blank_par(
-    picked: table.Loans,
+    picked: table.LoanRows,
 ) -> tuple[NDArray[np.int64] | slice, NDArray[np.int64] | None]:
     """The loans and the rows that lack nothing but par; and the row that each takes its borrower from."""
     more = picked.left_out.get("ignored_blank_par")

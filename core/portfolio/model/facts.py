@@ -14,8 +14,16 @@ Agency = Literal["a", "b", "c"]
 AGENCY_NAMES: Final[dict[str, str]] = {letter: LABELS[f"rating_agency_{letter}"] for letter in "abc"}
 
 Kind = Literal[
-    "test", "figure", "component", "stratification", "list", "total", "empty_page", "account", "note",
-]  # fmt: skip
+    "test",
+    "figure",
+    "component",
+    "stratification",
+    "list",
+    "total",
+    "empty_page",
+    "account",
+    "note",
+]
 """test: a figure with a limit or a status. figure: one with neither, such as a printed WARF. component: a line of a
 calculation. stratification: a line of a table by rating, industry or country. list: a line of a list of loans or
 obligors. total: of a list or a table. empty_page: a page that says that it has none. account: a balance. note: a figure
@@ -155,10 +163,12 @@ class Facts:
     def of(self, kind: Kind, measure: str | None = None) -> tuple[Fact, ...]:
         """The current facts of a kind, and of a measure where one is named."""
         return tuple(
-            fact for fact in self.all
-            if fact.kind == kind and not fact.is_prior
+            fact
+            for fact in self.all
+            if fact.kind == kind
+            and not fact.is_prior
             and (measure is None or (fact.subject is not None and fact.subject.measure == measure))
-        )  # fmt: skip
+        )
 
     def identity(self, name: str) -> Identity | None:
         """The identity of that name, where it was tried."""

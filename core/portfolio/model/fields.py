@@ -57,7 +57,7 @@ class Transform:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class FieldRule:
     """What one field's values must be."""
 
     field: str
@@ -82,7 +82,7 @@ class Mapping:
     """A header row must name one of these targets."""
     transforms: tuple[Transform, ...] = ()
     """In the order in which they are applied."""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[FieldRule, ...] = ()
 
 
 IDENTIFIERS: Final = ("cusip", "loanx_id", "isin")

@@ -186,10 +186,11 @@ LINE_LENGTH_MAX: Final = 10_000
 def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
     """The warnings, each once, all of them; a message that is longer than any list of names is cut."""
     return [
-        fromkey if len(fromkey.message) <= WARNING_LENGTH_MAX
+        fromkey
+        if len(fromkey.message) <= WARNING_LENGTH_MAX
         else msgspec.structs.replace(fromkey, message=fromkey.message[: WARNING_LENGTH_MAX - 3] + "...")
         for fromkey in dict.fromkeys(warnings)
-    ]  # fmt: skip
+    ]
 
 
 def told_of(warnings: Sequence[DataWarning]) -> list[str]:

@@ -149,7 +149,7 @@ def _rate(cell: object) -> tuple[float, bool]:
     """A cell as a rate, NaN for none, and whether it says that it is in percent."""
     if isinstance(cell, str):
         codes, text = parsing.pool_of([cell[: parsing.FIGURE_BYTES_MAX]])
-        numbers = parsing.text_numbers(codes, parsing.Pool(text))
+        numbers = parsing.text_numbers(codes, parsing.StringPool(text))
         return float(numbers.values[0]), numbers.marks is not None
     if isinstance(cell, float | int) and not isinstance(cell, bool):
         return float(cell), False

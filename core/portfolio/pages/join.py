@@ -17,7 +17,7 @@ from core.portfolio.cells.typed import blank_column, either
 from core.portfolio.model.fields import KEYS, Lien
 from core.portfolio.pages.identify import SUMMED
 from core.portfolio.pages.keys import together
-from core.portfolio.pages.match import Match
+from core.portfolio.pages.match import PageMatch
 
 EQUAL_SHARE: Final = 1e-6
 """Share by which two figures for one field may differ without being a conflict."""
@@ -30,7 +30,7 @@ BY_HEADER: Final = frozenset(("industry", "recovery_rate", "rating"))
 
 
 @dataclass(slots=True)
-class Widened:
+class WidenedLoans:
     """What a page gave to the loans."""
 
     taken: list[str] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Widened:
     """Field -> loans for which both say something, and not the same; the loans' own counts."""
 
 
-def widen(loans: Loans, page: Loans, match: Match, *, unlike: Iterable[str] = ()) -> Widened:
+def widen(loans: Loans, page: Loans, match: PageMatch, *, unlike: Iterable[str] = ()) -> WidenedLoans:
     """Give the loans what the page says of them: fields that they lack, and what is blank of the others.
 
     Par stays the loans' own, where they have any. Amounts that lots add up go to the first loan of a row.
@@ -49,7 +49,7 @@ def widen(loans: Loans, page: Loans, match: Match, *, unlike: Iterable[str] = ()
     Args:
         unlike: fields whose column has another meaning on the page: neither compared nor filled.
     """
-    widened, skipped = Widened(), frozenset(unlike)
+    widened, skipped = WidenedLoans(), frozenset(unlike)
     at, has = match.at, match.rows
     firsts = np.zeros(loans.row_count, np.bool_)
     firsts[np.flatnonzero(has)[np.unique(at[has], return_index=True)[1]]] = True
@@ -72,9 +72,13 @@ def widen(loans: Loans, page: Loans, match: Match, *, unlike: Iterable[str] = ()
         _take_text(loans, page.texts[target], target, widened, spread)
     for target in page.flags.keys() - skipped:
         loans.flags[target] = _merged(
-            widened, target, loans.flags.get(target), spread(page.flags[target], UNSAID), lambda one: one == UNSAID,
+            widened,
+            target,
+            loans.flags.get(target),
+            spread(page.flags[target], UNSAID),
+            lambda one: one == UNSAID,
             np.not_equal,
-        )  # fmt: skip
+        )
     if page.lien is not None and "lien_type" not in skipped:
         loans.lien = _merged(
             widened, "lien_type", loans.lien, spread(page.lien, Lien.BLANK), lambda one: one == Lien.BLANK, np.not_equal
@@ -103,7 +107,7 @@ def _figures_differ(mine: NDArray[np.float64], its: NDArray[np.float64]) -> NDAr
 
 
 def _merged(
-    widened: Widened,
+    widened: WidenedLoans,
     target: str,
     own: NDArray[Scalar] | None,
     other: NDArray[Scalar],
@@ -125,7 +129,7 @@ def _merged(
 
 
 def _take_ranks(
-    loans: Loans, page: Loans, target: str, widened: Widened, spread: Callable[[NDArray[Any], float], NDArray[Any]]
+    loans: Loans, page: Loans, target: str, widened: WidenedLoans, spread: Callable[[NDArray[Any], float], NDArray[Any]]
 ) -> None:
     """A rating with its symbol: a blank is one without a symbol, a masked one is none."""
     ranks, text = spread(page.ranks[target], 0), page.texts.get(target)
@@ -154,7 +158,7 @@ def _take_text(
     loans: Loans,
     column: TextColumn,
     target: str,
-    widened: Widened,
+    widened: WidenedLoans,
     spread: Callable[[NDArray[Any], float], NDArray[Any]],
 ) -> None:
     other, own = TextColumn(spread(column.codes, -1), column.text), loans.texts.get(target)
@@ -185,7 +189,7 @@ def _meaning(target: str, text: str) -> str:
 
 
 def _take_category(
-    loans: Loans, target: str, codes: NDArray[np.int32], values: tuple[str, ...], widened: Widened
+    loans: Loans, target: str, codes: NDArray[np.int32], values: tuple[str, ...], widened: WidenedLoans
 ) -> None:
     """Names that are canonical already."""
     if target not in loans.categories:

@@ -199,7 +199,7 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
     _take_notes(loans, other, note.fields)
 
 
-def _take_lien(loans: Loans, page: Loans, found: match.Match) -> None:
+def _take_lien(loans: Loans, page: Loans, found: match.PageMatch) -> None:
     """Let the liens of a page win over a column of the loans that says what kind of asset each is."""
     own, its = (one.notes.matched_columns.get("lien_type", "") for one in (loans, page))
     if loans.lien is None or page.lien is None or not _names_kind(own) or _names_kind(its):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
-from core.portfolio.cells.identifiers import Prints, may_be_one
+from core.portfolio.cells.identifiers import IdentifierIndex, may_be_one
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import TextColumn, letters_and_digits
 from core.portfolio.model.fields import IDENTIFIERS
@@ -21,7 +21,7 @@ from core.portfolio.pages import keys
 from core.portfolio.pages.alike import loans_alike, rows_alike
 from core.portfolio.pages.identify import add_up, name_keys
 from core.portfolio.pages.keys import Pair, together
-from core.portfolio.pages.pairing import NEAR_SHARE, Flags, Ints, Pairs, Rule, Side, pair, tolerance
+from core.portfolio.pages.pairing import NEAR_SHARE, Flags, Ints, PairingRule, PairingSide, RowPairs, pair, tolerance
 
 STARTS_MAX: Final = 20_000
 """Rows of a page without a loan up to which the starts of identifiers are tried."""
@@ -49,7 +49,7 @@ class _Pass(NamedTuple):
 
     how: str
     keys: Keys
-    rule: Rule
+    rule: PairingRule
 
 
 def _both_have_both(loans: Loans, page: Loans) -> bool:
@@ -70,10 +70,10 @@ def _borrower(loans: Loans, page: Loans) -> Pair | None:
     return keys.names(loans, page, ("borrower_name",), exact=False) if _both_have_both(loans, page) else None
 
 
-_WHOLE: Final = Rule(is_whole=True)
-_LOOSE: Final = Rule(is_whole=True, is_loose=True)
-_PART: Final = Rule(is_whole=False)
-_GENERIC: Final = Rule(is_whole=False, is_generic=True)
+_WHOLE: Final = PairingRule(is_whole=True)
+_LOOSE: Final = PairingRule(is_whole=True, is_loose=True)
+_PART: Final = PairingRule(is_whole=False)
+_GENERIC: Final = PairingRule(is_whole=False, is_generic=True)
 _PASSES: Final = (
     _Pass("asset_id", keys.asset_ids, _WHOLE),
     _Pass("borrower and facility", lambda loans, page: keys.names(loans, page, _NAMES), _WHOLE),
@@ -86,13 +86,13 @@ _PASSES: Final = (
     _Pass("borrower", _one_name("borrower_name", exact=False), _PART),
     _Pass("description", keys.crossed_names, _PART),
     _Pass("beginning of a description", keys.begun_names, _PART),
-    _Pass("borrower and par", _borrower, Rule(is_whole=False, needs_par=True)),
+    _Pass("borrower and par", _borrower, PairingRule(is_whole=False, needs_par=True)),
 )
 """What joins rows where no identifier does, most telling first."""
 
 
 @dataclass(slots=True)
-class Match:
+class PageMatch:
     """Which row of a page each loan has."""
 
     at: Ints
@@ -120,7 +120,7 @@ class Match:
             self.by[how] = self.by.get(how, 0) + len(loans)
 
 
-def match(loans: Loans, page: Loans) -> Match:
+def match(loans: Loans, page: Loans) -> PageMatch:
     """Find the row of a page that speaks of each loan.
 
     By identifier, whichever column it stands in; then by one that is the start of the other, where only one fits and
@@ -129,7 +129,7 @@ def match(loans: Loans, page: Loans) -> Match:
     """
     rows = np.arange(page.row_count)
     per_row = tolerance(loans.numbers.get("par_value"), page.numbers.get("par_value"))
-    found = Match(np.full(loans.row_count, -1, np.int64), rows, np.zeros(page.row_count, np.bool_), per_row)
+    found = PageMatch(np.full(loans.row_count, -1, np.int64), rows, np.zeros(page.row_count, np.bool_), per_row)
     own, other = _columns(loans, page)
     _by_identifier(own, other, found)
     contradictions = found.contradictions
@@ -147,7 +147,7 @@ def match(loans: Loans, page: Loans) -> Match:
     return found
 
 
-def add_up_rows(page: Loans, found: Match) -> None:
+def add_up_rows(page: Loans, found: PageMatch) -> None:
     """Add up the rows of a page that are lots or contracts of one loan."""
     places = add_up(page, found.leads)
     if places is None:
@@ -159,14 +159,14 @@ def add_up_rows(page: Loans, found: Match) -> None:
     found.ambiguous, found.leads = ambiguous, np.arange(page.row_count)
 
 
-def unused(found: Match) -> Ints:
+def unused(found: PageMatch) -> Ints:
     """Rows of the page that found no loan, ascending."""
     used = np.zeros(len(found.leads), np.bool_)
     used[found.at[found.rows]] = True
     return np.flatnonzero(~used[found.leads])
 
 
-def strangers(loans: Loans, page: Loans, found: Match) -> Ints:
+def strangers(loans: Loans, page: Loans, found: PageMatch) -> Ints:
     """Rows of the page that found no loan, and whose loan is none of these: by an identifier of a kind that these have,
     or by a borrower whom these do not name.
     """
@@ -204,7 +204,7 @@ def _columns(loans: Loans, page: Loans) -> tuple[dict[str, TextColumn], dict[str
     return own, other
 
 
-def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColumn], found: Match) -> None:
+def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColumn], found: PageMatch) -> None:
     """Join by identifiers, whichever column they stand in."""
     if not own or not text_columns:
         return
@@ -224,7 +224,7 @@ def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColum
         found.take(fresh, rows[fresh], target)
 
 
-def _by_start(loans: Loans, page: Loans, found: Match) -> None:
+def _by_start(loans: Loans, page: Loans, found: PageMatch) -> None:
     """Join rows whose identifiers are printed in another way: XS2250154 for XS2250154494, LX284437 for LX28443T7."""
     free = unused(found)
     own, other = keys.id_columns(loans), keys.id_columns(page)
@@ -232,7 +232,7 @@ def _by_start(loans: Loans, page: Loans, found: Match) -> None:
         return
     codes, text = together(list(own.values()))
     strings = text.strings()
-    prints = Prints(strings)
+    prints = IdentifierIndex(strings)
     pairs: dict[int, set[int]] = {}
     for row in free.tolist():
         for column in other.values():
@@ -279,7 +279,7 @@ def _par_agrees(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
 # ---- own ids and names ---------------------------------------------------------------------------------------------
 
 
-def _by_key(loans: Loans, page: Loans, found: Match, one: _Pass) -> None:
+def _by_key(loans: Loans, page: Loans, found: PageMatch, one: _Pass) -> None:
     """Join what is left by a key."""
     free = np.zeros(page.row_count, np.bool_)
     free[unused(found)] = True
@@ -288,13 +288,17 @@ def _by_key(loans: Loans, page: Loans, found: Match, one: _Pass) -> None:
     of_key = one.keys(loans, page)
     if of_key is None:
         return
-    own, other = Side(of_key[0], _par(loans), ~found.rows), Side(of_key[1], _par(page), free)
+    own, other = PairingSide(of_key[0], _par(loans), ~found.rows), PairingSide(of_key[1], _par(page), free)
     rows_at = np.where(found.rows, found.leads[found.at], -1)
     pairs = pair(
-        own, other, rows_at, found.per_row, one.rule,
+        own,
+        other,
+        rows_at,
+        found.per_row,
+        one.rule,
         lambda groups, count: loans_alike(loans, groups, count),
         lambda groups, count: rows_alike(page, groups, count),
-    )  # fmt: skip
+    )
     found.ambiguous |= pairs.ambiguous
     _take_pairs(loans, page, found, pairs, one.how)
 
@@ -304,7 +308,7 @@ def _par(loans: Loans) -> NDArray[np.float64]:
     return np.full(loans.row_count, np.nan) if par is None else par
 
 
-def _take_pairs(loans: Loans, page: Loans, found: Match, pairs: Pairs, how: str) -> None:
+def _take_pairs(loans: Loans, page: Loans, found: PageMatch, pairs: RowPairs, how: str) -> None:
     """Take pairs but for the groups in which identifiers differ."""
     if not len(pairs.loans):
         return
@@ -330,7 +334,7 @@ def is_about_issuers(page: Loans) -> bool:
     return not has_ids and "facility_name" not in page.texts and _OF_FACILITIES.isdisjoint(page.numbers)
 
 
-def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
+def _by_issuer(loans: Loans, page: Loans, found: PageMatch) -> None:
     """Give the rows of a page about issuers, none about a facility, to all loans of each."""
     if not is_about_issuers(page) or found.rows.all():
         return
@@ -340,7 +344,7 @@ def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
             _take_issuers(loans, page, found, *of_key)
 
 
-def _take_issuers(loans: Loans, page: Loans, found: Match, mine: Ints, its: Ints) -> None:
+def _take_issuers(loans: Loans, page: Loans, found: PageMatch, mine: Ints, its: Ints) -> None:
     par, sums = loans.numbers.get("par_value"), page.numbers.get("par_value")
     row_of = np.full(int(max(mine.max(initial=-1), its.max(initial=-1))) + 2, -1, np.int64)
     rows = np.flatnonzero(its >= 0)
@@ -381,7 +385,7 @@ class RowPar(NamedTuple):
     """Rows whose par is another than the page's and the loans' rounding explains."""
 
 
-def par_by_row(loans: Loans, page: Loans, found: Match) -> RowPar:
+def par_by_row(loans: Loans, page: Loans, found: PageMatch) -> RowPar:
     """The par that the loans of each joined row add up to, and the row's own; rows without either are left out."""
     own, other = loans.numbers.get("par_value"), page.numbers.get("par_value")
     if own is None or other is None or not found.rows.any():

@@ -43,7 +43,7 @@ PAIRED_SHARE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class PairingSide:
     """Loans, or the rows of a page."""
 
     keys: Ints
@@ -55,7 +55,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PairingRule:
     """What a key may join."""
 
     is_whole: bool
@@ -69,7 +69,7 @@ class Rule:
 
 
 @dataclass(slots=True)
-class Pairs:
+class RowPairs:
     """Loans and rows that belong together, each with the group that stands or falls as one."""
 
     loans: Ints
@@ -113,8 +113,8 @@ class _Groups:
     own: Ints
     other: Ints
     count: int
-    loans: Side
-    page: Side
+    loans: PairingSide
+    page: PairingSide
     done: Flags
     pairs: list[tuple[Ints, Ints]] = field(default_factory=list)
     groups: list[Ints] = field(default_factory=list)
@@ -140,14 +140,14 @@ class _Groups:
 
 
 def pair(
-    loans: Side,
-    page: Side,
+    loans: PairingSide,
+    page: PairingSide,
     at: Ints,
     per_row: float,
-    rule: Rule,
+    rule: PairingRule,
     loans_alike: Callable[[Ints, int], Flags],
     rows_alike: Callable[[Ints, int], Flags],
-) -> Pairs:
+) -> RowPairs:
     """Pair what shares a key.
 
     Args:
@@ -166,7 +166,7 @@ def pair(
     return _result(groups)
 
 
-def _grouped(loans: Side, page: Side) -> _Groups:
+def _grouped(loans: PairingSide, page: PairingSide) -> _Groups:
     shared = np.intersect1d(loans.keys, page.keys)
     shared = shared[shared >= 0]
 
@@ -185,7 +185,7 @@ def _has_par(par: NDArray[np.float64]) -> Flags:
     return np.asarray(~np.isnan(par) & (par != 0))
 
 
-def _alone(groups: _Groups, per_row: float, rule: Rule) -> None:
+def _alone(groups: _Groups, per_row: float, rule: PairingRule) -> None:
     """Pair the only loan with the only row that is left of a key."""
     loans, page = groups.loans, groups.page
     only = (groups.per(np.where(loans.free, groups.own, -1)) == 1) & (
@@ -213,7 +213,9 @@ def _alone(groups: _Groups, per_row: float, rule: Rule) -> None:
     groups.add(one[chosen], row[chosen], chosen)
 
 
-def _by_sums(groups: _Groups, at: Ints, per_row: float, rule: Rule, loans_alike: Callable[[Ints, int], Flags]) -> None:
+def _by_sums(
+    groups: _Groups, at: Ints, per_row: float, rule: PairingRule, loans_alike: Callable[[Ints, int], Flags]
+) -> None:
     """Pair several loans with one row, or several rows with one loan, whose par adds up; joined ones among them too."""
     loans, page = groups.loans, groups.page
     many, rows = groups.per(groups.own), groups.per(groups.other)
@@ -254,7 +256,7 @@ def _add_all(groups: _Groups, able: Flags) -> None:
     groups.done |= able
 
 
-def _by_par(groups: _Groups, per_row: float, rule: Rule, loans_alike: Callable[[Ints, int], Flags]) -> None:
+def _by_par(groups: _Groups, per_row: float, rule: PairingRule, loans_alike: Callable[[Ints, int], Flags]) -> None:
     """Pair loans with rows of the same par, as many of each; equal lots of one loan are interchangeable."""
     places: list[Ints] = []
     for side, members in ((groups.loans, groups.own), (groups.page, groups.other)):
@@ -297,7 +299,7 @@ def _by_par(groups: _Groups, per_row: float, rule: Rule, loans_alike: Callable[[
 def _without_par(
     groups: _Groups,
     at: Ints,
-    rule: Rule,
+    rule: PairingRule,
     loans_alike: Callable[[Ints, int], Flags],
     rows_alike: Callable[[Ints, int], Flags],
 ) -> None:
@@ -316,7 +318,7 @@ def _without_par(
     _add_all(groups, one_row | one_loan)
 
 
-def _result(groups: _Groups) -> Pairs:
+def _result(groups: _Groups) -> RowPairs:
     nothing = np.zeros(0, np.int64)
     loans = np.concatenate([one for one, _ in groups.pairs] or [nothing])
     rows = np.concatenate([one for _, one in groups.pairs] or [nothing])
@@ -327,4 +329,4 @@ def _result(groups: _Groups) -> Pairs:
         open_groups &= ~groups.done
         ambiguous &= open_groups[other]
     ambiguous[rows] = False
-    return Pairs(loans, rows, np.concatenate(groups.groups or [nothing]), ambiguous)
+    return RowPairs(loans, rows, np.concatenate(groups.groups or [nothing]), ambiguous)

@@ -68,10 +68,16 @@ def _others(portfolio: PortfolioData, agency: Agency) -> Iterator[tuple[FactorRa
 def _printed(facts: Facts, measure: str, agency: Agency) -> list[Fact]:
     """The tests of a measure on all loans, by one agency's ratings."""
     return [
-        fact for fact in facts.figures
-        if (said := fact.subject) is not None and said.measure == measure and said.agency == agency
-        and said.detail is None and said.subset is None and not said.is_complement and not fact.conflict
-    ]  # fmt: skip
+        fact
+        for fact in facts.figures
+        if (said := fact.subject) is not None
+        and said.measure == measure
+        and said.agency == agency
+        and said.detail is None
+        and said.subset is None
+        and not said.is_complement
+        and not fact.conflict
+    ]
 
 
 def _by_ccc(portfolio: AnyPortfolio, agency: Agency, par: Par) -> AnyPortfolio:
@@ -109,10 +115,10 @@ def _with_column(portfolio: AnyPortfolio, field: str, other: str) -> AnyPortfoli
     return replace(portfolio, ranks=ranks, names=names, source_cells=cells)
 
 
-Said = TypeVar("Said")
+Entry = TypeVar("Said")
 
 
-def _in_place(said: dict[str, Said], field: str, other: str) -> dict[str, Said]:
+def _in_place(said: dict[str, Entry], field: str, other: str) -> dict[str, Entry]:
     """What is said of fields, of one what is said of another."""
     said.pop(field, None)
     return said | {field: said[other]} if other in said else said

@@ -10,9 +10,9 @@ from typing import Final, Literal
 from core.grid.sheet_name import in_quotes
 from core.portfolio.model.facts import Kind as FactKind
 from core.portfolio.model.notes import PageNote
-from core.portfolio.pages.report.read import Report
+from core.portfolio.pages.report.read import PageReport
 from core.portfolio.sheets.columns.vocabulary import kind_weights
-from core.portfolio.sheets.located import Candidate, LocatedBook
+from core.portfolio.sheets.located import LocatedBook, SheetCandidate
 from core.portfolio.sheets.note_tables import is_note_table
 from core.words import counted
 
@@ -52,7 +52,7 @@ class _Printed:
     """What is read there of the deal and its notes: deal.as_of, tranches.current_balance."""
 
 
-def kinds(located: LocatedBook, report: Report, notes: Sequence[PageNote] = ()) -> dict[str, tuple[SheetKind, str]]:
+def kinds(located: LocatedBook, report: PageReport, notes: Sequence[PageNote] = ()) -> dict[str, tuple[SheetKind, str]]:
     """What each of the sheets is, by its name, and why.
 
     Args:
@@ -70,7 +70,9 @@ def kinds(located: LocatedBook, report: Report, notes: Sequence[PageNote] = ()) 
     }
 
 
-def _kind(candidate: Candidate, note: PageNote | None, printed: _Printed, *, is_old: bool) -> tuple[SheetKind, str]:
+def _kind(
+    candidate: SheetCandidate, note: PageNote | None, printed: _Printed, *, is_old: bool
+) -> tuple[SheetKind, str]:
     """What a sheet is: the first that holds of what it may be, the surest first."""
     name, said = in_quotes(candidate.sheet.name), kind_weights(candidate.sheet.name)
     facts, cells = printed.facts.get(name, Counter[FactKind]()), printed.cells.get(name, [])
@@ -119,7 +121,7 @@ def _other_use(note: PageNote | None, facts: Counter[FactKind], cells: Sequence[
     return "; ".join(parts) or "nothing is read from it"
 
 
-def _printed(report: Report) -> _Printed:
+def _printed(report: PageReport) -> _Printed:
     printed = _Printed()
     for fact in report.facts.all:
         kind: FactKind = "figure" if fact.kind == "test" and fact.is_prior else fact.kind

@@ -15,7 +15,7 @@ from core.grid.address import range_name
 from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import Cells, Numbers, Pool, letters_and_digits
+from core.portfolio.cells.parsing import Cells, Numbers, StringPool, letters_and_digits
 from core.portfolio.model.fields import (
     AMORTIZATION_LABELS,
     AMORTIZATION_SHEETS,
@@ -27,7 +27,7 @@ from core.portfolio.model.fields import (
 )
 from core.portfolio.model.portfolio import Amortization, Names, Tranches
 from core.portfolio.sheets import header
-from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.note_tables import TOTAL, is_named
 
 TRANCHES_MAX: Final = 500
@@ -65,12 +65,12 @@ _AMORTIZATION_MAPPING: Final = _labels("amortization", AMORTIZATION_LABELS)
 class _Table:
     """A small sheet with a header, read by label."""
 
-    def __init__(self, book: Workbook, sheet: Sheet, found: header.Found, rows_max: int) -> None:
+    def __init__(self, book: Workbook, sheet: Sheet, found: header.HeaderMatch, rows_max: int) -> None:
         self.sheet, self.found = sheet, found
         self.first = found.row + 1
         self.last = max(self.first, min(sheet.row_count, self.first + rows_max))
-        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        self._below = Below(sheet, pool, self.first, self.last)
+        pool = StringPool(sheet.text, book.number_formats, date_1904=book.date_1904)
+        self._below = RowsBelow(sheet, pool, self.first, self.last)
 
     def cells(self, label: str) -> Cells | None:
         places = self.found.columns.get(label)

@@ -10,7 +10,7 @@ from typing import Final
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import key
 from core.portfolio.sheets.columns import content
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.header import HeaderMatch
 
 WORDS_MIN: Final = 2
 """Columns with words of another class from which a list may be of it; one word that nothing else has does."""
@@ -77,7 +77,7 @@ _AGENCY: Final = re.compile(r"\b(?:moodys?|moody s|mdy|s and p|sp|fitch|dbrs|kbr
 _IDS: Final = ("cusip", "isin", "loanx")
 
 
-def refusal(sheet: Sheet, found: Found | None) -> str:
+def refusal(sheet: Sheet, found: HeaderMatch | None) -> str:
     """Say why a sheet is no list of corporate loans; "" where nothing says so.
 
     It is none where its columns have words of another class of assets, and less than two of these: an index or a
@@ -127,16 +127,17 @@ def _classes(text: str) -> dict[str, bool]:
     }
 
 
-def _kinds(sheet: Sheet, found: Found) -> Iterable[str]:
+def _kinds(sheet: Sheet, found: HeaderMatch) -> Iterable[str]:
     """The kinds of evidence of corporate loans that a sheet's columns are."""
     first = found.row + 1
     columns = found.columns
     if columns.keys() & {"spread", "base_rate", "base_rate_level"}:
         yield "rate"
     for target, mark, kind, least in (
-        ("lien_type", "lien", "lien", MOST), ("borrower_name", "legal", "company", FEW),
+        ("lien_type", "lien", "lien", MOST),
+        ("borrower_name", "legal", "company", FEW),
         *((scheme, mark, "identifier", MOST) for scheme in ("cusip", "isin", "loanx_id") for mark in _IDS),
-    ):  # fmt: skip
+    ):
         for place in columns.get(target, [])[:1]:
             if content.features(sheet, sheet.columns[place], first, sheet.row_count).share(mark) >= least:
                 yield kind

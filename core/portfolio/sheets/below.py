@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import Cells, Pool
+from core.portfolio.cells.parsing import Cells, StringPool
 
 BLANK_ROWS: Final = 3
 """Blank rows in a row that end a table; of more that follow one another, the rest says nothing."""
@@ -17,7 +17,7 @@ HEIGHT_LEAST: Final = 4_096
 """Rows of a sheet up to which each is looked at: to leave some out would gain nothing."""
 
 
-class Below:
+class RowsBelow:
     """The rows below a header, told by their places among those that are looked at.
 
     These are all rows, or, where most are blank, the rows with a cell and the first `BLANK_ROWS` of each run of blank
@@ -26,7 +26,7 @@ class Below:
 
     __slots__ = ("_cells", "_rows", "first", "height", "pool", "sheet")
 
-    def __init__(self, sheet: Sheet, pool: Pool, first: int, last: int) -> None:
+    def __init__(self, sheet: Sheet, pool: StringPool, first: int, last: int) -> None:
         """Rows `first` to `last - 1` of the sheet."""
         self.sheet, self.pool, self.first = sheet, pool, first
         self._rows = _kept(sheet, first, max(first, last))

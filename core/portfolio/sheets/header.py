@@ -27,8 +27,8 @@ from core.portfolio.cells.parsing import (
 from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGETS, Field, Mapping
 from core.portfolio.sheets.columns.aliases import INSTEAD, USUAL, role_of_target
 from core.portfolio.sheets.columns.content import marks
-from core.portfolio.sheets.columns.evidence import Evidence
-from core.portfolio.sheets.columns.roles import Columns, judge
+from core.portfolio.sheets.columns.evidence import RoleEvidence
+from core.portfolio.sheets.columns.roles import HeadedColumns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.rows.counters import counts_rows
 
@@ -172,7 +172,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HeaderMatch:
     """A header row that names the targets of a mapping."""
 
     row: int
@@ -196,7 +196,7 @@ class Found:
 
     preferences: dict[tuple[str, int], int] = field(default_factory=dict)
     """Target and column -> the place of the header among the target's aliases."""
-    evidence: dict[int, Evidence] = field(default_factory=dict)
+    evidence: dict[int, RoleEvidence] = field(default_factory=dict)
     """Column -> why it has its role; columns of no header without one."""
 
     @property
@@ -386,11 +386,11 @@ def detect(sheet: Sheet) -> Header:
         return Header(found.row, names(sheet, found), found.row + 1, sheet.row_count)
     row = _first_row(sheet)
     if row is not None and _is_all_text(sheet, row):
-        return Header(row, names(sheet, Found(row, row, 0)), row + 1, sheet.row_count)
+        return Header(row, names(sheet, HeaderMatch(row, row, 0)), row + 1, sheet.row_count)
     return Header(None, [column_name(column) for column in range(sheet.column_count)], 0, sheet.row_count)
 
 
-def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
+def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> HeaderMatch | None:
     """The best header for a mapping: most distinct targets among the first rows, then the topmost; None without.
 
     Up to `STACK_MAX` rows are read as one where that names more than each alone. A row of units or of the columns'
@@ -419,7 +419,7 @@ def find_page(
     first: int = 0,
     rows: int = ROWS_MAX,
     before: int | None = None,
-) -> Found | None:
+) -> HeaderMatch | None:
     """The best header of a sheet that adds to loans of another one: one of the anchors and one more column's target,
     auxiliary ones included; None without.
 
@@ -436,7 +436,7 @@ def find_page(
 
 def _best_found(
     scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False, before: int | None = None
-) -> Found | None:
+) -> HeaderMatch | None:
     """The header of the best candidate that has an anchor; one whose anchor's own heading is blank or unknown where it
     names more and stands over the same columns: its cells tell the anchor.
     """
@@ -456,11 +456,11 @@ def _is_part(best: _Candidate, wider: _Candidate) -> bool:
     return wider.top <= best.row and best.top <= wider.row and wider.score > best.score + 1
 
 
-def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
+def nearest(sheet: Sheet, mapping: Mapping) -> HeaderMatch | None:
     """The row that comes nearest to a header of the mapping, to say what a sheet without one has; None without any."""
     scan = _Scan(sheet, matcher(mapping))
     best, _ = _best(scan, 1, None)
-    return None if best is None else Found(best.row, best.top, best.score, _assigned(best.feeds), best.texts)
+    return None if best is None else HeaderMatch(best.row, best.top, best.score, _assigned(best.feeds), best.texts)
 
 
 def _best(
@@ -875,7 +875,7 @@ def _has_known_words(texts: list[str]) -> bool:
     return 2 * units <= len(texts) and values < VALUES_SHARE * len(texts)
 
 
-def _complete(scan: _Scan, best: _Candidate) -> Found:
+def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
     """A candidate with the rows below that belong to it; of several columns for one target the one that tells most."""
     best = _with_group_above(scan, best)
     row = best.row
@@ -903,7 +903,9 @@ def _complete(scan: _Scan, best: _Candidate) -> Found:
         (target, column): preference for column, options in feeds.items() for target, preference, _ in options
     }
     texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
-    return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
+    return HeaderMatch(
+        row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence
+    )
 
 
 def _with_group_above(scan: _Scan, best: _Candidate) -> _Candidate:
@@ -937,7 +939,7 @@ def _judged(
     beside: frozenset[int],
     *,
     thorough: bool = False,
-) -> tuple[dict[int, Options], dict[int, Evidence]]:
+) -> tuple[dict[int, Options], dict[int, RoleEvidence]]:
     """What the columns of a header feed, by words, cells and relations together, and why.
 
     What the mapping lists keeps its fields unless its cells cannot be meant.
@@ -950,7 +952,7 @@ def _judged(
         for column in best.listed & feeds.keys()
     }
     fixed = frozenset(column for column in known if matcher.names_itself(feeds[column]))
-    columns = Columns(scan.sheet, first, best.own, best.groups, fixed)
+    columns = HeadedColumns(scan.sheet, first, best.own, best.groups, fixed)
     asked = [
         column
         for column in range(scan.sheet.column_count)
@@ -1060,7 +1062,7 @@ _STANDS_IN: Final = "asset_type"
 
 
 def _assigned(
-    feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, Evidence] | None = None
+    feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, RoleEvidence] | None = None
 ) -> dict[str, list[int]]:
     """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
 
@@ -1068,7 +1070,7 @@ def _assigned(
     columns for one target those that are surely named go first, and those that cells alone tell last; then the order of
     the aliases decides, then the weight.
     """
-    sure = Evidence("", NAMED_SURELY)
+    sure = RoleEvidence("", NAMED_SURELY)
 
     def place(column: int, preference: int) -> tuple[bool, int, int, float, int]:
         one = (evidence or {}).get(column, sure)
@@ -1102,12 +1104,12 @@ def _assigned(
     return columns
 
 
-def names(sheet: Sheet, found: Found) -> list[str]:
+def names(sheet: Sheet, found: HeaderMatch) -> list[str]:
     """The names of all columns, distinct: "Column N" for an empty header, " (2)" after the second of a kind."""
     return list(_distinct(_written(sheet, found, column) for column in range(sheet.column_count)))
 
 
-def _written(sheet: Sheet, found: Found, column: int) -> str:
+def _written(sheet: Sheet, found: HeaderMatch, column: int) -> str:
     text = found.texts.get(column)
     if text is not None:
         return text

@@ -16,7 +16,7 @@ from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, TRANCH
 from core.portfolio.sheets import asset_classes, header, titles
 from core.portfolio.sheets.captions import captioned
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
-from core.portfolio.sheets.located import TELLING, TEMPLATE, Candidate, Located, LocatedBook
+from core.portfolio.sheets.located import TELLING, TEMPLATE, LocatedBook, LocatedTable, SheetCandidate
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.rows import spans
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
@@ -82,12 +82,10 @@ def earlier(book: Workbook) -> frozenset[int]:
             day = int(match["day"] or match["d"] or 0)
             stem = key(sheet.name[: match.start()] + " " + sheet.name[match.end() :])
             dated.setdefault(stem, []).append(((year, month, day), sheet.index))
-    return frozenset(
-        at for listed in dated.values() for said, at in listed if said < max(said for said, _ in listed)
-    )  # fmt: skip
+    return frozenset(at for listed in dated.values() for said, at in listed if said < max(said for said, _ in listed))
 
 
-def _candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
+def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
     """Every sheet of a book, with its best header for a mapping."""
     rated = []
     old = earlier(book)
@@ -107,11 +105,11 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
             found = deeper
         other = asset_classes.refusal(sheet, found or header.nearest(sheet, mapping)) if is_of_loans else ""
         if found is None:
-            rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other))
+            rated.append(SheetCandidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other))
             continue
         rows, has_figures = _row_count(sheet, found, mapping), _has_figures(sheet, found)
         refused, adds = other or _refused(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
-        rated.append(Candidate(sheet, found, rows > 0, has_figures, refused, other, adds, rows))
+        rated.append(SheetCandidate(sheet, found, rows > 0, has_figures, refused, other, adds, rows))
     return rated
 
 
@@ -121,7 +119,7 @@ NARROW_MIN: Final = 4
 _NAMED: Final = frozenset(("facility_name", "borrower_name"))
 
 
-def _narrow(sheet: Sheet, mapping: Mapping) -> header.Found | None:
+def _narrow(sheet: Sheet, mapping: Mapping) -> header.HeaderMatch | None:
     """The header of a table of few fields that names par, and what tells loans apart, and their names."""
     page = header.find_page(sheet, mapping, _ANCHORS, titles.first_row(sheet))
     if page is None or len(page.columns) < NARROW_MIN or "par_value" not in page.columns:
@@ -176,7 +174,7 @@ _TRADE_WORDS: Final = frozenset(("buy", "sell", "bought", "sold", "side", "proce
 _OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
 
 
-def _left_out(lines: Iterable[str], found: header.Found) -> str:
+def _left_out(lines: Iterable[str], found: header.HeaderMatch) -> str:
     """Why nothing is taken from a list of this title; a title of trades over columns of positions counts nothing."""
     why = titles.left_out(_joined(lines))
     if why != titles.TRADES or found.score < HOLDINGS_FIELDS or any(map(_SOLD.search, lines)):
@@ -189,7 +187,7 @@ def _left_out(lines: Iterable[str], found: header.Found) -> str:
     return why if is_of_trades else ""
 
 
-def _only_adds(sheet: Sheet, found: header.Found) -> str:
+def _only_adds(sheet: Sheet, found: header.HeaderMatch) -> str:
     """Why a sheet should only add to the loans of another one; "" where nothing speaks against it as the first."""
     columns = found.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
@@ -203,14 +201,14 @@ def _only_adds(sheet: Sheet, found: header.Found) -> str:
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
-def _is_par_told_by_cells(found: header.Found) -> bool:
+def _is_par_told_by_cells(found: header.HeaderMatch) -> bool:
     """Whether the column of par has no heading: it may as well be interest that accrued, or what a loan once was."""
     place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
     one = None if place is None else found.evidence.get(place)
     return one is not None and place is not None and one.words <= 0 and not found.texts.get(place, "").strip()
 
 
-def _with_second_price(page: Located, holdings: Located) -> Located:
+def _with_second_price(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
     """A page whose prices have no heading has what was paid, where the loans have a column for the price."""
     columns = page.found.columns
     place = columns.get("price", [-1])[0]
@@ -223,7 +221,7 @@ def _with_second_price(page: Located, holdings: Located) -> Located:
     return replace(page, found=replace(page.found, columns=rest))
 
 
-def _without_open_par(page: Located, holdings: Located) -> Located:
+def _without_open_par(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
     """A page less the amounts that cells alone tell to be par, where the loans have a column for par."""
     columns = page.found.columns
     if "par_value" not in columns or "par_value" not in holdings.found.columns or not _is_par_told_by_cells(page.found):
@@ -237,13 +235,13 @@ def _of_another_day(book: Workbook) -> frozenset[int]:
     return earlier(book) | {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
 
 
-def _pages(rated: Iterable[Candidate], holdings: Located, mapping: Mapping) -> Iterator[Located]:
+def _pages(rated: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Mapping) -> Iterator[LocatedTable]:
     """The other sheets that may say something of the loans, those that name most fields first; none for a mapping
     that is of something else.
     """
     if all(field.target != "par_value" for field in mapping.fields):
         return
-    able: list[tuple[int, Located]] = []
+    able: list[tuple[int, LocatedTable]] = []
     for one in rated:
         if one.sheet is holdings.sheet:
             able += [(-len(page.found.columns), page) for page in _lists_below(one.sheet, holdings.found, mapping)]
@@ -254,7 +252,7 @@ def _pages(rated: Iterable[Candidate], holdings: Located, mapping: Mapping) -> I
         if found is None or not _tells_of_loans(found):
             continue
         if refused := _refused(one.sheet, found):
-            able.append((0, Located(one.sheet, found, left_out=refused)))
+            able.append((0, LocatedTable(one.sheet, found, left_out=refused)))
             continue
         hidden = "" if one.sheet.state == "visible" else "it is hidden"
         hidden = _EARLIER if one.only_adds == _EARLIER else hidden
@@ -270,13 +268,13 @@ def _pages(rated: Iterable[Candidate], holdings: Located, mapping: Mapping) -> I
 _ANCHORS: Final = frozenset(TELLING)
 
 
-def _tells_of_loans(found: header.Found) -> bool:
+def _tells_of_loans(found: header.HeaderMatch) -> bool:
     """Whether a header has what tells loans apart, and something more."""
     columns = found.columns.keys()
     return bool(columns & _ANCHORS) and bool(columns - _ANCHORS)
 
 
-def _lists(sheet: Sheet, found: header.Found, mapping: Mapping, hidden: str) -> Iterator[Located]:
+def _lists(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping, hidden: str) -> Iterator[LocatedTable]:
     """The lists of a sheet, each by its own title; the sheet's name counts for the first, and for all that have the
     first one's header and no title of another list.
     """
@@ -294,15 +292,15 @@ def _lists(sheet: Sheet, found: header.Found, mapping: Mapping, hidden: str) -> 
         left_out = hidden or _left_out(lines, section.found)
         if _tells_of_loans(section.found):
             shows_changes = _shows_changes(section.found)
-            yield Located(sheet, section.found, section.title, section.end, flag, left_out, shows_changes)
+            yield LocatedTable(sheet, section.found, section.title, section.end, flag, left_out, shows_changes)
 
 
-def _lists_below(sheet: Sheet, found: header.Found, mapping: Mapping) -> Iterator[Located]:
+def _lists_below(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping) -> Iterator[LocatedTable]:
     """The lists of some loans below the sheet's own loans, under a header of their own."""
     for section in sections(sheet, found, mapping)[1:]:
         flag = titles.flag_of(section.lines)
         if flag and section.has_header and not section.is_like_first and _tells_of_loans(section.found):
-            yield Located(sheet, section.found, section.title, section.end, flag)
+            yield LocatedTable(sheet, section.found, section.title, section.end, flag)
 
 
 def lists_without_loans(located: LocatedBook) -> Iterator[tuple[str, EmptyList]]:
@@ -325,12 +323,12 @@ _BEFORE: Final = re.compile(
 )
 
 
-def _shows_changes(found: header.Found) -> bool:
+def _shows_changes(found: header.HeaderMatch) -> bool:
     """Whether a header names a rating of before."""
     return any(_BEFORE.search(key(text)) for text in found.texts.values())
 
 
-def _title_lines(sheet: Sheet, found: header.Found) -> list[str]:
+def _title_lines(sheet: Sheet, found: header.HeaderMatch) -> list[str]:
     """The words above a sheet's header and its name, as keys, the nearest first; lines with a figure or a colon tell no
     title.
     """
@@ -348,7 +346,7 @@ def _joined(lines: Iterable[str]) -> str:
     return " | ".join(reversed([*lines]))
 
 
-def _title_rows(sheet: Sheet, found: header.Found) -> Iterator[int]:
+def _title_rows(sheet: Sheet, found: header.HeaderMatch) -> Iterator[int]:
     """Rows above a header that can be its title: of one far down the few right above it with a single cell."""
     if found.top <= TITLE_ROWS_MAX:
         yield from range(found.top)
@@ -358,7 +356,7 @@ def _title_rows(sheet: Sheet, found: header.Found) -> Iterator[int]:
             yield row
 
 
-def _refused(sheet: Sheet, found: header.Found) -> str:
+def _refused(sheet: Sheet, found: header.HeaderMatch) -> str:
     if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns:
         return "its name is that of a sheet for notes or accounts, and no header names borrowers"
     if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
@@ -366,7 +364,7 @@ def _refused(sheet: Sheet, found: header.Found) -> str:
     return "its names are those of classes of notes, not of loans" if is_note_table(sheet, found) else ""
 
 
-def _chosen(rated: Iterable[Candidate]) -> Located | None:
+def _chosen(rated: Iterable[SheetCandidate]) -> LocatedTable | None:
     """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
 
     A header with nothing below it counts only where no sheet has more, one with words for figures (a guide to the
@@ -375,10 +373,10 @@ def _chosen(rated: Iterable[Candidate]) -> Located | None:
     """
     able = (one for one in rated if one.found is not None and not one.refused)
     best = max(able, key=lambda one: one.rank, default=None)
-    return None if best is None or best.found is None else _in_units_of_title(Located(best.sheet, best.found))
+    return None if best is None or best.found is None else _in_units_of_title(LocatedTable(best.sheet, best.found))
 
 
-def _in_units_of_title(table: Located) -> Located:
+def _in_units_of_title(table: LocatedTable) -> LocatedTable:
     """A table whose amounts are in what a line above its header says, where their own headers say nothing."""
     sheet, found = table.sheet, table.found
     for row in _title_rows(sheet, found):
@@ -406,13 +404,13 @@ def _line(sheet: Sheet, row: int) -> list[str]:
     ]
 
 
-def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
+def _is_small(sheet: Sheet, found: header.HeaderMatch, scale: float) -> bool:
     """Whether the figures under par can be multiplied by so much and still be those of loans."""
     place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
     return place is None or _middle(sheet, found, place) * scale <= LOAN_MAX
 
 
-def _middle(sheet: Sheet, found: header.Found, place: int) -> float:
+def _middle(sheet: Sheet, found: header.HeaderMatch, place: int) -> float:
     """The median of the figures of a column's first rows; 0 without any."""
     stored = sheet.columns[place]
     if stored is None:
@@ -422,12 +420,12 @@ def _middle(sheet: Sheet, found: header.Found, place: int) -> float:
     kinds = stored.kinds[part]
     figures = stored.numbers[part][kinds == parsing.NUMBER]
     if not len(figures) and (kinds == parsing.TEXT).any():
-        figures = parsing.text_numbers(stored.codes[part][kinds == parsing.TEXT], parsing.Pool(sheet.text)).values
+        figures = parsing.text_numbers(stored.codes[part][kinds == parsing.TEXT], parsing.StringPool(sheet.text)).values
         figures = figures[np.isfinite(figures)]
     return float(np.median(np.abs(figures))) if len(figures) else 0.0
 
 
-def _sizes(sheet: Sheet, found: header.Found, scale: float) -> list[int]:
+def _sizes(sheet: Sheet, found: header.HeaderMatch, scale: float) -> list[int]:
     """The columns of facilities' sizes that can be in the unit of a title: a size in full would be too large then."""
     places = found.columns.get("facility_size", [])
     return [
@@ -456,7 +454,7 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
     return LocatedBook(book, mapping, every, every, loans, pages, _of_another_day(book))
 
 
-def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[Candidate]]:
+def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[SheetCandidate]]:
     """List every sheet of a book with its best header, and give the book of these sheets.
 
     It is another book where its only sheet, or the one with the loans, has tables below each other, and has then a
@@ -483,7 +481,7 @@ PART_SHARE: Final = 0.5
 """Share of the loans' rows that another table has that is a part of their schedule."""
 
 
-def _rows_of_pages(parts: list[Candidate], best: Located, mapping: Mapping) -> Iterator[int]:
+def _rows_of_pages(parts: list[SheetCandidate], best: LocatedTable, mapping: Mapping) -> Iterator[int]:
     """Count the rows of the other tables that tell of loans."""
     for part in parts:
         if part.sheet is best.sheet or part.refused:
@@ -511,7 +509,7 @@ def header_words(mapping: Mapping) -> str:
     return f"names {least} fields of {mapping.name}, one of them {anchors}"
 
 
-def _row_count(sheet: Sheet, found: header.Found, mapping: Mapping) -> int:
+def _row_count(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping) -> int:
     """Cells below a header in the column with most of them, of those that make it one of loans."""
     columns = (sheet.columns[found.columns[target][0]] for target in found.columns.keys() & set(mapping.anchors))
     return max(
@@ -524,7 +522,7 @@ def _row_count(sheet: Sheet, found: header.Found, mapping: Mapping) -> int:
     )
 
 
-def _has_figures(sheet: Sheet, found: header.Found) -> bool:
+def _has_figures(sheet: Sheet, found: header.HeaderMatch) -> bool:
     """Whether the first rows of the par column have a number, or a text with a digit."""
     place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
     if place is None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.model.fields import KEYS, Mapping
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.header import HeaderMatch
 
 TELLING: Final = (*KEYS, "borrower_name", "facility_name")
 """Targets that tell which loan a row is about."""
@@ -24,11 +24,11 @@ ROWS_ENOUGH: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SheetCandidate:
     """What makes a sheet the one with the loans, or not."""
 
     sheet: Sheet
-    found: Found | None
+    found: HeaderMatch | None
     """Its best header; None without one."""
     has_rows: bool
     """Whether a column that makes the header one of loans has a cell below it."""
@@ -66,11 +66,11 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedTable:
     """A table with rows of loans: the one that the portfolio is of, or one that says something of its loans."""
 
     sheet: Sheet
-    found: Found
+    found: HeaderMatch
     """Its header, with the evidence for the role of each column."""
     title: str = ""
     """Of a list that stands below another one on its sheet: what its title says."""
@@ -95,13 +95,13 @@ class LocatedBook:
     book: Workbook
     """The workbook, or that of the tables of its only sheet."""
     mapping: Mapping
-    sheets: tuple[Candidate, ...]
+    sheets: tuple[SheetCandidate, ...]
     """Every sheet with its best header."""
-    considered: tuple[Candidate, ...]
+    considered: tuple[SheetCandidate, ...]
     """Those among which the loans were looked for."""
-    loans: Located | None
+    loans: LocatedTable | None
     """The table with the loans; None where no sheet has a header of loans."""
-    pages: tuple[Located, ...] = ()
+    pages: tuple[LocatedTable, ...] = ()
     """The other tables that may say something of the loans, those that name most fields first."""
     old: frozenset[int] = frozenset()
     """Indexes of the sheets whose names are those of pages of another day."""

@@ -20,7 +20,7 @@ def is_named(sheet: Sheet, names: frozenset[str]) -> bool:
     return "".join(sign for sign in sheet.name.lower() if sign.isalpha()) in names
 
 
-def is_note_table(sheet: Sheet, found: header.Found) -> bool:
+def is_note_table(sheet: Sheet, found: header.HeaderMatch) -> bool:
     """Whether the names below a header of loans are those of classes of notes, down to the first without a name.
 
     They stand in the column that names borrowers, else in the first columns of the sheet.

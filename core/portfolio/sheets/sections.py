@@ -44,10 +44,10 @@ CONTINUED: Final = ("continued", "cont d", "contd")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SheetSection:
     """One list of a page."""
 
-    found: header.Found
+    found: header.HeaderMatch
     """Its header; of a list without one the header of the list above, as if it stood in the title's row."""
     title: str
     """As written; "" of the first one, whose title stands above its header."""
@@ -61,7 +61,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Lone:
+class LoneText:
     """A row with a single cell, a text; or with words for a list before one other cell, such as a date."""
 
     row: int
@@ -75,7 +75,7 @@ class Lone:
         return key(self.text)
 
 
-def lone_texts(sheet: Sheet, first: int, last: int) -> list[Lone]:
+def lone_texts(sheet: Sheet, first: int, last: int) -> list[LoneText]:
     """The rows from `first` to `last - 1` whose only cell is a text of a title's length, from the top, and those with
     one cell more behind the title of a list."""
     last = min(last, sheet.row_count, first + ROWS_MAX)
@@ -86,7 +86,7 @@ def lone_texts(sheet: Sheet, first: int, last: int) -> list[Lone]:
     codes = [one.held.codes[one.slot(first + row)] for one, row in zip(held, rows.tolist(), strict=True) if one]
     texts = parsing.decoded(sheet.text, np.array(codes, np.int64))
     lones = [
-        Lone(first + row, column, " ".join(text.split()), count == 1)
+        LoneText(first + row, column, " ".join(text.split()), count == 1)
         for row, column, count, text in zip(rows.tolist(), columns.tolist(), filled.tolist(), texts, strict=True)
         if len(text) <= titles.LENGTH_MAX
     ]
@@ -110,7 +110,7 @@ def _sparse(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int64], NDA
     return rows, filled[rows], columns
 
 
-def topmost(sheet: Sheet, found: header.Found, mapping: Mapping, anchors: frozenset[str]) -> header.Found:
+def topmost(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping, anchors: frozenset[str]) -> header.HeaderMatch:
     """The header of the first list of a page, which may stand above the one that names most."""
     for block in _blocks(sheet, lone_texts(sheet, 0, found.top)):
         above = header.find_page(sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE, before=found.top - 1)
@@ -119,7 +119,7 @@ def topmost(sheet: Sheet, found: header.Found, mapping: Mapping, anchors: frozen
     return found
 
 
-def sections(sheet: Sheet, found: header.Found, mapping: Mapping) -> list[Section]:
+def sections(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping) -> list[SheetSection]:
     """The lists of a page, from the one whose header is given: each title ends the one before.
 
     A title is a row with a single text and a header below it, or words for a list of some loans. The titles of the page
@@ -127,7 +127,7 @@ def sections(sheet: Sheet, found: header.Found, mapping: Mapping) -> list[Sectio
     something else than loans, such as a table of industries.
     """
     below = lone_texts(sheet, found.row + 1, sheet.row_count)
-    listed = [Section(found, "", is_like_first=True)]
+    listed = [SheetSection(found, "", is_like_first=True)]
     if not below:
         return listed
     seen = {lone_text.line for lone_text in lone_texts(sheet, 0, found.top)}
@@ -147,9 +147,9 @@ def sections(sheet: Sheet, found: header.Found, mapping: Mapping) -> list[Sectio
     return listed
 
 
-def _blocks(sheet: Sheet, lone: Iterable[Lone]) -> Iterator[list[Lone]]:
+def _blocks(sheet: Sheet, lone: Iterable[LoneText]) -> Iterator[list[LoneText]]:
     """Rows with a single text that only blank rows part."""
-    block: list[Lone] = []
+    block: list[LoneText] = []
     for one in lone:
         if block and _has_cells(sheet, block[-1].row + 1, one.row):
             yield block
@@ -169,12 +169,12 @@ def _has_cells(sheet: Sheet, first: int, last: int) -> bool:
     )
 
 
-def _is_title(lone: Lone, seen: set[str]) -> bool:
+def _is_title(lone: LoneText, seen: set[str]) -> bool:
     line = lone.line
     return bool(line) and line not in seen and not titles.is_empty(lone.text) and not any(map(line.endswith, CONTINUED))
 
 
-def _is_next_page(block: list[Lone], section: Section, above: Section) -> bool:
+def _is_next_page(block: list[LoneText], section: SheetSection, above: SheetSection) -> bool:
     """Whether the same header stands again below lines that are the page's own: several, or with a figure, and no words
     for a list. A date, a page's number, the deal's name and the report's are such lines.
     """
@@ -184,21 +184,21 @@ def _is_next_page(block: list[Lone], section: Section, above: Section) -> bool:
 
 
 def _section(
-    sheet: Sheet, lines: list[Lone], block: list[Lone], above: header.Found, mapping: Mapping
-) -> Section | None:
+    sheet: Sheet, lines: list[LoneText], block: list[LoneText], above: header.HeaderMatch, mapping: Mapping
+) -> SheetSection | None:
     """The list below a block of titles; None where it is none."""
     keys = tuple(line.line for line in reversed(lines))
     below = header.find_page(sheet, mapping, None, block[-1].row + 1, HEADER_DISTANCE)
     if below is not None:
-        return Section(below, lines[-1].text, keys)
+        return SheetSection(below, lines[-1].text, keys)
     if not any(one.is_alone and titles.is_group(one.line) for one in lines):
         return None
-    return Section(
+    return SheetSection(
         replace(above, row=block[-1].row, top=block[0].row, below=()), lines[-1].text, keys, has_header=False
     )
 
 
-def _columns(found: header.Found) -> dict[int, str]:
+def _columns(found: header.HeaderMatch) -> dict[int, str]:
     """The texts of a header by column."""
     return {column: key(text) for column, text in found.texts.items() if text.strip()}
 

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import Cells, key, read_numbers
 from core.portfolio.model.fields import KEYS, Mapping
-from core.portfolio.sheets.below import BLANK_ROWS, Below
-from core.portfolio.sheets.header import Found, Matcher, matcher
+from core.portfolio.sheets.below import BLANK_ROWS, RowsBelow
+from core.portfolio.sheets.header import HeaderMatch, Matcher, matcher
 from core.portfolio.sheets.rows import words
 from core.portfolio.sheets.rows.above import industries_above, parted
 from core.portfolio.sheets.rows.counters import counts_rows
-from core.portfolio.sheets.rows.kinds import Kinds, doubt_of, kinds_of
+from core.portfolio.sheets.rows.kinds import RowKinds, doubt_of, kinds_of
 from core.portfolio.sheets.rows.no_loans import equity_rows, under_no_collateral
-from core.portfolio.sheets.rows.odd import Columns, Has, Odd, repeats_header
+from core.portfolio.sheets.rows.odd import OddRows, RowColumns, RowMarks, repeats_header
 from core.portfolio.sheets.rows.sums import find_sums, group_heads, union, without
 
 TITLES_MAX: Final = 3
@@ -48,7 +48,7 @@ TYPES_MAX: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Loans:
+class LoanRows:
     """The rows of a table that are loans, by their places among those that are looked at (`Below`)."""
 
     rows: NDArray[np.int64] | slice
@@ -76,7 +76,7 @@ class Loans:
         return np.arange(self.rows.start, self.rows.stop) if isinstance(self.rows, slice) else self.rows
 
 
-def pick(below: Below, found: Found, mapping: Mapping, par: NDArray[np.float64] | None = None) -> Loans:
+def pick(below: RowsBelow, found: HeaderMatch, mapping: Mapping, par: NDArray[np.float64] | None = None) -> LoanRows:
     """The rows of a sheet that are loans.
 
     Args:
@@ -89,7 +89,7 @@ def pick(below: Below, found: Found, mapping: Mapping, par: NDArray[np.float64] 
     if par is None and "principal_balance" in cells:
         par = read_numbers(cells["principal_balance"]).values
     headers = [(cells[target], _header_codes(sheet, found, column)) for target, column in places.items()]
-    columns = Columns(
+    columns = RowColumns(
         par,
         cells.get("borrower_name"),
         [cells[target] for target in _identifiers(mapping, cells)],
@@ -107,7 +107,7 @@ def pick(below: Below, found: Found, mapping: Mapping, par: NDArray[np.float64] 
     return replace(picked, parted=(two.borrower, two.facility))
 
 
-def _type_columns(found: Found, places: dict[str, int]) -> list[int]:
+def _type_columns(found: HeaderMatch, places: dict[str, int]) -> list[int]:
     """Columns that say what kind of asset a row is: by their heading, their role, or as the facility's name."""
     named = [column for column, text in found.texts.items() if _TYPE.fullmatch(key(text))]
     named += [column for column, one in found.evidence.items() if one.role == "asset_type"]
@@ -115,7 +115,7 @@ def _type_columns(found: Found, places: dict[str, int]) -> list[int]:
     return list(dict.fromkeys(named))[:TYPES_MAX]
 
 
-def _counter_columns(sheet: Sheet, found: Found, mapped: set[int]) -> frozenset[int]:
+def _counter_columns(sheet: Sheet, found: HeaderMatch, mapped: set[int]) -> frozenset[int]:
     """Columns that number the rows: they say nothing of a row."""
     return frozenset(
         column
@@ -133,7 +133,7 @@ def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
     return [one.target for one in fields if one.type == "string"] or [one.target for one in fields]
 
 
-def _header_codes(sheet: Sheet, found: Found, column: int) -> NDArray[np.int32]:
+def _header_codes(sheet: Sheet, found: HeaderMatch, column: int) -> NDArray[np.int32]:
     """The text codes of a column's cells in the rows of the header."""
     stored = sheet.columns[column]
     if stored is None:
@@ -142,7 +142,7 @@ def _header_codes(sheet: Sheet, found: Found, column: int) -> NDArray[np.int32]:
     return codes[codes >= 0]
 
 
-def loans(below: Below, columns: Columns, aliases: Matcher | None = None) -> Loans:
+def loans(below: RowsBelow, columns: RowColumns, aliases: Matcher | None = None) -> LoanRows:
     """Sort out the rows below a header.
 
     A row with par, a borrower, and an identifier, facility or maturity is a loan unless its borrower reads like a
@@ -154,13 +154,13 @@ def loans(below: Below, columns: Columns, aliases: Matcher | None = None) -> Loa
     has = _has(below, columns)
     equity = equity_rows(columns.types, below.height)
     if has.plain.all():
-        picked = Loans(slice(0, below.height), below.height, None, {})
+        picked = LoanRows(slice(0, below.height), below.height, None, {})
     else:
-        picked = _sort(columns, Odd(below, np.flatnonzero(~has.plain), aliases, columns.counters), has, equity)
+        picked = _sort(columns, OddRows(below, np.flatnonzero(~has.plain), aliases, columns.counters), has, equity)
     return picked if equity is None else _without_equity(picked, equity)
 
 
-def _has(below: Below, columns: Columns) -> Has:
+def _has(below: RowsBelow, columns: RowColumns) -> RowMarks:
     """What each row has of what tells a loan."""
     height, text = below.height, below.pool.text
     has_par = np.ones(height, np.bool_) if columns.par is None else ~np.isnan(columns.par)
@@ -191,10 +191,10 @@ def _has(below: Below, columns: Columns) -> Has:
         plain &= ~markers[columns.borrower.codes]
     if columns.par is None:  # a header repeated below has what names a loan, and no par to lack
         plain &= ~repeats_header(columns, np.arange(height)) & ~_says_one_thing(columns, height)
-    return Has(has_par, has_name, has_id, has_detail, is_cash, plain)
+    return RowMarks(has_par, has_name, has_id, has_detail, is_cash, plain)
 
 
-def _says_one_thing(columns: Columns, height: int) -> NDArray[np.bool_]:
+def _says_one_thing(columns: RowColumns, height: int) -> NDArray[np.bool_]:
     """Rows of a list without a par with a single mapped cell: the lines of a page break may stand among identifiers."""
     count = np.zeros(height, np.int32)
     for cells, _ in columns.headers:
@@ -206,7 +206,7 @@ def _present(cells: Cells | None, height: int) -> NDArray[np.bool_]:
     return np.zeros(height, np.bool_) if cells is None else cells.present()
 
 
-def _without_equity(picked: Loans, equity: NDArray[np.bool_]) -> Loans:
+def _without_equity(picked: LoanRows, equity: NDArray[np.bool_]) -> LoanRows:
     """The loans without rows that say that they are shares; all of them where every row says so: then it is a word."""
     chosen = picked.places
     is_no = equity[chosen]
@@ -229,7 +229,7 @@ def _rows(chosen: NDArray[np.int64]) -> NDArray[np.int64] | slice:
     return slice(int(chosen[0]), int(chosen[-1]) + 1) if together else chosen
 
 
-def _sort(columns: Columns, odd: Odd, has: Has, equity: NDArray[np.bool_] | None) -> Loans:
+def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.bool_] | None) -> LoanRows:
     """Name each odd row, find the end, and keep what is left."""
     rows, height = odd.rows, len(has.plain)
     kinds = kinds_of(columns, odd, has)
@@ -276,10 +276,10 @@ def _sort(columns: Columns, odd: Odd, has: Has, equity: NDArray[np.bool_] | None
     more = {"filled_borrowers": filled, "loans_without_par": unread}
     counts = {reason: len(places) for reason, places in left_out.items()} | {name: n for name, n in more.items() if n}
     industry = industries_above(odd, kinds, subtotals, titles_again, chosen)
-    return Loans(_rows(chosen), stop, borrower, counts, left_out, industry=industry)
+    return LoanRows(_rows(chosen), stop, borrower, counts, left_out, industry=industry)
 
 
-def _above_headers(odd: Odd, kinds: Kinds) -> NDArray[np.bool_]:
+def _above_headers(odd: OddRows, kinds: RowKinds) -> NDArray[np.bool_]:
     """Odd rows of words with nothing but such rows and blank ones down to the header again: titles of the next page,
     which stand above the first one, or again above another. The last company of a page may stand there, too.
     """
@@ -295,14 +295,19 @@ def _above_headers(odd: Odd, kinds: Kinds) -> NDArray[np.bool_]:
     return is_title
 
 
-def _lacks_par(kinds: Kinds, rows: NDArray[np.int64], equity: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def _lacks_par(kinds: RowKinds, rows: NDArray[np.int64], equity: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     """Odd rows that have no par and may be loans: no shares, which have none."""
     lacks = kinds.solid & ~kinds.par
     return lacks if equity is None else lacks & ~equity[rows]
 
 
 def _stop(
-    columns: Columns, odd: Odd, has: Has, kinds: Kinds, heads: NDArray[np.int64], titled: NDArray[np.int64]
+    columns: RowColumns,
+    odd: OddRows,
+    has: RowMarks,
+    kinds: RowKinds,
+    heads: NDArray[np.int64],
+    titled: NDArray[np.int64],
 ) -> tuple[int, list[tuple[int, int]]]:
     """One past the table's last row, and the gaps in it: three blank rows end it unless its header stands right below
     them, or below a title there, as on a new page; another table's header does, or a total that no loan follows at
@@ -331,7 +336,7 @@ def _stop(
     return int(last[0]) if len(last) else stop, gaps
 
 
-def _nameless_loans(columns: Columns, odd: Odd, has: Has, kinds: Kinds) -> NDArray[np.bool_]:
+def _nameless_loans(columns: RowColumns, odd: OddRows, has: RowMarks, kinds: RowKinds) -> NDArray[np.bool_]:
     """Rows with a par and a facility or kind and no name of their own, where many loans have none (merged issuers,
     companies above their investments, names of facilities alone), or most columns say something.
     """
@@ -364,7 +369,7 @@ def _blank_end(height: int, blank: NDArray[np.int64], headers: NDArray[np.int64]
 
 
 def _borrowers(
-    columns: Columns, chosen: NDArray[np.int64], skipped: NDArray[np.int64]
+    columns: RowColumns, chosen: NDArray[np.int64], skipped: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64] | None, int]:
     """The row that each loan takes its borrower from: its own, else the nearest above (merged cells); and how many."""
     if columns.borrower is None:

@@ -14,7 +14,7 @@ from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import Cells, Pool
+from core.portfolio.cells.parsing import Cells, StringPool
 from core.values import ERROR_CODE, Kind, to_serial
 
 
@@ -114,7 +114,7 @@ def make_cells() -> MakeCells:
     def make(values: Sequence[Any], *, date_1904: bool = False) -> Cells:
         formats = ["General"]
         sheet = sheet_from_rows([[value] for value in values], formats=formats, date_1904=date_1904)
-        pool = Pool(sheet.text, tuple(formats), date_1904=date_1904)
+        pool = StringPool(sheet.text, tuple(formats), date_1904=date_1904)
         return Cells.of(sheet.columns[0], 0, len(values), pool)
 
     return make

@@ -21,9 +21,9 @@ from core.portfolio.model.fields import (
     SERVICER_FIELDS,
     STANDARD_CLO_FIELDS,
     Field,
+    FieldRule,
     FieldType,
     Mapping,
-    Rule,
     SourceType,
     Transform,
 )
@@ -386,7 +386,9 @@ def _transforms(
             yield Transform(target, called, parameters)
 
 
-def _rules(given: Any, types: dict[str, FieldType], programs: dict[str, int], faults: list[Fault]) -> Iterator[Rule]:
+def _rules(
+    given: Any, types: dict[str, FieldType], programs: dict[str, int], faults: list[Fault]
+) -> Iterator[FieldRule]:
     for place, item in _items(given, "validation_rules", RULES_MAX, FIELD_RULES_MAX, faults):
         kind = _field_type(item, place, types, faults)
         check = RULES.get(item["rule"]) if isinstance(item.get("rule"), str) else None
@@ -406,7 +408,7 @@ def _rules(given: Any, types: dict[str, FieldType], programs: dict[str, int], fa
         ):
             faults.append(((*place, "parameters"), what))
         elif parameters is not None:
-            yield Rule(item["field"], item["rule"], parameters, message or None)
+            yield FieldRule(item["field"], item["rule"], parameters, message or None)
 
 
 def _program(target: str, parameters: dict[str, Any], programs: dict[str, int]) -> str | None:

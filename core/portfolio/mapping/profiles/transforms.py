@@ -51,7 +51,7 @@ Rows = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class TransformedColumn:
     """A column after an operation, and the rows in which it did not do."""
 
     column: NormalColumn
@@ -63,7 +63,7 @@ class Operation:
     """One row of the table."""
 
     types: tuple[FieldType, ...]
-    apply: Callable[[NormalColumn, Parameters], Changed]
+    apply: Callable[[NormalColumn, Parameters], TransformedColumn]
     parameters: tuple[Parameter, ...] = ()
     fault: Callable[[dict[str, Any]], str | None] = lambda _parameters: None
     """What is wrong with parameters that are sound one by one."""
@@ -77,7 +77,7 @@ class Operation:
     """It says the unit of a number, so that none is guessed."""
 
 
-def applied(operation: str, column: NormalColumn, parameters: Parameters) -> Changed:
+def applied(operation: str, column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     """A column after one operation of `OPERATIONS`."""
     checkpoint.checkpoint()
     return OPERATIONS[operation].apply(column, parameters)
@@ -86,26 +86,26 @@ def applied(operation: str, column: NormalColumn, parameters: Parameters) -> Cha
 # ---- numbers -------------------------------------------------------------------------------------------------------
 
 
-def _multiply(column: NormalColumn, parameters: Parameters) -> Changed:
+def _multiply(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     with np.errstate(over="ignore"):
         return _finite(column, column.values * parameters["factor"])
 
 
-def _divide(column: NormalColumn, parameters: Parameters) -> Changed:
+def _divide(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     with np.errstate(over="ignore"):
         return _finite(column, column.values / parameters["divisor"])
 
 
-def _finite(column: NormalColumn, values: NDArray[np.float64]) -> Changed:
+def _finite(column: NormalColumn, values: NDArray[np.float64]) -> TransformedColumn:
     infinite = np.isinf(values)
     if not infinite.any():
-        return Changed(column.with_values(values))
+        return TransformedColumn(column.with_values(values))
     values[infinite] = np.nan
-    return Changed(column.with_values(values), infinite)
+    return TransformedColumn(column.with_values(values), infinite)
 
 
-def _round(column: NormalColumn, parameters: Parameters) -> Changed:
-    return Changed(column.with_values(rounded(column.values, parameters["decimals"])))
+def _round(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
+    return TransformedColumn(column.with_values(rounded(column.values, parameters["decimals"])))
 
 
 def rounded(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
@@ -129,33 +129,35 @@ def rounded(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
 # ---- text ----------------------------------------------------------------------------------------------------------
 
 
-def _uppercase(column: NormalColumn, _parameters: Parameters) -> Changed:
+def _uppercase(column: NormalColumn, _parameters: Parameters) -> TransformedColumn:
     return _recased(column, str.upper, ord("a"))
 
 
-def _lowercase(column: NormalColumn, _parameters: Parameters) -> Changed:
+def _lowercase(column: NormalColumn, _parameters: Parameters) -> TransformedColumn:
     return _recased(column, str.lower, ord("A"))
 
 
-def _recased(column: NormalColumn, recase: Callable[[str], str], first: int) -> Changed:
+def _recased(column: NormalColumn, recase: Callable[[str], str], first: int) -> TransformedColumn:
     """ASCII letters from `first` on change their bit of case, all bytes at once; other text goes string by string."""
     text = column.text.text
     if (text.data < 0x80).all():
         letters = text.data - np.uint8(first) < 26
-        return Changed(column.with_text(column.text.codes, Text(text.offsets, text.data ^ (letters * np.uint8(32)))))
-    return Changed(_translated(column, [recase(string) for string in text.strings()]))
+        return TransformedColumn(
+            column.with_text(column.text.codes, Text(text.offsets, text.data ^ (letters * np.uint8(32))))
+        )
+    return TransformedColumn(_translated(column, [recase(string) for string in text.strings()]))
 
 
-def _trim(column: NormalColumn, _parameters: Parameters) -> Changed:
-    return Changed(_trimmed(column, column.text.text))
+def _trim(column: NormalColumn, _parameters: Parameters) -> TransformedColumn:
+    return TransformedColumn(_trimmed(column, column.text.text))
 
 
-def _replace(column: NormalColumn, parameters: Parameters) -> Changed:
+def _replace(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     text, failed = replaced(parameters["pattern"], parameters["replacement"], column.text.text)
     if not failed.any():
-        return Changed(_trimmed(column, text))
+        return TransformedColumn(_trimmed(column, text))
     rows = spread_out(failed, False, column.text.codes)
-    return Changed(_trimmed(column, text, np.flatnonzero(~failed).astype(np.int32)), rows)
+    return TransformedColumn(_trimmed(column, text, np.flatnonzero(~failed).astype(np.int32)), rows)
 
 
 def _trimmed(column: NormalColumn, text: Text, used: NDArray[np.int32] | None = None) -> NormalColumn:
@@ -180,18 +182,18 @@ def _translated(column: NormalColumn, strings: Iterable[str | None]) -> NormalCo
 # ---- dates ---------------------------------------------------------------------------------------------------------
 
 
-def _date_format(column: NormalColumn, parameters: Parameters) -> Changed:
+def _date_format(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     """Text to text by way of a date; a date field was read by the input format already, and learns how to write."""
     output_format = parameters.get("output_format", ISO)
     if column.type == "date":
-        return Changed(NormalColumn("date", column.values, date_format=output_format))
+        return TransformedColumn(NormalColumn("date", column.values, date_format=output_format))
     reader, form = date_reader(parameters["input_format"]), date_format(output_format)
     strings = column.text.text.strings()
     moments = [reader.read(string) for string in checkpoint.checkpointed(strings)]
     bad = np.array([moment is None for moment in moments], np.bool_)
     written = [string if at is None else form.written(at) for string, at in zip(strings, moments, strict=True)]
     failed = spread_out(bad, False, column.text.codes) if bad.any() else None
-    return Changed(_translated(column, written), failed)
+    return TransformedColumn(_translated(column, written), failed)
 
 
 # ---- lookups -------------------------------------------------------------------------------------------------------
@@ -201,16 +203,16 @@ def _meanings(parameters: Parameters) -> dict[str, Any]:
     return {lookup_key(name): meaning for name, meaning in parameters["mapping"].items()}
 
 
-def _lookup(column: NormalColumn, parameters: Parameters) -> Changed:
+def _lookup(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     if column.type != "string":
-        return Changed(column)  # its cells were looked up before they were read
+        return TransformedColumn(column)  # its cells were looked up before they were read
     meanings = _meanings(parameters)
     strings = column.text.text.strings()
     keys = [lookup_key(string) for string in strings]
     unknown = np.array([key not in meanings for key in keys], np.bool_)
     failed = spread_out(unknown, False, column.text.codes) if unknown.any() else None
     found = [meanings.get(one, old) for one, old in zip(keys, strings, strict=True)]
-    return Changed(_translated(column, found), failed)
+    return TransformedColumn(_translated(column, found), failed)
 
 
 def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:

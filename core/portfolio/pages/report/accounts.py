@@ -162,9 +162,11 @@ def _open(part: Part, accounts: Sequence[Account]) -> tuple[str, str]:
     """(part, which amounts could be the balance of its accounts as well; "" for none)."""
     told = [
         f"{two.amount:,.2f} in {two.place}"
-        for account in accounts if account.role in (part, "collection")
-        for two in account.others if two.part in (part, "balance")
-    ]  # fmt: skip
+        for account in accounts
+        if account.role in (part, "collection")
+        for two in account.others
+        if two.part in (part, "balance")
+    ]
     return part, " and ".join(told)
 
 
@@ -269,9 +271,14 @@ def _accounts(table: PageTable) -> Iterator[Account]:
         type_ = "" if kind is None else table.page.cell(row, kind).text
         named = None if currency is None else _currency_of(table.page.cell(row, currency).text)
         yield Account(
-            label, _role(label, type_, table.sections.get(row, "")), named or _currency_of(label), is_converted,
-            balances, table.title, others,
-        )  # fmt: skip
+            label,
+            _role(label, type_, table.sections.get(row, "")),
+            named or _currency_of(label),
+            is_converted,
+            balances,
+            table.title,
+            others,
+        )
 
 
 def _role(name: str, kind: str, section: str = "") -> str:
@@ -353,9 +360,12 @@ def _balances(table: PageTable, row: int, columns: list[tuple[int, Part, Basis]]
         said = header.magnitude(table.headers[column])
         scale = said if said != 1.0 else titled
         yield Balance(
-            part, basis, cell.number * scale, table.page.place(row, column),
+            part,
+            basis,
+            cell.number * scale,
+            table.page.place(row, column),
             decimals_at(cell.number, cell.decimals, scale),
-        )  # fmt: skip
+        )
 
 
 def _is_currency_column(table: PageTable, column: int, text: str) -> bool:
@@ -391,7 +401,12 @@ def _facts(account: Account) -> Iterator[Fact]:
         return
     for balance in account.balances:
         yield Fact(
-            kind="component" if account.role == "calc" else "account", label=account.name,
+            kind="component" if account.role == "calc" else "account",
+            label=account.name,
             subject=Subject(measure=role, detail=" ".join(filter(None, (balance.part, balance.basis)))),
-            value=balance.amount, place=balance.place, unit="amount", decimals=balance.decimals, group=account.group,
-        )  # fmt: skip
+            value=balance.amount,
+            place=balance.place,
+            unit="amount",
+            decimals=balance.decimals,
+            group=account.group,
+        )

@@ -21,7 +21,7 @@ LEAST_WITHOUT_WORD: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class SignedAmount:
     """One line of a calculation."""
 
     value: float
@@ -42,7 +42,7 @@ class Sum:
     """Each line of the sum, subtotals as one, and what it adds, deductions below zero."""
 
 
-def sums_of(amounts: Sequence[Amount]) -> tuple[Sum, ...]:
+def sums_of(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
     """The sums of one block, inner ones first: of the lines above, or where no total stands below, of those below.
 
     A line that is the sum of the last lines closes them and counts as one from there on. As many lines as fit are
@@ -81,7 +81,7 @@ def adds_up(total: float, parts: Sequence[float], tolerance: float = LINE_TOLERA
     return abs(total - sum(parts)) <= tolerance * (len(parts) + 1)
 
 
-def _closed(amounts: Sequence[Amount]) -> tuple[Sum, ...]:
+def _closed(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
     """The sums of the lines above each line."""
     stack: list[int] = []
     sums: dict[int, Sum] = {}
@@ -95,7 +95,7 @@ def _closed(amounts: Sequence[Amount]) -> tuple[Sum, ...]:
 
 
 def _parts(
-    amounts: Sequence[Amount], stack: list[int], total: Amount, known: AbstractSet[int]
+    amounts: Sequence[SignedAmount], stack: list[int], total: SignedAmount, known: AbstractSet[int]
 ) -> tuple[tuple[int, float], ...]:
     """The most of the last lines that make a total, with what each adds; none where none do.
 
@@ -119,9 +119,9 @@ def _parts(
     return ()
 
 
-def _as_printed(amount: Amount) -> float:
+def _as_printed(amount: SignedAmount) -> float:
     return amount.value
 
 
-def _deducted(amount: Amount) -> float:
+def _deducted(amount: SignedAmount) -> float:
     return -abs(amount.value) if amount.is_less else amount.value

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.lines import PageLine, is_running, lines_of
-from core.portfolio.pages.report.page import COLUMNS_MAX, Cell, Page
+from core.portfolio.pages.report.page import COLUMNS_MAX, PageCell, ReportPage
 from core.portfolio.sheets import header
 from core.remembered import remembered
 
@@ -63,7 +63,7 @@ _GROUPS: Final = ("column.t", "column.n", "column.a")
 class PageTable:
     """A heading and the rows below it."""
 
-    page: Page
+    page: ReportPage
     title: str
     """The nearest text above that names it, else the sheet's name; as printed."""
     heading_rows: tuple[int, ...]
@@ -84,7 +84,7 @@ class PageTable:
     matched: frozenset[str] = frozenset()
     """Columns that numerator / denominator = value made certain: the roles' names."""
 
-    def cell(self, row: int, role: str) -> Cell:
+    def cell(self, row: int, role: str) -> PageCell:
         """What stands under the column of a role; nothing where no column has it."""
         return self.page.cell(row, self.columns[role]) if role in self.columns else _NOTHING
 
@@ -112,13 +112,13 @@ class Blocks:
     lines: list[PageLine]
 
 
-_NOTHING: Final = Cell("")
+_NOTHING: Final = PageCell("")
 
 _DAY: Final = re.compile(r"\b\d{1,4}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})[-/. ]\d{2,4}\b")
 """A day that is written as a text."""
 
 
-def cut(page: Page) -> Blocks:
+def cut(page: ReportPage) -> Blocks:
     """The tables of a page, their kinds not yet known, and its other rows as lines."""
     tables: list[PageTable] = []
     taken: set[int] = set()
@@ -147,7 +147,7 @@ def cut(page: Page) -> Blocks:
 # ---- headings ------------------------------------------------------------------------------------------------------
 
 
-def _is_text_row(cells: dict[int, Cell]) -> bool:
+def _is_text_row(cells: dict[int, PageCell]) -> bool:
     """Whether a row has only words, each short enough for a heading, and no day."""
     for cell in cells.values():  # most rows have a figure: a loop ends at once
         if cell.number == cell.number or cell.day == cell.day or not cell.text:
@@ -168,7 +168,7 @@ def known_in_heading(text: str) -> bool:
     return any(max(words.scores(group, text).values(), default=0.0) >= KNOWN_SCORE for group in _GROUPS)
 
 
-def _heading(page: Page, at: int, texts: AbstractSet[int]) -> tuple[int, ...] | None:
+def _heading(page: ReportPage, at: int, texts: AbstractSet[int]) -> tuple[int, ...] | None:
     """The rows of the heading that begins with the row at a place in `page.rows`, from the top.
 
     `texts`: the rows of words that are looked at.
@@ -188,13 +188,13 @@ def _heading(page: Page, at: int, texts: AbstractSet[int]) -> tuple[int, ...] | 
     return None
 
 
-def _may_stack(page: Page, upper: int, lower: int) -> bool:
+def _may_stack(page: ReportPage, upper: int, lower: int) -> bool:
     """Whether a row may be the upper part of the heading that goes on below it: a title over a table is none."""
     above = page.row(upper)
     return len(above) > 1 or min(above) > min(page.row(lower))
 
 
-def _is_heading(page: Page, stack: Sequence[int], below: int) -> bool:
+def _is_heading(page: ReportPage, stack: Sequence[int], below: int) -> bool:
     """Whether rows of words are a heading: known words, or three texts over two columns of figures."""
     headers = _joined_headers(page, stack)
     if len(headers) < 2 or len(page.row(stack[-1])) * 2 < len(headers):
@@ -217,13 +217,13 @@ def _is_heading(page: Page, stack: Sequence[int], below: int) -> bool:
     return len(own) >= 3 and typed >= 2 and len(before) < 2 and len({cell.text for cell in own.values()}) == len(own)
 
 
-def _is_text_grid(page: Page, row: int, body: list[dict[int, Cell]]) -> bool:
+def _is_text_grid(page: ReportPage, row: int, body: list[dict[int, PageCell]]) -> bool:
     """Whether the rows below are words in as many cells: a list of names has no heading that tells."""
     wide = sum(2 * len(cells) >= len(page.row(row)) and _is_text_row(cells) for cells in body)
     return wide >= SAMPLE_ROWS // 2
 
 
-def _joined_headers(page: Page, stack: Sequence[int]) -> dict[int, str]:
+def _joined_headers(page: ReportPage, stack: Sequence[int]) -> dict[int, str]:
     """Column -> heading: rows joined, a group over several columns given to each that has nothing of its own above."""
     headers: dict[int, list[str]] = {}
     lowest = page.row(stack[-1])
@@ -246,7 +246,7 @@ def _joined_headers(page: Page, stack: Sequence[int]) -> dict[int, str]:
     return {column: " ".join(dict.fromkeys(headers[column])) for column in columns if column in headers}
 
 
-def _group(cells: dict[int, Cell], lowest: dict[int, Cell], column: int, columns: list[int]) -> str:
+def _group(cells: dict[int, PageCell], lowest: dict[int, PageCell], column: int, columns: list[int]) -> str:
     """The text of a group's cell left of a column, where the group is as wide as its neighbours are.
 
     A group that stands alone is over what has one word each. Words that are wrapped over most columns are no groups.
@@ -265,7 +265,7 @@ def _group(cells: dict[int, Cell], lowest: dict[int, Cell], column: int, columns
     return cells[left].text
 
 
-def _stacked_below(page: Page, heading: tuple[int, ...], body: list[int]) -> list[int]:
+def _stacked_below(page: ReportPage, heading: tuple[int, ...], body: list[int]) -> list[int]:
     """Rows of units or wrapped words right below a heading: words under some columns, none under the first."""
     found: list[int] = []
     first = min(page.row(heading[-1]))
@@ -281,7 +281,7 @@ def _stacked_below(page: Page, heading: tuple[int, ...], body: list[int]) -> lis
 # ---- where tables end ----------------------------------------------------------------------------------------------
 
 
-def _end(page: Page, at: int, heading: tuple[int, ...], texts: AbstractSet[int]) -> int:
+def _end(page: ReportPage, at: int, heading: tuple[int, ...], texts: AbstractSet[int]) -> int:
     """Place in `page.rows` of the first row that is no more of the table."""
     rows = page.rows
     first = at + len(heading)
@@ -300,18 +300,18 @@ def _end(page: Page, at: int, heading: tuple[int, ...], texts: AbstractSet[int])
     return place
 
 
-def _is_section(page: Page, row: int) -> bool:
+def _is_section(page: ReportPage, row: int) -> bool:
     return len(page.row(row)) == 1
 
 
-def _without_titles(page: Page, place: int, first: int) -> int:
+def _without_titles(page: ReportPage, place: int, first: int) -> int:
     """The same place without the lone texts right above, which are the next table's title."""
     while place > first and _is_section(page, page.rows[place - 1]) and _is_text_row(page.row(page.rows[place - 1])):
         place -= 1
     return place
 
 
-def _goes_on(page: Page, place: int, usual: int) -> bool:
+def _goes_on(page: ReportPage, place: int, usual: int) -> bool:
     """Whether a table goes on behind a gap: with half of the usual cells behind one blank row, else with more than
     that, perhaps below the name of a section."""
     rows = page.rows
@@ -326,7 +326,7 @@ def _goes_on(page: Page, place: int, usual: int) -> bool:
     return False
 
 
-def _title(page: Page, top: int, taken: set[int]) -> tuple[int | None, str]:
+def _title(page: ReportPage, top: int, taken: set[int]) -> tuple[int | None, str]:
     """(row, text) of the nearest lone text above a heading that is no date, deal or footer; else the sheet's name."""
     for row in range(top - 1, max(-1, top - 1 - TITLE_ROWS_MAX), -1):
         cells = page.row(row)
@@ -343,7 +343,7 @@ def _title(page: Page, top: int, taken: set[int]) -> tuple[int | None, str]:
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _side_by_side(page: Page, heading: tuple[int, ...], body: list[int]) -> list[range]:
+def _side_by_side(page: ReportPage, heading: tuple[int, ...], body: list[int]) -> list[range]:
     """The columns of each of several tables that share the rows of one heading; all columns where there is one."""
     cells = page.row(heading[-1])
     used = set(cells) | {column for row in body for column in page.row(row)}
@@ -361,14 +361,14 @@ def _side_by_side(page: Page, heading: tuple[int, ...], body: list[int]) -> list
     return [range(start, end) for start, end in zip(starts, [*starts[1:], COLUMNS_MAX], strict=True)]
 
 
-def _are_names(page: Page, body: list[int], column: int) -> bool:
+def _are_names(page: ReportPage, body: list[int], column: int) -> bool:
     """Whether a column has words of which few are alike, as the first one of a table."""
     below = [page.cell(row, column) for row in body]
     names = [cell.text for cell in below if cell.is_words and words.status_of(cell.text) is None]
     return len(names) > sum(cell.has_number for cell in below) and len(set(names)) > max(1, len(names) // 2)
 
 
-def _table(page: Page, part: range, heading: tuple[int, ...], body: list[int], title: str) -> PageTable:
+def _table(page: ReportPage, part: range, heading: tuple[int, ...], body: list[int], title: str) -> PageTable:
     """The table of some columns of a heading and its body."""
     own = page if part == range(COLUMNS_MAX) else page.cut(part)
     headers = {column: text for column, text in _joined_headers(page, heading).items() if column in part}
@@ -376,11 +376,16 @@ def _table(page: Page, part: range, heading: tuple[int, ...], body: list[int], t
     for column in sorted({column for row in rows for column in own.row(row)}):
         headers.setdefault(column, "")
     return PageTable(
-        page=own, title=title, heading_rows=heading, headers=headers, rows=rows, sections=dict(sections_of(own, rows)),
-    )  # fmt: skip
+        page=own,
+        title=title,
+        heading_rows=heading,
+        headers=headers,
+        rows=rows,
+        sections=dict(sections_of(own, rows)),
+    )
 
 
-def sections_of(page: Page, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
+def sections_of(page: ReportPage, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
     """(row, the last text that stands alone above it) of the rows of a table."""
     said = ""
     for row in rows:

@@ -25,7 +25,7 @@ from core.portfolio.pages.report.identities import (
     signed,
     unlike,
 )
-from core.portfolio.pages.report.page import Page
+from core.portfolio.pages.report.page import ReportPage
 from core.portfolio.pages.report.strata import defaulted_par, find_strata
 
 LIST_ROWS_MIN: Final = 20
@@ -59,8 +59,8 @@ class Calculations:
 
 
 def read_calculations(
-    pages: Sequence[tuple[Page, Blocks]],
-    lists: Sequence[tuple[Page, Blocks]],
+    pages: Sequence[tuple[ReportPage, Blocks]],
+    lists: Sequence[tuple[ReportPage, Blocks]],
     tests: Iterable[Fact],
     accounts: Accounts,
 ) -> Calculations:
@@ -139,9 +139,11 @@ class _Evidence:
         """What may be part of the collateral principal amount."""
         summed = [
             Item("par", total.value, (total.place,), total.decimals)
-            for total in self.facts.of("total") if total.value is not None and total.subject is not None
+            for total in self.facts.of("total")
+            if total.value is not None
+            and total.subject is not None
             and total.subject.measure in ("rating", "industry", "country")
-        ]  # fmt: skip
+        ]
         cash = [*self.accounts.cash[:1], *self.of("cash"), *self.accounts.cash[1:]]
         # A zero never beats a printed amount.
         cash = [one for one in cash if one.amount] + [one for one in cash if not one.amount]
@@ -220,9 +222,10 @@ class _Evidence:
                 return block
             bases = [] if cpa is None else [Item("cpa", cpa.total.amount, cpa.total.places, cpa.total.decimals)]
             adjustments = [
-                with_sign(one) for one in self.of("disc", "cccx", "hair", "accint", "defcarry")
+                with_sign(one)
+                for one in self.of("disc", "cccx", "hair", "accint", "defcarry")
                 if cpa is None or one.role != "defcarry" or all(part.role != "defcarry" for part in cpa.parts)
-            ]  # fmt: skip
+            ]
             solution = numerator(target, bases, adjustments)
             if solution is not None:
                 return solution
@@ -290,14 +293,18 @@ def _lists(pages: Iterable[Blocks]) -> Iterator[Item]:
             if table.kind == "list" and "amount" in table.columns and len(table.rows) >= LIST_ROWS_MIN:
                 scale = table.magnitude("amount")
                 cells = [
-                    cell for row in table.rows
-                    if (cell := table.cell(row, "amount")).has_number and not words.is_total(_label(table, row))
+                    cell
+                    for row in table.rows
+                    if (cell := table.cell(row, "amount")).has_number
+                    and not words.is_total(_label(table, row))
                     and table.cell(row, "name").text
-                ]  # fmt: skip
+                ]
                 yield Item(
-                    "par", sum(cell.number for cell in cells) * scale, (table.place(table.rows[0], "amount"),),
+                    "par",
+                    sum(cell.number for cell in cells) * scale,
+                    (table.place(table.rows[0], "amount"),),
                     min((cell.decimals for cell in cells if cell.decimals is not None), default=2),
-                )  # fmt: skip
+                )
 
 
 def _label(table: PageTable, row: int) -> str:
@@ -315,9 +322,11 @@ def _tables(pages: Iterable[Blocks]) -> Iterator[Identity]:
             name: Literal["class_balances", "industries"]
             if table.kind == "notes" and "bal" in table.columns:
                 name, role, label = "class_balances", "bal", "class"
-            elif table.kind == "stratification" and "amount" in table.columns and " industry " in words.normal(
-                table.headers[table.columns["name"]]
-            ):  # fmt: skip
+            elif (
+                table.kind == "stratification"
+                and "amount" in table.columns
+                and " industry " in words.normal(table.headers[table.columns["name"]])
+            ):
                 name, role, label = "industries", "amount", "name"
             else:
                 continue
@@ -333,7 +342,7 @@ def _table(table: PageTable, name: str, role: str, label: str) -> Identity | Non
     items = [
         Item(table.cell(row, label).text, table.cell(row, role).number * scale, (table.place(row, role),))
         for row in rows
-    ]  # fmt: skip
+    ]
     ends = [at for at, row in enumerate(rows) if not table.cell(row, label).text or words.is_total(_label(table, row))]
     if not ends or ends[0] < 2:
         return None

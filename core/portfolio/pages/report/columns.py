@@ -8,7 +8,7 @@ from typing import Final
 
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.blocks import PageTable
-from core.portfolio.pages.report.page import Cell
+from core.portfolio.pages.report.page import PageCell
 from core.portfolio.pages.report.subjects import is_test_name
 
 ROLE_SCORE_MIN: Final = 2.0
@@ -66,7 +66,7 @@ def contents_of(table: PageTable, columns: Iterable[int]) -> dict[int, ColumnCon
     return {column: _content([cells[column] for cells in rows if column in cells], context) for column in columns}
 
 
-def _content(found: list[Cell], context: str) -> ColumnContent:
+def _content(found: list[PageCell], context: str) -> ColumnContent:
     """What some cells are."""
     cells = [cell for cell in found if not cell.is_blank]
     texts = [cell.text for cell in cells if cell.is_words]
@@ -97,7 +97,7 @@ def context_of(table: PageTable) -> str:
     return " . ".join((table.title, table.page.sheet.name, *table.headers.values()))
 
 
-def first_text(cells: dict[int, Cell]) -> str:
+def first_text(cells: dict[int, PageCell]) -> str:
     """The first words of a row."""
     for cell in cells.values():
         if cell.is_words:

@@ -9,7 +9,7 @@ from typing import Final
 
 from core.portfolio.model.facts import Fact, Subject
 from core.portfolio.pages.report import words
-from core.portfolio.pages.report.adding import Amount, Sum, leaves, sums_of
+from core.portfolio.pages.report.adding import SignedAmount, Sum, leaves, sums_of
 from core.portfolio.pages.report.blocks import Blocks
 from core.portfolio.pages.report.identities import Item
 from core.portfolio.pages.report.lines import PageLine
@@ -170,7 +170,7 @@ def _page(components: tuple[Component, ...]) -> ComponentPage:
     """
     sums = sums_of(
         [
-            Amount(component.value, component.line.is_less or component.role in _LESS, component.line.is_total)
+            SignedAmount(component.value, component.line.is_less or component.role in _LESS, component.line.is_total)
             for component in components
         ]
     )

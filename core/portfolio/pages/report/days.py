@@ -15,7 +15,7 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.dates import date_days
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.notes import DataWarning
-from core.portfolio.pages.report.page import NAN, Cell, Page
+from core.portfolio.pages.report.page import NAN, PageCell, ReportPage
 from core.values import SERIAL_OF_1970, day_of
 
 DATES_MAX: Final = 2_000
@@ -80,7 +80,7 @@ FIRST_DAY: Final = 7_305
 """1990-01-01 in days since 1970: nothing that a report is of lies before it."""
 
 
-class Days:
+class DateOrder:
     """Reads dates of one file."""
 
     def __init__(self, texts: Iterable[Text]) -> None:
@@ -94,9 +94,12 @@ class Days:
         self.likely: Literal["day first", "month first"] = "month first"
         """What is taken where nothing decides."""
         self.order: Literal["day first", "month first", ""] = (
-            "" if votes["day first"] == votes["month first"]
-            else "day first" if votes["day first"] > votes["month first"] else "month first"
-        )  # fmt: skip
+            ""
+            if votes["day first"] == votes["month first"]
+            else "day first"
+            if votes["day first"] > votes["month first"]
+            else "month first"
+        )
 
     def learn(self, strings: Iterable[str]) -> None:
         """Let dates inside of longer texts decide, where no other did."""
@@ -105,7 +108,7 @@ class Days:
             if votes["day first"] != votes["month first"]:
                 self.order = "day first" if votes["day first"] > votes["month first"] else "month first"
 
-    def of(self, cell: Cell) -> tuple[float, bool]:
+    def of(self, cell: PageCell) -> tuple[float, bool]:
         """Days since 1970-01-01, NaN for no date; and whether day and month could be the other way round.
 
         A number is a serial of 1970 or later, or YYYYMMDD.
@@ -152,7 +155,7 @@ class AsOf(NamedTuple):
     is_ambiguous: bool
 
 
-def as_of_lines(pages: Sequence[Page], days: Days) -> list[AsOf]:
+def as_of_lines(pages: Sequence[ReportPage], days: DateOrder) -> list[AsOf]:
     """The lines that say a day, of all pages."""
     found = []
     for page in pages:
@@ -171,7 +174,7 @@ def as_of_lines(pages: Sequence[Page], days: Days) -> list[AsOf]:
     return found
 
 
-def _line(page: Page, row: int, column: int, text: str) -> tuple[re.Match[str] | None, int]:
+def _line(page: ReportPage, row: int, column: int, text: str) -> tuple[re.Match[str] | None, int]:
     """Find the day that a text says the report is of, and the tier of its words."""
     line, tier = _AS_OF.search(text), 3
     if line is None:
@@ -186,7 +189,7 @@ def _line(page: Page, row: int, column: int, text: str) -> tuple[re.Match[str] |
     return line, tier
 
 
-def _period(page: Page, row: int, column: int, text: str) -> re.Match[str] | None:
+def _period(page: ReportPage, row: int, column: int, text: str) -> re.Match[str] | None:
     """Find the end of the period that a line says the report is of, in the line or right of it."""
     if not _PERIOD_WORDS.search(text):
         return None
@@ -195,7 +198,7 @@ def _period(page: Page, row: int, column: int, text: str) -> re.Match[str] | Non
     return _PERIOD_DAYS.fullmatch(page.cell(row, column + 1).text)
 
 
-def _is_title(page: Page, row: int, column: int) -> bool:
+def _is_title(page: ReportPage, row: int, column: int) -> bool:
     """Whether a cell belongs to no label on its left, and to no table: its row has little else."""
     cells = page.row(row)
     return len(cells) <= 2 and not any(
@@ -204,7 +207,7 @@ def _is_title(page: Page, row: int, column: int) -> bool:
     )
 
 
-def _below(page: Page, row: int, column: int, tier: int, days: Days) -> Iterator[AsOf]:
+def _below(page: ReportPage, row: int, column: int, tier: int, days: DateOrder) -> Iterator[AsOf]:
     """The day of a column that says the same one on every row."""
     at = bisect_right(page.rows, row)
     said = [(lower, days.of(page.cell(lower, column))) for lower in page.rows[at : at + COLUMN_ROWS]]
@@ -217,7 +220,7 @@ def _below(page: Page, row: int, column: int, tier: int, days: Days) -> Iterator
 _REPORT_DAY: Final = re.compile(r"\b(?:report(?:ing)?|statement|print(?:ed)?|run) date\b", re.IGNORECASE)
 
 
-def is_report_day(pages: Sequence[Page], place: str) -> bool:
+def is_report_day(pages: Sequence[ReportPage], place: str) -> bool:
     """Say whether the words in a place, or left of it, are those of the day on which a report is made."""
     for page in pages:
         for row, column, text in page.texts():

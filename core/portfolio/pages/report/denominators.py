@@ -63,9 +63,10 @@ def _sums(tranches: Tranches) -> Iterator[tuple[str, str, float]]:
     for measure, amounts in balances:
         for leaves_out in ("", "X"):
             rows = [
-                at for at, letter in enumerate(letters)
+                at
+                for at, letter in enumerate(letters)
                 if letter and letter != leaves_out and not tranches.is_income[at]
-            ]  # fmt: skip
+            ]
             total = 0.0
             for place, at in enumerate(rows):
                 total += float(amounts[at])

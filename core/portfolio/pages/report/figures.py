@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Numbers, key
 from core.portfolio.model.fields import DEAL_LABELS, DEAL_SHEETS
-from core.portfolio.pages.report.days import Days
+from core.portfolio.pages.report.days import DateOrder
 from core.portfolio.pages.report.lines import earlier_columns
-from core.portfolio.pages.report.page import NAN, Cell, Page
+from core.portfolio.pages.report.page import NAN, PageCell, ReportPage
 from core.portfolio.sheets import header
 from core.portfolio.sheets.note_tables import is_named
 from core.remembered import remembered
@@ -66,7 +66,7 @@ CURRENCIES: Final = {
 """What currencies are called, as `key` gives it -> ISO 4217."""
 
 
-class Figure(NamedTuple):
+class DealFigure(NamedTuple):
     """What a label's value says."""
 
     rank: tuple[bool, int, int]
@@ -79,13 +79,15 @@ class Figure(NamedTuple):
     """Other amounts of its row, with their places, where no heading says which one is of the day."""
 
 
-def find_figures(pages: Sequence[Page], days: Days) -> dict[str, list[Figure]]:
+def find_figures(pages: Sequence[ReportPage], days: DateOrder) -> dict[str, list[DealFigure]]:
     """Field of `Deal` -> what the labels for it say, the preferred one first."""
-    found: dict[str, list[Figure]] = {}
+    found: dict[str, list[DealFigure]] = {}
     for order, page in enumerate(pages):
         named = is_named(page.sheet, DEAL_SHEETS)
         for target, preference, value, place, ambiguous, others in _on(page, days, named=named):
-            found.setdefault(target, []).append(Figure((not named, preference, order), value, place, ambiguous, others))
+            found.setdefault(target, []).append(
+                DealFigure((not named, preference, order), value, place, ambiguous, others)
+            )
     return {target: sorted(figures, key=lambda figure: figure.rank) for target, figures in found.items()}
 
 
@@ -99,7 +101,9 @@ def _label(text: str) -> tuple[str, int, str] | None:
     return None
 
 
-def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, float | str, str, bool, tuple[str, ...]]]:
+def _on(
+    page: ReportPage, days: DateOrder, *, named: bool
+) -> Iterator[tuple[str, int, float | str, str, bool, tuple[str, ...]]]:
     labels: dict[tuple[int, int], tuple[str, int]] = {}
     inside: dict[tuple[int, int], str] = {}
     scales: dict[tuple[int, int], float] = {}
@@ -115,7 +119,7 @@ def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, floa
             inside[row, column] = rest.strip()
     for (row, column), (target, preference) in labels.items():
         if (row, column) in inside:
-            places: Iterable[tuple[int, Cell]] = [(column, _alone(inside[row, column]))]
+            places: Iterable[tuple[int, PageCell]] = [(column, _alone(inside[row, column]))]
         else:
             places = _beside(page, row, column, labels, cells_max=VALUE_CELLS_MAX if named else 1)
         others: list[str] = []
@@ -129,8 +133,8 @@ def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, floa
 
 
 def _of_the_day(
-    page: Page, row: int, column: int, places: list[tuple[int, Cell]]
-) -> tuple[list[tuple[int, Cell]], list[str]]:
+    page: ReportPage, row: int, column: int, places: list[tuple[int, PageCell]]
+) -> tuple[list[tuple[int, PageCell]], list[str]]:
     """The amount right of a label that is of the day by the heading above it, and what else its row has where no
     heading says."""
     if not places or not places[0][1].has_number:
@@ -145,7 +149,7 @@ def _of_the_day(
     return places, [f"{cell.number:,.2f} in {page.place(row, at)}" for at, cell in own[1:] if cell.number != first]
 
 
-def _may_stand(page: Page, row: int, column: int, label: tuple[str, int, str]) -> bool:
+def _may_stand(page: ReportPage, row: int, column: int, label: tuple[str, int, str]) -> bool:
     """Whether a label may be one on a page that is not the deal's: not inside of another table's row."""
     target, _, words = label
     if words in _ONLY_IF_NAMED:
@@ -154,16 +158,16 @@ def _may_stand(page: Page, row: int, column: int, label: tuple[str, int, str]) -
     return first or target not in ("base_rate", "currency", "payment_days", "reference_coupon")
 
 
-def _alone(text: str) -> Cell:
+def _alone(text: str) -> PageCell:
     """A cell of its own for what follows a label's colon."""
     written, pool = parsing.pool_of([text])
     values, marks = _parse.numbers(pool.offsets, pool.data, written, False)
-    return Cell(text, float(values[0]), bool(marks[0] & _parse.PERCENT))
+    return PageCell(text, float(values[0]), bool(marks[0] & _parse.PERCENT))
 
 
 def _beside(
-    page: Page, row: int, column: int, labels: dict[tuple[int, int], tuple[str, int]], *, cells_max: int
-) -> Iterator[tuple[int, Cell]]:
+    page: ReportPage, row: int, column: int, labels: dict[tuple[int, int], tuple[str, int]], *, cells_max: int
+) -> Iterator[tuple[int, PageCell]]:
     """The filled cells right of a label, up to one that says that there is no figure, or to the next label's own."""
     given = 0
     for at, cell in page.row(row).items():
@@ -175,7 +179,7 @@ def _beside(
         yield at, cell
 
 
-def _value(target: str, cell: Cell, days: Days, scale: float) -> tuple[float | str, bool]:
+def _value(target: str, cell: PageCell, days: DateOrder, scale: float) -> tuple[float | str, bool]:
     """What a cell says of a field, in its unit, NaN for nothing; and whether a date is ambiguous.
 
     `scale`: what the label says amounts are to be multiplied by.

@@ -20,7 +20,7 @@ from core.portfolio.pages.report.columns import (
     scored,
 )
 from core.portfolio.pages.report.lines import PageLine, lines_of
-from core.portfolio.pages.report.page import Cell, Page
+from core.portfolio.pages.report.page import PageCell, ReportPage
 from core.portfolio.pages.report.roles import (
     LIST_WORDS,
     as_tests,
@@ -57,7 +57,7 @@ _AMOUNT_WORDS: Final = re.compile(r"\b(?:balance|par|principal|amount|exposure|v
 _SHARE_WORDS: Final = re.compile(r"%|\b(?:percent|percentage|pct|share|concentration)\b")
 
 
-def read_blocks(page: Page) -> Blocks:
+def read_blocks(page: ReportPage) -> Blocks:
     """The tables of a page with their kinds and roles, and its lines; rows of tables that are none are lines too."""
     found = cut(page)
     found.tables[:] = [part for table in found.tables for part in _by_coverage(table)]
@@ -113,7 +113,7 @@ HEADLESS_CELLS: Final = 3
 """Cells of such a row: a name, a figure, and a limit or a status."""
 
 
-def _headless(page: Page, blocks: Blocks) -> Iterator[PageTable]:
+def _headless(page: ReportPage, blocks: Blocks) -> Iterator[PageTable]:
     """Runs of rows in no table whose first words are tests and behind which limits or statuses stand."""
     taken = {row for table in blocks.tables for row in (*table.rows, *table.heading_rows)}
     run: list[int] = []
@@ -131,13 +131,17 @@ def _headless(page: Page, blocks: Blocks) -> Iterator[PageTable]:
             if len(rows) >= HEADLESS_ROWS and tests >= HEADLESS_SHARE * len(rows):
                 headers = dict.fromkeys(sorted({column for one in run for column in page.row(one)}), "")
                 yield PageTable(
-                    page=page, title=page.sheet.name, heading_rows=(run[0],), headers=headers, rows=run,
+                    page=page,
+                    title=page.sheet.name,
+                    heading_rows=(run[0],),
+                    headers=headers,
+                    rows=run,
                     sections=dict(sections_of(page, run)),
-                )  # fmt: skip
+                )
             run, between = [], []
 
 
-def _is_test_row(cells: dict[int, Cell]) -> bool:
+def _is_test_row(cells: dict[int, PageCell]) -> bool:
     """Whether a row has a test's name, a figure that is no amount, and a status or a limit."""
     if len(cells) < HEADLESS_CELLS or any(cell.text in OPERATORS for cell in cells.values()):
         return False
@@ -191,14 +195,18 @@ def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
 def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | None:
     """A column of balances of whatever day, for want of a better one."""
     return next(
-        (column for column, content in contents.items()
-         if content.numbers and " balance " in words.normal(table.headers[column])
-         and " interest " not in words.normal(table.headers[column])),
+        (
+            column
+            for column, content in contents.items()
+            if content.numbers
+            and " balance " in words.normal(table.headers[column])
+            and " interest " not in words.normal(table.headers[column])
+        ),
         None,
-    )  # fmt: skip
+    )
 
 
-def _lists_classes(table: PageTable, rows: list[dict[int, Cell]], column: int) -> bool:
+def _lists_classes(table: PageTable, rows: list[dict[int, PageCell]], column: int) -> bool:
     """Whether a column has the names of a deal's classes: unique, few, one of them A or X."""
     listed = [cells[column] for cells in rows if column in cells]
     if not any(map(is_class_name, {cell.text for cell in listed})):
@@ -224,8 +232,9 @@ def _as_accounts(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     figures = [column for column, content in contents.items() if content.numbers]
     names = {
         column: words.scores("column.a", table.headers[column]).get("name", 0.0)
-        for column, content in contents.items() if content.is_mostly(content.words)
-    }  # fmt: skip
+        for column, content in contents.items()
+        if content.is_mostly(content.words)
+    }
     if not figures or not names:
         return False
     name = max(names, key=lambda column: (names[column], -column))
@@ -266,8 +275,9 @@ def _as_list(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
         return False
     names = {
         column: len(LIST_WORDS.findall(words.normal(table.headers[column]))) + content.distinct / 1_000
-        for column, content in contents.items() if content.is_mostly(content.words)
-    }  # fmt: skip
+        for column, content in contents.items()
+        if content.is_mostly(content.words)
+    }
     columns = _amount_and_share(table, contents)
     if (len(table.headers) < 3 and not columns) or _is_of_lines(table, names):
         return False

@@ -122,12 +122,19 @@ class _Notes:
         }
         self.facts = [
             Fact(
-                kind="note", label=label, subject=None, value=self.rows[at][name], unit=_unit(name), group=name,
-                place=table.place(row, roles[name]), decimals=table.cell(row, roles[name]).decimals,
+                kind="note",
+                label=label,
+                subject=None,
+                value=self.rows[at][name],
+                unit=_unit(name),
+                group=name,
+                place=table.place(row, roles[name]),
+                decimals=table.cell(row, roles[name]).decimals,
             )
-            for at, (row, label) in enumerate(names) for name in sorted(self.columns)
+            for at, (row, label) in enumerate(names)
+            for name in sorted(self.columns)
             if self.rows[at][name] == self.rows[at][name]
-        ]  # fmt: skip
+        ]
 
     @property
     def has_amounts(self) -> bool:

@@ -19,7 +19,7 @@ from core.portfolio.cells.parsing import (
     DATE,
     ERROR,
     TEXT,
-    Pool,
+    StringPool,
 )
 from core.portfolio.sheets import header
 from core.remembered import remembered
@@ -59,7 +59,7 @@ MEMORY_MAX: Final = 16_384
 NAN: Final = float("nan")
 
 
-class Cell(NamedTuple):
+class PageCell(NamedTuple):
     """What one cell says; "" and NaN for what it does not."""
 
     text: str
@@ -93,7 +93,7 @@ class Cell(NamedTuple):
         return self.number == self.number
 
 
-_NOTHING: Final = Cell("")
+_NOTHING: Final = PageCell("")
 
 _NULLS: Final = parsing.NULL_WORDS | {"*", "**", ".", "NIL", "NOT APPLICABLE"}
 
@@ -138,7 +138,7 @@ def decimals_of_text(text: str, decimal_comma: bool) -> int:
     return len(match[1]) if match else 0
 
 
-class Page:
+class ReportPage:
     """The cells of some rows of a sheet."""
 
     def __init__(self, book: Workbook, sheet: Sheet, spans: Iterable[tuple[int, int]]) -> None:
@@ -148,8 +148,8 @@ class Page:
         """
         self.sheet = sheet
         spans = list(spans)
-        self._cells: dict[int, dict[int, Cell]] = {}
-        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
+        self._cells: dict[int, dict[int, PageCell]] = {}
+        pool = StringPool(sheet.text, book.number_formats, date_1904=book.date_1904)
         found = sorted(_stored(sheet, pool, spans))
         count = _within_limits(sheet, found)
         self.end: int | None = found[count][0] if count < len(found) else None
@@ -163,20 +163,20 @@ class Page:
                 if code in texts and not cell.text:
                     continue
             elif kind == DATE:
-                cell = Cell("", NAN, False, number // 1 + shift)
+                cell = PageCell("", NAN, False, number // 1 + shift)
             elif kind in (BOOLEAN, ERROR):
                 continue
             else:
-                cell = Cell("", round(number * 100, 9) if is_percent else number, is_percent, NAN, decimals[style])
+                cell = PageCell("", round(number * 100, 9) if is_percent else number, is_percent, NAN, decimals[style])
             self._cells.setdefault(row, {})[column] = cell
         self.rows = sorted(self._cells)
         """Rows with a cell, from the top."""
         self.starts = sorted(first for first, _ in spans)
         """First rows of the spans: between two of them stands what is not looked at."""
 
-    def cut(self, columns: Container[int]) -> Page:
+    def cut(self, columns: Container[int]) -> ReportPage:
         """The page with these columns alone."""
-        part = Page.__new__(Page)
+        part = ReportPage.__new__(ReportPage)
         part.sheet, part.starts, part.end = self.sheet, self.starts, self.end
         within = {row: {at: cell for at, cell in cells.items() if at in columns} for row, cells in self._cells.items()}
         part._cells = {row: cells for row, cells in within.items() if cells}
@@ -212,11 +212,11 @@ class Page:
         distinct = {cell.text: cell for cells in self._cells.values() for cell in cells.values()}
         return sum(len(text) for text, cell in distinct.items() if cell.is_words)
 
-    def row(self, row: int) -> dict[int, Cell]:
+    def row(self, row: int) -> dict[int, PageCell]:
         """The cells of a row by column, from the left."""
         return self._cells.get(row, {})
 
-    def cell(self, row: int, column: int) -> Cell:
+    def cell(self, row: int, column: int) -> PageCell:
         """One cell; nothing where there is none."""
         return self._cells.get(row, {}).get(column, _NOTHING)
 
@@ -251,7 +251,7 @@ def _within_limits(sheet: Sheet, found: list[_Stored]) -> int:
     return min(len(found), CELLS_MAX)
 
 
-def _stored(sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]) -> Iterator[_Stored]:
+def _stored(sheet: Sheet, pool: StringPool, spans: list[tuple[int, int]]) -> Iterator[_Stored]:
     """The cells that hold something."""
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
         if stored is None:
@@ -274,7 +274,7 @@ def _stored(sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]) -> Iterator[
             )
 
 
-def _texts(sheet: Sheet, pool: Pool, codes: set[int]) -> dict[int, Cell]:
+def _texts(sheet: Sheet, pool: StringPool, codes: set[int]) -> dict[int, PageCell]:
     """What some strings of a sheet say; prose is left out."""
     used = np.array(sorted(codes), np.int64)
     sizes = sheet.text.offsets[used + 1] - sheet.text.offsets[used]
@@ -284,17 +284,17 @@ def _texts(sheet: Sheet, pool: Pool, codes: set[int]) -> dict[int, Cell]:
     written, text = parsing.pool_of(list(figures))
     comma = pool.decimal_comma()
     values, marks = _parse.numbers(text.offsets, text.data, written, False, comma)
-    texts: dict[int, Cell] = {}
+    texts: dict[int, PageCell] = {}
     for code, string, figure, bound, value, mark in zip(
         used.tolist(), strings, figures, bounds, values.tolist(), marks.tolist(), strict=True
     ):
         if value != value or figure.upper() in parsing.NULL_WORDS:
-            texts[code] = Cell(string)
+            texts[code] = PageCell(string)
         else:
             is_percent = bool(mark & _parse.PERCENT)
             if comma and _POINTS_APART.fullmatch(figure):
                 value = float(figure.replace(".", ""))
-            texts[code] = Cell(string, value, is_percent, NAN, decimals_of_text(figure, comma), bound)
+            texts[code] = PageCell(string, value, is_percent, NAN, decimals_of_text(figure, comma), bound)
     return texts
 
 

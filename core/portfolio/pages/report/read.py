@@ -23,9 +23,9 @@ from core.portfolio.pages.report.accounts import Accounts, find_accounts
 from core.portfolio.pages.report.blocks import Blocks
 from core.portfolio.pages.report.calculations import Calculations, read_calculations
 from core.portfolio.pages.report.denominators import named_by_denominator
-from core.portfolio.pages.report.figures import AMOUNTS, TYPES, Figure, find_figures
+from core.portfolio.pages.report.figures import AMOUNTS, TYPES, DealFigure, find_figures
 from core.portfolio.pages.report.kinds import read_blocks
-from core.portfolio.pages.report.page import PAGES_MAX, Page
+from core.portfolio.pages.report.page import PAGES_MAX, ReportPage
 from core.portfolio.pages.report.tests import facts_of
 from core.portfolio.pages.report.triggers import reference_coupon, reinvestment_trigger, with_triggers
 from core.portfolio.pages.report.twice import merged
@@ -44,7 +44,7 @@ CASH_TOLERANCE: Final = 0.01
 
 
 @dataclass(frozen=True)
-class Report:
+class PageReport:
     """What the pages beside the loans say."""
 
     tranches: Tranches | None
@@ -57,7 +57,7 @@ class Report:
     """Whether the day is by its words the one on which the report was made: a report date."""
 
 
-def read_report(located: LocatedBook, end: int | None = None) -> Report:
+def read_report(located: LocatedBook, end: int | None = None) -> PageReport:
     """Read the pages of a workbook.
 
     Of a sheet with loans only what stands above its header, and what stands below the loans, are looked at.
@@ -68,13 +68,13 @@ def read_report(located: LocatedBook, end: int | None = None) -> Report:
     book, loans = located.book, located.tops
     ends = {} if located.loans is None or end is None else {located.loans.sheet.index: end}
     pages = [
-        Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
+        ReportPage(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
         for sheet in book.sheets[:PAGES_MAX]
-    ]  # fmt: skip
+    ]
     budget = _Budget()
     read = _by_rank(pages, located.old, budget)
     lists = _lists(book, loans, ends, budget)
-    days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
+    days = dates.DateOrder(sheet.text for sheet in book.sheets[:PAGES_MAX])
     days.learn(text for page in pages for _, _, text in page.texts())
     if _is_european(page.sheet for page in pages):
         days.likely = "day first"
@@ -122,7 +122,7 @@ def read_report(located: LocatedBook, end: int | None = None) -> Report:
         tranches = None if tranches is None else with_triggers(tranches, known)
     warnings += budget.warnings()
     _add_reference_coupon(tests, said, cells, warnings)
-    return Report(
+    return PageReport(
         tranches,
         Deal(
             **said,
@@ -192,13 +192,13 @@ _PRIOR: Final = "what is of another day by its name"
 class _Read(NamedTuple):
     """A page with the tables and lines into which it is cut."""
 
-    page: Page
+    page: ReportPage
     blocks: Blocks
 
 
-def _by_rank(pages: list[Page], old: frozenset[int], budget: _Budget) -> dict[str, list[_Read]]:
+def _by_rank(pages: list[ReportPage], old: frozenset[int], budget: _Budget) -> dict[str, list[_Read]]:
     """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
-    ranked: dict[str, list[Page]] = {"": [], _HIDDEN: [], _PRIOR: []}
+    ranked: dict[str, list[ReportPage]] = {"": [], _HIDDEN: [], _PRIOR: []}
     for page in pages:
         is_old, is_shown = page.sheet.index in old, page.sheet.state == "visible"
         ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(page)
@@ -212,7 +212,7 @@ class _Budget:
         self.cells, self.characters = CELLS_CUT_MAX, CHARACTERS_CUT_MAX
         self.left_out: list[str] = []
 
-    def read(self, page: Page) -> _Read:
+    def read(self, page: ReportPage) -> _Read:
         """A page cut; without tables and lines where the budget is used up."""
         self.cells -= page.cell_count
         self.characters -= page.text_length
@@ -235,12 +235,12 @@ def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int], budget: 
     """The short sheets with loans that are not the portfolio itself, as a whole: what they list are facts, and nothing
     else of them is."""
     sheets = [book.sheets[at] for at in loans if at not in ends and book.sheets[at].row_count <= LIST_ROWS_MAX]
-    pages = [Page(book, sheet, [(0, sheet.row_count)]) for sheet in sheets[:PAGES_MAX]]
+    pages = [ReportPage(book, sheet, [(0, sheet.row_count)]) for sheet in sheets[:PAGES_MAX]]
     return [budget.read(page) for page in pages]
 
 
 def _labelled(
-    read: list[_Read], lists: list[_Read], days: dates.Days, currency: str | None, tests: list[Fact]
+    read: list[_Read], lists: list[_Read], days: dates.DateOrder, currency: str | None, tests: list[Fact]
 ) -> tuple[dict[str, Any], dict[str, str], list[DataWarning], Calculations]:
     """Fields of `Deal` that some pages say by labels, lines, accounts and calculations, the cells of each, what to
     know, and the calculations themselves."""
@@ -284,7 +284,7 @@ def _has(warnings: list[DataWarning], code: str, place: str) -> bool:
     return any(warning.code == code and f" {place} " in warning.message for warning in warnings)
 
 
-def _differ(target: str, first: Figure, other_figure: Figure) -> bool:
+def _differ(target: str, first: DealFigure, other_figure: DealFigure) -> bool:
     """Whether a label contradicts the first: any one for an amount, else one of the same words."""
     if target in AMOUNTS:
         return abs(float(first.value) - float(other_figure.value)) > CASH_TOLERANCE
@@ -316,9 +316,9 @@ def _spans(row_count: int, header_row: int | None, end: int | None) -> list[tupl
 
 
 def _add_as_of(
-    pages: list[Page],
-    days: dates.Days,
-    label: Figure | None,
+    pages: list[ReportPage],
+    days: dates.DateOrder,
+    label: DealFigure | None,
     said: dict[str, Any],
     cells: dict[str, str],
     warnings: list[DataWarning],
@@ -336,7 +336,7 @@ def _add_as_of(
 
 
 def _add_calculations(
-    calculations: Calculations, best: dict[str, Figure], said: dict[str, Any], cells: dict[str, str]
+    calculations: Calculations, best: dict[str, DealFigure], said: dict[str, Any], cells: dict[str, str]
 ) -> None:
     """What the file's own calculations say: before labels where a sum proves it, and elsewhere before all but a label
     that says just this on a sheet named for the deal."""
@@ -356,7 +356,7 @@ def _add_calculations(
 
 def _add_cash(
     accounts: Accounts,
-    best: dict[str, Figure],
+    best: dict[str, DealFigure],
     said: dict[str, Any],
     cells: dict[str, str],
     warnings: list[DataWarning],
@@ -398,6 +398,6 @@ def _is_on(sheet: str, place: str) -> bool:
     return place.startswith(f"{in_quotes(sheet)}!")
 
 
-def _is_plain(label: Figure | None) -> bool:
+def _is_plain(label: DealFigure | None) -> bool:
     """Whether a label on a sheet named for the deal says the cash itself, and no account's balance."""
     return label is not None and label.rank[:2] == (False, 0)

@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import Final, NamedTuple
 
 from core.portfolio.pages.report.blocks import PageTable
-from core.portfolio.pages.report.page import Cell
+from core.portfolio.pages.report.page import PageCell
 
 RELATION_SHARE: Final = 0.6
 """Share of rows with all three figures in which the ratio must hold."""
@@ -43,9 +43,10 @@ def best_relation(table: PageTable, figures: list[int]) -> Relation | None:
     rows = table.rows[:ROWS_MAX]
     cells = {column: [table.page.cell(row, column) for row in rows] for column in figures[:COLUMNS_MAX]}
     amounts = [
-        column for column, some in cells.items()
+        column
+        for column, some in cells.items()
         if any(cell.has_number and abs(cell.number) >= DENOMINATOR_MIN for cell in some)
-    ][:AMOUNTS_MAX]  # fmt: skip
+    ][:AMOUNTS_MAX]
     best: Relation | None = None
     values = {
         column: some for column, some in cells.items() if len({cell.number for cell in some if cell.has_number}) > 1
@@ -53,9 +54,10 @@ def best_relation(table: PageTable, figures: list[int]) -> Relation | None:
     for numerator, denominator in permutations(amounts, 2):
         ratios = [
             100.0 * above.number / below.number
-            if above.has_number and below.has_number and abs(below.number) >= DENOMINATOR_MIN else None
+            if above.has_number and below.has_number and abs(below.number) >= DENOMINATOR_MIN
+            else None
             for above, below in zip(cells[numerator], cells[denominator], strict=True)
-        ]  # fmt: skip
+        ]
         if sum(ratio is not None for ratio in ratios) < max(2, RELATION_SHARE * _figures(cells[denominator])):
             continue
         for value, some in values.items():
@@ -72,7 +74,7 @@ def best_relation(table: PageTable, figures: list[int]) -> Relation | None:
     return best
 
 
-def _figures(cells: list[Cell]) -> int:
+def _figures(cells: list[PageCell]) -> int:
     return sum(cell.has_number for cell in cells)
 
 

@@ -17,7 +17,7 @@ from core.portfolio.pages.report.columns import (
     assigned,
     scored,
 )
-from core.portfolio.pages.report.page import Cell
+from core.portfolio.pages.report.page import PageCell
 from core.portfolio.pages.report.relation import best_relation
 
 TEST_SHARE: Final = 0.3
@@ -127,9 +127,10 @@ def _wordiest(contents: dict[int, ColumnContent], columns: dict[str, int]) -> in
     free = [
         (content.tests, content.distinct, -column)
         for column, content in contents.items()
-        if column not in columns.values() and content.is_mostly(content.words)
+        if column not in columns.values()
+        and content.is_mostly(content.words)
         and not content.is_mostly(content.statuses)
-    ]  # fmt: skip
+    ]
     return -max(free)[2] if free else None
 
 
@@ -152,25 +153,30 @@ def _distinct(table: PageTable, name: int) -> float:
     """Share of different names of a table; the same name in two sections is two."""
     named = [
         (table.sections.get(row, ""), cell.text)
-        for row in table.rows[:ROWS_LOOKED_AT] if (cell := table.page.cell(row, name)).is_words
-        and len(table.page.row(row)) > 1
-    ]  # fmt: skip
+        for row in table.rows[:ROWS_LOOKED_AT]
+        if (cell := table.page.cell(row, name)).is_words and len(table.page.row(row)) > 1
+    ]
     return len(set(named)) / max(1, len(named))
 
 
 def _by_comparison(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:
     """Find value and limit as the two columns whose comparison gives the printed status; whether two pairs fit."""
     free = [
-        column for column, content in contents.items()
-        if content.numbers and not content.is_mostly(content.big, 0.5)
+        column
+        for column, content in contents.items()
+        if content.numbers
+        and not content.is_mostly(content.big, 0.5)
         and (column not in columns.values() or column in (columns.get("value"), columns.get("limit")))
-    ]  # fmt: skip
+    ]
     pairs = [
         (value, limit)
-        for value in free for limit in free
-        if value != limit and columns.get("value", value) == value and columns.get("limit", limit) == limit
+        for value in free
+        for limit in free
+        if value != limit
+        and columns.get("value", value) == value
+        and columns.get("limit", limit) == limit
         and _gives_status(table, columns, value, limit)
-    ]  # fmt: skip
+    ]
     if not pairs:
         return False
     columns["value"], columns["limit"] = min(pairs)
@@ -210,7 +216,7 @@ def is_of_loans(table: PageTable) -> bool:
     return sum(LIST_WORDS.search(words.normal(text)) is not None for text in table.headers.values()) >= 2
 
 
-def limit_of(table: PageTable, row: int) -> Cell:
+def limit_of(table: PageTable, row: int) -> PageCell:
     """The limit of a row of a table of tests, of the two columns where minima and maxima have one each."""
     first = table.cell(row, "limit")
     return first if first.has_number else table.cell(row, "limit2")
@@ -244,9 +250,10 @@ def rows_behind(table: PageTable) -> list[int]:
     These are lines of a calculation that stands below the tests, under the same columns.
     """
     ends = [
-        at for at, row in enumerate(table.rows)
+        at
+        for at, row in enumerate(table.rows)
         if table.cell(row, "value").has_number or status_at(table, row) is not None
-    ]  # fmt: skip
+    ]
     behind = table.rows[ends[-1] + 1 :] if ends else []
     has_amounts = any(
         abs(table.cell(row, "limit").number) > BIG for row in behind if table.cell(row, "limit").has_number

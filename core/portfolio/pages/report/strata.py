@@ -14,7 +14,7 @@ from core.portfolio.pages.report.adding import LINE_TOLERANCE, adds_up
 from core.portfolio.pages.report.blocks import Blocks, PageTable
 from core.portfolio.pages.report.components import decimals_at
 from core.portfolio.pages.report.lines import is_running
-from core.portfolio.pages.report.page import Page
+from core.portfolio.pages.report.page import ReportPage
 
 ROWS_MAX: Final = 300
 """Rows of one table or list that are told as facts."""
@@ -35,7 +35,7 @@ _OF_LOANS: Final = re.compile(r"\b(?:asset|facility|issue|loan|security) ")
 _BELOW: Final = re.compile(r"\b(?:and|or) (?:below|lower|worse|less)\b")
 
 
-def find_strata(pages: Iterable[tuple[Page, Blocks]]) -> list[Fact]:
+def find_strata(pages: Iterable[tuple[ReportPage, Blocks]]) -> list[Fact]:
     """The rows and totals of stratifications and lists, and the empty pages, in the file's order."""
     facts: list[Fact] = []
     for page, blocks in pages:
@@ -91,10 +91,15 @@ def _rows(table: PageTable, rows: Sequence[int], subject: Subject, group: str, k
         if not cell.has_number or cell.is_percent:
             continue
         fact = Fact(
-            kind="stratification" if kind == "stratification" else "list", label=name, subject=subject,
-            value=cell.number * scale, place=table.place(row, "amount"), unit="amount",
-            decimals=decimals_at(cell.number, cell.decimals, scale), group=group,
-        )  # fmt: skip
+            kind="stratification" if kind == "stratification" else "list",
+            label=name,
+            subject=subject,
+            value=cell.number * scale,
+            place=table.place(row, "amount"),
+            unit="amount",
+            decimals=decimals_at(cell.number, cell.decimals, scale),
+            group=group,
+        )
         if _is_total(table, row, fact, facts):
             total = fact
         else:
@@ -108,9 +113,17 @@ def _total(total: Fact, subject: Subject, group: str, parts: Sequence[float]) ->
     assert total.value is not None, "a total has an amount"
     is_sum = adds_up(total.value, parts)
     return Fact(
-        kind="total", label=total.label, subject=subject, value=total.value, place=total.place, unit="amount",
-        decimals=total.decimals, group=group, by="sum" if is_sum else "words", is_guessed=not is_sum,
-    )  # fmt: skip
+        kind="total",
+        label=total.label,
+        subject=subject,
+        value=total.value,
+        place=total.place,
+        unit="amount",
+        decimals=total.decimals,
+        group=group,
+        by="sum" if is_sum else "words",
+        is_guessed=not is_sum,
+    )
 
 
 def _is_total(table: PageTable, row: int, fact: Fact, above: Sequence[Fact]) -> bool:
@@ -140,7 +153,7 @@ def _lists(table: PageTable) -> Iterator[Fact]:
 # ---- pages that are empty ------------------------------------------------------------------------------------------
 
 
-def _empty(page: Page) -> Iterator[Fact]:
+def _empty(page: ReportPage) -> Iterator[Fact]:
     for row, column, text in page.texts():
         if not words.says_none(text) or len(page.row(row)) > 1:
             continue
@@ -148,12 +161,17 @@ def _empty(page: Page) -> Iterator[Fact]:
         measure = words.guess("page", title).role
         if measure in _LISTED:
             yield Fact(
-                kind="empty_page", label=title, subject=Subject(measure=measure, agency=agency_of(title)), value=0.0,
-                place=page.place(row, column), unit="amount", group=title,
-            )  # fmt: skip
+                kind="empty_page",
+                label=title,
+                subject=Subject(measure=measure, agency=agency_of(title)),
+                value=0.0,
+                place=page.place(row, column),
+                unit="amount",
+                group=title,
+            )
 
 
-def _title_of(page: Page, row: int) -> str:
+def _title_of(page: ReportPage, row: int) -> str:
     """The nearest text above that stands alone and is none of those on every page; else the sheet's name."""
     for above in range(row - 1, max(-1, row - 1 - TITLE_ROWS_MAX), -1):
         cells = [cell.text for cell in page.row(above).values() if cell.is_words]
@@ -171,9 +189,10 @@ def tables_of(facts: Facts, measure: str, agency: Agency | None) -> list[tuple[F
     for total in facts.of("total", measure):
         if total.subject is not None and total.subject.agency == agency and total.by == "sum":
             rows = tuple(
-                one for one in facts.of("stratification", measure)
+                one
+                for one in facts.of("stratification", measure)
                 if one.group == total.group and one.subject == total.subject
-            )  # fmt: skip
+            )
             if rows:
                 found.append((total, rows))
     return found
@@ -216,9 +235,16 @@ def ccc_share(facts: Facts, agency: Agency, par: float) -> Fact | None:
     by_rank, places = table
     below = sum(amount for rank, amount in by_rank.items() if ratings.CCC <= rank < ratings.DEFAULTED)
     return Fact(
-        kind="total", label="CCC+ (Caa1) and below", subject=Subject(measure="ccc", agency=agency), value=below,
-        denominator=par, place=places[0], also=places[1:], unit="amount", by="sum",
-    )  # fmt: skip
+        kind="total",
+        label="CCC+ (Caa1) and below",
+        subject=Subject(measure="ccc", agency=agency),
+        value=below,
+        denominator=par,
+        place=places[0],
+        also=places[1:],
+        unit="amount",
+        by="sum",
+    )
 
 
 def industry_shares(facts: Facts, agency: Agency | None, par: float) -> tuple[Fact, ...]:
@@ -235,10 +261,16 @@ def defaulted_par(facts: Facts) -> Fact | None:
     rows = facts.of("list", "defaulted")
     if rows:
         return Fact(
-            kind="total", label=rows[0].group, subject=Subject(measure="defaulted"),
-            value=sum(row.value or 0.0 for row in rows), place=rows[0].place, also=tuple(one.place for one in rows[1:]),
-            unit="amount", decimals=rows[0].decimals, by="sum",
-        )  # fmt: skip
+            kind="total",
+            label=rows[0].group,
+            subject=Subject(measure="defaulted"),
+            value=sum(row.value or 0.0 for row in rows),
+            place=rows[0].place,
+            also=tuple(one.place for one in rows[1:]),
+            unit="amount",
+            decimals=rows[0].decimals,
+            by="sum",
+        )
     lines = [one for one in facts.of("component", "defpar") if one.value is not None and not one.is_guessed]
     if lines:
         return lines[0]

@@ -184,9 +184,15 @@ def coverage_of(title: str) -> str | None:
 
 
 def _subject(
-    measure: str, said: str, classes: tuple[str, ...], rank: int | None, aggregate: int | None, limit: float | None,
-    found: dict[str, float], is_line: bool,
-) -> Subject:  # fmt: skip
+    measure: str,
+    said: str,
+    classes: tuple[str, ...],
+    rank: int | None,
+    aggregate: int | None,
+    limit: float | None,
+    found: dict[str, float],
+    is_line: bool,
+) -> Subject:
     if measure not in RANKED:
         rank = aggregate = None
     elif measure == "obligor" and rank is None and aggregate is None:
@@ -351,10 +357,15 @@ def _of_exclusion(said: str) -> str | None:
 
 def _of_place(said: str) -> str | None:
     for pattern, place in (
-        (r"\b(?:us|usa|u s|united states)\b", "us"), (r"\bqualifying\b", "qualifying"), (r"\beligible\b", "eligible"),
-        (r"\bspecified\b", "specified"), (r"\bapproved\b", "approved"), (r"\beea\b", "eea"),
-        (r"\b(?:europe|european|eu|euro ?zone|european union)\b", "europe"), (r"\bemerging markets?\b", "emerging"),
-    ):  # fmt: skip
+        (r"\b(?:us|usa|u s|united states)\b", "us"),
+        (r"\bqualifying\b", "qualifying"),
+        (r"\beligible\b", "eligible"),
+        (r"\bspecified\b", "specified"),
+        (r"\bapproved\b", "approved"),
+        (r"\beea\b", "eea"),
+        (r"\b(?:europe|european|eu|euro ?zone|european union)\b", "europe"),
+        (r"\bemerging markets?\b", "emerging"),
+    ):
         if re.search(pattern, said) is not None:
             return " ".join([place, *_countries(said)])
     return None
@@ -364,8 +375,9 @@ def _countries(said: str) -> list[str]:
     """The countries and groups of countries that a label names."""
     named = re.findall(
         r"\b(?:canada|united kingdom|uk|france|germany|spain|italy|netherlands|luxembourg|ireland|portugal|greece|"
-        r"australia|japan|group (?:iv|i{1,3}|[1-4])|tax|emerging markets?)\b", said,
-    )  # fmt: skip
+        r"australia|japan|group (?:iv|i{1,3}|[1-4])|tax|emerging markets?)\b",
+        said,
+    )
     return list(dict.fromkeys(named))
 
 

@@ -21,7 +21,7 @@ from core.portfolio.pages.report.blocks import Blocks, PageTable
 from core.portfolio.pages.report.columns import BIG, context_of
 from core.portfolio.pages.report.kinds import OPERATORS
 from core.portfolio.pages.report.lines import PageLine, is_running
-from core.portfolio.pages.report.page import Cell, Page
+from core.portfolio.pages.report.page import PageCell, ReportPage
 from core.portfolio.pages.report.roles import limit_of, status_at
 from core.portfolio.pages.report.subjects import (
     COVERAGE,
@@ -69,17 +69,21 @@ BASIS_POINTS_MIN: Final = 50.0
 """Spreads and coupons from which they are basis points, and no percentages."""
 
 _UNITS: Final[dict[str, Unit]] = {
-    "wal": "years", "warf": "factor", "diversity": "factor", "retention": "amount", "price": "percent",
-}  # fmt: skip
+    "wal": "years",
+    "warf": "factor",
+    "diversity": "factor",
+    "retention": "amount",
+    "price": "percent",
+}
 """Units of measures; of all others a percentage."""
 
 _AMOUNTS: Final = frozenset(("retention", "sale"))
 """Measures that may be amounts."""
 
-_NOTHING: Final = Cell("")
+_NOTHING: Final = PageCell("")
 
 
-def facts_of(page: Page, blocks: Blocks) -> Iterator[Fact]:
+def facts_of(page: ReportPage, blocks: Blocks) -> Iterator[Fact]:
     """The tests and figures of a page in its order; those of the month before are marked."""
     found: list[tuple[int, Fact]] = []
     taken: set[int] = set()
@@ -107,13 +111,13 @@ class _Row:
     group: str
     context: str
     """Titles of its section, table and page."""
-    value: Cell
-    limit: Cell
+    value: PageCell
+    limit: PageCell
     status: Status | None
     side: Side | None
     """That the page prints."""
-    numerator: Cell
-    denominator: Cell
+    numerator: PageCell
+    denominator: PageCell
     place: str
     over: str = ""
     """Title or section that may name the classes; a sheet's name says too little of them."""
@@ -131,10 +135,21 @@ def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
         prior = table.cell(row, "prior")
         if prior.has_number and not fact.is_prior:
             scale = _scale(fact.subject, fact.unit, prior, one, is_fraction)
-            found.append((row, replace(
-                fact, value=_scaled(prior, scale), place=table.place(row, "prior"), is_prior=True, status=None,
-                numerator=None, denominator=None, decimals=_decimals(prior, scale),
-            )))  # fmt: skip
+            found.append(
+                (
+                    row,
+                    replace(
+                        fact,
+                        value=_scaled(prior, scale),
+                        place=table.place(row, "prior"),
+                        is_prior=True,
+                        status=None,
+                        numerator=None,
+                        denominator=None,
+                        decimals=_decimals(prior, scale),
+                    ),
+                )
+            )
     return _told_apart(_with_real_digits(_without_reversed(found)))
 
 
@@ -163,14 +178,14 @@ def _row(table: PageTable, row: int) -> _Row | None:
     )
 
 
-def _amount(table: PageTable, row: int, role: str) -> Cell:
+def _amount(table: PageTable, row: int, role: str) -> PageCell:
     """A numerator or denominator in units of currency, where its heading says thousands or millions."""
     cell = table.cell(row, role)
     scale = table.magnitude(role) if cell.has_number and role in table.columns else 1.0
     return cell if scale == 1.0 else cell._replace(number=cell.number * scale)
 
 
-def _side(limit: Cell, direction: str, heading: str, name: str) -> Side | None:
+def _side(limit: PageCell, direction: str, heading: str, name: str) -> Side | None:
     """The side of the limit that the page prints: with its figure, in its own column, in the heading or the name."""
     if limit.bound is not None:
         return limit.bound
@@ -189,9 +204,8 @@ def _are_fractions(rows: Sequence[_Row]) -> bool:
     told = [
         abs(ratio - 100.0 * row.value.number) < abs(ratio - row.value.number)
         for row in rows
-        if row.value.has_number and not row.value.is_percent and row.value.number
-        and (ratio := _ratio(row)) is not None
-    ]  # fmt: skip
+        if row.value.has_number and not row.value.is_percent and row.value.number and (ratio := _ratio(row)) is not None
+    ]
     if told:
         return 2 * sum(told) > len(told)
     shares = [one for one in rows if _is_share(one)]
@@ -270,7 +284,7 @@ def _with_classes(subject: Subject | None, title: str) -> Subject | None:
     return replace(subject, classes=class_keys(title))
 
 
-def _in_percent(limit: Cell, *, is_fraction: bool) -> float:
+def _in_percent(limit: PageCell, *, is_fraction: bool) -> float:
     return limit.number * 100.0 if is_fraction and not limit.is_percent and abs(limit.number) < 1.0 else limit.number
 
 
@@ -296,7 +310,7 @@ def _is_near(ratio: float, number: float) -> bool:
     return min(abs(ratio - number), abs(ratio - 100.0 * number)) <= max(0.06, 0.001 * abs(ratio))
 
 
-def _is_figure(value: Cell, unit: Unit | None) -> bool:
+def _is_figure(value: PageCell, unit: Unit | None) -> bool:
     """Whether a figure without a limit may be compared: no amount, and no zero, which says nothing."""
     return value.has_number and value.number != 0 and unit not in (None, "amount") and abs(value.number) <= BIG
 
@@ -309,7 +323,7 @@ def _ratio(row: _Row) -> float | None:
     return 100.0 * above.number / below.number
 
 
-def _scale(subject: Subject | None, unit: Unit | None, cell: Cell, row: _Row, is_fraction: bool) -> float:
+def _scale(subject: Subject | None, unit: Unit | None, cell: PageCell, row: _Row, is_fraction: bool) -> float:
     """What a cell's figure is to be multiplied by to stand in its unit."""
     if unit != "percent" or not cell.has_number or cell.is_percent:
         return 1.0
@@ -327,7 +341,7 @@ def _scale(subject: Subject | None, unit: Unit | None, cell: Cell, row: _Row, is
     return 100.0 if is_fraction else 1.0
 
 
-def _is_large_multiple(cell: Cell, row: _Row) -> bool:
+def _is_large_multiple(cell: PageCell, row: _Row) -> bool:
     """Whether a ratio above ten is a multiple: beside a limit that is one, or a status that it else contradicts."""
     limit = row.limit
     if not limit.has_number or cell is limit:
@@ -337,17 +351,17 @@ def _is_large_multiple(cell: Cell, row: _Row) -> bool:
     return row.status == "pass" and cell.number < limit.number <= 100.0 * cell.number
 
 
-def _scaled(cell: Cell, scale: float) -> float | None:
+def _scaled(cell: PageCell, scale: float) -> float | None:
     return round(cell.number * scale, 9) if cell.has_number else None
 
 
-def _decimals(cell: Cell, scale: float) -> int | None:
+def _decimals(cell: PageCell, scale: float) -> int | None:
     if not cell.has_number or cell.decimals is None:
         return None
     return cell.decimals if scale == 1.0 else max(0, cell.decimals + (2 if scale < 1.0 else -2))
 
 
-def _whole(cell: Cell, unit: Unit | None) -> int | None:
+def _whole(cell: PageCell, unit: Unit | None) -> int | None:
     """No digits of a whole rating factor or score whose format says none: 2845, and not 25."""
     is_whole = unit == "factor" and cell.has_number and cell.number == round(cell.number)
     return 0 if is_whole and cell.number >= WHOLE_MIN else None
@@ -377,9 +391,12 @@ def _without_reversed(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
         ((fact.value >= fact.trigger) if fact.direction == "min" else (fact.value <= fact.trigger))
         == (fact.status == "pass")
         for _, fact in found
-        if fact.status is not None and fact.value is not None and fact.trigger is not None
-        and fact.direction is not None and fact.value != fact.trigger
-    ]  # fmt: skip
+        if fact.status is not None
+        and fact.value is not None
+        and fact.trigger is not None
+        and fact.direction is not None
+        and fact.value != fact.trigger
+    ]
     if len(compared) < REVERSED_ROWS or any(compared):
         return found
     return [(row, replace(fact, status=None)) for row, fact in found]
@@ -400,11 +417,12 @@ def _with_real_digits(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
             sections.setdefault((fact.group, fact.is_prior, fact.decimals), []).append(fact.value)
     return [
         (row, replace(fact, decimals=fact.decimals - 1))
-        if fact.decimals and fact.unit == "percent"
+        if fact.decimals
+        and fact.unit == "percent"
         and _all_end_in_zero(sections.get((fact.group, fact.is_prior, fact.decimals), []), fact.decimals)
         else (row, fact)
         for row, fact in found
-    ]  # fmt: skip
+    ]
 
 
 def _all_end_in_zero(values: list[float], decimals: int) -> bool:
@@ -425,9 +443,10 @@ def _told_apart(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
     }
     return [
         (row, replace(fact, subject=replace(fact.subject, detail=_with_clause(fact.subject, fact.label))))
-        if fact.subject is not None and fact.subject in several else (row, fact)
+        if fact.subject is not None and fact.subject in several
+        else (row, fact)
         for row, fact in found
-    ]  # fmt: skip
+    ]
 
 
 def _with_clause(subject: Subject, label: str) -> str:
@@ -437,7 +456,7 @@ def _with_clause(subject: Subject, label: str) -> str:
 # ---- rows that stand in no table -----------------------------------------------------------------------------------
 
 
-def _compared(page: Page, row: int) -> Fact | None:
+def _compared(page: ReportPage, row: int) -> Fact | None:
     """A test written as a comparison without a heading: name, figure, >=, limit, and perhaps a status."""
     cells = list(page.row(row).items())
     for at, (_, cell) in enumerate(cells):
@@ -463,7 +482,7 @@ VERTICAL_ROWS_MAX: Final = 24
 """Rows of a test whose figures stand below each other."""
 
 
-def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fact]]:
+def _vertical(page: ReportPage, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fact]]:
     """Tests whose name is the title of a block, with lines for the actual figure, the limit and the result."""
     found: list[tuple[int, Fact]] = []
     groups: dict[tuple[int, str], list[PageLine]] = {}
@@ -481,11 +500,17 @@ def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fa
         numerator, denominator = _amounts_of(roles["value"], lines)
         rows = [row for row in page.rows if lines[0].row <= row <= lines[-1].row + 1]
         row = _Row(
-            name=title, group=page.sheet.name, context=page.sheet.name, value=cells["value"], limit=cells["limit"],
+            name=title,
+            group=page.sheet.name,
+            context=page.sheet.name,
+            value=cells["value"],
+            limit=cells["limit"],
             status=next((status for one in rows if (status := _status_in(page, one)) is not None), None),
-            side=_side(cells["limit"], "", roles["limit"].label, title), numerator=numerator, denominator=denominator,
+            side=_side(cells["limit"], "", roles["limit"].label, title),
+            numerator=numerator,
+            denominator=denominator,
             place=roles["value"].place,
-        )  # fmt: skip
+        )
         fact = _fact(row, is_fraction=False, is_guessed=False, by="words")
         if fact is not None:
             found.append((roles["value"].row, fact))
@@ -493,7 +518,7 @@ def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fa
     return found
 
 
-def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[Cell, Cell]:
+def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[PageCell, PageCell]:
     """Numerator and denominator of a ratio: the only two amounts of its block that make it; nothing where none do, or
     several."""
     amounts = {round(line.value, 2): line for line in lines if abs(line.value) > BIG}
@@ -501,9 +526,10 @@ def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[Cell, Cell]
     ratio, slack = scale * value.value, scale * tolerance_of(value.value, value.decimals)
     found = [
         (above, below)
-        for above in amounts.values() for below in amounts.values()
+        for above in amounts.values()
+        for below in amounts.values()
         if above is not below and abs(100.0 * above.value / below.value - ratio) <= slack
-    ]  # fmt: skip
+    ]
     if len(found) != 1:
         return _NOTHING, _NOTHING
     above, below = (line.page.cell(line.row, line.column) for line in found[0])
@@ -516,7 +542,7 @@ def _is_ratio(line: PageLine) -> bool:
     return is_named and abs(line.value) <= BIG and line.value != 0
 
 
-def _status_in(page: Page, row: int) -> Status | None:
+def _status_in(page: ReportPage, row: int) -> Status | None:
     """What a line says of the test's outcome ("Result | Passed")."""
     texts = [cell.text for cell in page.row(row).values() if cell.is_words]
     if len(texts) != 2 or not (words.guess("column.t", texts[0]).role == "status" or _RESULT.search(texts[0])):
@@ -536,7 +562,13 @@ def _of_line(line: PageLine) -> Fact | None:
     if not line.is_percent and unit not in ("years", "factor"):
         return None
     return Fact(
-        kind="figure", label=line.label, subject=subject, value=line.value, place=line.place,
-        unit="percent" if line.is_percent else unit, decimals=line.decimals, group=line.title,
+        kind="figure",
+        label=line.label,
+        subject=subject,
+        value=line.value,
+        place=line.place,
+        unit="percent" if line.is_percent else unit,
+        decimals=line.decimals,
+        group=line.title,
         is_guessed=label.lead < SURE_LEAD,
-    )  # fmt: skip
+    )

@@ -40,11 +40,14 @@ def reinvestment_trigger(tests: Iterable[Fact]) -> float | None:
         (
             test.trigger
             for test in tests
-            if test.subject is not None and test.subject.measure == "reinvestment" and not test.is_prior
-            and test.trigger is not None and not test.conflict
+            if test.subject is not None
+            and test.subject.measure == "reinvestment"
+            and not test.is_prior
+            and test.trigger is not None
+            and not test.conflict
         ),
         None,
-    )  # fmt: skip
+    )
 
 
 _WITH_EXCESS: Final = re.compile(
@@ -65,8 +68,11 @@ def reference_coupon(tests: Iterable[Fact]) -> Fact | None:
         for test in current
     )
     limits = [
-        test for test in current
-        if test.subject is not None and test.subject.measure == "wac" and test.subject.detail is None
+        test
+        for test in current
+        if test.subject is not None
+        and test.subject.measure == "wac"
+        and test.subject.detail is None
         and test.trigger is not None
-    ]  # fmt: skip
+    ]
     return limits[0] if adds and len({test.trigger for test in limits}) == 1 else None

@@ -117,9 +117,8 @@ def _tell_conflicts(facts: list[Fact], places: list[int]) -> None:
     tests = [at for at in places if facts[at].kind == "test"]
     for at in places:
         others = [
-            other for other in (tests if at in tests else places)
-            if other != at and not agree(facts[at], facts[other])
-        ]  # fmt: skip
+            other for other in (tests if at in tests else places) if other != at and not agree(facts[at], facts[other])
+        ]
         if others:
             texts = [_shown(facts[other]) for other in others]
             facts[at] = replace(facts[at], conflict="; ".join(texts))

@@ -186,6 +186,7 @@ def is_equity_name(text: str) -> bool:
 def is_total(text: str) -> bool:
     """Whether a row's label says that it is the sum of others: it begins or ends with the word."""
     said = normal(text).strip()
-    return re.match(r"(?:grand )?(?:sub ?)?totals?\b", said) is not None or re.search(
-        r"\b(?:sub ?)?totals?$", said
-    ) is not None  # fmt: skip
+    return (
+        re.match(r"(?:grand )?(?:sub ?)?totals?\b", said) is not None
+        or re.search(r"\b(?:sub ?)?totals?$", said) is not None
+    )

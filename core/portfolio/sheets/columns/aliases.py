@@ -37,9 +37,12 @@ INSTEAD: Final = {"asset_id": "Identifier"}
 """The usual heading of a role where a mapping does not know the first one."""
 
 _OF_TARGET: Final[dict[str, str]] = {
-    "rating_agency_a": "rating_a", "rating_agency_b": "rating_b", "rating_agency_c": "rating_c",
-    "recovery_rate": "recovery_a", "industry": "industry_a",
-}  # fmt: skip
+    "rating_agency_a": "rating_a",
+    "rating_agency_b": "rating_b",
+    "rating_agency_c": "rating_c",
+    "recovery_rate": "recovery_a",
+    "industry": "industry_a",
+}
 
 
 def role_of_target(target: str) -> str:

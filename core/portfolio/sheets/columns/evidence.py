@@ -10,7 +10,7 @@ AMBIGUOUS_MARGIN: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RoleEvidence:
     """The role of one column, and what speaks for it. Weights are those of words.tsv: 4 to 7 names a field."""
 
     role: str

@@ -12,7 +12,7 @@ import numpy as np
 from core.grid.sheet import Sheet
 from core.portfolio.sheets.columns import content, unnamed
 from core.portfolio.sheets.columns.content import MOST, Features
-from core.portfolio.sheets.columns.evidence import Evidence
+from core.portfolio.sheets.columns.evidence import RoleEvidence
 from core.portfolio.sheets.columns.relations import Bonus, relations
 from core.portfolio.sheets.columns.vocabulary import Heading, heading, is_sink, words
 
@@ -87,7 +87,7 @@ TITLE_COLUMNS: Final = 6
 
 
 @dataclass(slots=True)
-class Columns:
+class HeadedColumns:
     """The headings of a table, and the roles that its columns get."""
 
     sheet: Sheet
@@ -141,8 +141,8 @@ class Columns:
 
 
 def judge(
-    columns: Columns, known: Mapping[int, str], asked: Iterable[int], *, thorough: bool = False
-) -> dict[int, Evidence]:
+    columns: HeadedColumns, known: Mapping[int, str], asked: Iterable[int], *, thorough: bool = False
+) -> dict[int, RoleEvidence]:
     """The roles of some columns.
 
     Args:
@@ -151,7 +151,7 @@ def judge(
         asked: the columns to judge, those of `known` among them.
         thorough: weigh the cells of all columns, those of sure headings too: to show what speaks for each.
     """
-    scores: dict[int, dict[str, Evidence]] = {}
+    scores: dict[int, dict[str, RoleEvidence]] = {}
     for column in list(asked)[:COLUMNS_MAX]:
         if column in known:
             scores[column] = _listed(columns, column, known[column], thorough=thorough)
@@ -172,7 +172,7 @@ def judge(
     return chosen
 
 
-def _name_facilities(columns: Columns, chosen: dict[int, Evidence]) -> None:
+def _name_facilities(columns: HeadedColumns, chosen: dict[int, RoleEvidence]) -> None:
     """Take a column of kinds for the facilities' names where its cells are such names and no other column has them.
 
     "Type of Investment" over "Term Loan B-2" and "2021 Incremental Term Loan".
@@ -195,7 +195,7 @@ _KINDS: Final = frozenset(("asset_type", "lien_type"))
 _NAMES_OF_FACILITIES: Final = frozenset(("facility_name", "description"))
 
 
-def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict[str, Evidence]:
+def _listed(columns: HeadedColumns, column: int, role: str, *, thorough: bool) -> dict[str, RoleEvidence]:
     """A heading that the mapping lists: its role, unless its cells are of another type."""
     if column in columns.fixed:
         return {role: _of_alias(role)}
@@ -209,13 +209,13 @@ def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict
         return {role: _of_alias(role)}
     cells, reason = content.evidence(role, columns.features(column))
     reasons = ("a heading of the mapping", *((reason,) if reason else ()))
-    return {role: Evidence(role, OF_ALIAS, max(0.0, cells), reasons=reasons)}
+    return {role: RoleEvidence(role, OF_ALIAS, max(0.0, cells), reasons=reasons)}
 
 
 @cache
-def _of_alias(role: str) -> Evidence:
+def _of_alias(role: str) -> RoleEvidence:
     """What a listed heading says that nobody doubts."""
-    return Evidence(role, OF_ALIAS, 0.0, reasons=("a heading of the mapping",))
+    return RoleEvidence(role, OF_ALIAS, 0.0, reasons=("a heading of the mapping",))
 
 
 _BY_SIZE: Final = ("price", "market_value")
@@ -223,7 +223,7 @@ _IDS: Final = ("cusip", "isin", "loanx_id", "asset_id")
 _MARK_OF_ID: Final = {"cusip": "cusip", "isin": "isin", "loanx_id": "loanx"}
 
 
-def _told_by_cells(role: str, columns: Columns, column: int) -> str:
+def _told_by_cells(role: str, columns: HeadedColumns, column: int) -> str:
     """Which of the roles that one heading may mean the cells are: a price or an amount, an identifier of which kind."""
     weights = columns.heading(column).weights
     if role in _IDS and role != "asset_id" and weights.get("asset_id", 0.0) <= weights.get(role, 0.0):
@@ -240,7 +240,7 @@ def _told_by_cells(role: str, columns: Columns, column: int) -> str:
     )
 
 
-def _weak(columns: Columns, column: int, role: str) -> dict[str, Evidence]:
+def _weak(columns: HeadedColumns, column: int, role: str) -> dict[str, RoleEvidence]:
     """A listed heading of a general word: what it is listed for, and what its cells may be besides.
 
     Words of a group over it may speak against what it is listed for: "S&P" below "Country Rating".
@@ -255,7 +255,7 @@ def _weak(columns: Columns, column: int, role: str) -> dict[str, Evidence]:
     return {one.role: one for one in weighed if one.score > 0}
 
 
-def _weighed(columns: Columns, column: int, *, thorough: bool) -> dict[str, Evidence]:
+def _weighed(columns: HeadedColumns, column: int, *, thorough: bool) -> dict[str, RoleEvidence]:
     """Role -> what heading and cells say for it, those that reach the threshold, sinks among them."""
     said = columns.heading(column)
     by_words = _by_words(said)
@@ -307,13 +307,13 @@ def _rivals(said: Heading, features: Features) -> tuple[dict[str, float], float]
     return roles, THRESHOLD_WITHOUT_HEADING
 
 
-def _evidence(role: str, weight: float, cells: float, reason: str, threshold: float) -> Evidence:
+def _evidence(role: str, weight: float, cells: float, reason: str, threshold: float) -> RoleEvidence:
     """What speaks for a role, less the threshold that it must reach."""
     reasons = (f"its heading counts {weight:.1f}",) if weight > 0 else ()
-    return Evidence(role, weight - threshold, cells, reasons=(*reasons, *((reason,) if reason else ())))
+    return RoleEvidence(role, weight - threshold, cells, reasons=(*reasons, *((reason,) if reason else ())))
 
 
-def _relate(columns: Columns, scores: dict[int, dict[str, Evidence]]) -> None:
+def _relate(columns: HeadedColumns, scores: dict[int, dict[str, RoleEvidence]]) -> None:
     """Add what relations between columns of figures say; where every heading is sure they decide nothing."""
     open_columns = [column for column, roles in scores.items() if len(roles) > 1]
     if not open_columns:
@@ -345,7 +345,7 @@ _SHAREABLE: Final = frozenset(
 )  # fmt: skip
 
 
-def _assigned(scores: dict[int, dict[str, Evidence]]) -> dict[int, Evidence]:
+def _assigned(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidence]:
     """The most certain pair of column and role first; a column one role, a role one column and its seconds.
 
     A second column of a role keeps it as a candidate: which of them counts is decided where their values are known.
@@ -353,7 +353,7 @@ def _assigned(scores: dict[int, dict[str, Evidence]]) -> dict[int, Evidence]:
     pairs = sorted(
         ((one.score, -column, role) for column, roles in scores.items() for role, one in roles.items()), reverse=True
     )
-    chosen: dict[int, Evidence] = {}
+    chosen: dict[int, RoleEvidence] = {}
     first: dict[str, tuple[int, float]] = {}
     for score, negative, role in pairs:
         column = -negative
@@ -369,7 +369,7 @@ def _assigned(scores: dict[int, dict[str, Evidence]]) -> dict[int, Evidence]:
     return chosen
 
 
-def _next(roles: dict[str, Evidence], role: str, first: Mapping[str, object]) -> Evidence | None:
+def _next(roles: dict[str, RoleEvidence], role: str, first: Mapping[str, object]) -> RoleEvidence | None:
     """The best of a column's other roles that no column has yet, or that many may have."""
     able = [
         one for name, one in roles.items() if name != role and (is_sink(name) or name not in first) and one.score > 0
@@ -377,7 +377,7 @@ def _next(roles: dict[str, Evidence], role: str, first: Mapping[str, object]) ->
     return max(able, key=lambda one: one.score, default=None)
 
 
-def _with_margin(roles: dict[str, Evidence], role: str) -> Evidence:
+def _with_margin(roles: dict[str, RoleEvidence], role: str) -> RoleEvidence:
     """A column's role with the next one and the lead over it."""
     one = roles[role]
     rest = [other_role for name, other_role in roles.items() if name != role and other_role.score > 0]
@@ -387,7 +387,7 @@ def _with_margin(roles: dict[str, Evidence], role: str) -> Evidence:
     return replace(one, runner_up=runner_up.role, margin=one.score - runner_up.score)
 
 
-def same_figures(columns: Columns, one: int, other: int) -> bool:
+def same_figures(columns: HeadedColumns, one: int, other: int) -> bool:
     """Whether two columns have the same values in the rows looked at: copies are no ambiguity."""
     first, second = columns.features(one), columns.features(other)
     if first.filled != second.filled:

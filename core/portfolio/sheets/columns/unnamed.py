@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.portfolio.sheets.columns import content
 from core.portfolio.sheets.columns.content import Features
-from core.portfolio.sheets.columns.evidence import Evidence
+from core.portfolio.sheets.columns.evidence import RoleEvidence
 
 THRESHOLD: Final = 1.6
 """Weight that the cells of such a column must reach for a role."""
@@ -59,7 +59,7 @@ OF_KIND: Final = 0.6
 AGENCIES: Final = ("a", "b", "c")
 
 Look = Callable[[int], Features]
-Scores = MutableMapping[int, dict[str, Evidence]]
+Scores = MutableMapping[int, dict[str, RoleEvidence]]
 
 
 def add(scores: Scores, look: Look, blank: list[int], as_of: float | None) -> None:
@@ -76,10 +76,10 @@ def add(scores: Scores, look: Look, blank: list[int], as_of: float | None) -> No
             continue
         roles = scores.setdefault(column, {})
         for role, weight, reason in _roles(found, as_of):
-            roles[role] = Evidence(role, -THRESHOLD, weight * found.strength, reasons=(reason,))
+            roles[role] = RoleEvidence(role, -THRESHOLD, weight * found.strength, reasons=(reason,))
         for role, weight in _against(found):
             if role in roles:
-                roles[role] = Evidence(role, -THRESHOLD, weight, reasons=roles[role].reasons)
+                roles[role] = RoleEvidence(role, -THRESHOLD, weight, reasons=roles[role].reasons)
     _add_neighbours(scores, look, blank)
 
 
@@ -188,10 +188,12 @@ def _add_neighbours(scores: Scores, look: Look, blank: list[int]) -> None:
             continue
         roles = scores[column]
         for role, weight, reason in (
-            *_ratings(column, found, named, look), *_recoveries(column, found, named),
-            *_purchases(found, named, look), *_lives(found, named, look),
-        ):  # fmt: skip
-            roles[role] = Evidence(role, -THRESHOLD, weight * found.strength, reasons=(reason,))
+            *_ratings(column, found, named, look),
+            *_recoveries(column, found, named),
+            *_purchases(found, named, look),
+            *_lives(found, named, look),
+        ):
+            roles[role] = RoleEvidence(role, -THRESHOLD, weight * found.strength, reasons=(reason,))
         if "purchase_price" in roles:
             roles.pop("price", None)
         best = max((one for one in roles.values() if one.score > 0), key=lambda one: one.score, default=None)

@@ -90,7 +90,7 @@ _IGNORED: Final = frozenset(("the", "a", "an", "of", "and", "or", "in", "per", "
 """Words that are not counted as unknown."""
 
 
-class Words(NamedTuple):
+class HeadingWords(NamedTuple):
     """The rows of `words.tsv`, by what they are for."""
 
     phrases: dict[tuple[str, ...], list[tuple[str, float]]]
@@ -131,7 +131,7 @@ class Heading(NamedTuple):
 
 
 @cache
-def words() -> Words:
+def words() -> HeadingWords:
     """Read the table of words, once."""
     phrases: dict[tuple[str, ...], list[tuple[str, float]]] = {}
     abbreviations: dict[str, tuple[str, ...]] = {}
@@ -156,7 +156,7 @@ def words() -> Words:
     expanded = tuple(of_agency for role in roles for of_agency in _of_agencies(role))
     known = {word for phrase in phrases for word in phrase} | abbreviations.keys()
     known |= {word for long in abbreviations.values() for word in long}
-    return Words(phrases, abbreviations, alternatives, expanded, frozenset(known), kinds, priors)
+    return HeadingWords(phrases, abbreviations, alternatives, expanded, frozenset(known), kinds, priors)
 
 
 def _of_agencies(role: str) -> tuple[str, ...]:
@@ -248,7 +248,7 @@ def _behind_including(tokens: Iterable[str]) -> Iterator[tuple[str, float]]:
             is_first = False
 
 
-def _readings(parts: list[tuple[str, float, bool]], table: Words) -> Iterator[list[tuple[str, float, bool]]]:
+def _readings(parts: list[tuple[str, float, bool]], table: HeadingWords) -> Iterator[list[tuple[str, float, bool]]]:
     """A heading with its abbreviations spelt out; then with second meanings of doubtful ones, one by one."""
     yield _spelt(parts, table, -1)
     doubtful = [at for at, (token, _, _) in enumerate(parts) if token in table.alternatives]
@@ -256,7 +256,9 @@ def _readings(parts: list[tuple[str, float, bool]], table: Words) -> Iterator[li
         yield _spelt(parts, table, at)
 
 
-def _spelt(parts: list[tuple[str, float, bool]], table: Words, alternative: int) -> list[tuple[str, float, bool]]:
+def _spelt(
+    parts: list[tuple[str, float, bool]], table: HeadingWords, alternative: int
+) -> list[tuple[str, float, bool]]:
     """The words that the tokens stand for.
 
     Args:
@@ -287,7 +289,7 @@ def _meaning(token: str) -> tuple[str, ...]:
     return _completed(token, table) or _two_words(token, table) or (token,)
 
 
-def _two_words(token: str, table: Words) -> tuple[str, ...]:
+def _two_words(token: str, table: HeadingWords) -> tuple[str, ...]:
     """Two words that are written as one, one of them with letters left out: OTSTNDNGPRIN; () for another token."""
     for cut in range(len(token) - WORD_LENGTH_MIN, WORD_LENGTH_MIN - 1, -1):
         left, right = token[:cut], token[cut:]
@@ -298,15 +300,19 @@ def _two_words(token: str, table: Words) -> tuple[str, ...]:
     return ()
 
 
-def _completed(token: str, table: Words) -> tuple[str, ...]:
+def _completed(token: str, table: HeadingWords) -> tuple[str, ...]:
     """The meaning of the known word that a token is with letters left out: OTSTNDNG; () for none, or for several."""
     if len(token) < WORD_LENGTH_MIN + 1:
         return ()
     found = {
-        word for word in table.vocabulary
-        if len(word) > len(token) and word[0] == token[0] and _is_within(token, word)
-        and (word[-1] == token[-1] or word[:3] == token[:3]) and len(token) * 2 >= len(word)
-    }  # fmt: skip
+        word
+        for word in table.vocabulary
+        if len(word) > len(token)
+        and word[0] == token[0]
+        and _is_within(token, word)
+        and (word[-1] == token[-1] or word[:3] == token[:3])
+        and len(token) * 2 >= len(word)
+    }
     meanings = {table.abbreviations.get(word, (word,)) for word in found}
     return meanings.pop() if len(meanings) == 1 else ()
 
@@ -319,7 +325,7 @@ def _is_within(token: str, word: str) -> bool:
 # ---- weights -------------------------------------------------------------------------------------------------------
 
 
-def _weighed(tokens: list[tuple[str, float, bool]], table: Words) -> Heading:
+def _weighed(tokens: list[tuple[str, float, bool]], table: HeadingWords) -> Heading:
     """The weights of all roles by the phrases among some words."""
     sums: dict[str, float] = {}
     against = 0.0

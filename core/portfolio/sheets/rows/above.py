@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import BLANK, Cells, key, spread_out
-from core.portfolio.sheets.rows.kinds import Kinds, industries
+from core.portfolio.sheets.rows.kinds import RowKinds, industries
 from core.portfolio.sheets.rows.no_loans import new_headings
-from core.portfolio.sheets.rows.odd import Columns, Odd
+from core.portfolio.sheets.rows.odd import OddRows, RowColumns
 from core.portfolio.sheets.rows.vocabulary import only_instrument
 from core.portfolio.sheets.rows.words import start_of
 
@@ -35,7 +35,7 @@ HEADINGS_MIN: Final = 2
 """Headings that name industries from which these are the loans' industries."""
 
 
-def parted(columns: Columns) -> Columns | None:
+def parted(columns: RowColumns) -> RowColumns | None:
     """The columns with the one that has both companies and, below each, its instruments as two: "Acme Holdings" over
     "First lien term loan"; None where there is no such column.
     """
@@ -55,7 +55,7 @@ def _instruments(cells: Cells) -> NDArray[np.bool_]:
     return spread_out(np.array(says, np.bool_), False, local)
 
 
-def _is_both(columns: Columns, both: Cells) -> bool:
+def _is_both(columns: RowColumns, both: Cells) -> bool:
     """Whether a column names a company first, which nothing else tells to be a loan, and instruments alone on many of
     the rows below; by its first rows.
     """
@@ -99,7 +99,7 @@ def filled(own: Cells, cells: Cells) -> Cells:
 
 
 def industries_above(
-    odd: Odd, kinds: Kinds, subtotals: NDArray[np.int64], again: NDArray[np.int64], chosen: NDArray[np.int64]
+    odd: OddRows, kinds: RowKinds, subtotals: NDArray[np.int64], again: NDArray[np.int64], chosen: NDArray[np.int64]
 ) -> NDArray[np.int32] | None:
     """The text code of the heading above each loan that names its industry, -1 without; None where no headings do.
 
@@ -126,7 +126,7 @@ def industries_above(
     return found if (found >= 0).any() else None
 
 
-def _other_headings(odd: Odd, kinds: Kinds, again: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _other_headings(odd: OddRows, kinds: RowKinds, again: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Headings that end an industry: not the names of companies, which have rows without a name below them."""
     at = np.flatnonzero(kinds.label & ~kinds.name)
     other = np.zeros(len(odd.rows), np.bool_)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import Cells, key, spread_out
-from core.portfolio.sheets.rows.odd import Odd
+from core.portfolio.sheets.rows.odd import OddRows
 from core.portfolio.sheets.rows.vocabulary import is_equity
 from core.portfolio.sheets.rows.words import places_of, start_of
 from core.portfolio.sheets.titles import is_no_collateral
@@ -33,7 +33,9 @@ _SEPARATORS: Final = (" - ", " \u2013 ", " \u2014 ", ": ")
 """What stands between a company's name and its instrument."""
 
 
-def under_no_collateral(odd: Odd, label: NDArray[np.bool_], again: NDArray[np.int64], height: int) -> NDArray[np.bool_]:
+def under_no_collateral(
+    odd: OddRows, label: NDArray[np.bool_], again: NDArray[np.int64], height: int
+) -> NDArray[np.bool_]:
     """Rows below a heading that says that they are no collateral, down to the next heading.
 
     Args:
@@ -54,7 +56,7 @@ def under_no_collateral(odd: Odd, label: NDArray[np.bool_], again: NDArray[np.in
     return under
 
 
-def new_headings(odd: Odd, at: NDArray[np.int64], again: NDArray[np.int64]) -> NDArray[np.bool_]:
+def new_headings(odd: OddRows, at: NDArray[np.int64], again: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which labels end the group above: a title of the page, which stands above its first row of loans too or above
     the header again, is no heading.
     """

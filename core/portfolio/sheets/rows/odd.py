@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import TEXT, Cells, bit, spread_out
-from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.header import SCORE_MIN, Matcher
 from core.portfolio.sheets.rows.words import MARKER, SEVERAL_WORDS, start_of
 
@@ -32,7 +32,7 @@ MISSES_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class RowColumns:
     """The mapped columns by what they say about a row; all over the same rows."""
 
     par: NDArray[np.float64] | None
@@ -56,7 +56,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Has:
+class RowMarks:
     """What each row has."""
 
     par: NDArray[np.bool_]
@@ -80,11 +80,11 @@ def _is_figure(cells: Cells) -> NDArray[np.bool_]:
     return spread_out(~np.isnan(values), False, local)
 
 
-class Odd:
+class OddRows:
     """The rows that are not plainly loans, and what all columns of the sheet say about them."""
 
     def __init__(
-        self, below: Below, rows: NDArray[np.int64], aliases: Matcher | None, counters: frozenset[int]
+        self, below: RowsBelow, rows: NDArray[np.int64], aliases: Matcher | None, counters: frozenset[int]
     ) -> None:
         self.rows = rows
         self._below, self._aliases = below, aliases
@@ -167,7 +167,7 @@ class Odd:
         return spread_out(np.array(fit, np.bool_), False, local)
 
 
-def has_words(columns: Columns, odd: Odd) -> NDArray[np.bool_]:
+def has_words(columns: RowColumns, odd: OddRows) -> NDArray[np.bool_]:
     """Rows with a text of several words for an identifier: "Retail: 5 assets" over a group's sum."""
     in_words = np.zeros(len(odd.rows), np.bool_)
     for cells in columns.identifiers:
@@ -175,7 +175,7 @@ def has_words(columns: Columns, odd: Odd) -> NDArray[np.bool_]:
     return in_words
 
 
-def called_total_of(columns: Columns, odd: Odd) -> NDArray[np.bool_]:
+def called_total_of(columns: RowColumns, odd: OddRows) -> NDArray[np.bool_]:
     """Rows whose borrower reads like a total of something: "Total B2", with the number of loans for an identifier."""
     borrower = columns.borrower
     return (
@@ -185,7 +185,7 @@ def called_total_of(columns: Columns, odd: Odd) -> NDArray[np.bool_]:
     )
 
 
-def repeats_header(columns: Columns, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def repeats_header(columns: RowColumns, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Rows that show the header's own words in two columns or more: the header again, after a page break.
 
     Under a header of one row these are half of its columns at least, and no mapped column has another word: two tables

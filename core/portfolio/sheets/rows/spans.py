@@ -12,7 +12,7 @@ import numpy as np
 from core.grid.column import Column, Text, frozen
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decoded, key, plain
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.header import HeaderMatch
 
 ROWS_MAX: Final = 20_000
 """Rows of a sheet that is looked at: a scraped table is one that people read."""
@@ -48,7 +48,7 @@ class Slot(NamedTuple):
 _BLANK: Final = Slot(BLANK, 0.0, -1, 0)
 
 
-def merged(sheet: Sheet, found: Found) -> Sheet | None:
+def merged(sheet: Sheet, found: HeaderMatch) -> Sheet | None:
     """The sheet with the columns of each heading in one; None where no heading spans several."""
     if sheet.row_count > ROWS_MAX or sheet.column_count > COLUMNS_MAX:
         return None
@@ -77,7 +77,7 @@ def currency_signs(stored: Sheet, merged_sheet: Sheet, place: int) -> dict[str, 
     return dict(counts)
 
 
-def _neighbours(found: Found) -> Iterator[tuple[str, str]]:
+def _neighbours(found: HeaderMatch) -> Iterator[tuple[str, str]]:
     """The headings of each two columns side by side, as keys."""
     for column, text in found.texts.items():
         if column + 1 in found.texts and key(text):
@@ -97,7 +97,7 @@ def _sign_codes(text: Text) -> dict[int, str]:
 class _Spans:
     """The columns under each heading of one sheet."""
 
-    def __init__(self, sheet: Sheet, found: Found, signs: dict[int, str]) -> None:
+    def __init__(self, sheet: Sheet, found: HeaderMatch, signs: dict[int, str]) -> None:
         self._sheet, self._found, self._signs = sheet, found, signs
         self._first = found.row + 1
         self._slots: dict[int, list[Slot]] = {}

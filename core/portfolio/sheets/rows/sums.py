@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.sheets.rows.odd import Columns
+from core.portfolio.sheets.rows.odd import RowColumns
 
 TOTAL_TOLERANCE: Final = 0.02
 """Currency units by which an unlabelled total may differ from the sum above it."""
@@ -33,7 +33,7 @@ LEVELS_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class SumDoubt:
     """Rows with a par that may be a sum of others: offsets, ascending."""
 
     markers: NDArray[np.int64]
@@ -55,7 +55,7 @@ class Doubt:
 
 
 def find_sums(
-    columns: Columns, doubt: Doubt, counted: NDArray[np.bool_], stop: int
+    columns: RowColumns, doubt: SumDoubt, counted: NDArray[np.bool_], stop: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Totals and subtotals among the rows in doubt, by the loans that are counted."""
     height = len(counted)
@@ -89,7 +89,7 @@ def without(rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.in
 
 
 def _unlabelled_totals(
-    columns: Columns, nameless: NDArray[np.int64], markers: NDArray[np.int64], counted: NDArray[np.bool_]
+    columns: RowColumns, nameless: NDArray[np.int64], markers: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Rows with nothing that names a loan and a par that is the sum of the loans above, or of those since a total."""
     if columns.par is None or len(nameless) == 0:
@@ -109,7 +109,7 @@ def _unlabelled_totals(
     return np.array(totals, np.int64)
 
 
-def _named_totals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _named_totals(columns: RowColumns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Rows with a name and a par alone that is the sum of all loans above: a count or the deal stands in the name."""
     if columns.par is None or len(rows) == 0:
         return rows[:0]
@@ -119,7 +119,7 @@ def _named_totals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np
 
 
 def _group_totals(
-    columns: Columns, rows: NDArray[np.int64], totals: NDArray[np.int64], counted: NDArray[np.bool_]
+    columns: RowColumns, rows: NDArray[np.int64], totals: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Rows with a name and a par alone where each is the sum of its group: the loans since the one before, or those
     up to the next one. One that is not, and all of them are loans.
@@ -140,7 +140,7 @@ def _group_totals(
     return rows[:0]
 
 
-def _company_subtotals(columns: Columns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _company_subtotals(columns: RowColumns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Rows with a borrower and a par alone that is the sum of the borrower's other rows next to it."""
     if columns.par is None or columns.borrower is None or len(rows) == 0:
         return rows[:0]
@@ -157,7 +157,7 @@ def _company_subtotals(columns: Columns, rows: NDArray[np.int64], counted: NDArr
 
 
 def _levels(
-    columns: Columns,
+    columns: RowColumns,
     rows: NDArray[np.int64],
     totals: NDArray[np.int64],
     labels: NDArray[np.int64],
@@ -205,7 +205,7 @@ def _run_sums(
 
 
 def _lone_subtotals(
-    columns: Columns, rows: NDArray[np.int64], edges: NDArray[np.int64], counted: NDArray[np.bool_]
+    columns: RowColumns, rows: NDArray[np.int64], edges: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Rows with a par and no text that are the sum of the loans since the heading or the sum before."""
     if columns.par is None or not len(rows):
@@ -217,7 +217,7 @@ def _lone_subtotals(
     return np.asarray(rows[(np.abs(above - columns.par[rows]) <= TOTAL_TOLERANCE) & (above != 0)], np.int64)
 
 
-def group_heads(columns: Columns, doubt: Doubt, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+def group_heads(columns: RowColumns, doubt: SumDoubt, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Rows with a name and a par alone that is the sum of the loans below them, up to the next such row or total."""
     rows = doubt.bare_names
     if columns.par is None or not len(rows):

@@ -92,9 +92,12 @@ def test_doubts(
 
 def test_what_the_reader_counted_is_told() -> None:
     notes = Notes(
-        missing_required=["borrower_name"], rows_after_end=2, error_cells=1, unreadable_cells={"price": 4},
+        missing_required=["borrower_name"],
+        rows_after_end=2,
+        error_cells=1,
+        unreadable_cells={"price": 4},
         lien_unrecognised_rows=3,
-    )  # fmt: skip
+    )
     portfolio = replace(Portfolio.from_columns(COLUMNS, deal=LIFE), notes=notes)
     assert [(doubt.code, doubt.rows) for doubt in doubts(portfolio)] == [
         ("required_missing", None),

@@ -12,7 +12,7 @@ from stdnum.iso7064 import mod_97_10
 
 from core.portfolio.cells import parsing
 from core.portfolio.cells.identifiers import (
-    Prints,
+    IdentifierIndex,
     is_sound,
     is_told,
     may_be_one,
@@ -42,8 +42,8 @@ from tests.rows import every
 def test_prints_are_paired_where_no_other_loan_can_be_meant(
     one: list[str], other: list[str], expected: list[tuple[int, int]]
 ) -> None:
-    assert list(pairs(Prints(one), Prints(other))) == expected
-    assert sorted(pairs(Prints(other), Prints(one))) == [(j, i) for i, j in expected]
+    assert list(pairs(IdentifierIndex(one), IdentifierIndex(other))) == expected
+    assert sorted(pairs(IdentifierIndex(other), IdentifierIndex(one))) == [(j, i) for i, j in expected]
 
 
 @every(

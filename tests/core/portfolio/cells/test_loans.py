@@ -41,5 +41,9 @@ def test_an_index_with_its_margin_is_the_index() -> None:
     loans, _ = put_texts("base_rate", ["SOFR + 5.75%", "3M E + 3.75%", "SF", "Term SOFR 3M", None])
     codes, names = loans.categories["base_rate"]
     assert [names[code] if code >= 0 else None for code in codes.tolist()] == [
-        "SOFR", "EURIBOR-3M", "SOFR", "SOFR-3M", None,
-    ]  # fmt: skip
+        "SOFR",
+        "EURIBOR-3M",
+        "SOFR",
+        "SOFR-3M",
+        None,
+    ]

@@ -105,7 +105,7 @@ def test_the_column_tells_its_decimal_sign(
 def test_the_sheet_tells_the_decimal_sign_of_a_column_that_does_not() -> None:
     def first(texts: list[str]) -> float:
         codes, text = parsing.pool_of(texts)
-        return float(parsing.text_numbers(codes[:1], parsing.Pool(text)).values[0])
+        return float(parsing.text_numbers(codes[:1], parsing.StringPool(text)).values[0])
 
     assert first(["4.500", "1.250.000,00"]) == 4_500
     assert first(["4.500", "1,250,000.00"]) == 4.5
@@ -354,7 +354,7 @@ def test_slashed_dates_that_cannot_tell_go_by_the_other_texts_of_the_sheet() -> 
     def first_day(others: list[str]) -> float:
         codes, text = parsing.pool_of(["03/04/2030", *others])
         kinds, formats = np.array([parsing.TEXT], np.uint8), np.zeros(1, np.uint16)
-        cells = parsing.Cells(kinds, np.zeros(1), codes[:1], formats, parsing.Pool(text))
+        cells = parsing.Cells(kinds, np.zeros(1), codes[:1], formats, parsing.StringPool(text))
         return float(parsing.read_dates(cells)[0])
 
     assert first_day(["25/06/2031"]) == days(2030, 4, 3)
@@ -382,7 +382,7 @@ def test_serials_of_both_systems(day: date, is_1904: bool) -> None:
         np.array([serial, serial + 0.75]),
         np.full(2, -1, np.int32),
         np.zeros(2, np.uint16),
-        parsing.Pool(text, date_1904=is_1904),
+        parsing.StringPool(text, date_1904=is_1904),
     )
     assert same(parsing.read_dates(cells), [days(day.year, day.month, day.day)] * 2)
 

@@ -168,6 +168,13 @@ def test_templates() -> None:
 def test_the_loop_trusts_no_span_beyond_its_text(spans: list[tuple[int, int]]) -> None:
     with pytest.raises(ValueError, match="leaves the text"):
         substituted(
-            lambda *_: spans, None, b"abcdef", (1,) if len(spans) > 1 else (b"x",),
-            has_lines=False, growth_max=10, match_steps=1, steps_left=1_000, ask=lambda _grown_bytes: None,
-        )  # fmt: skip
+            lambda *_: spans,
+            None,
+            b"abcdef",
+            (1,) if len(spans) > 1 else (b"x",),
+            has_lines=False,
+            growth_max=10,
+            match_steps=1,
+            steps_left=1_000,
+            ask=lambda _grown_bytes: None,
+        )

@@ -126,8 +126,10 @@ def test_flags(make_cells: MakeCells) -> None:
 def test_norway_is_a_country_and_no_flag(make_cells: MakeCells) -> None:
     cells = make_cells(["NO", "SE", "Norway"])
     assert [parsing.country(text) for text in typed.read_text(cells, target="country").column.python(slice(None))] == [
-        "NO", "SE", "NO",
-    ]  # fmt: skip
+        "NO",
+        "SE",
+        "NO",
+    ]
     own = typed.read_booleans(cells, "own")
     assert own.column.python(slice(None)) == [False, None, None]
     assert own.unreadable is not None

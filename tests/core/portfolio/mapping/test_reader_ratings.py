@@ -28,8 +28,11 @@ def ratings(further: dict[str, list[str]]) -> dict[str, list[int]]:
     ]
     book = read_files([("loans.csv", "\n".join(",".join(row) for row in rows).encode())])
     found = Portfolio.from_workbook(book)
-    return {name.removeprefix("rating_agency_b_"): ranks.tolist() for name, ranks in found.ranks.items()
-            if name.startswith("rating_agency_b")}  # fmt: skip
+    return {
+        name.removeprefix("rating_agency_b_"): ranks.tolist()
+        for name, ranks in found.ranks.items()
+        if name.startswith("rating_agency_b")
+    }
 
 
 PLAIN, SECURITY, ISSUE = ["B+", "B", "CCC"], ["BB-", "B+", "B"], ["BB", "BB-", "B+"]
@@ -39,8 +42,9 @@ def ranks(symbols: list[str]) -> list[int]:
     return [rank(symbol) for symbol in symbols]
 
 
-@pytest.mark.parametrize("order", [["RatingSP", "RatingSPSecurity", "RatingSPIssue"],
-                                   ["RatingSPIssue", "RatingSPSecurity", "RatingSP"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "order", [["RatingSP", "RatingSPSecurity", "RatingSPIssue"], ["RatingSPIssue", "RatingSPSecurity", "RatingSP"]]
+)
 def test_a_rating_of_an_issue_is_never_the_issuers(order: list[str]) -> None:
     """A database extract has the rating of the security twice, and the agency's plain rating beside it."""
     columns = {"RatingSP": PLAIN, "RatingSPSecurity": SECURITY, "RatingSPIssue": ISSUE}

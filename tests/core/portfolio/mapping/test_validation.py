@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.grid.sheet import Workbook
-from core.portfolio.mapping.normalise import Normalised
+from core.portfolio.mapping.normalise import NormalisedRows
 from core.portfolio.mapping.profiles.configure import configured
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import PROFILES, Mapping
@@ -20,7 +20,7 @@ MakeBook = Callable[..., Workbook]
 HEADER = ["LoanX ID", "Issuer", "Par", "Price", "Spread", "Maturity", "Moody's Rating", "Desk"]
 
 
-def of_sheet(make_book: MakeBook, rows: list[list[Any]], own: Mapping = PROFILES["standard_clo"]) -> Normalised:
+def of_sheet(make_book: MakeBook, rows: list[list[Any]], own: Mapping = PROFILES["standard_clo"]) -> NormalisedRows:
     found = validate(make_book({"Holdings": rows}), own)
     assert found is not None
     return found
@@ -75,9 +75,15 @@ def test_a_sheet_by_a_mapping_with_transforms_is_not_guessed_about(make_book: Ma
     rows = [HEADER, *([f"LX10000{at}", "Alpha", 1.5, 1.25, 3.04, None, "B2", "east"] for at in range(3))]
     found = of_sheet(make_book, rows, own)
     assert found.rows()[0] == {
-        "loanx_id": "LX100000", "borrower_name": "Alpha", "par_value": 1500.0, "price": 125.0, "spread": 3.0,
-        "rating_agency_a": "B2", "maturity_date": None, "desk": "east",
-    }  # fmt: skip
+        "loanx_id": "LX100000",
+        "borrower_name": "Alpha",
+        "par_value": 1500.0,
+        "price": 125.0,
+        "spread": 3.0,
+        "rating_agency_a": "B2",
+        "maturity_date": None,
+        "desk": "east",
+    }
 
 
 def test_a_sheet_of_one_s_own_fields(make_book: MakeBook) -> None:

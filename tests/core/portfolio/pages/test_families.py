@@ -65,5 +65,6 @@ def test_a_page_in_whole_units() -> None:
 
 
 def test_loans_of_nothing_are_in_no_family() -> None:
-    assert joined(5_273_633.81, [3_273_633.81, 0.0, 1.0, 1.0, 2_000_000.0, 1.0]) == [["ALLIED UNIVERSAL HOLDCO",
-                                                                                   "BOLUDA TOWAGE"]]  # fmt: skip
+    assert joined(5_273_633.81, [3_273_633.81, 0.0, 1.0, 1.0, 2_000_000.0, 1.0]) == [
+        ["ALLIED UNIVERSAL HOLDCO", "BOLUDA TOWAGE"]
+    ]

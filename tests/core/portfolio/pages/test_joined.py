@@ -84,10 +84,13 @@ def test_a_real_report_is_joined_as_a_person_joined_it(file: Path) -> None:
 
 REPORTS = [
     path
-    for path in (REPORT, REPORT.parents[1] / "contego-xi/report-2024-09-30.xlsx",
-                 REPORT.parents[1] / "layouts/us-pages.xlsx")
+    for path in (
+        REPORT,
+        REPORT.parents[1] / "contego-xi/report-2024-09-30.xlsx",
+        REPORT.parents[1] / "layouts/us-pages.xlsx",
+    )
     if path.exists()
-]  # fmt: skip
+]
 ID = re.compile(r"(?:LX\d{5,6}(?:T\d)?|[A-Z]{2}[A-Z0-9]{9}\d|[0-9][0-9A-Z]{7}\d)")
 UNJOINED = {"cusip", "loanx_id", "isin", "asset_id", "lien_type", "rating", "rating_agency_a"}
 """What the first page says another way without its ids, or by the kind of asset where no page says the lien; and
@@ -102,8 +105,9 @@ def by_name(portfolio: Portfolio) -> dict[tuple[Any, Any], dict[str, Any]]:
     }
     for target, names in portfolio.names.items():
         columns[target] = [None if code < 0 else names.values[code] for code in names.codes.tolist()]
-    columns |= {f"rank of {target}": [rank or None for rank in ranks.tolist()]
-                for target, ranks in portfolio.ranks.items()}  # fmt: skip
+    columns |= {
+        f"rank of {target}": [rank or None for rank in ranks.tolist()] for target, ranks in portfolio.ranks.items()
+    }
     keys = zip(columns["facility_name"], columns["par_value"], strict=True)
     return {
         key: {
@@ -133,8 +137,9 @@ def test_a_real_report_without_ids_is_joined_to_no_other_loan(make_book: MakeBoo
     }
     whole, bare = (by_name(Portfolio.from_workbook(one)) for one in (book, make_book(sheets)))
     assert bare.keys() == whole.keys()
-    wrong = [(key, target) for key, said in bare.items() for target, value in said.items()
-             if value != whole[key].get(target)]  # fmt: skip
+    wrong = [
+        (key, target) for key, said in bare.items() for target, value in said.items() if value != whole[key].get(target)
+    ]
     assert not wrong
     filled = sum(map(len, bare.values())) / sum(map(len, whole.values()))
     assert filled > (0.25 if "layouts" in str(file) else 0.7)
@@ -300,11 +305,13 @@ def test_a_blank_flag_is_no_answer(make_book: MakeBook) -> None:
     loans = [[*row, *flag] for row, flag in zip(LOANS, flags, strict=True)]
     other = [[row[0], "Yes", "No"] for row in LOANS]
     portfolio = Portfolio.from_workbook(
-        make_book({
-            "Loans": [[*HEADER, "Defaulted", "Cov-Lite"], *loans],
-            "Attributes": [["LoanX ID", "Defaulted Obligation", "Covenant Lite"], *other],
-        })
-    )  # fmt: skip
+        make_book(
+            {
+                "Loans": [[*HEADER, "Defaulted", "Cov-Lite"], *loans],
+                "Attributes": [["LoanX ID", "Defaulted Obligation", "Covenant Lite"], *other],
+            }
+        )
+    )
     assert portfolio.flags["is_defaulted"].tolist() == [1, 1, 1, 0]
     assert portfolio.flags["cov_lite"].tolist() == [0, 0, 0, 0]
     note = page(portfolio, "Attributes")
@@ -427,15 +434,16 @@ def test_pages_of_trades_feed_no_par(make_book: MakeBook) -> None:
 def test_files_of_a_deal_join_by_its_own_ids(make_book: MakeBook) -> None:
     """Assets, positions in lots and ratings; an asset without a position is none of the pool's."""
     assets: Rows = [["Asset ID", "Issuer", "Asset Name", "CUSIP", "Maturity Date"]]
-    assets += [[f"4-{at}", f"{name} Inc", "TL B", cusip, "2030-01-31"] for at, (name, cusip) in enumerate(
-        [("Alpha", "44263LAB9"), ("Beta", None), ("Gamma", "25555EBB0"), ("Old", None)]
-    )]  # fmt: skip
+    assets += [
+        [f"4-{at}", f"{name} Inc", "TL B", cusip, "2030-01-31"]
+        for at, (name, cusip) in enumerate(
+            [("Alpha", "44263LAB9"), ("Beta", None), ("Gamma", "25555EBB0"), ("Old", None)]
+        )
+    ]
     positions: Rows = [["Asset ID", "Par Amount", "Spread"], ["4-0", 60_000.25, 4.0], ["4-0", 40_000.0, 5.0],
                        ["4-1", 200_000.75, 3.0], ["4-2", 300_000.0, 3.0]]  # fmt: skip
     ratings: Rows = [["Asset ID", "S&P Rating"], ["4-2", "CCC"], ["4-1", "B"], ["4-0", "BB"]]
-    portfolio = Portfolio.from_workbook(
-        make_book({"Assets": assets, "Positions": positions, "Ratings": ratings})
-    )  # fmt: skip
+    portfolio = Portfolio.from_workbook(make_book({"Assets": assets, "Positions": positions, "Ratings": ratings}))
     assert portfolio.numbers["par_value"].sum() == 600_001.0
     assert len(set(portfolio.names["obligor"].codes.tolist())) == 3
     by_par = np.bincount(portfolio.ranks["rating_agency_b"], portfolio.numbers["par_value"], minlength=20)
@@ -443,8 +451,9 @@ def test_files_of_a_deal_join_by_its_own_ids(make_book: MakeBook) -> None:
 
 
 def test_contracts_in_whole_units_are_of_the_same_day(make_book: MakeBook) -> None:
-    loans = [[f"LX10000{at}", f"Company {at}", "TL", 1_000_000.37 + 1_111.11 * at, 99.0, "2030-01-31"]
-             for at in range(8)]  # fmt: skip
+    loans = [
+        [f"LX10000{at}", f"Company {at}", "TL", 1_000_000.37 + 1_111.11 * at, 99.0, "2030-01-31"] for at in range(8)
+    ]
     rows = [[row[0], round(part * row[3]), 300.0] for row in loans for part in (0.25, 0.25, 0.5)]
     sheets = {"Loans": [HEADER, *loans], "Contracts": [["LoanX ID", "Par", "Spread"], *rows]}
     portfolio = Portfolio.from_workbook(make_book(sheets))
@@ -476,9 +485,13 @@ def test_a_lien_wins_over_a_kind_of_asset(make_book: MakeBook, header: str, lien
     loans = [[*row, kind] for row, kind in zip(LOANS, kinds, strict=True)]
     rows = [[row[0], said] for row, said in zip(LOANS, ["First Lien", "Second Lien", "Unsecured", None], strict=True)]
     portfolio = Portfolio.from_workbook(
-        make_book({"Loans": [[*HEADER, "Asset Type"], *loans], "Page": [["LoanX ID", header, "Cov-Lite"], *(
-            [*row, "Y"] for row in rows)]})
-    )  # fmt: skip
+        make_book(
+            {
+                "Loans": [[*HEADER, "Asset Type"], *loans],
+                "Page": [["LoanX ID", header, "Cov-Lite"], *([*row, "Y"] for row in rows)],
+            }
+        )
+    )
     assert portfolio.lien is not None
     assert portfolio.lien.tolist() == liens
     if header == "Lien":

@@ -157,8 +157,12 @@ def test_facilities_alone_tell_few_loans() -> None:
     ],
 )
 def test_a_name_that_is_cut_short_is_the_only_one_that_begins_with_it(short: str, meant: int | None) -> None:
-    names = ["Alpha International Holdings Term Loan B", "Beta International Holdings Term Loan B",
-             "Beta International Holdings Term Loan C", "Gamma Term Loan"]  # fmt: skip
+    names = [
+        "Alpha International Holdings Term Loan B",
+        "Beta International Holdings Term Loan B",
+        "Beta International Holdings Term Loan C",
+        "Gamma Term Loan",
+    ]
     own = [Row(at, 1e6 + at, facility=name) for at, name in enumerate(names)]
     for loans, rows in ((own, [Row(0, None, facility=short)]), ([Row(0, None, facility=short)], own)):
         found = match(loans_of(loans), loans_of(rows))

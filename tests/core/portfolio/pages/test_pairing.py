@@ -6,22 +6,22 @@ import random
 
 import numpy as np
 
-from core.portfolio.pages.pairing import Flags, Ints, Pairs, Rule, Side, pair, tolerance
+from core.portfolio.pages.pairing import Flags, Ints, PairingRule, PairingSide, RowPairs, pair, tolerance
 from tests.rows import every
 
-WHOLE, PART = Rule(is_whole=True), Rule(is_whole=False)
-GENERIC = Rule(is_whole=False, is_generic=True)
-EXACT = Rule(is_whole=False, needs_par=True)
+WHOLE, PART = PairingRule(is_whole=True), PairingRule(is_whole=False)
+GENERIC = PairingRule(is_whole=False, is_generic=True)
+EXACT = PairingRule(is_whole=False, needs_par=True)
 Items = list[tuple[int, float | None]]
 """(key, par) of each loan or row."""
 
 
-def side(items: Items) -> Side:
+def side(items: Items) -> PairingSide:
     par = np.array([np.nan if par is None else par for _, par in items], np.float64)
-    return Side(np.array([key for key, _ in items], np.int64), par, np.ones(len(items), np.bool_))
+    return PairingSide(np.array([key for key, _ in items], np.int64), par, np.ones(len(items), np.bool_))
 
 
-def paired(loans: Items, rows: Items, rule: Rule, *, alike: bool = True, per_row: float = 0.02) -> Pairs:
+def paired(loans: Items, rows: Items, rule: PairingRule, *, alike: bool = True, per_row: float = 0.02) -> RowPairs:
     def said(groups: Ints, count: int) -> Flags:
         return np.full(count, alike)
 
@@ -62,7 +62,7 @@ def paired(loans: Items, rows: Items, rule: Rule, *, alike: bool = True, per_row
         ([(1, None)], [(1, 300.0), (1, 200.0)], PART, set(), [0, 1]),
     ],
 )  # fmt: skip
-def test_pairs(loans: Items, rows: Items, rule: Rule, pairs: set[tuple[int, int]], ambiguous: list[int]) -> None:
+def test_pairs(loans: Items, rows: Items, rule: PairingRule, pairs: set[tuple[int, int]], ambiguous: list[int]) -> None:
     found = paired(loans, rows, rule)
     assert set(zip(found.loans.tolist(), found.rows.tolist(), strict=True)) == pairs
     assert np.flatnonzero(found.ambiguous).tolist() == ambiguous
@@ -84,7 +84,9 @@ def test_pairs(loans: Items, rows: Items, rule: Rule, pairs: set[tuple[int, int]
         ([(1, 300.2), (1, 200.06)], [(1, 200.06), (1, 7.0), (1, 8.0)], GENERIC, set()),
     ],
 )  # fmt: skip
-def test_loans_and_rows_that_are_no_lots(loans: Items, rows: Items, rule: Rule, pairs: set[tuple[int, int]]) -> None:
+def test_loans_and_rows_that_are_no_lots(
+    loans: Items, rows: Items, rule: PairingRule, pairs: set[tuple[int, int]]
+) -> None:
     found = paired(loans, rows, rule, alike=False)
     assert set(zip(found.loans.tolist(), found.rows.tolist(), strict=True)) == pairs
 
@@ -96,9 +98,14 @@ def test_a_loan_that_has_a_row_takes_the_rest_of_its_lots() -> None:
     rows_free = np.array([False, True, True])
     for at, taken in ((0, [(0, 0), (0, 1)]), (2, [])):
         found = pair(
-            Side(loans.keys, loans.par, free), Side(rows.keys, rows.par, rows_free), np.array([at, -1]), 0.02, WHOLE,
-            lambda groups, count: np.ones(count, np.bool_), lambda groups, count: np.ones(count, np.bool_),
-        )  # fmt: skip
+            PairingSide(loans.keys, loans.par, free),
+            PairingSide(rows.keys, rows.par, rows_free),
+            np.array([at, -1]),
+            0.02,
+            WHOLE,
+            lambda groups, count: np.ones(count, np.bool_),
+            lambda groups, count: np.ones(count, np.bool_),
+        )
         first = [(loan, row) for loan, row in zip(found.loans.tolist(), found.rows.tolist(), strict=True) if loan == 0]
         assert first == taken
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import Pool
+from core.portfolio.cells.parsing import StringPool
 from core.portfolio.mapping.detection import detect_columns
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets import below
-from core.portfolio.sheets.below import HEIGHT_LEAST, Below
+from core.portfolio.sheets.below import HEIGHT_LEAST, RowsBelow
 
 HEADER = ["LoanX ID", "Issuer Name", "Maturity Date", "Par Amount", "Rating", "Industry"]
 FAR = 3 * HEIGHT_LEAST
@@ -83,7 +83,7 @@ def test_leaving_out_blank_rows_changes_nothing(
 
 def test_of_a_tall_sheet_only_what_it_holds_is_looked_at(make_sheet: MakeSheet) -> None:
     sheet = make_sheet(far(*((at, loan(at)) for at in range(20)), (FAR, ["x"])))
-    rows = Below(sheet, Pool(sheet.text), 1, sheet.row_count)
+    rows = RowsBelow(sheet, StringPool(sheet.text), 1, sheet.row_count)
     assert rows.height == 24
     assert rows.row(23) == 1 + FAR
     assert rows.cells(0).kinds.tolist() == [2] * 20 + [0] * 3 + [2]

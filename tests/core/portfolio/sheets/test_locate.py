@@ -85,8 +85,10 @@ def test_loans_that_are_large_already_are_not_multiplied(make_book: MakeBook) ->
 
 def test_loans_below_a_summary_on_one_sheet(make_book: MakeBook) -> None:
     """Under notes with identifiers, accounts and forty tests: none of them is taken for the other."""
-    notes = [["Class", "CUSIP", "Original Balance", "Current Balance", "Coupon"],
-             *([f"Class {one}", None, 2_000.0, 1_500.0, 5.5] for one in "ABC")]  # fmt: skip
+    notes = [
+        ["Class", "CUSIP", "Original Balance", "Current Balance", "Coupon"],
+        *([f"Class {one}", None, 2_000.0, 1_500.0, 5.5] for one in "ABC"),
+    ]
     tests = [
         ["Test", "Actual", "Limit", "Result"],
         *([f"Defaulted Obligations {at}", 1.0, 5.0, "Pass"] for at in range(40)),
@@ -131,8 +133,10 @@ def test_units_of_a_title_in_the_middle_of_its_row_count(map_rows: Callable[...,
 def test_amounts_without_a_heading_on_a_page_without_names_do_not_make_it_the_holdings(make_book: MakeBook) -> None:
     loans = [[f"LX{100_000 + at}", f"Alder{chr(65 + at)} Inc", 1e6 + at * 1e5] for at in range(12)]
     rates = [["LoanX ID", "Rate Type", "Spread", "Floor", "Maturity Date", "Frequency", None]]
-    rates += [[one, "Floating", 3.5 + at / 4, 0.5, f"20{30 + at % 4}-01-31", "Quarterly", 21_000.5 + at * 77]
-              for at, (one, _, _) in enumerate(loans)]  # fmt: skip
+    rates += [
+        [one, "Floating", 3.5 + at / 4, 0.5, f"20{30 + at % 4}-01-31", "Quarterly", 21_000.5 + at * 77]
+        for at, (one, _, _) in enumerate(loans)
+    ]
     found = Portfolio.from_workbook(make_book({"Part 2": rates, "Part 1": [["LoanX ID", "Issuer", "Par"], *loans]}))
     assert found.sheet_name == "Part 1"
     assert found.numbers["par_value"].tolist() == [row[2] for row in loans]

@@ -23,8 +23,10 @@ MakeBook = Callable[..., Workbook]
 Rows = list[list[Any]]
 
 HEADER = ["LoanX ID", "Issuer", "Par Amount", "Price", "Maturity Date"]
-LOANS: Rows = [[f"LX10000{at}", f"{name} Inc", 100.0 * at, 99.0, "2030-01-31"]
-               for at, name in enumerate(("Alder", "Birch", "Cedar", "Dorn", "Elm", "Fir"), 1)]  # fmt: skip
+LOANS: Rows = [
+    [f"LX10000{at}", f"{name} Inc", 100.0 * at, 99.0, "2030-01-31"]
+    for at, name in enumerate(("Alder", "Birch", "Cedar", "Dorn", "Elm", "Fir"), 1)
+]
 MAPPING = PROFILES["standard_clo"]
 
 

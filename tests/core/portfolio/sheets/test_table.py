@@ -11,10 +11,10 @@ import pytest
 from core.compliance.run import run_suite
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import Pool, read_numbers
+from core.portfolio.cells.parsing import StringPool, read_numbers
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets import header, table
-from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.rows import words
 from tests.rows import every
 
@@ -454,7 +454,7 @@ def test_the_rows_left_out_are_told_by_their_places(make_book: Callable[..., Wor
     sheet, mapping = book.sheets[0], PROFILES["standard_clo"]
     found = header.find(sheet, mapping)
     assert found is not None
-    below = Below(sheet, Pool(sheet.text), 1, sheet.row_count)
+    below = RowsBelow(sheet, StringPool(sheet.text), 1, sheet.row_count)
     picked = table.pick(below, found, mapping, read_numbers(below.cells(3)).values)
     assert {reason: offsets.tolist() for reason, offsets in picked.left_out.items()} == {
         "ignored_blank_par": [4],
@@ -479,7 +479,7 @@ def test_a_list_of_another_kind_has_its_rows_by_its_own_fields(make_book: Callab
     sheet = book.sheets[0]
     found = header.find(sheet, mapping)
     assert found is not None
-    picked = table.pick(Below(sheet, Pool(sheet.text), 1, sheet.row_count), found, mapping)
+    picked = table.pick(RowsBelow(sheet, StringPool(sheet.text), 1, sheet.row_count), found, mapping)
     assert picked.rows == slice(0, 2)
     assert picked.counts == {"total_rows": 1}
 
@@ -517,9 +517,13 @@ def test_rows_below_a_heading_that_says_no_collateral(
     assert (notes.no_collateral_rows, notes.no_collateral_par) == (rows_left_out, par)
     messages = [warning.message for warning in notes.warnings if warning.code == "no_collateral"]
     assert messages == (
-        ["2 rows of sheet 'Holdings' with a par of 12,000,000.00 are no loans: their heading says that it is no "
-         "collateral."] if rows_left_out else []
-    )  # fmt: skip
+        [
+            "2 rows of sheet 'Holdings' with a par of 12,000,000.00 are no loans: their heading says that it is no "
+            "collateral."
+        ]
+        if rows_left_out
+        else []
+    )
 
 
 def test_figures_of_par_doubt_what_is_no_collateral(map_rows: MapRows) -> None:

@@ -9,7 +9,7 @@ import pytest
 from core.grid.sheet import Workbook
 from core.portfolio.pages.report.accounts import Accounts, find_accounts
 from core.portfolio.pages.report.kinds import read_blocks
-from core.portfolio.pages.report.page import Page
+from core.portfolio.pages.report.page import ReportPage
 from tests.core.portfolio.conftest import sheet_from_rows
 from tests.rows import every
 
@@ -21,7 +21,7 @@ def accounts(*pages: list[Any], currency: str | None = None) -> Accounts:
         sheet_from_rows(rows, f"Account Balances {at}", index=at, formats=formats) for at, rows in enumerate(pages)
     )
     book = Workbook(sheets, number_formats=tuple(formats))
-    return find_accounts((read_blocks(Page(book, sheet, [(0, sheet.row_count)])) for sheet in sheets), currency)
+    return find_accounts((read_blocks(ReportPage(book, sheet, [(0, sheet.row_count)])) for sheet in sheets), currency)
 
 
 STACKED = [
@@ -108,8 +108,11 @@ def test_the_places_of_cash() -> None:
 def test_calculated_amounts_keep_their_roles() -> None:
     """They are parts of calculations and no cash."""
     assert [(amount.role, amount.amount) for amount in accounts(CALCULATED).amounts] == [
-        ("cpa", 1_200_000_000.0), ("acpa", 1_190_000_000.0), ("tobe", 77.0), ("senior", -3.0),
-    ]  # fmt: skip
+        ("cpa", 1_200_000_000.0),
+        ("acpa", 1_190_000_000.0),
+        ("tobe", 77.0),
+        ("senior", -3.0),
+    ]
 
 
 SEVERAL = [

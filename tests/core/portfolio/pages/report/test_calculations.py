@@ -18,7 +18,7 @@ from core.portfolio.pages.report.accounts import find_accounts
 from core.portfolio.pages.report.calculations import Calculations, read_calculations
 from core.portfolio.pages.report.components import find_components, role_of
 from core.portfolio.pages.report.kinds import read_blocks
-from core.portfolio.pages.report.page import Page
+from core.portfolio.pages.report.page import ReportPage
 from core.portfolio.pages.report.strata import ccc_share, defaulted_par, find_strata, industry_shares
 from tests.core.portfolio.conftest import sheet_from_rows
 from tests.rows import every
@@ -26,13 +26,13 @@ from tests.rows import every
 Rows = list[list[Any]]
 
 
-def pages_of(**sheets: Rows) -> list[tuple[Page, Any]]:
+def pages_of(**sheets: Rows) -> list[tuple[ReportPage, Any]]:
     formats = ["General"]
     made = tuple(
         sheet_from_rows(rows, name, index=at, formats=formats) for at, (name, rows) in enumerate(sheets.items())
     )
     book = Workbook(made, number_formats=tuple(formats))
-    pages = [Page(book, sheet, [(0, sheet.row_count)]) for sheet in made]
+    pages = [ReportPage(book, sheet, [(0, sheet.row_count)]) for sheet in made]
     return [(page, read_blocks(page)) for page in pages]
 
 
@@ -42,8 +42,15 @@ def calculated(tests: Sequence[Fact] = (), **sheets: Rows) -> Calculations:
 
 
 def tested(measure: str, numerator: float) -> Fact:
-    return Fact(kind="test", label=measure, subject=Subject(measure=measure), value=1.0, numerator=numerator,
-                place="'T'!A1", unit="percent")  # fmt: skip
+    return Fact(
+        kind="test",
+        label=measure,
+        subject=Subject(measure=measure),
+        value=1.0,
+        numerator=numerator,
+        place="'T'!A1",
+        unit="percent",
+    )
 
 
 # ---- words of lines ------------------------------------------------------------------------------------------------
@@ -243,11 +250,15 @@ def strata(**sheets: Rows) -> Facts:
 
 def test_stratifications() -> None:
     facts = strata(Pages=STRATA)
-    assert [(one.label, one.value) for one in facts.of("stratification", "country")] == [("France", 60.0),
-                                                                                        ("Spain", 40.0)]  # fmt: skip
+    assert [(one.label, one.value) for one in facts.of("stratification", "country")] == [
+        ("France", 60.0),
+        ("Spain", 40.0),
+    ]
     assert [(one.subject.agency, one.value, one.by) for one in facts.of("total") if one.subject] == [
-        ("b", 100.0, "sum"), ("b", 100.0, "sum"), (None, 100.0, "sum"),
-    ]  # fmt: skip
+        ("b", 100.0, "sum"),
+        ("b", 100.0, "sum"),
+        (None, 100.0, "sum"),
+    ]
     ccc = ccc_share(facts, "b", 100.0)
     assert ccc is not None
     assert (ccc.value, ccc.denominator, ccc.place) == (19.5, 100.0, "'Pages'!C6")
@@ -335,7 +346,8 @@ def test_loans_beside_a_printed_amount_without_a_printed_par(par: float, cash: f
 
 
 def test_the_files_own_identity_stays() -> None:
-    pages = calculated(Pages=[["Aggregate Principal Balance", 500e6], ["Principal Cash", 5e6],
-                              ["Collateral Principal Amount", 505e6]])  # fmt: skip
+    pages = calculated(
+        Pages=[["Aggregate Principal Balance", 500e6], ["Principal Cash", 5e6], ["Collateral Principal Amount", 505e6]]
+    )
     facts = Facts(all=pages.facts, identities=pages.identities)
     assert beside_loans(loans([499e6], ["B"], facts)).facts.identities == pages.identities

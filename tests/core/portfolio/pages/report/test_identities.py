@@ -94,8 +94,11 @@ def test_numerators(target: float, bases: list[Item], is_proved: bool) -> None:
 
 
 def test_two_sets_of_as_many_figures_prove_nothing() -> None:
-    found = numerator(Item("icnum", 50_010.0), [Item("coll", 50_000.0), Item("coll", 50_004.0)],
-                      [Item("tobe", 10.0), Item("tobe", 6.0)])  # fmt: skip
+    found = numerator(
+        Item("icnum", 50_010.0),
+        [Item("coll", 50_000.0), Item("coll", 50_004.0)],
+        [Item("tobe", 10.0), Item("tobe", 6.0)],
+    )
     assert found is not None
     assert not found.is_proved
     assert numerator(Item("icnum", 50_010.0), [Item("coll", 50_000.0)], []) is None

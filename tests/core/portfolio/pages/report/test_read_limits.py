@@ -29,11 +29,17 @@ def hostile(kind: str) -> list[Row]:
     """A page of many lines whose words and amounts mean something, none of which add up."""
     rng = random.Random(7)
     parts = {
-        "calculation": ("Aggregate Principal Balance", "Principal Cash", "Less: Defaulted Obligations", "Excess CCC",
-                        "Collateral Principal Amount", "Adjusted Collateral Principal Amount"),
+        "calculation": (
+            "Aggregate Principal Balance",
+            "Principal Cash",
+            "Less: Defaulted Obligations",
+            "Excess CCC",
+            "Collateral Principal Amount",
+            "Adjusted Collateral Principal Amount",
+        ),
         "interest": ("Interest Proceeds", "Scheduled Interest", "Senior Fees", "Interest Coverage Numerator"),
         "tests": ("Class A Par Value Test",),
-    }[kind]  # fmt: skip
+    }[kind]
     rows: list[Row] = [[kind]]
     for number in range(1_900 // len(parts)):
         for words in parts:

@@ -151,9 +151,11 @@ def test_labels_of_no_test(label: str) -> None:
 
 
 def test_a_line_of_a_limit_is_not_the_figure() -> None:
-    for label, detail in (("Minimum Weighted Average Spread (final trigger)", "trigger"),
-                          ("Reference Weighted Average Fixed Coupon", "reference"),
-                          ("Minimum Weighted Average Spread", "minimum")):  # fmt: skip
+    for label, detail in (
+        ("Minimum Weighted Average Spread (final trigger)", "trigger"),
+        ("Reference Weighted Average Fixed Coupon", "reference"),
+        ("Minimum Weighted Average Spread", "minimum"),
+    ):
         found = subject_of(label, is_line=True).subject
         assert found is not None
         assert found.detail == detail, label

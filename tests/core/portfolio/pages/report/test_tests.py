@@ -180,11 +180,13 @@ def test_notes_and_numerators_are_no_tests() -> None:
     ]
     found = facts(rows)
     assert [one.label for one in found if one.kind in ("test", "figure")] == [
-        "Class A/B Par Value Test", "Class C Par Value Test",
-    ]  # fmt: skip
+        "Class A/B Par Value Test",
+        "Class C Par Value Test",
+    ]
     assert [(one.label, one.value) for one in found if one.kind == "note"] == [
-        ("Class A Notes", 228_700_000.0), ("Class B Notes", 25_400_000.0),
-    ]  # fmt: skip
+        ("Class A Notes", 228_700_000.0),
+        ("Class B Notes", 25_400_000.0),
+    ]
 
 
 def test_a_row_without_limit_and_status_is_a_figure() -> None:
@@ -221,8 +223,11 @@ def test_lines_of_percentages_are_figures() -> None:
     ]
     found = current(rows)
     assert [(one.kind, one.value) for one in found] == [
-        ("figure", 8.31), ("figure", 2.48), ("figure", 4.18), ("figure", 3.8),
-    ]  # fmt: skip
+        ("figure", 8.31),
+        ("figure", 2.48),
+        ("figure", 4.18),
+        ("figure", 3.8),
+    ]
     assert found[3].subject is not None
     assert found[3].subject.detail == "trigger"
 
@@ -244,9 +249,11 @@ def test_a_denominator_names_what_words_do_not() -> None:
             ["Odd Ratio", 6.0e6, 4.1e6, "146.34%", "110.00%", "Pass"]]  # fmt: skip
     found = current(rows, Notes=notes)
     assert [one.subject for one in found] == [
-        Subject(measure="oc", classes=("C",)), Subject(measure="oc", classes=("B",)),
-        Subject(measure="ic", classes=("C",)), None,
-    ]  # fmt: skip
+        Subject(measure="oc", classes=("C",)),
+        Subject(measure="oc", classes=("B",)),
+        Subject(measure="ic", classes=("C",)),
+        None,
+    ]
     assert [one.by for one in found[:3]] == ["sum"] * 3
 
 
@@ -305,8 +312,10 @@ def test_several_pages_on_one_sheet() -> None:
                ["Moody's Diversity Test", 60.0, ">= 55.00", 61.0, "Passed"]]  # fmt: skip
     found = current([*coverage, [], *quality])
     assert [(one.value, one.group) for one in found] == [
-        (139.37, "Coverage Tests"), (4.32, "Collateral Quality Tests"), (60.0, "Collateral Quality Tests"),
-    ]  # fmt: skip
+        (139.37, "Coverage Tests"),
+        (4.32, "Collateral Quality Tests"),
+        (60.0, "Collateral Quality Tests"),
+    ]
 
 
 def test_a_heading_again_on_every_page_is_one_table() -> None:
@@ -315,8 +324,9 @@ def test_a_heading_again_on_every_page_is_one_table() -> None:
     rows: list[Row] = [*head, ["Fixed Rate", "3.00%", "5.00%", "Pass"], [], ["Page 1 of 2"], [], *head,
             ["Cov-Lite", "47.00%", "55.00%", "Pass"]]  # fmt: skip
     assert [(one.label, one.group) for one in current(rows)] == [
-        ("Fixed Rate", "Concentration Limitations"), ("Cov-Lite", "Concentration Limitations"),
-    ]  # fmt: skip
+        ("Fixed Rate", "Concentration Limitations"),
+        ("Cov-Lite", "Concentration Limitations"),
+    ]
 
 
 def test_a_heading_of_three_rows_with_groups() -> None:
@@ -333,8 +343,10 @@ def test_a_flat_file_repeats_the_deal_and_the_day(make_book: Callable[..., Workb
                 ("Class C Overcollateralization Test", "119.62%", "112.72%"), ("Cov-Lite Loans", "53.56%", "60.00%"),
                 ("Single Obligor", "1.79%", "2.50%")))]  # fmt: skip
     assert [one.label for one in current(rows)] == [
-        "Class C Overcollateralization Test", "Cov-Lite Loans", "Single Obligor",
-    ]  # fmt: skip
+        "Class C Overcollateralization Test",
+        "Cov-Lite Loans",
+        "Single Obligor",
+    ]
 
 
 # ---- limits --------------------------------------------------------------------------------------------------------
@@ -365,12 +377,14 @@ def test_oc_beside_ic_in_one_row() -> None:
         ["Class A/B", "139.20%", "130.08%", "Pass", "180.24%", "120.00%", "Pass"],
         ["Class C", "118.85%", "121.74%", "Fail", "162.99%", "110.00%", "Pass"],
     ]
-    assert sorted((str(one.subject), *brief(one)) for one in current(rows)) == sorted([
-        (str(Subject(measure="oc", classes=("A", "B"))), 139.2, 130.08, "pass"),
-        (str(Subject(measure="oc", classes=("C",))), 118.85, 121.74, "fail"),
-        (str(Subject(measure="ic", classes=("A", "B"))), 180.24, 120.0, "pass"),
-        (str(Subject(measure="ic", classes=("C",))), 162.99, 110.0, "pass"),
-    ])  # fmt: skip
+    assert sorted((str(one.subject), *brief(one)) for one in current(rows)) == sorted(
+        [
+            (str(Subject(measure="oc", classes=("A", "B"))), 139.2, 130.08, "pass"),
+            (str(Subject(measure="oc", classes=("C",))), 118.85, 121.74, "fail"),
+            (str(Subject(measure="ic", classes=("A", "B"))), 180.24, 120.0, "pass"),
+            (str(Subject(measure="ic", classes=("C",))), 162.99, 110.0, "pass"),
+        ]
+    )
 
 
 def test_a_test_below_its_name() -> None:
@@ -483,9 +497,11 @@ def test_oc_and_ic_stand_beside_each_other_with_headings_alike() -> None:
         ["C", "128.75%", "113.07%", "Pass", "109.00%", "115.00%", "Fail"],
     ]
     assert {(one.subject.measure, one.subject.classes, *brief(one)) for one in current(rows) if one.subject} == {
-        ("oc", ("A", "B"), 144.84, 122.07, "pass"), ("oc", ("C",), 128.75, 113.07, "pass"),
-        ("ic", ("A", "B"), 241.0, 120.0, "pass"), ("ic", ("C",), 109.0, 115.0, "fail"),
-    }  # fmt: skip
+        ("oc", ("A", "B"), 144.84, 122.07, "pass"),
+        ("oc", ("C",), 128.75, 113.07, "pass"),
+        ("ic", ("A", "B"), 241.0, 120.0, "pass"),
+        ("ic", ("C",), 109.0, 115.0, "fail"),
+    }
 
 
 @every("label, value, limit, expected", [
@@ -512,8 +528,11 @@ def test_sections_of_classes_without_words_are_of_their_coverage() -> None:
         ["A/B", "241.84%", "120.00%", "Pass"], ["C", "210.75%", "115.00%", "Pass"],
     ]  # fmt: skip
     assert [(one.subject.measure, one.subject.classes, one.value) for one in current(rows) if one.subject] == [
-        ("oc", ("A", "B"), 144.84), ("oc", ("C",), 128.75), ("ic", ("A", "B"), 241.84), ("ic", ("C",), 210.75),
-    ]  # fmt: skip
+        ("oc", ("A", "B"), 144.84),
+        ("oc", ("C",), 128.75),
+        ("ic", ("A", "B"), 241.84),
+        ("ic", ("C",), 210.75),
+    ]
 
 
 def test_a_title_names_the_classes_of_its_ratios_and_a_sheet_does_not() -> None:

@@ -62,8 +62,10 @@ def test_a_comma_for_decimals_makes_points_thousands() -> None:
     ]
     found = current(rows)
     assert [(one.value, one.trigger, one.decimals) for one in found] == [
-        (2869.0, 2993.0, 0), (4.03, 3.9, 2), (4.3, 5.44, 2),
-    ]  # fmt: skip
+        (2869.0, 2993.0, 0),
+        (4.03, 3.9, 2),
+        (4.3, 5.44, 2),
+    ]
     plain = [[str(cell).replace(",", ".") for cell in row] for row in rows]
     assert current(plain)[0].value == 2.869
 
