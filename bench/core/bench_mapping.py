@@ -20,7 +20,7 @@ from core.grid.sheet import Formulas, Sheet, Workbook
 from core.portfolio.mapping.normalise import NormalisedRows
 from core.portfolio.mapping.pipeline import FieldColumn, works
 from core.portfolio.mapping.pipeline import check as check_rules
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import Mapping
 from core.values import Kind
@@ -215,7 +215,7 @@ def mapping() -> Mapping:
             rule("lien_type", "enum", values=["1L", "2L"]),
         ],
     }
-    return configured(document, id="bench", name="Bench")
+    return configure_mapping(document, id="bench", name="Bench")
 
 
 def ours(workbook: Workbook, own: Mapping) -> NormalisedRows:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import parsing
-from core.portfolio.cells.identifiers import IdentifierIndex, is_told, pairs
+from core.portfolio.cells.identifiers import IdentifierIndex, agrees, pairs
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.pages.identify import name_keys
 from core.reconciliation import _match, _prints
@@ -231,7 +231,7 @@ class _Work:
                 continue
             texts = IdentifierIndex(tape.text.strings()), IdentifierIndex(book.text.strings())
             found = [
-                (int(theirs[0]), int(ours[0]), is_told(texts[0].strings[one], texts[1].strings[other]))
+                (int(theirs[0]), int(ours[0]), agrees(texts[0].strings[one], texts[1].strings[other]))
                 for one, other in pairs(*texts)
                 if len(theirs := left[0][tape.codes == one]) == len(ours := left[1][book.codes == other]) == 1
             ]
@@ -469,7 +469,7 @@ def _loose(column: TextColumn) -> TextColumn:
     """Normalised names without the words that separate the entities of one group; the first word stays."""
     used, codes = np.unique(column.codes, return_inverse=True)
     named = used[used >= 0]
-    written, text = parsing.pool_of([_LOOSE_WORD.sub("", name) for name in parsing.decoded(column.text, named)])
+    written, text = parsing.pool_of([_LOOSE_WORD.sub("", name) for name in parsing.decode(column.text, named)])
     written = np.concatenate((np.full(len(used) - len(named), -1, np.int32), written))
     return name_keys(TextColumn(written[codes], text))
 
@@ -477,7 +477,7 @@ def _loose(column: TextColumn) -> TextColumn:
 def _strings(side: Side, field: str) -> set[str]:
     """The distinct texts of a column; none without it."""
     column = side.column(field)
-    return set() if column is None else set(parsing.decoded(column.text, np.unique(column.codes[column.codes >= 0])))
+    return set() if column is None else set(parsing.decode(column.text, np.unique(column.codes[column.codes >= 0])))
 
 
 # ---- keys of names -------------------------------------------------------------------------------------------------

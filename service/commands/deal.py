@@ -266,7 +266,7 @@ def movements(
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
     from core.deals.movements import movements as moved
-    from core.portfolio.model.notes import bounded, of_side
+    from core.portfolio.model.notes import limit_warnings, of_side
 
     suite = DEAL_SUITE if definition is not None else "enhanced"
     with limited(after), busy("Running each step"):
@@ -276,7 +276,7 @@ def movements(
             lambda one: run_suite(one, suite, definition=definition, details=False),
             definition=definition,
         )
-    warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
+    warnings = limit_warnings([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
     grid = Grid(columns=_movement_columns(), items=items)
     page = Page(
         warnings=warnings,

@@ -149,9 +149,9 @@ def _sheets_of(book: Workbook) -> str:
 def _doubts(book: Workbook, mapping: Mapping) -> list[DataWarning]:
     """What a compliance run of the workbook says before its results."""
     from core.portfolio import Portfolio
-    from core.portfolio.model.notes import bounded
+    from core.portfolio.model.notes import limit_warnings
 
-    return bounded(Portfolio.from_workbook(book, mapping).notes.warnings)
+    return limit_warnings(Portfolio.from_workbook(book, mapping).notes.warnings)
 
 
 # ---- one JSON document ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import core
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
 from core.portfolio import Portfolio
-from core.portfolio.model.notes import DataWarning, bounded
+from core.portfolio.model.notes import DataWarning, limit_warnings
 from core.scenario.simulate import Projected
 from core.scenario.trades import TradeError, loan_of, without_effect
 from service.compliance import shared as compliance
@@ -327,7 +327,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Pr
         trades=[_told(trade) for trade in found.trades],
         results=found.simulation.results,
         **{name: getattr(found, name) for name in same},
-        **summary | {"warnings": bounded([*found.warnings, *summary["warnings"]])},
+        **summary | {"warnings": limit_warnings([*found.warnings, *summary["warnings"]])},
     )
 
 

@@ -19,7 +19,7 @@ from core.portfolio.mapping.normalise import CellFault, NormalisedRows
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import Mapping
 from core.portfolio.model.loan_fields import label_of
-from core.portfolio.model.notes import DataWarning, bounded
+from core.portfolio.model.notes import DataWarning, limit_warnings
 from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.mappings.schema import Finding
@@ -85,7 +85,7 @@ def detected(book: Workbook, asked: Asked) -> Raw:
 def _warnings(book: Workbook, asked: Asked) -> list[DataWarning]:
     days = float((asked.day - EPOCH).days)
     portfolio = Portfolio.from_workbook(book, asked.mapping, as_of=days, as_of_source=asked.day_source)
-    return bounded(portfolio.notes.warnings)
+    return limit_warnings(portfolio.notes.warnings)
 
 
 def _check(normalised: NormalisedRows) -> RowCheck:

@@ -110,9 +110,9 @@ def _founds(book: Workbook) -> dict[str, HeaderMatch]:
     located = locate(book, PROFILES["standard_clo"])
     if located.loans is None:
         return {}
-    founds = {located.loans.sheet.name: located.loans.found}
+    founds = {located.loans.sheet.name: located.loans.header}
     for page in located.pages:
-        founds.setdefault(page.sheet.name, page.found)
+        founds.setdefault(page.sheet.name, page.header)
     return founds
 
 

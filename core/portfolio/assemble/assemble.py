@@ -16,9 +16,9 @@ from core.portfolio.model.portfolio import (
     AnyPortfolio,
     Names,
     Strings,
-    defaulted,
+    defaulted_loans,
 )
-from core.portfolio.pages.identify import add_up_lots, identified, name_keys
+from core.portfolio.pages.identify import add_up_lots, name_keys, sort_identifiers
 
 
 def assemble(
@@ -27,9 +27,9 @@ def assemble(
     amortization: Callable[[dict[str, Names]], Amortization | None] | None = None,
 ) -> AnyPortfolio:
     """The portfolio of some loans; `amortization` finds the payment schedule by the identifiers of its rows."""
-    identified(loans)
+    sort_identifiers(loans)
     loans.flags = {name: flags & np.uint8(1) for name, flags in loans.flags.items()}
-    _unpriced(loans)
+    _blank_zero_prices(loans)
     par = loans.numbers.get("par_value")
     loans.notes.negative_par_rows = 0 if par is None else int(np.count_nonzero(par < 0))
     add_up_lots(loans)
@@ -43,7 +43,7 @@ def assemble(
     if obligor is not None:
         names["obligor"] = obligor
         loans.notes.rows_without_obligor = int(np.count_nonzero(obligor.codes < 0))
-    _fixed(loans, names.get("base_rate"))
+    _set_coupon_fixed(loans, names.get("base_rate"))
     return into(
         row_count=loans.row_count,
         numbers={name: _own(values) for name, values in loans.numbers.items()},
@@ -110,7 +110,7 @@ def _ids_by_name(codes: NDArray[np.int32], named: TextColumn) -> NDArray[np.int3
     return np.where(codes >= 0, codes, agreed[named.codes])
 
 
-def _fixed(loans: Loans, index: Names | None) -> None:
+def _set_coupon_fixed(loans: Loans, index: Names | None) -> None:
     """is_fixed from the coupon type, else a base rate "Fixed", else a coupon without spread and index.
 
     Left out when no column can tell: neither coupon type nor index, and not both spread and all-in rate.
@@ -137,7 +137,7 @@ def _fixed(loans: Loans, index: Names | None) -> None:
     loans.flags["is_fixed"] = fixed.astype(np.uint8)
 
 
-def _unpriced(loans: Loans) -> None:
+def _blank_zero_prices(loans: Loans) -> None:
     """A price of 0 on a performing loan says that there is none; nothing is bought for 0 either. Before lots are added
     up, whose mean a 0 would lower."""
     bought = loans.numbers.get("purchase_price")
@@ -150,6 +150,6 @@ def _unpriced(loans: Loans) -> None:
     zero = price == 0
     if not zero.any():
         return
-    zero &= ~defaulted(loans.row_count, loans.numbers, loans.flags, loans.ranks, loans.deal.as_of)
+    zero &= ~defaulted_loans(loans.row_count, loans.numbers, loans.flags, loans.ranks, loans.deal.as_of)
     loans.numbers["price"] = np.where(zero, np.nan, price)
     loans.notes.zero_prices = int(np.count_nonzero(zero))

@@ -16,7 +16,7 @@ from core.frames.given import cell_value, column_of, table_of
 from core.portfolio.assemble.assemble import assemble
 from core.portfolio.cells import parsing
 from core.portfolio.cells.dates import date_days
-from core.portfolio.cells.loans import Loans, put, take
+from core.portfolio.cells.loans import Loans, put_column, take
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.cells.typed import NormalColumn, text_column
 from core.portfolio.model import ratings
@@ -24,7 +24,7 @@ from core.portfolio.model.errors import MappingError
 from core.portfolio.model.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELDS, TRANCHE_LABELS, Lien
 from core.portfolio.model.framed import DEAL_DAYS
 from core.portfolio.model.portfolio import AnyPortfolio, Deal, Tranches
-from core.portfolio.pages.tranches import as_percent, ordered
+from core.portfolio.pages.tranches import as_percent, order_tranches
 from core.values import EPOCH
 from core.words import counted
 
@@ -147,10 +147,10 @@ def _read(loans: Loans, name: str, values: Any) -> None:
     elif name == "base_rate" and not _is_pair(values) and _is_numeric(values):
         loans.numbers["base_rate_level"] = _numbers(name, values)
     elif kind == "string":
-        put(loans, name, text_column(_text(name, values)))
+        put_column(loans, name, text_column(_text(name, values)))
     else:
         read: Callable[[str, Any], NDArray[Any]] = {"date": _dates, "boolean": _flags}.get(kind, _numbers)
-        put(loans, name, NormalColumn(kind, read(name, values)))
+        put_column(loans, name, NormalColumn(kind, read(name, values)))
 
 
 def _are_whole(values: Sequence[Any]) -> bool:
@@ -263,7 +263,7 @@ def _tranches(columns: Dict[str, Any]) -> Tranches:
     for name in ("oc_trigger", "ic_trigger"):
         if name in numbers:
             numbers[name] = as_percent(numbers[name])
-    return ordered(list(classes), numbers)
+    return order_tranches(list(classes), numbers)
 
 
 _DEAL: Final = Deal.__dataclass_fields__.keys()

@@ -76,7 +76,7 @@ def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: s
     return replace(made, notes=replace(portfolio.notes, warnings=[*kept, *told, *_days(made)]))
 
 
-def _required(portfolio: PortfolioData) -> Iterator[DataWarning]:
+def _check_required_fields(portfolio: PortfolioData) -> Iterator[DataWarning]:
     if missing := portfolio.notes.missing_required:
         yield DataWarning(
             "required_missing",
@@ -175,7 +175,9 @@ def _shares(portfolio: PortfolioData) -> Iterator[DataWarning]:
         return
     rated = [target for target in AGENCY_OF if target in portfolio.ranks]
     if rated:
-        without = ~np.any([portfolio.ranks[target] > 0 for target in rated], axis=0) & ~_masked(portfolio, rated)
+        without = ~np.any([portfolio.ranks[target] > 0 for target in rated], axis=0) & ~_find_masked_rows(
+            portfolio, rated
+        )
         if missing := int(np.count_nonzero(without)):
             yield DataWarning("no_rating", f"{_of(missing, portfolio, 'has/have')} no rating of any agency", missing)
     if portfolio.lien is not None and (missing := portfolio.notes.lien_blank_rows or 0) >= SHARE_MIN * count:
@@ -194,7 +196,7 @@ def _shares(portfolio: PortfolioData) -> Iterator[DataWarning]:
             yield DataWarning(code, f"{_of(missing, portfolio, 'has/have')} {words}", missing)
 
 
-def _masked(portfolio: PortfolioData, targets: list[str]) -> NDArray[np.bool_]:
+def _find_masked_rows(portfolio: PortfolioData, targets: list[str]) -> NDArray[np.bool_]:
     """Loans with a rating that is known and not shown."""
     rows = np.zeros(portfolio.row_count, np.bool_)
     for target in targets:
@@ -253,6 +255,6 @@ def _of(count: int, portfolio: PortfolioData, verb: str = "") -> str:
 
 
 CHECKS: Final[tuple[Callable[[PortfolioData], Iterator[DataWarning]], ...]] = (
-    _required, _commitment, _par_beside_notes, _days, _units, _shares, _negative, _rows,
+    _check_required_fields, _commitment, _par_beside_notes, _days, _units, _shares, _negative, _rows,
 )  # fmt: skip
 """Every check of a portfolio; what pages say of each other is noted where they are read."""

@@ -16,7 +16,7 @@ from core.portfolio.model.fields import (
     Mapping,
     mapping_of,
 )
-from core.portfolio.model.notes import DataWarning, Notes, told_of_formulas
+from core.portfolio.model.notes import DataWarning, Notes, warn_of_formulas
 from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, PortfolioData
 from core.portfolio.pages.base_rates import base_rate_of, in_percent
 from core.portfolio.pages.currency import exchange_rates, settle
@@ -50,15 +50,26 @@ def portfolio_of(
         report.warnings.extend(_of_files(book))
         notes = Notes(message=no_loans(located), warnings=report.warnings)
         return into(
-            0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
-            report.cells, facts=report.facts,
-        )  # fmt: skip
+            0,
+            {},
+            {},
+            {},
+            {},
+            None,
+            report.tranches,
+            _set_as_of(report.deal, None, as_of, notes),
+            None,
+            "Holdings",
+            notes,
+            report.cells,
+            facts=report.facts,
+        )
     reader, loans, report = read_loans(located, located.loans)
     report.warnings.extend(_of_files(book))
     join_pages(located, loans)
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
-    loans.deal = _dated(_of_holdings(report, loans.notes), loans.notes.as_of_column, as_of, loans.notes)
+    loans.deal = _set_as_of(_of_holdings(report, loans.notes), loans.notes.as_of_column, as_of, loans.notes)
     loans.facts = report.facts
     _add_base_rate(located, loans)
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
@@ -105,7 +116,7 @@ def missing_columns(portfolio: PortfolioData, mapping: Mapping) -> list[str]:
 
 def _of_files(book: Workbook) -> list[DataWarning]:
     """What is to be said of the workbook's files before any of their sheets is looked at."""
-    return [*told_of_formulas(book), *_unread_files(book)]
+    return [*warn_of_formulas(book), *_unread_files(book)]
 
 
 def _unread_files(book: Workbook) -> list[DataWarning]:
@@ -132,7 +143,7 @@ def _of_holdings(report: PageReport, notes: Notes) -> Deal:
     return replace(deal, as_of=column, as_of_source="column")
 
 
-def _dated(deal: Deal, column: float | None, given: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
+def _set_as_of(deal: Deal, column: float | None, given: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
     """The deal with its as-of day: a caller's or the workbook's own record's, else what the file says, else a column
     of the holdings, else the day of the file or of its upload, which is told.
     """

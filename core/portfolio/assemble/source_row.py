@@ -70,14 +70,14 @@ def row_of(book: Workbook, loans: LoanTable, row: int) -> SourceRow | None:
     """
     at = row - 1
     table, fields = loans
-    if not table.found.row < at < table.sheet.row_count:
+    if not table.header.row < at < table.sheet.row_count:
         return None
     cells = []
     for column in range(table.sheet.column_count):
-        header, value = table.found.texts.get(column), _value(book, table.sheet, at, column)
+        header, value = table.header.texts.get(column), _value(book, table.sheet, at, column)
         if header is not None or value is not None:
-            shown = _cut(value) if isinstance(value, str) else value
-            cells.append(SourceCell(column_name(column), _cut(header or "") or None, fields.get(column), shown))
+            shown = _shorten(value) if isinstance(value, str) else value
+            cells.append(SourceCell(column_name(column), _shorten(header or "") or None, fields.get(column), shown))
         if len(cells) == CELLS_MAX:
             break
     return SourceRow(table.sheet.name, row, cells)
@@ -92,5 +92,5 @@ def _value(book: Workbook, sheet: Sheet, row: int, column: int) -> Value:
     return value
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= TEXT_CHARACTERS_MAX else text[: TEXT_CHARACTERS_MAX - 3] + "..."

@@ -85,7 +85,7 @@ def to_sheet(portfolio: Portfolio, *, fields: Container[str] | None = None) -> S
             writer.names(target, portfolio.names[target])
         if target in portfolio.flags:
             writer.numbers("flag", target, portfolio.flags[target])
-        if target in portfolio.ranks and not _is_told(portfolio, target):
+        if target in portfolio.ranks and not _ranks_follow_symbols(portfolio, target):
             writer.numbers("rank", target, portfolio.ranks[target])
     if portfolio.lien is not None and "lien_type" in wanted:
         writer.numbers("lien", "lien_type", portfolio.lien)
@@ -98,7 +98,7 @@ def to_sheet(portfolio: Portfolio, *, fields: Container[str] | None = None) -> S
     return writer.sheet(portfolio.sheet_name)
 
 
-def _is_told(portfolio: Portfolio, target: str) -> bool:
+def _ranks_follow_symbols(portfolio: Portfolio, target: str) -> bool:
     """Whether a rating's ranks are those of its symbols."""
     names = portfolio.names.get(target)
     return names is not None and np.array_equal(_ranks(target, names), portfolio.ranks[target])
@@ -160,7 +160,7 @@ class _Writer:
         nothing = np.zeros(0, np.int32)
         empty = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
         formulas = Formulas(nothing, nothing, nothing, nothing, empty, {})
-        return Sheet(name, 0, "visible", columns, self._height + 1, _joined(self._texts), formulas)
+        return Sheet(name, 0, "visible", columns, self._height + 1, _concatenate(self._texts), formulas)
 
 
 def _column(head: int, kinds: NDArray[np.uint8], numbers: NDArray[np.float64], codes: NDArray[np.int32]) -> Column:
@@ -184,7 +184,7 @@ def _text(strings: list[str]) -> Text:
     return Text(offsets, np.frombuffer(b"".join(encoded), np.uint8))
 
 
-def _joined(texts: list[Text]) -> Text:
+def _concatenate(texts: list[Text]) -> Text:
     """Pools end to end."""
     shifts = np.cumsum([0, *(len(text.data) for text in texts)])
     offsets = [text.offsets[:-1] + shift for text, shift in zip(texts, shifts.tolist(), strict=False)]
@@ -243,7 +243,7 @@ def loans_at(sheet: Sheet, first: int, last: int) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for at, head in _heads(sheet):
         if head.sort in ("number", "name"):
-            cut = _stored(sheet, at).span(first + 1, max(first, last) + 1)
+            cut = _stored_column(sheet, at).span(first + 1, max(first, last) + 1)
             values = cut.codes.tolist() if head.sort == "name" else cut.numbers.tolist()
             shown = zip(cut.kinds.tolist(), values, strict=True)
             found[head.target] = [
@@ -260,7 +260,7 @@ def _heads(sheet: Sheet) -> list[tuple[int, _Head]]:
     return [(at, _Head.of(sheet.value(0, at), len(sheet.text))) for at in range(sheet.column_count)]
 
 
-def _stored(sheet: Sheet, at: int) -> Column:
+def _stored_column(sheet: Sheet, at: int) -> Column:
     column = sheet.columns[at]
     assert column is not None, "a column with a head is there"
     return column
@@ -268,13 +268,13 @@ def _stored(sheet: Sheet, at: int) -> Column:
 
 def _numbers(sheet: Sheet, at: int, *, blank: float = 0.0) -> NDArray[np.float64]:
     """One value a loan."""
-    column = _stored(sheet, at).span(1, sheet.row_count)
+    column = _stored_column(sheet, at).span(1, sheet.row_count)
     return column.numbers if blank == 0.0 else np.where(column.kinds == Kind.BLANK, blank, column.numbers)
 
 
 def _names(sheet: Sheet, at: int, head: _Head) -> Names:
     """One code a loan, into the column's own part of the strings."""
-    codes = _stored(sheet, at).span(1, sheet.row_count).codes
+    codes = _stored_column(sheet, at).span(1, sheet.row_count).codes
     codes = np.where(codes >= 0, codes - np.int32(head.first), np.int32(-1))
     if codes.max(initial=-1) >= head.last - head.first or codes.min(initial=-1) < -1:
         raise StoredError(f"the names of {head.target} lie outside of their strings")

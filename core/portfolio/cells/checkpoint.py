@@ -39,7 +39,7 @@ def checkpoint(grown_bytes: int = 0) -> None:
     _check.get()(grown_bytes)
 
 
-def checkpointed(items: Iterable[T]) -> Iterator[T]:
+def with_checkpoints(items: Iterable[T]) -> Iterator[T]:
     """The items, with a checkpoint every `STRINGS` of them."""
     check = _check.get()
     for place, item in enumerate(items):

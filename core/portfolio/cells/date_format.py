@@ -91,7 +91,7 @@ class DateFormat:
     parts: tuple[_Piece | str, ...]
     """Pieces of a date, and the text between them."""
 
-    def written(self, moment: datetime) -> str:
+    def write(self, moment: datetime) -> str:
         """The moment by the format; month names are English."""
         return "".join(part if isinstance(part, str) else part.writes(moment) for part in self.parts)
 

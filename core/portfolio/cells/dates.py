@@ -51,13 +51,13 @@ DATE_LENGTH_MAX: Final = 40
 
 def day_order(texts: Iterable[str]) -> bool | None:
     """Whether slashed dates have the day first: some first part is above 12; None where no part of any is."""
-    parts = slashed(texts)
+    parts = slashed_dates(texts)
     if any(first > 12 for first, _ in parts):
         return True
     return None if parts and all(second <= 12 for _, second in parts) else False
 
 
-def slashed(texts: Iterable[str]) -> list[tuple[int, int]]:
+def slashed_dates(texts: Iterable[str]) -> list[tuple[int, int]]:
     """The first and the second part of each slashed date among some texts."""
     found = (_SLASHED.fullmatch(text.strip()) for text in texts if len(text) <= DATE_LENGTH_MAX)
     return [(int(one[1]), int(one[3])) for one in found if one is not None]

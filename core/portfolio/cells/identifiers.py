@@ -127,7 +127,7 @@ def may_be_one(one: str, other: str) -> bool:
     return mine[1] == its[1] and (mine[2] != its[2] or not mine[3] or not its[3])
 
 
-def is_told(one: str, other: str) -> bool:
+def agrees(one: str, other: str) -> bool:
     """Whether two prints of one identifier contradict each other nowhere: no LoanX id ends in another digit."""
     mine, its = _LOANX.fullmatch(one), _LOANX.fullmatch(other)
     return mine is None or its is None or mine[3] == its[3] or not mine[3] or not its[3]

@@ -71,7 +71,7 @@ _TEXTS: Final = frozenset(
 """Fields that are text whatever type a mapping of one's own gives them."""
 
 
-def put(loans: Loans, target: str, column: NormalColumn) -> int:
+def put_column(loans: Loans, target: str, column: NormalColumn) -> int:
     """Give the loans a typed column; of ratings, liens, coupon types and indexes what their words mean.
 
     Returns:

@@ -109,7 +109,7 @@ def _numbers(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.float64]:
 def _texts(cells: Cells, days: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     rows = (cells.kinds == TEXT) & np.isnan(days)
     codes, used = _parse.distinct(np.where(rows, cells.codes, np.int32(-1)), len(cells.pool.text))
-    strings = parsing.decoded(cells.pool.text, used)
+    strings = parsing.decode(cells.pool.text, used)
     table = np.array([month_days(text) for text in strings], np.float64)
     guessed = 0
     if np.isnan(days).all() and not cells.seen & bit(NUMBER, DATE):

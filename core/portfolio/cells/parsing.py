@@ -210,7 +210,7 @@ class StringPool:
         if len(data):
             first = data[np.minimum(text.offsets[short], len(data) - 1)]
             short = short[_BEGINS_NULL[first] | (size[short] == 0)]
-        for code, string in zip(short.tolist(), decoded(text, short), strict=True):
+        for code, string in zip(short.tolist(), decode(text, short), strict=True):
             if string.strip().upper() in NULL_WORDS:
                 self.null[code] = True
         self.has_null = bool(self.null.any())
@@ -227,7 +227,7 @@ class StringPool:
         """Whether the sheet's slashed dates have the day first: some must, and none the month."""
         if self._day_first is None:
             short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
-            parts = dates.slashed(decoded(self.text, short))
+            parts = dates.slashed_dates(decode(self.text, short))
             self._day_first = any(first > 12 for first, _ in parts) and all(second <= 12 for _, second in parts)
         return self._day_first
 
@@ -235,7 +235,7 @@ class StringPool:
         """Whether some slashed date of the sheet has a part above 12, so that it can be read in one way alone."""
         if self._tells_order is None:
             short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
-            self._tells_order = any(max(parts) > 12 for parts in dates.slashed(decoded(self.text, short)))
+            self._tells_order = any(max(parts) > 12 for parts in dates.slashed_dates(decode(self.text, short)))
         return self._tells_order
 
     def decimal_comma(self) -> bool:
@@ -245,7 +245,7 @@ class StringPool:
         """
         if self._decimal_comma is None:
             short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
-            texts = decoded(self.text, short)
+            texts = decode(self.text, short)
             self._decimal_comma = any("," in text and _COMMA_FIGURE.fullmatch(text) for text in texts) and not any(
                 "." in text and _POINT_FIGURE.fullmatch(text) for text in texts
             )
@@ -258,7 +258,7 @@ _COMMA_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:{_GROUP}\d{{3}})+,\
 _POINT_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:,\d{{3}})+\.\d+|\d+\.(?:\d\d?|\d{{4,}})){_AFTER}")
 
 
-def decoded(text: Text, codes: NDArray[np.int32] | NDArray[np.int64]) -> list[str]:
+def decode(text: Text, codes: NDArray[np.int32] | NDArray[np.int64]) -> list[str]:
     """Some strings of a pool."""
     data = memoryview(text.data)  # type: ignore[arg-type]  # an array is a buffer
     starts, ends = text.offsets[codes].tolist(), text.offsets[1:][codes].tolist()
@@ -333,7 +333,7 @@ def _without_lone_marks(cells: Cells, values: NDArray[np.float64]) -> tuple[NDAr
     if not len(rows):
         return values, 0
     codes, place = np.unique(cells.codes[rows], return_inverse=True)
-    rows = rows[np.array([_LONE_MARK.fullmatch(text) is not None for text in decoded(cells.pool.text, codes)])[place]]
+    rows = rows[np.array([_LONE_MARK.fullmatch(text) is not None for text in decode(cells.pool.text, codes)])[place]]
     others = np.delete(values, rows)
     others = others[~np.isnan(others)]
     if not len(rows) or not len(others) or (others < 0).any() or float(np.median(others)) < AMOUNT_MIN:
@@ -378,7 +378,7 @@ def text_numbers(
     read[null] = np.nan
     bad = (read_marks == _parse.UNREADABLE) & ~null
     if bad.any():
-        texts = decoded(pool.text, used[bad][:FIGURES_MAX])
+        texts = decode(pool.text, used[bad][:FIGURES_MAX])
         # CR or DR behind every figure says that all are of one side; behind some of them, it may be a sign.
         is_one_side = not has_numbers and bool((bad | null).all()) and len({side_of(text) for text in texts}) == 1
         plain_texts = [plain_figure(text, without_side=is_one_side) for text in texts]
@@ -432,7 +432,7 @@ def price_place(places: list[int], cells: Callable[[int], Cells]) -> int:
     return 0
 
 
-def unmarked(numbers: Numbers) -> NDArray[np.float64]:
+def values_without_unit(numbers: Numbers) -> NDArray[np.float64]:
     """The values whose unit the column has to tell."""
     return numbers.values if numbers.marks is None else numbers.values[numbers.marks == 0]
 
@@ -531,7 +531,7 @@ def scale(
 _MAGNITUDES: Final[dict[float, Literal["thousands", "millions"]]] = {1_000.0: "thousands", 1_000_000.0: "millions"}
 
 
-def scaled(numbers: Numbers, scale: Scale, par: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def scale_values(numbers: Numbers, scale: Scale, par: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """The values in the target's unit; `par` turns prices in currency to percent of it.
 
     Blank is what is too large for a double then.
@@ -567,7 +567,7 @@ def spread_scale(numbers: Numbers, unit: str = "") -> Scale:
     Cells with their own unit keep it; the unit of all others is one for the column: the header's, else by the median
     (at most 0.25 a fraction, at most 25 percent, above basis points). Fractions stay such under a header with a %.
     """
-    rest = unmarked(numbers)
+    rest = values_without_unit(numbers)
     if unit == "bps":
         return Scale("bps", "header", 1.0, 100.0, 1.0)
     if median_at_most(rest, 0.25):
@@ -576,7 +576,7 @@ def spread_scale(numbers: Numbers, unit: str = "") -> Scale:
         return Scale("percent", "header", 100.0, 100.0, 1.0)
     if median_at_most(rest, 25.0):
         return Scale("percent", "median", 100.0, 100.0, 1.0, 25.0)
-    return Scale("bps", _told(numbers, rest), 1.0, 100.0, 1.0, 25.0)
+    return Scale("bps", _scale_source(numbers, rest), 1.0, 100.0, 1.0, 25.0)
 
 
 def price_scale(numbers: Numbers, magnitude: float = 1.0, *, has_par: bool = False) -> Scale:
@@ -585,14 +585,14 @@ def price_scale(numbers: Numbers, magnitude: float = 1.0, *, has_par: bool = Fal
     A column with a median of at most 2 holds fractions; one above `CURRENCY_PRICE`, or whose header says thousands or
     millions, market values in currency, where there is a par to divide them by.
     """
-    rest = unmarked(numbers)
+    rest = values_without_unit(numbers)
     if has_par and magnitude != 1.0:
         return Scale("currency", "header", magnitude)
     if has_par and not median_at_most(numbers.values, CURRENCY_PRICE) and bool((np.abs(numbers.values) > 0).any()):
         return Scale("currency", "median", limit=CURRENCY_PRICE)
     if median_at_most(rest, 2.0):
         return Scale("fraction", "median", 100.0, limit=2.0)
-    return Scale("percent", _told(numbers, rest), limit=2.0)
+    return Scale("percent", _scale_source(numbers, rest), limit=2.0)
 
 
 VALUE_OF_PAR: Final = (0.3, 1.3)
@@ -618,10 +618,10 @@ def rate_scale(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> 
     """
     if unit == "bps":
         return Scale("bps", "header", 0.01)
-    rest = unmarked(numbers)
+    rest = values_without_unit(numbers)
     if median_at_most(rest, fraction_max):
         return Scale("fraction", "median", 100.0, limit=fraction_max)
-    return Scale("percent", _told(numbers, rest), limit=fraction_max)
+    return Scale("percent", _scale_source(numbers, rest), limit=fraction_max)
 
 
 def small_rate_scale(
@@ -637,11 +637,11 @@ def small_rate_scale(
     """
     if unit == "bps":
         return Scale("bps", "header", 0.01)
-    rest = np.abs(unmarked(numbers))
+    rest = np.abs(values_without_unit(numbers))
     largest = float(np.nanmax(rest, initial=0.0))
     if 0 < largest <= 0.05:
         return Scale("fraction", "largest", 100.0, limit=0.05)
-    percent = Scale("percent", _told(numbers, rest, "largest"), limit=0.05)
+    percent = Scale("percent", _scale_source(numbers, rest, "largest"), limit=0.05)
     if beside is None or not 0.05 < largest <= SMALL_FRACTION_MAX:
         return percent
     others = beside()
@@ -652,8 +652,12 @@ def small_rate_scale(
     if others.spread_unit == "fraction":
         return Scale("fraction", "other rates", 100.0)
     low, high = BASE_FRACTIONS
-    is_level = is_base and bool((unmarked(numbers) >= 0).sum()) and low <= float(np.nanmedian(rest[rest > 0])) <= high
-    if is_level and not (unmarked(numbers) < 0).any():
+    is_level = (
+        is_base
+        and bool((values_without_unit(numbers) >= 0).sum())
+        and low <= float(np.nanmedian(rest[rest > 0])) <= high
+    )
+    if is_level and not (values_without_unit(numbers) < 0).any():
         return Scale("fraction", "level", 100.0, limit=high)
     return percent
 
@@ -669,7 +673,7 @@ def _fits_as_fraction(levels: NDArray[np.float64], base: NDArray[np.float64]) ->
     return as_fraction < as_percent if min(as_fraction, as_percent) <= BASE_FIT_MAX else None
 
 
-def _told(
+def _scale_source(
     numbers: Numbers, rest: NDArray[np.float64], figure: Literal["median", "largest"] = "median"
 ) -> Literal["median", "largest", "cells", "nothing"]:
     """What told the unit where the header does not: the values that say none themselves, else the cells."""
@@ -680,17 +684,17 @@ def _told(
 
 def spread_bps(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
     """Spreads in basis points; see `spread_scale`."""
-    return scaled(numbers, spread_scale(numbers, unit))
+    return scale_values(numbers, spread_scale(numbers, unit))
 
 
 def rate_percent(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> NDArray[np.float64]:
     """Rates in percent; see `rate_scale`."""
-    return scaled(numbers, rate_scale(numbers, fraction_max, unit))
+    return scale_values(numbers, rate_scale(numbers, fraction_max, unit))
 
 
 def small_rate_percent(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
     """Floors and base rates in percent; see `small_rate_scale`."""
-    return scaled(numbers, small_rate_scale(numbers, unit))
+    return scale_values(numbers, small_rate_scale(numbers, unit))
 
 
 # ---- dates ---------------------------------------------------------------------------------------------------------
@@ -729,7 +733,7 @@ def open_dates(cells: Cells) -> int:
     local, strings = _strings(cells)
     if dates.day_order(strings) is not None or cells.pool.tells_day_order():
         return 0
-    parts = [next(iter(dates.slashed((text,))), (0, 0)) for text in strings]
+    parts = [next(iter(dates.slashed_dates((text,))), (0, 0)) for text in strings]
     if all(second == 1 for first, second in parts if first):
         return 0
     are_open = np.array([*(first != second for first, second in parts), False], np.bool_)
@@ -742,7 +746,7 @@ def open_dates(cells: Cells) -> int:
 def _strings(cells: Cells) -> tuple[NDArray[np.int32], list[str]]:
     """A column's distinct strings and each row's index into them; -1 for a cell without text."""
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
-    return local, decoded(cells.pool.text, used)
+    return local, decode(cells.pool.text, used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -767,7 +771,7 @@ def read_text(cells: Cells, *, masks: bool = False, written: Callable[[float], s
     if pool.has_null:
         null = pool.null[used]
         if masks and null.any():
-            null[null] = [text.strip() != MASK for text in decoded(pool.text, used[null])]
+            null[null] = [text.strip() != MASK for text in decode(pool.text, used[null])]
         table[null] = -1
     column = TextColumn(spread_out(table, -1, local), Text(offsets, data))
     for kind, write in ((NUMBER, plain), (DATE, written or plain), (BOOLEAN, _flag)):
@@ -806,7 +810,7 @@ def without_footnotes(column: TextColumn, *, brackets: bool = True) -> TextColum
     """A column of names without footnote marks (`footnotes.without_marks`)."""
     data = column.text.data
     may_have = _parse.may_have_marks(column.text.offsets, data, bool(data.max(initial=0) >= ASCII_STOP))
-    written = decoded(column.text, may_have)
+    written = decode(column.text, may_have)
     bare = [without_marks(text, brackets=brackets) for text in written]
     changed = [at for at, (old, new) in enumerate(zip(written, bare, strict=True)) if old != new]
     if not changed:
@@ -852,7 +856,7 @@ def bare(text: Text) -> Text:
         return Text(offsets, data)
     wide = np.unique(np.searchsorted(text.offsets, np.flatnonzero(text.data >= ASCII_STOP), side="right") - 1)
     pieces, lengths, done = [], np.diff(offsets), 0
-    for code, string in zip(wide.tolist(), decoded(text, wide), strict=True):
+    for code, string in zip(wide.tolist(), decode(text, wide), strict=True):
         written = np.frombuffer(letters_and_digits(string).encode(), np.uint8)
         pieces += [data[done : offsets[code]], written]
         lengths[code], done = len(written), offsets[code + 1]

@@ -13,7 +13,7 @@ from re2 import _re2  # type: ignore[import-untyped]  # the binding: re2's face 
 
 from core.grid.column import Text
 from core.portfolio.cells._replace import substituted
-from core.portfolio.cells.checkpoint import checkpoint, checkpointed
+from core.portfolio.cells.checkpoint import checkpoint, with_checkpoints
 
 PATTERN_LENGTH_MAX: Final = 300
 """Characters of a pattern."""
@@ -57,7 +57,7 @@ def pattern_fault(value: Any, _kind: str = "") -> str | None:
     if not isinstance(value, str):
         return "is not a text"
     try:
-        compiled(value)
+        compile_pattern(value)
     except PatternError as error:
         return str(error)
     return None
@@ -65,11 +65,11 @@ def pattern_fault(value: Any, _kind: str = "") -> str | None:
 
 def program_size(pattern: str) -> int:
     """Instructions of a sound pattern."""
-    return int(compiled(pattern).ProgramSize())
+    return int(compile_pattern(pattern).ProgramSize())
 
 
 @lru_cache(maxsize=PATTERNS_KEPT)
-def compiled(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     """A pattern over UTF-8 bytes.
 
     Raises:
@@ -77,13 +77,13 @@ def compiled(pattern: str) -> Any:
     """
     if not 0 < len(pattern) <= PATTERN_LENGTH_MAX:
         raise PatternError(f"a pattern has 1 to {PATTERN_LENGTH_MAX} characters")
-    one = _compiled(pattern)
+    one = _compile(pattern)
     if one.ProgramSize() > PROGRAM_SIZE_MAX:
         raise PatternError(f"is a pattern of {one.ProgramSize()} steps, more than {PROGRAM_SIZE_MAX}")
     return one
 
 
-def _compiled(pattern: str, *, without_groups: bool = False) -> Any:
+def _compile(pattern: str, *, without_groups: bool = False) -> Any:
     options = _re2.RE2.Options()
     options.log_errors = False
     options.max_mem = PATTERN_MEMORY_BYTES
@@ -106,11 +106,11 @@ def matching(pattern: str, text: Text) -> NDArray[np.bool_]:
     Raises:
         PatternError: as `compiled`.
     """
-    one = compiled(pattern)
+    one = compile_pattern(pattern)
     if _is_in_lines(pattern, text):
         return _matching_lines(pattern, text)
     return np.array(
-        [one.Match(_ANYWHERE, string, 0, len(string))[0] != _NOWHERE for string in checkpointed(_strings(text))],
+        [one.Match(_ANYWHERE, string, 0, len(string))[0] != _NOWHERE for string in with_checkpoints(_strings(text))],
         np.bool_,
     )
 
@@ -160,7 +160,7 @@ def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
 def _line_patterns(pattern: str) -> tuple[Any, Any]:
     """What matches a run of lines with a match each, and a single match, where ^ and $ are the ends of a line."""
     return (
-        _compiled(rf"(?m)(?:.*?(?:{pattern}).*\n)+", without_groups=True),
+        _compile(rf"(?m)(?:.*?(?:{pattern}).*\n)+", without_groups=True),
         _in_lines(pattern, without_groups=True),
     )
 
@@ -193,11 +193,11 @@ def replacement_fault(parameters: dict[str, Any]) -> str | None:
         groups = [part for part in template(parameters["replacement"]) if isinstance(part, int)]
     except PatternError as error:
         return str(error)
-    named, known = max(groups, default=0), compiled(parameters["pattern"]).NumberOfCapturingGroups()
+    named, known = max(groups, default=0), compile_pattern(parameters["pattern"]).NumberOfCapturingGroups()
     return f"the replacement names group {named}, the pattern has {known}" if named > known else None
 
 
-def replaced(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[np.bool_]]:
+def replace_matches(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[np.bool_]]:
     """The strings of a pool with every match replaced, and which of them could not be: those are of no use.
 
     Matches do not overlap, and an empty one does not stand right behind another. A string must not grow by more than
@@ -207,11 +207,11 @@ def replaced(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[
     without_groups = all(isinstance(part, bytes) or part == 0 for part in parts)
     if _is_in_lines(pattern, text) and "\n" not in replacement:
         return _replaced_in_lines(_in_lines(pattern, without_groups=without_groups), parts, text)
-    one, left = compiled(pattern), _steps(compiled(pattern), text)
+    one, left = compile_pattern(pattern), _steps(compile_pattern(pattern), text)
     failed = np.zeros(len(text), np.bool_)
     strings: list[bytes] = []
-    for place, string in enumerate(checkpointed(_strings(text))):
-        result, grown_at, stopped_at, left = _substituted(one, parts, string, left, has_lines=False)
+    for place, string in enumerate(with_checkpoints(_strings(text))):
+        result, grown_at, stopped_at, left = _substitute(one, parts, string, left, has_lines=False)
         strings.append(result)
         failed[place] = bool(grown_at) or stopped_at >= 0
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(string) for string in strings], dtype=np.int64)))
@@ -221,7 +221,7 @@ def replaced(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[
 def _replaced_in_lines(one: Any, parts: tuple[bytes | int, ...], text: Text) -> tuple[Text, NDArray[np.bool_]]:
     failed = np.zeros(len(text), np.bool_)
     data, starts = _lines(text)
-    result, grown_at, stopped_at, _ = _substituted(one, parts, data, _steps(one, text), has_lines=True)
+    result, grown_at, stopped_at, _ = _substitute(one, parts, data, _steps(one, text), has_lines=True)
     failed[starts.searchsorted(grown_at, side="right") - 1] = True
     if stopped_at >= 0:
         failed[int(starts.searchsorted(stopped_at, side="right")) - 1 :] = True
@@ -236,7 +236,7 @@ def _steps(one: Any, text: Text) -> int:
     return STEPS_FREE + STEPS_PER_BYTE * len(text.data) * int(one.ProgramSize())
 
 
-def _substituted(
+def _substitute(
     one: Any, parts: tuple[bytes | int, ...], data: bytes, steps_left: int, *, has_lines: bool
 ) -> tuple[bytes, list[int], int, int]:
     return substituted(
@@ -255,4 +255,4 @@ def _substituted(
 @lru_cache(maxsize=PATTERNS_KEPT)
 def _in_lines(pattern: str, *, without_groups: bool) -> Any:
     """A pattern whose ^ and $ are the ends of a line; its groups keep their numbers."""
-    return _compiled(rf"(?m)(?:{pattern})", without_groups=without_groups)
+    return _compile(rf"(?m)(?:{pattern})", without_groups=without_groups)

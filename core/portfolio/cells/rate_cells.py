@@ -367,7 +367,7 @@ def rate_column(cells: Cells) -> RateColumn | None:
     codes, used = _parse.distinct(cells.codes, len(cells.pool.text))
     if len(used) > TEXTS_MAX:
         return None
-    strings = parsing.decoded(cells.pool.text, used)
+    strings = parsing.decode(cells.pool.text, used)
     rates = tuple(rate_cell(text) if _HAS_LETTER.search(text) else None for text in strings)
     if not any(rates):
         return None
@@ -408,6 +408,6 @@ def states_spreads(cells: Cells) -> bool:
     if not cells.seen & bit(TEXT):
         return False
     _, used = _parse.distinct(cells.codes, len(cells.pool.text))
-    strings = parsing.decoded(cells.pool.text, used[~cells.pool.null[used]][:SAMPLE])
+    strings = parsing.decode(cells.pool.text, used[~cells.pool.null[used]][:SAMPLE])
     stated = sum((one := rate_cell(text)) is not None and bool(one.index) for text in strings)
     return bool(strings) and stated >= RATE_SHARE_MIN * len(strings)

@@ -105,7 +105,7 @@ class NormalColumn:
 
     def _day(self, day: float) -> str:
         moment = datetime.combine(EPOCH, time()) + timedelta(days=day)
-        return moment.date().isoformat() if self.date_format == ISO else date_format(self.date_format).written(moment)
+        return moment.date().isoformat() if self.date_format == ISO else date_format(self.date_format).write(moment)
 
 
 def either(rows: NDArray[np.bool_], first: NormalColumn, second: NormalColumn) -> NormalColumn:
@@ -165,7 +165,7 @@ def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> ColumnReadi
 
     def written(serial: float) -> str | None:
         moment = from_serial(serial, date_1904=cells.pool.date_1904)
-        return None if moment is None else date_format(form).written(moment)
+        return None if moment is None else date_format(form).write(moment)
 
     column = parsing.read_text(cells, masks=target in AGENCY_OF, written=written)
     if target in MARKED_TEXTS:
@@ -204,7 +204,7 @@ def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> C
 def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
     reader = date_reader(input_format)
-    moments = [reader.read(text) for text in parsing.decoded(cells.pool.text, used)]
+    moments = [reader.read(text) for text in parsing.decode(cells.pool.text, used)]
     table = np.array([np.nan if at is None else (at.date() - EPOCH).days for at in moments], np.float64)
     others = Cells(
         np.where(cells.kinds == TEXT, np.uint8(0), cells.kinds), cells.numbers, cells.codes, cells.formats, cells.pool
@@ -227,7 +227,7 @@ def read_booleans(cells: Cells, target: str) -> ColumnReading:
     if not cells.seen & bit(TEXT):
         return ColumnReading(NormalColumn("boolean", values), _lost(cells, values))
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
-    strings = parsing.decoded(cells.pool.text, used)
+    strings = parsing.decode(cells.pool.text, used)
     yes = [flags.says_yes(text, own or frozenset()) for text in strings]
     no = [flags.says_no(text) for text in strings]
     unknown = np.nan if own is None else 0.0

@@ -38,7 +38,7 @@ GAVE_WAY: Final = {
 """Why a column gave way to another one of its field."""
 
 
-def shown(value: Value) -> str:
+def show_value(value: Value) -> str:
     """A value as one short line."""
     text = parsing.plain(value) if isinstance(value, float) else "" if value is None else str(value)
     text = " ".join(text[: 4 * TEXT_LENGTH_MAX].split())
@@ -63,7 +63,7 @@ class Roles:
     """
 
     def __init__(self, sheet: Sheet, found: header.HeaderMatch, feeds: dict[str, int] | None = None) -> None:
-        self._found = found
+        self._header = found
         self._columns = HeadedColumns(sheet, found.row + 1, found.texts)
         feeds = {target: places[0] for target, places in found.columns.items()} if feeds is None else feeds
         self._fed: dict[int, list[str]] = {}
@@ -75,16 +75,16 @@ class Roles:
         for target, column in found.preferences:
             self._named.setdefault(column, []).append(target)
 
-    def fed(self, column: int) -> tuple[str, ...]:
+    def targets_of(self, column: int) -> tuple[str, ...]:
         """The targets that a column feeds."""
         return tuple(self._fed.get(column, ()))
 
     def of(self, column: int) -> RoleWeights:
         """The role of a column: as it was weighed, else the field that its heading is a name of."""
-        evidence = self._found.evidence.get(column)
-        return self._by_name(column) if evidence is None else _as_weighed(self._completed(column, evidence))
+        evidence = self._header.evidence.get(column)
+        return self._by_name(column) if evidence is None else _role_weights(self._complete(column, evidence))
 
-    def _completed(self, column: int, evidence: RoleEvidence) -> RoleEvidence:
+    def _complete(self, column: int, evidence: RoleEvidence) -> RoleEvidence:
         """The evidence of a column with what its cells say, and the role that comes next by its heading: the reader
         looks at neither where a heading is sure.
         """
@@ -114,7 +114,7 @@ class Roles:
             return RoleWeights(role="", runner_up="", margin=None, is_ambiguous=False, evidence=ColumnEvidence())
         others = [one for one in named if one not in self._fed.get(column, named[:1])]
         reasons = [f"the heading is a name of {named[0]}"]
-        if why := GAVE_WAY.get(self._found.demoted.get(column, "")):
+        if why := GAVE_WAY.get(self._header.demoted.get(column, "")):
             reasons.append(why)
         return RoleWeights(
             role=named[0],
@@ -125,9 +125,9 @@ class Roles:
         )
 
 
-def _as_weighed(evidence: RoleEvidence) -> RoleWeights:
+def _role_weights(evidence: RoleEvidence) -> RoleWeights:
     is_far = evidence.margin >= MARGIN_MAX or not evidence.role
-    reasons = tuple(shown(reason) for reason in evidence.reasons[:REASONS_MAX])
+    reasons = tuple(show_value(reason) for reason in evidence.reasons[:REASONS_MAX])
     return RoleWeights(
         role=evidence.role,
         runner_up=evidence.runner_up,
@@ -142,12 +142,12 @@ def _as_weighed(evidence: RoleEvidence) -> RoleWeights:
 def page_columns(pages: Sequence[LocatedTable]) -> Iterator[PageColumns]:
     """The columns of each page, from the left: those with a heading, and those that feed something."""
     for page in pages:
-        found = page.found
+        found = page.header
         roles = Roles(page.sheet, found)
         named = header.names(page.sheet, found)
         columns = tuple(
-            PageColumn(column_name(column), shown(name), roles.fed(column), **roles.of(column))
+            PageColumn(column_name(column), show_value(name), roles.targets_of(column), **roles.of(column))
             for column, name in enumerate(named)
-            if roles.fed(column) or header.has_cells(page.sheet.columns[column], found.top)
+            if roles.targets_of(column) or header.has_cells(page.sheet.columns[column], found.top)
         )
-        yield PageColumns(page.sheet.name, shown(page.title), tuple(range(found.top + 1, found.row + 2)), columns)
+        yield PageColumns(page.sheet.name, show_value(page.title), tuple(range(found.top + 1, found.row + 2)), columns)

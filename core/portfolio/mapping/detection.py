@@ -16,7 +16,7 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import Cells, Scale, key
-from core.portfolio.mapping.column_roles import GAVE_WAY, Roles, page_columns, shown
+from core.portfolio.mapping.column_roles import GAVE_WAY, Roles, page_columns, show_value
 from core.portfolio.mapping.detected import (
     Alternative,
     DetectedColumn,
@@ -33,7 +33,7 @@ from core.portfolio.mapping.joined import join_pages
 from core.portfolio.mapping.reader import LoanReader
 from core.portfolio.mapping.sheet_loans import read_loans
 from core.portfolio.model.fields import Field, Lien, Mapping, mapping_of
-from core.portfolio.model.notes import bounded
+from core.portfolio.model.notes import limit_warnings
 from core.portfolio.pages.report.read import read_report
 from core.portfolio.pages.sheet_kinds import SheetKind, kinds
 from core.portfolio.sheets import header
@@ -82,12 +82,12 @@ def detect_columns(
     if holdings is None:
         return replace(_nothing(located), sheets=_of_kinds(sheets, kinds(located, read_report(located))))
     reader, loans, report = read_loans(located, holdings)
-    found = _explained(holdings, mapping, reader, loans)
+    found = _explain(holdings, mapping, reader, loans)
     if sheet is None:
         join_pages(located, loans)
         found = _with_pages(found, loans, page_columns(located.pages))
     told = kinds(located, report, loans.notes.pages)
-    return _cut(replace(found, sheets=_of_kinds(sheets, told)), columns_max)
+    return _limit_columns(replace(found, sheets=_of_kinds(sheets, told)), columns_max)
 
 
 _OF_NAMES: Final = frozenset(("borrower_name", "facility_name", "industry"))
@@ -105,7 +105,7 @@ def _with_pages(detection: Detection, loans: Loans, columns: Iterable[PageColumn
         missing_optional=tuple(target for target in detection.missing_optional if target not in given),
         pages=tuple(loans.notes.pages),
         page_columns=tuple(columns),
-        warnings=tuple(bounded(loans.notes.warnings)),
+        warnings=tuple(limit_warnings(loans.notes.warnings)),
     )
 
 
@@ -113,7 +113,7 @@ def _of_kinds(sheets: Iterable[DetectedSheet], told: Dict[str, tuple[SheetKind, 
     return tuple(replace(sheet, kind=told[sheet.name][0], kind_reason=told[sheet.name][1]) for sheet in sheets)
 
 
-def _cut(detection: Detection, columns_max: int | None) -> Detection:
+def _limit_columns(detection: Detection, columns_max: int | None) -> Detection:
     """A detection with so many columns that feed no field and of other sheets at most."""
     every = len(detection.unmapped) + sum(len(page.columns) for page in detection.page_columns)
     if columns_max is None or every <= columns_max:
@@ -154,38 +154,38 @@ def _sheets(located: LocatedBook) -> Iterator[DetectedSheet]:
     holdings, mapping = located.loans, located.mapping
     best = next((one for one in located.considered if holdings is not None and one.sheet is holdings.sheet), None)
     for one in located.considered:
-        found = one.found or header.nearest(one.sheet, mapping)
+        found = one.header or header.nearest(one.sheet, mapping)
         rows = () if found is None else tuple(range(found.top + 1, found.row + 2))
-        nearest = () if one.found is not None or found is None else tuple(islice(_named(found), NEAREST_MAX))
+        nearest = () if one.header is not None or found is None else tuple(islice(_field_headings(found), NEAREST_MAX))
         reason = _why(one, best, found, mapping)
         score = 0 if found is None else found.score
         yield DetectedSheet(one.sheet.name, one.sheet.state, score, rows, nearest, one is best, reason)
 
 
-def _named(found: header.HeaderMatch) -> Iterator[str]:
+def _field_headings(found: header.HeaderMatch) -> Iterator[str]:
     """The headers that name a field, from the left."""
     for column in sorted({places[0] for places in found.columns.values()}):
-        yield shown(found.texts[column])
+        yield show_value(found.texts[column])
 
 
 def _why(
     candidate: SheetCandidate, best: SheetCandidate | None, found: header.HeaderMatch | None, mapping: Mapping
 ) -> str:
     """Why a sheet was chosen or not."""
-    if candidate.found is None:
+    if candidate.header is None:
         return _why_no_header(candidate.sheet, found, mapping)
     if candidate.refused:
         return candidate.refused
     assert best is not None
     if candidate is best:
-        return f"its header names {counted(candidate.found.score, 'field')}"
+        return f"its header names {counted(candidate.header.score, 'field')}"
     mine, its = candidate.rank, best.rank
     if mine[0] != its[0]:
         return "nothing stands below its header"
     if mine[1] != its[1]:
         return candidate.only_adds
-    if mine[2] != its[2] and candidate.found.score < (best.found.score if best.found else 0):
-        return f"its header names fewer fields ({candidate.found.score} of {best.found.score if best.found else 0})"
+    if mine[2] != its[2] and candidate.header.score < (best.header.score if best.header else 0):
+        return f"its header names fewer fields ({candidate.header.score} of {best.header.score if best.header else 0})"
     if mine[2] != its[2]:
         return f"fewer rows stand below its header ({candidate.row_count:,} of {best.row_count:,})"
     if mine[3] != its[3]:
@@ -209,8 +209,8 @@ def _why_no_header(sheet: Sheet, found: header.HeaderMatch | None, mapping: Mapp
 # ---- the sheet with the loans --------------------------------------------------------------------------------------
 
 
-def _explained(holdings: LocatedTable, mapping: Mapping, reader: LoanReader, loans: Loans) -> Detection:
-    sheet, found = holdings.sheet, holdings.found
+def _explain(holdings: LocatedTable, mapping: Mapping, reader: LoanReader, loans: Loans) -> Detection:
+    sheet, found = holdings.sheet, holdings.header
     rows = reader.below.rows(reader.rows.rows) + 1
     every = (*mapping.fields, *mapping.auxiliary)
     roles = Roles(sheet, found, reader.columns)
@@ -229,7 +229,9 @@ def _explained(holdings: LocatedTable, mapping: Mapping, reader: LoanReader, loa
         filled_borrowers=reader.rows.counts.get("filled_borrowers", 0),
         columns=columns,
         unmapped=tuple(
-            Unmapped(column_name(column), shown(name), _BESIDE if column in found.beside else "", **roles.of(column))
+            Unmapped(
+                column_name(column), show_value(name), _BESIDE if column in found.beside else "", **roles.of(column)
+            )
             for column, name in enumerate(names)
             if column not in claimed and header.has_cells(sheet.columns[column], found.top)
         ),
@@ -260,7 +262,7 @@ def _left_out(below: RowsBelow, left_out: dict[str, NDArray[np.int64]]) -> Itera
 
 def _first_text(sheet: Sheet, row: int) -> str:
     values = (sheet.value(row, column) for column in range(sheet.column_count))
-    return shown(next((value for value in values if value is not None and str(value).strip()), ""))
+    return show_value(next((value for value in values if value is not None and str(value).strip()), ""))
 
 
 def _duplicates(sheet: Sheet, found: header.HeaderMatch) -> dict[str, tuple[str, ...]]:
@@ -270,7 +272,7 @@ def _duplicates(sheet: Sheet, found: header.HeaderMatch) -> dict[str, tuple[str,
         if words := key(text):
             places.setdefault(words, []).append(column)
     return {
-        shown(found.texts[columns[0]]): tuple(column_name(column) for column in columns)
+        show_value(found.texts[columns[0]]): tuple(column_name(column) for column in columns)
         for columns in places.values()
         if len(columns) > 1
     }
@@ -293,8 +295,8 @@ def _column(field: Field, reader: LoanReader, loans: Loans, mapping: Mapping, ro
         type=field.type,
         is_required=field.required,
         column=column_name(column),
-        header=shown(reader.found.texts.get(column, "")),
-        match=_match(field, reader.found, column, is_auxiliary=is_auxiliary),
+        header=show_value(reader.header.texts.get(column, "")),
+        match=_match(field, reader.header, column, is_auxiliary=is_auxiliary),
         alternatives=tuple(islice(_alternatives(field.target, reader, column), ALTERNATIVES_MAX)),
         unit="" if scale is None or scale.unit == "as written" else scale.unit,
         unit_reason=reason,
@@ -326,16 +328,18 @@ def _match(field: Field, found: header.HeaderMatch, column: int, *, is_auxiliary
 def _alternatives(target: str, reader: LoanReader, column: int) -> Iterator[Alternative]:
     """The columns that could have fed a field instead, and why they do not."""
     claimed = {place: other for other, place in reader.columns.items()}
-    for place in reader.found.columns.get(target, ()):  # cells of another field's column may feed it: SOFR + 350
+    for place in reader.header.columns.get(target, ()):  # cells of another field's column may feed it: SOFR + 350
         if place == column:
             continue
-        reason = reader.passed_over.get(place) or GAVE_WAY.get(reader.found.demoted.get(place, ""), "")
+        reason = reader.passed_over.get(place) or GAVE_WAY.get(reader.header.demoted.get(place, ""), "")
         if target == "base_rate" and place == reader.level_column:
             reason = "it is read for the level of the rate"
         if not reason:
             other = claimed.get(place)
-            reason = f"it feeds {other}" if other else f"{shown(reader.found.texts[column])} is the preferred name"
-        yield Alternative(column_name(place), shown(reader.found.texts[place]), reason)
+            reason = (
+                f"it feeds {other}" if other else f"{show_value(reader.header.texts[column])} is the preferred name"
+            )
+        yield Alternative(column_name(place), show_value(reader.header.texts[place]), reason)
 
 
 # ---- units ---------------------------------------------------------------------------------------------------------
@@ -361,7 +365,7 @@ def _unit(target: str, reader: LoanReader, cells: Cells, column: int) -> tuple[S
     if scale.because == "nothing":
         return scale, "" if scale.unit == "as written" else "there is no figure to tell it"
     if scale.because == "header":
-        return scale, _header_reason(reader.found, column)
+        return scale, _header_reason(reader.header, column)
     if scale.because in _RATE_REASONS:
         return scale, _RATE_REASONS[scale.because]
     numbers = parsing.read_numbers(cells, is_spread=target == "spread")
@@ -375,7 +379,7 @@ def _unit(target: str, reader: LoanReader, cells: Cells, column: int) -> tuple[S
     )
     if scale.because == "cells":
         return scale, own
-    sizes = np.abs(numbers.values if scale.unit == "currency" else parsing.unmarked(numbers))
+    sizes = np.abs(numbers.values if scale.unit == "currency" else parsing.values_without_unit(numbers))
     sizes = sizes[sizes > 0]
     if not len(sizes):  # a look-up of the mapping's own made them
         return scale, scale.because
@@ -388,7 +392,7 @@ def _header_reason(found: header.HeaderMatch, column: int) -> str:
     text = found.texts.get(column, "")
     if header.unit(text) or header.magnitude(text) != 1.0:
         return "the header says so"
-    return f"the row of units says {shown(found.units.get(column, ''))}"
+    return f"the row of units says {show_value(found.units.get(column, ''))}"
 
 
 # ---- values --------------------------------------------------------------------------------------------------------
@@ -398,7 +402,7 @@ def _samples(field: Field, reader: LoanReader, loans: Loans, present: NDArray[np
     """The first values of a field as the reader has them; None for a cell whose content is none."""
     for row in np.flatnonzero(present)[:SAMPLES_MAX].tolist():
         value = _value(field.target, reader, loans, row)
-        yield shown(value) if isinstance(value, str) else value
+        yield show_value(value) if isinstance(value, str) else value
 
 
 def _value(target: str, reader: LoanReader, loans: Loans, row: int) -> Value:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.portfolio.cells.loans import Loans, put
+from core.portfolio.cells.loans import Loans, put_column
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.names import liens_of_names, split_names
 from core.portfolio.mapping.pipeline import FieldColumn, FieldWork, is_ruled
 from core.portfolio.mapping.reader import LoanReader
 from core.portfolio.model.notes import DataWarning
-from core.portfolio.pages.joined import PageLoans, joined, note_empty
+from core.portfolio.pages.joined import PageLoans, join_loans, note_empty
 from core.portfolio.sheets.locate import TOO_MANY, lists_without_loans, passed_over
 from core.portfolio.sheets.located import LocatedBook, LocatedTable
 from core.words import agreed, counted
@@ -33,7 +33,7 @@ def join_pages(located: LocatedBook, loans: Loans, *, all_ruled: bool = False) -
         of_page = LoanReader(located.book, page, located.mapping).loans(all_ruled=all_ruled)
         of_page.notes.warnings += warn_of_units(page)
         read.append(PageLoans(of_page, page.lists, page.left_out, page.title, page.shows_changes))
-    joined(loans, read)
+    join_loans(loans, read)
     split_names(loans)
     liens_of_names(loans)
     if unread:
@@ -60,7 +60,7 @@ def _rule(loans: Loans, target: str, work: FieldWork) -> None:
     if column is None:
         column = pipeline.constant(work, loans.row_count).column
         if work.field.default is not None:
-            put(loans, target, column)
+            put_column(loans, target, column)
             notes.missing_required = [one for one in notes.missing_required if one != target]
         elif not work.rules:
             return  # it is told as a required column that is missing

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells.footnotes import without_marks
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, decoded, key, lien, pool_of, spread_out, subset
+from core.portfolio.cells.parsing import TextColumn, decode, key, lien, pool_of, spread_out, subset
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.columns.vocabulary import heading
@@ -94,10 +94,10 @@ def _split(loans: Loans, target: str, both: TextColumn, pairs: dict[str, Pair], 
     weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings)).tolist()
     had_other = not _says_little(loans, "borrower_name") and target == "facility_name"
     names = [without_marks(pairs.get(text, (text, ""))[0]) for text in strings]
-    rest = _unmarked([pairs[text][1] if text in pairs else None for text in strings])
-    loans.texts["borrower_name"] = _renamed(names, both.codes)
+    rest = _strip_marks([pairs[text][1] if text in pairs else None for text in strings])
+    loans.texts["borrower_name"] = _rename(names, both.codes)
     if target == "facility_name" or _says_little(loans, "facility_name"):
-        loans.texts["facility_name"] = _renamed(rest, both.codes)
+        loans.texts["facility_name"] = _rename(rest, both.codes)
     whole = sum(count for text, count in zip(strings, weights, strict=True) if text not in pairs)
     _note(loans, target, sum(weights) - whole, whole, separator)
     if had_other:
@@ -108,7 +108,7 @@ def _split(loans: Loans, target: str, both: TextColumn, pairs: dict[str, Pair], 
         loans.notes.warnings.append(DataWarning("names_not_split", message, count, ("borrower_name",)))
 
 
-def _unmarked(facilities: list[str | None]) -> list[str | None]:
+def _strip_marks(facilities: list[str | None]) -> list[str | None]:
     """Names of facilities without footnote marks, where the bare name stands elsewhere; (B) may be a tranche."""
     known = {*facilities}
     bare = [text if text is None else without_marks(text) for text in facilities]
@@ -127,7 +127,7 @@ def _says_little(loans: Loans, target: str) -> bool:
 def _may_have_both(column: TextColumn) -> bool:
     """Whether one separator parts most of the first names."""
     codes = np.unique(column.codes[:SAMPLE_ROWS])
-    texts = decoded(column.text, codes[codes >= 0])
+    texts = decode(column.text, codes[codes >= 0])
     return any(sum(separator in text for text in texts) >= SPLIT_SHARE * len(texts) > 0 for separator in SEPARATORS)
 
 
@@ -146,7 +146,7 @@ def _is_another(loans: Loans, both: TextColumn, pairs: dict[str, Pair]) -> bool:
     return alike <= ALIKE_SHARE * loans.row_count and len(set(own)) < FEW_SHARE * len({*parted} - {""})
 
 
-def _renamed(strings: list[str | None] | list[str], codes: NDArray[np.int32]) -> TextColumn:
+def _rename(strings: list[str | None] | list[str], codes: NDArray[np.int32]) -> TextColumn:
     """A column of other strings under its codes."""
     own, pool = pool_of(strings)
     return TextColumn(spread_out(own, -1, codes), pool)
@@ -179,9 +179,9 @@ def _pairs(strings: list[str], weights: NDArray[np.int64], *, by_words: bool) ->
     """Borrower and facility by name, of those that part, and the separator; nothing where too few do."""
     total = int(weights.sum())
     for separator in SEPARATORS:
-        pairs = {text: pair for text in strings if (pair := _parted(text, separator)) is not None}
+        pairs = {text: pair for text in strings if (pair := _split_name(text, separator)) is not None}
         if _share(pairs, strings, weights) >= SPLIT_SHARE * total:
-            return _completed(pairs, strings, separator), separator
+            return _complete_pairs(pairs, strings, separator), separator
     if not by_words:
         return {}, ""
     pairs = {text: pair for text in strings if (pair := _by_words(text)) is not None}
@@ -192,7 +192,7 @@ def _share(pairs: dict[str, Pair], strings: list[str], weights: NDArray[np.int64
     return sum(count for text, count in zip(strings, weights.tolist(), strict=True) if text in pairs)
 
 
-def _parted(text: str, separator: str) -> Pair | None:
+def _split_name(text: str, separator: str) -> Pair | None:
     """Borrower and facility of a name: from behind, the parts that name an instrument are the facility's."""
     parts = text.split(separator)
     if not 1 < len(parts) <= PARTS_MAX or len(text) > LENGTH_MAX:
@@ -226,7 +226,7 @@ def _says_nothing_else(part: str) -> bool:
     return only_instrument(f"{key(part)} loan")
 
 
-def _completed(pairs: dict[str, Pair], strings: list[str], separator: str) -> dict[str, Pair]:
+def _complete_pairs(pairs: dict[str, Pair], strings: list[str], separator: str) -> dict[str, Pair]:
     """The same with names that part once at the separator, whatever stands behind it, and with those that begin with
     the name of another one's borrower."""
     known = {key(borrower) for borrower, _ in pairs.values()}
@@ -267,7 +267,7 @@ def without_continued(loans: Loans) -> None:
         return
     column = subset(borrower, np.arange(loans.row_count))
     strings = [_CONTINUED.sub("", text) or text if len(text) <= LENGTH_MAX else text for text in column.text.strings()]
-    loans.texts["borrower_name"] = _renamed(strings, column.codes)
+    loans.texts["borrower_name"] = _rename(strings, column.codes)
 
 
 def industries_of_headings(loans: Loans, codes: NDArray[np.int32], text: Text) -> None:
@@ -278,7 +278,7 @@ def industries_of_headings(loans: Loans, codes: NDArray[np.int32], text: Text) -
         text: the pool of the sheet.
     """
     column = subset(TextColumn(codes, text), np.arange(len(codes)))
-    loans.texts["industry"] = _renamed([without_figures(one) for one in column.text.strings()], column.codes)
+    loans.texts["industry"] = _rename([without_figures(one) for one in column.text.strings()], column.codes)
     names = Counter(loans.texts["industry"].codes[codes >= 0].tolist())
     blank = int(np.count_nonzero(codes < 0))
     message = f"No column names industries; {counted(len(names), 'heading')} of groups of loans do"

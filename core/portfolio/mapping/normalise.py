@@ -20,10 +20,10 @@ from core.portfolio.mapping.pipeline import (
     FieldWork,
     InUnit,
     RowsFault,
-    changed,
     check,
     constant,
-    filled,
+    fill_default,
+    transform_cells,
     works,
 )
 from core.portfolio.model.errors import MappingError
@@ -140,10 +140,10 @@ class NormalisationReport:
         if is_fed or work.field.default is not None:
             self.columns[work.field.target] = outcome.column
 
-    def finished(self) -> NormalisedRows:
+    def finish(self) -> NormalisedRows:
         """All of it, once each field was taken."""
         column_warnings = [
-            CellFault(None, name, "unmapped_column", f"column {_shown(name)!r} feeds no field")
+            CellFault(None, name, "unmapped_column", f"column {_show_value(name)!r} feeds no field")
             for name in self.unmapped
         ]
         errors = [finding for finding in self.findings if not finding.is_warning]
@@ -155,8 +155,8 @@ class NormalisationReport:
             len(self.row_numbers),
             self.row_numbers,
             self.columns,
-            self._listed(errors),
-            [*column_warnings, *self._listed(warnings)][:ERRORS_MAX],
+            self._list_faults(errors),
+            [*column_warnings, *self._list_faults(warnings)][:ERRORS_MAX],
             sum(len(one.rows) for one in errors),
             sum(len(warning.rows) for warning in warnings) + len(column_warnings),
             int(np.count_nonzero(invalid)),
@@ -165,7 +165,7 @@ class NormalisationReport:
             [one.target for one in self.missing],
         )
 
-    def _listed(self, findings: list[RowsFault]) -> list[CellFault]:
+    def _list_faults(self, findings: list[RowsFault]) -> list[CellFault]:
         """The first of some findings, row by row."""
         heads = [[(row, at) for row in finding.rows[:ERRORS_MAX].tolist()] for at, finding in enumerate(findings)]
         chosen = list(islice(merge(*heads), ERRORS_MAX))
@@ -183,13 +183,13 @@ class NormalisationReport:
                 findings[at].field,
                 findings[at].rule,
                 findings[at].message,
-                _shown(values[row, at]),
+                _show_value(values[row, at]),
             )
             for row, at in chosen
         ]
 
 
-def _shown(value: Any) -> Any:
+def _show_value(value: Any) -> Any:
     """A value as a fault shows it: a long text is cut."""
     long = isinstance(value, str) and len(value) > VALUE_LENGTH_MAX
     return f"{value[:VALUE_LENGTH_MAX]}..." if long else value
@@ -223,7 +223,7 @@ def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalis
         if size_bytes > MAPPED_TEXT_BYTES_MAX:
             raise SampleError(f"its texts come to more than {MAPPED_TEXT_BYTES_MAX:,} bytes when mapped")
         report.take(work, outcome)
-    return report.finished()
+    return report.finish()
 
 
 def _check_size(rows: Sequence[dict[str, Any]]) -> None:
@@ -277,12 +277,12 @@ def _sample_column(
     from_name = np.array([-1 if name is None else names.index(name) for name in chosen], np.int64)
     lost = np.array([fault is not None for fault in faults], np.bool_)
     own = np.array([*is_own, True], np.bool_)[from_name]
-    stated = _stated(names, from_name)
+    stated = _convert_units(names, from_name)
     if own.all() or not work.transforms:
-        outcome = changed(work, cells_from_values(plain), stated)
+        outcome = transform_cells(work, cells_from_values(plain), stated)
     else:
         parts = [
-            changed(
+            transform_cells(
                 each,
                 cells_from_values([one if is_in else None for one, is_in in zip(plain, part, strict=True)]),
                 stated,
@@ -293,7 +293,7 @@ def _sample_column(
         for part in parts:
             lost = lost if part.lost is None else lost | part.lost
     outcome.lost = lost if outcome.lost is None else lost | outcome.lost
-    outcome.column = filled(work, outcome.column, outcome.lost)
+    outcome.column = fill_default(work, outcome.column, outcome.lost)
     for fault in dict.fromkeys(fault for fault in faults if fault):
         found = np.array([at for at, one in enumerate(faults) if one == fault], np.int64)
         outcome.findings.append(RowsFault(work.field.target, TYPE, f"{work.field.target} {fault}", found, _nothing))
@@ -340,7 +340,7 @@ def cells_from_values(values: Sequence[str | float | bool | None]) -> Cells:
     return Cells(kinds, numbers, codes, np.zeros(height, np.uint16), StringPool(text))
 
 
-def _stated(names: list[str], from_name: NDArray[np.int64]) -> InUnit:
+def _convert_units(names: list[str], from_name: NDArray[np.int64]) -> InUnit:
     """A sample's figures, each in the unit that its own name or cell states."""
 
     def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
@@ -348,7 +348,7 @@ def _stated(names: list[str], from_name: NDArray[np.int64]) -> InUnit:
         for at in np.unique(from_name[from_name >= 0]).tolist():
             rows = from_name == at
             own = parsing.Numbers(numbers.values[rows], None if numbers.marks is None else numbers.marks[rows])
-            values[rows] = parsing.scaled(own, _stated_scale(target, names[at]))
+            values[rows] = parsing.scale_values(own, _stated_scale(target, names[at]))
         return values
 
     return in_unit

@@ -123,20 +123,20 @@ def is_ruled(work: FieldWork, mapping: Mapping) -> bool:
 
 def run(work: FieldWork, cells: Cells, in_unit: InUnit) -> FieldColumn:
     """The cells of a field read, transformed, and with the default in its blanks."""
-    outcome = changed(work, cells, in_unit)
-    outcome.column = filled(work, outcome.column, outcome.lost)
+    outcome = transform_cells(work, cells, in_unit)
+    outcome.column = fill_default(work, outcome.column, outcome.lost)
     return outcome
 
 
 def constant(work: FieldWork, height: int) -> FieldColumn:
     """A field that no column feeds: its default in every row, or blanks."""
-    return FieldColumn(filled(work, typed.blank_column(work.field.type, height)))
+    return FieldColumn(fill_default(work, typed.blank_column(work.field.type, height)))
 
 
 # ---- reading and transforming --------------------------------------------------------------------------------------
 
 
-def changed(work: FieldWork, cells: Cells, in_unit: InUnit) -> FieldColumn:
+def transform_cells(work: FieldWork, cells: Cells, in_unit: InUnit) -> FieldColumn:
     """The cells of a field read and transformed."""
     target, kind = work.field.target, work.field.type
     written = cells
@@ -182,7 +182,7 @@ def _read(work: FieldWork, cells: Cells, in_unit: InUnit) -> ColumnReading:
 
 def _apply(transform: Transform, outcome: FieldColumn) -> None:
     before = outcome.column
-    result = transforms.applied(transform.operation, before, transform.parameters)
+    result = transforms.apply_operation(transform.operation, before, transform.parameters)
     outcome.column = result.column
     if result.failed is None:
         return
@@ -214,7 +214,7 @@ def cell_value(cells: Cells, row: int) -> Any:
 # ---- defaults ------------------------------------------------------------------------------------------------------
 
 
-def filled(work: FieldWork, column: NormalColumn, lost: Rows | None = None) -> NormalColumn:
+def fill_default(work: FieldWork, column: NormalColumn, lost: Rows | None = None) -> NormalColumn:
     """The column with its field's default in its blanks, but for rows that are in error.
 
     The default is a value of the field, so transforms do not touch it.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
-from core.portfolio.cells.loans import UNSAID, Loans, put
+from core.portfolio.cells.loans import UNSAID, Loans, put_column
 from core.portfolio.cells.parsing import Cells
 from core.portfolio.cells.rate_cells import RateColumn, rate_column, states_spreads
 from core.portfolio.cells.typed import text_column
@@ -48,7 +48,7 @@ def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
     fed = [target for target in ("floor",) if _put_percent(loans, target, rates.percents(target), own)]
     index = rates.index()
     if "base_rate" not in own and (index.codes >= 0).any():
-        put(loans, "base_rate", text_column(index))
+        put_column(loans, "base_rate", text_column(index))
         fed.append("base_rate")
     pays = rates.pays_in_kind()
     if "is_pik" not in own and pays.any():

@@ -14,7 +14,7 @@ from core.grid.sheet import Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
 from core.portfolio.cells.flags import is_second_lien_flag, second_liens
-from core.portfolio.cells.loans import Loans, put
+from core.portfolio.cells.loans import Loans, put_column
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, StringPool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
@@ -35,7 +35,7 @@ from core.portfolio.pages.currency import says_currency
 from core.portfolio.sheets import table
 from core.portfolio.sheets.below import RowsBelow
 from core.portfolio.sheets.located import LocatedTable
-from core.portfolio.sheets.rows.above import filled
+from core.portfolio.sheets.rows.above import fill_blanks
 from core.portfolio.sheets.rows.spans import currency_signs
 from core.words import agreed, counted
 
@@ -91,12 +91,12 @@ class LoanReader:
         with_blank_par: bool = False,
         par_place: int | None = None,
     ) -> None:
-        self._sheet, self.found = located.sheet, located.found
+        self._sheet, self.header = located.sheet, located.header
         self._stored = book.sheets[self._sheet.index]
         """The sheet as it came; another one where columns of a scraped table were merged."""
         pool = StringPool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
         end = self._sheet.row_count if located.end is None else located.end
-        self.below = RowsBelow(self._sheet, pool, self.found.row + 1, end)
+        self.below = RowsBelow(self._sheet, pool, self.header.row + 1, end)
         self.mapping = mapping
         self.works = pipeline.works(mapping)
         self._outcomes: dict[tuple[str, int], FieldColumn] = {}
@@ -107,7 +107,7 @@ class LoanReader:
         """The par that prices in currency are divided by: none where the mapping says that it is no number."""
         self.unreadable: dict[str, int] = {}
         """Target -> cells with something in them that is no value of it."""
-        self.columns = {target: places[0] for target, places in self.found.columns.items()}
+        self.columns = {target: places[0] for target, places in self.header.columns.items()}
         """Target -> the column that feeds it."""
         self._prefer_issuers()
         self._take_other_ratings()
@@ -126,9 +126,9 @@ class LoanReader:
             self.columns["par_value"] = par_place
         par = self._all_par()
         self._all = None if par is None else par.column.values
-        self.rows = table.pick(self.below, self.found, mapping, self._all)
+        self.rows = table.pick(self.below, self.header, mapping, self._all)
         """Which of the rows below the header are loans."""
-        if self.rows.parted is not None:
+        if self.rows.name_pair is not None:
             self._part_names()
         self._rows, self._borrower = (
             _with_blank_par(self.rows) if with_blank_par else (self.rows.rows, self.rows.borrower)
@@ -175,7 +175,7 @@ class LoanReader:
             elif target == "par_value" and self._par is not None:
                 loans.numbers[target] = self._par
             else:
-                self._put(loans, target, self.outcome(target))
+                self._put_column(loans, target, self.outcome(target))
             if all_ruled or is_ruled(self.works[target], self.mapping):
                 loans.ruled[target] = self.outcome(target).column
         if self._borrower is not None:
@@ -185,15 +185,15 @@ class LoanReader:
             if self._stored is not self._sheet:
                 self._tell_of_signs(loans, place)
             if self._first_par is not None:
-                tell_of_funded(loans, self.found, place, self._first_par, self.cells)
-            settle_commitments(loans, self.found, place, self.cells)
-        if self.rows.parted is not None:
+                tell_of_funded(loans, self.header, place, self._first_par, self.cells)
+            settle_commitments(loans, self.header, place, self.cells)
+        if self.rows.name_pair is not None:
             self._tell_of_nameless(loans)
         industry = loans.texts.get("industry")
         if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
             industries_of_headings(loans, self.rows.industry, self._sheet.text)
         self._stand_ins(loans)
-        loans.notes.warnings += ambiguous_columns(self._sheet, self.found, self.columns)
+        loans.notes.warnings += ambiguous_columns(self._sheet, self.header, self.columns)
         self._note(loans, self.columns | self._rates(loans))
         self._warn_of_level(loans)
         if self._all is not None:
@@ -206,10 +206,10 @@ class LoanReader:
             loans.notes.warnings.append(DataWarning("unreadable_cells", message, self._unread_par, ("par_value",)))
         return loans
 
-    def unmapped(self) -> list[str]:
+    def unmapped_headings(self) -> list[str]:
         """Headers of columns that feed no field, in order."""
-        used = set(chain.from_iterable(self.found.columns.values()))
-        texts = {column: " ".join(text.split()) for column, text in sorted(self.found.texts.items())}
+        used = set(chain.from_iterable(self.header.columns.values()))
+        texts = {column: " ".join(text.split()) for column, text in sorted(self.header.texts.items())}
         return [text for column, text in texts.items() if column not in used and text]
 
     def _foot(self, loans: Loans, par: NDArray[np.float64]) -> None:
@@ -239,8 +239,8 @@ class LoanReader:
         """The row of the sheet below its last loan."""
         rows = self.rows.rows
         if isinstance(rows, slice):
-            return self.below.row(rows.stop - 1) + 1 if rows.stop else self.found.row + 1
-        return self.below.row(int(rows[-1])) + 1 if len(rows) else self.found.row + 1
+            return self.below.row(rows.stop - 1) + 1 if rows.stop else self.header.row + 1
+        return self.below.row(int(rows[-1])) + 1 if len(rows) else self.header.row + 1
 
     def _note_no_collateral(self, notes: Notes) -> None:
         """Count the rows that say that they are no collateral, by a heading or by themselves, and tell of them."""
@@ -259,9 +259,9 @@ class LoanReader:
 
     def par_in_deal_currency(self, currency: str) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
-        for place in self.found.columns.get("par_value", [])[1:]:
-            if says_currency(self.found.texts[place], currency):
-                return parsing.read_numbers(self.cells(place)).values * self.found.magnitude(place)
+        for place in self.header.columns.get("par_value", [])[1:]:
+            if says_currency(self.header.texts[place], currency):
+                return parsing.read_numbers(self.cells(place)).values * self.header.magnitude(place)
         return None
 
     def cells(self, column: int) -> Cells:
@@ -278,8 +278,8 @@ class LoanReader:
         """Let an agency's rating be that of the issuer where the column that comes first has the facility's."""
         for agency in AGENCIES:
             target = f"rating_agency_{agency}"
-            places = self.found.columns.get(target, [])
-            roles = [one.role if (one := self.found.evidence.get(place)) else "" for place in places]
+            places = self.header.columns.get(target, [])
+            roles = [one.role if (one := self.header.evidence.get(place)) else "" for place in places]
             if not places or roles[0] != f"rating_facility_{agency}" or self.works[target].field.own:
                 continue
             issuer = next(
@@ -296,8 +296,8 @@ class LoanReader:
         for agency in AGENCIES:
             rating = f"rating_agency_{agency}"
             used = set(self.columns.values())
-            others = [place for place in self.found.columns.get(rating, [])[1:] if place not in used]
-            roles = {place: one.role if (one := self.found.evidence.get(place)) else "" for place in others}
+            others = [place for place in self.header.columns.get(rating, [])[1:] if place not in used]
+            roles = {place: one.role if (one := self.header.evidence.get(place)) else "" for place in others}
             taken: dict[str, int] = {}
             for place in others:
                 kinds = KINDS_OF_ROLE.get(roles[place].removesuffix(f"_{agency}"), KINDS)
@@ -306,14 +306,14 @@ class LoanReader:
                 if (target := next(free, None)) is not None:
                     taken[target] = place
             self.columns |= taken
-            places = self.found.columns | {target: [place] for target, place in taken.items()}
-            self.found = replace(self.found, columns=places)
+            places = self.header.columns | {target: [place] for target, place in taken.items()}
+            self.header = replace(self.header, columns=places)
 
     def _cells_of(self, target: str, place: int) -> Cells:
         """The cells that feed a target: its column's, of borrowers those of the rows that name them; parts of a column
         that has both borrowers and facilities.
         """
-        parted = self.rows.parted
+        parted = self.rows.name_pair
         source = self._borrower if target == "borrower_name" else None
         if parted is not None and target in NAMES:
             return parted[NAMES.index(target)].take(self._rows if source is None else source)
@@ -321,7 +321,7 @@ class LoanReader:
             return self.below.cells(place).take(source)
         if self._borrower is None or target not in OF_COMPANIES:
             return self.cells(place)
-        return filled(self.cells(place), self.below.cells(place).take(self._borrower))
+        return fill_blanks(self.cells(place), self.below.cells(place).take(self._borrower))
 
     def _part_names(self) -> None:
         """Let the column that has both borrowers and facilities feed both."""
@@ -337,7 +337,7 @@ class LoanReader:
             usual = max(signs, key=lambda sign: signs[sign])
             others = ", ".join(repr(sign) for sign in sorted(signs) if sign != usual)
             count = sum(signs.values()) - signs[usual]
-            text = " ".join(self.found.texts.get(place, "").split())
+            text = " ".join(self.header.texts.get(place, "").split())
             has = agreed(count, "has/have")
             message = f"{counted(count, 'cell')} of {text!r} {has} {others} where others have {usual!r}."
             loans.notes.warnings.append(DataWarning("signs_differ", message, count, ("par_value",)))
@@ -353,13 +353,13 @@ class LoanReader:
     def _choose_par(self) -> None:
         """A column of funded balances goes before one that may be of the day when the loan was made."""
         work = self.works.get("par_value")
-        place = None if work is None else funded_place(self.found, work.field.own)
+        place = None if work is None else funded_place(self.header, work.field.own)
         if place is not None:
             self._first_par = self.columns["par_value"]
             self.columns["par_value"] = place
             self.passed_over[self._first_par] = "another column has what is funded"
             return
-        place = None if work is None else basis_place(self.found, work.field.own)
+        place = None if work is None else basis_place(self.header, work.field.own)
         if place is not None:
             self.passed_over[self.columns["par_value"]] = "another column has par as traded, or in the deal's currency"
             self.columns["par_value"] = place
@@ -372,7 +372,7 @@ class LoanReader:
         work = self._work("par_value", place)
         if work.field.type != "number":  # in a mapping of one's own; what is done with text or dates makes no amount
             work = FieldWork(Field("par_value", "number"))
-        outcome = pipeline.changed(work, self.below.cells(place), self._in_unit(place))
+        outcome = pipeline.transform_cells(work, self.below.cells(place), self._in_unit(place))
         if work.field.default is not None:
             keeps = np.zeros(self.below.height, np.bool_) if outcome.lost is None else outcome.lost
             for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
@@ -380,33 +380,33 @@ class LoanReader:
                     self.below.cells(self.columns[target]).present() for target in targets if target in self.columns
                 ]
                 keeps = keeps | ~np.any(said, axis=0) if said else keeps
-            outcome.column = pipeline.filled(work, outcome.column, keeps)
+            outcome.column = pipeline.fill_default(work, outcome.column, keeps)
         return outcome
 
     def _work(self, target: str, place: int) -> FieldWork:
         """What is done with a column that feeds a target."""
-        return self.works[target].on(self.found.preferences.get((target, place), 0))
+        return self.works[target].on(self.header.preferences.get((target, place), 0))
 
     def _in_unit(self, place: int) -> InUnit:
         """Figures of a column in their target's unit; how that was told is kept."""
 
         def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
-            unit, magnitude = self.found.unit(place), self.found.magnitude(place)
+            unit, magnitude = self.header.unit(place), self.header.magnitude(place)
             has_par = self._divisor is not None
             scale = self.scales[target] = parsing.scale(
                 target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
             )
             if target == "price" and scale.unit != "currency" and self._has_values(place, numbers):
                 scale = self.scales[target] = parsing.Scale("currency", "par")
-                return parsing.scaled(numbers, scale, self._divisor)
-            values = parsing.scaled(numbers, scale, self._divisor)
+                return parsing.scale_values(numbers, scale, self._divisor)
+            values = parsing.scale_values(numbers, scale, self._divisor)
             return self._as_prices(values, magnitude) if target == "price" else values
 
         return in_unit
 
     def _has_values(self, place: int, numbers: parsing.Numbers) -> bool:
         """Whether a column that its heading calls a value has market values in the unit of par."""
-        one = self.found.evidence.get(place)
+        one = self.header.evidence.get(place)
         is_value = one is not None and one.role in ("market_value", "price") and self._divisor is not None
         return is_value and self._divisor is not None and parsing.are_values_of(numbers.values, self._divisor)
 
@@ -414,7 +414,7 @@ class LoanReader:
         """Market values in percent of par: those in the unit of par, which a line above the header says, where they
         would be next to nothing in units of currency.
         """
-        of_par = self.found.magnitude(self.columns["par_value"]) if "par_value" in self.columns else 1.0
+        of_par = self.header.magnitude(self.columns["par_value"]) if "par_value" in self.columns else 1.0
         if magnitude != 1.0 or of_par == 1.0 or self._divisor is None:
             return values
         known = values[values > 0]
@@ -435,7 +435,7 @@ class LoanReader:
 
     def _choose_price(self) -> None:
         """A column of market values in currency gives way to a later one of prices."""
-        places = self.found.columns.get("price", [])
+        places = self.header.columns.get("price", [])
         if len(places) < 2 or self._work("price", places[0]).says_unit:
             return
         at = parsing.price_place(places, self.cells)
@@ -467,21 +467,21 @@ class LoanReader:
             )
             loans.notes.warnings.append(DataWarning("base_rate_by_level", message, None, ("base_rate_level",)))
 
-    def _put(self, loans: Loans, target: str, outcome: FieldColumn) -> None:
+    def _put_column(self, loans: Loans, target: str, outcome: FieldColumn) -> None:
         """A typed column into its place among the loans."""
         column, work = outcome.column, self.works[target]
         loans.notes.warnings += outcome.warnings
         if column.type == "string" and (work.transforms or work.field.default is not None):
             column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
-        if target == "lien_type" and is_second_lien_flag(self.found.texts[self.columns[target]]):
+        if target == "lien_type" and is_second_lien_flag(self.header.texts[self.columns[target]]):
             column = text_column(second_liens(column.as_text()))
         lost = 0 if outcome.lost is None else int(np.count_nonzero(outcome.lost))
-        if unreadable := lost + put(loans, target, column):
+        if unreadable := lost + put_column(loans, target, column):
             self.unreadable[target] = unreadable
 
     def _base_rate(self, loans: Loans) -> None:
         """An index by name, its level in percent, or both in one column; what an earlier column said stays."""
-        for place in self.found.columns["base_rate"]:
+        for place in self.header.columns["base_rate"]:
             work, cells = self._work("base_rate", place), self.cells(place)
             is_words = bool(work.transforms) or work.field.default is not None
             if is_words:
@@ -498,7 +498,7 @@ class LoanReader:
                 codes = np.where(is_level, np.int32(-1), text.codes) if is_level.any() else text.codes
                 if is_level.any() and not (codes >= 0).any():
                     continue  # levels, and words for none
-                self._put(loans, "base_rate", FieldColumn(text_column(parsing.TextColumn(codes, text.text))))
+                self._put_column(loans, "base_rate", FieldColumn(text_column(parsing.TextColumn(codes, text.text))))
 
     def _stand_ins(self, loans: Loans) -> None:
         """Warn of columns that feed fields for which the mapping names others."""
@@ -506,17 +506,17 @@ class LoanReader:
             column = self.columns.get(target)
             if column is None or not work.field.own:
                 continue
-            if self.found.preferences.get((target, column), 0) < work.field.own:
+            if self.header.preferences.get((target, column), 0) < work.field.own:
                 continue
             named = ", ".join(repr(alias) for alias in work.field.aliases[: work.field.own][:HEADERS_TOLD])
-            header_text = " ".join(self.found.texts.get(column, "").split())
+            header_text = " ".join(self.header.texts.get(column, "").split())
             message = f"Column {header_text!r} stands in for {target}: the mapping's own ({named}) is not there."
             loans.notes.warnings.append(DataWarning("column_stands_in", message, fields=(target,)))
 
     def _note(self, loans: Loans, columns: dict[str, int]) -> None:
-        notes, texts, counts = loans.notes, self.found.texts, self.rows.counts
+        notes, texts, counts = loans.notes, self.header.texts, self.rows.counts
         notes.holdings_found = True
-        notes.header_row = self.found.row
+        notes.header_row = self.header.row
         notes.matched_columns = {target: " ".join(texts[column].split()) for target, column in sorted(columns.items())}
         notes.missing_required = [
             field.target for field in self.mapping.fields if field.required and field.target not in columns

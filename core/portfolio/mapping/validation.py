@@ -45,7 +45,7 @@ def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> N
                 outcomes[target] = FieldColumn(joined)
             else:
                 own.column = either(~own.column.blank(), own.column, joined)
-    report = NormalisationReport(mapping, reader.row_numbers, reader.unmapped())
+    report = NormalisationReport(mapping, reader.row_numbers, reader.unmapped_headings())
     for target, work in reader.works.items():
         report.take(work, outcomes.get(target))
-    return report.finished()
+    return report.finish()

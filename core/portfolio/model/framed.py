@@ -13,7 +13,7 @@ from core.frames.figures import figure_shown
 from core.frames.frame import Frame, FrameColumn, day_column, pool_of, text_column
 from core.frames.notebook import COLUMNS_SHOWN, card, left_out, places, table
 from core.portfolio.model.fields import AUXILIARY_FIELDS, STANDARD_CLO_FIELDS, Lien
-from core.portfolio.model.notes import told_of
+from core.portfolio.model.notes import warning_texts
 from core.portfolio.model.ratings import AGENCY_OF, DEFAULTED, SCALE_A, SCALE_B
 from core.values import day_of
 from core.words import counted
@@ -58,7 +58,7 @@ def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
     if not isinstance(name, str):
         raise missing("column", name, names_of(portfolio))
     if name in portfolio.names:
-        return _named(portfolio.names[name])
+        return _names_column(portfolio.names[name])
     if name in portfolio.numbers:
         values = portfolio.numbers[name]
         return day_column(values) if name in _DAYS else FrameColumn(values)
@@ -66,9 +66,9 @@ def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
         return FrameColumn(portfolio.flags[name] != 0)
     if name in portfolio.ranks:
         scale = SCALE_A if AGENCY_OF.get(name) == "a" else SCALE_B
-        return _coded(portfolio.ranks[name], [*scale, "D"][:DEFAULTED])
+        return _codes_column(portfolio.ranks[name], [*scale, "D"][:DEFAULTED])
     if name == "lien_type" and portfolio.lien is not None:
-        return _coded(portfolio.lien, [lien.name.lower() for lien in Lien][1:])
+        return _codes_column(portfolio.lien, [lien.name.lower() for lien in Lien][1:])
     if (of := name.removesuffix(_RANK)) != name and of in portfolio.ranks:
         ranks = portfolio.ranks[of]
         return FrameColumn(ranks, None, ranks != 0)
@@ -81,19 +81,19 @@ def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
     raise missing("column", name, names_of(portfolio))
 
 
-def _named(names: Names) -> FrameColumn:
+def _names_column(names: Names) -> FrameColumn:
     text = getattr(names.values, "text", None)  # of `Strings`, which stand in memory as a pool does
     return FrameColumn(names.codes, pool_of(names.values) if text is None else (text.offsets, text.data))
 
 
-def _coded(codes: NDArray[np.uint8], words: Sequence[str]) -> FrameColumn:
+def _codes_column(codes: NDArray[np.uint8], words: Sequence[str]) -> FrameColumn:
     """Text from codes of which 1 is the first word and 0 is blank."""
     return FrameColumn(codes.astype(np.int32) - 1, pool_of(words))
 
 
 def frame_of(portfolio: PortfolioData, *, derived: bool) -> Frame:
     """See `Portfolio.frame`."""
-    attrs: dict[str, Any] = {"deal": _deal_told(portfolio.deal), "sheet": portfolio.sheet_name}
+    attrs: dict[str, Any] = {"deal": _describe_deal(portfolio.deal), "sheet": portfolio.sheet_name}
     if portfolio.notes.warnings:
         attrs["warnings"] = [f"{warning.code}: {warning.message}" for warning in portfolio.notes.warnings]
     columns = {name: column_of(portfolio, name) for name in names_of(portfolio, derived=derived)}
@@ -126,7 +126,7 @@ def html_of(portfolio: PortfolioData) -> str:
     told = [left_out(portfolio.row_count, "loans")]
     if len(names) > COLUMNS_SHOWN:
         told.append(f"{len(names) - COLUMNS_SHOWN} more columns: {', '.join(names[COLUMNS_SHOWN:])}")
-    told += told_of(portfolio.notes.warnings)
+    told += warning_texts(portfolio.notes.warnings)
     if not portfolio.row_count:
         told.append(portfolio.notes.message)
     tables = [table(names[:COLUMNS_SHOWN], values)] if values else []
@@ -139,7 +139,7 @@ def html_of(portfolio: PortfolioData) -> str:
 DEAL_DAYS: Final = ("as_of", "closing_date", "reinvestment_end", "stated_maturity", "next_payment")
 
 
-def _deal_told(deal: Deal) -> dict[str, Any]:
+def _describe_deal(deal: Deal) -> dict[str, Any]:
     """What is known of a deal; its days ISO."""
     known = {name: getattr(deal, name) for name in type(deal).__dataclass_fields__}
     numbers = {name: known[name] for name in DEAL_DAYS if isinstance(known[name], int | float)}
@@ -150,7 +150,7 @@ def _deal_told(deal: Deal) -> dict[str, Any]:
 def deal_repr(deal: Deal) -> str:
     """Its fields that are known, days as days, in one line."""
     parts: list[str] = []
-    for name, value in _deal_told(deal).items():
+    for name, value in _describe_deal(deal).items():
         text = value if name in DEAL_DAYS and isinstance(value, str) else value_shown(value)
         if sum(map(len, parts)) + len(name) + len(text) + 3 * len(parts) > 180:
             parts.append("...")
@@ -161,7 +161,7 @@ def deal_repr(deal: Deal) -> str:
 
 def deal_html(deal: Deal) -> str:
     """Its fields that are known."""
-    known = _deal_told(deal)
+    known = _describe_deal(deal)
     return card(
         "Deal", [] if known else ["nothing is known"], table(["field", "value"], list(map(list, known.items())))
     )

@@ -118,7 +118,7 @@ class LoanColumn:
     def take(self, rows: NDArray[np.intp]) -> LoanColumn:
         """Return the values of some rows, without the names of the others."""
         numbers = None if self.numbers is None else self.numbers[rows]
-        return LoanColumn(self.kind, numbers, None if self.names is None else _cut(self.names, rows))
+        return LoanColumn(self.kind, numbers, None if self.names is None else _take_names(self.names, rows))
 
     def values(self) -> list[Any]:
         """Return plain values: None for a blank, dates as ISO 8601, a rating as its symbol."""
@@ -139,7 +139,7 @@ class LoanColumn:
         return listed
 
 
-def _cut(names: Names, rows: NDArray[np.intp]) -> Names:
+def _take_names(names: Names, rows: NDArray[np.intp]) -> Names:
     codes = names.codes[rows]
     if len(names.values) <= FEW_NAMES:
         return Names(codes, names.values)

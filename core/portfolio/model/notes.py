@@ -162,7 +162,7 @@ class DataWarning(msgspec.Struct, frozen=True, omit_defaults=True):
         return shortened(f"DataWarning({self.code!r}, {self.message!r})")
 
 
-def told_of_formulas(book: Workbook | Manifest) -> list[DataWarning]:
+def warn_of_formulas(book: Workbook | Manifest) -> list[DataWarning]:
     """That formulas of a workbook came without values, and what became of them; and what to doubt of its values since
     they were calculated."""
     filled = book.filled
@@ -183,7 +183,7 @@ LINE_LENGTH_MAX: Final = 10_000
 """Characters of a line of warnings of one kind, where there is more than one."""
 
 
-def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
+def limit_warnings(warnings: Sequence[DataWarning]) -> list[DataWarning]:
     """The warnings, each once, all of them; a message that is longer than any list of names is cut."""
     return [
         fromkey
@@ -193,7 +193,7 @@ def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
     ]
 
 
-def told_of(warnings: Sequence[DataWarning]) -> list[str]:
+def warning_texts(warnings: Sequence[DataWarning]) -> list[str]:
     """A line for each kind of warning, in the order in which the kinds first come, with all messages of the kind; a
     further line of the kind where they are longer than `LINE_LENGTH_MAX`."""
     kinds: dict[str, list[str]] = {}

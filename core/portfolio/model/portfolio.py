@@ -327,7 +327,7 @@ class PortfolioData(Framed):
 
     def defaulted(self) -> NDArray[np.bool_]:
         """Which loans are defaulted on the deal's as-of day (see the function of that name)."""
-        return defaulted(self.row_count, self.numbers, self.flags, self.ranks, self.deal.as_of)
+        return defaulted_loans(self.row_count, self.numbers, self.flags, self.ranks, self.deal.as_of)
 
 
 AnyPortfolio = TypeVar("AnyPortfolio", bound=PortfolioData)
@@ -337,7 +337,7 @@ DAYS_PAST_DUE_DEFAULTED: Final = 90
 """Days past due from which a loan counts as defaulted."""
 
 
-def defaulted(
+def defaulted_loans(
     row_count: int,
     numbers: Dict[str, NDArray[np.float64]],
     flags: Dict[str, NDArray[np.uint8]],

@@ -179,7 +179,7 @@ def rank(text: str, agency: Agency | None = None) -> int:
     """
     if len(text) > LENGTH_MAX:
         return 0
-    cleaned = _FOOTNOTES.sub("", _cleaned(text))
+    cleaned = _FOOTNOTES.sub("", _clean(text))
     for named, pattern in _NAMES:
         if match := pattern.match(cleaned):
             if agency not in (None, named):
@@ -214,12 +214,12 @@ def _rank_of_several(cleaned: str, agency: Agency | None) -> int:
 
 def is_not_rated(text: str) -> bool:
     """Whether the text says that it shows no rating: there is none, or it is masked (as against an unreadable text)."""
-    return _FOOTNOTES.sub("", _cleaned(text)) in NOT_RATED or is_masked(text)
+    return _FOOTNOTES.sub("", _clean(text)) in NOT_RATED or is_masked(text)
 
 
 def is_masked(text: str) -> bool:
     """Whether the text stands for a rating that is known and not shown: `*`, `***`, `NR*`, "Confidential"."""
-    cleaned = _cleaned(text).strip("()[]<>").strip()
+    cleaned = _clean(text).strip("()[]<>").strip()
     return cleaned in MASK_WORDS or _MASK.fullmatch(cleaned) is not None
 
 
@@ -246,7 +246,7 @@ def masks_of(texts: Sequence[str], counts: Sequence[int], ranks: Sequence[int]) 
 
 def _is_mask_word(text: str) -> bool:
     """Whether a text is short, without a figure, and says neither a rating nor that there is none."""
-    cleaned = _cleaned(text)
+    cleaned = _clean(text)
     if not 0 < len(cleaned) <= MASK_LENGTH_MAX or any(map(str.isdigit, cleaned)) or _SAYS.match(cleaned):
         return False
     first = _FIRST_WORD.match(cleaned)
@@ -267,7 +267,7 @@ def watch(text: str) -> int:
     """
     if len(text) > LENGTH_MAX:
         return 0
-    cleaned = _cleaned(text)
+    cleaned = _clean(text)
     if marked := _MARK.search(cleaned):
         return 1 if marked[1] == "+" else -1
     match = _ON_WATCH.search(cleaned)
@@ -278,7 +278,7 @@ def watch(text: str) -> int:
     return better - worse
 
 
-def _cleaned(text: str) -> str:
+def _clean(text: str) -> str:
     return " ".join(text[: LENGTH_MAX + 1].upper().split())
 
 

@@ -26,7 +26,7 @@ def _agree(values: NDArray[np.float64], groups: Ints, count: int) -> Flags:
     return np.asarray((low >= high) | (low == np.inf), np.bool_)
 
 
-def _coded(column: TextColumn) -> NDArray[np.float64]:
+def _hash_column(column: TextColumn) -> NDArray[np.float64]:
     return np.where(column.codes < 0, np.nan, column.codes.astype(np.float64))
 
 
@@ -35,10 +35,10 @@ def loans_alike(loans: Loans, groups: Ints, count: int) -> Flags:
     alike = np.ones(count, np.bool_)
     for target in _NAMES:
         if target in loans.texts:
-            alike &= _agree(_coded(name_keys(loans.texts[target])), groups, count)
+            alike &= _agree(_hash_column(name_keys(loans.texts[target])), groups, count)
     for target in IDENTIFIERS:
         if target in loans.texts:
-            alike &= _agree(_coded(loans.texts[target]), groups, count)
+            alike &= _agree(_hash_column(loans.texts[target]), groups, count)
     if "maturity_date" in loans.numbers:
         alike &= _agree(loans.numbers["maturity_date"], groups, count)
     return alike
@@ -49,8 +49,8 @@ def rows_alike(page: Loans, groups: Ints, count: int) -> Flags:
     rows = np.flatnonzero(groups >= 0)
     kept = groups[rows]
     columns = [values for target, values in page.numbers.items() if target not in (*SUMMED, "par_value")]
-    columns += [_coded(column) for target, column in page.texts.items() if target not in (*KEYS, *_NAMES)]
-    columns += [_coded(TextColumn(codes, parsing.NO_TEXT)) for codes, _ in page.categories.values()]
+    columns += [_hash_column(column) for target, column in page.texts.items() if target not in (*KEYS, *_NAMES)]
+    columns += [_hash_column(TextColumn(codes, parsing.NO_TEXT)) for codes, _ in page.categories.values()]
     columns += [np.where(flags == UNSAID, np.nan, flags) for flags in page.flags.values()]
     columns += [np.where(ranks == 0, np.nan, ranks) for ranks in page.ranks.values()]
     if page.lien is not None:

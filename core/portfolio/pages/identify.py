@@ -32,7 +32,7 @@ LETTERS_MAX: Final = 10_000
 """Characters whose plain form is remembered."""
 
 
-def identified(loans: Loans) -> None:
+def sort_identifiers(loans: Loans) -> None:
     """Give each identifier to its column, and blank what is none; a second time changes nothing."""
     _identifiers(loans)
     _placeholders(loans)
@@ -41,7 +41,7 @@ def identified(loans: Loans) -> None:
 
 def positions(loans: Loans) -> None:
     """One row for each identifier: lots are added up."""
-    identified(loans)
+    sort_identifiers(loans)
     add_up_lots(loans)
 
 
@@ -65,7 +65,7 @@ def _identifiers(loans: Loans) -> None:
             destroyed += int(np.count_nonzero(lost))
             column = TextColumn(np.where(lost, np.int32(-1), column.codes), column.text)
         if target == "cusip" and (kinds == _parse.SHORT_CUSIP).any():
-            column = _padded(column, kinds)
+            column = _pad(column, kinds)
             kinds = _kinds(column, cusip_first=target == "cusip")
         for other, kind in _KIND_OF.items():
             if other != target and (kinds == kind).any() and not _by_chance(target, kinds[:-1], kind):
@@ -76,7 +76,7 @@ def _identifiers(loans: Loans) -> None:
         loans.texts[target] = column
     for target, column in moved:
         own = loans.texts.get(target)
-        loans.texts[target] = column if own is None else _filled(own, column)
+        loans.texts[target] = column if own is None else _fill(own, column)
     loans.notes.destroyed_identifiers += destroyed
 
 
@@ -110,7 +110,7 @@ def _standard(column: TextColumn, *, cusip_first: bool) -> tuple[TextColumn, NDA
     return column, _kinds(column, cusip_first=cusip_first)
 
 
-def _padded(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
+def _pad(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
     """Eight-digit strings with a zero before them where that makes a CUSIP."""
     short = np.flatnonzero(kinds[:-1] == _parse.SHORT_CUSIP)
     written, extra = parsing.pool_of(["0" + column.text[code] for code in short.tolist()])
@@ -120,7 +120,7 @@ def _padded(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
     return parsing.merged_pool(table[column.codes + 1], column.text, extra)
 
 
-def _filled(own: TextColumn, other_text_column: TextColumn) -> TextColumn:
+def _fill(own: TextColumn, other_text_column: TextColumn) -> TextColumn:
     """A column with its blanks filled from another one."""
     take = (own.codes < 0) & (other_text_column.codes >= 0)
     codes = np.where(take, other_text_column.codes + np.int32(len(own.text)), own.codes)
@@ -185,7 +185,7 @@ def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
         if column is None:
             continue
         own = np.where(column.codes >= 0, column.codes + np.int64(base), np.int64(-1))
-        keys = own if keys is None else np.where(keys >= 0, keys, _linked(keys, column, own))
+        keys = own if keys is None else np.where(keys >= 0, keys, _link_rows(keys, column, own))
         base += len(column.text)
     lots = _lots_by_asset_id(loans)
     if lots is not None:
@@ -212,7 +212,7 @@ def _lots_by_asset_id(loans: Loans) -> NDArray[np.int64] | None:
     return np.where((column.codes >= 0) & ~unlike[column.codes], column.codes, -1).astype(np.int64)
 
 
-def _linked(keys: NDArray[np.int64], column: TextColumn, own: NDArray[np.int64]) -> NDArray[np.int64]:
+def _link_rows(keys: NDArray[np.int64], column: TextColumn, own: NDArray[np.int64]) -> NDArray[np.int64]:
     """Each row's own key, or the one key that its string has on other rows."""
     both = (keys >= 0) & (column.codes >= 0)
     codes, known = column.codes[both], keys[both]

@@ -63,7 +63,7 @@ def widen(loans: Loans, page: Loans, match: PageMatch, *, unlike: Iterable[str] 
         figures = spread(values, np.nan)
         if target in SUMMED:
             figures = np.where(firsts, figures, np.nan)
-        loans.numbers[target] = _merged(widened, target, loans.numbers.get(target), figures, np.isnan, _figures_differ)
+        loans.numbers[target] = _merge(widened, target, loans.numbers.get(target), figures, np.isnan, _figures_differ)
     for target in page.ranks.keys() - skipped:
         _take_ranks(loans, page, target, widened, spread)
     for target in page.texts.keys() - page.ranks.keys() - skipped:
@@ -71,7 +71,7 @@ def widen(loans: Loans, page: Loans, match: PageMatch, *, unlike: Iterable[str] 
             continue  # all were of another kind
         _take_text(loans, page.texts[target], target, widened, spread)
     for target in page.flags.keys() - skipped:
-        loans.flags[target] = _merged(
+        loans.flags[target] = _merge(
             widened,
             target,
             loans.flags.get(target),
@@ -80,11 +80,11 @@ def widen(loans: Loans, page: Loans, match: PageMatch, *, unlike: Iterable[str] 
             np.not_equal,
         )
     if page.lien is not None and "lien_type" not in skipped:
-        loans.lien = _merged(
+        loans.lien = _merge(
             widened, "lien_type", loans.lien, spread(page.lien, Lien.BLANK), lambda one: one == Lien.BLANK, np.not_equal
         )
     if page.coupon_fixed is not None and "coupon_type" not in skipped:
-        loans.coupon_fixed = _merged(
+        loans.coupon_fixed = _merge(
             widened, "coupon_type", loans.coupon_fixed, spread(page.coupon_fixed, -1), lambda one: one < 0, np.not_equal
         )
     for target in page.categories.keys() - skipped:
@@ -106,7 +106,7 @@ def _figures_differ(mine: NDArray[np.float64], its: NDArray[np.float64]) -> NDAr
     return np.asarray(np.abs(mine - its) > EQUAL_SHARE * size, np.bool_)
 
 
-def _merged(
+def _merge(
     widened: WidenedLoans,
     target: str,
     own: NDArray[Scalar] | None,
@@ -199,7 +199,7 @@ def _take_category(
     own, known = loans.categories[target]
     names, (mine, its) = _one_list((known, values), (own, codes))
     differ = np.not_equal if target not in _UNCOMPARED else lambda one, two: np.zeros(len(one), np.bool_)
-    loans.categories[target] = (_merged(widened, target, mine, its, lambda one: one < 0, differ), names)
+    loans.categories[target] = (_merge(widened, target, mine, its, lambda one: one < 0, differ), names)
 
 
 def _one_list(

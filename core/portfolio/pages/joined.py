@@ -17,7 +17,7 @@ from core.portfolio.model import ratings
 from core.portfolio.model.fields import KEYS, Lien
 from core.portfolio.model.notes import DataWarning, Notes, PageNote
 from core.portfolio.pages import currency, join, match
-from core.portfolio.pages.identify import identified, positions
+from core.portfolio.pages.identify import positions, sort_identifiers
 from core.portfolio.pages.keys import id_columns, together
 from core.portfolio.sheets.columns.vocabulary import heading
 from core.portfolio.sheets.sections import EmptyList
@@ -57,7 +57,7 @@ class PageLoans:
     """Whether its header names a rating of before: a page of few loans is a list of changes then."""
 
 
-def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
+def join_loans(loans: Loans, pages: Sequence[PageLoans]) -> None:
     """Give the loans what the pages say of them, and put those of second lists below them.
 
     What the loans say themselves stays; of several pages with a field the first one gives it. Every page's part is
@@ -65,7 +65,7 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
     """
     if not pages:
         return
-    identified(loans)
+    sort_identifiers(loans)
     able: list[tuple[PageLoans, PageNote]] = []
     for page in pages:
         rows = page.loans.row_count
@@ -169,7 +169,7 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
     if unlike >= OTHER_PAR_ROWS and unlike > OTHER_PAR_SHARE * len(par.own) and note.part != "added":
         note.reason = f"the par of {unlike:,} of {len(par.own):,} loans is another: of another day, deal or currency"
         return
-    rest = _telling(other, match.unused(found))
+    rest = _telling(other, match.unused_rows(found))
     if note.part != "added":
         note.part = "list" if page.lists else "joined"
         amounts = other.numbers.get("par_value")

@@ -144,9 +144,7 @@ def _described_keys(own: list[TextColumn], text_columns: list[TextColumn], *, ex
     Args:
         cuts: whether one may be cut short: a borrower's name alone is no description that was cut.
     """
-    mine, its, _ = _name_codes(
-        _described(own), _described(text_columns), _exact_keys if exact else name_keys, cuts=cuts
-    )
+    mine, its, _ = _name_codes(_describe(own), _describe(text_columns), _exact_keys if exact else name_keys, cuts=cuts)
     return mine.astype(np.int64), its.astype(np.int64)
 
 
@@ -155,7 +153,7 @@ def _names_of(loans: Loans) -> list[TextColumn]:
     return [loans.texts[target] for target in ("borrower_name", "facility_name") if target in loans.texts]
 
 
-def _described(columns: list[TextColumn]) -> TextColumn:
+def _describe(columns: list[TextColumn]) -> TextColumn:
     """The words of one or two columns as one text; blank where one of them is."""
     if len(columns) == 1:
         return columns[0]

@@ -142,7 +142,7 @@ def match(loans: Loans, page: Loans) -> PageMatch:
         _by_key(loans, page, found, one)
     _by_issuer(loans, page, found)
     free = np.zeros(page.row_count, np.bool_)
-    free[unused(found)] = True
+    free[unused_rows(found)] = True
     found.ambiguous &= free
     return found
 
@@ -159,7 +159,7 @@ def add_up_rows(page: Loans, found: PageMatch) -> None:
     found.ambiguous, found.leads = ambiguous, np.arange(page.row_count)
 
 
-def unused(found: PageMatch) -> Ints:
+def unused_rows(found: PageMatch) -> Ints:
     """Rows of the page that found no loan, ascending."""
     used = np.zeros(len(found.leads), np.bool_)
     used[found.at[found.rows]] = True
@@ -170,7 +170,7 @@ def strangers(loans: Loans, page: Loans, found: PageMatch) -> Ints:
     """Rows of the page that found no loan, and whose loan is none of these: by an identifier of a kind that these have,
     or by a borrower whom these do not name.
     """
-    free = unused(found)
+    free = unused_rows(found)
     own, other = _identifiers(loans), _identifiers(page)
     is_other = np.zeros(page.row_count, np.bool_)
     for target in own.keys() & other.keys():
@@ -226,7 +226,7 @@ def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColum
 
 def _by_start(loans: Loans, page: Loans, found: PageMatch) -> None:
     """Join rows whose identifiers are printed in another way: XS2250154 for XS2250154494, LX284437 for LX28443T7."""
-    free = unused(found)
+    free = unused_rows(found)
     own, other = keys.id_columns(loans), keys.id_columns(page)
     if found.rows.all() or not 0 < len(free) <= STARTS_MAX or not own or not other:
         return
@@ -282,7 +282,7 @@ def _par_agrees(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
 def _by_key(loans: Loans, page: Loans, found: PageMatch, one: _Pass) -> None:
     """Join what is left by a key."""
     free = np.zeros(page.row_count, np.bool_)
-    free[unused(found)] = True
+    free[unused_rows(found)] = True
     if not free.any():
         return
     of_key = one.keys(loans, page)

@@ -156,7 +156,7 @@ def pair(
         loans_alike: whether all loans of each group may be lots of one, by the group of each loan.
         rows_alike: whether all rows of each group say the same, by the group of each row.
     """
-    groups = _grouped(loans, page)
+    groups = _group(loans, page)
     if groups.count:
         _alone(groups, per_row, rule)
         _by_sums(groups, at, per_row, rule, loans_alike)
@@ -166,7 +166,7 @@ def pair(
     return _result(groups)
 
 
-def _grouped(loans: PairingSide, page: PairingSide) -> _Groups:
+def _group(loans: PairingSide, page: PairingSide) -> _Groups:
     shared = np.intersect1d(loans.keys, page.keys)
     shared = shared[shared >= 0]
 

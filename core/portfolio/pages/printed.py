@@ -41,7 +41,7 @@ def beside_loans(portfolio: AnyPortfolio) -> AnyPortfolio:
     cells = dict(portfolio.source_cells)
     for agency in AGENCIES:
         weights = np.where(defaulted, 0.0, par)
-        found = _masked(portfolio, agency, weights, performing, lost)
+        found = _masked_ccc(portfolio, agency, weights, performing, lost)
         if found is not None:
             figures[f"masked_ccc_{agency}"], cells[f"deal.masked_ccc_{agency}"] = found
         by_rank = _by_rank(portfolio, agency, weights, performing)
@@ -95,7 +95,7 @@ def _places(portfolio: PortfolioData) -> tuple[str, ...]:
 # ---- masked ratings ------------------------------------------------------------------------------------------------
 
 
-def _masked(
+def _masked_ccc(
     portfolio: PortfolioData, agency: Agency, par: np.ndarray[Any, np.dtype[np.float64]], performing: float, lost: float
 ) -> tuple[float, str] | None:
     """(par of CCC+ and below that no row shows, places) by an agency's rating table; None where every row shows its

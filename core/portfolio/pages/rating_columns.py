@@ -65,7 +65,7 @@ def _others(portfolio: PortfolioData, agency: Agency) -> Iterator[tuple[FactorRa
             yield kind, ranks
 
 
-def _printed(facts: Facts, measure: str, agency: Agency) -> list[Fact]:
+def _printed_tests(facts: Facts, measure: str, agency: Agency) -> list[Fact]:
     """The tests of a measure on all loans, by one agency's ratings."""
     return [
         fact
@@ -82,7 +82,7 @@ def _printed(facts: Facts, measure: str, agency: Agency) -> list[Fact]:
 
 def _by_ccc(portfolio: AnyPortfolio, agency: Agency, par: Par) -> AnyPortfolio:
     field = f"rating_agency_{agency}"
-    amounts = {fact.numerator for fact in _printed(portfolio.facts, "ccc", agency)} - {None}
+    amounts = {fact.numerator for fact in _printed_tests(portfolio.facts, "ccc", agency)} - {None}
     if field not in portfolio.ranks or len(amounts) != 1:
         return portfolio
     (printed,) = amounts
@@ -115,7 +115,7 @@ def _with_column(portfolio: AnyPortfolio, field: str, other: str) -> AnyPortfoli
     return replace(portfolio, ranks=ranks, names=names, source_cells=cells)
 
 
-Entry = TypeVar("Said")
+Entry = TypeVar("Entry")
 
 
 def _in_place(said: dict[str, Entry], field: str, other: str) -> dict[str, Entry]:
@@ -126,7 +126,7 @@ def _in_place(said: dict[str, Entry], field: str, other: str) -> dict[str, Entry
 
 def _by_factor(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
     """The column by which the printed rating factor of Moody's goes, where it is not the one of the CCC bucket."""
-    printed = {(fact.value, fact.tolerance) for fact in _printed(portfolio.facts, "warf", "a")}
+    printed = {(fact.value, fact.tolerance) for fact in _printed_tests(portfolio.facts, "warf", "a")}
     own = portfolio.ranks.get("rating_agency_a")
     has_own_column = "rating" in portfolio.ranks and bool(portfolio.ranks["rating"].any())
     if own is None or has_own_column or len(printed) != 1:

@@ -60,7 +60,7 @@ def kinds(located: LocatedBook, report: PageReport, notes: Sequence[PageNote] = 
         notes: what became of the other sheets that say something of loans.
     """
     holdings = located.loans
-    printed = _printed(report)
+    printed = _collect_printed(report)
     told = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
     return {
         sheet.sheet.name: ("holdings", "its loans are read")
@@ -77,12 +77,12 @@ def _kind(
     name, said = in_quotes(candidate.sheet.name), kind_weights(candidate.sheet.name)
     facts, cells = printed.facts.get(name, Counter[FactKind]()), printed.cells.get(name, [])
     part = "left out" if note is None else note.part
-    is_empty = candidate.found is not None and not candidate.has_rows
-    is_notes = candidate.found is not None and is_note_table(candidate.sheet, candidate.found)
+    is_empty = candidate.header is not None and not candidate.has_rows
+    is_notes = candidate.header is not None and is_note_table(candidate.sheet, candidate.header)
     gives_notes = any(what.startswith("tranches.") for what in cells)
     able: tuple[tuple[bool, SheetKind, str], ...] = (
-        (part == "list", "list", _joined(note)),
-        (part in ("joined", "added"), "page", _joined(note)),
+        (part == "list", "list", _describe_join(note)),
+        (part in ("joined", "added"), "page", _describe_join(note)),
         (said.get("template", 0.0) >= NAMED, "template", "its name is that of a template"),
         (is_old, "old copy", "its name is that of a page of another day"),
         (candidate.sheet.state != "visible", "hidden", "it is hidden"),
@@ -95,7 +95,7 @@ def _kind(
     return next((kind, why) for holds, kind, why in able if holds)
 
 
-def _joined(note: PageNote | None) -> str:
+def _describe_join(note: PageNote | None) -> str:
     """What was taken from a page."""
     if note is None:
         return ""
@@ -121,7 +121,7 @@ def _other_use(note: PageNote | None, facts: Counter[FactKind], cells: Sequence[
     return "; ".join(parts) or "nothing is read from it"
 
 
-def _printed(report: PageReport) -> _Printed:
+def _collect_printed(report: PageReport) -> _Printed:
     printed = _Printed()
     for fact in report.facts.all:
         kind: FactKind = "figure" if fact.kind == "test" and fact.is_prior else fact.kind

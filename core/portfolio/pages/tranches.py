@@ -66,14 +66,14 @@ class _Table:
     """A small sheet with a header, read by label."""
 
     def __init__(self, book: Workbook, sheet: Sheet, found: header.HeaderMatch, rows_max: int) -> None:
-        self.sheet, self.found = sheet, found
+        self.sheet, self.header = sheet, found
         self.first = found.row + 1
         self.last = max(self.first, min(sheet.row_count, self.first + rows_max))
         pool = StringPool(sheet.text, book.number_formats, date_1904=book.date_1904)
         self._below = RowsBelow(sheet, pool, self.first, self.last)
 
     def cells(self, label: str) -> Cells | None:
-        places = self.found.columns.get(label)
+        places = self.header.columns.get(label)
         if not places:
             return None
         return self._below.cells(places[0])
@@ -86,14 +86,14 @@ class _Table:
 
     def amounts(self, label: str) -> NDArray[np.float64]:
         """Amounts in units of currency: those under "(000s)" or "($mm)" are multiplied."""
-        places = self.found.columns.get(label)
-        own = self.found.magnitude(places[0]) if places else 1.0
+        places = self.header.columns.get(label)
+        own = self.header.magnitude(places[0]) if places else 1.0
         return self.numbers(label).values * (own if own != 1.0 else self._scale)
 
     @cached_property
     def _scale(self) -> float:
         """What a line above the header says that amounts are to be multiplied by."""
-        for row in range(max(0, self.found.top - TITLE_ROWS), self.found.top):
+        for row in range(max(0, self.header.top - TITLE_ROWS), self.header.top):
             texts = [text for at in range(self.sheet.column_count) if (text := self.sheet.value(row, at)) is not None]
             for text in texts if len(texts) <= TITLE_CELLS else ():
                 if isinstance(text, str) and (scale := header.magnitude_of_title(text[:TITLE_LENGTH])) != 1.0:
@@ -108,8 +108,8 @@ class _Table:
         return [strings[code] for code in column.codes.tolist()]
 
     def unit(self, label: str) -> str:
-        places = self.found.columns.get(label)
-        return self.found.unit(places[0]) if places else ""
+        places = self.header.columns.get(label)
+        return self.header.unit(places[0]) if places else ""
 
 
 def read_tranches(book: Workbook, sheets: Iterable[Sheet]) -> tuple[Tranches | None, dict[str, str]]:
@@ -133,11 +133,11 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
         return None, {}
     classes = [names[row] for row in rows]
     original = sheet.amounts("original_balance")[rows]
-    if "current_balance" in sheet.found.columns:
+    if "current_balance" in sheet.header.columns:
         current = np.nan_to_num(sheet.amounts("current_balance")[rows])
     else:
         current = original
-    tranches = ordered(
+    tranches = order_tranches(
         classes,
         {
             "current_balance": current,
@@ -155,7 +155,7 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
     name = in_quotes(sheet.sheet.name)
     cells = {
         f"tranches.{label}": f"{name}!{range_name(low, places[0], high, places[0])}"
-        for label, places in sheet.found.columns.items()
+        for label, places in sheet.header.columns.items()
     }
     return tranches, cells
 
@@ -177,7 +177,7 @@ def as_percent(triggers: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(triggers <= 10, np.round(triggers * 100.0, 9), triggers)
 
 
-def ordered(classes: list[str], columns: Dict[str, NDArray[np.float64]]) -> Tranches:
+def order_tranches(classes: list[str], columns: Dict[str, NDArray[np.float64]]) -> Tranches:
     """Tranches by rank, then by their order; without ranks by their order, A-1 and A-2 sharing one."""
     blank = np.full(len(classes), np.nan)
     rank = columns.get("rank", blank)

@@ -84,7 +84,7 @@ def refusal(sheet: Sheet, found: HeaderMatch | None) -> str:
     spread, an agency's ratings, liens, identifiers of securities, and companies as borrowers. A list of equities has
     identifiers and companies, and no field of a debt.
     """
-    named = None if found is None else _named(found.texts.values())
+    named = None if found is None else _named_class(found.texts.values())
     if found is None or named is None:
         return ""
     name, told = named
@@ -104,7 +104,7 @@ def _reason(name: str, told: list[str]) -> str:
     )
 
 
-def _named(headers: Iterable[str]) -> tuple[str, list[str]] | None:
+def _named_class(headers: Iterable[str]) -> tuple[str, list[str]] | None:
     """The class whose words most headers have, and these; None where too few have any."""
     best: tuple[int, str, list[str]] | None = None
     said = [(text, classes) for text in headers if (classes := _classes(text[:HEADER_LENGTH_MAX]))]

@@ -35,7 +35,7 @@ Captions = dict[tuple[str, str], str]
 """Table ("" for any) and field -> caption."""
 
 
-def captioned(book: Workbook) -> list[Sheet]:
+def with_captions(book: Workbook) -> list[Sheet]:
     """List the sheets of a book, headings of user fields in the words of their captions."""
     captions: Captions = {}
     for sheet in book.sheets:
@@ -76,7 +76,7 @@ def _with(sheet: Sheet, captions: Captions) -> Sheet:
     lengths = {len(field.encode()) for field in own}
     codes = np.flatnonzero(np.isin(sizes, list(lengths)))
     found = {int(code): own[text] for code in codes if (text := sheet.text[int(code)]) in own}
-    return replace(sheet, text=_replaced(sheet.text, found)) if found else sheet
+    return replace(sheet, text=_replace_strings(sheet.text, found)) if found else sheet
 
 
 def _is_table(sheet: Sheet, row: int) -> bool:
@@ -85,7 +85,7 @@ def _is_table(sheet: Sheet, row: int) -> bool:
     return bool(names & _FIELDS) and bool(names & _CAPTIONS)
 
 
-def _replaced(text: Text, found: dict[int, str]) -> Text:
+def _replace_strings(text: Text, found: dict[int, str]) -> Text:
     """Give a pool other strings for some codes."""
     pieces, sizes, at = [], np.diff(text.offsets), 0
     for code in sorted(found):

@@ -20,7 +20,7 @@ from core.portfolio.cells.parsing import (
     DATE,
     NUMBER,
     TEXT,
-    decoded,
+    decode,
     key,
     plain,
 )
@@ -403,7 +403,7 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> HeaderMatch | None:
     cells_left = CELLS_MAX
     for start in range(first, max(first + 1, min(sheet.row_count, first + DEEP_ROWS_MAX)), ROWS_MAX):
         scan = _Scan(sheet, matcher(mapping), start, cells_left)
-        found = _best_found(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
+        found = _best_match(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
         if found is not None:
             return found
         cells_left -= scan.cell_count
@@ -430,11 +430,11 @@ def find_page(
         before: the row above which its lowest row must stand.
     """
     scan = _Scan(sheet, matcher(mapping), first, rows=rows)
-    found = _best_found(scan, PAGE_COLUMNS_MIN, anchors, by_column=True, before=before)
+    found = _best_match(scan, PAGE_COLUMNS_MIN, anchors, by_column=True, before=before)
     return found if found is not None and (before is None or found.row < before) else None
 
 
-def _best_found(
+def _best_match(
     scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False, before: int | None = None
 ) -> HeaderMatch | None:
     """The header of the best candidate that has an anchor; one whose anchor's own heading is blank or unknown where it
@@ -460,7 +460,9 @@ def nearest(sheet: Sheet, mapping: Mapping) -> HeaderMatch | None:
     """The row that comes nearest to a header of the mapping, to say what a sheet without one has; None without any."""
     scan = _Scan(sheet, matcher(mapping))
     best, _ = _best(scan, 1, None)
-    return None if best is None else HeaderMatch(best.row, best.top, best.score, _assigned(best.feeds), best.texts)
+    return (
+        None if best is None else HeaderMatch(best.row, best.top, best.score, _assign_columns(best.feeds), best.texts)
+    )
 
 
 def _best(
@@ -579,7 +581,7 @@ class _Scan:
         distinct = np.array(sorted({code for _, _, code in found}), np.int64)
         sizes = sheet.text.offsets[1:][distinct] - sheet.text.offsets[distinct]
         distinct = distinct[sizes <= HEADER_BYTES_MAX]
-        self._texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
+        self._texts = dict(zip(distinct.tolist(), decode(sheet.text, distinct), strict=True))
         self._options = {code: options for code, text in self._texts.items() if (options := aliases.options(text))}
         for row, column, code in found:
             self._cells.setdefault(row, {})[column] = code
@@ -623,12 +625,12 @@ class _Scan:
         by_word: set[int] = set()
         for column in sorted(set[int]().union(*layers)):
             parts = [text for layer in layers if (text := self._texts.get(layer.get(column, -1), "")).strip()]
-            options = self._joined(parts)
+            options = self._join_options(parts)
             if column in layers[0]:
                 # Only what stands over a field is a group; it may be centred over the next columns without a merge.
                 group = self._texts.get(layers[0][column], "") if column in layers[-1] else ""
             elif group and column == beside + 1:
-                if (under := self._grouped(group, parts)) or not options:
+                if (under := self._group_options(group, parts)) or not options:
                     options, parts = under, [group, *parts] if under else parts
                 elif twice[layers[-1].get(column, -1)] > 1 and _OF_ANOTHER_TIME.search(key(group)):
                     options, parts = (), [group, *parts]
@@ -761,7 +763,7 @@ class _Scan:
         if self.aliases.has_given_names:
             given = _distinct(texts.get(column, "") for column in range(self.sheet.column_count))
             for column, name in enumerate(given):
-                if name != _squeezed(texts.get(column, "")) and (options := self.aliases.options(name)):
+                if name != _squeeze(texts.get(column, "")) and (options := self.aliases.options(name)):
                     feeds[column] = options
                     texts.setdefault(column, name)
         listed = frozenset(column for column in feeds if column not in by_word)
@@ -779,10 +781,10 @@ class _Scan:
     def _over(self, row: int) -> dict[int, int]:
         known = self._groups.get(row)
         if known is None:
-            known = self._groups[row] = self._filled(row)
+            known = self._groups[row] = self._spread_cells(row)
         return known
 
-    def _filled(self, row: int) -> dict[int, int]:
+    def _spread_cells(self, row: int) -> dict[int, int]:
         """A row's text cells, those of merged cells over all their columns."""
         cells = dict(self._cells[row])
         merged = self._merged[(self._merged[:, 0] <= row) & (row <= self._merged[:, 2])]
@@ -797,7 +799,7 @@ class _Scan:
                 reach = max(reach, last + 1)
         return cells
 
-    def _joined(self, parts: list[str]) -> Options:
+    def _join_options(self, parts: list[str]) -> Options:
         """What stacked words may feed: all of them, else a field before its group, else those from below.
 
         What stands below "Prior Month" or "Original" is not what the file says of today.
@@ -807,7 +809,7 @@ class _Scan:
         self._joins_left -= 1
         if len(parts) == 1:
             return self.aliases.options(parts[0])
-        if options := self._grouped(parts[0], parts[1:]):
+        if options := self._group_options(parts[0], parts[1:]):
             return options
         for start in range(1, len(parts)):
             if _OF_ANOTHER_TIME.search(key(parts[start - 1])):
@@ -816,7 +818,7 @@ class _Scan:
                 return options
         return ()
 
-    def _grouped(self, group: str, below: list[str]) -> Options:
+    def _group_options(self, group: str, below: list[str]) -> Options:
         """What words under a group may feed together with it, before them or behind."""
         rest, group = " ".join(below), group.strip()
         for words in (f"{group} {rest}", f"{rest} {group}", f"{rest} {group.rstrip('sS')}"):
@@ -891,14 +893,14 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
         row += 1
     beside = _beside(scan.sheet, best, row + 1)
     feeds = {column: options for column, options in best.feeds.items() if column not in beside}
-    feeds, evidence = _judged(scan, best, feeds, row + 1, beside)
+    feeds, evidence = _judge_columns(scan, best, feeds, row + 1, beside)
     for column in _counters(scan.sheet, best, feeds, row + 1):
         del feeds[column]
         evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
-    columns = _assigned(feeds, evidence=evidence)
-    demoted = _demoted(scan.sheet, columns, row + 1)
+    columns = _assign_columns(feeds, evidence=evidence)
+    demoted = _find_demoted(scan.sheet, columns, row + 1)
     if demoted:
-        columns = _assigned(feeds, demoted, evidence)
+        columns = _assign_columns(feeds, demoted, evidence)
     preferences = {
         (target, column): preference for column, options in feeds.items() for target, preference, _ in options
     }
@@ -931,7 +933,7 @@ def _counters(sheet: Sheet, best: _Candidate, feeds: Iterable[int], first: int) 
     ]
 
 
-def _judged(
+def _judge_columns(
     scan: _Scan,
     best: _Candidate,
     feeds: dict[int, Options],
@@ -1020,7 +1022,7 @@ def _end(column: Column | None) -> int:
     return column.start + int(filled[-1]) + 1 if len(filled) else 0
 
 
-def _demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[int, Literal["blank", "constant"]]:
+def _find_demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[int, Literal["blank", "constant"]]:
     """Columns that give way to another for the same target: blank ones, and of those for names the deal's own."""
     demoted: dict[int, Literal["blank", "constant"]] = {}
     for target, places in columns.items():
@@ -1061,7 +1063,7 @@ _STANDS_IN: Final = "asset_type"
 """The role whose columns feed a field (the lien) that they say little of: only where no other column does."""
 
 
-def _assigned(
+def _assign_columns(
     feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, RoleEvidence] | None = None
 ) -> dict[str, list[int]]:
     """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
@@ -1106,10 +1108,10 @@ def _assigned(
 
 def names(sheet: Sheet, found: HeaderMatch) -> list[str]:
     """The names of all columns, distinct: "Column N" for an empty header, " (2)" after the second of a kind."""
-    return list(_distinct(_written(sheet, found, column) for column in range(sheet.column_count)))
+    return list(_distinct(_heading_text(sheet, found, column) for column in range(sheet.column_count)))
 
 
-def _written(sheet: Sheet, found: HeaderMatch, column: int) -> str:
+def _heading_text(sheet: Sheet, found: HeaderMatch, column: int) -> str:
     text = found.texts.get(column)
     if text is not None:
         return text
@@ -1117,7 +1119,7 @@ def _written(sheet: Sheet, found: HeaderMatch, column: int) -> str:
     return "" if cell is None else plain(cell) if isinstance(cell, float) else str(cell)
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -1125,7 +1127,7 @@ def _distinct(texts: Iterable[str]) -> Iterator[str]:
     used: set[str] = set()
     count: dict[str, int] = {}
     for column, text in enumerate(texts):
-        name = base = _squeezed(text) or f"Column {column + 1}"
+        name = base = _squeeze(text) or f"Column {column + 1}"
         while name in used:
             count[base] = count.get(base, 1) + 1
             name = f"{base} ({count[base]})"

@@ -14,13 +14,13 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, TRANCHE_SHEETS, Mapping
 from core.portfolio.sheets import asset_classes, header, titles
-from core.portfolio.sheets.captions import captioned
+from core.portfolio.sheets.captions import with_captions
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
 from core.portfolio.sheets.located import TELLING, TEMPLATE, LocatedBook, LocatedTable, SheetCandidate
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.rows import spans
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
-from core.portfolio.sheets.stacked import parted
+from core.portfolio.sheets.stacked import split_tables
 
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
@@ -90,11 +90,11 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
     rated = []
     old = earlier(book)
     is_of_loans = mapping.source_type == "clo_holdings"
-    for sheet in captioned(book):
+    for sheet in with_captions(book):
         found = header.find(sheet, mapping)
         if found is None and is_of_loans:
             found = _narrow(sheet, mapping)
-        if found is not None and (without_spans := spans.merged(sheet, found)) is not None:
+        if found is not None and (without_spans := spans.merge_columns(sheet, found)) is not None:
             sheet, found = without_spans, header.find(without_spans, mapping)
         for _ in range(NOTE_TABLES_MAX):  # loans may stand below tables of notes
             deeper = None
@@ -108,7 +108,7 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
             rated.append(SheetCandidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other))
             continue
         rows, has_figures = _row_count(sheet, found, mapping), _has_figures(sheet, found)
-        refused, adds = other or _refused(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
+        refused, adds = other or _refusal(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
         rated.append(SheetCandidate(sheet, found, rows > 0, has_figures, refused, other, adds, rows))
     return rated
 
@@ -125,7 +125,7 @@ def _narrow(sheet: Sheet, mapping: Mapping) -> header.HeaderMatch | None:
     if page is None or len(page.columns) < NARROW_MIN or "par_value" not in page.columns:
         return None
     columns = page.columns.keys()
-    is_told = bool(columns & _NAMED) and bool(columns & _IDENTIFIERS) and not _is_par_told_by_cells(page)
+    is_told = bool(columns & _NAMED) and bool(columns & _IDENTIFIERS) and not _is_par_by_cells_alone(page)
     return replace(page, score=len(columns)) if is_told else None
 
 
@@ -176,7 +176,7 @@ _OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
 
 def _left_out(lines: Iterable[str], found: header.HeaderMatch) -> str:
     """Why nothing is taken from a list of this title; a title of trades over columns of positions counts nothing."""
-    why = titles.left_out(_joined(lines))
+    why = titles.left_out(_title_text(lines))
     if why != titles.TRADES or found.score < HOLDINGS_FIELDS or any(map(_SOLD.search, lines)):
         return why
     headings = [tokens_of(text) for text in found.texts.values()]
@@ -192,7 +192,7 @@ def _only_adds(sheet: Sheet, found: header.HeaderMatch) -> str:
     columns = found.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
-    if _is_par_told_by_cells(found) and not columns & {"borrower_name", "facility_name"}:
+    if _is_par_by_cells_alone(found) and not columns & {"borrower_name", "facility_name"}:
         return "cells alone tell its par, and no column names borrowers"
     lines = _title_lines(sheet, found)
     if _is_template(sheet) or _is_to_be_filled(lines):
@@ -201,7 +201,7 @@ def _only_adds(sheet: Sheet, found: header.HeaderMatch) -> str:
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
-def _is_par_told_by_cells(found: header.HeaderMatch) -> bool:
+def _is_par_by_cells_alone(found: header.HeaderMatch) -> bool:
     """Whether the column of par has no heading: it may as well be interest that accrued, or what a loan once was."""
     place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
     one = None if place is None else found.evidence.get(place)
@@ -210,24 +210,28 @@ def _is_par_told_by_cells(found: header.HeaderMatch) -> bool:
 
 def _with_second_price(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
     """A page whose prices have no heading has what was paid, where the loans have a column for the price."""
-    columns = page.found.columns
+    columns = page.header.columns
     place = columns.get("price", [-1])[0]
-    one = page.found.evidence.get(place)
-    if one is None or one.words > 0 or page.found.texts.get(place, "").strip():
+    one = page.header.evidence.get(place)
+    if one is None or one.words > 0 or page.header.texts.get(place, "").strip():
         return page
-    if "price" not in holdings.found.columns or "purchase_price" in columns.keys() | holdings.found.columns.keys():
+    if "price" not in holdings.header.columns or "purchase_price" in columns.keys() | holdings.header.columns.keys():
         return page
     rest = {target: places for target, places in columns.items() if target != "price"} | {"purchase_price": [place]}
-    return replace(page, found=replace(page.found, columns=rest))
+    return replace(page, header=replace(page.header, columns=rest))
 
 
 def _without_open_par(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
     """A page less the amounts that cells alone tell to be par, where the loans have a column for par."""
-    columns = page.found.columns
-    if "par_value" not in columns or "par_value" not in holdings.found.columns or not _is_par_told_by_cells(page.found):
+    columns = page.header.columns
+    if (
+        "par_value" not in columns
+        or "par_value" not in holdings.header.columns
+        or not _is_par_by_cells_alone(page.header)
+    ):
         return page
     rest = {target: places for target, places in columns.items() if target not in _AMOUNTS}
-    return replace(page, found=replace(page.found, columns=rest))
+    return replace(page, header=replace(page.header, columns=rest))
 
 
 def _of_another_day(book: Workbook) -> frozenset[int]:
@@ -244,21 +248,21 @@ def _pages(rated: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Map
     able: list[tuple[int, LocatedTable]] = []
     for one in rated:
         if one.sheet is holdings.sheet:
-            able += [(-len(page.found.columns), page) for page in _lists_below(one.sheet, holdings.found, mapping)]
+            able += [(-len(page.header.columns), page) for page in _lists_below(one.sheet, holdings.header, mapping)]
             continue
         if one.refused:
             continue
-        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
+        found = one.header or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
         if found is None or not _tells_of_loans(found):
             continue
-        if refused := _refused(one.sheet, found):
+        if refused := _refusal(one.sheet, found):
             able.append((0, LocatedTable(one.sheet, found, left_out=refused)))
             continue
         hidden = "" if one.sheet.state == "visible" else "it is hidden"
         hidden = _EARLIER if one.only_adds == _EARLIER else hidden
         if _is_template(one.sheet) or _is_to_be_filled(_title_lines(one.sheet, found)):
             hidden = TEMPLATE
-        able += [(-len(page.found.columns), page) for page in _lists(one.sheet, found, mapping, hidden)]
+        able += [(-len(page.header.columns), page) for page in _lists(one.sheet, found, mapping, hidden)]
     able.sort(key=lambda one: one[0])
     for at, (_, page) in enumerate(able):
         page = _with_second_price(_without_open_par(page, holdings), holdings)
@@ -289,18 +293,18 @@ def _lists(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping, hidden: st
             is_part = section.is_like_first and not any(map(titles.kinds, section.lines))
             flag = of_name if is_part else titles.flag_of(section.lines)
             lines = [*section.lines, named]
-        left_out = hidden or _left_out(lines, section.found)
-        if _tells_of_loans(section.found):
-            shows_changes = _shows_changes(section.found)
-            yield LocatedTable(sheet, section.found, section.title, section.end, flag, left_out, shows_changes)
+        left_out = hidden or _left_out(lines, section.header)
+        if _tells_of_loans(section.header):
+            shows_changes = _shows_changes(section.header)
+            yield LocatedTable(sheet, section.header, section.title, section.end, flag, left_out, shows_changes)
 
 
 def _lists_below(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping) -> Iterator[LocatedTable]:
     """The lists of some loans below the sheet's own loans, under a header of their own."""
     for section in sections(sheet, found, mapping)[1:]:
         flag = titles.flag_of(section.lines)
-        if flag and section.has_header and not section.is_like_first and _tells_of_loans(section.found):
-            yield LocatedTable(sheet, section.found, section.title, section.end, flag)
+        if flag and section.has_header and not section.is_like_first and _tells_of_loans(section.header):
+            yield LocatedTable(sheet, section.header, section.title, section.end, flag)
 
 
 def lists_without_loans(located: LocatedBook) -> Iterator[tuple[str, EmptyList]]:
@@ -341,7 +345,7 @@ def _title_lines(sheet: Sheet, found: header.HeaderMatch) -> list[str]:
     return [key(line) for line in reversed(lines)]
 
 
-def _joined(lines: Iterable[str]) -> str:
+def _title_text(lines: Iterable[str]) -> str:
     """The lines of a title as one, the sheet's name first."""
     return " | ".join(reversed([*lines]))
 
@@ -356,7 +360,7 @@ def _title_rows(sheet: Sheet, found: header.HeaderMatch) -> Iterator[int]:
             yield row
 
 
-def _refused(sheet: Sheet, found: header.HeaderMatch) -> str:
+def _refusal(sheet: Sheet, found: header.HeaderMatch) -> str:
     if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns:
         return "its name is that of a sheet for notes or accounts, and no header names borrowers"
     if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
@@ -371,14 +375,14 @@ def _chosen(rated: Iterable[SheetCandidate]) -> LocatedTable | None:
     columns) only where none has figures under as many fields. A sheet named like one for notes or accounts is
     one of loans only when it names borrowers.
     """
-    able = (one for one in rated if one.found is not None and not one.refused)
+    able = (one for one in rated if one.header is not None and not one.refused)
     best = max(able, key=lambda one: one.rank, default=None)
-    return None if best is None or best.found is None else _in_units_of_title(LocatedTable(best.sheet, best.found))
+    return None if best is None or best.header is None else _in_units_of_title(LocatedTable(best.sheet, best.header))
 
 
 def _in_units_of_title(table: LocatedTable) -> LocatedTable:
     """A table whose amounts are in what a line above its header says, where their own headers say nothing."""
-    sheet, found = table.sheet, table.found
+    sheet, found = table.sheet, table.header
     for row in _title_rows(sheet, found):
         for value in _line(sheet, row):
             scale = header.magnitude_of_title(value)
@@ -389,7 +393,7 @@ def _in_units_of_title(table: LocatedTable) -> LocatedTable:
                 words = "in thousands" if scale == THOUSANDS else "in millions"
                 units = dict.fromkeys(units, words)
                 line, found = " ".join(value.split()), replace(found, units=found.units | units)
-                return replace(table, found=found, scale_line=line, scale=scale)
+                return replace(table, header=found, scale_line=line, scale=scale)
     return table
 
 
@@ -464,15 +468,15 @@ def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[SheetC
     rated = _candidates(book, mapping)
     whole = _chosen(rated)
     of_loans = None if whole is None else whole.sheet.index
-    apart = parted(book, of_loans) if mapping.source_type == "clo_holdings" else None
+    apart = split_tables(book, of_loans) if mapping.source_type == "clo_holdings" else None
     if apart is None:
         return book, rated
     parts = _candidates(apart, mapping)
     best = _chosen(parts)
     if best is None:
         return book, rated
-    is_other = whole is None or whole.found.row != best.found.row
-    height = PART_SHARE * (best.sheet.row_count - best.found.row)
+    is_other = whole is None or whole.header.row != best.header.row
+    height = PART_SHARE * (best.sheet.row_count - best.header.row)
     is_parted = any(rows >= height for rows in _rows_of_pages(parts, best, mapping))
     return (apart, parts) if is_other or is_parted else (book, rated)
 
@@ -486,7 +490,7 @@ def _rows_of_pages(parts: list[SheetCandidate], best: LocatedTable, mapping: Map
     for part in parts:
         if part.sheet is best.sheet or part.refused:
             continue
-        found = part.found or header.find_page(part.sheet, mapping, _ANCHORS, titles.first_row(part.sheet))
+        found = part.header or header.find_page(part.sheet, mapping, _ANCHORS, titles.first_row(part.sheet))
         if found is None or not _tells_of_loans(found):
             continue
         lines = _title_lines(part.sheet, found)
@@ -535,7 +539,7 @@ def _has_figures(sheet: Sheet, found: header.HeaderMatch) -> bool:
     if np.isin(stored.kinds[low:high], (parsing.NUMBER, parsing.DATE)).any():
         return True
     codes = np.unique(stored.codes[low:high])
-    texts = parsing.decoded(sheet.text, codes[codes >= 0])
+    texts = parsing.decode(sheet.text, codes[codes >= 0])
     return any(sign.isdigit() for text in texts for sign in text[: parsing.FIGURE_BYTES_MAX])
 
 
@@ -546,6 +550,6 @@ def passed_over(located: LocatedBook) -> list[str]:
         one.sheet.name
         for one in located.considered
         if located.loans is None or one.sheet is not located.loans.sheet
-        if one.found is not None and not one.refused
-        if one.has_rows and one.has_figures and needed <= one.found.columns.keys()
+        if one.header is not None and not one.refused
+        if one.has_rows and one.has_figures and needed <= one.header.columns.keys()
     ]

@@ -28,7 +28,7 @@ class SheetCandidate:
     """What makes a sheet the one with the loans, or not."""
 
     sheet: Sheet
-    found: HeaderMatch | None
+    header: HeaderMatch | None
     """Its best header; None without one."""
     has_rows: bool
     """Whether a column that makes the header one of loans has a cell below it."""
@@ -53,7 +53,7 @@ class SheetCandidate:
         Ten times the rows count as much as `FIELDS_OF_ROWS` fields, up to `ROWS_ENOUGH`: a sheet of two examples is
         none of the loans, and one of lots has more rows than one of loans.
         """
-        score = 0 if self.found is None else self.found.score
+        score = 0 if self.header is None else self.header.score
         weight = score + FIELDS_OF_ROWS * math.log10(1 + min(self.row_count, ROWS_ENOUGH))
         first = 0 if self.only_adds == TEMPLATE else 1 if self.only_adds else 2
         return self.has_rows, first, weight, self.has_figures, self.sheet.state == "visible"
@@ -61,7 +61,7 @@ class SheetCandidate:
     @property
     def has_loans(self) -> bool:
         """Whether it lists loans, so that no other table is looked for among them."""
-        named = frozenset[str]() if self.found is None else self.found.columns.keys()
+        named = frozenset[str]() if self.header is None else self.header.columns.keys()
         return self.has_rows and not self.refused and not named.isdisjoint(TELLING)
 
 
@@ -70,7 +70,7 @@ class LocatedTable:
     """A table with rows of loans: the one that the portfolio is of, or one that says something of its loans."""
 
     sheet: Sheet
-    found: HeaderMatch
+    header: HeaderMatch
     """Its header, with the evidence for the role of each column."""
     title: str = ""
     """Of a list that stands below another one on its sheet: what its title says."""
@@ -109,4 +109,4 @@ class LocatedBook:
     @property
     def tops(self) -> dict[int, int]:
         """The first row of the header of each sheet that lists loans, by the sheet's index."""
-        return {sheet.sheet.index: sheet.found.top for sheet in self.sheets if sheet.found and sheet.has_loans}
+        return {sheet.sheet.index: sheet.header.top for sheet in self.sheets if sheet.header and sheet.has_loans}

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import TEXT, decoded
+from core.portfolio.cells.parsing import TEXT, decode
 from core.portfolio.model.classes import are_class_names
 from core.portfolio.sheets import header
 
@@ -40,7 +40,7 @@ def _names_below(sheet: Sheet, first: int, place: int) -> list[str]:
         return []
     part = stored.span(first, min(first + NOTE_ROWS_MAX, stored.stop))
     others = np.flatnonzero(part.kinds != TEXT)
-    texts = decoded(sheet.text, part.codes[: others[0]] if len(others) else part.codes)
+    texts = decode(sheet.text, part.codes[: others[0]] if len(others) else part.codes)
     names = [" ".join(text.split()) for text in texts]
     return [name for name in names if not TOTAL.match(name)]
 

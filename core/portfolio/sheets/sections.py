@@ -47,7 +47,7 @@ CONTINUED: Final = ("continued", "cont d", "contd")
 class SheetSection:
     """One list of a page."""
 
-    found: header.HeaderMatch
+    header: header.HeaderMatch
     """Its header; of a list without one the header of the list above, as if it stood in the title's row."""
     title: str
     """As written; "" of the first one, whose title stands above its header."""
@@ -84,7 +84,7 @@ def lone_texts(sheet: Sheet, first: int, last: int) -> list[LoneText]:
     rows, filled, columns = _sparse(sheet, first, last)
     held = [sheet.columns[column] for column in columns.tolist()]
     codes = [one.held.codes[one.slot(first + row)] for one, row in zip(held, rows.tolist(), strict=True) if one]
-    texts = parsing.decoded(sheet.text, np.array(codes, np.int64))
+    texts = parsing.decode(sheet.text, np.array(codes, np.int64))
     lones = [
         LoneText(first + row, column, " ".join(text.split()), count == 1)
         for row, column, count, text in zip(rows.tolist(), columns.tolist(), filled.tolist(), texts, strict=True)
@@ -135,12 +135,12 @@ def sections(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping) -> list[
         lines = [one for one in block if _is_title(one, seen)]
         if not lines or len(listed) == SECTIONS_MAX:
             continue
-        section = _section(sheet, lines, block, listed[-1].found, mapping)
+        section = _section(sheet, lines, block, listed[-1].header, mapping)
         if section is None:
             continue
         if section.has_header and _is_next_page(block, section, listed[-1]):
             continue
-        is_like_first = _columns(section.found) == _columns(found)
+        is_like_first = _columns(section.header) == _columns(found)
         listed[-1] = replace(listed[-1], end=block[0].row)
         listed.append(replace(section, is_like_first=is_like_first))
         seen |= {line.line for line in lines}
@@ -178,7 +178,7 @@ def _is_next_page(block: list[LoneText], section: SheetSection, above: SheetSect
     """Whether the same header stands again below lines that are the page's own: several, or with a figure, and no words
     for a list. A date, a page's number, the deal's name and the report's are such lines.
     """
-    if _columns(section.found) != _columns(above.found) or any(map(titles.kinds, section.lines)):
+    if _columns(section.header) != _columns(above.header) or any(map(titles.kinds, section.lines)):
         return False
     return len(block) > 1 or any(map(str.isdigit, block[0].text))
 
@@ -224,21 +224,21 @@ def empty_lists(sheet: Sheet) -> list[EmptyList]:
 
     "There are no defaulted obligations" is both.
     """
-    found: list[EmptyList] = []
+    empty: list[EmptyList] = []
     named: list[str] = []
     lines, since = (key(sheet.name),), 0
     for lone_text in lone_texts(sheet, 0, sheet.row_count):
         title = named[-1] if len(named) > 1 else ""
-        if own := titles.denied(lone_text.line):
-            found += [EmptyList(flag, title, lone_text.row, lone_text.column) for flag in sorted(own)]
+        if own := titles.empty_list_flags(lone_text.line):
+            empty += [EmptyList(flag, title, lone_text.row, lone_text.column) for flag in sorted(own)]
         elif titles.is_empty(lone_text.text):
             flag = titles.flag_of(lines)
             if flag and lone_text.row - since <= EMPTY_DISTANCE and not _has_loans(sheet, since + 1, lone_text.row):
-                found.append(EmptyList(flag, title, lone_text.row, lone_text.column))
+                empty.append(EmptyList(flag, title, lone_text.row, lone_text.column))
         elif titles.kinds(lone_text.line) or titles.left_out(lone_text.line):
             lines, since = (lone_text.line,), lone_text.row
             named.append(lone_text.text)
-    return found
+    return empty
 
 
 def _has_loans(sheet: Sheet, first: int, last: int) -> bool:

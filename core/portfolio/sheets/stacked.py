@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Column
 from core.grid.sheet import Sheet, Workbook, no_formulas
-from core.portfolio.cells.parsing import BLANK, ERROR, TEXT, decoded, key
+from core.portfolio.cells.parsing import BLANK, ERROR, TEXT, decode, key
 
 ROWS_MAX: Final = 20_000
 """Rows of a sheet that is looked at; a longer one is a plain list."""
@@ -41,7 +41,7 @@ _FIGURE: Final = re.compile(
 """A text that stands for a figure, a day or an identifier."""
 
 
-def parted(book: Workbook, of_loans: int | None = None) -> Workbook | None:
+def split_tables(book: Workbook, of_loans: int | None = None) -> Workbook | None:
     """Part a sheet of a book into its tables, each as a sheet of the same name with its cells in place.
 
     It is the one with cells, or of several the one with the loans; None where there is none, or it has one table.
@@ -124,7 +124,7 @@ def _figure_codes(sheet: Sheet) -> NDArray[np.bool_]:
     sizes = np.diff(sheet.text.offsets)
     found = np.zeros(len(sizes) + 1, np.bool_)
     short = np.flatnonzero(sizes <= FIGURE_LENGTH_MAX)
-    texts = decoded(sheet.text, short)
+    texts = decode(sheet.text, short)
     found[short] = [_FIGURE.fullmatch(text.strip()) is not None for text in texts]
     return found
 

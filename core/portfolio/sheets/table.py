@@ -16,7 +16,7 @@ from core.portfolio.model.fields import KEYS, Mapping
 from core.portfolio.sheets.below import BLANK_ROWS, RowsBelow
 from core.portfolio.sheets.header import HeaderMatch, Matcher, matcher
 from core.portfolio.sheets.rows import words
-from core.portfolio.sheets.rows.above import industries_above, parted
+from core.portfolio.sheets.rows.above import industries_above, split_column
 from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.rows.kinds import RowKinds, doubt_of, kinds_of
 from core.portfolio.sheets.rows.no_loans import equity_rows, under_no_collateral
@@ -65,7 +65,7 @@ class LoanRows:
     repeated_headers, unidentified_rows, no_collateral_rows (below a heading that says so), equity_rows (what they say
     of themselves), rows_after_end (of those after the end only what looks like a loan).
     """
-    parted: tuple[Cells, Cells] | None = None
+    name_pair: tuple[Cells, Cells] | None = None
     """Borrowers and facilities where one column has both; over all rows that are looked at."""
     industry: NDArray[np.int32] | None = None
     """The text code of the heading that names each loan's industry, -1 without; None where no headings do."""
@@ -100,11 +100,11 @@ def pick(below: RowsBelow, found: HeaderMatch, mapping: Mapping, par: NDArray[np
         tuple(below.cells(column) for column in _type_columns(found, places)) if "par_value" in cells else (),
         _counter_columns(sheet, found, set(places.values())),
     )
-    two = parted(columns)
+    two = split_column(columns)
     picked = loans(below, columns if two is None else two, matcher(mapping))
     if two is None or two.borrower is None or two.facility is None:
         return picked
-    return replace(picked, parted=(two.borrower, two.facility))
+    return replace(picked, name_pair=(two.borrower, two.facility))
 
 
 def _type_columns(found: HeaderMatch, places: dict[str, int]) -> list[int]:

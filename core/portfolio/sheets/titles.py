@@ -194,10 +194,10 @@ def is_empty(text: str) -> bool:
     if len(text) > LENGTH_MAX:
         return False
     line = key(text)
-    return _EMPTY.fullmatch(line) is not None or bool(denied(line))
+    return _EMPTY.fullmatch(line) is not None or bool(empty_list_flags(line))
 
 
-def denied(line: str) -> set[str]:
+def empty_list_flags(line: str) -> set[str]:
     """The flags of the lists that a line, a key, says to be empty: "There are no defaulted obligations"."""
     if _NO_KIND.fullmatch(line) is None or not _LIST_WORDS.issuperset(set(line.split()) - _DENIAL):
         return set()

@@ -113,7 +113,7 @@ class _Entry:
     default: Any = None
 
 
-def configured(
+def configure_mapping(
     document: dict[str, Any],
     *,
     id: str,  # noqa: A002 - the field's own name
@@ -163,7 +163,7 @@ def configured(
     )
 
 
-def resolved(mapping: Mapping) -> dict[str, dict[str, Any]]:
+def resolve_targets(mapping: Mapping) -> dict[str, dict[str, Any]]:
     """Each target of a mapping with what feeds it: sources (preferred first, its own name last), type, required."""
     answer: dict[str, dict[str, Any]] = {}
     known = {key(alias) for one in mapping.fields for alias in one.aliases}
@@ -202,7 +202,7 @@ def _entries(
     entries: dict[str, _Entry] = {}
     owners: dict[str, str] = {}
     for source, column in given.items():
-        place, said = ("mappings", source), _typed(column, standard)
+        place, said = ("mappings", source), _with_type(column, standard)
         found = list(_column_faults(place, source, said, standard))
         faults += found
         if not found:
@@ -239,7 +239,7 @@ def _near(name: str, known: tuple[str, ...]) -> str | None:
     return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), None)
 
 
-def _typed(column: Any, standard: dict[str, FieldType]) -> Any:
+def _with_type(column: Any, standard: dict[str, FieldType]) -> Any:
     """A source column that names no type has that of its target's standard field, else it is text."""
     if not isinstance(column, dict) or column.get("type") is not None:
         return column
@@ -320,21 +320,21 @@ def _merge(
 def _fields(entries: dict[str, _Entry], profile: Mapping | None) -> tuple[Field, ...]:
     """The profile's fields with what the entries say of them, then the fields of one's own."""
     claimed = {key(source) for entry in entries.values() for source in entry.sources}
-    fields = [_extended(one, entries.get(one.target), claimed) for one in (profile.fields if profile else ())]
+    fields = [_extend_field(one, entries.get(one.target), claimed) for one in (profile.fields if profile else ())]
     known = {one.target for one in fields}
     for entry in entries.values():
         if entry.target not in known:
-            default = _stored(entry.default, entry.type)
+            default = _to_stored(entry.default, entry.type)
             sources = tuple(entry.sources)
             fields.append(Field(entry.target, entry.type, entry.required, sources, default, len(sources)))
     return tuple(fields)
 
 
-def _extended(one: Field, entry: _Entry | None, claimed: set[str]) -> Field:
+def _extend_field(one: Field, entry: _Entry | None, claimed: set[str]) -> Field:
     rest = _without(one, claimed)
     if entry is None:
         return rest
-    default = one.default if entry.default is None else _stored(entry.default, one.type)
+    default = one.default if entry.default is None else _to_stored(entry.default, one.type)
     aliases = (*entry.sources, *rest.aliases)
     return Field(one.target, one.type, one.required or entry.required, aliases, default, len(entry.sources))
 
@@ -345,7 +345,7 @@ def _without(one: Field, claimed: set[str]) -> Field:
     return Field(one.target, one.type, one.required, aliases, one.default)
 
 
-def _stored(default: Any, kind: FieldType) -> Any:
+def _to_stored(default: Any, kind: FieldType) -> Any:
     return float(default) if kind == "number" and default is not None else default
 
 

@@ -56,7 +56,7 @@ def message(rule: str, field: str, parameters: Parameters) -> str:
     return f"{field} {RULES[rule].says(parameters)}"
 
 
-def _required(column: NormalColumn, _parameters: Parameters) -> Rows:
+def _blank_rows(column: NormalColumn, _parameters: Parameters) -> Rows:
     return column.blank()
 
 
@@ -164,7 +164,7 @@ _BOUNDS: Final = (Parameter("min", literal_fault, required=False), Parameter("ma
 _LENGTHS: Final = (Parameter("min", length_fault, required=False), Parameter("max", length_fault, required=False))
 
 RULES: Final = {
-    "required": Check(_ALL, _required, lambda _parameters: "is required"),
+    "required": Check(_ALL, _blank_rows, lambda _parameters: "is required"),
     "positive": Check(_NUMBER, _positive, lambda _parameters: "must be greater than 0"),
     "non_negative": Check(_NUMBER, _non_negative, lambda _parameters: "must not be negative"),
     "range": Check(("number", "date"), _range, _between(""), _BOUNDS, ordered_fault),

@@ -26,7 +26,7 @@ from core.portfolio.cells.parsing import (
     bit,
     spread_out,
 )
-from core.portfolio.cells.patterns import pattern_fault, replaced, replacement_fault
+from core.portfolio.cells.patterns import pattern_fault, replace_matches, replacement_fault
 from core.portfolio.cells.typed import NormalColumn, day_number
 from core.portfolio.mapping.profiles.parameters import (
     Parameter,
@@ -77,7 +77,7 @@ class Operation:
     """It says the unit of a number, so that none is guessed."""
 
 
-def applied(operation: str, column: NormalColumn, parameters: Parameters) -> TransformedColumn:
+def apply_operation(operation: str, column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     """A column after one operation of `OPERATIONS`."""
     checkpoint.checkpoint()
     return OPERATIONS[operation].apply(column, parameters)
@@ -105,10 +105,10 @@ def _finite(column: NormalColumn, values: NDArray[np.float64]) -> TransformedCol
 
 
 def _round(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
-    return TransformedColumn(column.with_values(rounded(column.values, parameters["decimals"])))
+    return TransformedColumn(column.with_values(round_values(column.values, parameters["decimals"])))
 
 
-def rounded(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
+def round_values(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
     """Numbers to so many decimals, ties away from zero as Excel's ROUND has them: 2.5 is 3, -2.5 is -3, 2.675 is 2.68.
 
     A tie is what reads as one in decimal, although the double may be a little less.
@@ -130,14 +130,14 @@ def rounded(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
 
 
 def _uppercase(column: NormalColumn, _parameters: Parameters) -> TransformedColumn:
-    return _recased(column, str.upper, ord("a"))
+    return _recase(column, str.upper, ord("a"))
 
 
 def _lowercase(column: NormalColumn, _parameters: Parameters) -> TransformedColumn:
-    return _recased(column, str.lower, ord("A"))
+    return _recase(column, str.lower, ord("A"))
 
 
-def _recased(column: NormalColumn, recase: Callable[[str], str], first: int) -> TransformedColumn:
+def _recase(column: NormalColumn, recase: Callable[[str], str], first: int) -> TransformedColumn:
     """ASCII letters from `first` on change their bit of case, all bytes at once; other text goes string by string."""
     text = column.text.text
     if (text.data < 0x80).all():
@@ -145,22 +145,22 @@ def _recased(column: NormalColumn, recase: Callable[[str], str], first: int) -> 
         return TransformedColumn(
             column.with_text(column.text.codes, Text(text.offsets, text.data ^ (letters * np.uint8(32))))
         )
-    return TransformedColumn(_translated(column, [recase(string) for string in text.strings()]))
+    return TransformedColumn(_translate(column, [recase(string) for string in text.strings()]))
 
 
 def _trim(column: NormalColumn, _parameters: Parameters) -> TransformedColumn:
-    return TransformedColumn(_trimmed(column, column.text.text))
+    return TransformedColumn(_strip_pool(column, column.text.text))
 
 
 def _replace(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
-    text, failed = replaced(parameters["pattern"], parameters["replacement"], column.text.text)
+    text, failed = replace_matches(parameters["pattern"], parameters["replacement"], column.text.text)
     if not failed.any():
-        return TransformedColumn(_trimmed(column, text))
+        return TransformedColumn(_strip_pool(column, text))
     rows = spread_out(failed, False, column.text.codes)
-    return TransformedColumn(_trimmed(column, text, np.flatnonzero(~failed).astype(np.int32)), rows)
+    return TransformedColumn(_strip_pool(column, text, np.flatnonzero(~failed).astype(np.int32)), rows)
 
 
-def _trimmed(column: NormalColumn, text: Text, used: NDArray[np.int32] | None = None) -> NormalColumn:
+def _strip_pool(column: NormalColumn, text: Text, used: NDArray[np.int32] | None = None) -> NormalColumn:
     """The column with the strings of another pool, one for each of its own's, without space about them.
 
     Of those, only the `used` ones where it is given: the others are blank, and nobody works on them any more.
@@ -173,7 +173,7 @@ def _trimmed(column: NormalColumn, text: Text, used: NDArray[np.int32] | None = 
     return column.with_text(spread_out(table, -1, column.text.codes), Text(offsets, data))
 
 
-def _translated(column: NormalColumn, strings: Iterable[str | None]) -> NormalColumn:
+def _translate(column: NormalColumn, strings: Iterable[str | None]) -> NormalColumn:
     """The column with another string, or None for blank, for each of its pool's."""
     table, text = parsing.pool_of([string or None for string in strings])
     return column.with_text(spread_out(table, -1, column.text.codes), text)
@@ -189,11 +189,11 @@ def _date_format(column: NormalColumn, parameters: Parameters) -> TransformedCol
         return TransformedColumn(NormalColumn("date", column.values, date_format=output_format))
     reader, form = date_reader(parameters["input_format"]), date_format(output_format)
     strings = column.text.text.strings()
-    moments = [reader.read(string) for string in checkpoint.checkpointed(strings)]
+    moments = [reader.read(string) for string in checkpoint.with_checkpoints(strings)]
     bad = np.array([moment is None for moment in moments], np.bool_)
-    written = [string if at is None else form.written(at) for string, at in zip(strings, moments, strict=True)]
+    written = [string if at is None else form.write(at) for string, at in zip(strings, moments, strict=True)]
     failed = spread_out(bad, False, column.text.codes) if bad.any() else None
-    return TransformedColumn(_translated(column, written), failed)
+    return TransformedColumn(_translate(column, written), failed)
 
 
 # ---- lookups -------------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def _lookup(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     unknown = np.array([key not in meanings for key in keys], np.bool_)
     failed = spread_out(unknown, False, column.text.codes) if unknown.any() else None
     found = [meanings.get(one, old) for one, old in zip(keys, strings, strict=True)]
-    return TransformedColumn(_translated(column, found), failed)
+    return TransformedColumn(_translate(column, found), failed)
 
 
 def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
@@ -222,7 +222,7 @@ def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
     which = np.full(len(cells.kinds), -1, np.int32)
     if cells.seen & bit(TEXT):
         local, used = _parse.distinct(cells.codes, len(cells.pool.text))
-        places = [place_of.get(lookup_key(string), -1) for string in parsing.decoded(cells.pool.text, used)]
+        places = [place_of.get(lookup_key(string), -1) for string in parsing.decode(cells.pool.text, used)]
         which = spread_out(np.array(places, np.int32), -1, local)
     if cells.seen & bit(NUMBER):
         figures, own = np.unique(np.where(cells.kinds == NUMBER, cells.numbers, np.nan), return_inverse=True)

@@ -121,7 +121,7 @@ def find_accounts(pages: Iterable[Blocks], currency: str | None) -> Accounts:
         if not accounts:
             continue
         found.facts += tuple(fact for one in accounts for fact in _facts(one))
-        found.amounts += tuple(item for one in accounts for item in _calculated(one))
+        found.amounts += tuple(item for one in accounts for item in _calculated_items(one))
         _read(found, accounts, currency, tables[0].page.sheet.name)
     return found
 
@@ -201,11 +201,11 @@ def _options(accounts: Sequence[Account], part: Literal["principal", "interest"]
         if not balances:
             continue
         balances = _without_sum(balances)
-        whole.append(_added(balances, role))
+        whole.append(_add_up(balances, role))
         filled = [two for two in balances if two.amount]
         if 1 < len(filled) <= SUMMED_MAX:
             some += [
-                _added(few, role) for count in range(len(filled) - 1, 0, -1) for few in combinations(filled, count)
+                _add_up(few, role) for count in range(len(filled) - 1, 0, -1) for few in combinations(filled, count)
             ]
     # A zero never beats a printed amount.
     return (*sorted(whole, key=lambda item: not item.amount), *some)
@@ -232,7 +232,7 @@ def _without_sum(balances: list[Balance]) -> list[Balance]:
     return balances
 
 
-def _added(balances: Sequence[Balance], role: str) -> Item:
+def _add_up(balances: Sequence[Balance], role: str) -> Item:
     decimals = [balance.decimals for balance in balances if balance.decimals is not None]
     return Item(
         role,
@@ -384,7 +384,7 @@ def _currency_of(text: str) -> str | None:
 # ---- what is told --------------------------------------------------------------------------------------------------
 
 
-def _calculated(account: Account) -> Iterator[Item]:
+def _calculated_items(account: Account) -> Iterator[Item]:
     """A calculated amount beside the accounts, under the role of a line."""
     if account.role != "calc":
         return

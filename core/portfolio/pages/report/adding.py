@@ -49,11 +49,11 @@ def sums_of(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
     taken; signs as printed go before deductions as such. A zero is a sum only where it says so.
     """
     amounts = amounts[:LINES_MAX]
-    found = _closed(amounts)
+    found = _close_sums(amounts)
     if found:
         return found
     last = len(amounts) - 1
-    turned = _closed(amounts[::-1])
+    turned = _close_sums(amounts[::-1])
     return tuple(Sum(last - one.at, tuple((last - at, signed) for at, signed in reversed(one.parts))) for one in turned)
 
 
@@ -81,7 +81,7 @@ def adds_up(total: float, parts: Sequence[float], tolerance: float = LINE_TOLERA
     return abs(total - sum(parts)) <= tolerance * (len(parts) + 1)
 
 
-def _closed(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
+def _close_sums(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
     """The sums of the lines above each line."""
     stack: list[int] = []
     sums: dict[int, Sum] = {}
@@ -103,7 +103,7 @@ def _parts(
     """
     if total.value == 0.0 and not total.is_total:
         return ()
-    for signed in (_as_printed, _deducted):
+    for signed in (_as_printed, _deduct):
         best, added, distinct, is_told = 0, 0.0, {abs(total.value)}, total.is_total
         for count, line in enumerate(reversed(stack[-PARTS_MAX:]), 1):
             added += signed(amounts[line])
@@ -123,5 +123,5 @@ def _as_printed(amount: SignedAmount) -> float:
     return amount.value
 
 
-def _deducted(amount: SignedAmount) -> float:
+def _deduct(amount: SignedAmount) -> float:
     return -abs(amount.value) if amount.is_less else amount.value

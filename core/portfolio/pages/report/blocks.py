@@ -118,7 +118,7 @@ _DAY: Final = re.compile(r"\b\d{1,4}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})[-/. ]\d{2,4}
 """A day that is written as a text."""
 
 
-def cut(page: ReportPage) -> Blocks:
+def cut_blocks(page: ReportPage) -> Blocks:
     """The tables of a page, their kinds not yet known, and its other rows as lines."""
     tables: list[PageTable] = []
     taken: set[int] = set()
@@ -141,7 +141,7 @@ def cut(page: ReportPage) -> Blocks:
         taken.update(heading, body, () if title_row is None else (title_row,))
         tables += [_table(page, part, heading, body, title) for part in _side_by_side(page, heading, body)]
         at = max(end, at + 1)
-    return Blocks(_joined(tables), lines_of(page, [row for row in rows if row not in taken]))
+    return Blocks(_join_tables(tables), lines_of(page, [row for row in rows if row not in taken]))
 
 
 # ---- headings ------------------------------------------------------------------------------------------------------
@@ -397,7 +397,7 @@ def sections_of(page: ReportPage, rows: Sequence[int]) -> Iterator[tuple[int, st
             yield row, said
 
 
-def _joined(tables: list[PageTable]) -> list[PageTable]:
+def _join_tables(tables: list[PageTable]) -> list[PageTable]:
     """Tables of one title and one heading, as printed again on every page, as one."""
     page_tables: dict[tuple[str, tuple[tuple[int, str], ...]], PageTable] = {}
     for table in tables:

@@ -18,11 +18,11 @@ from core.portfolio.pages.report.identities import (
     CollateralFigures,
     Item,
     Solution,
+    check_table,
     collateral_principal_amount,
-    listed,
     makes,
     numerator,
-    signed,
+    solve_signs,
     unlike,
 )
 from core.portfolio.pages.report.page import ReportPage
@@ -68,8 +68,8 @@ def read_calculations(
     blocks = [one for _, one in pages]
     components = find_components(blocks)
     whole = {page.sheet.index for page, _ in lists}
-    listed = [pair for pair in pages if pair[0].sheet.index not in whole]
-    printed = (*find_strata((*listed, *lists)), *facts_of(components), *accounts.facts)
+    on_pages = [pair for pair in pages if pair[0].sheet.index not in whole]
+    printed = (*find_strata((*on_pages, *lists)), *facts_of(components), *accounts.facts)
     found = calculate(Facts(all=(*tests, *printed)), blocks, components, accounts)
     found.facts = printed
     return found
@@ -205,7 +205,7 @@ class _Evidence:
                 line = page.components[sum_value.at]
                 if abs(line.value - target.amount) > line.item().slack + target.slack:
                     continue
-                parts = tuple(_signed(part, added) for part, added in page.parts(sum_value.at))
+                parts = tuple(_with_printed_sign(part, added) for part, added in page.parts(sum_value.at))
                 if sum(1 for part in parts if part.amount) > 1:
                     return Solution(line.item(target.role), parts, is_proved=True)
         return None
@@ -239,7 +239,7 @@ class _Evidence:
                 return block
             collected = [*self.of("coll"), *self.accounts.collected]
             rest = [with_sign(one) for one in self.of("tobe", "senior", "oth_int", "accint")]
-            rest = [one.taken_off if one.role == "accint" else one for one in rest]
+            rest = [one.as_deduction if one.role == "accint" else one for one in rest]
             own = [one for one in collected if abs(one.amount - target.amount) > one.slack + target.slack]
             solution = numerator(target, own, rest, needs=frozenset(("tobe",)))
             if solution is not None:
@@ -247,7 +247,7 @@ class _Evidence:
             short = (lines for page in self.components for lines in _blocks(page) if len(lines) <= SIGNED_LINES_MAX + 1)
             for lines in islice(short, SIGNED_BLOCKS_MAX):
                 free = [line for line in lines if abs(line.amount - target.amount) > 1.0]
-                if len(free) > 1 and (solution := signed(target, free)) is not None:
+                if len(free) > 1 and (solution := solve_signs(target, free)) is not None:
                     return solution
         return None
 
@@ -273,7 +273,7 @@ class _Evidence:
         return [*self.accounts.collected[:1], *amounts] if any(amount.role == "tobe" for amount in amounts) else []
 
 
-def _signed(part: Component, added: float) -> Item:
+def _with_printed_sign(part: Component, added: float) -> Item:
     return Item(part.role or "", added, (part.line.place,), part.decimals)
 
 
@@ -346,13 +346,13 @@ def _table(table: PageTable, name: str, role: str, label: str) -> Identity | Non
     ends = [at for at, row in enumerate(rows) if not table.cell(row, label).text or words.is_total(_label(table, row))]
     if not ends or ends[0] < 2:
         return None
-    return listed(name, items[ends[0]], items[: ends[0]])
+    return check_table(name, items[ends[0]], items[: ends[0]])
 
 
 # ---- fields of the deal --------------------------------------------------------------------------------------------
 
 
-def _put(
+def _put_amount(
     calculations: Calculations, target: str, amount: float | str, items: Sequence[Item], *, is_proved: bool
 ) -> None:
     calculations.deal[target] = amount
@@ -365,14 +365,14 @@ def _put(
 
 def _take_collateral(calculations: Calculations, cpa: Solution, evidence: _Evidence) -> None:
     cash = cpa.parts[-1]
-    _put(calculations, "principal_cash", cash.amount, [cash], is_proved=cpa.is_proved)
+    _put_amount(calculations, "principal_cash", cash.amount, [cash], is_proved=cpa.is_proved)
     roles = [part.role for part in cpa.parts]
     printed = evidence.defaulted is not None and evidence.defaulted.value
     if not printed or not any(total.amount == cpa.total.amount for total in evidence.totals()):
         return
     counts = "carried" if "defcarry" in roles else "none" if "perf" in roles or "defpar" in roles else "par"
     if cpa.is_proved and (counts != "par" or _is_gross(cpa.parts[0], evidence)):
-        _put(calculations, "defaulted_in_denominator", counts, [cpa.total], is_proved=True)
+        _put_amount(calculations, "defaulted_in_denominator", counts, [cpa.total], is_proved=True)
 
 
 def _is_gross(par: Item, evidence: _Evidence) -> bool:
@@ -404,11 +404,11 @@ def _take_oc(calculations: Calculations, oc: Solution, cpa: Solution | None) -> 
     ):
         own = [one for one in parts if one.role in roles]
         if own or target != "defaulted_carried" or not calculations.deal.get("defaulted_par"):
-            _put(calculations, target, sign * sum(one.amount for one in own) + 0.0, own, is_proved=True)
+            _put_amount(calculations, target, sign * sum(one.amount for one in own) + 0.0, own, is_proved=True)
     known = ("cccx", "disc", "hair", "defcarry", "par", "perf", "cpa", "cash", "defpar")
     rest = [one for one in parts if one.role not in known]
     if any(one.amount for one in rest):
-        _put(calculations, "par_value_other", sum(one.amount for one in rest), rest, is_proved=True)
+        _put_amount(calculations, "par_value_other", sum(one.amount for one in rest), rest, is_proved=True)
 
 
 def _take_ic(calculations: Calculations, ic: Solution) -> None:
@@ -425,20 +425,20 @@ def _take_ic(calculations: Calculations, ic: Solution) -> None:
         if not own and not ic.is_proved:
             continue
         amount = sum(one.amount for one in own)
-        _put(calculations, target, -amount + 0.0 if role == "senior" else amount, own, is_proved=ic.is_proved)
+        _put_amount(calculations, target, -amount + 0.0 if role == "senior" else amount, own, is_proved=ic.is_proved)
     other = [*unknown, *(one for one in ic.parts if one.role in _OTHER_INTEREST)]
     if any(one.amount for one in other):
-        _put(calculations, "interest_other", sum(one.amount for one in other), other, is_proved=ic.is_proved)
+        _put_amount(calculations, "interest_other", sum(one.amount for one in other), other, is_proved=ic.is_proved)
 
 
 def _take_lines_of_interest(calculations: Calculations, evidence: _Evidence) -> None:
     """The numerator as such where the file has no more of it; else the lines of one block by their words alone."""
     whole = evidence.whole_interest()
     if whole is not None:
-        _put(calculations, "interest_available", whole.amount, [whole], is_proved=True)
+        _put_amount(calculations, "interest_available", whole.amount, [whole], is_proved=True)
         return
     lines = evidence.lines_of_interest()
     for target, role in (("interest_collected", "coll"), ("interest_receivable", "tobe"), ("senior_fees", "senior")):
         own = [line for line in lines if line.role == role]
         if own:
-            _put(calculations, target, abs(sum(one.amount for one in own)), own, is_proved=False)
+            _put_amount(calculations, target, abs(sum(one.amount for one in own)), own, is_proved=False)

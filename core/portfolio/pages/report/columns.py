@@ -109,7 +109,7 @@ Bonus = Callable[[str, ColumnContent], float]
 """What a column's content adds to a role."""
 
 
-def assigned(weights: dict[tuple[str, int], float]) -> dict[str, int]:
+def assign_roles(weights: dict[tuple[str, int], float]) -> dict[str, int]:
     """Role -> column, the most certain pair first; each role and each column once."""
     columns: dict[str, int] = {}
     for (role, column), score in sorted(weights.items(), key=lambda one: (-one[1], one[0][1])):
@@ -118,7 +118,7 @@ def assigned(weights: dict[tuple[str, int], float]) -> dict[str, int]:
     return columns
 
 
-def scored(
+def score_columns(
     table: PageTable, contents: dict[int, ColumnContent], group: str, roles: tuple[str, ...], bonus: Bonus
 ) -> dict[tuple[str, int], float]:
     """What the words of each column's heading and its content say for each role."""

@@ -187,5 +187,5 @@ def _page(components: tuple[Component, ...]) -> ComponentPage:
 def with_sign(item: Item) -> Item:
     """A part of a numerator with the sign that its role has, whatever the printed one is."""
     if item.role in TAKEN_OFF:
-        return item.taken_off
-    return item.added if item.role in _ADDED_TO_NUMERATOR else item
+        return item.as_deduction
+    return item.as_addition if item.role in _ADDED_TO_NUMERATOR else item

@@ -89,7 +89,7 @@ class DateOrder:
         for text in texts:
             sizes = np.diff(text.offsets)
             short = np.flatnonzero((sizes >= _SLASHED_BYTES[0]) & (sizes <= _SLASHED_BYTES[1]))[:DATES_MAX]
-            for string in parsing.decoded(text, short):
+            for string in parsing.decode(text, short):
                 votes[_way(string)] += 1
         self.likely: Literal["day first", "month first"] = "month first"
         """What is taken where nothing decides."""

@@ -24,7 +24,7 @@ DENOMINATOR_MIN: Final = 1_000.0
 def named_by_denominator(tests: Iterable[Fact], tranches: Tranches | None) -> list[Fact]:
     """The tests, with the coverage and the class of those whose words do not say it and whose denominator does."""
     sums = [] if tranches is None else list(_sums(tranches))
-    return [_named(test, sums) if sums and _is_open(test) else test for test in tests]
+    return [_name_denominator(test, sums) if sums and _is_open(test) else test for test in tests]
 
 
 def _is_open(test: Fact) -> bool:
@@ -34,7 +34,7 @@ def _is_open(test: Fact) -> bool:
     return test.kind == "test" and is_unnamed and test.denominator is not None
 
 
-def _named(test: Fact, sums: list[tuple[str, str, float]]) -> Fact:
+def _name_denominator(test: Fact, sums: list[tuple[str, str, float]]) -> Fact:
     assert test.denominator is not None, "an open test has a denominator"
     if abs(test.denominator) < DENOMINATOR_MIN:
         return test

@@ -49,12 +49,12 @@ class Item:
         return LINE_TOLERANCE if self.decimals is None or self.decimals >= 2 else 0.5 * 10.0**-self.decimals
 
     @property
-    def taken_off(self) -> Item:
+    def as_deduction(self) -> Item:
         """The item as a deduction, whatever its printed sign is."""
         return replace(self, amount=-abs(self.amount))
 
     @property
-    def added(self) -> Item:
+    def as_addition(self) -> Item:
         """The item as an addition, whatever its printed sign is."""
         return replace(self, amount=abs(self.amount))
 
@@ -145,8 +145,8 @@ def collateral_principal_amount(figures: CollateralFigures) -> tuple[Solution | 
 def _first_level(totals: Sequence[Item], figures: CollateralFigures, cash: Sequence[Item]) -> Solution | None:
     par = figures.par[:CANDIDATES_MAX]
     gross = [item for item in par if item.role == "par"]
-    defaulted = [item.taken_off for item in figures.defaulted[:CANDIDATES_MAX] if item.amount]
-    carried = [item.added for item in figures.carried[:CANDIDATES_MAX] if item.amount]
+    defaulted = [item.as_deduction for item in figures.defaulted[:CANDIDATES_MAX] if item.amount]
+    carried = [item.as_addition for item in figures.carried[:CANDIDATES_MAX] if item.amount]
     levels: tuple[tuple[Sequence[Item], ...], ...] = (
         (par,),
         (gross, defaulted),
@@ -220,7 +220,7 @@ def numerator(
     return Solution(total, items[0], is_only and abs(total.amount) >= TELLING_AMOUNT)
 
 
-def signed(total: Item, lines: Sequence[Item]) -> Solution | None:
+def solve_signs(total: Item, lines: Sequence[Item]) -> Solution | None:
     """A set of a block's lines, each added or taken off, that makes a total; only where one set alone does."""
     lines = [item for item in lines if item.amount]
     if not 0 < len(lines) <= SIGNED_LINES_MAX:
@@ -238,6 +238,6 @@ def signed(total: Item, lines: Sequence[Item]) -> Solution | None:
     return Solution(total, items[0], abs(total.amount) >= TELLING_AMOUNT) if items else None
 
 
-def listed(name: str, total: Item, parts: Sequence[Item]) -> Identity:
+def check_table(name: str, total: Item, parts: Sequence[Item]) -> Identity:
     """Whether the rows of a table add up to the total that it prints."""
     return _identity(name, total, parts, holds=makes(total, parts), is_proved=False)

@@ -9,15 +9,15 @@ from typing import Final, Literal
 
 from core.portfolio.model.classes import are_class_names, class_key, is_class_name
 from core.portfolio.pages.report import words
-from core.portfolio.pages.report.blocks import Blocks, PageTable, cut, sections_of
+from core.portfolio.pages.report.blocks import Blocks, PageTable, cut_blocks, sections_of
 from core.portfolio.pages.report.columns import (
     BIG,
     CONTENT_SHARE,
     ROWS_LOOKED_AT,
     ColumnContent,
-    assigned,
+    assign_roles,
     contents_of,
-    scored,
+    score_columns,
 )
 from core.portfolio.pages.report.lines import PageLine, lines_of
 from core.portfolio.pages.report.page import PageCell, ReportPage
@@ -59,7 +59,7 @@ _SHARE_WORDS: Final = re.compile(r"%|\b(?:percent|percentage|pct|share|concentra
 
 def read_blocks(page: ReportPage) -> Blocks:
     """The tables of a page with their kinds and roles, and its lines; rows of tables that are none are lines too."""
-    found = cut(page)
+    found = cut_blocks(page)
     found.tables[:] = [part for table in found.tables for part in _by_coverage(table)]
     found.tables.extend(_headless(page, found))
     lines: list[PageLine] = []
@@ -181,7 +181,7 @@ def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
             return 0.0 if content.numbers else -20.0
         return -20.0 if role == "class" else 0.0
 
-    columns = assigned(scored(table, contents, "column.n", _NOTE_ROLES, bonus))
+    columns = assign_roles(score_columns(table, contents, "column.n", _NOTE_ROLES, bonus))
     if not columns.keys() & {"bal", "orig"} and (last := _any_balance(table, contents)) is not None:
         columns["bal"] = last
     if not columns.keys() & {"bal", "orig", "due"}:

@@ -19,7 +19,7 @@ from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Tranches
 from core.portfolio.pages.report.blocks import Blocks, PageTable
 from core.portfolio.pages.report.page import NAN
-from core.portfolio.pages.tranches import TRANCHES_MAX, as_percent, ordered
+from core.portfolio.pages.tranches import TRANCHES_MAX, as_percent, order_tranches
 from core.portfolio.sheets import header
 
 BLANKS_MAX: Final = 2
@@ -61,10 +61,12 @@ def find_notes(pages: Iterable[Blocks]) -> _Found:
     columns.setdefault("current_balance", columns.get("original_balance", np.zeros(len(best.rows))))
     for name in ("current_balance", "deferred_interest"):
         columns[name] = np.nan_to_num(columns.get(name, np.zeros(len(best.rows))))
-    return ordered(best.classes, columns), best.cells, warnings
+    return order_tranches(best.classes, columns), best.cells, warnings
 
 
-def filled(tranches: Tranches, cells: dict[str, str], pages: Iterable[Blocks]) -> tuple[Tranches, dict[str, str]]:
+def fill_tranches(
+    tranches: Tranches, cells: dict[str, str], pages: Iterable[Blocks]
+) -> tuple[Tranches, dict[str, str]]:
     """The notes of a sheet that is named for them, with the columns that it lacks from the tables of other pages."""
     at = {_plain(name): row for row, name in enumerate(tranches.classes)}
     new: dict[str, Any] = {}

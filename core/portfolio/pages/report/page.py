@@ -150,7 +150,7 @@ class ReportPage:
         spans = list(spans)
         self._cells: dict[int, dict[int, PageCell]] = {}
         pool = StringPool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        found = sorted(_stored(sheet, pool, spans))
+        found = sorted(_stored_cells(sheet, pool, spans))
         count = _within_limits(sheet, found)
         self.end: int | None = found[count][0] if count < len(found) else None
         found = [one for one in found[:count] if self.end is None or one[0] < self.end]
@@ -251,7 +251,7 @@ def _within_limits(sheet: Sheet, found: list[_Stored]) -> int:
     return min(len(found), CELLS_MAX)
 
 
-def _stored(sheet: Sheet, pool: StringPool, spans: list[tuple[int, int]]) -> Iterator[_Stored]:
+def _stored_cells(sheet: Sheet, pool: StringPool, spans: list[tuple[int, int]]) -> Iterator[_Stored]:
     """The cells that hold something."""
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
         if stored is None:
@@ -279,7 +279,7 @@ def _texts(sheet: Sheet, pool: StringPool, codes: set[int]) -> dict[int, PageCel
     used = np.array(sorted(codes), np.int64)
     sizes = sheet.text.offsets[used + 1] - sheet.text.offsets[used]
     used = used[sizes <= TEXT_BYTES_MAX]
-    strings = [" ".join(string.split()) for string in parsing.decoded(sheet.text, used)]
+    strings = [" ".join(string.split()) for string in parsing.decode(sheet.text, used)]
     figures, bounds = zip(*map(_without_bound, strings), strict=True) if strings else ((), ())
     written, text = parsing.pool_of(list(figures))
     comma = pool.decimal_comma()

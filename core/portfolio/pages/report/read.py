@@ -28,7 +28,7 @@ from core.portfolio.pages.report.kinds import read_blocks
 from core.portfolio.pages.report.page import PAGES_MAX, ReportPage
 from core.portfolio.pages.report.tests import facts_of
 from core.portfolio.pages.report.triggers import reference_coupon, reinvestment_trigger, with_triggers
-from core.portfolio.pages.report.twice import merged
+from core.portfolio.pages.report.twice import merge_facts
 from core.portfolio.pages.tranches import read_tranches
 from core.portfolio.sheets.located import LocatedBook
 from core.values import day_of
@@ -95,11 +95,11 @@ def read_report(located: LocatedBook, end: int | None = None) -> PageReport:
             things += [f"notes ({next(iter(note_cells.values()), '')})"] if tranches is not None else []
         count = len(tests)
         own = named_by_denominator((fact for page in some for fact in facts_of(page.page, page.blocks)), tranches)
-        tests = merged(own, tests)
+        tests = merge_facts(own, tests)
         steps.append(tests)
         shown = {one.page.sheet.index for one in some}
         listed = [one for one in lists if one.page.sheet.index in shown]
-        new, places, told, calculations = _labelled(some, listed, days, said.get("currency"), tests)
+        new, places, told, calculations = _read_labels(some, listed, days, said.get("currency"), tests)
         if why == _PRIOR:
             new.pop("as_of", None)
         added = [target for target in new if target not in said]
@@ -159,7 +159,7 @@ def _is_european(sheets: Iterable[Sheet]) -> bool:
     for sheet in sheets:
         sizes = np.diff(sheet.text.offsets)
         short = np.flatnonzero(sizes <= CURRENCY_BYTES_MAX)[:CURRENCY_TEXTS_MAX]
-        text = "\n".join(parsing.decoded(sheet.text, short)).upper()
+        text = "\n".join(parsing.decode(sheet.text, short)).upper()
         named |= {word for word, whole in _CURRENCIES.items() if word in text and whole.search(text)}
     return bool(named & {"EUR", "EURO", "€", "GBP", "£", "EURIBOR", "SONIA"}) and not named & {"USD", "$", "SOFR"}
 
@@ -239,7 +239,7 @@ def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int], budget: 
     return [budget.read(page) for page in pages]
 
 
-def _labelled(
+def _read_labels(
     read: list[_Read], lists: list[_Read], days: dates.DateOrder, currency: str | None, tests: list[Fact]
 ) -> tuple[dict[str, Any], dict[str, str], list[DataWarning], Calculations]:
     """Fields of `Deal` that some pages say by labels, lines, accounts and calculations, the cells of each, what to
@@ -265,16 +265,14 @@ def _labelled(
             continue
         is_used = cells.get(f"deal.{target}") == found[0].place
         if found[0].others and is_used and not _is_on(accounts.sheet, found[0].place):
-            text = (
-                f"{target} is {_shown(target, found[0].value)} in {found[0].place}, the first amount of its row, and "
-            )
-            text += f"{' and '.join(found[0].others)}: the first is used"
+            text = f"{target} is {_show_value(target, found[0].value)} in {found[0].place}, "
+            text += f"the first amount of its row, and {' and '.join(found[0].others)}: the first is used"
             warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
         by_accounts = accounts.sheet if target in ("principal_cash", "interest_collected") else ""
         others = (one for one in found[1:] if not by_accounts or not _is_on(by_accounts, one.place))
         other = next((one for one in others if _differ(target, found[0], one)), None)
         if other is not None and cells[f"deal.{target}"] == found[0].place:
-            texts = [f"{_shown(target, one.value)} in {one.place}" for one in (found[0], other)]
+            texts = [f"{_show_value(target, one.value)} in {one.place}" for one in (found[0], other)]
             text = f"{target} is {' and '.join(texts)}: the first is used"
             warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
     return said, cells, warnings, calculations
@@ -291,7 +289,7 @@ def _differ(target: str, first: DealFigure, other_figure: DealFigure) -> bool:
     return first.rank[1] == other_figure.rank[1] and first.value != other_figure.value
 
 
-def _shown(target: str, value: float | str) -> str:
+def _show_value(target: str, value: float | str) -> str:
     if isinstance(value, str):
         return value
     return (
@@ -305,7 +303,7 @@ def _notes(book: Workbook, read: list[_Read]) -> tuple[Tranches | None, dict[str
     blocks = [one.blocks for one in read]
     if tranches is None:
         return note_tables.find_notes(blocks)
-    return *note_tables.filled(tranches, cells, blocks), []
+    return *note_tables.fill_tranches(tranches, cells, blocks), []
 
 
 def _spans(row_count: int, header_row: int | None, end: int | None) -> list[tuple[int, int]]:

@@ -14,8 +14,8 @@ from core.portfolio.pages.report.columns import (
     ROLE_SCORE_MIN,
     ROWS_LOOKED_AT,
     ColumnContent,
-    assigned,
-    scored,
+    assign_roles,
+    score_columns,
 )
 from core.portfolio.pages.report.page import PageCell
 from core.portfolio.pages.report.relation import best_relation
@@ -63,13 +63,13 @@ def _test_bonus(role: str, content: ColumnContent) -> float:
 
 def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     """Write the roles into a table of tests; False, and nothing written, where it is none."""
-    weights = scored(table, contents, "column.t", _TEST_ROLES, _test_bonus)
+    weights = score_columns(table, contents, "column.t", _TEST_ROLES, _test_bonus)
     figures = [column for column, content in contents.items() if content.numbers]
     relation = best_relation(table, figures) if _may_be_tests(table, contents) else None
     if relation is not None:
         for role, column, weight in zip(("num", "den", "value"), relation.columns, (6.0, 6.0, 3.5), strict=True):
             weights[role, column] += weight
-    columns = assigned(weights)
+    columns = assign_roles(weights)
     name = _wordiest(contents, columns) if "name" not in columns else None
     if name is not None:
         columns["name"] = name

@@ -92,7 +92,9 @@ def facts_of(page: ReportPage, blocks: Blocks) -> Iterator[Fact]:
         if table.kind == "tests":
             found += _of_table(table)
     found += _vertical(page, blocks, taken)
-    found += [(row, fact) for row in page.rows if row not in taken and (fact := _compared(page, row)) is not None]
+    found += [
+        (row, fact) for row in page.rows if row not in taken and (fact := _read_comparison(page, row)) is not None
+    ]
     compared = {row for row, _ in found}
     found += [
         (line.row, fact) for line in blocks.lines if line.row not in compared and (fact := _of_line(line)) is not None
@@ -140,7 +142,7 @@ def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
                     row,
                     replace(
                         fact,
-                        value=_scaled(prior, scale),
+                        value=_scale_cell(prior, scale),
                         place=table.place(row, "prior"),
                         is_prior=True,
                         status=None,
@@ -150,7 +152,7 @@ def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
                     ),
                 )
             )
-    return _told_apart(_with_real_digits(_without_reversed(found)))
+    return _tell_apart(_with_real_digits(_without_reversed(found)))
 
 
 def _row(table: PageTable, row: int) -> _Row | None:
@@ -256,8 +258,8 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
         return None
     value_scale = _scale(subject, unit, row.value, row, is_fraction)
     limit_scale = _scale(subject, unit, row.limit, row, is_fraction)
-    value = _scaled(row.value, value_scale)
-    trigger = _scaled(row.limit, limit_scale)
+    value = _scale_cell(row.value, value_scale)
+    trigger = _scale_cell(row.limit, limit_scale)
     return Fact(
         kind="test" if is_test else "figure",
         label=row.name,
@@ -351,7 +353,7 @@ def _is_large_multiple(cell: PageCell, row: _Row) -> bool:
     return row.status == "pass" and cell.number < limit.number <= 100.0 * cell.number
 
 
-def _scaled(cell: PageCell, scale: float) -> float | None:
+def _scale_cell(cell: PageCell, scale: float) -> float | None:
     return round(cell.number * scale, 9) if cell.has_number else None
 
 
@@ -430,7 +432,7 @@ def _all_end_in_zero(values: list[float], decimals: int) -> bool:
     return len(values) >= DIGIT_ROWS and all(abs(value * scale - round(value * scale)) < 1e-6 for value in values)
 
 
-def _told_apart(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+def _tell_apart(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
     """The facts, those of one subject with other limits told apart by the letters of their clauses."""
     limits: dict[Subject, set[tuple[str, float | None]]] = {}
     for _, fact in found:
@@ -456,7 +458,7 @@ def _with_clause(subject: Subject, label: str) -> str:
 # ---- rows that stand in no table -----------------------------------------------------------------------------------
 
 
-def _compared(page: ReportPage, row: int) -> Fact | None:
+def _read_comparison(page: ReportPage, row: int) -> Fact | None:
     """A test written as a comparison without a heading: name, figure, >=, limit, and perhaps a status."""
     cells = list(page.row(row).items())
     for at, (_, cell) in enumerate(cells):

@@ -19,7 +19,7 @@ _Key = tuple[Subject | str, bool]
 """The subject, else the words of the label; and whether it is of the month before."""
 
 
-def merged(facts: Iterable[Fact], before: Iterable[Fact] = ()) -> list[Fact]:
+def merge_facts(facts: Iterable[Fact], before: Iterable[Fact] = ()) -> list[Fact]:
     """Facts in their order below those found before, each once, with what tells of conflicts.
 
     `before` stands on pages that come first: of the same subject it counts, and is filled where it is blank.
@@ -36,7 +36,7 @@ def merged(facts: Iterable[Fact], before: Iterable[Fact] = ()) -> list[Fact]:
             (at for at in known[:ALIKE_MAX] if agree(found[at], fact) and not _are_neighbours(found[at], fact)), None
         )
         if same is not None:
-            found[same] = _joined(found[same], fact)
+            found[same] = _join_facts(found[same], fact)
         elif any(at < first for at in known):
             continue
         elif len(found) < FACTS_MAX:
@@ -78,7 +78,7 @@ def _near(one: float | None, other: float | None, tolerance: float) -> bool:
     return one is None or other is None or abs(one - other) <= tolerance
 
 
-def _joined(fact: Fact, other_fact: Fact) -> Fact:
+def _join_facts(fact: Fact, other_fact: Fact) -> Fact:
     """The fact of two that say the same: a test rather than a figure, blanks filled, the other's place beside it."""
     if fact.kind == "figure" and other_fact.kind == "test":
         fact, other_fact = other_fact, fact
@@ -120,7 +120,7 @@ def _tell_conflicts(facts: list[Fact], places: list[int]) -> None:
             other for other in (tests if at in tests else places) if other != at and not agree(facts[at], facts[other])
         ]
         if others:
-            texts = [_shown(facts[other]) for other in others]
+            texts = [_show_fact(facts[other]) for other in others]
             facts[at] = replace(facts[at], conflict="; ".join(texts))
 
 
@@ -134,7 +134,7 @@ def _tell_many(facts: list[Fact], places: list[int]) -> None:
         facts[at] = replace(facts[at], conflict=text)
 
 
-def _shown(fact: Fact) -> str:
+def _show_fact(fact: Fact) -> str:
     limit = "" if fact.trigger is None else f" with a limit of {fact.trigger:,.10g}"
     value = "no value" if fact.value is None else f"{fact.value:,.10g}"
     return f"{fact.label!r} is {value}{limit} in {fact.place}"

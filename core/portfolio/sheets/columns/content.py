@@ -17,7 +17,7 @@ from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
 from core.portfolio.cells.identifiers import is_sound
-from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decoded, key
+from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decode, key
 from core.portfolio.cells.rate_cells import rate_cell
 from core.portfolio.model import ratings
 from core.portfolio.model.fields import COUNTRIES, Lien
@@ -328,7 +328,7 @@ class _Counts:
 def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> tuple[dict[int, str], list[int]]:
     """The first distinct texts of a column, by code, and the codes of those that say that there is nothing."""
     distinct = np.array(sorted(set(codes.tolist()))[:TEXTS_MAX], np.int64)
-    texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
+    texts = dict(zip(distinct.tolist(), decode(sheet.text, distinct), strict=True))
     blank = [code for code, text in texts.items() if text.strip().upper() in parsing.NULL_WORDS]
     return {code: text for code, text in texts.items() if code not in blank}, blank
 

@@ -58,7 +58,7 @@ _RATES: Final = frozenset(("spread", "all_in_rate", "base_rate_level"))
 _PRICES: Final = frozenset(("price", "purchase_price"))
 
 
-def _put(bonus: Bonus, roles: Iterable[tuple[int, str, float, str]]) -> None:
+def _keep_best(bonus: Bonus, roles: Iterable[tuple[int, str, float, str]]) -> None:
     """Keep the best reason for each column and role."""
     for column, role, weight, reason in roles:
         if weight > bonus.get((column, role), (0.0, ""))[0]:
@@ -88,8 +88,14 @@ def _market_values(columns: Mapping[int, Figures], amounts: list[int], prices: l
             for value in amounts:
                 if value != par and _holds(columns[value], product, AMOUNT_SHARE * np.abs(product) + 0.01, telling):
                     reason = "market value is par x price"
-                    _put(bonus, ((value, "market_value", OF_VALUES, reason), (par, "par_value", OF_VALUES, reason),
-                                 (price, "price", OF_VALUES, reason)))  # fmt: skip
+                    _keep_best(
+                        bonus,
+                        (
+                            (value, "market_value", OF_VALUES, reason),
+                            (par, "par_value", OF_VALUES, reason),
+                            (price, "price", OF_VALUES, reason),
+                        ),
+                    )
 
 
 def _commitments(columns: Mapping[int, Figures], amounts: list[int], bonus: Bonus) -> None:
@@ -116,8 +122,14 @@ def _commitments(columns: Mapping[int, Figures], amounts: list[int], bonus: Bonu
                     close = np.abs(columns[whole] - total) <= AMOUNT_SHARE * np.abs(total) + 0.01
                 if np.count_nonzero(close & both) >= SHARE_MIN * np.count_nonzero(both):
                     reason = "commitment is par + unfunded"
-                    _put(bonus, ((whole, "commitment", OF_PAR, reason), (par, "par_value", OF_PAR, reason),
-                                 (unfunded, "unfunded", OF_PAR, reason)))  # fmt: skip
+                    _keep_best(
+                        bonus,
+                        (
+                            (whole, "commitment", OF_PAR, reason),
+                            (par, "par_value", OF_PAR, reason),
+                            (unfunded, "unfunded", OF_PAR, reason),
+                        ),
+                    )
 
 
 def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int], bonus: Bonus) -> None:
@@ -137,8 +149,14 @@ def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int],
                 level = percent[base] if floor is None else np.maximum(percent[base], floor)
                 if _holds(percent[whole], level + percent[spread], RATE_DIGITS, telling):
                     reason = "all-in rate is base rate + spread"
-                    _put(bonus, ((whole, "all_in_rate", OF_RATES, reason), (spread, "spread", OF_RATES, reason),
-                                 (base, "base_rate_level", OF_RATES, reason)))  # fmt: skip
+                    _keep_best(
+                        bonus,
+                        (
+                            (whole, "all_in_rate", OF_RATES, reason),
+                            (spread, "spread", OF_RATES, reason),
+                            (base, "base_rate_level", OF_RATES, reason),
+                        ),
+                    )
 
 
 def _constant_base(
@@ -156,7 +174,9 @@ def _constant_base(
                 continue
             counts = np.sort(np.unique(rest, return_counts=True)[1])[::-1]
             if float(np.median(rest)) > 0 and int(counts[:FEW_LEVELS].sum()) >= LEVELS_SHARE * len(rest):
-                _put(bonus, ((whole, "all_in_rate", OF_RATES, "all-in rate less spread is the same on most rows"),))
+                _keep_best(
+                    bonus, ((whole, "all_in_rate", OF_RATES, "all-in rate less spread is the same on most rows"),)
+                )
 
 
 FEW_LEVELS: Final = 3

@@ -154,14 +154,14 @@ def judge(
     scores: dict[int, dict[str, RoleEvidence]] = {}
     for column in list(asked)[:COLUMNS_MAX]:
         if column in known:
-            scores[column] = _listed(columns, column, known[column], thorough=thorough)
+            scores[column] = _judge_listed(columns, column, known[column], thorough=thorough)
         else:
-            scores[column] = _weighed(columns, column, thorough=thorough)
+            scores[column] = _weigh_roles(columns, column, thorough=thorough)
     blank = [column for column in scores if not columns.texts.get(column, "").strip() and column not in known]
     if blank:
         unnamed.add(scores, columns.features, blank, columns.as_of())
     _relate(columns, scores)
-    chosen = _assigned(scores)
+    chosen = _assign(scores)
     for column, one in chosen.items():
         if one.role in _INDUSTRIES and one.words > 0 and not columns.heading(column).names_agency:
             of_sp = columns.features(column).share("industry_b") >= OF_LIST_MIN
@@ -195,14 +195,14 @@ _KINDS: Final = frozenset(("asset_type", "lien_type"))
 _NAMES_OF_FACILITIES: Final = frozenset(("facility_name", "description"))
 
 
-def _listed(columns: HeadedColumns, column: int, role: str, *, thorough: bool) -> dict[str, RoleEvidence]:
+def _judge_listed(columns: HeadedColumns, column: int, role: str, *, thorough: bool) -> dict[str, RoleEvidence]:
     """A heading that the mapping lists: its role, unless its cells are of another type."""
     if column in columns.fixed:
         return {role: _of_alias(role)}
     if content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
-        return _weighed(columns, column, thorough=thorough)
+        return _weigh_roles(columns, column, thorough=thorough)
     if role in _BY_SIZE or role in _IDS:
-        role = _told_by_cells(role, columns, column)
+        role = _role_by_cells(role, columns, column)
     elif columns.heading(column).weights.get(role, 0.0) < WEAK_WORDS:
         return _weak(columns, column, role)
     if not thorough:
@@ -223,7 +223,7 @@ _IDS: Final = ("cusip", "isin", "loanx_id", "asset_id")
 _MARK_OF_ID: Final = {"cusip": "cusip", "isin": "isin", "loanx_id": "loanx"}
 
 
-def _told_by_cells(role: str, columns: HeadedColumns, column: int) -> str:
+def _role_by_cells(role: str, columns: HeadedColumns, column: int) -> str:
     """Which of the roles that one heading may mean the cells are: a price or an amount, an identifier of which kind."""
     weights = columns.heading(column).weights
     if role in _IDS and role != "asset_id" and weights.get("asset_id", 0.0) <= weights.get(role, 0.0):
@@ -246,7 +246,7 @@ def _weak(columns: HeadedColumns, column: int, role: str) -> dict[str, RoleEvide
     Words of a group over it may speak against what it is listed for: "S&P" below "Country Rating".
     """
     if columns.heading(column).weights.get(role, 0.0) <= SPEAKS_AGAINST:
-        return _weighed(columns, column, thorough=True)
+        return _weigh_roles(columns, column, thorough=True)
     found, said = columns.features(column), columns.heading(column)
     roles, _ = _rivals(said, found)
     roles = {name: weight for name, weight in roles.items() if not is_sink(name)}
@@ -255,13 +255,13 @@ def _weak(columns: HeadedColumns, column: int, role: str) -> dict[str, RoleEvide
     return {one.role: one for one in weighed if one.score > 0}
 
 
-def _weighed(columns: HeadedColumns, column: int, *, thorough: bool) -> dict[str, RoleEvidence]:
+def _weigh_roles(columns: HeadedColumns, column: int, *, thorough: bool) -> dict[str, RoleEvidence]:
     """Role -> what heading and cells say for it, those that reach the threshold, sinks among them."""
     said = columns.heading(column)
     by_words = _by_words(said)
     if said.known and _is_sure(by_words) and by_words[0][1] not in _ASKED and not thorough:
         role = by_words[0][1]
-        if role == "asset_id" and (told := _told_by_cells(role, columns, column)) != role:
+        if role == "asset_id" and (told := _role_by_cells(role, columns, column)) != role:
             return {told: _evidence(told, by_words[0][0], 0.0, "its cells are of that kind", THRESHOLD)}
         if not content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
             return {role: _evidence(role, weight, 0.0, "", THRESHOLD) for weight, role in by_words[:3]}
@@ -345,7 +345,7 @@ _SHAREABLE: Final = frozenset(
 )  # fmt: skip
 
 
-def _assigned(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidence]:
+def _assign(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidence]:
     """The most certain pair of column and role first; a column one role, a role one column and its seconds.
 
     A second column of a role keeps it as a candidate: which of them counts is decided where their values are known.

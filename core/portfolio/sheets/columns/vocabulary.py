@@ -184,7 +184,7 @@ def _heading(text: str, groups: tuple[str, ...]) -> Heading:
     parts += [(token, factor, False) for token, factor in _tokens(text)]
     best: tuple[float, Heading] | None = None
     for at, reading in enumerate(_readings(parts[:TOKENS_MAX], table)):
-        found = _weighed(reading, table)
+        found = _weigh(reading, table)
         score = found.best()[1] - (ALTERNATIVE_LEAD if at else 0.0)
         if best is None or score > best[0]:
             best = score, found
@@ -210,26 +210,26 @@ def _tokens(text: str) -> Iterator[tuple[str, float]]:
         text = pattern.sub(whole, text)
     place = 0
     for bracket in _BRACKET.finditer(text):
-        yield from _behind_including(_cut(text[place : bracket.start()]))
+        yield from _behind_including(_split_words(text[place : bracket.start()]))
         place = bracket.end()
-        inside = [one for one in _cut(bracket[1] or bracket[2] or "") if one.isalnum()]
+        inside = [one for one in _split_words(bracket[1] or bracket[2] or "") if one.isalnum()]
         is_unit = all(one in _UNITS for one in inside)
         factor = BRACKETED if is_unit else BRACKETED_OTHER if len(inside) < EXPLANATION_TOKENS else EXPLANATION
         yield from ((token, factor) for token in inside)
-    yield from _behind_including(_cut(text[place:]))
+    yield from _behind_including(_split_words(text[place:]))
 
 
-def _cut(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Words, numbers and commas, cut at case, signs and digits; a word that a line's end parted is one again."""
     if "-" in text:
-        text = _PARTED.sub(_rejoined, text)
+        text = _PARTED.sub(_rejoin, text)
     return _TOKEN.findall(_CAMEL.sub(" ", text).lower())
 
 
 _PARTED: Final = re.compile(r"([A-Za-z]{2,})-\s*([a-z]{2,})")
 
 
-def _rejoined(parted: re.Match[str]) -> str:
+def _rejoin(parted: re.Match[str]) -> str:
     whole = f"{parted[1]}{parted[2]}".lower()
     known = words().vocabulary
     return whole if whole in known and not (parted[1].lower() in known and parted[2] in known) else parted[0]
@@ -286,21 +286,21 @@ def _meaning(token: str) -> tuple[str, ...]:
         left, right = token[:cut], token[cut:]
         if left in table.vocabulary and right in table.vocabulary:
             return (*_meaning(left), *_meaning(right))
-    return _completed(token, table) or _two_words(token, table) or (token,)
+    return _expand(token, table) or _two_words(token, table) or (token,)
 
 
 def _two_words(token: str, table: HeadingWords) -> tuple[str, ...]:
     """Two words that are written as one, one of them with letters left out: OTSTNDNGPRIN; () for another token."""
     for cut in range(len(token) - WORD_LENGTH_MIN, WORD_LENGTH_MIN - 1, -1):
         left, right = token[:cut], token[cut:]
-        if left in table.vocabulary and (whole := _completed(right, table)):
+        if left in table.vocabulary and (whole := _expand(right, table)):
             return (*_meaning(left), *whole)
-        if right in table.vocabulary and (whole := _completed(left, table)):
+        if right in table.vocabulary and (whole := _expand(left, table)):
             return (*whole, *_meaning(right))
     return ()
 
 
-def _completed(token: str, table: HeadingWords) -> tuple[str, ...]:
+def _expand(token: str, table: HeadingWords) -> tuple[str, ...]:
     """The meaning of the known word that a token is with letters left out: OTSTNDNG; () for none, or for several."""
     if len(token) < WORD_LENGTH_MIN + 1:
         return ()
@@ -325,7 +325,7 @@ def _is_within(token: str, word: str) -> bool:
 # ---- weights -------------------------------------------------------------------------------------------------------
 
 
-def _weighed(tokens: list[tuple[str, float, bool]], table: HeadingWords) -> Heading:
+def _weigh(tokens: list[tuple[str, float, bool]], table: HeadingWords) -> Heading:
     """The weights of all roles by the phrases among some words."""
     sums: dict[str, float] = {}
     against = 0.0
@@ -353,7 +353,7 @@ def _weighed(tokens: list[tuple[str, float, bool]], table: HeadingWords) -> Head
     for role, total in sums.items():
         base = total + penalty + (0.0 if is_sink(role) else against)
         for of_agency in _of_agencies(role):
-            weights[of_agency] = _bounded(base + (_of_agency(role, of_agency[-1], named) if "@" in role else 0.0))
+            weights[of_agency] = _clip(base + (_of_agency(role, of_agency[-1], named) if "@" in role else 0.0))
     return Heading(weights, len(known), len(known) + unknown, bool(named), against)
 
 
@@ -363,7 +363,7 @@ def _of_agency(role: str, agency: str, named: set[str]) -> float:
     return OWN_AGENCY if agency in named else OTHER_AGENCY
 
 
-def _bounded(weight: float) -> float:
+def _clip(weight: float) -> float:
     if weight > FULL_WEIGHT:
         return FULL_WEIGHT + REST_SHARE * (weight - FULL_WEIGHT)
     return max(weight, WEIGHT_MIN)

@@ -35,7 +35,7 @@ HEADINGS_MIN: Final = 2
 """Headings that name industries from which these are the loans' industries."""
 
 
-def parted(columns: RowColumns) -> RowColumns | None:
+def split_column(columns: RowColumns) -> RowColumns | None:
     """The columns with the one that has both companies and, below each, its instruments as two: "Acme Holdings" over
     "First lien term loan"; None where there is no such column.
     """
@@ -86,7 +86,7 @@ def _only(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
     )
 
 
-def filled(own: Cells, cells: Cells) -> Cells:
+def fill_blanks(own: Cells, cells: Cells) -> Cells:
     """A column's cells, where they say nothing another one's."""
     says = own.present()
     return Cells(

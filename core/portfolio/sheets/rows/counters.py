@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Column
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decoded, key
+from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decode, key
 
 SAMPLE_ROWS: Final = 500
 """Rows below a header that tell whether a column counts them."""
@@ -66,7 +66,7 @@ def _figures(sheet: Sheet, cut: Column) -> NDArray[np.float64]:
     is_text = cut.kinds == TEXT
     if is_text.any():
         codes, places = np.unique(cut.codes[is_text], return_inverse=True)
-        texts = decoded(sheet.text, codes.astype(np.int64))
+        texts = decode(sheet.text, codes.astype(np.int64))
         values = [float(text) if len(text) <= DIGITS_MAX and text.isdecimal() else np.nan for text in texts]
         figures[is_text] = np.array(values)[places]
     return np.asarray(figures[~np.isnan(figures)], np.float64)

@@ -130,14 +130,14 @@ class OddRows:
         rows_max = min(HEADERS_MAX, HEADER_CELLS_MAX // max(1, self._below.sheet.column_count))
         mapped = set(places.values())
         for at in np.flatnonzero(among & (self.texts >= SCORE_MIN))[:rows_max].tolist():
-            named, unknown = self._named(int(self.rows[at]), mapped)
+            named, unknown = self._find_targets(int(self.rows[at]), mapped)
             if len(named) >= SCORE_MIN:
                 agrees = all(places.get(target) == column for target, column in named.items())
                 is_whole = 2 * len(named) >= len(places) and unknown <= UNKNOWN_MAX
                 (same if agrees and is_whole else other).append(at)
         return same, other
 
-    def _named(self, row: int, mapped: set[int]) -> tuple[dict[str, int], int]:
+    def _find_targets(self, row: int, mapped: set[int]) -> tuple[dict[str, int], int]:
         """Target -> column of the cells of a row that name one, and how many under mapped columns name none."""
         assert self._aliases is not None
         named: dict[str, int] = {}

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.grid.column import Column, Text, frozen
 from core.grid.sheet import Sheet
-from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decoded, key, plain
+from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decode, key, plain
 from core.portfolio.sheets.header import HeaderMatch
 
 ROWS_MAX: Final = 20_000
@@ -48,14 +48,14 @@ class Slot(NamedTuple):
 _BLANK: Final = Slot(BLANK, 0.0, -1, 0)
 
 
-def merged(sheet: Sheet, found: HeaderMatch) -> Sheet | None:
+def merge_columns(sheet: Sheet, found: HeaderMatch) -> Sheet | None:
     """The sheet with the columns of each heading in one; None where no heading spans several."""
     if sheet.row_count > ROWS_MAX or sheet.column_count > COLUMNS_MAX:
         return None
     signs = _sign_codes(sheet.text)
     if not signs and not any(one == two for one, two in _neighbours(found)):
         return None
-    return _Spans(sheet, found, signs).merged()
+    return _Spans(sheet, found, signs).merge()
 
 
 def currency_signs(stored: Sheet, merged_sheet: Sheet, place: int) -> dict[str, int]:
@@ -89,7 +89,7 @@ def _sign_codes(text: Text) -> dict[int, str]:
     short = np.flatnonzero(np.diff(text.offsets) <= SIGN_BYTES)
     return {
         code: string.strip()
-        for code, string in zip(short.tolist(), decoded(text, short), strict=True)
+        for code, string in zip(short.tolist(), decode(text, short), strict=True)
         if string.strip() in SIGNS
     }
 
@@ -98,24 +98,24 @@ class _Spans:
     """The columns under each heading of one sheet."""
 
     def __init__(self, sheet: Sheet, found: HeaderMatch, signs: dict[int, str]) -> None:
-        self._sheet, self._found, self._signs = sheet, found, signs
+        self._sheet, self._header, self._signs = sheet, found, signs
         self._first = found.row + 1
         self._slots: dict[int, list[Slot]] = {}
         self._texts: list[str] = []
         """Strings that come to the sheet's pool."""
         self._codes: dict[str, int] = {}
 
-    def merged(self) -> Sheet | None:
+    def merge(self) -> Sheet | None:
         columns = list(self._sheet.columns)
         is_changed = False
         for start, stop in self._groups():
-            cells = self._joined(start, stop)
+            cells = self._join_cells(start, stop)
             if cells is None:
                 continue
             is_changed = True
             columns[start] = _column([*self._of(start)[: self._first], *cells])
             for column in range(start + 1, stop):
-                columns[column] = _column(self._of(column)[: self._found.top])
+                columns[column] = _column(self._of(column)[: self._header.top])
         if not is_changed:
             return None
         return replace(self._sheet, columns=tuple(columns), text=_with(self._sheet.text, self._texts))
@@ -123,7 +123,7 @@ class _Spans:
     def _groups(self) -> Iterator[tuple[int, int]]:
         """The first column of each heading that spans several, and one past its last."""
         count, column = self._sheet.column_count, 0
-        names = {at: key(text) for at, text in self._found.texts.items() if key(text)}
+        names = {at: key(text) for at, text in self._header.texts.items() if key(text)}
         while column < count:
             start, column = column, column + 1
             if start not in names:
@@ -164,7 +164,7 @@ class _Spans:
             self._slots[column] = known
         return known
 
-    def _joined(self, start: int, stop: int) -> list[Slot] | None:
+    def _join_cells(self, start: int, stop: int) -> list[Slot] | None:
         """The cells of some columns as those of one, from below the heading; None where rows have several values."""
         rows = list(zip(*(self._of(column)[self._first :] for column in range(start, stop)), strict=True))
         odd = filled = 0

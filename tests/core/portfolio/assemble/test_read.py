@@ -19,7 +19,7 @@ from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.assemble.read import missing_columns
 from core.portfolio.mapping.normalise import normalise_rows
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.model.fields import PROFILES, Field, Lien, Mapping
 
 MapRows = Callable[..., Portfolio]
@@ -70,7 +70,7 @@ def test_a_workbook_without_holdings_is_a_portfolio_of_no_rows(make_book: MakeBo
 
 def test_what_a_mapping_of_ones_own_looks_for_is_told_within_bounds(make_book: MakeBook) -> None:
     columns = {f"C{at}": {"target": f"f{at}", "type": "string"} for at in range(300)}
-    mapping = configured({"source_type": "custom", "mappings": columns}, id="own", name="Own")
+    mapping = configure_mapping({"source_type": "custom", "mappings": columns}, id="own", name="Own")
     said = Portfolio.from_workbook(make_book({"Sheet1": [["hello"]]}), mapping).notes.message
     assert said == "no sheet has a header that names 3 fields of Own, one of them f0, f1, f2, f3, f4, f5, f6, f7, ..."
 
@@ -661,7 +661,7 @@ def test_a_current_pay_loan_is_performing(map_rows: MapRows) -> None:
 
 
 def own_mapping(**document: Any) -> Mapping:
-    return configured(
+    return configure_mapping(
         {"source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {}, **document}, id="own", name="Own"
     )
 

@@ -13,8 +13,8 @@ from stdnum.iso7064 import mod_97_10
 from core.portfolio.cells import parsing
 from core.portfolio.cells.identifiers import (
     IdentifierIndex,
+    agrees,
     is_sound,
-    is_told,
     may_be_one,
     pairs,
     standard,
@@ -82,7 +82,7 @@ def test_letters_and_digits_of_a_pool_are_those_of_each_string(strings: list[str
     ],
 )
 def test_what_contradicts_is_no_print_of_the_same(one: str, other: str, may_be: bool, told: bool) -> None:
-    assert (may_be_one(one, other), is_told(one, other)) == (may_be, told)
+    assert (may_be_one(one, other), agrees(one, other)) == (may_be, told)
 
 
 def test_check_digits_are_those_of_the_standards() -> None:

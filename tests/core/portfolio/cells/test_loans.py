@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.portfolio.cells.loans import Loans, put
+from core.portfolio.cells.loans import Loans, put_column
 from core.portfolio.cells.parsing import TextColumn, pool_of
 from core.portfolio.cells.typed import text_column
 
 
 def put_texts(target: str, texts: list[str | None]) -> tuple[Loans, int]:
     loans = Loans(row_count=len(texts))
-    unreadable = put(loans, target, text_column(TextColumn(*pool_of(texts))))
+    unreadable = put_column(loans, target, text_column(TextColumn(*pool_of(texts))))
     return loans, unreadable
 
 

@@ -269,7 +269,7 @@ def test_a_percent_format_shows_percent(make_cells: Callable[..., parsing.Cells]
 )
 def test_price_conventions(make_cells: Callable[..., parsing.Cells], values: list[Any], percent: list[float]) -> None:
     numbers = parsing.read_numbers(make_cells(values))
-    assert same(parsing.scaled(numbers, parsing.price_scale(numbers)), percent)
+    assert same(parsing.scale_values(numbers, parsing.price_scale(numbers)), percent)
 
 
 def test_rates_by_their_median_without_zeros(make_cells: Callable[..., parsing.Cells]) -> None:
@@ -538,7 +538,7 @@ def test_a_unit_is_told_with_what_told_it(
 def test_what_leaves_the_range_of_a_number_in_its_unit_is_blank(
     make_cells: Callable[..., parsing.Cells], given: list[Any], scale: parsing.Scale, par: NDArray[np.float64] | None
 ) -> None:
-    values = parsing.scaled(parsing.read_numbers(make_cells(given)), scale, par)
+    values = parsing.scale_values(parsing.read_numbers(make_cells(given)), scale, par)
     assert np.isnan(values[0])
     assert values[1] in (350.0, 5.0, 5_000_000.0, 99.0)
 
@@ -546,14 +546,14 @@ def test_what_leaves_the_range_of_a_number_in_its_unit_is_blank(
 def test_amounts_in_thousands_are_told_by_the_header(make_cells: Callable[..., parsing.Cells]) -> None:
     numbers = parsing.read_numbers(make_cells([1.5, 2.0]))
     par = parsing.scale("par_value", numbers, magnitude=1_000.0)
-    assert (par.unit, parsing.scaled(numbers, par).tolist()) == ("thousands", [1_500.0, 2_000.0])
+    assert (par.unit, parsing.scale_values(numbers, par).tolist()) == ("thousands", [1_500.0, 2_000.0])
     # The figure that the other side wrote in full, to its last bit.
     exact = parsing.read_numbers(make_cells([320.25753429]))
     assert exact.values[0] * 1_000 != 320257.53429
-    assert parsing.scaled(exact, par).tolist() == [320257.53429]
+    assert parsing.scale_values(exact, par).tolist() == [320257.53429]
     value = parsing.scale("price", numbers, magnitude=1_000.0, has_par=True)
     assert (value.unit, value.because) == ("currency", "header")
-    assert parsing.scaled(numbers, value, np.array([1_500.0, 2_500.0])).tolist() == [100.0, 80.0]
+    assert parsing.scale_values(numbers, value, np.array([1_500.0, 2_500.0])).tolist() == [100.0, 80.0]
     # Without a par it can only be a price.
     assert parsing.scale("price", numbers, magnitude=1_000.0).unit == "fraction"
 

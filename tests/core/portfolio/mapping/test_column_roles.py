@@ -42,7 +42,7 @@ def test_without_evidence_the_role_is_the_field_that_the_heading_names(make_shee
 
 def test_a_column_of_no_name_has_no_role(make_sheet: MakeSheet) -> None:
     roles = Roles(make_sheet(ROWS), FOUND)
-    assert roles.fed(3) == ()
+    assert roles.targets_of(3) == ()
     assert roles.of(3)["role"] == ""
     assert roles.of(3)["evidence"].words == 0.0
 

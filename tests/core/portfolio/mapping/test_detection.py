@@ -16,7 +16,7 @@ from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.mapping.detected import Alternative, DetectedColumn, Detection, Unmapped
 from core.portfolio.mapping.detection import detect_columns
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import PROFILES
 
@@ -333,7 +333,7 @@ def test_a_mapping_of_ones_own(write: Write) -> None:
         },
         "transforms": [{"field": "amount", "operation": "multiply", "parameters": {"factor": 2}}],
     }
-    mapping = configured(document, id="own", name="Own")
+    mapping = configure_mapping(document, id="own", name="Own")
     found = detect_columns(write({"Data": [["Book", "Amount", "Other", "Grade"], ["x", 5.0, "z", "a"]]}), mapping)
     assert found.sheet == "Data"
     assert [(one.target, one.column) for one in found.columns] == [("desk", "A"), ("amount", "B"), ("grade", "D")]

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from core.portfolio.mapping import normalise
 from core.portfolio.mapping.normalise import CellFault, SampleError, normalise_rows
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.model.fields import PROFILES, Mapping
 
 
 def mapping(**document: Any) -> Mapping:
-    return configured({"source_type": "custom", **document}, id="map_1", name="Own")
+    return configure_mapping({"source_type": "custom", **document}, id="map_1", name="Own")
 
 
 OWN = mapping(

@@ -10,7 +10,7 @@ import pytest
 
 from core.grid.sheet import Workbook
 from core.portfolio.mapping.normalise import NormalisedRows
-from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.profiles.configure import configure_mapping
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import PROFILES, Mapping
 from tests.core.portfolio.mapping.test_normalise import OWN, mapping, told
@@ -58,7 +58,7 @@ def test_a_sheet_s_rows_have_their_own_numbers_and_the_reader_s_units(make_book:
 
 
 def test_a_sheet_by_a_mapping_with_transforms_is_not_guessed_about(make_book: MakeBook) -> None:
-    own = configured(
+    own = configure_mapping(
         {
             "source_type": "custom",
             "profile_id": "standard_clo",
@@ -138,7 +138,7 @@ def test_prices_in_currency_become_percent_of_par(make_book: MakeBook) -> None:
 
 def test_what_other_sheets_say_is_joined(make_book: MakeBook) -> None:
     """A field that only a page has is not missing, and a blank that it fills is none; the rest are told by row."""
-    own = configured(
+    own = configure_mapping(
         {
             "source_type": "clo_holdings",
             "profile_id": "standard_clo",

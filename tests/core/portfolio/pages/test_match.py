@@ -11,7 +11,7 @@ import pytest
 
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import TextColumn, pool_of
-from core.portfolio.pages.match import add_up_rows, match, par_by_row, unused
+from core.portfolio.pages.match import add_up_rows, match, par_by_row, unused_rows
 from tests.rows import every
 
 
@@ -83,7 +83,7 @@ def joined(own: Sequence[Row], rows: Sequence[Row]) -> tuple[int, int, int]:
         if row >= 0
     )
     assert not par_by_row(loans, page, found).differs.any()
-    return int(np.count_nonzero(found.rows)), wrong, len(unused(found))
+    return int(np.count_nonzero(found.rows)), wrong, len(unused_rows(found))
 
 
 KEYS = {

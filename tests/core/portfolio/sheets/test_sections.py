@@ -111,7 +111,7 @@ def test_where_the_lists_of_a_page_end(make_sheet: MakeSheet) -> None:
     page = header.find_page(sheet, MAPPING, frozenset(("loanx_id",)), 0, 3)
     assert page is not None
     first, second = sections(sheet, page, MAPPING)
-    assert (first.end, second.title, second.found.row, second.end) == (4, "Discount", 5, None)
+    assert (first.end, second.title, second.header.row, second.end) == (4, "Discount", 5, None)
     assert (second.has_header, second.is_like_first) == (True, False)
     assert [lone_text.text for lone_text in lone_texts(sheet, 0, 100)] == ["Defaulted", "Discount"]
 

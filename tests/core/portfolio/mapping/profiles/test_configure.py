@@ -10,9 +10,9 @@ from core.portfolio.mapping.profiles import configure
 from core.portfolio.mapping.profiles.configure import (
     ConfigurationError,
     UnknownProfile,
-    configured,
+    configure_mapping,
     own_fields,
-    resolved,
+    resolve_targets,
 )
 from core.portfolio.mapping.profiles.parameters import DECIMALS_MAX, ENTRIES_MAX, LENGTH_MAX, TEXT_LENGTH_MAX
 from core.portfolio.model.errors import MappingError
@@ -32,7 +32,7 @@ def document(**changes: Any) -> dict[str, Any]:
 
 
 def mapping(**changes: Any) -> Mapping:
-    return configured(document(**changes), id="map_1", name="Own")
+    return configure_mapping(document(**changes), id="map_1", name="Own")
 
 
 def faults(**changes: Any) -> dict[str, str]:
@@ -83,7 +83,7 @@ def test_a_name_that_one_claims_is_taken_from_the_profile() -> None:
 def test_a_name_that_is_a_field_s_own_can_feed_another() -> None:
     own = mapping(profile_id="standard_clo", mappings={"Rating": {"target": "rating_agency_a", "type": "string"}})
     assert [target for target, _, _ in matcher(own).options("rating")] == ["rating_agency_a"]
-    assert "rating" not in resolved(own)["rating"]["sources"]
+    assert "rating" not in resolve_targets(own)["rating"]["sources"]
 
 
 def test_a_claimed_name_is_taken_from_auxiliary_fields_too() -> None:
@@ -120,15 +120,19 @@ def test_two_columns_of_one_target_need_an_order() -> None:
     given = {"Funded": {"target": "par_value"}, "Total": {"target": "par_value", "aliases": ["Sum"]}}
     told = "feeds par_value, as 'Funded' does: one of them names the other among its aliases"
     assert faults(mappings=given) == {"mappings.Total": told}
-    stored = configured(document(mappings=given), id="m", name="M", is_stored=True)
+    stored = configure_mapping(document(mappings=given), id="m", name="M", is_stored=True)
     assert stored.fields[0].aliases == ("Funded", "Total", "Sum")
 
 
 def test_resolved_says_what_feeds_each_target() -> None:
-    assert resolved(mapping())["par_value"] == {"sources": ["Par", "par_value"], "type": "number", "required": False}
+    assert resolve_targets(mapping())["par_value"] == {
+        "sources": ["Par", "par_value"],
+        "type": "number",
+        "required": False,
+    }
     named = mapping(mappings={"Par Value": {"target": "par_value", "type": "number", "required": True}})
-    assert resolved(named) == {"par_value": {"sources": ["Par Value"], "type": "number", "required": True}}
-    assert len(resolved(PROFILES["standard_clo"])) == 25
+    assert resolve_targets(named) == {"par_value": {"sources": ["Par Value"], "type": "number", "required": True}}
+    assert len(resolve_targets(PROFILES["standard_clo"])) == 25
 
 
 def test_transforms_and_rules_are_kept_in_order() -> None:

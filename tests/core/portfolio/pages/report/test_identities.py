@@ -7,11 +7,11 @@ from dataclasses import replace
 from core.portfolio.pages.report.identities import (
     CollateralFigures,
     Item,
+    check_table,
     collateral_principal_amount,
-    listed,
     makes,
     numerator,
-    signed,
+    solve_signs,
 )
 from tests.rows import every
 
@@ -106,14 +106,14 @@ def test_two_sets_of_as_many_figures_prove_nothing() -> None:
 
 def test_signs_where_only_one_set_fits() -> None:
     lines = [Item("", 4_569_271.28), Item("", 2_680_870.87), Item("", 181_584.12), Item("", 77.0)]
-    found = signed(Item("icnum", 7_068_558.03), lines)
+    found = solve_signs(Item("icnum", 7_068_558.03), lines)
     assert found is not None
     assert [part.amount for part in found.parts] == [4_569_271.28, 2_680_870.87, -181_584.12]
-    assert signed(Item("icnum", 3.0), [Item("", 1.0), Item("", 2.0), Item("", 4.0), Item("", 5.0)]) is None
-    assert signed(Item("icnum", 10.0), [Item("", float(index)) for index in range(1, 12)]) is None
+    assert solve_signs(Item("icnum", 3.0), [Item("", 1.0), Item("", 2.0), Item("", 4.0), Item("", 5.0)]) is None
+    assert solve_signs(Item("icnum", 10.0), [Item("", float(index)) for index in range(1, 12)]) is None
 
 
 def test_rows_and_the_total_below_them() -> None:
     rows = [Item("Software", 10.0, ("T!A1",)), Item("Media", 5.0, ("T!A2",))]
-    assert listed("industries", Item("", 15.0, ("T!A3",)), rows).holds
-    assert not listed("industries", Item("", 15.5, ("T!A3",)), rows).holds
+    assert check_table("industries", Item("", 15.0, ("T!A3",)), rows).holds
+    assert not check_table("industries", Item("", 15.5, ("T!A3",)), rows).holds

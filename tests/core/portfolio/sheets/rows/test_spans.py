@@ -19,7 +19,7 @@ Rows = list[list[Any]]
 def merged(sheet: Sheet) -> Sheet | None:
     found = header.find(sheet, PROFILES["standard_clo"])
     assert found is not None
-    return spans.merged(sheet, found)
+    return spans.merge_columns(sheet, found)
 
 
 @every(
