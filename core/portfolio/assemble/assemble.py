@@ -116,12 +116,12 @@ def _set_coupon_fixed(loans: Loans, index: Names | None) -> None:
     Left out when no column can tell: neither coupon type nor index, and not both spread and all-in rate.
     """
     spread, coupon = loans.numbers.get("spread"), loans.numbers.get("all_in_rate")
-    said = loans.coupon_fixed
+    coupon_fixed = loans.coupon_fixed
     # A column without a value says nothing of any loan.
     spread = None if spread is not None and np.isnan(spread).all() else spread
     index = None if index is not None and not (index.codes >= 0).any() else index
-    said = None if said is not None and not (said >= 0).any() else said
-    if said is None and index is None and (spread is None or coupon is None):
+    coupon_fixed = None if coupon_fixed is not None and not (coupon_fixed >= 0).any() else coupon_fixed
+    if coupon_fixed is None and index is None and (spread is None or coupon is None):
         return
     blank = np.ones(loans.row_count, np.bool_)
     fixed = np.zeros(loans.row_count, np.bool_)
@@ -132,8 +132,8 @@ def _set_coupon_fixed(loans: Loans, index: Names | None) -> None:
         no_spread = blank if spread is None else np.isnan(spread)
         no_index = blank if index is None else index.codes < 0
         fixed |= no_spread & no_index & ~np.isnan(coupon)
-    if said is not None:
-        fixed = np.where(said >= 0, said == 1, fixed)
+    if coupon_fixed is not None:
+        fixed = np.where(coupon_fixed >= 0, coupon_fixed == 1, fixed)
     loans.flags["is_fixed"] = fixed.astype(np.uint8)
 
 

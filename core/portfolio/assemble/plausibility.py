@@ -106,11 +106,11 @@ def _par_beside_notes(portfolio: PortfolioData) -> Iterator[DataWarning]:
     if assets <= 0 or notes <= 0:
         return
     times = assets / notes
-    said = f"the loans and principal cash are {assets:,.2f}, the notes {notes:,.2f}"
+    text = f"the loans and principal cash are {assets:,.2f}, the notes {notes:,.2f}"
     if times > SCALE_MIN or times < 1 / SCALE_MIN:
-        yield DataWarning("par_scale", f"{said}: one of them is in thousands or millions")
+        yield DataWarning("par_scale", f"{text}: one of them is in thousands or millions")
     elif not BESIDE_NOTES[0] <= times <= BESIDE_NOTES[1]:
-        yield DataWarning("par_unlike_notes", f"{said}: loans or notes are missing, or counted twice")
+        yield DataWarning("par_unlike_notes", f"{text}: loans or notes are missing, or counted twice")
 
 
 _OF_DAYS: Final = frozenset(("as_of_outside_life", "past_maturity", "far_maturity", "matures_after_deal"))
@@ -250,8 +250,8 @@ def _rows(portfolio: PortfolioData) -> Iterator[DataWarning]:
 
 def _of(count: int, portfolio: PortfolioData, verb: str = "") -> str:
     """So many of the loans, with the half of the verb "has/have" that goes with them."""
-    told = f"{count:,} of {counted(portfolio.row_count, 'loan')}"
-    return f"{told} {agreed(count, verb)}" if verb else told
+    text = f"{count:,} of {counted(portfolio.row_count, 'loan')}"
+    return f"{text} {agreed(count, verb)}" if verb else text
 
 
 CHECKS: Final[tuple[Callable[[PortfolioData], Iterator[DataWarning]], ...]] = (

@@ -53,5 +53,5 @@ def plain_figure(text: str, *, without_side: bool = False) -> str:
 
 def side_of(text: str) -> str:
     """CR or DR behind a figure; blank without one."""
-    found = _SIDE.search(text) if len(text) <= LENGTH_MAX else None
-    return found[1].upper() if found else ""
+    match = _SIDE.search(text) if len(text) <= LENGTH_MAX else None
+    return match[1].upper() if match else ""

@@ -108,14 +108,14 @@ class IdentifierIndex:
         return places
 
 
-def pairs(prints: IdentifierIndex, other: IdentifierIndex) -> Iterator[tuple[int, int]]:
+def pairs(prints: IdentifierIndex, other_identifier_index: IdentifierIndex) -> Iterator[tuple[int, int]]:
     """Places of strings on both sides that are different prints of one identifier, and of no second one of a side."""
     for at, written in enumerate(prints.strings):
-        places = other.of(written)
+        places = other_identifier_index.of(written)
         if len(places) == 1:
             (place,) = places
-            found = other.strings[place]
-            if found != written and may_be_one(written, found) and prints.of(found) == {at}:
+            text = other_identifier_index.strings[place]
+            if text != written and may_be_one(written, text) and prints.of(text) == {at}:
                 yield at, place
 
 

@@ -128,7 +128,7 @@ def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
 def _on_another_scale(strings: list[str]) -> list[int]:
     """The ranks of a column whose symbols are all of another agency than its heading's; empty where one is of none."""
     ranks = [ratings.rank(text) for text in strings]
-    are_known = all(rank or ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True))
+    are_known = all(rank or ratings.is_not_rated(text) for rank, text in zip(ranks, strings, strict=True))
     return ranks if are_known and any(ranks) else []
 
 

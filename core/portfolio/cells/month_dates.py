@@ -58,10 +58,10 @@ def month_days(text: str) -> float:
 
 def short_month_days(text: str) -> float:
     """The same of 06/29, which could be a day of a year that is not there."""
-    found = _SHORT.fullmatch(text.strip()) if len(text) <= LENGTH_MAX else None
-    if found is None or not SHORT_YEARS[0] <= int(found[2]) <= SHORT_YEARS[1]:
+    match = _SHORT.fullmatch(text.strip()) if len(text) <= LENGTH_MAX else None
+    if match is None or not SHORT_YEARS[0] <= int(match[2]) <= SHORT_YEARS[1]:
         return np.nan
-    return last_day(int(found[2]), int(found[1]))
+    return last_day(int(match[2]), int(match[1]))
 
 
 def with_months(cells: Cells, days: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:

@@ -391,7 +391,7 @@ _BARE_PERCENT: Final = re.compile(r"\s*\d{1,2}(?:[.,]\d{1,6})?\s*%\s*")
 def spreads(numbers: Numbers, rates: RateColumn) -> Numbers:
     """The numbers of a column of spreads with the margins of its rates; blank where a cell states a fixed coupon."""
     margin = np.array([np.nan if text is None else text.margin for text in rates.texts], np.float64)
-    mark = np.array([0 if one is None else one.mark for one in rates.texts], np.uint8)
+    mark = np.array([0 if text is None else text.mark for text in rates.texts], np.uint8)
     values = spread_out(margin, np.nan, rates.codes)
     in_words = ~np.isnan(values)
     marks = np.zeros(len(values), np.uint8) if numbers.marks is None else numbers.marks.copy()

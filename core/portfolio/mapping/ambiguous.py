@@ -19,7 +19,7 @@ _TOLD_BY_CELLS: Final = frozenset(
 """Roles that cells tell without a heading: identifiers by their check digits, codes of a list, days to come."""
 
 
-def ambiguous_columns(sheet: Sheet, found: HeaderMatch, columns: Mapping[str, int]) -> Iterator[DataWarning]:
+def ambiguous_columns(sheet: Sheet, header: HeaderMatch, columns: Mapping[str, int]) -> Iterator[DataWarning]:
     """Warnings about columns that feed fields, one for each column.
 
     Args:
@@ -29,16 +29,16 @@ def ambiguous_columns(sheet: Sheet, found: HeaderMatch, columns: Mapping[str, in
     for target, column in columns.items():
         fed.setdefault(column, []).append(target)
     for column, targets in sorted(fed.items()):
-        one = found.evidence.get(column)
+        one = header.evidence.get(column)
         if one is None:
             continue
-        why = _why(one, found.texts.get(column, "")) or _rival(sheet, found, targets, column)
+        why = _why(one, header.texts.get(column, "")) or _rival(sheet, header, targets, column)
         if why:
-            heading = " ".join(found.texts.get(column, "").split())
+            heading = " ".join(header.texts.get(column, "").split())
             named = f"Column {heading!r}" if heading else f"Column {column + 1} without a heading"
             message = f"{named} is taken for {', '.join(targets)}: {why}."
             yield DataWarning("ambiguous_column", message, fields=tuple(targets))
-    yield from _unnamed_flags(sheet, found)
+    yield from _unnamed_flags(sheet, header)
 
 
 FLAGS: Final = ("is_defaulted", "is_deferring", "is_current_pay", "is_dip", "cov_lite", "participation")
@@ -48,14 +48,14 @@ FLAGS_MIN: Final = 5
 """Cells with yes or no that tell such a column."""
 
 
-def _unnamed_flags(sheet: Sheet, found: HeaderMatch) -> Iterator[DataWarning]:
+def _unnamed_flags(sheet: Sheet, header: HeaderMatch) -> Iterator[DataWarning]:
     """That a column without a heading has yes or no, and could be any of the flags that no other column has."""
-    open_flags = tuple(flag for flag in FLAGS if flag not in found.columns)
-    fed = {place for places in found.columns.values() for place in places}
+    open_flags = tuple(flag for flag in FLAGS if flag not in header.columns)
+    fed = {place for places in header.columns.values() for place in places}
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
-        if column in fed or column in found.beside or stored is None or found.texts.get(column, "").strip():
+        if column in fed or column in header.beside or stored is None or header.texts.get(column, "").strip():
             continue
-        seen = features(sheet, stored, found.row + 1, sheet.row_count)
+        seen = features(sheet, stored, header.row + 1, sheet.row_count)
         if seen.filled >= FLAGS_MIN and (seen.share("flag") >= ALL_FLAGS or seen.boolean >= ALL_FLAGS) and open_flags:
             message = (
                 f"Column {column + 1} without a heading says yes or no: it could be any of {', '.join(open_flags)}, "
@@ -78,18 +78,18 @@ def _why(evidence: RoleEvidence, heading: str) -> str:
     return ""
 
 
-def _rival(sheet: Sheet, found: HeaderMatch, targets: list[str], column: int) -> str:
+def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -> str:
     """Another column that could as well feed the same field; "" where none comes near, or the mapping lists one."""
-    one = found.evidence[column]
+    one = header.evidence[column]
     for target in targets:
-        for other in found.columns.get(target, ()):
-            rival = found.evidence.get(other)
-            if other == column or rival is None or rival.role != one.role or other in found.demoted:
+        for other in header.columns.get(target, ()):
+            rival = header.evidence.get(other)
+            if other == column or rival is None or rival.role != one.role or other in header.demoted:
                 continue
             is_near = max(one.score, rival.score) < LISTED_MIN and abs(one.score - rival.score) < AMBIGUOUS_MARGIN
-            is_near = is_near or (one.role == "par_value" and _are_alike(sheet, found.row + 1, column, other))
-            if is_near and not _are_copies(sheet, found.row + 1, column, other):
-                heading = " ".join(found.texts.get(other, "").split())
+            is_near = is_near or (one.role == "par_value" and _are_alike(sheet, header.row + 1, column, other))
+            if is_near and not _are_copies(sheet, header.row + 1, column, other):
+                heading = " ".join(header.texts.get(other, "").split())
                 return f"column {heading or other + 1!r} could as well be meant"
     return ""
 

@@ -18,7 +18,7 @@ _DEALS: Final = re.compile(
 )
 
 
-def basis_place(found: HeaderMatch, own: int) -> int | None:
+def basis_place(header: HeaderMatch, own: int) -> int | None:
     """Find the column whose heading names the better basis than that of the first one does.
 
     None where the first one says nothing of its basis, or no other one says the better one.
@@ -26,10 +26,10 @@ def basis_place(found: HeaderMatch, own: int) -> int | None:
     Args:
         own: the columns for par that a mapping names itself: these stand.
     """
-    places = found.columns.get("par_value", [])
-    if len(places) < 2 or found.preferences.get(("par_value", places[0]), 0) < own:
+    places = header.columns.get("par_value", [])
+    if len(places) < 2 or header.preferences.get(("par_value", places[0]), 0) < own:
         return None
-    words = {place: key(CAMEL.sub(" ", found.texts.get(place, ""))) for place in places}
+    words = {place: key(CAMEL.sub(" ", header.texts.get(place, ""))) for place in places}
     first = words[places[0]]
     for worse, better in ((_LOCAL, _DEALS), (_SETTLED, _TRADED)):
         if not worse.search(first):

@@ -62,17 +62,17 @@ class Roles:
         feeds: target -> the column that feeds it; those that come first in the header's own order without one.
     """
 
-    def __init__(self, sheet: Sheet, found: header.HeaderMatch, feeds: dict[str, int] | None = None) -> None:
-        self._header = found
-        self._columns = HeadedColumns(sheet, found.row + 1, found.texts)
-        feeds = {target: places[0] for target, places in found.columns.items()} if feeds is None else feeds
+    def __init__(self, sheet: Sheet, header_match: header.HeaderMatch, feeds: dict[str, int] | None = None) -> None:
+        self._header = header_match
+        self._columns = HeadedColumns(sheet, header_match.row + 1, header_match.texts)
+        feeds = {target: places[0] for target, places in header_match.columns.items()} if feeds is None else feeds
         self._fed: dict[int, list[str]] = {}
         """Column -> the targets that it feeds."""
         for target, column in feeds.items():
             self._fed.setdefault(column, []).append(target)
         self._named: dict[int, list[str]] = {}
         """Column -> the targets that its heading names."""
-        for target, column in found.preferences:
+        for target, column in header_match.preferences:
             self._named.setdefault(column, []).append(target)
 
     def targets_of(self, column: int) -> tuple[str, ...]:
@@ -90,15 +90,15 @@ class Roles:
         """
         cells, runner_up, margin = evidence.content, evidence.runner_up, evidence.margin
         reasons = evidence.reasons
-        found = self._columns.features(column)
+        features = self._columns.features(column)
         if not cells:
-            cells, reason = content.evidence(evidence.role, found)
+            cells, reason = content.evidence(evidence.role, features)
             reasons = (*reasons, reason) if reason else reasons
         if not runner_up:
-            said = self._columns.heading(column).weights
-            by_words = sorted(((weight, role) for role, weight in said.items() if weight > 0), reverse=True)
+            weights = self._columns.heading(column).weights
+            by_words = sorted(((weight, role) for role, weight in weights.items() if weight > 0), reverse=True)
             rivals = [
-                (weight - THRESHOLD + content.evidence(role, found)[0], role)
+                (weight - THRESHOLD + content.evidence(role, features)[0], role)
                 for weight, role in by_words[:RIVALS_MAX]
                 if role != evidence.role
             ]
@@ -142,12 +142,14 @@ def _role_weights(evidence: RoleEvidence) -> RoleWeights:
 def page_columns(pages: Sequence[LocatedTable]) -> Iterator[PageColumns]:
     """The columns of each page, from the left: those with a heading, and those that feed something."""
     for page in pages:
-        found = page.header
-        roles = Roles(page.sheet, found)
-        named = header.names(page.sheet, found)
+        header_match = page.header
+        roles = Roles(page.sheet, header_match)
+        named = header.names(page.sheet, header_match)
         columns = tuple(
             PageColumn(column_name(column), show_value(name), roles.targets_of(column), **roles.of(column))
             for column, name in enumerate(named)
-            if roles.targets_of(column) or header.has_cells(page.sheet.columns[column], found.top)
+            if roles.targets_of(column) or header.has_cells(page.sheet.columns[column], header_match.top)
         )
-        yield PageColumns(page.sheet.name, show_value(page.title), tuple(range(found.top + 1, found.row + 2)), columns)
+        yield PageColumns(
+            page.sheet.name, show_value(page.title), tuple(range(header_match.top + 1, header_match.row + 2)), columns
+        )

@@ -82,12 +82,12 @@ def detect_columns(
     if holdings is None:
         return replace(_nothing(located), sheets=_of_kinds(sheets, kinds(located, read_report(located))))
     reader, loans, report = read_loans(located, holdings)
-    found = _explain(holdings, mapping, reader, loans)
+    detection = _explain(holdings, mapping, reader, loans)
     if sheet is None:
         join_pages(located, loans)
-        found = _with_pages(found, loans, page_columns(located.pages))
+        detection = _with_pages(detection, loans, page_columns(located.pages))
     told = kinds(located, report, loans.notes.pages)
-    return _limit_columns(replace(found, sheets=_of_kinds(sheets, told)), columns_max)
+    return _limit_columns(replace(detection, sheets=_of_kinds(sheets, told)), columns_max)
 
 
 _OF_NAMES: Final = frozenset(("borrower_name", "facility_name", "industry"))
@@ -154,26 +154,30 @@ def _sheets(located: LocatedBook) -> Iterator[DetectedSheet]:
     holdings, mapping = located.loans, located.mapping
     best = next((one for one in located.considered if holdings is not None and one.sheet is holdings.sheet), None)
     for one in located.considered:
-        found = one.header or header.nearest(one.sheet, mapping)
-        rows = () if found is None else tuple(range(found.top + 1, found.row + 2))
-        nearest = () if one.header is not None or found is None else tuple(islice(_field_headings(found), NEAREST_MAX))
-        reason = _why(one, best, found, mapping)
-        score = 0 if found is None else found.score
+        header_match = one.header or header.nearest(one.sheet, mapping)
+        rows = () if header_match is None else tuple(range(header_match.top + 1, header_match.row + 2))
+        nearest = (
+            ()
+            if one.header is not None or header_match is None
+            else tuple(islice(_field_headings(header_match), NEAREST_MAX))
+        )
+        reason = _why(one, best, header_match, mapping)
+        score = 0 if header_match is None else header_match.score
         yield DetectedSheet(one.sheet.name, one.sheet.state, score, rows, nearest, one is best, reason)
 
 
-def _field_headings(found: header.HeaderMatch) -> Iterator[str]:
+def _field_headings(header_match: header.HeaderMatch) -> Iterator[str]:
     """The headers that name a field, from the left."""
-    for column in sorted({places[0] for places in found.columns.values()}):
-        yield show_value(found.texts[column])
+    for column in sorted({places[0] for places in header_match.columns.values()}):
+        yield show_value(header_match.texts[column])
 
 
 def _why(
-    candidate: SheetCandidate, best: SheetCandidate | None, found: header.HeaderMatch | None, mapping: Mapping
+    candidate: SheetCandidate, best: SheetCandidate | None, header_match: header.HeaderMatch | None, mapping: Mapping
 ) -> str:
     """Why a sheet was chosen or not."""
     if candidate.header is None:
-        return _why_no_header(candidate.sheet, found, mapping)
+        return _why_no_header(candidate.sheet, header_match, mapping)
     if candidate.refused:
         return candidate.refused
     assert best is not None
@@ -195,15 +199,15 @@ def _why(
     return f"its header names as many fields, and sheet {best.sheet.name} comes first"
 
 
-def _why_no_header(sheet: Sheet, found: header.HeaderMatch | None, mapping: Mapping) -> str:
+def _why_no_header(sheet: Sheet, header_match: header.HeaderMatch | None, mapping: Mapping) -> str:
     least = min(header.SCORE_MIN, len(mapping.fields))
     if sheet.row_count == 0:
         return "it is empty"
-    if found is None:
+    if header_match is None:
         return f"no row among its first {header.ROWS_MAX} names a field"
-    if found.score >= least:
-        return f"its best row names {counted(found.score, 'field')}, but none of {', '.join(mapping.anchors)}"
-    return f"its best row names {found.score} of the {least} fields that make a header"
+    if header_match.score >= least:
+        return f"its best row names {counted(header_match.score, 'field')}, but none of {', '.join(mapping.anchors)}"
+    return f"its best row names {header_match.score} of the {least} fields that make a header"
 
 
 # ---- the sheet with the loans --------------------------------------------------------------------------------------
@@ -245,11 +249,13 @@ def _explain(holdings: LocatedTable, mapping: Mapping, reader: LoanReader, loans
 _BESIDE: Final = "it belongs to a shorter table beside the loans"
 
 
-def _header(found: header.HeaderMatch) -> DetectedHeader:
-    rows = tuple(range(found.top + 1, found.row + 2))
+def _header(header_match: header.HeaderMatch) -> DetectedHeader:
+    rows = tuple(range(header_match.top + 1, header_match.row + 2))
     kinds: tuple[Literal["one row", "two rows", "three rows"], ...] = ("one row", "two rows", "three rows")
-    places = {what: found.named_row + 2 + at for at, what in enumerate(found.below)}
-    return DetectedHeader(rows, kinds[found.named_row - found.top], places.get("units"), places.get("numbers"))
+    places = {what: header_match.named_row + 2 + at for at, what in enumerate(header_match.below)}
+    return DetectedHeader(
+        rows, kinds[header_match.named_row - header_match.top], places.get("units"), places.get("numbers")
+    )
 
 
 def _left_out(below: RowsBelow, left_out: dict[str, NDArray[np.int64]]) -> Iterator[LeftOut]:
@@ -265,14 +271,14 @@ def _first_text(sheet: Sheet, row: int) -> str:
     return show_value(next((value for value in values if value is not None and str(value).strip()), ""))
 
 
-def _duplicates(sheet: Sheet, found: header.HeaderMatch) -> dict[str, tuple[str, ...]]:
+def _duplicates(sheet: Sheet, header_match: header.HeaderMatch) -> dict[str, tuple[str, ...]]:
     """Headers that stand more than once, compared as headers are."""
     places: dict[str, list[int]] = {}
-    for column, text in sorted(found.texts.items()):
+    for column, text in sorted(header_match.texts.items()):
         if words := key(text):
             places.setdefault(words, []).append(column)
     return {
-        show_value(found.texts[columns[0]]): tuple(column_name(column) for column in columns)
+        show_value(header_match.texts[columns[0]]): tuple(column_name(column) for column in columns)
         for columns in places.values()
         if len(columns) > 1
     }
@@ -310,16 +316,16 @@ def _column(field: Field, reader: LoanReader, loans: Loans, mapping: Mapping, ro
     )
 
 
-def _match(field: Field, found: header.HeaderMatch, column: int, *, is_auxiliary: bool) -> Match:
+def _match(field: Field, header_match: header.HeaderMatch, column: int, *, is_auxiliary: bool) -> Match:
     """How a header names a field."""
-    text = found.texts.get(column, "")
+    text = header_match.texts.get(column, "")
     aliases = {key(alias) for alias in field.aliases}
     for words, is_whole in ((key(text), True), (key(header.without_footnotes(text)), False)):
         if words in aliases:
             return "auxiliary alias" if is_auxiliary else "alias" if is_whole else "alias less a footnote"
         if words == key(field.target):
             return "field name"
-    evidence = found.evidence.get(column)
+    evidence = header_match.evidence.get(column)
     if evidence is None or evidence.words >= OF_ALIAS:
         return "alias less its unit"
     return "words" if vocabulary.heading(text).weights.get(evidence.role, 0.0) > 0 else "cells"
@@ -384,15 +390,15 @@ def _unit(target: str, reader: LoanReader, cells: Cells, column: int) -> tuple[S
     if not len(sizes):  # a look-up of the mapping's own made them
         return scale, scale.because
     figure = float(np.median(sizes) if scale.because == "median" else sizes.max())
-    held = "" if scale.limit is None else f" is {'at most' if figure <= scale.limit else 'above'} {scale.limit:g}"
-    return scale, f"{scale.because} {figure:,.6g}{held}" + (f"; {own}" if own else "")
+    text = "" if scale.limit is None else f" is {'at most' if figure <= scale.limit else 'above'} {scale.limit:g}"
+    return scale, f"{scale.because} {figure:,.6g}{text}" + (f"; {own}" if own else "")
 
 
-def _header_reason(found: header.HeaderMatch, column: int) -> str:
-    text = found.texts.get(column, "")
+def _header_reason(header_match: header.HeaderMatch, column: int) -> str:
+    text = header_match.texts.get(column, "")
     if header.unit(text) or header.magnitude(text) != 1.0:
         return "the header says so"
-    return f"the row of units says {show_value(found.units.get(column, ''))}"
+    return f"the row of units says {show_value(header_match.units.get(column, ''))}"
 
 
 # ---- values --------------------------------------------------------------------------------------------------------

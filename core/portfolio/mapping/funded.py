@@ -29,46 +29,46 @@ _LIVE: Final = re.compile(r"\b(?:outstanding|current|traded|settled)\b")
 _UNDRAWN: Final = re.compile(r"\b(?:un(?:funded|drawn|used)|not (?:funded|drawn)|available|fees?)\b")
 
 
-def _words(found: HeaderMatch, column: int) -> str:
-    return without_unit(key(found.texts.get(column, "")))
+def _words(header: HeaderMatch, column: int) -> str:
+    return without_unit(key(header.texts.get(column, "")))
 
 
-def is_commitment(found: HeaderMatch, column: int) -> bool:
+def is_commitment(header: HeaderMatch, column: int) -> bool:
     """Whether a column has what is committed, drawn or not."""
-    words = _words(found, column)
-    one = found.evidence.get(column)
+    words = _words(header, column)
+    one = header.evidence.get(column)
     return not _UNDRAWN.search(words) and (
         bool(_COMMITMENT.search(words)) or (one is not None and one.role == "commitment")
     )
 
 
-def is_funded(found: HeaderMatch, column: int) -> bool:
+def is_funded(header: HeaderMatch, column: int) -> bool:
     """Whether a column's heading says that it has what is funded."""
-    words = _words(found, column)
+    words = _words(header, column)
     return bool(_FUNDED.search(words)) and not _UNDRAWN.search(words) and not _COMMITMENT.search(words)
 
 
-def funded_place(found: HeaderMatch, own: int) -> int | None:
+def funded_place(header: HeaderMatch, own: int) -> int | None:
     """The column of funded balances, where another one comes first whose heading does not say that it is today's, and a
     third has commitments: the first may be the balance of the day the loan was made. None where nothing speaks for it.
 
     Args:
         own: the columns for par that a mapping names itself: these stand.
     """
-    places = found.columns.get("par_value", [])
-    if len(places) < 2 or found.preferences.get(("par_value", places[0]), 0) < own:
+    places = header.columns.get("par_value", [])
+    if len(places) < 2 or header.preferences.get(("par_value", places[0]), 0) < own:
         return None
     first = places[0]
     if (
-        is_funded(found, first)
-        or _LIVE.search(_words(found, first))
-        or not any(is_commitment(found, at) for at in places)
+        is_funded(header, first)
+        or _LIVE.search(_words(header, first))
+        or not any(is_commitment(header, at) for at in places)
     ):
         return None
-    return next((place for place in places[1:] if is_funded(found, place)), None)
+    return next((place for place in places[1:] if is_funded(header, place)), None)
 
 
-def tell_of_funded(loans: Loans, found: HeaderMatch, place: int, first: int, cells: Callable[[int], Cells]) -> None:
+def tell_of_funded(loans: Loans, header: HeaderMatch, place: int, first: int, cells: Callable[[int], Cells]) -> None:
     """Warn that funded balances go before another column, where the two differ.
 
     Args:
@@ -77,15 +77,15 @@ def tell_of_funded(loans: Loans, found: HeaderMatch, place: int, first: int, cel
     par = loans.numbers.get("par_value")
     if par is None:
         return
-    other = parsing.read_numbers(cells(first)).values * found.magnitude(first)
+    other = parsing.read_numbers(cells(first)).values * header.magnitude(first)
     count = int(np.count_nonzero(np.abs(par - other) > CENT))
     if count:
-        names = [" ".join(found.texts[at].split()) for at in (place, first)]
+        names = [" ".join(header.texts[at].split()) for at in (place, first)]
         message = f"Par is the column {names[0]!r}, which differs from {names[1]!r} for {counted(count, 'loan')}."
         loans.notes.warnings.append(DataWarning("par_is_funded", message, count))
 
 
-def settle_commitments(loans: Loans, found: HeaderMatch, place: int, cells: Callable[[int], Cells]) -> None:
+def settle_commitments(loans: Loans, header: HeaderMatch, place: int, cells: Callable[[int], Cells]) -> None:
     """Give bonds their commitment for a funded balance of zero, and loans their commitment less what is not drawn.
 
     Args:
@@ -95,15 +95,15 @@ def settle_commitments(loans: Loans, found: HeaderMatch, place: int, cells: Call
     par = loans.numbers.get("par_value")
     if par is None:
         return
-    if is_commitment(found, place):
-        _less_unfunded(loans, par, found.texts.get(place, ""))
+    if is_commitment(header, place):
+        _less_unfunded(loans, par, header.texts.get(place, ""))
         return
-    other = next((at for at in found.columns.get("par_value", []) if at != place and is_commitment(found, at)), None)
+    other = next((at for at in header.columns.get("par_value", []) if at != place and is_commitment(header, at)), None)
     if other is None:
         return
     bonds = (par == 0) & _bonds(loans)
     if bonds.any():
-        commitment = parsing.read_numbers(cells(other)).values * found.magnitude(other)
+        commitment = parsing.read_numbers(cells(other)).values * header.magnitude(other)
         loans.numbers["par_value"] = np.where(bonds, commitment, par)
 
 

@@ -170,8 +170,8 @@ def _note(loans: Loans, target: str, count: int, whole: int, separator: str) -> 
     notes.warnings.append(DataWarning("names_split", message, count))
     if whole or not separator:
         doubtful = whole or count
-        said = "does/do not part: the whole counts" if whole else "is/are parted by words alone: the first part counts"
-        message = f"{counted(doubtful, 'name')} of {_WHAT[target]} {agreed(doubtful, said)} as the borrower."
+        text = "does/do not part: the whole counts" if whole else "is/are parted by words alone: the first part counts"
+        message = f"{counted(doubtful, 'name')} of {_WHAT[target]} {agreed(doubtful, text)} as the borrower."
         notes.warnings.append(DataWarning("names_not_split", message, doubtful, ("borrower_name",)))
 
 

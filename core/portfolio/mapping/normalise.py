@@ -147,7 +147,7 @@ class NormalisationReport:
             for name in self.unmapped
         ]
         errors = [finding for finding in self.findings if not finding.is_warning]
-        warnings = [one for one in self.findings if one.is_warning]
+        warnings = [finding for finding in self.findings if finding.is_warning]
         invalid = np.zeros(len(self.row_numbers), np.bool_)
         for error in errors:
             invalid[error.rows] = True

@@ -356,7 +356,7 @@ def _of_agency(
         ),
         Field(
             f"{rating}_issuer", "string",
-            aliases=(*issuer, *each("Issuer Rating"), *(f"Issuer {said} Rating" for said in spellings)),
+            aliases=(*issuer, *each("Issuer Rating"), *(f"Issuer {spelling} Rating" for spelling in spellings)),
         ),
         Field(
             f"watch_{letter}", "string",

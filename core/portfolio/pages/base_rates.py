@@ -73,8 +73,8 @@ def base_rate_of(located: LocatedBook, loans: Loans) -> tuple[float, str] | None
     family = index.partition("-")[0]
     ways = (
         [level for level in levels if level.name == index],
-        [one for one in levels if one.name == f"{index}{_MAIN_TENOR}"],
-        [one for one in levels if one.name.partition("-")[0] == family or not family],
+        [level for level in levels if level.name == f"{index}{_MAIN_TENOR}"],
+        [level for level in levels if level.name.partition("-")[0] == family or not family],
     )
     for near in ways:
         if len({one.rate for one in near}) == 1:

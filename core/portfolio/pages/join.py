@@ -170,9 +170,10 @@ def _take_text(
     if target not in _UNCOMPARED:
         differ = np.flatnonzero((mine >= 0) & (its >= 0) & (mine != its))
         if len(differ):
-            said = {code: _meaning(target, pool[code]) for code in np.unique((mine[differ], its[differ])).tolist()}
+            by_code = {code: _meaning(target, pool[code]) for code in np.unique((mine[differ], its[differ])).tolist()}
             unlike = [
-                said[one] != said[two] for one, two in zip(mine[differ].tolist(), its[differ].tolist(), strict=True)
+                by_code[one] != by_code[two]
+                for one, two in zip(mine[differ].tolist(), its[differ].tolist(), strict=True)
             ]
             _count(widened.conflicts, target, np.array(unlike, np.bool_))
     fill = (mine < 0) & (its >= 0)

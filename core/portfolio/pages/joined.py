@@ -199,14 +199,14 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
     _take_notes(loans, other, note.fields)
 
 
-def _take_lien(loans: Loans, page: Loans, found: match.PageMatch) -> None:
+def _take_lien(loans: Loans, page: Loans, page_match: match.PageMatch) -> None:
     """Let the liens of a page win over a column of the loans that says what kind of asset each is."""
     own, its = (one.notes.matched_columns.get("lien_type", "") for one in (loans, page))
     if loans.lien is None or page.lien is None or not _names_kind(own) or _names_kind(its):
         return
-    liens = spread_out(page.lien, Lien.BLANK, found.at.astype(np.int32))
+    liens = spread_out(page.lien, Lien.BLANK, page_match.at.astype(np.int32))
     said = (liens != Lien.BLANK) & (liens != Lien.OTHER)
-    if np.count_nonzero(said) <= np.count_nonzero(found.rows) / 2:
+    if np.count_nonzero(said) <= np.count_nonzero(page_match.rows) / 2:
         return
     if "is_bond" not in loans.flags and (loans.lien == Lien.BOND).any():
         loans.flags["is_bond"] = (loans.lien == Lien.BOND).astype(np.uint8)

@@ -129,48 +129,48 @@ def match(loans: Loans, page: Loans) -> PageMatch:
     """
     rows = np.arange(page.row_count)
     per_row = tolerance(loans.numbers.get("par_value"), page.numbers.get("par_value"))
-    found = PageMatch(np.full(loans.row_count, -1, np.int64), rows, np.zeros(page.row_count, np.bool_), per_row)
+    page_match = PageMatch(np.full(loans.row_count, -1, np.int64), rows, np.zeros(page.row_count, np.bool_), per_row)
     own, other = _columns(loans, page)
-    _by_identifier(own, other, found)
-    contradictions = found.contradictions
-    if not found.rows.all():
+    _by_identifier(own, other, page_match)
+    contradictions = page_match.contradictions
+    if not page_match.rows.all():
         own, other = ({target: keys.bare(one) for target, one in side.items()} for side in (own, other))
-        _by_identifier(own, other, found)
-    found.contradictions = contradictions
-    _by_start(loans, page, found)
+        _by_identifier(own, other, page_match)
+    page_match.contradictions = contradictions
+    _by_start(loans, page, page_match)
     for one in _PASSES:
-        _by_key(loans, page, found, one)
-    _by_issuer(loans, page, found)
+        _by_key(loans, page, page_match, one)
+    _by_issuer(loans, page, page_match)
     free = np.zeros(page.row_count, np.bool_)
-    free[unused_rows(found)] = True
-    found.ambiguous &= free
-    return found
+    free[unused_rows(page_match)] = True
+    page_match.ambiguous &= free
+    return page_match
 
 
-def add_up_rows(page: Loans, found: PageMatch) -> None:
+def add_up_rows(page: Loans, page_match: PageMatch) -> None:
     """Add up the rows of a page that are lots or contracts of one loan."""
-    places = add_up(page, found.leads)
+    places = add_up(page, page_match.leads)
     if places is None:
         return
-    has = found.rows
-    found.at[has] = places[found.at[has]]
+    has = page_match.rows
+    page_match.at[has] = places[page_match.at[has]]
     ambiguous = np.zeros(page.row_count, np.bool_)
-    ambiguous[places[found.ambiguous]] = True
-    found.ambiguous, found.leads = ambiguous, np.arange(page.row_count)
+    ambiguous[places[page_match.ambiguous]] = True
+    page_match.ambiguous, page_match.leads = ambiguous, np.arange(page.row_count)
 
 
-def unused_rows(found: PageMatch) -> Ints:
+def unused_rows(page_match: PageMatch) -> Ints:
     """Rows of the page that found no loan, ascending."""
-    used = np.zeros(len(found.leads), np.bool_)
-    used[found.at[found.rows]] = True
-    return np.flatnonzero(~used[found.leads])
+    used = np.zeros(len(page_match.leads), np.bool_)
+    used[page_match.at[page_match.rows]] = True
+    return np.flatnonzero(~used[page_match.leads])
 
 
-def strangers(loans: Loans, page: Loans, found: PageMatch) -> Ints:
+def strangers(loans: Loans, page: Loans, page_match: PageMatch) -> Ints:
     """Rows of the page that found no loan, and whose loan is none of these: by an identifier of a kind that these have,
     or by a borrower whom these do not name.
     """
-    free = unused_rows(found)
+    free = unused_rows(page_match)
     own, other = _identifiers(loans), _identifiers(page)
     is_other = np.zeros(page.row_count, np.bool_)
     for target in own.keys() & other.keys():
@@ -204,7 +204,7 @@ def _columns(loans: Loans, page: Loans) -> tuple[dict[str, TextColumn], dict[str
     return own, other
 
 
-def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColumn], found: PageMatch) -> None:
+def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColumn], page_match: PageMatch) -> None:
     """Join by identifiers, whichever column they stand in."""
     if not own or not text_columns:
         return
@@ -219,16 +219,16 @@ def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColum
     row_of[is_twice] = -1
     for target, column in zip(own, codes, strict=False):
         rows = np.where(column >= 0, row_of[column], np.int64(-1))
-        found.contradictions += int(np.count_nonzero((rows >= 0) & found.rows & (rows != found.at)))
-        fresh = np.flatnonzero((rows >= 0) & ~found.rows)
-        found.take(fresh, rows[fresh], target)
+        page_match.contradictions += int(np.count_nonzero((rows >= 0) & page_match.rows & (rows != page_match.at)))
+        fresh = np.flatnonzero((rows >= 0) & ~page_match.rows)
+        page_match.take(fresh, rows[fresh], target)
 
 
-def _by_start(loans: Loans, page: Loans, found: PageMatch) -> None:
+def _by_start(loans: Loans, page: Loans, page_match: PageMatch) -> None:
     """Join rows whose identifiers are printed in another way: XS2250154 for XS2250154494, LX284437 for LX28443T7."""
-    free = unused_rows(found)
+    free = unused_rows(page_match)
     own, other = keys.id_columns(loans), keys.id_columns(page)
-    if found.rows.all() or not 0 < len(free) <= STARTS_MAX or not own or not other:
+    if page_match.rows.all() or not 0 < len(free) <= STARTS_MAX or not own or not other:
         return
     codes, text = together(list(own.values()))
     strings = text.strings()
@@ -249,9 +249,9 @@ def _by_start(loans: Loans, page: Loans, found: PageMatch) -> None:
             row_of[code] = row
     for of_column in codes:
         rows = np.where(of_column >= 0, row_of[of_column], np.int64(-1))
-        fresh = np.flatnonzero((rows >= 0) & ~found.rows)
+        fresh = np.flatnonzero((rows >= 0) & ~page_match.rows)
         agrees = _names_agree(loans, page, fresh, rows[fresh])
-        found.take(fresh[agrees], rows[fresh][agrees], BY_START)
+        page_match.take(fresh[agrees], rows[fresh][agrees], BY_START)
 
 
 def _names_agree(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
@@ -279,28 +279,28 @@ def _par_agrees(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
 # ---- own ids and names ---------------------------------------------------------------------------------------------
 
 
-def _by_key(loans: Loans, page: Loans, found: PageMatch, one: _Pass) -> None:
+def _by_key(loans: Loans, page: Loans, page_match: PageMatch, one: _Pass) -> None:
     """Join what is left by a key."""
     free = np.zeros(page.row_count, np.bool_)
-    free[unused_rows(found)] = True
+    free[unused_rows(page_match)] = True
     if not free.any():
         return
     of_key = one.keys(loans, page)
     if of_key is None:
         return
-    own, other = PairingSide(of_key[0], _par(loans), ~found.rows), PairingSide(of_key[1], _par(page), free)
-    rows_at = np.where(found.rows, found.leads[found.at], -1)
+    own, other = PairingSide(of_key[0], _par(loans), ~page_match.rows), PairingSide(of_key[1], _par(page), free)
+    rows_at = np.where(page_match.rows, page_match.leads[page_match.at], -1)
     pairs = pair(
         own,
         other,
         rows_at,
-        found.per_row,
+        page_match.per_row,
         one.rule,
         lambda groups, count: loans_alike(loans, groups, count),
         lambda groups, count: rows_alike(page, groups, count),
     )
-    found.ambiguous |= pairs.ambiguous
-    _take_pairs(loans, page, found, pairs, one.how)
+    page_match.ambiguous |= pairs.ambiguous
+    _take_pairs(loans, page, page_match, pairs, one.how)
 
 
 def _par(loans: Loans) -> NDArray[np.float64]:
@@ -308,7 +308,7 @@ def _par(loans: Loans) -> NDArray[np.float64]:
     return np.full(loans.row_count, np.nan) if par is None else par
 
 
-def _take_pairs(loans: Loans, page: Loans, found: PageMatch, pairs: RowPairs, how: str) -> None:
+def _take_pairs(loans: Loans, page: Loans, page_match: PageMatch, pairs: RowPairs, how: str) -> None:
     """Take pairs but for the groups in which identifiers differ."""
     if not len(pairs.loans):
         return
@@ -319,13 +319,13 @@ def _take_pairs(loans: Loans, page: Loans, found: PageMatch, pairs: RowPairs, ho
         return
     lead = np.full(loans.row_count, page.row_count, np.int64)
     np.minimum.at(lead, at, rows)
-    found.leads[rows] = lead[at]
+    page_match.leads[rows] = lead[at]
     each = np.unique(at)
-    fresh = each[found.at[each] < 0]
-    found.at[each] = lead[each]
-    found.by[how] = found.by.get(how, 0) + len(fresh)
-    if not found.by[how]:
-        del found.by[how]
+    fresh = each[page_match.at[each] < 0]
+    page_match.at[each] = lead[each]
+    page_match.by[how] = page_match.by.get(how, 0) + len(fresh)
+    if not page_match.by[how]:
+        del page_match.by[how]
 
 
 def is_about_issuers(page: Loans) -> bool:
@@ -334,31 +334,31 @@ def is_about_issuers(page: Loans) -> bool:
     return not has_ids and "facility_name" not in page.texts and _OF_FACILITIES.isdisjoint(page.numbers)
 
 
-def _by_issuer(loans: Loans, page: Loans, found: PageMatch) -> None:
+def _by_issuer(loans: Loans, page: Loans, page_match: PageMatch) -> None:
     """Give the rows of a page about issuers, none about a facility, to all loans of each."""
-    if not is_about_issuers(page) or found.rows.all():
+    if not is_about_issuers(page) or page_match.rows.all():
         return
     ways = (keys.names(loans, page, ("borrower_name",), exact=False), keys.begun_names(loans, page))
     for of_key in ways:
         if of_key is not None:
-            _take_issuers(loans, page, found, *of_key)
+            _take_issuers(loans, page, page_match, *of_key)
 
 
-def _take_issuers(loans: Loans, page: Loans, found: PageMatch, mine: Ints, its: Ints) -> None:
+def _take_issuers(loans: Loans, page: Loans, page_match: PageMatch, mine: Ints, its: Ints) -> None:
     par, sums = loans.numbers.get("par_value"), page.numbers.get("par_value")
     row_of = np.full(int(max(mine.max(initial=-1), its.max(initial=-1))) + 2, -1, np.int64)
     rows = np.flatnonzero(its >= 0)
     row_of[its[rows]] = rows
     row_of[np.flatnonzero(np.bincount(its[rows], minlength=len(row_of)) > 1)] = -1
-    fresh = np.flatnonzero(~found.rows & (mine >= 0))
+    fresh = np.flatnonzero(~page_match.rows & (mine >= 0))
     fresh = fresh[row_of[mine[fresh]] >= 0]
     if par is not None and sums is not None:  # the sum of the issuer's loans, or of another day
         total = np.bincount(row_of[mine[fresh]], np.nan_to_num(par[fresh]), page.row_count)
         many = np.bincount(row_of[mine[fresh]], minlength=page.row_count)
-        most = np.maximum(ISSUER_SHARE * np.maximum(np.abs(total), 1.0), found.per_row * many)
+        most = np.maximum(ISSUER_SHARE * np.maximum(np.abs(total), 1.0), page_match.per_row * many)
         agrees = np.abs(total - sums) <= most
         fresh = fresh[agrees[row_of[mine[fresh]]]]
-    found.take(fresh, row_of[mine[fresh]], "borrower of several loans")
+    page_match.take(fresh, row_of[mine[fresh]], "borrower of several loans")
 
 
 def _identifiers_differ(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
@@ -385,15 +385,15 @@ class RowPar(NamedTuple):
     """Rows whose par is another than the page's and the loans' rounding explains."""
 
 
-def par_by_row(loans: Loans, page: Loans, found: PageMatch) -> RowPar:
+def par_by_row(loans: Loans, page: Loans, page_match: PageMatch) -> RowPar:
     """The par that the loans of each joined row add up to, and the row's own; rows without either are left out."""
     own, other = loans.numbers.get("par_value"), page.numbers.get("par_value")
-    if own is None or other is None or not found.rows.any():
+    if own is None or other is None or not page_match.rows.any():
         return RowPar(np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
-    at = found.at[found.rows]
-    sums = np.bincount(at, np.nan_to_num(own[found.rows]), page.row_count).astype(np.float64)
+    at = page_match.at[page_match.rows]
+    sums = np.bincount(at, np.nan_to_num(own[page_match.rows]), page.row_count).astype(np.float64)
     many = np.bincount(at, minlength=page.row_count)
     said = (many > 0) & ~np.isnan(other)
     lots = many if page.lots is None else np.maximum(many, page.lots)
-    differs = np.abs(sums - other) > found.per_row * lots
+    differs = np.abs(sums - other) > page_match.per_row * lots
     return RowPar(sums[said], other[said], np.asarray(differs[said], np.bool_))

@@ -70,12 +70,12 @@ def _printed_tests(facts: Facts, measure: str, agency: Agency) -> list[Fact]:
     return [
         fact
         for fact in facts.figures
-        if (said := fact.subject) is not None
-        and said.measure == measure
-        and said.agency == agency
-        and said.detail is None
-        and said.subset is None
-        and not said.is_complement
+        if (subject := fact.subject) is not None
+        and subject.measure == measure
+        and subject.agency == agency
+        and subject.detail is None
+        and subject.subset is None
+        and not subject.is_complement
         and not fact.conflict
     ]
 
@@ -95,10 +95,10 @@ def _by_ccc(portfolio: AnyPortfolio, agency: Agency, par: Par) -> AnyPortfolio:
     kind = next((kind for kind, ranks in _others(portfolio, agency) if ties(ranks)), None)
     if kind is None:
         return portfolio
-    other = f"{field}_{kind}"
-    said = _header(portfolio, other)
+    other_text = f"{field}_{kind}"
+    said = _header(portfolio, other_text)
     message = f"{field} is by {said}: its CCC par is {printed:,.2f} as the file prints it, that of others is not"
-    changed = _with_column(portfolio, field, other)
+    changed = _with_column(portfolio, field, other_text)
     changed.notes.warnings.append(DataWarning("ratings_by_printed", message, fields=(field,)))
     return changed
 
@@ -118,10 +118,10 @@ def _with_column(portfolio: AnyPortfolio, field: str, other: str) -> AnyPortfoli
 Entry = TypeVar("Entry")
 
 
-def _in_place(said: dict[str, Entry], field: str, other: str) -> dict[str, Entry]:
+def _in_place(entries: dict[str, Entry], field: str, other: str) -> dict[str, Entry]:
     """What is said of fields, of one what is said of another."""
-    said.pop(field, None)
-    return said | {field: said[other]} if other in said else said
+    entries.pop(field, None)
+    return entries | {field: entries[other]} if other in entries else entries
 
 
 def _by_factor(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:

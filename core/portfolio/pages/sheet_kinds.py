@@ -61,11 +61,11 @@ def kinds(located: LocatedBook, report: PageReport, notes: Sequence[PageNote] = 
     """
     holdings = located.loans
     printed = _collect_printed(report)
-    told = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
+    by_sheet = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
     return {
         sheet.sheet.name: ("holdings", "its loans are read")
         if holdings is not None and sheet.sheet is holdings.sheet
-        else _kind(sheet, told.get(sheet.sheet.name), printed, is_old=sheet.sheet.index in located.old)
+        else _kind(sheet, by_sheet.get(sheet.sheet.name), printed, is_old=sheet.sheet.index in located.old)
         for sheet in located.sheets
     }
 

@@ -65,9 +65,9 @@ _AMORTIZATION_MAPPING: Final = _labels("amortization", AMORTIZATION_LABELS)
 class _Table:
     """A small sheet with a header, read by label."""
 
-    def __init__(self, book: Workbook, sheet: Sheet, found: header.HeaderMatch, rows_max: int) -> None:
-        self.sheet, self.header = sheet, found
-        self.first = found.row + 1
+    def __init__(self, book: Workbook, sheet: Sheet, header_match: header.HeaderMatch, rows_max: int) -> None:
+        self.sheet, self.header = sheet, header_match
+        self.first = header_match.row + 1
         self.last = max(self.first, min(sheet.row_count, self.first + rows_max))
         pool = StringPool(sheet.text, book.number_formats, date_1904=book.date_1904)
         self._below = RowsBelow(sheet, pool, self.first, self.last)
@@ -117,9 +117,9 @@ def read_tranches(book: Workbook, sheets: Iterable[Sheet]) -> tuple[Tranches | N
     for sheet in sheets:
         if not is_named(sheet, TRANCHE_SHEETS):
             continue
-        found = header.find(sheet, _TRANCHE_MAPPING)
-        if found is not None:
-            return _tranches(_Table(book, sheet, found, TRANCHES_MAX))
+        header_match = header.find(sheet, _TRANCHE_MAPPING)
+        if header_match is not None:
+            return _tranches(_Table(book, sheet, header_match, TRANCHES_MAX))
     return None, {}
 
 
@@ -220,10 +220,10 @@ def read_amortization(book: Workbook, names: Dict[str, Names]) -> Amortization |
     for sheet in book.sheets:
         if not is_named(sheet, AMORTIZATION_SHEETS):
             continue
-        found = header.find(sheet, _AMORTIZATION_MAPPING)
-        if found is None or not {"identifier", "date", "amount"} <= found.columns.keys():
+        header_match = header.find(sheet, _AMORTIZATION_MAPPING)
+        if header_match is None or not {"identifier", "date", "amount"} <= header_match.columns.keys():
             continue
-        payments = _Table(book, sheet, found, sheet.row_count)
+        payments = _Table(book, sheet, header_match, sheet.row_count)
         row_of: dict[str, int | None] = {}
         """The loan of an identifier, and of its letters and digits where they are those of one identifier."""
         for target in reversed(IDENTIFIERS):

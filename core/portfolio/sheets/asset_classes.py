@@ -77,20 +77,20 @@ _AGENCY: Final = re.compile(r"\b(?:moodys?|moody s|mdy|s and p|sp|fitch|dbrs|kbr
 _IDS: Final = ("cusip", "isin", "loanx")
 
 
-def refusal(sheet: Sheet, found: HeaderMatch | None) -> str:
+def refusal(sheet: Sheet, header: HeaderMatch | None) -> str:
     """Say why a sheet is no list of corporate loans; "" where nothing says so.
 
     It is none where its columns have words of another class of assets, and less than two of these: an index or a
     spread, an agency's ratings, liens, identifiers of securities, and companies as borrowers. A list of equities has
     identifiers and companies, and no field of a debt.
     """
-    named = None if found is None else _named_class(found.texts.values())
-    if found is None or named is None:
+    named = None if header is None else _named_class(header.texts.values())
+    if header is None or named is None:
         return ""
     name, told = named
     if name == "equities":
-        return "" if _OF_DEBT & found.columns.keys() else _reason(name, told)
-    kinds = set(_kinds(sheet, found))
+        return "" if _OF_DEBT & header.columns.keys() else _reason(name, told)
+    kinds = set(_kinds(sheet, header))
     if len(kinds) >= KINDS_MIN and kinds - {"rate", "lien"}:
         return ""
     return _reason(name, told)
@@ -127,10 +127,10 @@ def _classes(text: str) -> dict[str, bool]:
     }
 
 
-def _kinds(sheet: Sheet, found: HeaderMatch) -> Iterable[str]:
+def _kinds(sheet: Sheet, header: HeaderMatch) -> Iterable[str]:
     """The kinds of evidence of corporate loans that a sheet's columns are."""
-    first = found.row + 1
-    columns = found.columns
+    first = header.row + 1
+    columns = header.columns
     if columns.keys() & {"spread", "base_rate", "base_rate_level"}:
         yield "rate"
     for target, mark, kind, least in (
@@ -141,7 +141,7 @@ def _kinds(sheet: Sheet, found: HeaderMatch) -> Iterable[str]:
         for place in columns.get(target, [])[:1]:
             if content.features(sheet, sheet.columns[place], first, sheet.row_count).share(mark) >= least:
                 yield kind
-    for place, text in found.texts.items():
+    for place, text in header.texts.items():
         if _AGENCY.search(key(text)):
             seen = content.features(sheet, sheet.columns[place], first, sheet.row_count)
             if max(seen.share("moodys"), seen.share("letters")) >= MOST:

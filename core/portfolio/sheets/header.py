@@ -403,9 +403,9 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> HeaderMatch | None:
     cells_left = CELLS_MAX
     for start in range(first, max(first + 1, min(sheet.row_count, first + DEEP_ROWS_MAX)), ROWS_MAX):
         scan = _Scan(sheet, matcher(mapping), start, cells_left)
-        found = _best_match(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
-        if found is not None:
-            return found
+        header = _best_match(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
+        if header is not None:
+            return header
         cells_left -= scan.cell_count
         if cells_left <= 0:
             break
@@ -430,8 +430,8 @@ def find_page(
         before: the row above which its lowest row must stand.
     """
     scan = _Scan(sheet, matcher(mapping), first, rows=rows)
-    found = _best_match(scan, PAGE_COLUMNS_MIN, anchors, by_column=True, before=before)
-    return found if found is not None and (before is None or found.row < before) else None
+    header = _best_match(scan, PAGE_COLUMNS_MIN, anchors, by_column=True, before=before)
+    return header if header is not None and (before is None or header.row < before) else None
 
 
 def _best_match(
@@ -445,9 +445,9 @@ def _best_match(
         return None
     is_open = wider is not None and anchors is not None and scan.aliases.is_of_loans
     if wider is not None and is_open and (best is None or _is_part(best, wider)):
-        found = _complete(scan, wider)
-        if anchors is not None and found.columns.keys() & anchors:
-            return found
+        header = _complete(scan, wider)
+        if anchors is not None and header.columns.keys() & anchors:
+            return header
     return None if best is None else _complete(scan, best)
 
 
@@ -705,7 +705,7 @@ class _Scan:
         cells = self._cells.get(row, {})
         words = [tokens_of(self._texts.get(code, "")) for code in cells.values()]
         agencies = [word for word in words if word & _AGENCY_WORDS and word <= _WORDS_OF_AGENCIES]
-        others = [code for code, one in zip(cells.values(), words, strict=True) if one not in agencies]
+        others = [code for code, word in zip(cells.values(), words, strict=True) if word not in agencies]
         if not agencies or not all(self._is_of_another_time(code) for code in others):
             return False
         if len(cells) == 1 and min(cells) <= min(self._cells[last], default=0):
@@ -1106,16 +1106,16 @@ def _assign_columns(
     return columns
 
 
-def names(sheet: Sheet, found: HeaderMatch) -> list[str]:
+def names(sheet: Sheet, header: HeaderMatch) -> list[str]:
     """The names of all columns, distinct: "Column N" for an empty header, " (2)" after the second of a kind."""
-    return list(_distinct(_heading_text(sheet, found, column) for column in range(sheet.column_count)))
+    return list(_distinct(_heading_text(sheet, header, column) for column in range(sheet.column_count)))
 
 
-def _heading_text(sheet: Sheet, found: HeaderMatch, column: int) -> str:
-    text = found.texts.get(column)
+def _heading_text(sheet: Sheet, header: HeaderMatch, column: int) -> str:
+    text = header.texts.get(column)
     if text is not None:
         return text
-    cell = sheet.value(found.named_row, column)
+    cell = sheet.value(header.named_row, column)
     return "" if cell is None else plain(cell) if isinstance(cell, float) else str(cell)
 
 

@@ -91,25 +91,28 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
     old = earlier(book)
     is_of_loans = mapping.source_type == "clo_holdings"
     for sheet in with_captions(book):
-        found = header.find(sheet, mapping)
-        if found is None and is_of_loans:
-            found = _narrow(sheet, mapping)
-        if found is not None and (without_spans := spans.merge_columns(sheet, found)) is not None:
-            sheet, found = without_spans, header.find(without_spans, mapping)
+        header_match = header.find(sheet, mapping)
+        if header_match is None and is_of_loans:
+            header_match = _narrow(sheet, mapping)
+        if header_match is not None and (without_spans := spans.merge_columns(sheet, header_match)) is not None:
+            sheet, header_match = without_spans, header.find(without_spans, mapping)
         for _ in range(NOTE_TABLES_MAX):  # loans may stand below tables of notes
             deeper = None
-            if found is not None and is_note_table(sheet, found):
-                deeper = header.find(sheet, mapping, found.row + 1)
+            if header_match is not None and is_note_table(sheet, header_match):
+                deeper = header.find(sheet, mapping, header_match.row + 1)
             if deeper is None:
                 break
-            found = deeper
-        other = asset_classes.refusal(sheet, found or header.nearest(sheet, mapping)) if is_of_loans else ""
-        if found is None:
+            header_match = deeper
+        other = asset_classes.refusal(sheet, header_match or header.nearest(sheet, mapping)) if is_of_loans else ""
+        if header_match is None:
             rated.append(SheetCandidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other))
             continue
-        rows, has_figures = _row_count(sheet, found, mapping), _has_figures(sheet, found)
-        refused, adds = other or _refusal(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
-        rated.append(SheetCandidate(sheet, found, rows > 0, has_figures, refused, other, adds, rows))
+        rows, has_figures = _row_count(sheet, header_match, mapping), _has_figures(sheet, header_match)
+        refused, adds = (
+            other or _refusal(sheet, header_match),
+            _EARLIER if sheet.index in old else _only_adds(sheet, header_match),
+        )
+        rated.append(SheetCandidate(sheet, header_match, rows > 0, has_figures, refused, other, adds, rows))
     return rated
 
 
@@ -174,12 +177,12 @@ _TRADE_WORDS: Final = frozenset(("buy", "sell", "bought", "sold", "side", "proce
 _OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
 
 
-def _left_out(lines: Iterable[str], found: header.HeaderMatch) -> str:
+def _left_out(lines: Iterable[str], header_match: header.HeaderMatch) -> str:
     """Why nothing is taken from a list of this title; a title of trades over columns of positions counts nothing."""
     why = titles.left_out(_title_text(lines))
-    if why != titles.TRADES or found.score < HOLDINGS_FIELDS or any(map(_SOLD.search, lines)):
+    if why != titles.TRADES or header_match.score < HOLDINGS_FIELDS or any(map(_SOLD.search, lines)):
         return why
-    headings = [tokens_of(text) for text in found.texts.values()]
+    headings = [tokens_of(text) for text in header_match.texts.values()]
     is_of_trades = any(
         not _TRADE_WORDS.isdisjoint(words) or ("date" in words and not _OF_TRADES.isdisjoint(words))
         for words in headings
@@ -187,25 +190,25 @@ def _left_out(lines: Iterable[str], found: header.HeaderMatch) -> str:
     return why if is_of_trades else ""
 
 
-def _only_adds(sheet: Sheet, found: header.HeaderMatch) -> str:
+def _only_adds(sheet: Sheet, header_match: header.HeaderMatch) -> str:
     """Why a sheet should only add to the loans of another one; "" where nothing speaks against it as the first."""
-    columns = found.columns.keys()
+    columns = header_match.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
-    if _is_par_by_cells_alone(found) and not columns & {"borrower_name", "facility_name"}:
+    if _is_par_by_cells_alone(header_match) and not columns & {"borrower_name", "facility_name"}:
         return "cells alone tell its par, and no column names borrowers"
-    lines = _title_lines(sheet, found)
+    lines = _title_lines(sheet, header_match)
     if _is_template(sheet) or _is_to_be_filled(lines):
         return TEMPLATE
-    why = _left_out(lines, found)
+    why = _left_out(lines, header_match)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
-def _is_par_by_cells_alone(found: header.HeaderMatch) -> bool:
+def _is_par_by_cells_alone(header_match: header.HeaderMatch) -> bool:
     """Whether the column of par has no heading: it may as well be interest that accrued, or what a loan once was."""
-    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
-    one = None if place is None else found.evidence.get(place)
-    return one is not None and place is not None and one.words <= 0 and not found.texts.get(place, "").strip()
+    place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
+    one = None if place is None else header_match.evidence.get(place)
+    return one is not None and place is not None and one.words <= 0 and not header_match.texts.get(place, "").strip()
 
 
 def _with_second_price(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
@@ -252,17 +255,17 @@ def _pages(rated: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Map
             continue
         if one.refused:
             continue
-        found = one.header or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
-        if found is None or not _tells_of_loans(found):
+        header_match = one.header or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
+        if header_match is None or not _tells_of_loans(header_match):
             continue
-        if refused := _refusal(one.sheet, found):
-            able.append((0, LocatedTable(one.sheet, found, left_out=refused)))
+        if refused := _refusal(one.sheet, header_match):
+            able.append((0, LocatedTable(one.sheet, header_match, left_out=refused)))
             continue
         hidden = "" if one.sheet.state == "visible" else "it is hidden"
         hidden = _EARLIER if one.only_adds == _EARLIER else hidden
-        if _is_template(one.sheet) or _is_to_be_filled(_title_lines(one.sheet, found)):
+        if _is_template(one.sheet) or _is_to_be_filled(_title_lines(one.sheet, header_match)):
             hidden = TEMPLATE
-        able += [(-len(page.header.columns), page) for page in _lists(one.sheet, found, mapping, hidden)]
+        able += [(-len(page.header.columns), page) for page in _lists(one.sheet, header_match, mapping, hidden)]
     able.sort(key=lambda one: one[0])
     for at, (_, page) in enumerate(able):
         page = _with_second_price(_without_open_par(page, holdings), holdings)
@@ -272,22 +275,22 @@ def _pages(rated: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Map
 _ANCHORS: Final = frozenset(TELLING)
 
 
-def _tells_of_loans(found: header.HeaderMatch) -> bool:
+def _tells_of_loans(header_match: header.HeaderMatch) -> bool:
     """Whether a header has what tells loans apart, and something more."""
-    columns = found.columns.keys()
+    columns = header_match.columns.keys()
     return bool(columns & _ANCHORS) and bool(columns - _ANCHORS)
 
 
-def _lists(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping, hidden: str) -> Iterator[LocatedTable]:
+def _lists(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping, hidden: str) -> Iterator[LocatedTable]:
     """The lists of a sheet, each by its own title; the sheet's name counts for the first, and for all that have the
     first one's header and no title of another list.
     """
     named = key(sheet.name)
-    found = topmost(sheet, found, mapping, _ANCHORS)
-    lines = _title_lines(sheet, found)
+    header_match = topmost(sheet, header_match, mapping, _ANCHORS)
+    lines = _title_lines(sheet, header_match)
     own = titles.flag_of(lines)
     of_name = titles.flag_of([named])
-    for at, section in enumerate(sections(sheet, found, mapping)):
+    for at, section in enumerate(sections(sheet, header_match, mapping)):
         flag = own
         if at:
             is_part = section.is_like_first and not any(map(titles.kinds, section.lines))
@@ -299,9 +302,9 @@ def _lists(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping, hidden: st
             yield LocatedTable(sheet, section.header, section.title, section.end, flag, left_out, shows_changes)
 
 
-def _lists_below(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping) -> Iterator[LocatedTable]:
+def _lists_below(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> Iterator[LocatedTable]:
     """The lists of some loans below the sheet's own loans, under a header of their own."""
-    for section in sections(sheet, found, mapping)[1:]:
+    for section in sections(sheet, header_match, mapping)[1:]:
         flag = titles.flag_of(section.lines)
         if flag and section.has_header and not section.is_like_first and _tells_of_loans(section.header):
             yield LocatedTable(sheet, section.header, section.title, section.end, flag)
@@ -327,17 +330,17 @@ _BEFORE: Final = re.compile(
 )
 
 
-def _shows_changes(found: header.HeaderMatch) -> bool:
+def _shows_changes(header_match: header.HeaderMatch) -> bool:
     """Whether a header names a rating of before."""
-    return any(_BEFORE.search(key(text)) for text in found.texts.values())
+    return any(_BEFORE.search(key(text)) for text in header_match.texts.values())
 
 
-def _title_lines(sheet: Sheet, found: header.HeaderMatch) -> list[str]:
+def _title_lines(sheet: Sheet, header_match: header.HeaderMatch) -> list[str]:
     """The words above a sheet's header and its name, as keys, the nearest first; lines with a figure or a colon tell no
     title.
     """
     lines = [sheet.name]
-    for row in _title_rows(sheet, found):
+    for row in _title_rows(sheet, header_match):
         for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
             value = sheet.value(row, column)
             if isinstance(value, str) and len(value) <= titles.LENGTH_MAX and not _NO_TITLE.search(value):
@@ -350,22 +353,22 @@ def _title_text(lines: Iterable[str]) -> str:
     return " | ".join(reversed([*lines]))
 
 
-def _title_rows(sheet: Sheet, found: header.HeaderMatch) -> Iterator[int]:
+def _title_rows(sheet: Sheet, header_match: header.HeaderMatch) -> Iterator[int]:
     """Rows above a header that can be its title: of one far down the few right above it with a single cell."""
-    if found.top <= TITLE_ROWS_MAX:
-        yield from range(found.top)
+    if header_match.top <= TITLE_ROWS_MAX:
+        yield from range(header_match.top)
         return
-    for row in range(found.top - NEAR_ROWS, found.top):
+    for row in range(header_match.top - NEAR_ROWS, header_match.top):
         if sum(sheet.value(row, column) is not None for column in range(min(sheet.column_count, COLUMNS_MAX))) == 1:
             yield row
 
 
-def _refusal(sheet: Sheet, found: header.HeaderMatch) -> str:
-    if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns:
+def _refusal(sheet: Sheet, header_match: header.HeaderMatch) -> str:
+    if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in header_match.columns:
         return "its name is that of a sheet for notes or accounts, and no header names borrowers"
-    if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
+    if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in header_match.columns:
         return "its name is that of a sheet for scheduled payments, and no header names par"
-    return "its names are those of classes of notes, not of loans" if is_note_table(sheet, found) else ""
+    return "its names are those of classes of notes, not of loans" if is_note_table(sheet, header_match) else ""
 
 
 def _chosen(rated: Iterable[SheetCandidate]) -> LocatedTable | None:
@@ -408,18 +411,18 @@ def _line(sheet: Sheet, row: int) -> list[str]:
     ]
 
 
-def _is_small(sheet: Sheet, found: header.HeaderMatch, scale: float) -> bool:
+def _is_small(sheet: Sheet, header_match: header.HeaderMatch, scale: float) -> bool:
     """Whether the figures under par can be multiplied by so much and still be those of loans."""
-    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
-    return place is None or _middle(sheet, found, place) * scale <= LOAN_MAX
+    place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
+    return place is None or _middle(sheet, header_match, place) * scale <= LOAN_MAX
 
 
-def _middle(sheet: Sheet, found: header.HeaderMatch, place: int) -> float:
+def _middle(sheet: Sheet, header_match: header.HeaderMatch, place: int) -> float:
     """The median of the figures of a column's first rows; 0 without any."""
     stored = sheet.columns[place]
     if stored is None:
         return 0.0
-    low = max(0, found.row + 1 - stored.start)
+    low = max(0, header_match.row + 1 - stored.start)
     part = slice(low, low + header.SAMPLE_ROWS)
     kinds = stored.kinds[part]
     figures = stored.numbers[part][kinds == parsing.NUMBER]
@@ -429,13 +432,13 @@ def _middle(sheet: Sheet, found: header.HeaderMatch, place: int) -> float:
     return float(np.median(np.abs(figures))) if len(figures) else 0.0
 
 
-def _sizes(sheet: Sheet, found: header.HeaderMatch, scale: float) -> list[int]:
+def _sizes(sheet: Sheet, header_match: header.HeaderMatch, scale: float) -> list[int]:
     """The columns of facilities' sizes that can be in the unit of a title: a size in full would be too large then."""
-    places = found.columns.get("facility_size", [])
+    places = header_match.columns.get("facility_size", [])
     return [
         place
         for place in places
-        if found.magnitude(place) == 1.0 and 0 < _middle(sheet, found, place) * scale <= SIZE_MAX
+        if header_match.magnitude(place) == 1.0 and 0 < _middle(sheet, header_match, place) * scale <= SIZE_MAX
     ]
 
 
@@ -490,12 +493,12 @@ def _rows_of_pages(parts: list[SheetCandidate], best: LocatedTable, mapping: Map
     for part in parts:
         if part.sheet is best.sheet or part.refused:
             continue
-        found = part.header or header.find_page(part.sheet, mapping, _ANCHORS, titles.first_row(part.sheet))
-        if found is None or not _tells_of_loans(found):
+        header_match = part.header or header.find_page(part.sheet, mapping, _ANCHORS, titles.first_row(part.sheet))
+        if header_match is None or not _tells_of_loans(header_match):
             continue
-        lines = _title_lines(part.sheet, found)
-        if not _left_out(lines, found) and not titles.flag_of(lines):
-            yield part.sheet.row_count - found.row
+        lines = _title_lines(part.sheet, header_match)
+        if not _left_out(lines, header_match) and not titles.flag_of(lines):
+            yield part.sheet.row_count - header_match.row
 
 
 def no_loans(located: LocatedBook) -> str:
@@ -513,12 +516,14 @@ def header_words(mapping: Mapping) -> str:
     return f"names {least} fields of {mapping.name}, one of them {anchors}"
 
 
-def _row_count(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping) -> int:
+def _row_count(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> int:
     """Cells below a header in the column with most of them, of those that make it one of loans."""
-    columns = (sheet.columns[found.columns[target][0]] for target in found.columns.keys() & set(mapping.anchors))
+    columns = (
+        sheet.columns[header_match.columns[target][0]] for target in header_match.columns.keys() & set(mapping.anchors)
+    )
     return max(
         (
-            int(np.count_nonzero(column.held.kinds[column.begin(found.row + 1) :]))
+            int(np.count_nonzero(column.held.kinds[column.begin(header_match.row + 1) :]))
             for column in columns
             if column is not None
         ),
@@ -526,15 +531,15 @@ def _row_count(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping) -> int
     )
 
 
-def _has_figures(sheet: Sheet, found: header.HeaderMatch) -> bool:
+def _has_figures(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
     """Whether the first rows of the par column have a number, or a text with a digit."""
-    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
+    place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
     if place is None:
         return True
     stored = sheet.columns[place]
     if stored is None:
         return False
-    low = max(0, found.row + 1 - stored.start)
+    low = max(0, header_match.row + 1 - stored.start)
     high = low + header.SAMPLE_ROWS
     if np.isin(stored.kinds[low:high], (parsing.NUMBER, parsing.DATE)).any():
         return True

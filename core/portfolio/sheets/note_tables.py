@@ -20,16 +20,16 @@ def is_named(sheet: Sheet, names: frozenset[str]) -> bool:
     return "".join(sign for sign in sheet.name.lower() if sign.isalpha()) in names
 
 
-def is_note_table(sheet: Sheet, found: header.HeaderMatch) -> bool:
+def is_note_table(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
     """Whether the names below a header of loans are those of classes of notes, down to the first without a name.
 
     They stand in the column that names borrowers, else in the first columns of the sheet.
     """
-    named = found.columns.get("borrower_name")
+    named = header_match.columns.get("borrower_name")
     return any(
         are_class_names(names)
         for place in (named[:1] if named else range(min(NAME_COLUMNS_MAX, sheet.column_count)))
-        if (names := _names_below(sheet, found.row + 1, place))
+        if (names := _names_below(sheet, header_match.row + 1, place))
     )
 
 

@@ -90,7 +90,7 @@ def lone_texts(sheet: Sheet, first: int, last: int) -> list[LoneText]:
         for row, column, count, text in zip(rows.tolist(), columns.tolist(), filled.tolist(), texts, strict=True)
         if len(text) <= titles.LENGTH_MAX
     ]
-    return [one for one in lones if one.is_alone or titles.is_group(one.line)]
+    return [lone for lone in lones if lone.is_alone or titles.is_group(lone.line)]
 
 
 def _sparse(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -110,27 +110,31 @@ def _sparse(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int64], NDA
     return rows, filled[rows], columns
 
 
-def topmost(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping, anchors: frozenset[str]) -> header.HeaderMatch:
+def topmost(
+    sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping, anchors: frozenset[str]
+) -> header.HeaderMatch:
     """The header of the first list of a page, which may stand above the one that names most."""
-    for block in _blocks(sheet, lone_texts(sheet, 0, found.top)):
-        above = header.find_page(sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE, before=found.top - 1)
-        if above is not None and above.row < found.top - 1:
+    for block in _blocks(sheet, lone_texts(sheet, 0, header_match.top)):
+        above = header.find_page(
+            sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE, before=header_match.top - 1
+        )
+        if above is not None and above.row < header_match.top - 1:
             return above
-    return found
+    return header_match
 
 
-def sections(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping) -> list[SheetSection]:
+def sections(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> list[SheetSection]:
     """The lists of a page, from the one whose header is given: each title ends the one before.
 
     A title is a row with a single text and a header below it, or words for a list of some loans. The titles of the page
     itself, which stand again after a page break, are none, nor are the headings of groups. A header may be that of
     something else than loans, such as a table of industries.
     """
-    below = lone_texts(sheet, found.row + 1, sheet.row_count)
-    listed = [SheetSection(found, "", is_like_first=True)]
+    below = lone_texts(sheet, header_match.row + 1, sheet.row_count)
+    listed = [SheetSection(header_match, "", is_like_first=True)]
     if not below:
         return listed
-    seen = {lone_text.line for lone_text in lone_texts(sheet, 0, found.top)}
+    seen = {lone_text.line for lone_text in lone_texts(sheet, 0, header_match.top)}
     for block in _blocks(sheet, below):
         lines = [one for one in block if _is_title(one, seen)]
         if not lines or len(listed) == SECTIONS_MAX:
@@ -140,7 +144,7 @@ def sections(sheet: Sheet, found: header.HeaderMatch, mapping: Mapping) -> list[
             continue
         if section.has_header and _is_next_page(block, section, listed[-1]):
             continue
-        is_like_first = _columns(section.header) == _columns(found)
+        is_like_first = _columns(section.header) == _columns(header_match)
         listed[-1] = replace(listed[-1], end=block[0].row)
         listed.append(replace(section, is_like_first=is_like_first))
         seen |= {line.line for line in lines}
@@ -191,16 +195,16 @@ def _section(
     below = header.find_page(sheet, mapping, None, block[-1].row + 1, HEADER_DISTANCE)
     if below is not None:
         return SheetSection(below, lines[-1].text, keys)
-    if not any(one.is_alone and titles.is_group(one.line) for one in lines):
+    if not any(line.is_alone and titles.is_group(line.line) for line in lines):
         return None
     return SheetSection(
         replace(above, row=block[-1].row, top=block[0].row, below=()), lines[-1].text, keys, has_header=False
     )
 
 
-def _columns(found: header.HeaderMatch) -> dict[int, str]:
+def _columns(header_match: header.HeaderMatch) -> dict[int, str]:
     """The texts of a header by column."""
-    return {column: key(text) for column, text in found.texts.items() if text.strip()}
+    return {column: key(text) for column, text in header_match.texts.items() if text.strip()}
 
 
 # ---- empty lists ---------------------------------------------------------------------------------------------------

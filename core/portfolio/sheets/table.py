@@ -76,7 +76,7 @@ class LoanRows:
         return np.arange(self.rows.start, self.rows.stop) if isinstance(self.rows, slice) else self.rows
 
 
-def pick(below: RowsBelow, found: HeaderMatch, mapping: Mapping, par: NDArray[np.float64] | None = None) -> LoanRows:
+def pick(below: RowsBelow, header: HeaderMatch, mapping: Mapping, par: NDArray[np.float64] | None = None) -> LoanRows:
     """The rows of a sheet that are loans.
 
     Args:
@@ -84,11 +84,11 @@ def pick(below: RowsBelow, found: HeaderMatch, mapping: Mapping, par: NDArray[np
             any.
     """
     sheet = below.sheet
-    places = {target: columns[0] for target, columns in found.columns.items()}
+    places = {target: columns[0] for target, columns in header.columns.items()}
     cells = {target: below.cells(column) for target, column in places.items()}
     if par is None and "principal_balance" in cells:
         par = read_numbers(cells["principal_balance"]).values
-    headers = [(cells[target], _header_codes(sheet, found, column)) for target, column in places.items()]
+    headers = [(cells[target], _header_codes(sheet, header, column)) for target, column in places.items()]
     columns = RowColumns(
         par,
         cells.get("borrower_name"),
@@ -97,8 +97,8 @@ def pick(below: RowsBelow, found: HeaderMatch, mapping: Mapping, par: NDArray[np
         cells.get("maturity_date"),
         [(column, codes) for column, codes in headers if len(codes)],
         places,
-        tuple(below.cells(column) for column in _type_columns(found, places)) if "par_value" in cells else (),
-        _counter_columns(sheet, found, set(places.values())),
+        tuple(below.cells(column) for column in _type_columns(header, places)) if "par_value" in cells else (),
+        _counter_columns(sheet, header, set(places.values())),
     )
     two = split_column(columns)
     picked = loans(below, columns if two is None else two, matcher(mapping))
@@ -107,20 +107,20 @@ def pick(below: RowsBelow, found: HeaderMatch, mapping: Mapping, par: NDArray[np
     return replace(picked, name_pair=(two.borrower, two.facility))
 
 
-def _type_columns(found: HeaderMatch, places: dict[str, int]) -> list[int]:
+def _type_columns(header: HeaderMatch, places: dict[str, int]) -> list[int]:
     """Columns that say what kind of asset a row is: by their heading, their role, or as the facility's name."""
-    named = [column for column, text in found.texts.items() if _TYPE.fullmatch(key(text))]
-    named += [column for column, one in found.evidence.items() if one.role == "asset_type"]
+    named = [column for column, text in header.texts.items() if _TYPE.fullmatch(key(text))]
+    named += [column for column, one in header.evidence.items() if one.role == "asset_type"]
     named += [places[target] for target in ("facility_name", "is_bond") if target in places]
     return list(dict.fromkeys(named))[:TYPES_MAX]
 
 
-def _counter_columns(sheet: Sheet, found: HeaderMatch, mapped: set[int]) -> frozenset[int]:
+def _counter_columns(sheet: Sheet, header: HeaderMatch, mapped: set[int]) -> frozenset[int]:
     """Columns that number the rows: they say nothing of a row."""
     return frozenset(
         column
         for column in range(sheet.column_count)
-        if column not in mapped and counts_rows(sheet, column, found.texts.get(column, ""), found.row + 1)
+        if column not in mapped and counts_rows(sheet, column, header.texts.get(column, ""), header.row + 1)
     )
 
 
@@ -133,12 +133,12 @@ def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
     return [one.target for one in fields if one.type == "string"] or [one.target for one in fields]
 
 
-def _header_codes(sheet: Sheet, found: HeaderMatch, column: int) -> NDArray[np.int32]:
+def _header_codes(sheet: Sheet, header: HeaderMatch, column: int) -> NDArray[np.int32]:
     """The text codes of a column's cells in the rows of the header."""
     stored = sheet.columns[column]
     if stored is None:
         return np.zeros(0, np.int32)
-    codes = stored.codes[max(0, found.top - stored.start) : max(0, found.row + 1 - stored.start)]
+    codes = stored.codes[max(0, header.top - stored.start) : max(0, header.row + 1 - stored.start)]
     return codes[codes >= 0]
 
 

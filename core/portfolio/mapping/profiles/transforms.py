@@ -211,7 +211,7 @@ def _lookup(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     keys = [lookup_key(string) for string in strings]
     unknown = np.array([key not in meanings for key in keys], np.bool_)
     failed = spread_out(unknown, False, column.text.codes) if unknown.any() else None
-    found = [meanings.get(one, old) for one, old in zip(keys, strings, strict=True)]
+    found = [meanings.get(key, old) for key, old in zip(keys, strings, strict=True)]
     return TransformedColumn(_translate(column, found), failed)
 
 

@@ -120,8 +120,8 @@ def find_accounts(pages: Iterable[Blocks], currency: str | None) -> Accounts:
         accounts = _unlike([account for table in tables for account in _accounts(table)])[:ACCOUNTS_MAX]
         if not accounts:
             continue
-        found.facts += tuple(fact for one in accounts for fact in _facts(one))
-        found.amounts += tuple(item for one in accounts for item in _calculated_items(one))
+        found.facts += tuple(fact for account in accounts for fact in _facts(account))
+        found.amounts += tuple(item for account in accounts for item in _calculated_items(account))
         _read(found, accounts, currency, tables[0].page.sheet.name)
     return found
 
@@ -160,14 +160,14 @@ def _read(found: Accounts, accounts: Sequence[Account], currency: str | None, sh
 
 def _open(part: Part, accounts: Sequence[Account]) -> tuple[str, str]:
     """(part, which amounts could be the balance of its accounts as well; "" for none)."""
-    told = [
+    texts = [
         f"{two.amount:,.2f} in {two.place}"
         for account in accounts
         if account.role in (part, "collection")
         for two in account.others
         if two.part in (part, "balance")
     ]
-    return part, " and ".join(told)
+    return part, " and ".join(texts)
 
 
 def _is_counted(account: Account, own: str | None) -> bool:
@@ -236,8 +236,8 @@ def _add_up(balances: Sequence[Balance], role: str) -> Item:
     decimals = [balance.decimals for balance in balances if balance.decimals is not None]
     return Item(
         role,
-        sum(one.amount for one in balances),
-        tuple(one.place for one in balances if one.amount),
+        sum(balance.amount for balance in balances),
+        tuple(balance.place for balance in balances if balance.amount),
         min(decimals) if decimals else None,
     )
 

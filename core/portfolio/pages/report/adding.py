@@ -49,9 +49,9 @@ def sums_of(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
     taken; signs as printed go before deductions as such. A zero is a sum only where it says so.
     """
     amounts = amounts[:LINES_MAX]
-    found = _close_sums(amounts)
-    if found:
-        return found
+    sums = _close_sums(amounts)
+    if sums:
+        return sums
     last = len(amounts) - 1
     turned = _close_sums(amounts[::-1])
     return tuple(Sum(last - one.at, tuple((last - at, signed) for at, signed in reversed(one.parts))) for one in turned)

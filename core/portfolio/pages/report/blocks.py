@@ -355,7 +355,7 @@ def _side_by_side(page: ReportPage, heading: tuple[int, ...], body: list[int]) -
             continue
         is_again = words.normal(cells[column].text) == first
         behind_blank = gaps <= SIDES_MAX and column - 1 not in used and sum(cell >= column for cell in cells) >= 2
-        is_wide = sum(starts[-1] <= one < column for one in cells) >= 2
+        is_wide = sum(starts[-1] <= cell < column for cell in cells) >= 2
         if (is_again or behind_blank) and is_wide and _are_names(page, body, column):
             starts.append(column)
     return [range(start, end) for start, end in zip(starts, [*starts[1:], COLUMNS_MAX], strict=True)]
@@ -387,14 +387,14 @@ def _table(page: ReportPage, part: range, heading: tuple[int, ...], body: list[i
 
 def sections_of(page: ReportPage, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
     """(row, the last text that stands alone above it) of the rows of a table."""
-    said = ""
+    text = ""
     for row in rows:
         cells = page.row(row)
         if len(cells) == 1 and (cell := next(iter(cells.values()))).is_words:
             if not is_running(cell.text):
-                said = cell.text
-        elif said:
-            yield row, said
+                text = cell.text
+        elif text:
+            yield row, text
 
 
 def _join_tables(tables: list[PageTable]) -> list[PageTable]:

@@ -268,7 +268,7 @@ class _Evidence:
                     blocks.setdefault((number, component.line.title, component.line.block), []).append(component)
         for lines in blocks.values():
             if {"coll", "tobe"} <= {line.role for line in lines}:
-                return [one.item() for one in lines]
+                return [line.item() for line in lines]
         amounts = list(self.accounts.amounts)
         return [*self.accounts.collected[:1], *amounts] if any(amount.role == "tobe" for amount in amounts) else []
 
@@ -395,18 +395,18 @@ def _take_oc(calculations: Calculations, oc: Solution, cpa: Solution | None) -> 
         return
     parts = list(oc.parts)
     if cpa is not None and any(part.role == "cpa" for part in parts):
-        parts += [one for one in cpa.parts if one.role == "defcarry"]
+        parts += [part for part in cpa.parts if part.role == "defcarry"]
     for target, roles, sign in (
         ("ccc_haircut", ("cccx",), -1.0),
         ("discount_haircut", ("disc",), -1.0),
         ("other_haircut", ("hair",), -1.0),
         ("defaulted_carried", ("defcarry",), 1.0),
     ):
-        own = [one for one in parts if one.role in roles]
+        own = [part for part in parts if part.role in roles]
         if own or target != "defaulted_carried" or not calculations.deal.get("defaulted_par"):
             _put_amount(calculations, target, sign * sum(one.amount for one in own) + 0.0, own, is_proved=True)
     known = ("cccx", "disc", "hair", "defcarry", "par", "perf", "cpa", "cash", "defpar")
-    rest = [one for one in parts if one.role not in known]
+    rest = [part for part in parts if part.role not in known]
     if any(one.amount for one in rest):
         _put_amount(calculations, "par_value_other", sum(one.amount for one in rest), rest, is_proved=True)
 
@@ -414,7 +414,7 @@ def _take_oc(calculations: Calculations, oc: Solution, cpa: Solution | None) -> 
 def _take_ic(calculations: Calculations, ic: Solution) -> None:
     """The parts of the IC numerator: of a line whose words say nothing, the largest is what was collected."""
     unknown = [part for part in ic.parts if part.role not in ("coll", "tobe", "senior", *_OTHER_INTEREST)]
-    parts = {role: [one for one in ic.parts if one.role == role] for role in ("coll", "tobe", "senior")}
+    parts = {role: [part for part in ic.parts if part.role == role] for role in ("coll", "tobe", "senior")}
     if not parts["coll"] and unknown:
         largest = max(unknown, key=lambda one: one.amount)
         parts["coll"], unknown = [largest], [one for one in unknown if one is not largest]
@@ -426,7 +426,7 @@ def _take_ic(calculations: Calculations, ic: Solution) -> None:
             continue
         amount = sum(one.amount for one in own)
         _put_amount(calculations, target, -amount + 0.0 if role == "senior" else amount, own, is_proved=ic.is_proved)
-    other = [*unknown, *(one for one in ic.parts if one.role in _OTHER_INTEREST)]
+    other = [*unknown, *(part for part in ic.parts if part.role in _OTHER_INTEREST)]
     if any(one.amount for one in other):
         _put_amount(calculations, "interest_other", sum(one.amount for one in other), other, is_proved=ic.is_proved)
 

@@ -66,9 +66,9 @@ def contents_of(table: PageTable, columns: Iterable[int]) -> dict[int, ColumnCon
     return {column: _content([cells[column] for cells in rows if column in cells], context) for column in columns}
 
 
-def _content(found: list[PageCell], context: str) -> ColumnContent:
+def _content(page_cells: list[PageCell], context: str) -> ColumnContent:
     """What some cells are."""
-    cells = [cell for cell in found if not cell.is_blank]
+    cells = [cell for cell in page_cells if not cell.is_blank]
     texts = [cell.text for cell in cells if cell.is_words]
     figures = [cell for cell in cells if cell.has_number]
     sides = sum(text.lower() in _SIDE_WORDS for text in texts)

@@ -180,7 +180,7 @@ def _page(components: tuple[Component, ...]) -> ComponentPage:
         roles = {components[at].role: at for at, _ in sum_value.parts}
         if {"cash", "cpa"} <= roles.keys() and not roles.keys() & {"par", "perf"} and roles["cpa"] not in totals:
             pars.add(roles["cpa"])
-    told = (replace(one, role="par") if at in pars else one for at, one in enumerate(components))
+    told = (replace(component, role="par") if at in pars else component for at, component in enumerate(components))
     return ComponentPage(tuple(told), sums)
 
 

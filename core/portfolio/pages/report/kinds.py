@@ -59,18 +59,18 @@ _SHARE_WORDS: Final = re.compile(r"%|\b(?:percent|percentage|pct|share|concentra
 
 def read_blocks(page: ReportPage) -> Blocks:
     """The tables of a page with their kinds and roles, and its lines; rows of tables that are none are lines too."""
-    found = cut_blocks(page)
-    found.tables[:] = [part for table in found.tables for part in _by_coverage(table)]
-    found.tables.extend(_headless(page, found))
+    blocks = cut_blocks(page)
+    blocks.tables[:] = [part for table in blocks.tables for part in _by_coverage(table)]
+    blocks.tables.extend(_headless(page, blocks))
     lines: list[PageLine] = []
-    for table in found.tables:
+    for table in blocks.tables:
         classify(table)
         if table.kind == "lines":
             lines += _as_lines(table)
         elif table.kind == "tests":
             lines += _behind(table)
             lines += _without_limit(table)
-    return Blocks(found.tables, sorted([*found.lines, *lines], key=lambda line: (line.row, line.column)))
+    return Blocks(blocks.tables, sorted([*blocks.lines, *lines], key=lambda line: (line.row, line.column)))
 
 
 def _by_coverage(table: PageTable) -> Iterator[PageTable]:

@@ -266,7 +266,7 @@ def defaulted_par(facts: Facts) -> Fact | None:
             subject=Subject(measure="defaulted"),
             value=sum(row.value or 0.0 for row in rows),
             place=rows[0].place,
-            also=tuple(one.place for one in rows[1:]),
+            also=tuple(row.place for row in rows[1:]),
             unit="amount",
             decimals=rows[0].decimals,
             by="sum",

@@ -178,8 +178,8 @@ def is_test_name(text: str, title: str) -> bool:
 @lru_cache(MEMORY_MAX)
 def coverage_of(title: str) -> str | None:
     """Which coverage a title is of: "oc" or "ic"; None where it says neither, or both alike."""
-    found = {role: score for role, score in words.scores("test", title).items() if role in COVERAGE}
-    guess = words.guess_of(found)
+    by_role = {role: score for role, score in words.scores("test", title).items() if role in COVERAGE}
+    guess = words.guess_of(by_role)
     return guess.role if guess.lead > 0 else None
 
 

@@ -210,11 +210,11 @@ def _are_fractions(rows: Sequence[_Row]) -> bool:
     ]
     if told:
         return 2 * sum(told) > len(told)
-    shares = [one for one in rows if _is_share(one)]
+    shares = [row for row in rows if _is_share(row)]
     limits = [abs(share.limit.number) for share in shares if share.limit.has_number and not share.limit.is_percent]
     if limits:
         return 0 < max(limits) < 1.0
-    beside = [one for one in shares if one.value.has_number and not one.value.is_percent]
+    beside = [share for share in shares if share.value.has_number and not share.value.is_percent]
     small = len(beside) >= FRACTION_ROWS and 0 < max(abs(one.value.number) for one in beside) < 1.0
     return small and _contradictions(beside, 100.0) <= _contradictions(beside, 1.0)
 

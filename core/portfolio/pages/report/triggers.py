@@ -21,12 +21,12 @@ def with_triggers(tranches: Tranches, tests: Iterable[Fact]) -> Tranches:
     """
     keys = [class_key(name) for name in tranches.classes]
     columns = {"oc": tranches.oc_trigger.copy(), "ic": tranches.ic_trigger.copy()}
-    given = {measure: bool(np.isfinite(column).any()) for measure, column in columns.items()}
+    by_measure = {measure: bool(np.isfinite(column).any()) for measure, column in columns.items()}
     for test in tests:
         subject = test.subject
         if subject is None or test.is_prior or test.conflict or test.trigger is None:
             continue
-        if subject.measure not in columns or given[subject.measure]:
+        if subject.measure not in columns or by_measure[subject.measure]:
             continue
         for at, note in enumerate(keys):
             if not tranches.is_income[at] and any(covers(note_class, note) for note_class in subject.classes):

@@ -183,10 +183,10 @@ def _name_facilities(columns: HeadedColumns, chosen: dict[int, RoleEvidence]) ->
         is_lien = columns.heading(column).weights.get("lien_type", 0.0) >= WEAK_WORDS
         if one.role not in _KINDS or column in columns.fixed or is_lien:
             continue
-        found = columns.features(column)
-        is_kind = found.share("type") + found.share("lien alone") >= MOST
-        if found.filled >= content.ROWS_FOR_ROLE and found.share("facility") >= MOST and not is_kind:
-            reason = f"{found.share('facility'):.0%} of its texts are names of facilities"
+        features = columns.features(column)
+        is_kind = features.share("type") + features.share("lien alone") >= MOST
+        if features.filled >= content.ROWS_FOR_ROLE and features.share("facility") >= MOST and not is_kind:
+            reason = f"{features.share('facility'):.0%} of its texts are names of facilities"
             chosen[column] = replace(one, role="facility_name", reasons=(*one.reasons, reason))
             return
 
@@ -228,15 +228,19 @@ def _role_by_cells(role: str, columns: HeadedColumns, column: int) -> str:
     weights = columns.heading(column).weights
     if role in _IDS and role != "asset_id" and weights.get("asset_id", 0.0) <= weights.get(role, 0.0):
         return role
-    found = columns.features(column)
+    features = columns.features(column)
     if role in _BY_SIZE:
-        if not len(found.sizes):
+        if not len(features.sizes):
             return role
-        return "market_value" if found.middle >= content.AMOUNT_MIN else "price"
-    shares = {one: found.share(mark) for one, mark in _MARK_OF_ID.items()}
+        return "market_value" if features.middle >= content.AMOUNT_MIN else "price"
+    shares = {one: features.share(mark) for one, mark in _MARK_OF_ID.items()}
     best = max(shares, key=lambda share: shares[share])
     return (
-        best if shares[best] >= content.MOST else "asset_id" if found.filled and shares.get(role, 0.0) < 0.2 else role
+        best
+        if shares[best] >= content.MOST
+        else "asset_id"
+        if features.filled and shares.get(role, 0.0) < 0.2
+        else role
     )
 
 
@@ -265,11 +269,11 @@ def _weigh_roles(columns: HeadedColumns, column: int, *, thorough: bool) -> dict
             return {told: _evidence(told, by_words[0][0], 0.0, "its cells are of that kind", THRESHOLD)}
         if not content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
             return {role: _evidence(role, weight, 0.0, "", THRESHOLD) for weight, role in by_words[:3]}
-    found = columns.features(column)
-    if not said.known and found.filled < content.ROWS_FOR_ROLE:
+    features = columns.features(column)
+    if not said.known and features.filled < content.ROWS_FOR_ROLE:
         return {}
-    roles, threshold = _rivals(said, found)
-    weighed = [_evidence(role, weight, *content.evidence(role, found), threshold) for role, weight in roles.items()]
+    roles, threshold = _rivals(said, features)
+    weighed = [_evidence(role, weight, *content.evidence(role, features), threshold) for role, weight in roles.items()]
     return {one.role: one for one in weighed if one.score > 0}
 
 

@@ -212,7 +212,7 @@ def _tokens(text: str) -> Iterator[tuple[str, float]]:
     for bracket in _BRACKET.finditer(text):
         yield from _behind_including(_split_words(text[place : bracket.start()]))
         place = bracket.end()
-        inside = [one for one in _split_words(bracket[1] or bracket[2] or "") if one.isalnum()]
+        inside = [split_word for split_word in _split_words(bracket[1] or bracket[2] or "") if split_word.isalnum()]
         is_unit = all(one in _UNITS for one in inside)
         factor = BRACKETED if is_unit else BRACKETED_OTHER if len(inside) < EXPLANATION_TOKENS else EXPLANATION
         yield from ((token, factor) for token in inside)

@@ -48,14 +48,14 @@ class Slot(NamedTuple):
 _BLANK: Final = Slot(BLANK, 0.0, -1, 0)
 
 
-def merge_columns(sheet: Sheet, found: HeaderMatch) -> Sheet | None:
+def merge_columns(sheet: Sheet, header: HeaderMatch) -> Sheet | None:
     """The sheet with the columns of each heading in one; None where no heading spans several."""
     if sheet.row_count > ROWS_MAX or sheet.column_count > COLUMNS_MAX:
         return None
     signs = _sign_codes(sheet.text)
-    if not signs and not any(one == two for one, two in _neighbours(found)):
+    if not signs and not any(one == two for one, two in _neighbours(header)):
         return None
-    return _Spans(sheet, found, signs).merge()
+    return _Spans(sheet, header, signs).merge()
 
 
 def currency_signs(stored: Sheet, merged_sheet: Sheet, place: int) -> dict[str, int]:
@@ -77,11 +77,11 @@ def currency_signs(stored: Sheet, merged_sheet: Sheet, place: int) -> dict[str, 
     return dict(counts)
 
 
-def _neighbours(found: HeaderMatch) -> Iterator[tuple[str, str]]:
+def _neighbours(header: HeaderMatch) -> Iterator[tuple[str, str]]:
     """The headings of each two columns side by side, as keys."""
-    for column, text in found.texts.items():
-        if column + 1 in found.texts and key(text):
-            yield key(text), key(found.texts[column + 1])
+    for column, text in header.texts.items():
+        if column + 1 in header.texts and key(text):
+            yield key(text), key(header.texts[column + 1])
 
 
 def _sign_codes(text: Text) -> dict[int, str]:
@@ -97,9 +97,9 @@ def _sign_codes(text: Text) -> dict[int, str]:
 class _Spans:
     """The columns under each heading of one sheet."""
 
-    def __init__(self, sheet: Sheet, found: HeaderMatch, signs: dict[int, str]) -> None:
-        self._sheet, self._header, self._signs = sheet, found, signs
-        self._first = found.row + 1
+    def __init__(self, sheet: Sheet, header: HeaderMatch, signs: dict[int, str]) -> None:
+        self._sheet, self._header, self._signs = sheet, header, signs
+        self._first = header.row + 1
         self._slots: dict[int, list[Slot]] = {}
         self._texts: list[str] = []
         """Strings that come to the sheet's pool."""
