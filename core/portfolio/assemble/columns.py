@@ -34,7 +34,7 @@ ROWS_MAX: Final = 10_000_000
 TEXT_BYTES_MAX: Final = 32_767
 """UTF-8 bytes of one string, as many as a spreadsheet cell has characters."""
 
-_TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)} | {
+_TYPES: Final = {field.target: field.type for field in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)} | {
     "base_rate_level": "number",
     "is_fixed": "boolean",
 }

@@ -57,23 +57,23 @@ def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: s
         whose: as a warning calls it.
         first: they go before the file's.
     """
-    deal, told = portfolio.deal, []
+    deal, warnings = portfolio.deal, []
     taken: dict[str, Any] = {}
     for name, day in days.items():
         if day is None:
             continue
-        own, said = getattr(deal, name), float((day - EPOCH).days)
+        own, stated = getattr(deal, name), float((day - EPOCH).days)
         if own is None or first:
-            taken[name] = said
-        if own is not None and own != said:
+            taken[name] = stated
+        if own is not None and own != stated:
             which = f"{whose} counts" if first else "the file counts"
             message = f"the {name.replace('_', ' ')} is {day_of(own)} by the file and {day} by {whose}: {which}"
-            told.append(DataWarning("deal_days_differ", message))
-    if not taken and not told:
+            warnings.append(DataWarning("deal_days_differ", message))
+    if not taken and not warnings:
         return portfolio
-    made = replace(portfolio, deal=replace(deal, **taken))
+    dated = replace(portfolio, deal=replace(deal, **taken))
     kept = [warning for warning in portfolio.notes.warnings if warning.code not in _OF_DAYS]
-    return replace(made, notes=replace(portfolio.notes, warnings=[*kept, *told, *_days(made)]))
+    return replace(dated, notes=replace(portfolio.notes, warnings=[*kept, *warnings, *_days(dated)]))
 
 
 def _check_required_fields(portfolio: PortfolioData) -> Iterator[DataWarning]:
@@ -157,9 +157,9 @@ def _units(portfolio: PortfolioData) -> Iterator[DataWarning]:
             continue
         with np.errstate(invalid="ignore"):
             size = np.abs(values)
-            given = int(np.count_nonzero(size > 0))
+            count = int(np.count_nonzero(size > 0))
             odd = int(np.count_nonzero(((size > 0) & (size < low)) | (size > high)))
-        if odd and odd >= UNUSUAL_MIN * given:
+        if odd and odd >= UNUSUAL_MIN * count:
             yield DataWarning(
                 "unit_doubtful",
                 f"{target} of {_of(odd, portfolio)} is not within {low:g} to {high:,g} {unit}: the header or some rows "

@@ -31,13 +31,13 @@ from core.values import day_of
 
 def portfolio_from_workbook(
     book: Workbook,
-    given: Mapping | str | None,
+    mapping: Mapping | str | None,
     as_of: tuple[float, GivenSource] | None,
     *,
     into: type[AnyPortfolio],
 ) -> AnyPortfolio:
     """See `Portfolio.from_workbook`."""
-    return portfolio_of(locate(book, mapping_of(given)), as_of, into=into)
+    return portfolio_of(locate(book, mapping_of(mapping)), as_of, into=into)
 
 
 def portfolio_of(
@@ -84,9 +84,9 @@ def _add_base_rate(located: LocatedBook, loans: Loans) -> None:
     """The level of the loans' index by a page of rates, where no label says it; by the loans' rates a small one may be
     a fraction.
     """
-    said = loans.deal.base_rate
-    if said is not None:
-        loans.deal = replace(loans.deal, base_rate=in_percent(said, said, loans))
+    deal_rate = loans.deal.base_rate
+    if deal_rate is not None:
+        loans.deal = replace(loans.deal, base_rate=in_percent(deal_rate, deal_rate, loans))
         return
     base_rate = base_rate_of(located, loans)
     if base_rate is None:
@@ -143,20 +143,20 @@ def _of_holdings(report: PageReport, notes: Notes) -> Deal:
     return replace(deal, as_of=column, as_of_source="column")
 
 
-def _set_as_of(deal: Deal, column: float | None, given: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
+def _set_as_of(deal: Deal, column: float | None, known: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
     """The deal with its as-of day: a caller's or the workbook's own record's, else what the file says, else a column
     of the holdings, else the day of the file or of its upload, which is told.
     """
-    if given is not None and given[1] in ("request", "workbook"):
-        return replace(deal, as_of=given[0], as_of_source=given[1])
+    if known is not None and known[1] in ("request", "workbook"):
+        return replace(deal, as_of=known[0], as_of_source=known[1])
     if deal.as_of is not None:
         return deal
     if column is not None:
         return replace(deal, as_of=column, as_of_source="column")
-    if given is None:
+    if known is None:
         return deal
-    words = {"modified": "was last changed", "upload": "was uploaded"}[given[1]]
+    words = {"modified": "was last changed", "upload": "was uploaded"}[known[1]]
     notes.warnings.append(
-        DataWarning("as_of_stands_in", f"nothing in the file says its day: {day_of(given[0])} is when it {words}")
+        DataWarning("as_of_stands_in", f"nothing in the file says its day: {day_of(known[0])} is when it {words}")
     )
-    return replace(deal, as_of=given[0], as_of_source=given[1])
+    return replace(deal, as_of=known[0], as_of_source=known[1])

@@ -180,7 +180,7 @@ def _text(strings: list[str]) -> Text:
     """Strings as a pool, in their order; they are distinct."""
     encoded = [string.encode() for string in strings]
     offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(one) for one in encoded], out=offsets[1:])
+    np.cumsum([len(string) for string in encoded], out=offsets[1:])
     return Text(offsets, np.frombuffer(b"".join(encoded), np.uint8))
 
 
@@ -240,17 +240,17 @@ def loans_at(sheet: Sheet, first: int, last: int) -> dict[str, list[Any]]:
         StoredError: the sheet holds no stored portfolio.
     """
     first, last = (min(max(0, at), sheet.row_count - 1) for at in (first, last))
-    found: dict[str, list[Any]] = {}
+    loans: dict[str, list[Any]] = {}
     for at, head in _heads(sheet):
         if head.sort in ("number", "name"):
             cut = _stored_column(sheet, at).span(first + 1, max(first, last) + 1)
             values = cut.codes.tolist() if head.sort == "name" else cut.numbers.tolist()
             shown = zip(cut.kinds.tolist(), values, strict=True)
-            found[head.target] = [
+            loans[head.target] = [
                 None if kind == Kind.BLANK else sheet.text[value] if head.sort == "name" else value
                 for kind, value in shown
             ]
-    return found
+    return loans
 
 
 def _heads(sheet: Sheet) -> list[tuple[int, _Head]]:

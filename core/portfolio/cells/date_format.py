@@ -110,11 +110,11 @@ class DateReader:
         match = self.pattern.fullmatch(text.strip())
         if match is None:
             return None
-        said: dict[str, int] = {
+        parts: dict[str, int] = {
             piece.says: piece.number(part) for piece, part in zip(self.pieces, match.groups(), strict=True)
         }
         try:
-            return datetime(**said)  # type: ignore[arg-type]  # noqa: DTZ001 - a spreadsheet's dates have no zone
+            return datetime(**parts)  # type: ignore[arg-type]  # noqa: DTZ001 - a spreadsheet's dates have no zone
         except ValueError:
             return None
 

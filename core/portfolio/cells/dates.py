@@ -59,8 +59,8 @@ def day_order(texts: Iterable[str]) -> bool | None:
 
 def slashed_dates(texts: Iterable[str]) -> list[tuple[int, int]]:
     """The first and the second part of each slashed date among some texts."""
-    found = (_SLASHED.fullmatch(text.strip()) for text in texts if len(text) <= DATE_LENGTH_MAX)
-    return [(int(one[1]), int(one[3])) for one in found if one is not None]
+    matches = (_SLASHED.fullmatch(text.strip()) for text in texts if len(text) <= DATE_LENGTH_MAX)
+    return [(int(match[1]), int(match[3])) for match in matches if match is not None]
 
 
 def date_days(text: str, *, day_first: bool) -> float:

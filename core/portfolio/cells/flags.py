@@ -111,7 +111,10 @@ def is_second_lien_flag(header: str) -> bool:
 
 def second_liens(column: TextColumn) -> TextColumn:
     """The words of such a column as liens: yes and no; any other word says it itself."""
-    said = {"yes": "Second Lien", "no": "First Lien"}
-    strings = ["yes" if says_yes(one, frozenset()) else "no" if says_no(one) else one for one in column.text.strings()]
-    codes, text = pool_of([said.get(one, one) for one in strings])
+    names = {"yes": "Second Lien", "no": "First Lien"}
+    strings = [
+        "yes" if says_yes(string, frozenset()) else "no" if says_no(string) else string
+        for string in column.text.strings()
+    ]
+    codes, text = pool_of([names.get(string, string) for string in strings])
     return TextColumn(spread_out(codes, -1, column.codes), text)

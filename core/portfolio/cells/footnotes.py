@@ -59,10 +59,10 @@ def without_marks(text: str, *, brackets: bool = True) -> str:
     is_marked = False
     for _ in range(MARKS_MAX):
         tail = bare[-TAIL:]
-        found = _SIGNS.search(tail) or (_bracket(tail, is_beside_mark=is_marked) if brackets else None)
-        if found is None:
+        mark = _SIGNS.search(tail) or (_bracket(tail, is_beside_mark=is_marked) if brackets else None)
+        if mark is None:
             break
-        bare, is_marked = bare[: len(bare) - len(found[0])], True
+        bare, is_marked = bare[: len(bare) - len(mark[0])], True
     return bare if any(map(str.isalnum, bare)) else text
 
 
@@ -80,8 +80,8 @@ def is_only_marks(text: str) -> bool:
     if len(text) > TAIL:
         return False
     bare, count = text.strip(), 0
-    while bare and count < MARKS_MAX and (found := _SIGNS.search(bare) or _BRACKET.search(bare)):
-        bare, count = bare[: found.start()], count + 1
+    while bare and count < MARKS_MAX and (mark := _SIGNS.search(bare) or _BRACKET.search(bare)):
+        bare, count = bare[: mark.start()], count + 1
     return not bare and (count > 1 or (count == 1 and not text.strip().startswith(("(", "["))))
 
 

@@ -103,31 +103,31 @@ class IdentifierIndex:
             if self._ranked[place].startswith(written):
                 places.add(self._order[place])
         for length in range(START_LEAST, len(written)):
-            if (found := self._place.get(written[:length])) is not None:
-                places.add(found)
+            if (longer := self._place.get(written[:length])) is not None:
+                places.add(longer)
         return places
 
 
-def pairs(prints: IdentifierIndex, other_identifier_index: IdentifierIndex) -> Iterator[tuple[int, int]]:
+def pairs(prints: IdentifierIndex, others: IdentifierIndex) -> Iterator[tuple[int, int]]:
     """Places of strings on both sides that are different prints of one identifier, and of no second one of a side."""
     for at, written in enumerate(prints.strings):
-        places = other_identifier_index.of(written)
+        places = others.of(written)
         if len(places) == 1:
             (place,) = places
-            text = other_identifier_index.strings[place]
+            text = others.strings[place]
             if text != written and may_be_one(written, text) and prints.of(text) == {at}:
                 yield at, place
 
 
-def may_be_one(one: str, other: str) -> bool:
+def may_be_one(first: str, second: str) -> bool:
     """Whether two different strings can be prints of one identifier: two LoanX ids of six digits are two loans."""
-    mine, its = _LOANX.fullmatch(one), _LOANX.fullmatch(other)
+    mine, its = _LOANX.fullmatch(first), _LOANX.fullmatch(second)
     if mine is None or its is None:
-        return one.startswith(other) or other.startswith(one)
+        return first.startswith(second) or second.startswith(first)
     return mine[1] == its[1] and (mine[2] != its[2] or not mine[3] or not its[3])
 
 
-def agrees(one: str, other: str) -> bool:
+def agrees(first: str, second: str) -> bool:
     """Whether two prints of one identifier contradict each other nowhere: no LoanX id ends in another digit."""
-    mine, its = _LOANX.fullmatch(one), _LOANX.fullmatch(other)
+    mine, its = _LOANX.fullmatch(first), _LOANX.fullmatch(second)
     return mine is None or its is None or mine[3] == its[3] or not mine[3] or not its[3]

@@ -81,20 +81,20 @@ def put_column(loans: Loans, target: str, column: NormalColumn) -> int:
         return _put_rating(loans, target, column.as_text())
     if target == "lien_type":
         text = column.as_text()
-        liens = np.array([parsing.lien(one) for one in text.text.strings()], np.uint8)
+        liens = np.array([parsing.lien(string) for string in text.text.strings()], np.uint8)
         loans.lien = spread_out(liens, Lien.BLANK, text.codes)
         loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
         loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
     elif target == "coupon_type":
         text = column.as_text()
-        said = np.array([parsing.coupon_is_fixed(one) for one in text.text.strings()], np.int8)
-        loans.coupon_fixed = spread_out(said, -1, text.codes)
+        is_fixed = np.array([parsing.coupon_is_fixed(string) for string in text.text.strings()], np.int8)
+        loans.coupon_fixed = spread_out(is_fixed, -1, text.codes)
     elif target == "is_fixed" and column.type == "boolean":
         if loans.coupon_fixed is None or not (loans.coupon_fixed >= 0).any():
             loans.coupon_fixed = np.where(column.blank(), -1, column.values != 0).astype(np.int8)
     elif target == "base_rate":
         text = column.as_text()
-        loans.categories[target] = parsing.categories(text, [index_name(one) for one in text.text.strings()])
+        loans.categories[target] = parsing.categories(text, [index_name(string) for string in text.text.strings()])
     elif target == "as_of" and column.type == "date":
         loans.notes.as_of_column = float(np.nanmax(column.values)) if not column.blank().all() else None
     elif column.type == "string" or target in _TEXTS:
@@ -110,13 +110,13 @@ def put_column(loans: Loans, target: str, column: NormalColumn) -> int:
 
 def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
     strings = text.text.strings()
-    ranks = [ratings.rank(one, ratings.AGENCY_OF[target]) for one in strings]
+    ranks = [ratings.rank(string, ratings.AGENCY_OF[target]) for string in strings]
     if not any(ranks) and (others := _on_another_scale(strings)):
         ranks = others
         loans.notes.warnings.append(_other_scale(target, strings, ranks, text.codes))
     loans.texts[target] = text
     loans.ranks[target] = spread_out(np.array(ranks, np.uint8), 0, text.codes)
-    odd = [not rank and not ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True)]
+    odd = [not rank and not ratings.is_not_rated(string) for rank, string in zip(ranks, strings, strict=True)]
     if not any(odd):
         return 0
     counts = np.bincount(text.codes + 1, minlength=len(strings) + 1)[1:].tolist()

@@ -159,9 +159,9 @@ class Cells:
         kinds, numbers = np.zeros(height, np.uint8), np.zeros(height, np.float64)
         codes, formats = np.full(height, -1, np.int32), np.zeros(height, np.uint16)
         if column is not None:
-            held, (met, slots) = column.held, column.meeting(rows)
-            kinds[met], numbers[met] = held.kinds[slots], held.numbers[slots]
-            codes[met], formats[met] = held.codes[slots], held.formats[slots]
+            stored, (met, slots) = column.held, column.meeting(rows)
+            kinds[met], numbers[met] = stored.kinds[slots], stored.numbers[slots]
+            codes[met], formats[met] = stored.codes[slots], stored.formats[slots]
         return cls(kinds, numbers, codes, formats, pool)
 
     def take(self, rows: NDArray[np.int64] | slice) -> Cells:
@@ -714,7 +714,9 @@ def read_dates(cells: Cells) -> NDArray[np.float64]:
     written = numeric & (serials >= 19_010_101) & (serials <= 21_991_231)
     if written.any():
         known, place = np.unique(serials[written], return_inverse=True)
-        days[written] = np.array([dates.date_days(str(int(one)), day_first=False) for one in known.tolist()])[place]
+        days[written] = np.array([dates.date_days(str(int(number)), day_first=False) for number in known.tolist()])[
+            place
+        ]
     if cells.seen & bit(TEXT):
         local, strings = _strings(cells)
         order = dates.day_order(strings)

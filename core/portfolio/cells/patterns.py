@@ -77,10 +77,10 @@ def compile_pattern(pattern: str) -> Any:
     """
     if not 0 < len(pattern) <= PATTERN_LENGTH_MAX:
         raise PatternError(f"a pattern has 1 to {PATTERN_LENGTH_MAX} characters")
-    one = _compile(pattern)
-    if one.ProgramSize() > PROGRAM_SIZE_MAX:
-        raise PatternError(f"is a pattern of {one.ProgramSize()} steps, more than {PROGRAM_SIZE_MAX}")
-    return one
+    program = _compile(pattern)
+    if program.ProgramSize() > PROGRAM_SIZE_MAX:
+        raise PatternError(f"is a pattern of {program.ProgramSize()} steps, more than {PROGRAM_SIZE_MAX}")
+    return program
 
 
 def _compile(pattern: str, *, without_groups: bool = False) -> Any:
@@ -106,11 +106,14 @@ def matching(pattern: str, text: Text) -> NDArray[np.bool_]:
     Raises:
         PatternError: as `compiled`.
     """
-    one = compile_pattern(pattern)
+    program = compile_pattern(pattern)
     if _is_in_lines(pattern, text):
         return _matching_lines(pattern, text)
     return np.array(
-        [one.Match(_ANYWHERE, string, 0, len(string))[0] != _NOWHERE for string in with_checkpoints(_strings(text))],
+        [
+            program.Match(_ANYWHERE, string, 0, len(string))[0] != _NOWHERE
+            for string in with_checkpoints(_strings(text))
+        ],
         np.bool_,
     )
 
@@ -141,19 +144,19 @@ def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
     """
     run_of, next_of = _line_patterns(pattern)
     data, starts = _lines(text)
-    found = np.zeros(len(text), np.bool_)
+    is_match = np.zeros(len(text), np.bool_)
     row = 0
     while row < len(text):
         checkpoint()
         _, end = run_of.Match(_HERE, data, int(starts[row]), len(data))[0]
         if end >= 0:
             stop = int(starts.searchsorted(end))
-            found[row:stop] = True
+            is_match[row:stop] = True
             row = stop
         if row < len(text):
             start, _ = next_of.Match(_ANYWHERE, data, int(starts[row]), len(data))[0]
             row = len(text) if start < 0 else int(starts.searchsorted(start, side="right")) - 1
-    return found
+    return is_match
 
 
 @lru_cache(maxsize=PATTERNS_KEPT)
@@ -207,21 +210,21 @@ def replace_matches(pattern: str, replacement: str, text: Text) -> tuple[Text, N
     without_groups = all(isinstance(part, bytes) or part == 0 for part in parts)
     if _is_in_lines(pattern, text) and "\n" not in replacement:
         return _replaced_in_lines(_in_lines(pattern, without_groups=without_groups), parts, text)
-    one, left = compile_pattern(pattern), _steps(compile_pattern(pattern), text)
+    program, left = compile_pattern(pattern), _steps(compile_pattern(pattern), text)
     failed = np.zeros(len(text), np.bool_)
     strings: list[bytes] = []
     for place, string in enumerate(with_checkpoints(_strings(text))):
-        result, grown_at, stopped_at, left = _substitute(one, parts, string, left, has_lines=False)
+        result, grown_at, stopped_at, left = _substitute(program, parts, string, left, has_lines=False)
         strings.append(result)
         failed[place] = bool(grown_at) or stopped_at >= 0
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(string) for string in strings], dtype=np.int64)))
     return Text(offsets, np.frombuffer(b"".join(strings), np.uint8)), failed
 
 
-def _replaced_in_lines(one: Any, parts: tuple[bytes | int, ...], text: Text) -> tuple[Text, NDArray[np.bool_]]:
+def _replaced_in_lines(program: Any, parts: tuple[bytes | int, ...], text: Text) -> tuple[Text, NDArray[np.bool_]]:
     failed = np.zeros(len(text), np.bool_)
     data, starts = _lines(text)
-    result, grown_at, stopped_at, _ = _substitute(one, parts, data, _steps(one, text), has_lines=True)
+    result, grown_at, stopped_at, _ = _substitute(program, parts, data, _steps(program, text), has_lines=True)
     failed[starts.searchsorted(grown_at, side="right") - 1] = True
     if stopped_at >= 0:
         failed[int(starts.searchsorted(stopped_at, side="right")) - 1 :] = True
@@ -231,22 +234,22 @@ def _replaced_in_lines(one: Any, parts: tuple[bytes | int, ...], text: Text) -> 
     return Text(offsets, lines[lines != _NEWLINE]), failed
 
 
-def _steps(one: Any, text: Text) -> int:
+def _steps(program: Any, text: Text) -> int:
     """The steps that replacing may take in a pool."""
-    return STEPS_FREE + STEPS_PER_BYTE * len(text.data) * int(one.ProgramSize())
+    return STEPS_FREE + STEPS_PER_BYTE * len(text.data) * int(program.ProgramSize())
 
 
 def _substitute(
-    one: Any, parts: tuple[bytes | int, ...], data: bytes, steps_left: int, *, has_lines: bool
+    program: Any, parts: tuple[bytes | int, ...], data: bytes, steps_left: int, *, has_lines: bool
 ) -> tuple[bytes, list[int], int, int]:
     return substituted(
-        one.Match,
+        program.Match,
         _ANYWHERE,
         data,
         parts,
         has_lines=has_lines,
         growth_max=GROWTH_MAX,
-        match_steps=int(one.ProgramSize()),
+        match_steps=int(program.ProgramSize()),
         steps_left=steps_left,
         ask=checkpoint,
     )

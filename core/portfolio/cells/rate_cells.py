@@ -138,7 +138,7 @@ def rate_cell(text: str) -> RateCell | None:
     """A cell's rate; None where some part of it has no known meaning, or it states neither a margin nor a coupon."""
     if len(text) > LENGTH_MAX:
         return None
-    bare = without_marks(_PERIOD.sub(lambda found: f" {_MONTHS_OF[found[1]]} ", text)).translate(_FRACTIONS)
+    bare = without_marks(_PERIOD.sub(lambda match: f" {_MONTHS_OF[match[1]]} ", text)).translate(_FRACTIONS)
     written = _one_word_each(_LETTER.sub(r"\1M ", unicodedata.normalize("NFKC", bare).upper()))
     tenor = _TENOR.search(written) or _GLUED.search(written)
     scan = _Scan()
@@ -325,7 +325,7 @@ class RateColumn:
 
     def index(self) -> TextColumn:
         """The index of each row."""
-        codes, text = parsing.pool_of([one.index or None if one else None for one in self.texts])
+        codes, text = parsing.pool_of([rate.index or None if rate else None for rate in self.texts])
         return TextColumn(spread_out(codes, -1, self.codes), text)
 
     def percents(self, part: str) -> NDArray[np.float64]:
@@ -409,5 +409,5 @@ def states_spreads(cells: Cells) -> bool:
         return False
     _, used = _parse.distinct(cells.codes, len(cells.pool.text))
     strings = parsing.decode(cells.pool.text, used[~cells.pool.null[used]][:SAMPLE])
-    stated = sum((one := rate_cell(text)) is not None and bool(one.index) for text in strings)
+    stated = sum((rate := rate_cell(text)) is not None and bool(rate.index) for text in strings)
     return bool(strings) and stated >= RATE_SHARE_MIN * len(strings)

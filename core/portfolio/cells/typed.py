@@ -71,11 +71,11 @@ class NormalColumn:
         if self.type == "string":
             return self.text
         known, place = np.unique(self.values, return_inverse=True)
-        said = self.with_values(known).python(slice(None))
+        plain_values = self.with_values(known).python(slice(None))
         codes, text = parsing.pool_of(
             [
-                parsing.plain(one) if isinstance(one, float) else None if one is None else str(one).upper()
-                for one in said
+                parsing.plain(value) if isinstance(value, float) else None if value is None else str(value).upper()
+                for value in plain_values
             ]
         )
         return TextColumn(codes[place], text)
@@ -112,9 +112,11 @@ def either(rows: NDArray[np.bool_], first: NormalColumn, second: NormalColumn) -
     """One field with the values of the first column in some rows, and of the second in the others."""
     if first.type != "string":
         return first.with_values(np.where(rows, first.values, second.values))
-    own, other = first.text, second.text
-    moved = np.where(other.codes < 0, np.int32(-1), other.codes + np.int32(len(own.text)))
-    return first.with_text(np.where(rows, own.codes, moved), parsing.end_to_end(own.text, other.text))
+    first_text, second_text = first.text, second.text
+    moved = np.where(second_text.codes < 0, np.int32(-1), second_text.codes + np.int32(len(first_text.text)))
+    return first.with_text(
+        np.where(rows, first_text.codes, moved), parsing.end_to_end(first_text.text, second_text.text)
+    )
 
 
 def text_column(text: TextColumn) -> NormalColumn:
@@ -235,8 +237,8 @@ def read_booleans(cells: Cells, target: str) -> ColumnReading:
     is_dash = [own is not None and text.strip() in parsing.DASHES for text in strings]
     table[cells.pool.null[used] & ~np.array(is_dash, np.bool_)] = np.nan
     values = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), values)
-    said = np.array([yes, no, is_dash], np.bool_).any(axis=0) | np.isnan(table)
-    doubtful = None if said.all() else spread_out(~said, False, local)
+    is_known = np.array([yes, no, is_dash], np.bool_).any(axis=0) | np.isnan(table)
+    doubtful = None if is_known.all() else spread_out(~is_known, False, local)
     return ColumnReading(NormalColumn("boolean", values), _lost(cells, values), doubtful)
 
 

@@ -29,10 +29,10 @@ def ambiguous_columns(sheet: Sheet, header: HeaderMatch, columns: Mapping[str, i
     for target, column in columns.items():
         fed.setdefault(column, []).append(target)
     for column, targets in sorted(fed.items()):
-        one = header.evidence.get(column)
-        if one is None:
+        evidence = header.evidence.get(column)
+        if evidence is None:
             continue
-        why = _why(one, header.texts.get(column, "")) or _rival(sheet, header, targets, column)
+        why = _why(evidence, header.texts.get(column, "")) or _rival(sheet, header, targets, column)
         if why:
             heading = " ".join(header.texts.get(column, "").split())
             named = f"Column {heading!r}" if heading else f"Column {column + 1} without a heading"
@@ -80,23 +80,27 @@ def _why(evidence: RoleEvidence, heading: str) -> str:
 
 def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -> str:
     """Another column that could as well feed the same field; "" where none comes near, or the mapping lists one."""
-    one = header.evidence[column]
+    evidence = header.evidence[column]
     for target in targets:
-        for other in header.columns.get(target, ()):
-            rival = header.evidence.get(other)
-            if other == column or rival is None or rival.role != one.role or other in header.demoted:
+        for place in header.columns.get(target, ()):
+            rival = header.evidence.get(place)
+            if place == column or rival is None or rival.role != evidence.role or place in header.demoted:
                 continue
-            is_near = max(one.score, rival.score) < LISTED_MIN and abs(one.score - rival.score) < AMBIGUOUS_MARGIN
-            is_near = is_near or (one.role == "par_value" and _are_alike(sheet, header.row + 1, column, other))
-            if is_near and not _are_copies(sheet, header.row + 1, column, other):
-                heading = " ".join(header.texts.get(other, "").split())
-                return f"column {heading or other + 1!r} could as well be meant"
+            is_near = (
+                max(evidence.score, rival.score) < LISTED_MIN and abs(evidence.score - rival.score) < AMBIGUOUS_MARGIN
+            )
+            is_near = is_near or (evidence.role == "par_value" and _are_alike(sheet, header.row + 1, column, place))
+            if is_near and not _are_copies(sheet, header.row + 1, column, place):
+                heading = " ".join(header.texts.get(place, "").split())
+                return f"column {heading or place + 1!r} could as well be meant"
     return ""
 
 
-def _are_alike(sheet: Sheet, first: int, one: int, other: int) -> bool:
+def _are_alike(sheet: Sheet, first: int, first_place: int, second_place: int) -> bool:
     """Whether the amounts of two columns are the same on some rows: one of them may be in another currency."""
-    figures = [features(sheet, sheet.columns[place], first, sheet.row_count).numbers for place in (one, other)]
+    figures = [
+        features(sheet, sheet.columns[place], first, sheet.row_count).numbers for place in (first_place, second_place)
+    ]
     both = ~np.isnan(figures[0]) & ~np.isnan(figures[1])
     count = int(np.count_nonzero(both))
     return count > 0 and int(np.count_nonzero(both & (figures[0] == figures[1]))) >= ALIKE_SHARE * count
@@ -106,9 +110,9 @@ ALIKE_SHARE: Final = 0.5
 """Share of equal amounts from which two columns could both be par."""
 
 
-def _are_copies(sheet: Sheet, first: int, one: int, other: int) -> bool:
+def _are_copies(sheet: Sheet, first: int, first_place: int, second_place: int) -> bool:
     """Whether two columns say the same in the first rows below the header."""
-    columns = [sheet.columns[place] for place in (one, other)]
+    columns = [sheet.columns[place] for place in (first_place, second_place)]
     last = min(sheet.row_count, first + COPY_ROWS)
     parts = [column.span(max(first, column.start), max(first, min(last, column.stop))) for column in columns if column]
     return len(parts) == 2 and all(

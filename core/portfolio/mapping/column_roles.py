@@ -112,7 +112,7 @@ class Roles:
         named = list(dict.fromkeys((*self._fed.get(column, ()), *self._named.get(column, ()))))
         if not named:
             return RoleWeights(role="", runner_up="", margin=None, is_ambiguous=False, evidence=ColumnEvidence())
-        others = [one for one in named if one not in self._fed.get(column, named[:1])]
+        others = [target for target in named if target not in self._fed.get(column, named[:1])]
         reasons = [f"the heading is a name of {named[0]}"]
         if why := GAVE_WAY.get(self._header.demoted.get(column, "")):
             reasons.append(why)

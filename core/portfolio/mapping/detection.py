@@ -86,8 +86,8 @@ def detect_columns(
     if sheet is None:
         join_pages(located, loans)
         detection = _with_pages(detection, loans, page_columns(located.pages))
-    told = kinds(located, report, loans.notes.pages)
-    return _limit_columns(replace(detection, sheets=_of_kinds(sheets, told)), columns_max)
+    sheet_kinds = kinds(located, report, loans.notes.pages)
+    return _limit_columns(replace(detection, sheets=_of_kinds(sheets, sheet_kinds)), columns_max)
 
 
 _OF_NAMES: Final = frozenset(("borrower_name", "facility_name", "industry"))
@@ -96,21 +96,26 @@ _OF_NAMES: Final = frozenset(("borrower_name", "facility_name", "industry"))
 
 def _with_pages(detection: Detection, loans: Loans, columns: Iterable[PageColumns]) -> Detection:
     """The detection of the first sheet with what other sheets and names say, once they are joined to its loans."""
-    given = {target for note in loans.notes.pages for target in note.fields} | (_OF_NAMES & loans.texts.keys())
+    from_pages = {target for note in loans.notes.pages for target in note.fields} | (_OF_NAMES & loans.texts.keys())
     if loans.lien is not None:
-        given.add("lien_type")
+        from_pages.add("lien_type")
     return replace(
         detection,
-        missing_required=tuple(target for target in detection.missing_required if target not in given),
-        missing_optional=tuple(target for target in detection.missing_optional if target not in given),
+        missing_required=tuple(target for target in detection.missing_required if target not in from_pages),
+        missing_optional=tuple(target for target in detection.missing_optional if target not in from_pages),
         pages=tuple(loans.notes.pages),
         page_columns=tuple(columns),
         warnings=tuple(limit_warnings(loans.notes.warnings)),
     )
 
 
-def _of_kinds(sheets: Iterable[DetectedSheet], told: Dict[str, tuple[SheetKind, str]]) -> tuple[DetectedSheet, ...]:
-    return tuple(replace(sheet, kind=told[sheet.name][0], kind_reason=told[sheet.name][1]) for sheet in sheets)
+def _of_kinds(
+    sheets: Iterable[DetectedSheet], kinds_of_sheets: Dict[str, tuple[SheetKind, str]]
+) -> tuple[DetectedSheet, ...]:
+    return tuple(
+        replace(sheet, kind=kinds_of_sheets[sheet.name][0], kind_reason=kinds_of_sheets[sheet.name][1])
+        for sheet in sheets
+    )
 
 
 def _limit_columns(detection: Detection, columns_max: int | None) -> Detection:
@@ -139,12 +144,12 @@ def _nothing(located: LocatedBook) -> Detection:
     return Detection(None, (), None, None, None, 0, (), 0, (), (), {}, required, optional, message)
 
 
-def _missing(mapping: Mapping, found: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _missing(mapping: Mapping, targets: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Targets of the mapping without a column: required ones, but for those that have a default, and all others."""
-    named = set(found)
+    named = set(targets)
     missing = [field for field in mapping.fields if field.target not in named]
-    required = tuple(one.target for one in missing if one.required and one.default is None)
-    return required, tuple(one.target for one in missing if one.target not in required)
+    required = tuple(field.target for field in missing if field.required and field.default is None)
+    return required, tuple(field.target for field in missing if field.target not in required)
 
 
 # ---- sheets --------------------------------------------------------------------------------------------------------
@@ -152,18 +157,23 @@ def _missing(mapping: Mapping, found: Iterable[str]) -> tuple[tuple[str, ...], t
 
 def _sheets(located: LocatedBook) -> Iterator[DetectedSheet]:
     holdings, mapping = located.loans, located.mapping
-    best = next((one for one in located.considered if holdings is not None and one.sheet is holdings.sheet), None)
-    for one in located.considered:
-        header_match = one.header or header.nearest(one.sheet, mapping)
+    best = next(
+        (candidate for candidate in located.considered if holdings is not None and candidate.sheet is holdings.sheet),
+        None,
+    )
+    for candidate in located.considered:
+        header_match = candidate.header or header.nearest(candidate.sheet, mapping)
         rows = () if header_match is None else tuple(range(header_match.top + 1, header_match.row + 2))
         nearest = (
             ()
-            if one.header is not None or header_match is None
+            if candidate.header is not None or header_match is None
             else tuple(islice(_field_headings(header_match), NEAREST_MAX))
         )
-        reason = _why(one, best, header_match, mapping)
+        reason = _why(candidate, best, header_match, mapping)
         score = 0 if header_match is None else header_match.score
-        yield DetectedSheet(one.sheet.name, one.sheet.state, score, rows, nearest, one is best, reason)
+        yield DetectedSheet(
+            candidate.sheet.name, candidate.sheet.state, score, rows, nearest, candidate is best, reason
+        )
 
 
 def _field_headings(header_match: header.HeaderMatch) -> Iterator[str]:
@@ -214,18 +224,18 @@ def _why_no_header(sheet: Sheet, header_match: header.HeaderMatch | None, mappin
 
 
 def _explain(holdings: LocatedTable, mapping: Mapping, reader: LoanReader, loans: Loans) -> Detection:
-    sheet, found = holdings.sheet, holdings.header
+    sheet, header_match = holdings.sheet, holdings.header
     rows = reader.below.rows(reader.rows.rows) + 1
     every = (*mapping.fields, *mapping.auxiliary)
-    roles = Roles(sheet, found, reader.columns)
-    columns = tuple(_column(one, reader, loans, mapping, roles) for one in every if one.target in reader.columns)
-    claimed = {*reader.columns.values(), *chain.from_iterable(found.columns.values())}
-    names = header.names(sheet, found)
+    roles = Roles(sheet, header_match, reader.columns)
+    columns = tuple(_column(field, reader, loans, mapping, roles) for field in every if field.target in reader.columns)
+    claimed = {*reader.columns.values(), *chain.from_iterable(header_match.columns.values())}
+    names = header.names(sheet, header_match)
     required, optional = _missing(mapping, reader.columns)
     return Detection(
         sheet=sheet.name,
         sheets=(),
-        header=_header(found),
+        header=_header(header_match),
         first_row=int(rows[0]) if len(rows) else None,
         last_row=int(rows[-1]) if len(rows) else None,
         loan_count=loans.row_count,
@@ -234,12 +244,15 @@ def _explain(holdings: LocatedTable, mapping: Mapping, reader: LoanReader, loans
         columns=columns,
         unmapped=tuple(
             Unmapped(
-                column_name(column), show_value(name), _BESIDE if column in found.beside else "", **roles.of(column)
+                column_name(column),
+                show_value(name),
+                _BESIDE if column in header_match.beside else "",
+                **roles.of(column),
             )
             for column, name in enumerate(names)
-            if column not in claimed and header.has_cells(sheet.columns[column], found.top)
+            if column not in claimed and header.has_cells(sheet.columns[column], header_match.top)
         ),
-        duplicates=_duplicates(sheet, found),
+        duplicates=_duplicates(sheet, header_match),
         missing_required=required,
         missing_optional=optional,
         message="",
@@ -260,7 +273,7 @@ def _header(header_match: header.HeaderMatch) -> DetectedHeader:
 
 def _left_out(below: RowsBelow, left_out: dict[str, NDArray[np.int64]]) -> Iterator[LeftOut]:
     """The reasons in the order of their first rows."""
-    for reason, places in sorted(left_out.items(), key=lambda one: int(one[1][0])):
+    for reason, places in sorted(left_out.items(), key=lambda pair: int(pair[1][0])):
         rows = below.rows(places[:PLACES_MAX]).tolist()
         texts = tuple(_first_text(below.sheet, row) for row in rows)
         yield LeftOut(reason, len(places), tuple(row + 1 for row in rows), texts)
@@ -290,7 +303,7 @@ def _duplicates(sheet: Sheet, header_match: header.HeaderMatch) -> dict[str, tup
 def _column(field: Field, reader: LoanReader, loans: Loans, mapping: Mapping, roles: Roles) -> DetectedColumn:
     column = reader.columns[field.target]
     cells = reader.cells(column)
-    is_auxiliary = any(field is other for other in mapping.auxiliary)
+    is_auxiliary = any(field is auxiliary for auxiliary in mapping.auxiliary)
     present = cells.present()
     errors = cells.error_count()
     unreadable = reader.unreadable.get(field.target, 0)
@@ -333,7 +346,7 @@ def _match(field: Field, header_match: header.HeaderMatch, column: int, *, is_au
 
 def _alternatives(target: str, reader: LoanReader, column: int) -> Iterator[Alternative]:
     """The columns that could have fed a field instead, and why they do not."""
-    claimed = {place: other for other, place in reader.columns.items()}
+    claimed = {place: its_target for its_target, place in reader.columns.items()}
     for place in reader.header.columns.get(target, ()):  # cells of another field's column may feed it: SOFR + 350
         if place == column:
             continue
@@ -341,9 +354,11 @@ def _alternatives(target: str, reader: LoanReader, column: int) -> Iterator[Alte
         if target == "base_rate" and place == reader.level_column:
             reason = "it is read for the level of the rate"
         if not reason:
-            other = claimed.get(place)
+            fed_target = claimed.get(place)
             reason = (
-                f"it feeds {other}" if other else f"{show_value(reader.header.texts[column])} is the preferred name"
+                f"it feeds {fed_target}"
+                if fed_target
+                else f"{show_value(reader.header.texts[column])} is the preferred name"
             )
         yield Alternative(column_name(place), show_value(reader.header.texts[place]), reason)
 

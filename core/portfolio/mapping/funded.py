@@ -36,9 +36,9 @@ def _words(header: HeaderMatch, column: int) -> str:
 def is_commitment(header: HeaderMatch, column: int) -> bool:
     """Whether a column has what is committed, drawn or not."""
     words = _words(header, column)
-    one = header.evidence.get(column)
+    evidence = header.evidence.get(column)
     return not _UNDRAWN.search(words) and (
-        bool(_COMMITMENT.search(words)) or (one is not None and one.role == "commitment")
+        bool(_COMMITMENT.search(words)) or (evidence is not None and evidence.role == "commitment")
     )
 
 
@@ -77,8 +77,8 @@ def tell_of_funded(loans: Loans, header: HeaderMatch, place: int, first: int, ce
     par = loans.numbers.get("par_value")
     if par is None:
         return
-    other = parsing.read_numbers(cells(first)).values * header.magnitude(first)
-    count = int(np.count_nonzero(np.abs(par - other) > CENT))
+    commitments = parsing.read_numbers(cells(first)).values * header.magnitude(first)
+    count = int(np.count_nonzero(np.abs(par - commitments) > CENT))
     if count:
         names = [" ".join(header.texts[at].split()) for at in (place, first)]
         message = f"Par is the column {names[0]!r}, which differs from {names[1]!r} for {counted(count, 'loan')}."
@@ -98,12 +98,14 @@ def settle_commitments(loans: Loans, header: HeaderMatch, place: int, cells: Cal
     if is_commitment(header, place):
         _less_unfunded(loans, par, header.texts.get(place, ""))
         return
-    other = next((at for at in header.columns.get("par_value", []) if at != place and is_commitment(header, at)), None)
-    if other is None:
+    commitment_place = next(
+        (at for at in header.columns.get("par_value", []) if at != place and is_commitment(header, at)), None
+    )
+    if commitment_place is None:
         return
     bonds = (par == 0) & _bonds(loans)
     if bonds.any():
-        commitment = parsing.read_numbers(cells(other)).values * header.magnitude(other)
+        commitment = parsing.read_numbers(cells(commitment_place)).values * header.magnitude(commitment_place)
         loans.numbers["par_value"] = np.where(bonds, commitment, par)
 
 

@@ -61,7 +61,7 @@ def _rule(loans: Loans, target: str, work: FieldWork) -> None:
         column = pipeline.constant(work, loans.row_count).column
         if work.field.default is not None:
             put_column(loans, target, column)
-            notes.missing_required = [one for one in notes.missing_required if one != target]
+            notes.missing_required = [name for name in notes.missing_required if name != target]
         elif not work.rules:
             return  # it is told as a required column that is missing
     outcome = FieldColumn(column)

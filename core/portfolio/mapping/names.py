@@ -73,9 +73,9 @@ def split_names(loans: Loans) -> None:
     column of facilities, no separator and such words at the end. A name that does not part is the borrower's as it
     stands.
     """
-    for target, other in (NAMES[::-1], NAMES):
+    for target, counterpart in (NAMES[::-1], NAMES):
         column = loans.texts.get(target)
-        if column is None or not loans.row_count or not (_says_little(loans, other) or _may_have_both(column)):
+        if column is None or not loans.row_count or not (_says_little(loans, counterpart) or _may_have_both(column)):
             continue
         both = subset(column, np.arange(loans.row_count))
         if len(both.text) > TEXTS_MAX:
@@ -83,7 +83,9 @@ def split_names(loans: Loans) -> None:
         strings = both.text.strings()
         weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings))
         pairs, separator = _pairs(strings, weights, by_words=target == "facility_name")
-        if pairs and (_says_little(loans, other) or other == "facility_name" or _is_another(loans, both, pairs)):
+        if pairs and (
+            _says_little(loans, counterpart) or counterpart == "facility_name" or _is_another(loans, both, pairs)
+        ):
             _split(loans, target, both, pairs, separator)
             return
 
@@ -158,7 +160,7 @@ _WHAT: Final = {"facility_name": "facilities", "borrower_name": "borrowers"}
 def _note(loans: Loans, target: str, count: int, whole: int, separator: str) -> None:
     """Tell of the split, and of what did not split; the borrower is no longer a column that is missing."""
     notes = loans.notes
-    notes.missing_required = [one for one in notes.missing_required if one != "borrower_name"]
+    notes.missing_required = [name for name in notes.missing_required if name != "borrower_name"]
     for places in (notes.matched_columns, loans.source_cells):
         if target in places:
             own = {} if target == "facility_name" else {name: places[name] for name in NAMES[1:] if name in places}
@@ -278,7 +280,7 @@ def industries_of_headings(loans: Loans, codes: NDArray[np.int32], text: Text) -
         text: the pool of the sheet.
     """
     column = subset(TextColumn(codes, text), np.arange(len(codes)))
-    loans.texts["industry"] = _rename([without_figures(one) for one in column.text.strings()], column.codes)
+    loans.texts["industry"] = _rename([without_figures(string) for string in column.text.strings()], column.codes)
     names = Counter(loans.texts["industry"].codes[codes >= 0].tolist())
     blank = int(np.count_nonzero(codes < 0))
     message = f"No column names industries; {counted(len(names), 'heading')} of groups of loans do"
@@ -308,8 +310,8 @@ def liens_of_names(loans: Loans) -> None:
     names = subset(column, np.arange(loans.row_count))
     if len(names.text) > TEXTS_MAX:
         return
-    said = np.array([_lien_said(text) for text in names.text.strings()], np.uint8)
-    liens = spread_out(said, Lien.BLANK, names.codes)
+    liens_by_code = np.array([_lien_said(text) for text in names.text.strings()], np.uint8)
+    liens = spread_out(liens_by_code, Lien.BLANK, names.codes)
     if loans.lien is None:
         if np.count_nonzero(liens != Lien.BLANK) < LIEN_SHARE * loans.row_count:
             return

@@ -131,7 +131,7 @@ class NormalisationReport:
         """A field as typed, to be checked; None for one that no column feeds."""
         is_fed = outcome is not None
         if outcome is None:
-            if all(one.target != work.field.target for one in self.mapping.fields):
+            if all(field.target != work.field.target for field in self.mapping.fields):
                 return
             self.missing.append(work.field)
             outcome = constant(work, len(self.row_numbers))
@@ -157,12 +157,12 @@ class NormalisationReport:
             self.columns,
             self._list_faults(errors),
             [*column_warnings, *self._list_faults(warnings)][:ERRORS_MAX],
-            sum(len(one.rows) for one in errors),
+            sum(len(fault.rows) for fault in errors),
             sum(len(warning.rows) for warning in warnings) + len(column_warnings),
             int(np.count_nonzero(invalid)),
             self.unmapped,
-            [one.target for one in self.missing if one.required and one.default is None],
-            [one.target for one in self.missing],
+            [field.target for field in self.missing if field.required and field.default is None],
+            [field.target for field in self.missing],
         )
 
     def _list_faults(self, findings: list[RowsFault]) -> list[CellFault]:
@@ -284,7 +284,7 @@ def _sample_column(
         parts = [
             transform_cells(
                 each,
-                cells_from_values([one if is_in else None for one, is_in in zip(plain, part, strict=True)]),
+                cells_from_values([value if is_in else None for value, is_in in zip(plain, part, strict=True)]),
                 stated,
             )
             for each, part in ((work, own.tolist()), (replace(work, transforms=()), (~own).tolist()))
@@ -295,8 +295,10 @@ def _sample_column(
     outcome.lost = lost if outcome.lost is None else lost | outcome.lost
     outcome.column = fill_default(work, outcome.column, outcome.lost)
     for fault in dict.fromkeys(fault for fault in faults if fault):
-        found = np.array([at for at, one in enumerate(faults) if one == fault], np.int64)
-        outcome.findings.append(RowsFault(work.field.target, TYPE, f"{work.field.target} {fault}", found, _nothing))
+        fault_rows = np.array([at for at, text in enumerate(faults) if text == fault], np.int64)
+        outcome.findings.append(
+            RowsFault(work.field.target, TYPE, f"{work.field.target} {fault}", fault_rows, _nothing)
+        )
     return outcome
 
 

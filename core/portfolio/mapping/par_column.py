@@ -53,14 +53,14 @@ def by_printed(reader: LoanReader, facts: Facts, deal: Deal) -> ParColumn | None
     tied: dict[int, tuple[float, str]] = {}
     for place in places:
         values = parsing.read_numbers(reader.cells(place)).values * reader.header.magnitude(place)
-        found = _match_printed(values, printed, deal)
-        if found is not None:
-            tied[place] = found
+        match = _match_printed(values, printed, deal)
+        if match is not None:
+            tied[place] = match
     first = reader.columns["par_value"]
     if first in tied or len(tied) != 1:
         return None
     ((place, (amount, where)),) = tied.items()
-    named = [repr(" ".join(reader.header.texts.get(one, "").split())) for one in (place, first)]
+    named = [repr(" ".join(reader.header.texts.get(column, "").split())) for column in (place, first)]
     message = (
         f"par is by column {named[0]} and not by {named[1]}: with it the loans make the {amount:,.2f} that the file "
         f"prints ({where}); {counted(len(places), 'column')} could be par"

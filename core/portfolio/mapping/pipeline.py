@@ -107,12 +107,12 @@ class FieldColumn:
 def works(mapping: Mapping) -> dict[str, FieldWork]:
     """What a mapping does with each of its fields, auxiliary ones included."""
     return {
-        one.target: FieldWork(
-            one,
-            tuple(change for change in mapping.transforms if change.field == one.target),
-            tuple(rule for rule in mapping.rules if rule.field == one.target),
+        field.target: FieldWork(
+            field,
+            tuple(change for change in mapping.transforms if change.field == field.target),
+            tuple(rule for rule in mapping.rules if rule.field == field.target),
         )
-        for one in (*mapping.fields, *mapping.auxiliary)
+        for field in (*mapping.fields, *mapping.auxiliary)
     }
 
 

@@ -95,9 +95,9 @@ def _put_coupons(loans: Loans, cells: Cells, rates: RateColumn, own: Collection[
 def _bare(count: int, *, is_coupon: bool) -> DataWarning:
     """What percentages without an index count as, in a column of indexes and margins."""
     what = "a fixed coupon/fixed coupons" if is_coupon else "a spread/spreads"
-    one, many = what.split("/")
+    singular, plural = what.split("/")
     message = (
         f"{counted(count, 'cell')} of the column of spreads {agreed(count, 'states/state')} a percentage without an "
-        f"index, beside cells with one: {agreed(count, f'it counts as {one}/they count as {many}')}."
+        f"index, beside cells with one: {agreed(count, f'it counts as {singular}/they count as {plural}')}."
     )
     return DataWarning("bare_rates", message, count, ("spread", "coupon_type"))

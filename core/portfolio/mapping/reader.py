@@ -215,12 +215,12 @@ class LoanReader:
     def _foot(self, loans: Loans, par: NDArray[np.float64]) -> None:
         """Warn of a total that is not the sum of the loans; of several one that is will do."""
         left_out = self.rows.left_out
-        said = [left_out.get(reason, np.zeros(0, np.int64)) for reason in ("total_rows", "unidentified_rows")]
+        row_groups = [left_out.get(reason, np.zeros(0, np.int64)) for reason in ("total_rows", "unidentified_rows")]
         with np.errstate(over="ignore", invalid="ignore"):
             own = float(np.nansum(par[self._rows]))
             # What nothing calls a total is one where it comes near the sum.
-            near = said[1][np.abs(par[said[1]] - own) <= NEAR_SHARE * abs(own)]
-            figures = par[np.concatenate((said[0], near))]
+            near = row_groups[1][np.abs(par[row_groups[1]] - own) <= NEAR_SHARE * abs(own)]
+            figures = par[np.concatenate((row_groups[0], near))]
             figures = figures[~np.isnan(figures)]
             if not len(figures) or abs(float(figures.sum()) - own) <= FOOTING_DIGITS:
                 return
@@ -279,7 +279,7 @@ class LoanReader:
         for agency in AGENCIES:
             target = f"rating_agency_{agency}"
             places = self.header.columns.get(target, [])
-            roles = [one.role if (one := self.header.evidence.get(place)) else "" for place in places]
+            roles = [evidence.role if (evidence := self.header.evidence.get(place)) else "" for place in places]
             if not places or roles[0] != f"rating_facility_{agency}" or self.works[target].field.own:
                 continue
             issuer = next(
@@ -297,12 +297,16 @@ class LoanReader:
             rating = f"rating_agency_{agency}"
             used = set(self.columns.values())
             others = [place for place in self.header.columns.get(rating, [])[1:] if place not in used]
-            roles = {place: one.role if (one := self.header.evidence.get(place)) else "" for place in others}
+            roles = {place: evidence.role if (evidence := self.header.evidence.get(place)) else "" for place in others}
             taken: dict[str, int] = {}
             for place in others:
                 kinds = KINDS_OF_ROLE.get(roles[place].removesuffix(f"_{agency}"), KINDS)
                 targets = (f"{rating}_{kind}" for kind in kinds)
-                free = (one for one in targets if one in self.works and one not in self.columns and one not in taken)
+                free = (
+                    free_target
+                    for free_target in targets
+                    if free_target in self.works and free_target not in self.columns and free_target not in taken
+                )
                 if (target := next(free, None)) is not None:
                     taken[target] = place
             self.columns |= taken
@@ -376,10 +380,10 @@ class LoanReader:
         if work.field.default is not None:
             keeps = np.zeros(self.below.height, np.bool_) if outcome.lost is None else outcome.lost
             for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
-                said = [
+                masks = [
                     self.below.cells(self.columns[target]).present() for target in targets if target in self.columns
                 ]
-                keeps = keeps | ~np.any(said, axis=0) if said else keeps
+                keeps = keeps | ~np.any(masks, axis=0) if masks else keeps
             outcome.column = pipeline.fill_default(work, outcome.column, keeps)
         return outcome
 
@@ -406,8 +410,8 @@ class LoanReader:
 
     def _has_values(self, place: int, numbers: parsing.Numbers) -> bool:
         """Whether a column that its heading calls a value has market values in the unit of par."""
-        one = self.header.evidence.get(place)
-        is_value = one is not None and one.role in ("market_value", "price") and self._divisor is not None
+        evidence = self.header.evidence.get(place)
+        is_value = evidence is not None and evidence.role in ("market_value", "price") and self._divisor is not None
         return is_value and self._divisor is not None and parsing.are_values_of(numbers.values, self._divisor)
 
     def _as_prices(self, values: NDArray[np.float64], magnitude: float) -> NDArray[np.float64]:

@@ -66,21 +66,21 @@ _MARKS: Final = re.compile(r"(?<=[A-Z\d])[RLNF]{1,3}\d?$")
 def class_keys(text: str) -> tuple[str, ...]:
     """The classes that a test's name lists, as letter and number: "Class A-1/A-2/B Par Value Test" is A1, A2, B."""
     text = text[:NAME_LENGTH_MAX]
-    found = _LISTED.search(text) or _JOINED.match(text)
-    if found is None:
+    match = _LISTED.search(text) or _JOINED.match(text)
+    if match is None:
         return ()
-    return tuple(dict.fromkeys(class_key(part[1]) for part in _PART.finditer(found[1])))
+    return tuple(dict.fromkeys(class_key(part[1]) for part in _PART.finditer(match[1])))
 
 
 @remembered(4_096)
 def class_key(text: str) -> str:
     """Letter and number of a class, without the marks of a reset: "Class B-1-R Notes" is B1; "" for income notes."""
-    found = re.search(rf"\b(?:class|tranche)\s+({_CODE})", text[:NAME_LENGTH_MAX], re.IGNORECASE) or re.match(
+    match = re.search(rf"\b(?:class|tranche)\s+({_CODE})", text[:NAME_LENGTH_MAX], re.IGNORECASE) or re.match(
         rf"\s*({_CODE})", text, re.IGNORECASE
     )
-    if found is None:
+    if match is None:
         return ""
-    code = re.sub(r"[^A-Z\d]", "", found[1].upper())
+    code = re.sub(r"[^A-Z\d]", "", match[1].upper())
     return _MARKS.sub("", code)
 
 

@@ -172,7 +172,7 @@ class Facts:
 
     def identity(self, name: str) -> Identity | None:
         """The identity of that name, where it was tried."""
-        return next((one for one in self.identities if one.name == name), None)
+        return next((entry for entry in self.identities if entry.name == name), None)
 
 
 def tolerance_of(printed: float, decimals: int | None = None) -> float:

@@ -339,7 +339,7 @@ def _of_agency(
             f"recovery_rate_{letter}", "number",
             aliases=(
                 *each("Recovery Rate", "Rec Rate", "Recovery Rate-23", "Derived Recovery Rate"),
-                *(f"RecoveryRate{said}" for said in others),
+                *(f"RecoveryRate{name}" for name in others),
             ),
         ),
         Field(
@@ -384,7 +384,7 @@ _OF_AGENCIES: Final = (
 )  # fmt: skip
 
 SHARED_TARGETS: Final = frozenset(
-    ("is_deferring", "is_second_lien", *(one.target for agency in _OF_AGENCIES for one in agency))
+    ("is_deferring", "is_second_lien", *(field.target for agency in _OF_AGENCIES for field in agency))
 )
 """Auxiliary targets that may be fed by a column which feeds another one, too."""
 
@@ -474,7 +474,7 @@ AUXILIARY_FIELDS: Final = (
         aliases=("Is Delayed Draw", "Delayed Drawdown Obligation", "Delayed Draw Obligation", "Delayed Draw", "DDTL"),
     ),
     Field("is_bridge", "boolean", aliases=("Is Bridge", "Bridge Loan", "Bridge Obligation")),
-    *(one for agency in _OF_AGENCIES for one in agency),
+    *(field for agency in _OF_AGENCIES for field in agency),
 )  # fmt: skip
 
 SERVICER_FIELDS: Final = (
@@ -500,7 +500,7 @@ PROFILES: Final = {
     ),
 }
 
-STANDARD_TARGETS: Final = frozenset(one.target for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS))
+STANDARD_TARGETS: Final = frozenset(field.target for field in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS))
 """Fields of loans that every mapping knows; any other is a mapping's own."""
 """The built-in mappings by id."""
 

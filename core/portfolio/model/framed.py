@@ -39,13 +39,17 @@ _DEFAULTED: Final = "defaulted"
 
 def names_of(portfolio: PortfolioData, *, derived: bool = True) -> list[str]:
     """The columns of a portfolio, in their order."""
-    found = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
+    names = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
     if portfolio.lien is not None:
-        found.add("lien_type")
-    ordered = sorted(found, key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
+        names.add("lien_type")
+    ordered = sorted(names, key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
     if not derived:
         return [name for name in ordered if name != "obligor"]
-    lots = [name for name, one in (("lots", portfolio.lots), ("conflicting", portfolio.conflicting)) if one is not None]
+    lots = [
+        name
+        for name, column in (("lots", portfolio.lots), ("conflicting", portfolio.conflicting))
+        if column is not None
+    ]
     return [*ordered, *(name + _RANK for name in ordered if name in portfolio.ranks), _DEFAULTED, *lots]
 
 
@@ -123,14 +127,14 @@ def html_of(portfolio: PortfolioData) -> str:
     values: list[Any] = [list(row) for row in zip(*columns, strict=True)]
     if None in shown:
         values.insert(shown.index(None), None)
-    told = [left_out(portfolio.row_count, "loans")]
+    lines = [left_out(portfolio.row_count, "loans")]
     if len(names) > COLUMNS_SHOWN:
-        told.append(f"{len(names) - COLUMNS_SHOWN} more columns: {', '.join(names[COLUMNS_SHOWN:])}")
-    told += warning_texts(portfolio.notes.warnings)
+        lines.append(f"{len(names) - COLUMNS_SHOWN} more columns: {', '.join(names[COLUMNS_SHOWN:])}")
+    lines += warning_texts(portfolio.notes.warnings)
     if not portfolio.row_count:
-        told.append(portfolio.notes.message)
+        lines.append(portfolio.notes.message)
     tables = [table(names[:COLUMNS_SHOWN], values)] if values else []
-    return card(repr(portfolio), told, *tables)
+    return card(repr(portfolio), lines, *tables)
 
 
 # ---- the deal and its notes

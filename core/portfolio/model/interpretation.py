@@ -101,8 +101,10 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
     def read_as(self) -> str:
         """The readings used in words, those that change something first, and how many printed figures tie by them;
         empty where none is used."""
-        used = sorted(self.used, key=lambda one: not one.changed)
-        words = [f"{one.reading.words}{PROPOSED * (one.state == 'proposed' and one.changed)}" for one in used]
+        used = sorted(self.used, key=lambda choice: not choice.changed)
+        words = [
+            f"{choice.reading.words}{PROPOSED * (choice.state == 'proposed' and choice.changed)}" for choice in used
+        ]
         if not words:
             return ""
         return f"{'; '.join(words)}; {self.tied:,} of {counted(self.figures, 'printed figure')} tie"
@@ -110,7 +112,7 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def changed(self) -> list[Choice]:
         """Those of them that would be read in another way without the file's figures."""
-        return [one for one in self.used if one.changed]
+        return [choice for choice in self.used if choice.changed]
 
 
 USED: Final = ("taken", "proposed")

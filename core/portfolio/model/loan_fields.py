@@ -21,7 +21,7 @@ FieldKind = Literal["string", "number", "date", "boolean", "rating"]
 FEW_NAMES: Final = 1_000
 """Distinct names that a cut column keeps as they are; of more it keeps those of its rows."""
 
-_DATES: Final = frozenset(one.target for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS) if one.type == "date")
+_DATES: Final = frozenset(field.target for field in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS) if field.type == "date")
 
 _LABELS: Final = {
     "borrower_name": "Borrower",
@@ -179,8 +179,8 @@ def label_of(name: str, labels: Mapping[str, str]) -> str:
     """Return what people call a field."""
     if name in _LABELS:
         return _LABELS[name].format_map(labels)
-    found = label(name, labels)
-    return found if found != name else name.replace("_", " ").capitalize()
+    text = label(name, labels)
+    return text if text != name else name.replace("_", " ").capitalize()
 
 
 def unit_of(name: str, currency: str) -> str:
@@ -209,7 +209,7 @@ def column_of(portfolio: PortfolioData, name: str) -> LoanColumn:
         return LoanColumn(kind, names=portfolio.names[name])
     if name == "lien_type":
         assert portfolio.lien is not None, "a field of the portfolio"
-        return LoanColumn(kind, names=Names(_codes(portfolio.lien), tuple(one.name.lower() for one in Lien)[1:]))
+        return LoanColumn(kind, names=Names(_codes(portfolio.lien), tuple(lien.name.lower() for lien in Lien)[1:]))
     if name in portfolio.numbers:
         return LoanColumn(kind, portfolio.numbers[name])
     return LoanColumn(kind, _flags(portfolio, name).astype(np.float64))

@@ -166,8 +166,8 @@ def warn_of_formulas(book: Workbook | Manifest) -> list[DataWarning]:
     """That formulas of a workbook came without values, and what became of them; and what to doubt of its values since
     they were calculated."""
     filled = book.filled
-    found = [] if filled is None else [DataWarning("formulas_without_values", filled.message, filled.cells)]
-    return found + [DataWarning(doubt.code, f"{_capital(doubt.message)}.", doubt.cells) for doubt in book.doubts]
+    warnings = [] if filled is None else [DataWarning("formulas_without_values", filled.message, filled.cells)]
+    return warnings + [DataWarning(doubt.code, f"{_capital(doubt.message)}.", doubt.cells) for doubt in book.doubts]
 
 
 def _capital(message: str) -> str:

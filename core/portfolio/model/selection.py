@@ -84,10 +84,10 @@ def _truth(text: str, field: str) -> float:
 
 
 def _rank(text: str, field: str) -> float:
-    found = rank(text, AGENCY_OF.get(field))
-    if not found:
+    value = rank(text, AGENCY_OF.get(field))
+    if not value:
         raise ConditionError(f"{text[:40]!r} is no rating, as {field} is")
-    return float(found)
+    return float(value)
 
 
 _READ: Final[Mapping[str, Callable[[str, str], float | str]]] = {

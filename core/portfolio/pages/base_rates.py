@@ -77,7 +77,7 @@ def base_rate_of(located: LocatedBook, loans: Loans) -> tuple[float, str] | None
         [level for level in levels if level.name.partition("-")[0] == family or not family],
     )
     for near in ways:
-        if len({one.rate for one in near}) == 1:
+        if len({level.rate for level in near}) == 1:
             return _percent(near[0], loans), near[0].place
     return None
 
@@ -102,7 +102,7 @@ def in_percent(written: float, read: float, loans: Loans) -> float:
     if not len(above):
         return read
     usual = float(np.median(above))
-    return min((written, round(written * 100, 10)), key=lambda one: abs(one - usual))
+    return min((written, round(written * 100, 10)), key=lambda rate: abs(rate - usual))
 
 
 def _main_index(loans: Loans) -> str:

@@ -87,7 +87,7 @@ DEAL_CURRENCY: Final = "deal currency"
 def mark(loans: Loans, header: str) -> None:
     """Keep what the header of par says of its currency for each loan, before those of another sheet are added."""
     words = f" {key(CAMEL.sub(' ', header))} "
-    named = [code for code, said in _WORDS.items() if any(f" {word} " in words for word in said if word.isalpha())]
+    named = [code for code, signs in _WORDS.items() if any(f" {word} " in words for word in signs if word.isalpha())]
     named += [code for code, word in _WORDS.items() if any(sign in header for sign in word if sign in "€£¥")]
     code = _DEALS_OWN if _IN_DEAL_CURRENCY.search(words) else named[0] if len(named) == 1 else ""
     if code and PAR_CURRENCY not in loans.texts:
@@ -135,10 +135,10 @@ def settle(
     )
     if is_one_sheet and says_currency(header, own):
         return
-    given = in_deal_currency(own)
+    in_currency = in_deal_currency(own)
     for code in sums:
         if code != own:
-            _convert(loans, np.flatnonzero(which == place[code]), code, own, given, rates)
+            _convert(loans, np.flatnonzero(which == place[code]), code, own, in_currency, rates)
 
 
 def _by_currency(
@@ -172,13 +172,13 @@ def _convert(
     rate = loans.numbers.get("fx_rate", np.full(len(par), np.nan))[rows]
     of_page = rates.get(frozenset((code, own)), rates.get(frozenset((code,)), np.nan))
     rate = np.where(np.isnan(rate) | (rate <= 0), of_page, rate)
-    factor = np.array([_factor(one, code, own) for one in rate.tolist()], np.float64)
+    factor = np.array([_factor(rate_code, code, own) for rate_code in rate.tolist()], np.float64)
     how = "their rate"
     if in_deal_currency is not None:
-        given = np.full(len(par), np.nan)
-        given[: len(in_deal_currency)] = in_deal_currency
+        amounts = np.full(len(par), np.nan)
+        amounts[: len(in_deal_currency)] = in_deal_currency
         with np.errstate(divide="ignore", invalid="ignore"):
-            of_par = given[rows] / par[rows]
+            of_par = amounts[rows] / par[rows]
         known = np.isfinite(of_par)
         if known.any():
             factor, how = np.where(known, of_par, factor), "the column in the deal's currency"
@@ -215,7 +215,7 @@ def _factor(rate: float, code: str, own: str) -> float:
 
 
 def _names(loans: Loans, rows: NDArray[np.int64]) -> str:
-    column = next((loans.texts[one] for one in ("borrower_name", "facility_name") if one in loans.texts), None)
+    column = next((loans.texts[target] for target in ("borrower_name", "facility_name") if target in loans.texts), None)
     names = (
         []
         if column is None

@@ -59,9 +59,9 @@ def with_families(portfolio: AnyPortfolio, par: NDArray[np.float64]) -> AnyPortf
     for _, members in families:
         table[[code + 1 for code in members]] = members[0]
     for fact, members in families:
-        found = tuple(named[code] for code in members)
-        portfolio.notes.families.append(ObligorFamily(fact.label, found, fact.place))
-        portfolio.notes.warnings.append(_warning(fact, found))
+        issuers = tuple(named[code] for code in members)
+        portfolio.notes.families.append(ObligorFamily(fact.label, issuers, fact.place))
+        portfolio.notes.warnings.append(_warning(fact, issuers))
     names = portfolio.names | {"obligor": Names(table[obligor.codes + 1], obligor.values)}
     return replace(portfolio, names=names)
 
@@ -120,9 +120,9 @@ class _Search:
         low = np.searchsorted(own[order], amount - own - 2 * self.precision)
         high = np.searchsorted(own[order], amount - own + 2 * self.precision, side="right")
         for at in np.flatnonzero(high > low).tolist():
-            for other in sorted(order[low[at] : high[at]].tolist()):
-                first, second = int(codes[at]), int(codes[other])
-                if at < other and self._is(self.sums[first] + self.sums[second], amount):
+            for second_at in sorted(order[low[at] : high[at]].tolist()):
+                first, second = int(codes[at]), int(codes[second_at])
+                if at < second_at and self._is(self.sums[first] + self.sums[second], amount):
                     yield first, second
 
 

@@ -67,10 +67,10 @@ def _identifiers(loans: Loans) -> None:
         if target == "cusip" and (kinds == _parse.SHORT_CUSIP).any():
             column = _pad(column, kinds)
             kinds = _kinds(column, cusip_first=target == "cusip")
-        for other, kind in _KIND_OF.items():
-            if other != target and (kinds == kind).any() and not _by_chance(target, kinds[:-1], kind):
+        for kind_target, kind in _KIND_OF.items():
+            if kind_target != target and (kinds == kind).any() and not _by_chance(target, kinds[:-1], kind):
                 leaves = kinds[column.codes] == kind
-                moved.append((other, TextColumn(np.where(leaves, column.codes, np.int32(-1)), column.text)))
+                moved.append((kind_target, TextColumn(np.where(leaves, column.codes, np.int32(-1)), column.text)))
                 if target in IDENTIFIERS:
                     column = TextColumn(np.where(leaves, np.int32(-1), column.codes), column.text)
         loans.texts[target] = column
@@ -96,16 +96,18 @@ def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:
 def _standard(column: TextColumn, *, cusip_first: bool) -> tuple[TextColumn, NDArray[np.uint8]]:
     """The column with identifiers in their standard form, and the kinds of its strings as `_kinds` gives them."""
     kinds = _kinds(column, cusip_first=cusip_first)
-    other = np.flatnonzero(kinds[:-1] == _parse.OTHER)
-    if not len(other):
+    odd_codes = np.flatnonzero(kinds[:-1] == _parse.OTHER)
+    if not len(odd_codes):
         return column, kinds
-    bare = parsing.bare(parsing.subset(TextColumn(other.astype(np.int32), column.text), np.arange(len(other))).text)
-    found = _parse.identifier_kinds(bare.offsets, bare.data, cusip_first)
-    standard = np.flatnonzero((found == _parse.CUSIP) | (found == _parse.LOANX) | (found == _parse.ISIN))
+    bare = parsing.bare(
+        parsing.subset(TextColumn(odd_codes.astype(np.int32), column.text), np.arange(len(odd_codes))).text
+    )
+    bare_kinds = _parse.identifier_kinds(bare.offsets, bare.data, cusip_first)
+    standard = np.flatnonzero((bare_kinds == _parse.CUSIP) | (bare_kinds == _parse.LOANX) | (bare_kinds == _parse.ISIN))
     if not len(standard):
         return column, kinds
     table = np.arange(-1, len(column.text), dtype=np.int32)
-    table[other[standard] + 1] = standard + len(column.text)
+    table[odd_codes[standard] + 1] = standard + len(column.text)
     column = parsing.merged_pool(table[column.codes + 1], column.text, bare)
     return column, _kinds(column, cusip_first=cusip_first)
 
@@ -199,15 +201,15 @@ def _lots_by_asset_id(loans: Loans) -> NDArray[np.int64] | None:
     column, borrower = loans.texts.get("asset_id"), loans.texts.get("borrower_name")
     if column is None or borrower is None or len(column.text) >= np.count_nonzero(column.codes >= 0):
         return None
-    said = [name_keys(borrower).codes.astype(np.float64)]
+    columns = [name_keys(borrower).codes.astype(np.float64)]
     if "facility_name" in loans.texts:
-        said.append(loans.texts["facility_name"].codes.astype(np.float64))
+        columns.append(loans.texts["facility_name"].codes.astype(np.float64))
     if "maturity_date" in loans.numbers:
-        said.append(loans.numbers["maturity_date"])
+        columns.append(loans.numbers["maturity_date"])
     rows = np.flatnonzero(column.codes >= 0)
     groups = column.codes[rows].astype(np.intp)
     unlike = np.zeros(len(column.text) + 1, np.bool_)
-    for values in said:
+    for values in columns:
         unlike[:-1] |= _differ(values[rows], groups, len(column.text))
     return np.where((column.codes >= 0) & ~unlike[column.codes], column.codes, -1).astype(np.int64)
 
@@ -311,7 +313,7 @@ def _differ(values: NDArray[np.float64], group: NDArray[np.intp], groups: int) -
 
 def _any_lot(flags: NDArray[np.uint8], group: NDArray[np.intp]) -> NDArray[np.uint8]:
     """By group 1 where a lot says yes, else 0 where one says no."""
-    says_yes, says_no = (np.bincount(group, flags == said) > 0 for said in (1, 0))
+    says_yes, says_no = (np.bincount(group, flags == flag) > 0 for flag in (1, 0))
     return np.where(says_yes, np.uint8(1), np.where(says_no, np.uint8(0), np.uint8(UNSAID)))
 
 

@@ -76,23 +76,33 @@ def widen(loans: Loans, page: Loans, match: PageMatch, *, unlike: Iterable[str] 
             target,
             loans.flags.get(target),
             spread(page.flags[target], UNSAID),
-            lambda one: one == UNSAID,
+            lambda flags: flags == UNSAID,
             np.not_equal,
         )
     if page.lien is not None and "lien_type" not in skipped:
         loans.lien = _merge(
-            widened, "lien_type", loans.lien, spread(page.lien, Lien.BLANK), lambda one: one == Lien.BLANK, np.not_equal
+            widened,
+            "lien_type",
+            loans.lien,
+            spread(page.lien, Lien.BLANK),
+            lambda liens: liens == Lien.BLANK,
+            np.not_equal,
         )
     if page.coupon_fixed is not None and "coupon_type" not in skipped:
         loans.coupon_fixed = _merge(
-            widened, "coupon_type", loans.coupon_fixed, spread(page.coupon_fixed, -1), lambda one: one < 0, np.not_equal
+            widened,
+            "coupon_type",
+            loans.coupon_fixed,
+            spread(page.coupon_fixed, -1),
+            lambda fixed_codes: fixed_codes < 0,
+            np.not_equal,
         )
     for target in page.categories.keys() - skipped:
         codes, names = page.categories[target]
         _take_category(loans, target, spread(codes, -1), names, widened)
     for target in page.ruled.keys() - skipped:
-        other, mine = page.ruled[target].take(at), loans.ruled.get(target)
-        loans.ruled[target] = other if mine is None else either(~mine.blank(), mine, other)
+        of_page, mine = page.ruled[target].take(at), loans.ruled.get(target)
+        loans.ruled[target] = of_page if mine is None else either(~mine.blank(), mine, of_page)
     return widened
 
 
@@ -110,22 +120,22 @@ def _merge(
     widened: WidenedLoans,
     target: str,
     own: NDArray[Scalar] | None,
-    other: NDArray[Scalar],
+    of_page: NDArray[Scalar],
     blank: Callable[[NDArray[Scalar]], NDArray[np.bool_]],
     differ: Callable[[NDArray[Scalar], NDArray[Scalar]], NDArray[np.bool_]],
 ) -> NDArray[Scalar]:
     """A column of the loans with its blanks filled from the page's, which is already spread over the loans."""
     if own is None:
         widened.taken.append(target)
-        return other
-    said = ~blank(other)
-    both = said & ~blank(own)
+        return of_page
+    has_page = ~blank(of_page)
+    both = has_page & ~blank(own)
     conflicting = np.zeros(len(own), np.bool_)
-    conflicting[both] = differ(own[both], other[both])
+    conflicting[both] = differ(own[both], of_page[both])
     _count(widened.conflicts, target, conflicting)
-    fill = said & blank(own)
+    fill = has_page & blank(own)
     _count(widened.filled, target, fill)
-    return np.where(fill, other, own) if fill.any() else own
+    return np.where(fill, of_page, own) if fill.any() else own
 
 
 def _take_ranks(
@@ -161,19 +171,19 @@ def _take_text(
     widened: WidenedLoans,
     spread: Callable[[NDArray[Any], float], NDArray[Any]],
 ) -> None:
-    other, own = TextColumn(spread(column.codes, -1), column.text), loans.texts.get(target)
+    of_page, own = TextColumn(spread(column.codes, -1), column.text), loans.texts.get(target)
     if own is None:
         widened.taken.append(target)
-        loans.texts[target] = other
+        loans.texts[target] = of_page
         return
-    (mine, its), pool = together([own, other])
+    (mine, its), pool = together([own, of_page])
     if target not in _UNCOMPARED:
         differ = np.flatnonzero((mine >= 0) & (its >= 0) & (mine != its))
         if len(differ):
             by_code = {code: _meaning(target, pool[code]) for code in np.unique((mine[differ], its[differ])).tolist()}
             unlike = [
-                by_code[one] != by_code[two]
-                for one, two in zip(mine[differ].tolist(), its[differ].tolist(), strict=True)
+                by_code[mine_code] != by_code[its_code]
+                for mine_code, its_code in zip(mine[differ].tolist(), its[differ].tolist(), strict=True)
             ]
             _count(widened.conflicts, target, np.array(unlike, np.bool_))
     fill = (mine < 0) & (its >= 0)
@@ -199,8 +209,8 @@ def _take_category(
         return
     own, known = loans.categories[target]
     names, (mine, its) = _one_list((known, values), (own, codes))
-    differ = np.not_equal if target not in _UNCOMPARED else lambda one, two: np.zeros(len(one), np.bool_)
-    loans.categories[target] = (_merge(widened, target, mine, its, lambda one: one < 0, differ), names)
+    differ = np.not_equal if target not in _UNCOMPARED else lambda first, second: np.zeros(len(first), np.bool_)
+    loans.categories[target] = (_merge(widened, target, mine, its, lambda own_codes: own_codes < 0, differ), names)
 
 
 def _one_list(
@@ -225,21 +235,21 @@ def append(loans: Loans, more: Loans) -> None:
     texts: dict[str, TextColumn] = {}
     for target in loans.texts.keys() | more.texts.keys():
         columns = [
-            one.texts.get(target, TextColumn(np.full(one.row_count, -1, np.int32), NO_TEXT)) for one in (loans, more)
+            part.texts.get(target, TextColumn(np.full(part.row_count, -1, np.int32), NO_TEXT)) for part in (loans, more)
         ]
         codes, pool = together(columns)
         texts[target] = TextColumn(np.concatenate(codes), pool)
     loans.texts = texts
     for target in loans.categories.keys() | more.categories.keys():
-        parts = [one.categories.get(target, (np.full(one.row_count, -1, np.int32), ())) for one in (loans, more)]
-        names, listed = _one_list([values for _, values in parts], [one for one, _ in parts])
+        parts = [part.categories.get(target, (np.full(part.row_count, -1, np.int32), ())) for part in (loans, more)]
+        names, listed = _one_list([code_array for _, code_array in parts], [code_array for code_array, _ in parts])
         loans.categories[target] = (np.concatenate(listed), names)
     loans.lien = _column_below(loans.lien, more.lien, low, high, Lien.BLANK, np.uint8)
     loans.coupon_fixed = _column_below(loans.coupon_fixed, more.coupon_fixed, low, high, -1, np.int8)
     loans.sheet_rows = _column_below(loans.sheet_rows, None, low, high, 0, np.int32)  # those of one sheet alone
     places = np.arange(low + high)
     for target, column in (loans.ruled | more.ruled).items():
-        own, its = (one.ruled.get(target, blank_column(column.type, one.row_count)) for one in (loans, more))
+        own, its = (part.ruled.get(target, blank_column(column.type, part.row_count)) for part in (loans, more))
         above, below = np.where(places < low, places, -1), np.where(places < low, -1, places - low)
         loans.ruled[target] = either(places < low, own.take(above), its.take(below))
     loans.row_count = low + high

@@ -88,7 +88,7 @@ def join_loans(loans: Loans, pages: Sequence[PageLoans]) -> None:
     flagged: set[str] = set()
     lacks_par = "par_value" not in loans.numbers
     if lacks_par:
-        able.sort(key=lambda one: "par_value" not in one[0].loans.numbers)
+        able.sort(key=lambda pair: "par_value" not in pair[0].loans.numbers)
     for page, note in able:
         _join(loans, page, note, flagged)
     if lacks_par:
@@ -155,62 +155,62 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
     Args:
         flagged: flags that titles of lists have raised so far.
     """
-    other = page.loans
-    found = match.match(loans, other)
-    note.ambiguous = int(np.count_nonzero(found.ambiguous))
-    if not found.rows.any():
+    of_page = page.loans
+    page_match = match.match(loans, of_page)
+    note.ambiguous = int(np.count_nonzero(page_match.ambiguous))
+    if not page_match.rows.any():
         note.reason = "none of its rows names a loan of the first page"
         return
-    match.add_up_rows(other, found)
-    note.rows, note.lots = other.row_count, other.notes.lots
-    par = match.par_by_row(loans, other, found)
+    match.add_up_rows(of_page, page_match)
+    note.rows, note.lots = of_page.row_count, of_page.notes.lots
+    par = match.par_by_row(loans, of_page, page_match)
     differing = int(np.count_nonzero(par.differs))
     unlike = int(np.count_nonzero(par.differs & (par.own != 0)))
     if unlike >= OTHER_PAR_ROWS and unlike > OTHER_PAR_SHARE * len(par.own) and note.part != "added":
         note.reason = f"the par of {unlike:,} of {len(par.own):,} loans is another: of another day, deal or currency"
         return
-    rest = _telling(other, match.unused_rows(found))
+    rest = _telling(of_page, match.unused_rows(page_match))
     if note.part != "added":
         note.part = "list" if page.lists else "joined"
-        amounts = other.numbers.get("par_value")
+        amounts = of_page.numbers.get("par_value")
         note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if amounts is None else _sum(amounts[rest])
-    if page.lists and page.lists not in other.flags:
+    if page.lists and page.lists not in of_page.flags:
         before = loans.flags.get(page.lists)
-        said_no = 0 if before is None else int(np.count_nonzero(found.rows & (before == 0)))
+        said_no = 0 if before is None else int(np.count_nonzero(page_match.rows & (before == 0)))
         if said_no and page.lists not in flagged:
             note.conflicts[page.lists] = said_no
         raised = np.zeros(loans.row_count, np.uint8) if before is None else before
-        loans.flags[page.lists] = np.where(found.rows, np.uint8(1), raised)
+        loans.flags[page.lists] = np.where(page_match.rows, np.uint8(1), raised)
         flagged.add(page.lists)
         note.fields.append(page.lists)
-    _take_lien(loans, other, found)
-    unlike_fields = _unlike(loans.notes, other.notes)
-    if match.is_about_issuers(other) and not found.rows.all():
+    _take_lien(loans, of_page, page_match)
+    unlike_fields = _unlike(loans.notes, of_page.notes)
+    if match.is_about_issuers(of_page) and not page_match.rows.all():
         unlike_fields.add("borrower_name")  # a list of the largest obligors names few of the others
-    widened = join.widen(loans, other, found, unlike=unlike_fields)
-    note.by, note.contradictions = found.by, found.contradictions
-    note.loans_without_row = int(np.count_nonzero(~found.rows))
+    widened = join.widen(loans, of_page, page_match, unlike=unlike_fields)
+    note.by, note.contradictions = page_match.by, page_match.contradictions
+    note.loans_without_row = int(np.count_nonzero(~page_match.rows))
     note.fields += sorted(widened.taken)
     note.filled, note.conflicts = widened.filled, note.conflicts | widened.conflicts
-    if note.part == "joined" and not (note.fields or note.filled) and match.is_about_issuers(other):
+    if note.part == "joined" and not (note.fields or note.filled) and match.is_about_issuers(of_page):
         note.rows_without_loan = note.ambiguous = 0  # the largest obligors, which may be groups of issuers
     if differing:
         note.conflicts["par_value"] = differing
-    _take_notes(loans, other, note.fields)
+    _take_notes(loans, of_page, note.fields)
 
 
 def _take_lien(loans: Loans, page: Loans, page_match: match.PageMatch) -> None:
     """Let the liens of a page win over a column of the loans that says what kind of asset each is."""
-    own, its = (one.notes.matched_columns.get("lien_type", "") for one in (loans, page))
+    own, its = (part.notes.matched_columns.get("lien_type", "") for part in (loans, page))
     if loans.lien is None or page.lien is None or not _names_kind(own) or _names_kind(its):
         return
     liens = spread_out(page.lien, Lien.BLANK, page_match.at.astype(np.int32))
-    said = (liens != Lien.BLANK) & (liens != Lien.OTHER)
-    if np.count_nonzero(said) <= np.count_nonzero(page_match.rows) / 2:
+    is_known = (liens != Lien.BLANK) & (liens != Lien.OTHER)
+    if np.count_nonzero(is_known) <= np.count_nonzero(page_match.rows) / 2:
         return
     if "is_bond" not in loans.flags and (loans.lien == Lien.BOND).any():
         loans.flags["is_bond"] = (loans.lien == Lien.BOND).astype(np.uint8)
-    loans.lien = np.where(said, liens, loans.lien)
+    loans.lien = np.where(is_known, liens, loans.lien)
     _take_notes(loans, page, ["lien_type"])
 
 
@@ -236,12 +236,12 @@ def _drop_silent(loans: Loans, page: Loans) -> None:
     says = _saying(page)
     if not says.all():
         codes, text = together([*id_columns(loans).values(), *(columns := id_columns(page)).values()])
-        own, other = codes[: len(codes) - len(columns)], codes[len(codes) - len(columns) :]
+        own, rest = codes[: len(codes) - len(columns)], codes[len(codes) - len(columns) :]
         is_known = np.zeros(len(text) + 1, np.bool_)
         for column in own:
             is_known[column[column >= 0]] = True
-        has_known = np.any([is_known[column] for column in other], axis=0) if other else np.zeros(0, np.bool_)
-        keeps = says | has_known if other else np.ones(page.row_count, np.bool_)
+        has_known = np.any([is_known[column] for column in rest], axis=0) if rest else np.zeros(0, np.bool_)
+        keeps = says | has_known if rest else np.ones(page.row_count, np.bool_)
         if not keeps.all():
             take(page, np.flatnonzero(keeps))
 

@@ -72,10 +72,10 @@ def id_columns(loans: Loans) -> dict[str, TextColumn]:
 
 def asset_ids(loans: Loans, page: Loans) -> Pair | None:
     """Keys by the file's own ids."""
-    own, other = loans.texts.get("asset_id"), page.texts.get("asset_id")
-    if own is None or other is None or (is_counter(own) and is_counter(other)):
+    own, of_page = loans.texts.get("asset_id"), page.texts.get("asset_id")
+    if own is None or of_page is None or (is_counter(own) and is_counter(of_page)):
         return None
-    (mine, its), _ = together([own, other])
+    (mine, its), _ = together([own, of_page])
     return mine.astype(np.int64), its.astype(np.int64)
 
 
@@ -85,46 +85,46 @@ def names(loans: Loans, page: Loans, targets: Sequence[str], *, exact: bool = Tr
     Args:
         exact: whether all letters and digits count of a facility, or of the only name, else what tells companies apart.
     """
-    own, other = np.zeros(loans.row_count, np.int64), np.zeros(page.row_count, np.int64)
+    own, of_page = np.zeros(loans.row_count, np.int64), np.zeros(page.row_count, np.int64)
     for target in targets:
         if target not in loans.texts or target not in page.texts:
             return None
         keys_of = _exact_keys if exact and (target == "facility_name" or len(targets) == 1) else name_keys
         mine, its, count = _name_codes(loans.texts[target], page.texts[target], keys_of)
         own = np.where((own < 0) | (mine < 0), np.int64(-1), own * count + mine)
-        other = np.where((other < 0) | (its < 0), np.int64(-1), other * count + its)
-    return own, other
+        of_page = np.where((of_page < 0) | (its < 0), np.int64(-1), of_page * count + its)
+    return own, of_page
 
 
 def descriptions(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
     """Keys by borrower and facility in one, where one side has them apart and the other only as one name."""
-    own, other = _names_of(loans), _names_of(page)
-    if {len(own), len(other)} != {1, 2}:
+    own, of_page = _names_of(loans), _names_of(page)
+    if {len(own), len(of_page)} != {1, 2}:
         return None
-    single = page if len(other) == 1 else loans
-    return _described_keys(own, other, exact=exact, cuts="facility_name" in single.texts)
+    single = page if len(of_page) == 1 else loans
+    return _described_keys(own, of_page, exact=exact, cuts="facility_name" in single.texts)
 
 
 def crossed_names(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
     """Keys by the only name of each side, where one has it as a borrower's and the other as a facility's."""
-    own, other = _names_of(loans), _names_of(page)
-    is_crossed = len(own) == len(other) == 1 and ("facility_name" in loans.texts) != ("facility_name" in page.texts)
-    return _described_keys(own, other, exact=exact, cuts=False) if is_crossed else None
+    own, of_page = _names_of(loans), _names_of(page)
+    is_crossed = len(own) == len(of_page) == 1 and ("facility_name" in loans.texts) != ("facility_name" in page.texts)
+    return _described_keys(own, of_page, exact=exact, cuts=False) if is_crossed else None
 
 
 def begun_names(loans: Loans, page: Loans) -> Pair | None:
     """Keys by the borrowers of a page with whose names the descriptions of the loans begin, the longest of them."""
-    own, other = loans.texts.get("facility_name", loans.texts.get("borrower_name")), page.texts.get("borrower_name")
-    if own is None or other is None or "facility_name" in page.texts:
+    own, of_page = loans.texts.get("facility_name", loans.texts.get("borrower_name")), page.texts.get("borrower_name")
+    if own is None or of_page is None or "facility_name" in page.texts:
         return None
-    if max(len(own.text), len(other.text)) > CUT_NAMES_MAX:
+    if max(len(own.text), len(of_page.text)) > CUT_NAMES_MAX:
         return None
-    mine, its_words = ([key(name) for name in column.text.strings()] for column in (own, other))
+    mine, its_words = ([key(name) for name in column.text.strings()] for column in (own, of_page))
     whole = set(mine)  # what is the name of a loan is not the beginning of another one's
     code_of = {name: at for at, name in enumerate(dict.fromkeys(its_words)) if name and name not in whole}
     its = np.array([*(code_of.get(name, -1) for name in its_words), -1], np.int64)
     begun = np.array([*(_begun(name, code_of) for name in mine), -1], np.int64)
-    return begun[own.codes], its[other.codes]
+    return begun[own.codes], its[of_page.codes]
 
 
 def _begun(name: str, code_of: Dict[str, int]) -> int:
@@ -158,14 +158,16 @@ def _describe(columns: list[TextColumn]) -> TextColumn:
     if len(columns) == 1:
         return columns[0]
     borrower, facility = columns
-    said = (borrower.codes >= 0) & (facility.codes >= 0)
+    has_both = (borrower.codes >= 0) & (facility.codes >= 0)
     pairs = borrower.codes.astype(np.int64) * len(facility.text) + facility.codes
-    distinct, local = np.unique(pairs[said], return_inverse=True)
+    distinct, local = np.unique(pairs[has_both], return_inverse=True)
     issuers, facilities = borrower.text.strings(), facility.text.strings()
     places = (divmod(pair, len(facilities)) for pair in distinct.tolist())
-    codes, pool = parsing.pool_of([f"{issuers[one]} {facilities[two]}" for one, two in places])
-    described = np.full(len(said), -1, np.int32)
-    described[said] = codes[local]
+    codes, pool = parsing.pool_of(
+        [f"{issuers[issuer]} {facilities[facility_code]}" for issuer, facility_code in places]
+    )
+    described = np.full(len(has_both), -1, np.int32)
+    described[has_both] = codes[local]
     return TextColumn(described, pool)
 
 

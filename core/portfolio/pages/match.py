@@ -53,7 +53,7 @@ class _Pass(NamedTuple):
 
 
 def _both_have_both(loans: Loans, page: Loans) -> bool:
-    return all(target in one.texts for target in _NAMES for one in (loans, page))
+    return all(target in side.texts for target in _NAMES for side in (loans, page))
 
 
 def _one_name(target: str, *, exact: bool = True) -> Keys:
@@ -130,16 +130,16 @@ def match(loans: Loans, page: Loans) -> PageMatch:
     rows = np.arange(page.row_count)
     per_row = tolerance(loans.numbers.get("par_value"), page.numbers.get("par_value"))
     page_match = PageMatch(np.full(loans.row_count, -1, np.int64), rows, np.zeros(page.row_count, np.bool_), per_row)
-    own, other = _columns(loans, page)
-    _by_identifier(own, other, page_match)
+    own, of_page = _columns(loans, page)
+    _by_identifier(own, of_page, page_match)
     contradictions = page_match.contradictions
     if not page_match.rows.all():
-        own, other = ({target: keys.bare(one) for target, one in side.items()} for side in (own, other))
-        _by_identifier(own, other, page_match)
+        own, of_page = ({target: keys.bare(column) for target, column in side.items()} for side in (own, of_page))
+        _by_identifier(own, of_page, page_match)
     page_match.contradictions = contradictions
     _by_start(loans, page, page_match)
-    for one in _PASSES:
-        _by_key(loans, page, page_match, one)
+    for rule in _PASSES:
+        _by_key(loans, page, page_match, rule)
     _by_issuer(loans, page, page_match)
     free = np.zeros(page.row_count, np.bool_)
     free[unused_rows(page_match)] = True
@@ -171,11 +171,11 @@ def strangers(loans: Loans, page: Loans, page_match: PageMatch) -> Ints:
     or by a borrower whom these do not name.
     """
     free = unused_rows(page_match)
-    own, other = _identifiers(loans), _identifiers(page)
+    own, of_page = _identifiers(loans), _identifiers(page)
     is_other = np.zeros(page.row_count, np.bool_)
-    for target in own.keys() & other.keys():
+    for target in own.keys() & of_page.keys():
         if (own[target].codes >= 0).any():
-            is_other |= other[target].codes >= 0
+            is_other |= of_page[target].codes >= 0
     borrower = page.texts.get("borrower_name")
     if borrower is not None and "borrower_name" in loans.texts:
         (mine, its), text = together([name_keys(loans.texts["borrower_name"]), name_keys(borrower)])
@@ -191,17 +191,17 @@ def _identifiers(loans: Loans) -> dict[str, TextColumn]:
 
 def _columns(loans: Loans, page: Loans) -> tuple[dict[str, TextColumn], dict[str, TextColumn]]:
     """The ids of both; of the loans' own asset ids those that stand on one loan, and none where both only count."""
-    own, other = keys.id_columns(loans), keys.id_columns(page)
+    own, of_page = keys.id_columns(loans), keys.id_columns(page)
     asset = own.get("asset_id")
     if asset is None:
-        return own, other
-    if "asset_id" in other and keys.is_counter(asset) and keys.is_counter(other["asset_id"]):
-        del own["asset_id"], other["asset_id"]
-        return own, other
+        return own, of_page
+    if "asset_id" in of_page and keys.is_counter(asset) and keys.is_counter(of_page["asset_id"]):
+        del own["asset_id"], of_page["asset_id"]
+        return own, of_page
     often = np.bincount(asset.codes + 1, minlength=len(asset.text) + 1)[1:] > 1
     several = parsing.spread_out(often, False, asset.codes)
     own["asset_id"] = TextColumn(np.where(several, np.int32(-1), asset.codes), asset.text)
-    return own, other
+    return own, of_page
 
 
 def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColumn], page_match: PageMatch) -> None:
@@ -227,15 +227,15 @@ def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColum
 def _by_start(loans: Loans, page: Loans, page_match: PageMatch) -> None:
     """Join rows whose identifiers are printed in another way: XS2250154 for XS2250154494, LX284437 for LX28443T7."""
     free = unused_rows(page_match)
-    own, other = keys.id_columns(loans), keys.id_columns(page)
-    if page_match.rows.all() or not 0 < len(free) <= STARTS_MAX or not own or not other:
+    own, of_page = keys.id_columns(loans), keys.id_columns(page)
+    if page_match.rows.all() or not 0 < len(free) <= STARTS_MAX or not own or not of_page:
         return
     codes, text = together(list(own.values()))
     strings = text.strings()
     prints = IdentifierIndex(strings)
     pairs: dict[int, set[int]] = {}
     for row in free.tolist():
-        for column in other.values():
+        for column in of_page.values():
             written = str(column.text[int(column.codes[row])]) if column.codes[row] >= 0 else ""
             for code in prints.of(written):
                 pairs.setdefault(row, set()).add(code)
@@ -256,51 +256,51 @@ def _by_start(loans: Loans, page: Loans, page_match: PageMatch) -> None:
 
 def _names_agree(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
     """Pairs of rows that have a name in common; without names on both sides the same par."""
-    agrees, said = np.zeros(len(at), np.bool_), np.zeros(len(at), np.bool_)
+    agrees, is_known = np.zeros(len(at), np.bool_), np.zeros(len(at), np.bool_)
     for target in _NAMES:
         if len(at) and target in loans.texts and target in page.texts:
-            own, other = (parsing.subset(one.texts[target], places) for one, places in ((loans, at), (page, rows)))
-            (mine, its), _ = together([name_keys(own), name_keys(other)])
+            own, of_page = (parsing.subset(part.texts[target], places) for part, places in ((loans, at), (page, rows)))
+            (mine, its), _ = together([name_keys(own), name_keys(of_page)])
             both = (mine >= 0) & (its >= 0)
-            said |= both
+            is_known |= both
             agrees |= both & (mine == its)
-    return np.where(said, agrees, _par_agrees(loans, page, at, rows))
+    return np.where(is_known, agrees, _par_agrees(loans, page, at, rows))
 
 
 def _par_agrees(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
     """Pairs of rows of the same par."""
-    own, other = loans.numbers.get("par_value"), page.numbers.get("par_value")
-    if own is None or other is None:
+    own, of_page = loans.numbers.get("par_value"), page.numbers.get("par_value")
+    if own is None or of_page is None:
         return np.zeros(len(at), np.bool_)
-    mine, its = own[at], other[rows]
+    mine, its = own[at], of_page[rows]
     return np.asarray(np.abs(mine - its) <= NEAR_SHARE * np.maximum(np.abs(mine), np.abs(its)), np.bool_)
 
 
 # ---- own ids and names ---------------------------------------------------------------------------------------------
 
 
-def _by_key(loans: Loans, page: Loans, page_match: PageMatch, one: _Pass) -> None:
+def _by_key(loans: Loans, page: Loans, page_match: PageMatch, pairing: _Pass) -> None:
     """Join what is left by a key."""
     free = np.zeros(page.row_count, np.bool_)
     free[unused_rows(page_match)] = True
     if not free.any():
         return
-    of_key = one.keys(loans, page)
+    of_key = pairing.keys(loans, page)
     if of_key is None:
         return
-    own, other = PairingSide(of_key[0], _par(loans), ~page_match.rows), PairingSide(of_key[1], _par(page), free)
+    own, of_page = PairingSide(of_key[0], _par(loans), ~page_match.rows), PairingSide(of_key[1], _par(page), free)
     rows_at = np.where(page_match.rows, page_match.leads[page_match.at], -1)
     pairs = pair(
         own,
-        other,
+        of_page,
         rows_at,
         page_match.per_row,
-        one.rule,
+        pairing.rule,
         lambda groups, count: loans_alike(loans, groups, count),
         lambda groups, count: rows_alike(page, groups, count),
     )
     page_match.ambiguous |= pairs.ambiguous
-    _take_pairs(loans, page, page_match, pairs, one.how)
+    _take_pairs(loans, page, page_match, pairs, pairing.how)
 
 
 def _par(loans: Loans) -> NDArray[np.float64]:
@@ -364,14 +364,16 @@ def _take_issuers(loans: Loans, page: Loans, page_match: PageMatch, mine: Ints, 
 def _identifiers_differ(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
     """Pairs of rows that have different identifiers of one kind, neither of them the start of the other."""
     differ = np.zeros(len(at), np.bool_)
-    own, other = _identifiers(loans), _identifiers(page)
-    for target in own.keys() & other.keys():
+    own, of_page = _identifiers(loans), _identifiers(page)
+    for target in own.keys() & of_page.keys():
         if len(at):
-            (mine, its), pool = together([parsing.subset(own[target], at), parsing.subset(other[target], rows)])
+            (mine, its), pool = together([parsing.subset(own[target], at), parsing.subset(of_page[target], rows)])
             unlike = np.flatnonzero((mine >= 0) & (its >= 0) & (mine != its))
             for at_pair in unlike.tolist():
-                one, two = pool[int(mine[at_pair])], pool[int(its[at_pair])]
-                differ[at_pair] |= not may_be_one(one, two) and letters_and_digits(one) != letters_and_digits(two)
+                mine_text, its_text = pool[int(mine[at_pair])], pool[int(its[at_pair])]
+                differ[at_pair] |= not may_be_one(mine_text, its_text) and letters_and_digits(
+                    mine_text
+                ) != letters_and_digits(its_text)
     return differ
 
 
@@ -387,13 +389,13 @@ class RowPar(NamedTuple):
 
 def par_by_row(loans: Loans, page: Loans, page_match: PageMatch) -> RowPar:
     """The par that the loans of each joined row add up to, and the row's own; rows without either are left out."""
-    own, other = loans.numbers.get("par_value"), page.numbers.get("par_value")
-    if own is None or other is None or not page_match.rows.any():
+    own, of_page = loans.numbers.get("par_value"), page.numbers.get("par_value")
+    if own is None or of_page is None or not page_match.rows.any():
         return RowPar(np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
     at = page_match.at[page_match.rows]
     sums = np.bincount(at, np.nan_to_num(own[page_match.rows]), page.row_count).astype(np.float64)
     many = np.bincount(at, minlength=page.row_count)
-    said = (many > 0) & ~np.isnan(other)
+    has_both = (many > 0) & ~np.isnan(of_page)
     lots = many if page.lots is None else np.maximum(many, page.lots)
-    differs = np.abs(sums - other) > page_match.per_row * lots
-    return RowPar(sums[said], other[said], np.asarray(differs[said], np.bool_))
+    differs = np.abs(sums - of_page) > page_match.per_row * lots
+    return RowPar(sums[has_both], of_page[has_both], np.asarray(differs[has_both], np.bool_))

@@ -79,12 +79,12 @@ class RowPairs:
     """Rows of the page that fit several loans, or that are several for one."""
 
 
-def tolerance(own: NDArray[np.float64] | None, other: NDArray[np.float64] | None) -> float:
+def tolerance(own: NDArray[np.float64] | None, of_page: NDArray[np.float64] | None) -> float:
     """Currency units a row by which par of two pages may differ: what the coarser one rounds away.
 
     A page prints whole units where all its figures are whole; thousands only where most figures of the other are none.
     """
-    figures = [_figures(own), _figures(other)]
+    figures = [_figures(own), _figures(of_page)]
     if min(map(len, figures)) == 0:
         return CENTS
     most = SIZE_SHARE * float(np.median(np.concatenate(figures)))
@@ -111,7 +111,7 @@ class _Groups:
     """Loans and rows by the keys that stand on both sides, numbered from 0."""
 
     own: Ints
-    other: Ints
+    of_page: Ints
     count: int
     loans: PairingSide
     page: PairingSide
@@ -176,8 +176,8 @@ def _group(loans: PairingSide, page: PairingSide) -> _Groups:
         place = np.minimum(np.searchsorted(shared, keys), len(shared) - 1)
         return np.where(shared[place] == keys, place, -1)
 
-    own, other = numbered(loans.keys), numbered(page.keys)
-    return _Groups(own, other, len(shared), loans, page, np.zeros(len(shared), np.bool_))
+    own, of_page = numbered(loans.keys), numbered(page.keys)
+    return _Groups(own, of_page, len(shared), loans, page, np.zeros(len(shared), np.bool_))
 
 
 def _has_par(par: NDArray[np.float64]) -> Flags:
@@ -189,28 +189,28 @@ def _alone(groups: _Groups, per_row: float, rule: PairingRule) -> None:
     """Pair the only loan with the only row that is left of a key."""
     loans, page = groups.loans, groups.page
     only = (groups.per(np.where(loans.free, groups.own, -1)) == 1) & (
-        groups.per(np.where(page.free, groups.other, -1)) == 1
+        groups.per(np.where(page.free, groups.of_page, -1)) == 1
     )
-    one, row = groups.first(groups.own, loans.free), groups.first(groups.other, page.free)
-    mine = np.where(only, loans.par[one], np.nan)
+    loan, row = groups.first(groups.own, loans.free), groups.first(groups.of_page, page.free)
+    mine = np.where(only, loans.par[loan], np.nan)
     its = np.where(only, page.par[row], np.nan)
-    said = _has_par(mine) & _has_par(its)
+    has_both = _has_par(mine) & _has_par(its)
     apart = np.abs(mine - its)
-    same = said & (apart <= per_row)
-    is_only_row = groups.per(groups.other) == 1
+    same = has_both & (apart <= per_row)
+    is_only_row = groups.per(groups.of_page) == 1
     is_only_pair = is_only_row & (groups.per(groups.own) == 1)
     if rule.needs_par:
         takes = same
     elif rule.is_loose:
         takes = is_only_pair | same
     elif rule.is_whole:
-        takes = is_only_row | ~said | same
+        takes = is_only_row | ~has_both | same
     else:
         near = apart <= NEAR_SHARE * np.maximum(np.abs(mine), np.abs(its))
-        takes = same | is_only_pair & (~said | near)
+        takes = same | is_only_pair & (~has_both | near)
     chosen = np.flatnonzero(only & takes)
     groups.done |= only
-    groups.add(one[chosen], row[chosen], chosen)
+    groups.add(loan[chosen], row[chosen], chosen)
 
 
 def _by_sums(
@@ -218,14 +218,14 @@ def _by_sums(
 ) -> None:
     """Pair several loans with one row, or several rows with one loan, whose par adds up; joined ones among them too."""
     loans, page = groups.loans, groups.page
-    many, rows = groups.per(groups.own), groups.per(groups.other)
-    some_free = groups.per(np.where(loans.free, groups.own, -1)) + groups.per(np.where(page.free, groups.other, -1))
+    many, rows = groups.per(groups.own), groups.per(groups.of_page)
+    some_free = groups.per(np.where(loans.free, groups.own, -1)) + groups.per(np.where(page.free, groups.of_page, -1))
     able = ~groups.done & (np.minimum(many, rows) == 1) & (some_free > 0)
     if not able.any():
         return
     able &= (rows == 1) & rule.is_whole | (many == 1) | loans_alike(groups.own, groups.count)
-    able &= groups.per(np.where(np.isnan(page.par), groups.other, -1)) == 0
-    its = groups.per(groups.other, np.nan_to_num(page.par))
+    able &= groups.per(np.where(np.isnan(page.par), groups.of_page, -1)) == 0
+    its = groups.per(groups.of_page, np.nan_to_num(page.par))
     if np.isnan(loans.par).all():  # the page is the one that says par
         able &= rule.is_whole & (many == 1)
     else:
@@ -239,18 +239,18 @@ def _crossing(groups: _Groups, at: Ints) -> Flags:
     """Groups with a loan that has a row of another key, or a row that a loan of another key has."""
     crossing = np.zeros(groups.count, np.bool_)
     has = np.flatnonzero(at >= 0)
-    has = has[groups.own[has] != groups.other[at[has]]]
-    for members in (groups.own[has], groups.other[at[has]]):
+    has = has[groups.own[has] != groups.of_page[at[has]]]
+    for members in (groups.own[has], groups.of_page[at[has]]):
         crossing[members[members >= 0]] = True
     return crossing
 
 
 def _add_all(groups: _Groups, able: Flags) -> None:
     """Pair all loans with all rows of groups of which one side is a single one."""
-    one, row = (groups.first(members, np.ones(len(members), np.bool_)) for members in (groups.own, groups.other))
+    loan, row = (groups.first(members, np.ones(len(members), np.bool_)) for members in (groups.own, groups.of_page))
     is_single = able & (groups.per(groups.own) == 1)
-    rows = np.flatnonzero((groups.other >= 0) & is_single[groups.other])
-    groups.add(one[groups.other[rows]], rows, groups.other[rows])
+    rows = np.flatnonzero((groups.of_page >= 0) & is_single[groups.of_page])
+    groups.add(loan[groups.of_page[rows]], rows, groups.of_page[rows])
     loans = np.flatnonzero((groups.own >= 0) & (able & ~is_single)[groups.own])
     groups.add(loans, row[groups.own[loans]], groups.own[loans])
     groups.done |= able
@@ -259,14 +259,14 @@ def _add_all(groups: _Groups, able: Flags) -> None:
 def _by_par(groups: _Groups, per_row: float, rule: PairingRule, loans_alike: Callable[[Ints, int], Flags]) -> None:
     """Pair loans with rows of the same par, as many of each; equal lots of one loan are interchangeable."""
     places: list[Ints] = []
-    for side, members in ((groups.loans, groups.own), (groups.page, groups.other)):
+    for side, members in ((groups.loans, groups.own), (groups.page, groups.of_page)):
         able = (members >= 0) & side.free & _has_par(side.par)
         able[able] &= ~groups.done[members[able]]
         places.append(np.flatnonzero(able))
     low = len(places[0])
     if not low or not len(places[1]):
         return
-    keys = np.concatenate((groups.own[places[0]], groups.other[places[1]]))
+    keys = np.concatenate((groups.own[places[0]], groups.of_page[places[1]]))
     par = np.concatenate((groups.loans.par[places[0]], groups.page.par[places[1]]))
     order = np.lexsort((par, keys))
     begins = np.ones(len(order), np.bool_)
@@ -305,28 +305,30 @@ def _without_par(
 ) -> None:
     """Pair the loans of a key with its only row, or one loan with rows that say the same, where the page has no par."""
     loans, page = groups.loans, groups.page
-    silent = ~groups.done & (groups.per(np.where(_has_par(page.par), groups.other, -1)) == 0)
-    many, rows = groups.per(groups.own), groups.per(groups.other)
-    free_rows = groups.per(np.where(page.free, groups.other, -1))
+    silent = ~groups.done & (groups.per(np.where(_has_par(page.par), groups.of_page, -1)) == 0)
+    many, rows = groups.per(groups.own), groups.per(groups.of_page)
+    free_rows = groups.per(np.where(page.free, groups.of_page, -1))
     silent &= (free_rows > 0) & ~_crossing(groups, at)
     one_row = silent & (rows == 1) & (groups.per(np.where(loans.free, groups.own, -1)) == many)
     if one_row.any() and not rule.is_whole:
         one_row &= loans_alike(groups.own, groups.count)
     one_loan = silent & (many == 1) & (rows > 1)
     if one_loan.any():
-        one_loan &= rows_alike(np.where((groups.other >= 0) & one_loan[groups.other], groups.other, -1), groups.count)
+        one_loan &= rows_alike(
+            np.where((groups.of_page >= 0) & one_loan[groups.of_page], groups.of_page, -1), groups.count
+        )
     _add_all(groups, one_row | one_loan)
 
 
 def _result(groups: _Groups) -> RowPairs:
     nothing = np.zeros(0, np.int64)
-    loans = np.concatenate([one for one, _ in groups.pairs] or [nothing])
-    rows = np.concatenate([one for _, one in groups.pairs] or [nothing])
-    own, other = groups.own, groups.other
-    ambiguous = (other >= 0) & groups.page.free
+    loans = np.concatenate([pair_loans for pair_loans, _ in groups.pairs] or [nothing])
+    rows = np.concatenate([pair_rows for _, pair_rows in groups.pairs] or [nothing])
+    own, of_page = groups.own, groups.of_page
+    ambiguous = (of_page >= 0) & groups.page.free
     if groups.count:
         open_groups = groups.per(np.where(groups.loans.free, own, -1)) > 0
         open_groups &= ~groups.done
-        ambiguous &= open_groups[other]
+        ambiguous &= open_groups[of_page]
     ambiguous[rows] = False
     return RowPairs(loans, rows, np.concatenate(groups.groups or [nothing]), ambiguous)

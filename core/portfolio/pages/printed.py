@@ -41,9 +41,9 @@ def beside_loans(portfolio: AnyPortfolio) -> AnyPortfolio:
     cells = dict(portfolio.source_cells)
     for agency in AGENCIES:
         weights = np.where(defaulted, 0.0, par)
-        found = _masked_ccc(portfolio, agency, weights, performing, lost)
-        if found is not None:
-            figures[f"masked_ccc_{agency}"], cells[f"deal.masked_ccc_{agency}"] = found
+        masked = _masked_ccc(portfolio, agency, weights, performing, lost)
+        if masked is not None:
+            figures[f"masked_ccc_{agency}"], cells[f"deal.masked_ccc_{agency}"] = masked
         by_rank = _by_rank(portfolio, agency, weights, performing)
         if by_rank is not None:
             figures[f"masked_ratings_{agency}"], cells[f"deal.masked_ratings_{agency}"] = by_rank
@@ -83,11 +83,11 @@ def _identity(portfolio: PortfolioData, performing: float, lost: float) -> Facts
 
 def _total(facts: Facts) -> float | None:
     """The printed collateral principal amount."""
-    return next((one.value for one in facts.of("component", "cpa") if one.value), None)
+    return next((fact.value for fact in facts.of("component", "cpa") if fact.value), None)
 
 
 def _places(portfolio: PortfolioData) -> tuple[str, ...]:
-    total = next(one.place for one in portfolio.facts.of("component", "cpa") if one.value)
+    total = next(fact.place for fact in portfolio.facts.of("component", "cpa") if fact.value)
     cells = portfolio.source_cells
     return (total, *(cells[name] for name in ("par_value", "deal.principal_cash") if name in cells))
 
@@ -124,11 +124,11 @@ def _by_rank(
     if ranks is None or not float(par[ranks == 0].sum()):
         return None
     shown = np.bincount(ranks, par, ratings.DEFAULTED + 1)
-    found = []
+    candidates = []
     for table, places in rating_tables(portfolio.facts, agency, performing):
         rest = np.array([table.get(rank, 0.0) for rank in range(1, ratings.DEFAULTED)]) - shown[1 : ratings.DEFAULTED]
         rest[np.abs(rest) <= LINE_TOLERANCE] = 0.0
         if not (rest < 0).any() and ratings.DEFAULTED not in table:
             amounts = tuple((at + 1, round(amount, 2)) for at, amount in enumerate(rest.tolist()) if amount)
-            found.append((amounts, ", ".join(places)))
-    return found[0] if len({amounts for amounts, _ in found}) == 1 else None
+            candidates.append((amounts, ", ".join(places)))
+    return candidates[0] if len({amounts for amounts, _ in candidates}) == 1 else None

@@ -48,11 +48,13 @@ def with_agency_ratings(portfolio: AnyPortfolio) -> AnyPortfolio:
         if field in portfolio.ranks:
             continue
         named = [f"{field}_{kind}" for kind in _KINDS] + [f"facility_rating_agency_{agency}"]
-        other = next((name for name in named if name in portfolio.ranks and portfolio.ranks[name].any()), None)
-        if other is None:
+        stand_in = next((name for name in named if name in portfolio.ranks and portfolio.ranks[name].any()), None)
+        if stand_in is None:
             continue
-        message = f"{_header(portfolio, other)} stands in for {field}: no column is the agency's rating of the obligor"
-        portfolio = _with_column(portfolio, field, other)
+        message = (
+            f"{_header(portfolio, stand_in)} stands in for {field}: no column is the agency's rating of the obligor"
+        )
+        portfolio = _with_column(portfolio, field, stand_in)
         portfolio.notes.warnings.append(DataWarning("column_stands_in", message, fields=(field,)))
     return portfolio
 
@@ -96,8 +98,8 @@ def _by_ccc(portfolio: AnyPortfolio, agency: Agency, par: Par) -> AnyPortfolio:
     if kind is None:
         return portfolio
     other_text = f"{field}_{kind}"
-    said = _header(portfolio, other_text)
-    message = f"{field} is by {said}: its CCC par is {printed:,.2f} as the file prints it, that of others is not"
+    heading = _header(portfolio, other_text)
+    message = f"{field} is by {heading}: its CCC par is {printed:,.2f} as the file prints it, that of others is not"
     changed = _with_column(portfolio, field, other_text)
     changed.notes.warnings.append(DataWarning("ratings_by_printed", message, fields=(field,)))
     return changed
@@ -107,21 +109,21 @@ def _ccc(ranks: Ranks, par: Par) -> float:
     return float(par[(ranks >= CCC) & (ranks < DEFAULTED)].sum())
 
 
-def _with_column(portfolio: AnyPortfolio, field: str, other: str) -> AnyPortfolio:
+def _with_column(portfolio: AnyPortfolio, field: str, source: str) -> AnyPortfolio:
     """The portfolio with one column of ratings in another's place."""
-    names = _in_place(dict(portfolio.names), field, other)
-    cells = _in_place(dict(portfolio.source_cells), field, other)
-    ranks = portfolio.ranks | {field: portfolio.ranks[other]}
+    names = _in_place(dict(portfolio.names), field, source)
+    cells = _in_place(dict(portfolio.source_cells), field, source)
+    ranks = portfolio.ranks | {field: portfolio.ranks[source]}
     return replace(portfolio, ranks=ranks, names=names, source_cells=cells)
 
 
 Entry = TypeVar("Entry")
 
 
-def _in_place(entries: dict[str, Entry], field: str, other: str) -> dict[str, Entry]:
+def _in_place(entries: dict[str, Entry], field: str, source: str) -> dict[str, Entry]:
     """What is said of fields, of one what is said of another."""
     entries.pop(field, None)
-    return entries | {field: entries[other]} if other in entries else entries
+    return entries | {field: entries[source]} if source in entries else entries
 
 
 def _by_factor(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
@@ -140,9 +142,9 @@ def _by_factor(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
     tied = [] if ties(own) else [kind for kind, ranks in _others(portfolio, "a") if ties(ranks)]
     if not tied:
         return portfolio
-    said = _header(portfolio, f"rating_agency_a_{tied[0]}")
+    heading = _header(portfolio, f"rating_agency_a_{tied[0]}")
     message = (
-        f"the rating factor is by {said}, which gives the printed {value:,.6g}; the CCC bucket is by another column"
+        f"the rating factor is by {heading}, which gives the printed {value:,.6g}; the CCC bucket is by another column"
     )
     portfolio.notes.warnings.append(DataWarning("factor_by_printed", message))
     return replace(portfolio, deal=replace(portfolio.deal, factor_ratings=tied[0]))

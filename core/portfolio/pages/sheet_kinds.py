@@ -74,7 +74,7 @@ def _kind(
     candidate: SheetCandidate, note: PageNote | None, printed: _Printed, *, is_old: bool
 ) -> tuple[SheetKind, str]:
     """What a sheet is: the first that holds of what it may be, the surest first."""
-    name, said = in_quotes(candidate.sheet.name), kind_weights(candidate.sheet.name)
+    name, weights = in_quotes(candidate.sheet.name), kind_weights(candidate.sheet.name)
     facts, cells = printed.facts.get(name, Counter[FactKind]()), printed.cells.get(name, [])
     part = "left out" if note is None else note.part
     is_empty = candidate.header is not None and not candidate.has_rows
@@ -83,10 +83,10 @@ def _kind(
     able: tuple[tuple[bool, SheetKind, str], ...] = (
         (part == "list", "list", _describe_join(note)),
         (part in ("joined", "added"), "page", _describe_join(note)),
-        (said.get("template", 0.0) >= NAMED, "template", "its name is that of a template"),
+        (weights.get("template", 0.0) >= NAMED, "template", "its name is that of a template"),
         (is_old, "old copy", "its name is that of a page of another day"),
         (candidate.sheet.state != "visible", "hidden", "it is hidden"),
-        (said.get("old", 0.0) >= NAMED, "old copy", "its name is that of an older page"),
+        (weights.get("old", 0.0) >= NAMED, "old copy", "its name is that of an older page"),
         (is_empty, "template", "nothing stands below its header"),
         (is_notes or gives_notes, "notes", "it gives the classes of notes"),
         (facts["test"] > 0, "tests", f"it prints {counted(facts['test'], 'test')}"),

@@ -87,17 +87,17 @@ def refusal(sheet: Sheet, header: HeaderMatch | None) -> str:
     named = None if header is None else _named_class(header.texts.values())
     if header is None or named is None:
         return ""
-    name, told = named
+    name, headings = named
     if name == "equities":
-        return "" if _OF_DEBT & header.columns.keys() else _reason(name, told)
+        return "" if _OF_DEBT & header.columns.keys() else _reason(name, headings)
     kinds = set(_kinds(sheet, header))
     if len(kinds) >= KINDS_MIN and kinds - {"rate", "lien"}:
         return ""
-    return _reason(name, told)
+    return _reason(name, headings)
 
 
-def _reason(name: str, told: list[str]) -> str:
-    columns = ", ".join(repr(" ".join(text.split())) for text in told[:WORDS_TOLD])
+def _reason(name: str, headings: list[str]) -> str:
+    columns = ", ".join(repr(" ".join(text.split())) for text in headings[:WORDS_TOLD])
     return (
         f"it is a list of {name}, and no portfolio of a CLO, by its columns ({columns}): a mapping of source type "
         "custom, or standard_servicer, reads it"
@@ -107,10 +107,10 @@ def _reason(name: str, told: list[str]) -> str:
 def _named_class(headers: Iterable[str]) -> tuple[str, list[str]] | None:
     """The class whose words most headers have, and these; None where too few have any."""
     best: tuple[int, str, list[str]] | None = None
-    said = [(text, classes) for text in headers if (classes := _classes(text[:HEADER_LENGTH_MAX]))]
-    for name in _RULES if said else ():
-        own = [text for text, classes in said if classes.get(name)]
-        more = [text for text, classes in said if classes.get(name) is False]
+    classified = [(text, classes) for text in headers if (classes := _classes(text[:HEADER_LENGTH_MAX]))]
+    for name in _RULES if classified else ():
+        own = [text for text, classes in classified if classes.get(name)]
+        more = [text for text, classes in classified if classes.get(name) is False]
         if own and len(own) + len(more) >= WORDS_MIN and (best is None or len(own) + len(more) > best[0]):
             best = len(own) + len(more), name, own + more
     return None if best is None else best[1:]

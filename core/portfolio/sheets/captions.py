@@ -75,8 +75,8 @@ def _with(sheet: Sheet, captions: Captions) -> Sheet:
     sizes = np.diff(sheet.text.offsets)
     lengths = {len(field.encode()) for field in own}
     codes = np.flatnonzero(np.isin(sizes, list(lengths)))
-    found = {int(code): own[text] for code in codes if (text := sheet.text[int(code)]) in own}
-    return replace(sheet, text=_replace_strings(sheet.text, found)) if found else sheet
+    replacements = {int(code): own[text] for code in codes if (text := sheet.text[int(code)]) in own}
+    return replace(sheet, text=_replace_strings(sheet.text, replacements)) if replacements else sheet
 
 
 def _is_table(sheet: Sheet, row: int) -> bool:
@@ -85,11 +85,11 @@ def _is_table(sheet: Sheet, row: int) -> bool:
     return bool(names & _FIELDS) and bool(names & _CAPTIONS)
 
 
-def _replace_strings(text: Text, found: dict[int, str]) -> Text:
+def _replace_strings(text: Text, captions: dict[int, str]) -> Text:
     """Give a pool other strings for some codes."""
     pieces, sizes, at = [], np.diff(text.offsets), 0
-    for code in sorted(found):
-        _, own = pool_of([found[code]])
+    for code in sorted(captions):
+        _, own = pool_of([captions[code]])
         pieces += [text.data[text.offsets[at] : text.offsets[code]], own.data]
         sizes[code] = len(own.data)
         at = code + 1

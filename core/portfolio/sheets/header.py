@@ -210,8 +210,8 @@ class HeaderMatch:
 
     def magnitude(self, column: int) -> float:
         """What the header says a figure is to be multiplied by: 1,000 for thousands, 1,000,000 for millions, else 1."""
-        said = magnitude(self.texts.get(column, ""))
-        return said if said != 1.0 else magnitude(self.units.get(column, ""))
+        scale = magnitude(self.texts.get(column, ""))
+        return scale if scale != 1.0 else magnitude(self.units.get(column, ""))
 
 
 def unit(header: str) -> str:
@@ -266,14 +266,16 @@ class Matcher:
     def __init__(self, fields: Sequence[Field], auxiliary: Sequence[Field] = ()) -> None:
         self._main = _alias_table(fields)
         self._auxiliary = _alias_table(auxiliary)
-        self._own = {one.target: one.own for one in (*fields, *auxiliary) if one.own}
+        self._own = {mapped.target: mapped.own for mapped in (*fields, *auxiliary) if mapped.own}
         self._memory: dict[str, Options] = {}
         self._roles: dict[tuple[str, tuple[str, ...], Options], str] = {}
-        self.strings = frozenset(one.target for one in (*fields, *auxiliary) if one.type == "string")
+        self.strings = frozenset(mapped.target for mapped in (*fields, *auxiliary) if mapped.type == "string")
         """Targets that hold text."""
-        self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
+        self.has_given_names = any(
+            _GIVEN_NAME.search(alias) for mapped in (*fields, *auxiliary) for alias in mapped.aliases
+        )
         """Whether an alias reads like a name that is given to a column without one of its own."""
-        self.is_of_loans = any(one.target == "par_value" for one in fields)
+        self.is_of_loans = any(mapped.target == "par_value" for mapped in fields)
         """Whether words of `words.tsv` name its fields."""
 
     def by_words(self, own: str, groups: tuple[str, ...] = ()) -> Options:
@@ -326,8 +328,8 @@ class Matcher:
 
     def _options(self, header: str) -> Options:
         for candidate in _candidates(header):
-            options = [(*found, False) for found in self._main.get(candidate, ())]
-            options += [(*found, True) for found in self._auxiliary.get(candidate, ())]
+            options = [(*option, False) for option in self._main.get(candidate, ())]
+            options += [(*option, True) for option in self._auxiliary.get(candidate, ())]
             if options:
                 return tuple(options)
         return ()
@@ -337,9 +339,9 @@ def _candidates(header: str) -> Iterator[str]:
     """The keys that a header may be known by, each once: as it stands, less its unit, less its footnotes' marks."""
     plain_header = without_footnotes(header)
     yield from dict.fromkeys(
-        one
+        candidate
         for text in dict.fromkeys((header, plain_header))
-        for one in (key(text), without_unit(key(text)), without_unit(spelt(text)))
+        for candidate in (key(text), without_unit(key(text)), without_unit(spelt(text)))
     )
 
 
@@ -347,13 +349,13 @@ def _alias_table(fields: Iterable[Field]) -> dict[str, list[tuple[str, int]]]:
     """Key of a header -> (target, preference) of the fields that it may feed; a field's own name yields to aliases."""
     table: dict[str, list[tuple[str, int]]] = {}
     fields = tuple(fields)
-    for one in fields:
-        for preference, alias in enumerate(one.aliases):
+    for mapped in fields:
+        for preference, alias in enumerate(mapped.aliases):
             entry = table.setdefault(key(alias), [])
-            if all(target != one.target for target, _ in entry):
-                entry.append((one.target, preference))
-    for one in fields:
-        table.setdefault(key(one.target), [(one.target, len(one.aliases))])
+            if all(target != mapped.target for target, _ in entry):
+                entry.append((mapped.target, preference))
+    for mapped in fields:
+        table.setdefault(key(mapped.target), [(mapped.target, len(mapped.aliases))])
     return table
 
 
@@ -381,9 +383,9 @@ def detect(sheet: Sheet) -> Header:
 
     Without either `row` is None, the columns are named by their letters, and the data starts at the sheet's first row.
     """
-    found = find(sheet, PROFILES["standard_clo"])
-    if found is not None:
-        return Header(found.row, names(sheet, found), found.row + 1, sheet.row_count)
+    header = find(sheet, PROFILES["standard_clo"])
+    if header is not None:
+        return Header(header.row, names(sheet, header), header.row + 1, sheet.row_count)
     row = _first_row(sheet)
     if row is not None and _is_all_text(sheet, row):
         return Header(row, names(sheet, HeaderMatch(row, row, 0)), row + 1, sheet.row_count)
@@ -481,18 +483,18 @@ def _best(
         for height in range(1, min(STACK_MAX, scan.end - row) + 1):
             if height > 1 and scan.has_figures_or_nothing(row + height - 1):
                 break
-            one = scan.stack(row, height)
-            if one is None:
+            candidate = scan.stack(row, height)
+            if candidate is None:
                 break
-            able.append(one)
-            if one.score >= UNANCHORED_MIN and one.is_better(wider):
-                wider = one
-            if (len(one.feeds) if by_column else one.score) < least:
+            able.append(candidate)
+            if candidate.score >= UNANCHORED_MIN and candidate.is_better(wider):
+                wider = candidate
+            if (len(candidate.feeds) if by_column else candidate.score) < least:
                 continue
-            if anchors is not None and not one.targets & anchors:
+            if anchors is not None and not candidate.targets & anchors:
                 continue
-            if one.is_better(best):
-                best = one
+            if candidate.is_better(best):
+                best = candidate
     if best is None:
         return None, wider
     whole = _whole(scan, best, able)
@@ -504,17 +506,21 @@ def _whole(scan: _Scan, best: _Candidate, able: Sequence[_Candidate]) -> _Candid
 
     "S&P" over "Issuer" names one field, where the bare word could be another one as well.
     """
-    for one in able:
+    for candidate in able:
         # What stands below "Prior" or "Original" feeds nothing.
-        fewer = SCORE_LOSS_MAX if one.is_dated else 0
-        if one.row == best.row and one.top < best.top and len(one.feeds) >= len(best.feeds) - fewer:
-            is_wrapped = len(one.targets) > len(best.targets) and one.score >= best.score - SCORE_LOSS_MAX
-            if scan.is_below_agencies(one) or (is_wrapped and scan.is_wordy(one.top)):
-                best = one
-    for one in able:
-        is_near = one.row == best.row + 1 and one.top == best.top and one.score >= best.score - SCORE_LOSS_MAX
-        if is_near and len(one.feeds) > len(best.feeds) and scan.is_wordy(one.row):
-            best = one
+        fewer = SCORE_LOSS_MAX if candidate.is_dated else 0
+        if candidate.row == best.row and candidate.top < best.top and len(candidate.feeds) >= len(best.feeds) - fewer:
+            is_wrapped = len(candidate.targets) > len(best.targets) and candidate.score >= best.score - SCORE_LOSS_MAX
+            if scan.is_below_agencies(candidate) or (is_wrapped and scan.is_wordy(candidate.top)):
+                best = candidate
+    for candidate in able:
+        is_near = (
+            candidate.row == best.row + 1
+            and candidate.top == best.top
+            and candidate.score >= best.score - SCORE_LOSS_MAX
+        )
+        if is_near and len(candidate.feeds) > len(best.feeds) and scan.is_wordy(candidate.row):
+            best = candidate
     return best
 
 
@@ -546,11 +552,11 @@ class _Candidate:
         whether columns of another time, or of an agency, are told from the others."""
         return self.score, len(self.targets), self.is_dated, self.has_agencies
 
-    def is_better(self, other: _Candidate | None) -> bool:
-        return other is None or self.tells > other.tells or (self.tells == other.tells and self.is_within(other))
+    def is_better(self, rival: _Candidate | None) -> bool:
+        return rival is None or self.tells > rival.tells or (self.tells == rival.tells and self.is_within(rival))
 
-    def is_within(self, other: _Candidate) -> bool:
-        return other.top < self.top and self.row <= other.row
+    def is_within(self, outer: _Candidate) -> bool:
+        return outer.top < self.top and self.row <= outer.row
 
 
 class _Scan:
@@ -563,7 +569,7 @@ class _Scan:
         self.aliases = aliases
         self._cells: dict[int, dict[int, int]] = {}
         self._numeric: set[int] = set()
-        found: list[tuple[int, int, int]] = []
+        cells: list[tuple[int, int, int]] = []
         height_max = self.end + STACK_MAX + 1
         for column, stored in enumerate(sheet.columns):
             if stored is None or stored.start >= height_max or stored.stop <= first:
@@ -573,17 +579,17 @@ class _Scan:
             kinds, codes = part.kinds.tolist(), part.codes.tolist()
             for row, kind in enumerate(kinds, low):
                 if kind == TEXT:
-                    found.append((row, column, codes[row - low]))
+                    cells.append((row, column, codes[row - low]))
                 elif kind in (NUMBER, DATE, BOOLEAN):
                     self._numeric.add(row)
-        found = sorted(found)[:cells_max]
-        self.cell_count = len(found)
-        distinct = np.array(sorted({code for _, _, code in found}), np.int64)
+        cells = sorted(cells)[:cells_max]
+        self.cell_count = len(cells)
+        distinct = np.array(sorted({code for _, _, code in cells}), np.int64)
         sizes = sheet.text.offsets[1:][distinct] - sheet.text.offsets[distinct]
         distinct = distinct[sizes <= HEADER_BYTES_MAX]
         self._texts = dict(zip(distinct.tolist(), decode(sheet.text, distinct), strict=True))
         self._options = {code: options for code, text in self._texts.items() if (options := aliases.options(text))}
-        for row, column, code in found:
+        for row, column, code in cells:
             self._cells.setdefault(row, {})[column] = code
         merged = np.array(sheet.merged, np.int64).reshape(-1, 4)
         self._merged = merged[(merged[:, 0] < height_max) & (merged[:, 3] > merged[:, 1])]
@@ -717,14 +723,14 @@ class _Scan:
     def _is_of_another_time(self, code: int) -> bool:
         return _OF_ANOTHER_TIME.search(key(self._texts.get(code, ""))) is not None
 
-    def is_below_agencies(self, one: _Candidate) -> bool:
+    def is_below_agencies(self, candidate: _Candidate) -> bool:
         """Whether the highest of its rows has names of agencies over its columns."""
-        return one.top < one.row and self._are_agencies_over(one.top, one.row)
+        return candidate.top < candidate.row and self._are_agencies_over(candidate.top, candidate.row)
 
     def _follows_agency(self, row: int, column: int) -> bool:
         """Whether two neighbours of a row name an agency: each is the first word of its own column's heading."""
         cells = self._cells[row]
-        return all(self._names_agency(cells.get(one, -1)) for one in (column - 1, column))
+        return all(self._names_agency(cells.get(place, -1)) for place in (column - 1, column))
 
     def _names_agency(self, code: int) -> bool:
         return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
@@ -761,8 +767,8 @@ class _Scan:
         A mapping may use these, since that is how a sheet's columns are listed.
         """
         if self.aliases.has_given_names:
-            given = _distinct(texts.get(column, "") for column in range(self.sheet.column_count))
-            for column, name in enumerate(given):
+            headings = _distinct(texts.get(column, "") for column in range(self.sheet.column_count))
+            for column, name in enumerate(headings):
                 if name != _squeeze(texts.get(column, "")) and (options := self.aliases.options(name)):
                     feeds[column] = options
                     texts.setdefault(column, name)
@@ -833,19 +839,19 @@ class _Scan:
         """
         if row in self._numeric:
             return {}
-        said: dict[int, str] = {}
+        texts: dict[int, str] = {}
         for column, code in self._cells.get(row, {}).items():
             words = spelt(self._texts.get(code, "?" * HEADER_BYTES_MAX))
             if _UNIT_CELL.fullmatch(words):
-                said[column] = self._texts[code].strip()
+                texts[column] = self._texts[code].strip()
             elif words not in _NO_UNIT:
                 return {}
         measured = [
             column
-            for column in said
-            if any(one not in self.aliases.strings for one, _, _ in over.feeds.get(column, ()))
+            for column in texts
+            if any(target not in self.aliases.strings for target, _, _ in over.feeds.get(column, ()))
         ]
-        return said if measured or len(said) > 1 else {}
+        return texts if measured or len(texts) > 1 else {}
 
     def numbers(self, row: int, over: _Candidate) -> bool:
         """Whether a row only counts the columns of a header: 1, 2, 3, ... or A, B, C, ..., in brackets or not."""
@@ -870,7 +876,7 @@ def _has_known_words(texts: list[str]) -> bool:
     """Whether most words of a row are those of headings: names of companies and of industries are not."""
     texts = texts[:WORDY_CELLS_MAX]
     headings = [heading(text) for text in texts]
-    if sum(one.known for one in headings) < KNOWN_SHARE * sum(one.total for one in headings):
+    if sum(parsed.known for parsed in headings) < KNOWN_SHARE * sum(parsed.total for parsed in headings):
         return False
     units = sum(_UNIT_CELL.fullmatch(words) is not None or words in _NO_UNIT for words in map(spelt, texts))
     values = sum(not _OF_VALUES.isdisjoint(marks(text)) for text in texts)
@@ -962,13 +968,13 @@ def _judge_columns(
     ]
     evidence = judge(columns, known, asked, thorough=thorough)
     judged: dict[int, Options] = {}
-    for column, one in evidence.items():
-        if known.get(column) != one.role:
-            options = matcher.of_role(one.role)
+    for column, column_evidence in evidence.items():
+        if known.get(column) != column_evidence.role:
+            options = matcher.of_role(column_evidence.role)
         else:
             options = feeds[column]
             if column not in fixed and columns.heading(column).names_agency:
-                options = _with_shared(options, matcher.of_role(one.role))
+                options = _with_shared(options, matcher.of_role(column_evidence.role))
         if options:
             judged[column] = options
     return judged, evidence
@@ -1001,7 +1007,7 @@ def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
         if not blocks or any(not has_cells(sheet.columns[between], best.top) for between in gap):
             blocks.append([])
         blocks[-1].append(column)
-    targets = [{one for column in block for one, _, _ in best.feeds[column]} for block in blocks]
+    targets = [{target for column in block for target, _, _ in best.feeds[column]} for block in blocks]
     if len(blocks) == 1:
         return frozenset()
     main = max(range(len(blocks)), key=lambda at: len(targets[at]))
@@ -1075,11 +1081,11 @@ def _assign_columns(
     sure = RoleEvidence("", NAMED_SURELY)
 
     def place(column: int, preference: int) -> tuple[bool, int, int, float, int]:
-        one = (evidence or {}).get(column, sure)
-        tier = 0 if one.score >= NAMED_SURELY else 1 if one.words > 0 else 2
-        if one.role == _STANDS_IN:
+        why = (evidence or {}).get(column, sure)
+        tier = 0 if why.score >= NAMED_SURELY else 1 if why.words > 0 else 2
+        if why.role == _STANDS_IN:
             tier += 3
-        return column in demoted, tier, preference, -one.score, column
+        return column in demoted, tier, preference, -why.score, column
 
     wanted: dict[str, list[tuple[bool, int, int, float, int]]] = {}
     for column, options in feeds.items():
@@ -1090,7 +1096,10 @@ def _assign_columns(
     columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
     spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
-    says_both = any({"facility_name", "lien_type"} <= {one for one, _, _ in options} for options in feeds.values())
+    says_both = any(
+        {"facility_name", "lien_type"} <= {option_target for option_target, _, _ in options}
+        for options in feeds.values()
+    )
     shared = SHARED_TARGETS | {"lien_type"} if says_both else SHARED_TARGETS
     for column, options in feeds.items():
         for target, preference, auxiliary in options:

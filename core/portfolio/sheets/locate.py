@@ -82,7 +82,9 @@ def earlier(book: Workbook) -> frozenset[int]:
             day = int(match["day"] or match["d"] or 0)
             stem = key(sheet.name[: match.start()] + " " + sheet.name[match.end() :])
             dated.setdefault(stem, []).append(((year, month, day), sheet.index))
-    return frozenset(at for listed in dated.values() for said, at in listed if said < max(said for said, _ in listed))
+    return frozenset(
+        at for listed in dated.values() for stated_day, at in listed if stated_day < max(day for day, _ in listed)
+    )
 
 
 def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
@@ -103,16 +105,20 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
             if deeper is None:
                 break
             header_match = deeper
-        other = asset_classes.refusal(sheet, header_match or header.nearest(sheet, mapping)) if is_of_loans else ""
+        other_assets = (
+            asset_classes.refusal(sheet, header_match or header.nearest(sheet, mapping)) if is_of_loans else ""
+        )
         if header_match is None:
-            rated.append(SheetCandidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other))
+            rated.append(
+                SheetCandidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other_assets)
+            )
             continue
         rows, has_figures = _row_count(sheet, header_match, mapping), _has_figures(sheet, header_match)
         refused, adds = (
-            other or _refusal(sheet, header_match),
+            other_assets or _refusal(sheet, header_match),
             _EARLIER if sheet.index in old else _only_adds(sheet, header_match),
         )
-        rated.append(SheetCandidate(sheet, header_match, rows > 0, has_figures, refused, other, adds, rows))
+        rated.append(SheetCandidate(sheet, header_match, rows > 0, has_figures, refused, other_assets, adds, rows))
     return rated
 
 
@@ -207,16 +213,21 @@ def _only_adds(sheet: Sheet, header_match: header.HeaderMatch) -> str:
 def _is_par_by_cells_alone(header_match: header.HeaderMatch) -> bool:
     """Whether the column of par has no heading: it may as well be interest that accrued, or what a loan once was."""
     place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
-    one = None if place is None else header_match.evidence.get(place)
-    return one is not None and place is not None and one.words <= 0 and not header_match.texts.get(place, "").strip()
+    evidence = None if place is None else header_match.evidence.get(place)
+    return (
+        evidence is not None
+        and place is not None
+        and evidence.words <= 0
+        and not header_match.texts.get(place, "").strip()
+    )
 
 
 def _with_second_price(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
     """A page whose prices have no heading has what was paid, where the loans have a column for the price."""
     columns = page.header.columns
     place = columns.get("price", [-1])[0]
-    one = page.header.evidence.get(place)
-    if one is None or one.words > 0 or page.header.texts.get(place, "").strip():
+    evidence = page.header.evidence.get(place)
+    if evidence is None or evidence.words > 0 or page.header.texts.get(place, "").strip():
         return page
     if "price" not in holdings.header.columns or "purchase_price" in columns.keys() | holdings.header.columns.keys():
         return page
@@ -249,24 +260,28 @@ def _pages(rated: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Map
     if all(field.target != "par_value" for field in mapping.fields):
         return
     able: list[tuple[int, LocatedTable]] = []
-    for one in rated:
-        if one.sheet is holdings.sheet:
-            able += [(-len(page.header.columns), page) for page in _lists_below(one.sheet, holdings.header, mapping)]
+    for candidate in rated:
+        if candidate.sheet is holdings.sheet:
+            able += [
+                (-len(page.header.columns), page) for page in _lists_below(candidate.sheet, holdings.header, mapping)
+            ]
             continue
-        if one.refused:
+        if candidate.refused:
             continue
-        header_match = one.header or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
+        header_match = candidate.header or header.find_page(
+            candidate.sheet, mapping, _ANCHORS, titles.first_row(candidate.sheet)
+        )
         if header_match is None or not _tells_of_loans(header_match):
             continue
-        if refused := _refusal(one.sheet, header_match):
-            able.append((0, LocatedTable(one.sheet, header_match, left_out=refused)))
+        if refused := _refusal(candidate.sheet, header_match):
+            able.append((0, LocatedTable(candidate.sheet, header_match, left_out=refused)))
             continue
-        hidden = "" if one.sheet.state == "visible" else "it is hidden"
-        hidden = _EARLIER if one.only_adds == _EARLIER else hidden
-        if _is_template(one.sheet) or _is_to_be_filled(_title_lines(one.sheet, header_match)):
+        hidden = "" if candidate.sheet.state == "visible" else "it is hidden"
+        hidden = _EARLIER if candidate.only_adds == _EARLIER else hidden
+        if _is_template(candidate.sheet) or _is_to_be_filled(_title_lines(candidate.sheet, header_match)):
             hidden = TEMPLATE
-        able += [(-len(page.header.columns), page) for page in _lists(one.sheet, header_match, mapping, hidden)]
-    able.sort(key=lambda one: one[0])
+        able += [(-len(page.header.columns), page) for page in _lists(candidate.sheet, header_match, mapping, hidden)]
+    able.sort(key=lambda pair: pair[0])
     for at, (_, page) in enumerate(able):
         page = _with_second_price(_without_open_par(page, holdings), holdings)
         yield _in_units_of_title(page) if at < PAGES_MAX else replace(page, lists="", left_out=TOO_MANY)
@@ -378,25 +393,25 @@ def _chosen(rated: Iterable[SheetCandidate]) -> LocatedTable | None:
     columns) only where none has figures under as many fields. A sheet named like one for notes or accounts is
     one of loans only when it names borrowers.
     """
-    able = (one for one in rated if one.header is not None and not one.refused)
-    best = max(able, key=lambda one: one.rank, default=None)
+    able = (candidate for candidate in rated if candidate.header is not None and not candidate.refused)
+    best = max(able, key=lambda candidate: candidate.rank, default=None)
     return None if best is None or best.header is None else _in_units_of_title(LocatedTable(best.sheet, best.header))
 
 
 def _in_units_of_title(table: LocatedTable) -> LocatedTable:
     """A table whose amounts are in what a line above its header says, where their own headers say nothing."""
-    sheet, found = table.sheet, table.header
-    for row in _title_rows(sheet, found):
+    sheet, header_match = table.sheet, table.header
+    for row in _title_rows(sheet, header_match):
         for value in _line(sheet, row):
             scale = header.magnitude_of_title(value)
-            places = [place for target in AMOUNTS for place in found.columns.get(target, ())]
-            units = {place: value for place in places if found.magnitude(place) == 1.0}
-            units |= dict.fromkeys(_sizes(sheet, found, scale), value)
-            if scale != 1.0 and units and _is_small(sheet, found, scale):
+            places = [place for target in AMOUNTS for place in header_match.columns.get(target, ())]
+            units = {place: value for place in places if header_match.magnitude(place) == 1.0}
+            units |= dict.fromkeys(_sizes(sheet, header_match, scale), value)
+            if scale != 1.0 and units and _is_small(sheet, header_match, scale):
                 words = "in thousands" if scale == THOUSANDS else "in millions"
                 units = dict.fromkeys(units, words)
-                line, found = " ".join(value.split()), replace(found, units=found.units | units)
-                return replace(table, header=found, scale_line=line, scale=scale)
+                line, header_match = " ".join(value.split()), replace(header_match, units=header_match.units | units)
+                return replace(table, header=header_match, scale_line=line, scale=scale)
     return table
 
 
@@ -453,7 +468,7 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
     """
     if sheet is not None:
         rated = _candidates(book, mapping)
-        considered = tuple(one for one in rated if one.sheet.index == book[sheet].index)
+        considered = tuple(candidate for candidate in rated if candidate.sheet.index == book[sheet].index)
         return LocatedBook(book, mapping, tuple(rated), considered, _chosen(considered), old=_of_another_day(book))
     book, rated = _with_parts(book, mapping)
     loans, every = _chosen(rated), tuple(rated)
@@ -552,9 +567,9 @@ def passed_over(located: LocatedBook) -> list[str]:
     """The other sheets with loans: figures below a header that names all that a loan must have."""
     needed = {field.target for field in located.mapping.fields if field.required} or set(located.mapping.anchors)
     return [
-        one.sheet.name
-        for one in located.considered
-        if located.loans is None or one.sheet is not located.loans.sheet
-        if one.header is not None and not one.refused
-        if one.has_rows and one.has_figures and needed <= one.header.columns.keys()
+        candidate.sheet.name
+        for candidate in located.considered
+        if located.loans is None or candidate.sheet is not located.loans.sheet
+        if candidate.header is not None and not candidate.refused
+        if candidate.has_rows and candidate.has_figures and needed <= candidate.header.columns.keys()
     ]

@@ -82,8 +82,10 @@ def lone_texts(sheet: Sheet, first: int, last: int) -> list[LoneText]:
     if last <= first:
         return []
     rows, filled, columns = _sparse(sheet, first, last)
-    held = [sheet.columns[column] for column in columns.tolist()]
-    codes = [one.held.codes[one.slot(first + row)] for one, row in zip(held, rows.tolist(), strict=True) if one]
+    stored = [sheet.columns[column] for column in columns.tolist()]
+    codes = [
+        column.held.codes[column.slot(first + row)] for column, row in zip(stored, rows.tolist(), strict=True) if column
+    ]
     texts = parsing.decode(sheet.text, np.array(codes, np.int64))
     lones = [
         LoneText(first + row, column, " ".join(text.split()), count == 1)
@@ -136,7 +138,7 @@ def sections(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -
         return listed
     seen = {lone_text.line for lone_text in lone_texts(sheet, 0, header_match.top)}
     for block in _blocks(sheet, below):
-        lines = [one for one in block if _is_title(one, seen)]
+        lines = [lone for lone in block if _is_title(lone, seen)]
         if not lines or len(listed) == SECTIONS_MAX:
             continue
         section = _section(sheet, lines, block, listed[-1].header, mapping)
@@ -154,11 +156,11 @@ def sections(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -
 def _blocks(sheet: Sheet, lone: Iterable[LoneText]) -> Iterator[list[LoneText]]:
     """Rows with a single text that only blank rows part."""
     block: list[LoneText] = []
-    for one in lone:
-        if block and _has_cells(sheet, block[-1].row + 1, one.row):
+    for lone_text in lone:
+        if block and _has_cells(sheet, block[-1].row + 1, lone_text.row):
             yield block
             block = []
-        block.append(one)
+        block.append(lone_text)
     if block:
         yield block
 

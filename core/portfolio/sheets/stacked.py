@@ -60,8 +60,8 @@ def split_tables(book: Workbook, of_loans: int | None = None) -> Workbook | None
         return None
     ends = [*starts[1:], sheet.row_count]
     parts = [_part(sheet, at, low, high) for at, (low, high) in enumerate(zip(starts, ends, strict=True))]
-    others = [one for one in book.sheets if one is not sheet and one.row_count]
-    return replace(book, sheets=tuple(replace(one, index=at) for at, one in enumerate([*parts, *others])))
+    others = [neighbour for neighbour in book.sheets if neighbour is not sheet and neighbour.row_count]
+    return replace(book, sheets=tuple(replace(part, index=at) for at, part in enumerate([*parts, *others])))
 
 
 def _may_be_stacked(sheet: Sheet) -> bool:
@@ -122,17 +122,17 @@ def _counts(sheet: Sheet) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 def _figure_codes(sheet: Sheet) -> NDArray[np.bool_]:
     """Say of each string of a sheet whether it stands for a figure; the last, of no string, does not."""
     sizes = np.diff(sheet.text.offsets)
-    found = np.zeros(len(sizes) + 1, np.bool_)
+    is_figure = np.zeros(len(sizes) + 1, np.bool_)
     short = np.flatnonzero(sizes <= FIGURE_LENGTH_MAX)
     texts = decode(sheet.text, short)
-    found[short] = [_FIGURE.fullmatch(text.strip()) is not None for text in texts]
-    return found
+    is_figure[short] = [_FIGURE.fullmatch(text.strip()) is not None for text in texts]
+    return is_figure
 
 
 def _headers(filled: NDArray[np.int32], figures: NDArray[np.int32]) -> list[int]:
     """List the rows that can be the lowest of a header: texts below a blank row or a title, and figures below them."""
     is_text = (filled >= HEADER_CELLS_MIN) & (figures == 0)
-    found = []
+    rows = []
     for row in np.flatnonzero(is_text).tolist():
         below = slice(row + 1, row + 1 + VALUES_BELOW)
         if is_text[row + 1 : row + 2].any() or not filled[row + 1 : row + 2].any() or not figures[below].any():
@@ -141,8 +141,8 @@ def _headers(filled: NDArray[np.int32], figures: NDArray[np.int32]) -> list[int]
         while first and is_text[first - 1]:
             first -= 1
         if not first or filled[first - 1] <= 1:
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def _names(sheet: Sheet, row: int) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ def pick(below: RowsBelow, header: HeaderMatch, mapping: Mapping, par: NDArray[n
 def _type_columns(header: HeaderMatch, places: dict[str, int]) -> list[int]:
     """Columns that say what kind of asset a row is: by their heading, their role, or as the facility's name."""
     named = [column for column, text in header.texts.items() if _TYPE.fullmatch(key(text))]
-    named += [column for column, one in header.evidence.items() if one.role == "asset_type"]
+    named += [column for column, evidence in header.evidence.items() if evidence.role == "asset_type"]
     named += [places[target] for target in ("facility_name", "is_bond") if target in places]
     return list(dict.fromkeys(named))[:TYPES_MAX]
 
@@ -129,8 +129,8 @@ def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
     known = [target for target in KEYS if target in named]
     if known or any(target in named for target in ("borrower_name", "facility_name")):
         return known
-    fields = [one for one in mapping.fields if one.target in named]
-    return [one.target for one in fields if one.type == "string"] or [one.target for one in fields]
+    fields = [field for field in mapping.fields if field.target in named]
+    return [field.target for field in fields if field.type == "string"] or [field.target for field in fields]
 
 
 def _header_codes(sheet: Sheet, header: HeaderMatch, column: int) -> NDArray[np.int32]:
@@ -340,24 +340,24 @@ def _nameless_loans(columns: RowColumns, odd: OddRows, has: RowMarks, kinds: Row
     """Rows with a par and a facility or kind and no name of their own, where many loans have none (merged issuers,
     companies above their investments, names of facilities alone), or most columns say something.
     """
-    found = np.zeros(len(has.plain), np.bool_)
+    is_nameless = np.zeros(len(has.plain), np.bool_)
     if columns.facility is None and not columns.types:
-        return found
+        return is_nameless
     nameless = kinds.rest & kinds.detail & ~kinds.name
     count = np.count_nonzero(nameless)
     if count < NAMELESS_SHARE * (np.count_nonzero(has.plain) + count):
         nameless &= odd.filled >= max(FILLED_MIN, FILLED_SHARE * len(columns.places))
-    found[odd.rows[nameless]] = True
-    return found
+    is_nameless[odd.rows[nameless]] = True
+    return is_nameless
 
 
 def _with_titles(headers: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Header rows and the rows of words right above them."""
-    found = above = headers
+    rows = above = headers
     for _ in range(TITLES_MAX):
         above = np.intersect1d(above - 1, labels)
-        found = np.union1d(found, above)
-    return found
+        rows = np.union1d(rows, above)
+    return rows
 
 
 def _blank_end(height: int, blank: NDArray[np.int64], headers: NDArray[np.int64]) -> int:

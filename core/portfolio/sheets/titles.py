@@ -116,7 +116,9 @@ def left_out(title: str) -> str:
     Args:
         title: keys of its lines, the sheet's name first, with " | " between them.
     """
-    return next((one.left_out for one in TITLES if one.left_out and one.words.search(title)), "")
+    return next(
+        (title_kind.left_out for title_kind in TITLES if title_kind.left_out and title_kind.words.search(title)), ""
+    )
 
 
 def is_of_another_day(name: str) -> bool:

@@ -116,8 +116,8 @@ def values_fault(value: Any, kind: FieldType) -> str | None:
     """A list of values of the field's type."""
     if not isinstance(value, list | tuple) or not 0 < len(value) <= ENTRIES_MAX:
         return f"is not a list of 1 to {ENTRIES_MAX} values"
-    for at, one in enumerate(value):
-        if what := literal_fault(one, kind):
+    for at, item in enumerate(value):
+        if what := literal_fault(item, kind):
             return f"value {at} {what}"
     return None
 

@@ -211,8 +211,8 @@ def _lookup(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
     keys = [lookup_key(string) for string in strings]
     unknown = np.array([key not in meanings for key in keys], np.bool_)
     failed = spread_out(unknown, False, column.text.codes) if unknown.any() else None
-    found = [meanings.get(key, old) for key, old in zip(keys, strings, strict=True)]
-    return TransformedColumn(_translate(column, found), failed)
+    translations = [meanings.get(key, old) for key, old in zip(keys, strings, strict=True)]
+    return TransformedColumn(_translate(column, translations), failed)
 
 
 def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
@@ -229,8 +229,8 @@ def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
         places = [place_of.get(parsing.plain(figure), -1) for figure in figures.tolist()]
         which = np.where(cells.kinds == NUMBER, np.array(places, np.int32)[own], which)
     if cells.seen & bit(BOOLEAN):
-        said = np.array([place_of.get("false", -1), place_of.get("true", -1)], np.int32)
-        which = np.where(cells.kinds == BOOLEAN, said[(cells.numbers != 0).astype(np.intp)], which)
+        flag_places = np.array([place_of.get("false", -1), place_of.get("true", -1)], np.int32)
+        which = np.where(cells.kinds == BOOLEAN, flag_places[(cells.numbers != 0).astype(np.intp)], which)
     known = which >= 0
     kinds, numbers = _as_cells(meanings.values(), kind, date_1904=cells.pool.date_1904)
     return Cells(

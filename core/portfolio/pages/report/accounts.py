@@ -114,34 +114,34 @@ def find_accounts(pages: Iterable[Blocks], currency: str | None) -> Accounts:
 
     Several principal accounts are added up. One in another currency than the deal's is left out, and told.
     """
-    found = Accounts()
+    totals = Accounts()
     for blocks in pages:
         tables = [table for table in blocks.tables if table.kind == "accounts"]
         accounts = _unlike([account for table in tables for account in _accounts(table)])[:ACCOUNTS_MAX]
         if not accounts:
             continue
-        found.facts += tuple(fact for account in accounts for fact in _facts(account))
-        found.amounts += tuple(item for account in accounts for item in _calculated_items(account))
-        _read(found, accounts, currency, tables[0].page.sheet.name)
-    return found
+        totals.facts += tuple(fact for account in accounts for fact in _facts(account))
+        totals.amounts += tuple(item for account in accounts for item in _calculated_items(account))
+        _read(totals, accounts, currency, tables[0].page.sheet.name)
+    return totals
 
 
-def _read(found: Accounts, accounts: Sequence[Account], currency: str | None, sheet: str) -> None:
+def _read(totals: Accounts, accounts: Sequence[Account], currency: str | None, sheet: str) -> None:
     own = _currency(accounts, currency)
-    counted = [one for one in accounts if _is_counted(one, own)]
+    counted = [counted_account for counted_account in accounts if _is_counted(counted_account, own)]
     cash, interest = _options(counted, "principal", "cash"), _options(counted, "interest", "coll")
-    is_first = not found.cash and not found.collected and bool(cash or interest)
-    found.cash += cash
-    found.collected += interest
+    is_first = not totals.cash and not totals.collected and bool(cash or interest)
+    totals.cash += cash
+    totals.collected += interest
     if not is_first:
         return
-    found.sheet, found.currency = sheet, own
+    totals.sheet, totals.currency = sheet, own
     for part, options in (("principal", cash), ("interest", interest)):
         best = next((option for option in options if option.amount), options[0] if options else None)
         if best is not None:
-            setattr(found, part, best.amount)
-            found.cells[part] = list(best.places)
-    found.open.update(_open(part, counted) for part in ("principal", "interest"))
+            setattr(totals, part, best.amount)
+            totals.cells[part] = list(best.places)
+    totals.open.update(_open(part, counted) for part in ("principal", "interest"))
     for account in accounts:
         if (
             account not in counted
@@ -149,7 +149,7 @@ def _read(found: Accounts, accounts: Sequence[Account], currency: str | None, sh
             and any(two.amount for two in account.balances)
         ):
             assert own is not None, "only another currency leaves an account out"
-            found.warnings.append(
+            totals.warnings.append(
                 DataWarning(
                     "other_currency",
                     f"the account {account.name!r} is not in {own}, and not counted: the file's rate is needed",
@@ -225,10 +225,10 @@ def _of(account: Account, part: Literal["principal", "interest"], basis: Basis) 
 def _without_sum(balances: list[Balance]) -> list[Balance]:
     """The balances without one that is the sum of the others, or that repeats the only other one."""
     filled = [balance for balance in balances if balance.amount]
-    for one in filled:
-        rest = [two for two in filled if two is not one]
-        if rest and abs(sum(two.amount for two in rest) - one.amount) < 0.006 * (len(rest) + 1):
-            return [two for two in balances if two is not one]
+    for total in filled:
+        rest = [addend for addend in filled if addend is not total]
+        if rest and abs(sum(addend.amount for addend in rest) - total.amount) < 0.006 * (len(rest) + 1):
+            return [addend for addend in balances if addend is not total]
     return balances
 
 
@@ -247,10 +247,12 @@ def _add_up(balances: Sequence[Balance], role: str) -> Item:
 
 def _unlike(accounts: list[Account]) -> list[Account]:
     """The accounts of one page without those that are printed again with the same amounts."""
-    found: dict[tuple[str, tuple[float, ...]], Account] = {}
+    accounts_by_key: dict[tuple[str, tuple[float, ...]], Account] = {}
     for account in accounts:
-        found.setdefault((words.normal(account.name), tuple(two.amount for two in account.balances)), account)
-    return list(found.values())
+        accounts_by_key.setdefault(
+            (words.normal(account.name), tuple(balance.amount for balance in account.balances)), account
+        )
+    return list(accounts_by_key.values())
 
 
 def _accounts(table: PageTable) -> Iterator[Account]:
@@ -263,9 +265,9 @@ def _accounts(table: PageTable) -> Iterator[Account]:
     for row in table.rows:
         label = table.page.cell(row, name).text
         read = list(_balances(table, row, columns))
-        first = {(one.part, one.basis): one for one in reversed(read)}
-        balances = tuple(one for one in read if first[one.part, one.basis] is one)
-        others = tuple(one for one in read if one.amount != first[one.part, one.basis].amount)
+        first = {(balance.part, balance.basis): balance for balance in reversed(read)}
+        balances = tuple(balance for balance in read if first[balance.part, balance.basis] is balance)
+        others = tuple(balance for balance in read if balance.amount != first[balance.part, balance.basis].amount)
         if not label or not balances or words.is_total(label):
             continue
         type_ = "" if kind is None else table.page.cell(row, kind).text
@@ -295,25 +297,25 @@ def _role(name: str, kind: str, section: str = "") -> str:
 
 def _columns(table: PageTable, name: int) -> list[tuple[int, Part, Basis]]:
     """The columns of balances: of the deal's own currency where there are any, of parts where there are any."""
-    found: list[tuple[int, Part, Basis, bool, bool]] = []
+    candidates: list[tuple[int, Part, Basis, bool, bool]] = []
     for column, text in table.headers.items():
-        said = words.normal(text)
-        if column == name or not _has_figures(table, column) or _NEGATIVE.search(_without_basis(said)):
+        heading = words.normal(text)
+        if column == name or not _has_figures(table, column) or _NEGATIVE.search(_without_basis(heading)):
             continue
-        part: Part = "principal" if "principal" in said else "interest" if "interest" in said else "balance"
+        part: Part = "principal" if "principal" in heading else "interest" if "interest" in heading else "balance"
         basis: Basis = words.basis_of(text)  # type: ignore[assignment]
-        if part == "balance" and not basis and not _BALANCE.search(said) and _currency_of(text) is None:
+        if part == "balance" and not basis and not _BALANCE.search(heading) and _currency_of(text) is None:
             continue
         scores = words.scores("column.a", text)
-        found.append((column, part, basis, scores.get("deal", 0) > 0, scores.get("native", 0) > 0))
-    if any(is_deal for *_, is_deal, _ in found):
-        found = [one for one in found if one[3]]
-    elif any(not is_native for *_, is_native in found):
-        found = [one for one in found if not one[4]]
-    if any(part != "balance" for _, part, *_ in found):
-        found = [one for one in found if one[1] != "balance"]
+        candidates.append((column, part, basis, scores.get("deal", 0) > 0, scores.get("native", 0) > 0))
+    if any(is_deal for *_, is_deal, _ in candidates):
+        candidates = [candidate for candidate in candidates if candidate[3]]
+    elif any(not is_native for *_, is_native in candidates):
+        candidates = [candidate for candidate in candidates if not candidate[4]]
+    if any(part != "balance" for _, part, *_ in candidates):
+        candidates = [candidate for candidate in candidates if candidate[1] != "balance"]
     kinds: dict[tuple[Part, Basis], list[int]] = {}
-    for column, part, basis, *_ in found:
+    for column, part, basis, *_ in candidates:
         kinds.setdefault((part, basis), []).append(column)
     return [(column, *kind) for kind, columns in kinds.items() for column in _likeliest(table, columns)]
 
@@ -328,9 +330,9 @@ def _likeliest(table: PageTable, columns: list[int]) -> list[int]:
     if len(latest) == 1:
         return [*latest]
     for word in (_TOTAL, _CLOSING):
-        said = [column for column in columns if word.search(words.normal(table.headers[column])) is not None]
-        if len(said) == 1:
-            return said
+        named = [column for column in columns if word.search(words.normal(table.headers[column])) is not None]
+        if len(named) == 1:
+            return named
     return columns
 
 
@@ -341,9 +343,9 @@ def _day_of(heading: str, *, day_first: bool) -> float:
     return day if day == day else 0.0
 
 
-def _without_basis(said: str) -> str:
+def _without_basis(text: str) -> str:
     """The words of a heading less those of its basis: "received date basis" is no date and no receipt."""
-    return _BASIS.sub(" ", said)
+    return _BASIS.sub(" ", text)
 
 
 def _has_figures(table: PageTable, column: int) -> bool:
@@ -357,8 +359,8 @@ def _balances(table: PageTable, row: int, columns: list[tuple[int, Part, Basis]]
         cell = table.page.cell(row, column)
         if not cell.has_number or cell.is_percent:
             continue
-        said = header.magnitude(table.headers[column])
-        scale = said if said != 1.0 else titled
+        printed_scale = header.magnitude(table.headers[column])
+        scale = printed_scale if printed_scale != 1.0 else titled
         yield Balance(
             part,
             basis,
@@ -369,8 +371,8 @@ def _balances(table: PageTable, row: int, columns: list[tuple[int, Part, Basis]]
 
 
 def _is_currency_column(table: PageTable, column: int, text: str) -> bool:
-    said = words.normal(text).split()
-    return bool({"ccy", "currency", "curr"} & set(said)) and any(
+    heading_words = words.normal(text).split()
+    return bool({"ccy", "currency", "curr"} & set(heading_words)) and any(
         _currency_of(table.page.cell(row, column).text) is not None for row in table.rows
     )
 

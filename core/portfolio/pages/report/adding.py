@@ -54,7 +54,10 @@ def sums_of(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
         return sums
     last = len(amounts) - 1
     turned = _close_sums(amounts[::-1])
-    return tuple(Sum(last - one.at, tuple((last - at, signed) for at, signed in reversed(one.parts))) for one in turned)
+    return tuple(
+        Sum(last - sum_below.at, tuple((last - at, signed) for at, signed in reversed(sum_below.parts)))
+        for sum_below in turned
+    )
 
 
 def leaves(sums: Sequence[Sum], at: int) -> tuple[tuple[int, float], ...]:
@@ -71,9 +74,9 @@ def leaves(sums: Sequence[Sum], at: int) -> tuple[tuple[int, float], ...]:
     return tuple(walk(at, added_up(by_line[at]))) if at in by_line else ()
 
 
-def added_up(one: Sum) -> float:
+def added_up(sum_above: Sum) -> float:
     """What the parts of a sum add up to."""
-    return sum(amount for _, amount in one.parts)
+    return sum(amount for _, amount in sum_above.parts)
 
 
 def adds_up(total: float, parts: Sequence[float], tolerance: float = LINE_TOLERANCE) -> bool:

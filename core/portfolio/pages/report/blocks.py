@@ -95,9 +95,9 @@ class PageTable:
     def magnitude(self, role: str) -> float:
         """What the heading of a role's column, else the title, says its amounts are to be multiplied by; else a line
         at the top of the page."""
-        said = header.magnitude(self.headers.get(self.columns.get(role, -1), ""))
-        said = said if said != 1.0 else header.magnitude_of_title(header.spelt(self.title))
-        return said if said != 1.0 else self.page.scale
+        scale = header.magnitude(self.headers.get(self.columns.get(role, -1), ""))
+        scale = scale if scale != 1.0 else header.magnitude_of_title(header.spelt(self.title))
+        return scale if scale != 1.0 else self.page.scale
 
     def group(self, row: int) -> str:
         """The name of the section in which a row stands, else the table's title."""
@@ -267,15 +267,15 @@ def _group(cells: dict[int, PageCell], lowest: dict[int, PageCell], column: int,
 
 def _stacked_below(page: ReportPage, heading: tuple[int, ...], body: list[int]) -> list[int]:
     """Rows of units or wrapped words right below a heading: words under some columns, none under the first."""
-    found: list[int] = []
+    rows: list[int] = []
     first = min(page.row(heading[-1]))
     for row in body:
         cells = page.row(row)
-        is_next = row == heading[-1] + 1 + len(found)
-        if len(heading) + len(found) == STACK_MAX or not is_next or first in cells or not _is_text_row(cells):
+        is_next = row == heading[-1] + 1 + len(rows)
+        if len(heading) + len(rows) == STACK_MAX or not is_next or first in cells or not _is_text_row(cells):
             break
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 # ---- where tables end ----------------------------------------------------------------------------------------------

@@ -65,14 +65,14 @@ def read_calculations(
     accounts: Accounts,
 ) -> Calculations:
     """What some pages calculate beside their tests; of `lists`, which have loans, only what they list counts."""
-    blocks = [one for _, one in pages]
+    blocks = [block for _, block in pages]
     components = find_components(blocks)
     whole = {page.sheet.index for page, _ in lists}
     on_pages = [pair for pair in pages if pair[0].sheet.index not in whole]
     printed = (*find_strata((*on_pages, *lists)), *facts_of(components), *accounts.facts)
-    found = calculate(Facts(all=(*tests, *printed)), blocks, components, accounts)
-    found.facts = printed
-    return found
+    calculations = calculate(Facts(all=(*tests, *printed)), blocks, components, accounts)
+    calculations.facts = printed
+    return calculations
 
 
 def calculate(
@@ -101,7 +101,7 @@ def calculate(
     else:
         _take_lines_of_interest(calculations, evidence)
     identities += _tables(pages)
-    calculations.identities = tuple(one for one in identities if one is not None)
+    calculations.identities = tuple(solved for solved in identities if solved is not None)
     return calculations
 
 
@@ -121,7 +121,9 @@ class _Evidence:
         """The lines of some roles, those that are certain first, and the calculated amounts among accounts."""
         lines = [component for page in self.components for component in page.components if component.role in roles]
         ordered = sorted(lines, key=lambda line: not line.is_certain)
-        return [one.item() for one in ordered] + [amount for amount in self.accounts.amounts if amount.role in roles]
+        return [component.item() for component in ordered] + [
+            amount for amount in self.accounts.amounts if amount.role in roles
+        ]
 
     def totals(self) -> list[Item]:
         """What shares divide by, the one of most tests first, then the lines that say so."""
@@ -146,7 +148,7 @@ class _Evidence:
         ]
         cash = [*self.accounts.cash[:1], *self.of("cash"), *self.accounts.cash[1:]]
         # A zero never beats a printed amount.
-        cash = [one for one in cash if one.amount] + [one for one in cash if not one.amount]
+        cash = [item for item in cash if item.amount] + [item for item in cash if not item.amount]
         return CollateralFigures(
             totals=unlike(self.totals()),
             sums=tuple(self._sums_of_par_and_cash()),
@@ -195,7 +197,7 @@ class _Evidence:
 
     def _targets(self, measure: str, role: str) -> list[Item]:
         """The same, then the lines that say so."""
-        lines = (one for one in self.of(role) if one.amount)
+        lines = (line for line in self.of(role) if line.amount)
         return list(unlike([*self._of_tests(measure, role), *lines]))[:TARGETS_MAX]
 
     def _by_block(self, target: Item) -> Solution | None:
@@ -222,9 +224,9 @@ class _Evidence:
                 return block
             bases = [] if cpa is None else [Item("cpa", cpa.total.amount, cpa.total.places, cpa.total.decimals)]
             adjustments = [
-                with_sign(one)
-                for one in self.of("disc", "cccx", "hair", "accint", "defcarry")
-                if cpa is None or one.role != "defcarry" or all(part.role != "defcarry" for part in cpa.parts)
+                with_sign(item)
+                for item in self.of("disc", "cccx", "hair", "accint", "defcarry")
+                if cpa is None or item.role != "defcarry" or all(part.role != "defcarry" for part in cpa.parts)
             ]
             solution = numerator(target, bases, adjustments)
             if solution is not None:
@@ -238,9 +240,9 @@ class _Evidence:
             if block is not None:
                 return block
             collected = [*self.of("coll"), *self.accounts.collected]
-            rest = [with_sign(one) for one in self.of("tobe", "senior", "oth_int", "accint")]
-            rest = [one.as_deduction if one.role == "accint" else one for one in rest]
-            own = [one for one in collected if abs(one.amount - target.amount) > one.slack + target.slack]
+            rest = [with_sign(item) for item in self.of("tobe", "senior", "oth_int", "accint")]
+            rest = [item.as_deduction if item.role == "accint" else item for item in rest]
+            own = [item for item in collected if abs(item.amount - target.amount) > item.slack + target.slack]
             solution = numerator(target, own, rest, needs=frozenset(("tobe",)))
             if solution is not None:
                 return solution
@@ -254,7 +256,7 @@ class _Evidence:
     def whole_interest(self) -> Item | None:
         """The numerator of the IC tests where a line has just this under the name of interest proceeds."""
         for target in self._of_tests("ic", "icnum"):
-            lines = [one for one in self.of("coll", "icnum") if abs(one.amount - target.amount) <= one.slack]
+            lines = [line for line in self.of("coll", "icnum") if abs(line.amount - target.amount) <= line.slack]
             if lines:
                 return lines[0]
         return None
@@ -316,7 +318,7 @@ def _label(table: PageTable, row: int) -> str:
 
 def _tables(pages: Iterable[Blocks]) -> Iterator[Identity]:
     """Whether the balances of the classes, and the industries, add up to the totals that are printed below them."""
-    told: set[str] = set()
+    named: set[str] = set()
     for blocks in pages:
         for table in blocks.tables:
             name: Literal["class_balances", "industries"]
@@ -331,8 +333,8 @@ def _tables(pages: Iterable[Blocks]) -> Iterator[Identity]:
             else:
                 continue
             identity = _table(table, name, role, label)
-            if identity is not None and (name == "industries" or name not in told):
-                told.add(name)
+            if identity is not None and (name == "industries" or name not in named):
+                named.add(name)
                 yield identity
 
 
@@ -378,7 +380,7 @@ def _take_collateral(calculations: Calculations, cpa: Solution, evidence: _Evide
 def _is_gross(par: Item, evidence: _Evidence) -> bool:
     """Whether a par has the defaulted loans within: a line of par less them is printed too."""
     return evidence.defaulted is not None and any(
-        makes(par, (other, Item("defpar", evidence.defaulted.value or 0.0))) for other in evidence.of("par", "perf")
+        makes(par, (item, Item("defpar", evidence.defaulted.value or 0.0))) for item in evidence.of("par", "perf")
     )
 
 
@@ -404,11 +406,11 @@ def _take_oc(calculations: Calculations, oc: Solution, cpa: Solution | None) -> 
     ):
         own = [part for part in parts if part.role in roles]
         if own or target != "defaulted_carried" or not calculations.deal.get("defaulted_par"):
-            _put_amount(calculations, target, sign * sum(one.amount for one in own) + 0.0, own, is_proved=True)
+            _put_amount(calculations, target, sign * sum(part.amount for part in own) + 0.0, own, is_proved=True)
     known = ("cccx", "disc", "hair", "defcarry", "par", "perf", "cpa", "cash", "defpar")
     rest = [part for part in parts if part.role not in known]
-    if any(one.amount for one in rest):
-        _put_amount(calculations, "par_value_other", sum(one.amount for one in rest), rest, is_proved=True)
+    if any(part.amount for part in rest):
+        _put_amount(calculations, "par_value_other", sum(part.amount for part in rest), rest, is_proved=True)
 
 
 def _take_ic(calculations: Calculations, ic: Solution) -> None:
@@ -416,19 +418,19 @@ def _take_ic(calculations: Calculations, ic: Solution) -> None:
     unknown = [part for part in ic.parts if part.role not in ("coll", "tobe", "senior", *_OTHER_INTEREST)]
     parts = {role: [part for part in ic.parts if part.role == role] for role in ("coll", "tobe", "senior")}
     if not parts["coll"] and unknown:
-        largest = max(unknown, key=lambda one: one.amount)
-        parts["coll"], unknown = [largest], [one for one in unknown if one is not largest]
+        largest = max(unknown, key=lambda part: part.amount)
+        parts["coll"], unknown = [largest], [part for part in unknown if part is not largest]
     if not parts["coll"]:
         return
     for target, role in (("interest_collected", "coll"), ("interest_receivable", "tobe"), ("senior_fees", "senior")):
         own = parts[role]
         if not own and not ic.is_proved:
             continue
-        amount = sum(one.amount for one in own)
+        amount = sum(part.amount for part in own)
         _put_amount(calculations, target, -amount + 0.0 if role == "senior" else amount, own, is_proved=ic.is_proved)
-    other = [*unknown, *(part for part in ic.parts if part.role in _OTHER_INTEREST)]
-    if any(one.amount for one in other):
-        _put_amount(calculations, "interest_other", sum(one.amount for one in other), other, is_proved=ic.is_proved)
+    rest = [*unknown, *(part for part in ic.parts if part.role in _OTHER_INTEREST)]
+    if any(part.amount for part in rest):
+        _put_amount(calculations, "interest_other", sum(part.amount for part in rest), rest, is_proved=ic.is_proved)
 
 
 def _take_lines_of_interest(calculations: Calculations, evidence: _Evidence) -> None:
@@ -441,4 +443,4 @@ def _take_lines_of_interest(calculations: Calculations, evidence: _Evidence) -> 
     for target, role in (("interest_collected", "coll"), ("interest_receivable", "tobe"), ("senior_fees", "senior")):
         own = [line for line in lines if line.role == role]
         if own:
-            _put_amount(calculations, target, abs(sum(one.amount for one in own)), own, is_proved=False)
+            _put_amount(calculations, target, abs(sum(item.amount for item in own)), own, is_proved=False)

@@ -112,7 +112,7 @@ Bonus = Callable[[str, ColumnContent], float]
 def assign_roles(weights: dict[tuple[str, int], float]) -> dict[str, int]:
     """Role -> column, the most certain pair first; each role and each column once."""
     columns: dict[str, int] = {}
-    for (role, column), score in sorted(weights.items(), key=lambda one: (-one[1], one[0][1])):
+    for (role, column), score in sorted(weights.items(), key=lambda entry: (-entry[1], entry[0][1])):
         if score >= ROLE_SCORE_MIN and role not in columns and column not in columns.values():
             columns[role] = column
     return columns
@@ -122,9 +122,9 @@ def score_columns(
     table: PageTable, contents: dict[int, ColumnContent], group: str, roles: tuple[str, ...], bonus: Bonus
 ) -> dict[tuple[str, int], float]:
     """What the words of each column's heading and its content say for each role."""
-    found: dict[tuple[str, int], float] = {}
+    weights: dict[tuple[str, int], float] = {}
     for column, content in contents.items():
-        said = words.scores(group, table.headers[column])
+        by_words = words.scores(group, table.headers[column])
         for role in roles:
-            found[role, column] = said.get(role, 0.0) + bonus(role, content)
-    return found
+            weights[role, column] = by_words.get(role, 0.0) + bonus(role, content)
+    return weights

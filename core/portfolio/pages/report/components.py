@@ -124,16 +124,16 @@ def facts_of(pages: Sequence[ComponentPage]) -> Iterator[Fact]:
 def role_of(label: str, *, is_less: bool = False) -> tuple[str | None, bool]:
     """(role, whether it is certain) of a line by its words."""
     scores = dict(words.scores("line", label))
-    said = words.normal(label)
+    plain = words.normal(label)
     if scores.get("cpa", 0.0) >= max(_CPA_LEAST, scores.get("acpa", 0.0)):
         scores.pop("par", None)
-    if _DEFAULTED.search(said) and not _WITHOUT.search(said.replace(" less ", " ", 1) if is_less else said):
-        is_carried = _CARRIED.search(said) is not None
+    if _DEFAULTED.search(plain) and not _WITHOUT.search(plain.replace(" less ", " ", 1) if is_less else plain):
+        is_carried = _CARRIED.search(plain) is not None
         if {"par", "perf"} & scores.keys() and not is_carried:
             scores = {"defpar": max(scores.values())}
-        elif is_carried and not _TAKES_OFF.search(said):
+        elif is_carried and not _TAKES_OFF.search(plain):
             scores["defcarry"] = max(words.SCORE_MIN, *scores.values(), 0.0) + CERTAIN_LEAD
-    elif _WITHOUT.search(said) and "par" in scores:
+    elif _WITHOUT.search(plain) and "par" in scores:
         scores["perf"] = scores.get("perf", 0.0) + scores.pop("par")
     guess = words.guess_of(scores)
     if guess.role == "count":
@@ -150,9 +150,9 @@ def _components(lines: Sequence[PageLine]) -> Iterator[Component]:
         role, is_certain = role_of(line.label, is_less=line.is_less)
         if " denominator " in words.normal(line.label) and coverage_of(line.title) is not None:
             role = None  # of the notes, and no collateral principal amount
-        said = header.magnitude(line.label)
+        printed_scale = header.magnitude(line.label)
         titled = header.magnitude_of_title(header.spelt(line.title))
-        scale = said if said != 1.0 else titled if titled != 1.0 else line.page.scale
+        scale = printed_scale if printed_scale != 1.0 else titled if titled != 1.0 else line.page.scale
         yield Component(line, role, is_certain, scale)
 
 
@@ -174,14 +174,14 @@ def _page(components: tuple[Component, ...]) -> ComponentPage:
             for component in components
         ]
     )
-    totals = {one.at for one in sums}
+    totals = {total.at for total in sums}
     pars: set[int] = set()
     for sum_value in sums:
         roles = {components[at].role: at for at, _ in sum_value.parts}
         if {"cash", "cpa"} <= roles.keys() and not roles.keys() & {"par", "perf"} and roles["cpa"] not in totals:
             pars.add(roles["cpa"])
-    told = (replace(component, role="par") if at in pars else component for at, component in enumerate(components))
-    return ComponentPage(tuple(told), sums)
+    lines = (replace(component, role="par") if at in pars else component for at, component in enumerate(components))
+    return ComponentPage(tuple(lines), sums)
 
 
 def with_sign(item: Item) -> Item:

@@ -157,21 +157,21 @@ class AsOf(NamedTuple):
 
 def as_of_lines(pages: Sequence[ReportPage], days: DateOrder) -> list[AsOf]:
     """The lines that say a day, of all pages."""
-    found = []
+    lines = []
     for page in pages:
         for row, column, text in page.texts():
             line, tier = _line(page, row, column, text)
             if line is not None:
                 day, ambiguous = days.read(line["date"])
                 if day >= FIRST_DAY:
-                    found.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
+                    lines.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
             elif (header := _COLUMN.get(key(text))) is not None:
-                found.extend(_below(page, row, column, header, days))
+                lines.extend(_below(page, row, column, header, days))
         for row in page.rows[:TITLE_ROWS]:
             for column, cell in page.row(row).items():
                 if row < TITLE_ROWS and cell.day >= FIRST_DAY and _is_title(page, row, column):
-                    found.append(AsOf(4, cell.day, f"{day_of(cell.day)}", page.place(row, column), False))
-    return found
+                    lines.append(AsOf(4, cell.day, f"{day_of(cell.day)}", page.place(row, column), False))
+    return lines
 
 
 def _line(page: ReportPage, row: int, column: int, text: str) -> tuple[re.Match[str] | None, int]:
@@ -210,9 +210,9 @@ def _is_title(page: ReportPage, row: int, column: int) -> bool:
 def _below(page: ReportPage, row: int, column: int, tier: int, days: DateOrder) -> Iterator[AsOf]:
     """The day of a column that says the same one on every row."""
     at = bisect_right(page.rows, row)
-    said = [(lower, days.of(page.cell(lower, column))) for lower in page.rows[at : at + COLUMN_ROWS]]
-    if said and len({day for _, (day, _) in said}) == 1 and said[0][1][0] >= FIRST_DAY:
-        lower, (day, ambiguous) = said[0]
+    cells = [(lower, days.of(page.cell(lower, column))) for lower in page.rows[at : at + COLUMN_ROWS]]
+    if cells and len({day for _, (day, _) in cells}) == 1 and cells[0][1][0] >= FIRST_DAY:
+        lower, (day, ambiguous) = cells[0]
         cell = page.cell(lower, column)
         yield AsOf(tier, day, cell.text or f"{day_of(day)}", page.place(lower, column), ambiguous)
 
@@ -234,9 +234,9 @@ def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
     if not lines:
         return None, []
     tier = min(line.tier for line in lines)
-    told = [line for line in lines if line.tier == tier]
-    count = Counter(line.day for line in told)
-    best = max(told, key=lambda line: count[line.day])
+    best_lines = [line for line in lines if line.tier == tier]
+    count = Counter(line.day for line in best_lines)
+    best = max(best_lines, key=lambda line: count[line.day])
     warnings = []
     if len(count) > 1:
         others = ", ".join(sorted({f"{day_of(day)}" for day in count if day != best.day}))

@@ -38,15 +38,15 @@ def _name_denominator(test: Fact, sums: list[tuple[str, str, float]]) -> Fact:
     assert test.denominator is not None, "an open test has a denominator"
     if abs(test.denominator) < DENOMINATOR_MIN:
         return test
-    found = {
+    candidates = {
         (measure, letter)
         for measure, letter, amount in sums
         if abs(amount - test.denominator) <= DENOMINATOR_TOLERANCE
         and (test.subject is None or test.subject.measure == measure)
     }
-    if len(found) != 1:
+    if len(candidates) != 1:
         return test
-    ((measure, letter),) = found
+    ((measure, letter),) = candidates
     return replace(test, subject=Subject(measure=measure, classes=(letter,)), by="sum", is_guessed=False)
 
 

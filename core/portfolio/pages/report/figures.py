@@ -81,14 +81,14 @@ class DealFigure(NamedTuple):
 
 def find_figures(pages: Sequence[ReportPage], days: DateOrder) -> dict[str, list[DealFigure]]:
     """Field of `Deal` -> what the labels for it say, the preferred one first."""
-    found: dict[str, list[DealFigure]] = {}
+    figures_by_target: dict[str, list[DealFigure]] = {}
     for order, page in enumerate(pages):
         named = is_named(page.sheet, DEAL_SHEETS)
         for target, preference, value, place, ambiguous, others in _on(page, days, named=named):
-            found.setdefault(target, []).append(
+            figures_by_target.setdefault(target, []).append(
                 DealFigure((not named, preference, order), value, place, ambiguous, others)
             )
-    return {target: sorted(figures, key=lambda figure: figure.rank) for target, figures in found.items()}
+    return {target: sorted(figures, key=lambda figure: figure.rank) for target, figures in figures_by_target.items()}
 
 
 @remembered(MEMORY_MAX)
@@ -108,12 +108,12 @@ def _on(
     inside: dict[tuple[int, int], str] = {}
     scales: dict[tuple[int, int], float] = {}
     for row, column, text in page.texts():
-        said, colon, rest = text.partition(":")
-        label = _label(said)
+        name, colon, rest = text.partition(":")
+        label = _label(name)
         if label is None or (not named and not _may_stand(page, row, column, label)):
             continue
         labels[row, column] = label[:2]
-        own = header.magnitude(said)
+        own = header.magnitude(name)
         scales[row, column] = own if own != 1.0 else page.scale
         if colon and rest.strip():
             inside[row, column] = rest.strip()
@@ -140,7 +140,7 @@ def _of_the_day(
     if not places or not places[0][1].has_number:
         return places, []
     beside = ((at, cell) for at, cell in page.row(row).items() if at > column)
-    amounts = list(takewhile(lambda one: one[1].has_number, beside))
+    amounts = list(takewhile(lambda entry: entry[1].has_number, beside))
     earlier = earlier_columns(page, [row])
     own = [(at, cell) for at, cell in amounts if at not in earlier]
     if earlier:
@@ -169,13 +169,13 @@ def _beside(
     page: ReportPage, row: int, column: int, labels: dict[tuple[int, int], tuple[str, int]], *, cells_max: int
 ) -> Iterator[tuple[int, PageCell]]:
     """The filled cells right of a label, up to one that says that there is no figure, or to the next label's own."""
-    given = 0
+    count = 0
     for at, cell in page.row(row).items():
         if at <= column:
             continue
-        if cell.is_blank or (given and (row, at) in labels) or given == cells_max:
+        if cell.is_blank or (count and (row, at) in labels) or count == cells_max:
             return
-        given += 1
+        count += 1
         yield at, cell
 
 

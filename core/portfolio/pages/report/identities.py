@@ -86,12 +86,14 @@ def _identity(name: str, total: Item, parts: Sequence[Item], *, holds: bool, is_
 
 def unlike(items: Iterable[Item]) -> tuple[Item, ...]:
     """The items without repetitions: of equal role and amount one, with the places of all."""
-    found: dict[tuple[str, float], Item] = {}
+    items_by_key: dict[tuple[str, float], Item] = {}
     for item in items:
         key = item.role, round(item.amount, 2)
-        known = found.get(key)
-        found[key] = item if known is None else replace(known, places=tuple(dict.fromkeys(known.places + item.places)))
-    return tuple(found.values())
+        known = items_by_key.get(key)
+        items_by_key[key] = (
+            item if known is None else replace(known, places=tuple(dict.fromkeys(known.places + item.places)))
+        )
+    return tuple(items_by_key.values())
 
 
 def makes(total: Item, parts: Sequence[Item]) -> bool:
@@ -154,18 +156,18 @@ def _first_level(totals: Sequence[Item], figures: CollateralFigures, cash: Seque
         (gross, defaulted, carried),
     )
     for level in levels:
-        found = [
-            (total, (*parts, one))
+        solutions = [
+            (total, (*parts, cash_item))
             for total in totals[:CANDIDATES_MAX]
             for parts in product(*level)
-            for one in _missing(total, parts, cash)
+            for cash_item in _missing(total, parts, cash)
             if total.places[:1] != parts[0].places[:1]
         ]
         # A collateral principal amount under the name of par, with no cash: that says nothing, and a zero never beats
         # a balance that is printed.
-        telling = [pair for pair in found if pair[1][-1].amount]
-        if not telling and not any(one.amount for one in figures.cash):
-            telling = found
+        telling = [pair for pair in solutions if pair[1][-1].amount]
+        if not telling and not any(item.amount for item in figures.cash):
+            telling = solutions
         if telling:
             amounts = {round(parts[-1].amount, 2) for _, parts in telling}
             total, best = telling[0]
@@ -180,9 +182,9 @@ def _amount(item: Item) -> float:
 def _missing(total: Item, parts: Sequence[Item], cash: Sequence[Item]) -> Iterator[Item]:
     """The cash that is missing in a total, of amounts in their order."""
     left = total.amount - sum(part.amount for part in parts)
-    for one in cash[bisect_left(cash, left - 1.0, key=_amount) : bisect_right(cash, left + 1.0, key=_amount)]:
-        if makes(total, (*parts, one)):
-            yield replace(one, role="cash")
+    for item in cash[bisect_left(cash, left - 1.0, key=_amount) : bisect_right(cash, left + 1.0, key=_amount)]:
+        if makes(total, (*parts, item)):
+            yield replace(item, role="cash")
 
 
 # ---- numerators ----------------------------------------------------------------------------------------------------

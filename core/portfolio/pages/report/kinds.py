@@ -126,10 +126,10 @@ def _headless(page: ReportPage, blocks: Blocks) -> Iterator[PageTable]:
         elif row not in taken and run and len(between) < HEADLESS_BETWEEN and len(cells) in (1, *HEADLESS_WIDTHS):
             between.append(row)
         else:
-            rows = [one for one in run if len(page.row(one)) > 1]
-            tests = sum(_is_test_row(page.row(one)) for one in rows)
+            rows = [at_row for at_row in run if len(page.row(at_row)) > 1]
+            tests = sum(_is_test_row(page.row(at_row)) for at_row in rows)
             if len(rows) >= HEADLESS_ROWS and tests >= HEADLESS_SHARE * len(rows):
-                headers = dict.fromkeys(sorted({column for one in run for column in page.row(one)}), "")
+                headers = dict.fromkeys(sorted({column for at_row in run for column in page.row(at_row)}), "")
                 yield PageTable(
                     page=page,
                     title=page.sheet.name,
@@ -226,8 +226,8 @@ def _lists_classes(table: PageTable, rows: list[dict[int, PageCell]], column: in
 
 
 def _as_accounts(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
-    said = words.normal(f"{table.title} . {' . '.join(table.headers.values())}")
-    if _ACCOUNT_WORDS.search(said) is None:
+    text = words.normal(f"{table.title} . {' . '.join(table.headers.values())}")
+    if _ACCOUNT_WORDS.search(text) is None:
         return False
     figures = [column for column, content in contents.items() if content.numbers]
     names = {
@@ -239,7 +239,7 @@ def _as_accounts(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
         return False
     name = max(names, key=lambda column: (names[column], -column))
     in_heading = _ACCOUNT_WORDS.search(words.normal(table.headers[name])) is not None
-    if _MOVEMENT_WORDS.search(said) is not None or (is_of_loans(table) and not in_heading):
+    if _MOVEMENT_WORDS.search(text) is not None or (is_of_loans(table) and not in_heading):
         return False
     named = sum(
         words.guess("account", table.page.cell(row, name).text).role is not None for row in table.rows[:ROWS_LOOKED_AT]
@@ -257,10 +257,10 @@ def _as_stratification(table: PageTable, contents: dict[int, ColumnContent]) -> 
     name = names[0]
     texts = [cell.text for row in table.rows if (cell := table.page.cell(row, name)).is_words]
     are_ratings = len(names) == 1 and sum(map(words.is_rating_label, texts)) >= CONTENT_SHARE * len(texts)
-    said = words.normal(table.headers[name])
-    is_of_obligors = " obligor " in said and _PLACE_WORDS.search(said) is None
+    heading = words.normal(table.headers[name])
+    is_of_obligors = " obligor " in heading and _PLACE_WORDS.search(heading) is None
     are_loans = len(names) > 1 and is_of_loans(table)
-    if not are_ratings and (_STRATA_WORDS.search(said) is None or is_of_obligors or are_loans):
+    if not are_ratings and (_STRATA_WORDS.search(heading) is None or is_of_obligors or are_loans):
         return False
     columns = _amount_and_share(table, contents)
     if "amount" not in columns:
@@ -300,30 +300,30 @@ def _amount_and_share(table: PageTable, contents: dict[int, ColumnContent]) -> d
     """The columns of par and of its share, by heading and content."""
     columns: dict[str, int] = {}
     for column, content in contents.items():
-        said = words.normal(table.headers[column])
+        heading = words.normal(table.headers[column])
         if not content.is_mostly(content.numbers):
             continue
-        is_share = _SHARE_WORDS.search(said) is not None or content.is_mostly(content.percents)
+        is_share = _SHARE_WORDS.search(heading) is not None or content.is_mostly(content.percents)
         if is_share and not content.big:
             columns.setdefault("share", column)
-        elif _AMOUNT_WORDS.search(said) is not None and not is_share:
+        elif _AMOUNT_WORDS.search(heading) is not None and not is_share:
             best = columns.get("amount")
-            if best is None or _amount_rank(said, content) > _amount_rank(
+            if best is None or _amount_rank(heading, content) > _amount_rank(
                 words.normal(table.headers[best]), contents[best]
             ):
                 columns["amount"] = column
     return columns
 
 
-def _amount_rank(said: str, content: ColumnContent) -> int:
+def _amount_rank(heading: str, content: ColumnContent) -> int:
     """How surely a column has par: large figures first, a balance before an amount, market and carrying values last."""
-    return 3 * content.is_mostly(content.big, 0.5) + _word_rank(said)
+    return 3 * content.is_mostly(content.big, 0.5) + _word_rank(heading)
 
 
-def _word_rank(said: str) -> int:
-    if re.search(r"\b(?:market|carrying|excess|price|interest|unfunded)\b", said):
+def _word_rank(heading: str) -> int:
+    if re.search(r"\b(?:market|carrying|excess|price|interest|unfunded)\b", heading):
         return 0
-    return 2 if re.search(r"\b(?:principal|par|balance)\b", said) else 1
+    return 2 if re.search(r"\b(?:principal|par|balance)\b", heading) else 1
 
 
 # ---- lines of tables -----------------------------------------------------------------------------------------------

@@ -54,9 +54,9 @@ class PageLine:
 
 def is_running(text: str) -> bool:
     """Whether a text is one that stands on every page: a deal's name, a day, a page's number, a footer."""
-    said = words.normal(text)
+    line = words.normal(text)
     return any(
-        word in said
+        word in line
         for word in (
             " as of ",
             " clo ",
@@ -149,25 +149,25 @@ def earlier_columns(page: ReportPage, block: Sequence[int]) -> frozenset[int]:
     at = bisect_right(page.rows, block[0])
     for row in reversed(page.rows[max(0, at - HEADING_ROWS_MAX) : at]):
         cells = page.row(row)
-        told = [column for column in figures if column in cells and not cells[column].has_number]
-        earlier = _earlier(cells, told)
-        if earlier and len(told) > len(earlier):
+        worded = [column for column in figures if column in cells and not cells[column].has_number]
+        earlier = _earlier(cells, worded)
+        if earlier and len(worded) > len(earlier):
             return earlier
     return frozenset()
 
 
 def _earlier(cells: dict[int, PageCell], columns: list[int]) -> frozenset[int]:
     """Which of some columns a heading says to be of an earlier day than another."""
-    said = frozenset(column for column in columns if _EARLIER.search(words.normal(cells[column].text)) is not None)
-    if said:
-        return said
-    found: set[frozenset[int]] = set()
+    by_words = frozenset(column for column in columns if _EARLIER.search(words.normal(cells[column].text)) is not None)
+    if by_words:
+        return by_words
+    by_days: set[frozenset[int]] = set()
     for is_day_first in (True, False):
         days = {column: _day_of(cells[column], day_first=is_day_first) for column in columns}
         known = {column: day for column, day in days.items() if day == day}
         if len(known) > 1 and len(known) == sum(_has_day(cells[column]) for column in columns):
-            found.add(frozenset(column for column, day in known.items() if day < max(known.values())))
-    return found.pop() if len(found) == 1 else frozenset()
+            by_days.add(frozenset(column for column, day in known.items() if day < max(known.values())))
+    return by_days.pop() if len(by_days) == 1 else frozenset()
 
 
 def _has_day(cell: PageCell) -> bool:
@@ -216,7 +216,10 @@ def _lines(
         name = cells[label].text if label is not None and label in cells else _label(cells)
         at = column if cells.get(column, _NOTHING).has_number else None
         if at is None:
-            at = next((one for one, cell in cells.items() if cell.has_number and one != label), None)
+            at = next(
+                (figure_column for figure_column, cell in cells.items() if cell.has_number and figure_column != label),
+                None,
+            )
         if at is None:
             if name and len(cells) == 1:
                 section = name

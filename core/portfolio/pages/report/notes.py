@@ -45,18 +45,20 @@ _Found = tuple[Tranches | None, dict[str, str], list[DataWarning]]
 
 def find_notes(pages: Iterable[Blocks]) -> _Found:
     """The notes, the cells of each column, and what to know: of several tables the one that names most fields."""
-    found = list(_tables(pages))
-    listed = [one for one in found if one.columns & set(_BALANCES)]
+    tables = list(_tables(pages))
+    listed = [note_table for note_table in tables if note_table.columns & set(_BALANCES)]
     if not listed:
         return None, {}, []
-    best = max(listed, key=lambda one: (one.has_amounts, len(one.columns), len(one.classes)))
+    best = max(
+        listed, key=lambda note_table: (note_table.has_amounts, len(note_table.columns), len(note_table.classes))
+    )
     warnings = []
-    for other in found:
-        if other is best or (other in listed and other.has_amounts != best.has_amounts):
+    for table in tables:
+        if table is best or (table in listed and table.has_amounts != best.has_amounts):
             continue
-        differing = best.fill(other)
+        differing = best.fill(table)
         if differing:
-            warnings.append(_differing(best.place, other.place, differing))
+            warnings.append(_differing(best.place, table.place, differing))
     columns = {name: np.array([values[name] for values in best.rows], np.float64) for name in best.columns}
     columns.setdefault("current_balance", columns.get("original_balance", np.zeros(len(best.rows))))
     for name in ("current_balance", "deferred_interest"):
@@ -144,23 +146,23 @@ class _Notes:
         balances = [values.get(name, NAN) for values in self.rows for name in _BALANCES]
         return any(balance >= AMOUNT_MIN for balance in balances)
 
-    def fill(self, other: _Notes) -> list[str]:
+    def fill(self, source: _Notes) -> list[str]:
         """Take what is blank here from another table; the classes whose balances differ."""
-        known = {_plain(name): values for name, values in zip(other.classes, other.rows, strict=True)}
+        known = {_plain(name): values for name, values in zip(source.classes, source.rows, strict=True)}
         differing = []
         for name, values in zip(self.classes, self.rows, strict=True):
             theirs = known.get(_plain(name), {})
-            for field in other.columns:
+            for field in source.columns:
                 here, there = values.get(field, NAN), theirs.get(field, NAN)
                 if here != here:
                     values[field] = there
                 elif field == "current_balance" and abs(here - there) > BALANCE_TOLERANCE:
                     differing.append(name)
-        new = other.columns - self.columns
+        new = source.columns - self.columns
         self.columns |= new
         for values in self.rows:
             values.update({field: values.get(field, NAN) for field in new})
-        self.cells.update({f"tranches.{field}": other.cells[f"tranches.{field}"] for field in new})
+        self.cells.update({f"tranches.{field}": source.cells[f"tranches.{field}"] for field in new})
         return differing
 
 

@@ -150,14 +150,14 @@ class ReportPage:
         spans = list(spans)
         self._cells: dict[int, dict[int, PageCell]] = {}
         pool = StringPool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        found = sorted(_stored_cells(sheet, pool, spans))
-        count = _within_limits(sheet, found)
-        self.end: int | None = found[count][0] if count < len(found) else None
-        found = [one for one in found[:count] if self.end is None or one[0] < self.end]
-        texts = _texts(sheet, pool, {code for _, _, kind, _, code, _, _ in found if kind == TEXT})
+        stored = sorted(_stored_cells(sheet, pool, spans))
+        count = _within_limits(sheet, stored)
+        self.end: int | None = stored[count][0] if count < len(stored) else None
+        stored = [stored_cell for stored_cell in stored[:count] if self.end is None or stored_cell[0] < self.end]
+        texts = _texts(sheet, pool, {code for _, _, kind, _, code, _, _ in stored if kind == TEXT})
         shift = (DAYS_BETWEEN_SYSTEMS if book.date_1904 else 0) - SERIAL_OF_1970
         decimals = [decimals_of_format(code) for code in book.number_formats]
-        for row, column, kind, number, code, is_percent, style in found:
+        for row, column, kind, number, code, is_percent, style in stored:
             if kind == TEXT:
                 cell = texts.get(code, _NOTHING)
                 if code in texts and not cell.text:
@@ -236,11 +236,11 @@ _Stored = tuple[int, int, int, float, int, bool, int]
 """Row, column, kind, number, code, is shown as a percentage, format."""
 
 
-def _within_limits(sheet: Sheet, found: list[_Stored]) -> int:
+def _within_limits(sheet: Sheet, stored: list[_Stored]) -> int:
     """How many cells from the top are looked at."""
     seen: set[int] = set()
     left = TEXTS_BYTES_MAX
-    for at, (_, _, kind, _, code, _, _) in enumerate(found[:CELLS_MAX]):
+    for at, (_, _, kind, _, code, _, _) in enumerate(stored[:CELLS_MAX]):
         if kind != TEXT or code in seen:
             continue
         seen.add(code)
@@ -248,7 +248,7 @@ def _within_limits(sheet: Sheet, found: list[_Stored]) -> int:
         left -= size if size <= TEXT_BYTES_MAX else 0
         if left < 0:
             return at
-    return min(len(found), CELLS_MAX)
+    return min(len(stored), CELLS_MAX)
 
 
 def _stored_cells(sheet: Sheet, pool: StringPool, spans: list[tuple[int, int]]) -> Iterator[_Stored]:
@@ -306,7 +306,7 @@ def _without_bound(text: str) -> tuple[str, Literal["min", "max"] | None]:
     figure = _NOTE.sub("", figure)
     behind = _BEHIND.search(figure)
     figure = figure[: behind.start()] if behind else figure
-    for found in (before, behind):
-        if found is not None and (found["min"] or found["max"]):
-            return figure, "min" if found["min"] else "max"
+    for match in (before, behind):
+        if match is not None and (match["min"] or match["max"]):
+            return figure, "min" if match["min"] else "max"
     return figure, None

@@ -78,7 +78,7 @@ def read_report(located: LocatedBook, end: int | None = None) -> PageReport:
     days.learn(text for page in pages for _, _, text in page.texts())
     if _is_european(page.sheet for page in pages):
         days.likely = "day first"
-    said: dict[str, Any] = {}
+    deal_fields: dict[str, Any] = {}
     cells: dict[str, str] = {}
     warnings: list[DataWarning] = []
     tests: list[Fact] = []
@@ -90,23 +90,23 @@ def read_report(located: LocatedBook, end: int | None = None) -> PageReport:
     for why, some in read.items():
         things: list[str] = []
         if tranches is None:
-            tranches, note_cells, told = _notes(book, some)
-            warnings += told
+            tranches, note_cells, new_warnings = _notes(book, some)
+            warnings += new_warnings
             things += [f"notes ({next(iter(note_cells.values()), '')})"] if tranches is not None else []
         count = len(tests)
         own = named_by_denominator((fact for page in some for fact in facts_of(page.page, page.blocks)), tranches)
         tests = merge_facts(own, tests)
         steps.append(tests)
-        shown = {one.page.sheet.index for one in some}
-        listed = [one for one in lists if one.page.sheet.index in shown]
-        new, places, told, calculations = _read_labels(some, listed, days, said.get("currency"), tests)
+        shown = {part.page.sheet.index for part in some}
+        listed = [part for part in lists if part.page.sheet.index in shown]
+        new, places, new_warnings, calculations = _read_labels(some, listed, days, deal_fields.get("currency"), tests)
         if why == _PRIOR:
             new.pop("as_of", None)
-        added = [target for target in new if target not in said]
+        added = [target for target in new if target not in deal_fields]
         things += [f"{target} ({places.get(f'deal.{target}', 'an account')})" for target in added]
-        said |= {target: new[target] for target in added}
+        deal_fields |= {target: new[target] for target in added}
         cells |= {at: places[at] for target in added if (at := f"deal.{target}") in places}
-        warnings += told if added or not why else []
+        warnings += new_warnings if added or not why else []
         things += [
             f"test {test.label!r} ({test.place})" for test in tests[count:] if test.kind == "test" and not test.is_prior
         ]
@@ -115,18 +115,20 @@ def read_report(located: LocatedBook, end: int | None = None) -> PageReport:
             printed, identities = list(calculations.facts), list(calculations.identities)
         if why and things:
             text = f"no other sheet says {', '.join(things)}: read from {why}"
-            fields = [f"deal.{target}" for target in added] + ["tranches"] * (tranches is not None and bool(told))
+            fields = [f"deal.{target}" for target in added] + ["tranches"] * (
+                tranches is not None and bool(new_warnings)
+            )
             warnings.append(DataWarning("page_stands_in", text, fields=tuple(fields)))
     for known in steps:
         # Where pages that come first have triggers, those of later ones do not count.
         tranches = None if tranches is None else with_triggers(tranches, known)
     warnings += budget.warnings()
-    _add_reference_coupon(tests, said, cells, warnings)
+    _add_reference_coupon(tests, deal_fields, cells, warnings)
     return PageReport(
         tranches,
         Deal(
-            **said,
-            as_of_source="file" if "as_of" in said else None,
+            **deal_fields,
+            as_of_source="file" if "as_of" in deal_fields else None,
             reinvestment_oc_trigger=reinvestment_trigger(tests),
         ),
         Facts(all=(*tests, *note_facts, *printed), identities=tuple(identities)),
@@ -137,15 +139,15 @@ def read_report(located: LocatedBook, end: int | None = None) -> PageReport:
 
 
 def _add_reference_coupon(
-    tests: list[Fact], said: dict[str, Any], cells: dict[str, str], warnings: list[DataWarning]
+    tests: list[Fact], fields: dict[str, Any], cells: dict[str, str], warnings: list[DataWarning]
 ) -> None:
     """The limit of the coupon test as the reference coupon, where nothing else says it and the spread test adds the
     excess over it.
     """
-    limit = None if "reference_coupon" in said else reference_coupon(tests)
+    limit = None if "reference_coupon" in fields else reference_coupon(tests)
     if limit is None:
         return
-    said["reference_coupon"], cells["deal.reference_coupon"] = limit.trigger, limit.place
+    fields["reference_coupon"], cells["deal.reference_coupon"] = limit.trigger, limit.place
     message = (
         f"the spread test adds an excess coupon: it is counted over {limit.trigger:,.2f} %, the limit of "
         f"{limit.label!r} ({limit.place})"
@@ -244,38 +246,38 @@ def _read_labels(
 ) -> tuple[dict[str, Any], dict[str, str], list[DataWarning], Calculations]:
     """Fields of `Deal` that some pages say by labels, lines, accounts and calculations, the cells of each, what to
     know, and the calculations themselves."""
-    pages = [one.page for one in read]
+    pages = [part.page for part in read]
     figures = find_figures(pages, days)
     best = {target: figure[0] for target, figure in figures.items()}
-    said: dict[str, Any] = {target: figure.value for target, figure in best.items()}
+    fields: dict[str, Any] = {target: figure.value for target, figure in best.items()}
     cells = {f"deal.{target}": figure.place for target, figure in best.items()}
     warnings: list[DataWarning] = []
-    _add_as_of(pages, days, best.get("as_of"), said, cells, warnings)
+    _add_as_of(pages, days, best.get("as_of"), fields, cells, warnings)
     warnings += [
         dates.ambiguous("the date", figure.place, float(figure.value))
         for target, figure in best.items()
-        if figure.is_ambiguous and said[target] == figure.value and not _has(warnings, "ambiguous_date", figure.place)
+        if figure.is_ambiguous and fields[target] == figure.value and not _has(warnings, "ambiguous_date", figure.place)
     ]
-    accounts = find_accounts((one.blocks for one in read), said.get("currency") or currency)
+    accounts = find_accounts((part.blocks for part in read), fields.get("currency") or currency)
     calculations = read_calculations(read, lists, tests, accounts)
-    _add_cash(accounts, best, said, cells, warnings, calculations.proved)
-    _add_calculations(calculations, best, said, cells)
-    for target, found in figures.items():
+    _add_cash(accounts, best, fields, cells, warnings, calculations.proved)
+    _add_calculations(calculations, best, fields, cells)
+    for target, ranked in figures.items():
         if target in calculations.proved:
             continue
-        is_used = cells.get(f"deal.{target}") == found[0].place
-        if found[0].others and is_used and not _is_on(accounts.sheet, found[0].place):
-            text = f"{target} is {_show_value(target, found[0].value)} in {found[0].place}, "
-            text += f"the first amount of its row, and {' and '.join(found[0].others)}: the first is used"
+        is_used = cells.get(f"deal.{target}") == ranked[0].place
+        if ranked[0].others and is_used and not _is_on(accounts.sheet, ranked[0].place):
+            text = f"{target} is {_show_value(target, ranked[0].value)} in {ranked[0].place}, "
+            text += f"the first amount of its row, and {' and '.join(ranked[0].others)}: the first is used"
             warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
         by_accounts = accounts.sheet if target in ("principal_cash", "interest_collected") else ""
-        others = (one for one in found[1:] if not by_accounts or not _is_on(by_accounts, one.place))
-        other = next((one for one in others if _differ(target, found[0], one)), None)
-        if other is not None and cells[f"deal.{target}"] == found[0].place:
-            texts = [f"{_show_value(target, one.value)} in {one.place}" for one in (found[0], other)]
+        others = (figure for figure in ranked[1:] if not by_accounts or not _is_on(by_accounts, figure.place))
+        rival = next((figure for figure in others if _differ(target, ranked[0], figure)), None)
+        if rival is not None and cells[f"deal.{target}"] == ranked[0].place:
+            texts = [f"{_show_value(target, figure.value)} in {figure.place}" for figure in (ranked[0], rival)]
             text = f"{target} is {' and '.join(texts)}: the first is used"
             warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
-    return said, cells, warnings, calculations
+    return fields, cells, warnings, calculations
 
 
 def _has(warnings: list[DataWarning], code: str, place: str) -> bool:
@@ -299,8 +301,8 @@ def _show_value(target: str, value: float | str) -> str:
 
 def _notes(book: Workbook, read: list[_Read]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
     """The notes of the sheet that is named for them, else of any page's table."""
-    tranches, cells = read_tranches(book, (one.page.sheet for one in read))
-    blocks = [one.blocks for one in read]
+    tranches, cells = read_tranches(book, (part.page.sheet for part in read))
+    blocks = [part.blocks for part in read]
     if tranches is None:
         return note_tables.find_notes(blocks)
     return *note_tables.fill_tranches(tranches, cells, blocks), []
@@ -317,45 +319,45 @@ def _add_as_of(
     pages: list[ReportPage],
     days: dates.DateOrder,
     label: DealFigure | None,
-    said: dict[str, Any],
+    fields: dict[str, Any],
     cells: dict[str, str],
     warnings: list[DataWarning],
 ) -> None:
     """The day of a sheet named for the deal, else of the lines that say one, else of a label on another page."""
     if label is not None and not label.rank[0]:
         return
-    line, told = dates.chosen(dates.as_of_lines(pages, days))
+    line, new_warnings = dates.chosen(dates.as_of_lines(pages, days))
     if line is None or (label is not None and line.tier > label.rank[1]):
         return
-    said["as_of"], cells["deal.as_of"] = line.day, line.place
-    warnings += told
+    fields["as_of"], cells["deal.as_of"] = line.day, line.place
+    warnings += new_warnings
     if line.is_ambiguous:
         warnings.append(dates.ambiguous(line.text, line.place, line.day))
 
 
 def _add_calculations(
-    calculations: Calculations, best: dict[str, DealFigure], said: dict[str, Any], cells: dict[str, str]
+    calculations: Calculations, best: dict[str, DealFigure], fields: dict[str, Any], cells: dict[str, str]
 ) -> None:
     """What the file's own calculations say: before labels where a sum proves it, and elsewhere before all but a label
     that says just this on a sheet named for the deal."""
     for target, value in calculations.deal.items():
         if target not in calculations.proved and _is_plain(best.get(target)):
             continue
-        said[target] = value
+        fields[target] = value
         cells.pop(f"deal.{target}", None)
         if target in calculations.cells:
             cells[f"deal.{target}"] = calculations.cells[target]
     available = calculations.deal.get("interest_available")
-    if available is not None and abs(said.get("interest_collected", 0.0) - float(available)) <= CASH_TOLERANCE:
+    if available is not None and abs(fields.get("interest_collected", 0.0) - float(available)) <= CASH_TOLERANCE:
         # The label has the numerator of the whole period, and not what was collected of it.
-        said.pop("interest_collected", None)
+        fields.pop("interest_collected", None)
         cells.pop("deal.interest_collected", None)
 
 
 def _add_cash(
     accounts: Accounts,
     best: dict[str, DealFigure],
-    said: dict[str, Any],
+    fields: dict[str, Any],
     cells: dict[str, str],
     warnings: list[DataWarning],
     proved: AbstractSet[str],
@@ -386,9 +388,9 @@ def _add_cash(
                 )
             )
         if not _is_plain(label):
-            said[target], cells[f"deal.{target}"] = amount, ", ".join(places)
+            fields[target], cells[f"deal.{target}"] = amount, ", ".join(places)
     if accounts.currency is not None:
-        said.setdefault("currency", accounts.currency)
+        fields.setdefault("currency", accounts.currency)
     warnings += accounts.warnings
 
 

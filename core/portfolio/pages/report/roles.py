@@ -192,10 +192,10 @@ COMPARISON_ROWS: Final = 3
 
 def _gives_status(table: PageTable, columns: dict[str, int], value: int, limit: int) -> bool:
     right, tried = 0, 0
-    told = replace(table, columns=columns)
+    candidate = replace(table, columns=columns)
     for row in table.rows[:ROWS_LOOKED_AT]:
         figure, bound = table.page.cell(row, value), table.page.cell(row, limit)
-        status = status_at(told, row)
+        status = status_at(candidate, row)
         measure = words.guess("test", table.page.cell(row, columns["name"]).text).role
         if not (figure.has_number and bound.has_number) or status is None or measure is None:
             continue

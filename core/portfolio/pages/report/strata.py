@@ -76,8 +76,8 @@ def _by_what(table: PageTable, heading: str) -> str | None:
 
 def agency_of(text: str) -> Agency | None:
     """Whose ratings or industries a text names, if it names just one agency's."""
-    said = words.normal(text).split()
-    named: list[Agency] = [agency for agency, name in _AGENCIES if name in said]
+    named_words = words.normal(text).split()
+    named: list[Agency] = [agency for agency, name in _AGENCIES if name in named_words]
     return named[0] if len(named) == 1 else None
 
 
@@ -106,7 +106,7 @@ def _rows(table: PageTable, rows: Sequence[int], subject: Subject, group: str, k
             facts.append(fact)
     yield from facts
     if total is not None and total.value is not None:
-        yield _total(total, subject, group, [one.value or 0.0 for one in facts])
+        yield _total(total, subject, group, [part.value or 0.0 for part in facts])
 
 
 def _total(total: Fact, subject: Subject, group: str, parts: Sequence[float]) -> Fact:
@@ -132,7 +132,7 @@ def _is_total(table: PageTable, row: int, fact: Fact, above: Sequence[Fact]) -> 
     if any(map(words.is_total, texts)):
         return True
     is_shorter = not fact.label or len(table.page.row(row)) * 2 <= len(table.headers)
-    return is_shorter and len(above) > 1 and adds_up(fact.value or 0.0, [one.value or 0.0 for one in above])
+    return is_shorter and len(above) > 1 and adds_up(fact.value or 0.0, [part.value or 0.0 for part in above])
 
 
 # ---- lists ---------------------------------------------------------------------------------------------------------
@@ -185,17 +185,17 @@ def _title_of(page: ReportPage, row: int) -> str:
 
 def tables_of(facts: Facts, measure: str, agency: Agency | None) -> list[tuple[Fact, tuple[Fact, ...]]]:
     """(total, rows) of the stratifications by a measure and an agency that add up to the total that they print."""
-    found: list[tuple[Fact, tuple[Fact, ...]]] = []
+    tables: list[tuple[Fact, tuple[Fact, ...]]] = []
     for total in facts.of("total", measure):
         if total.subject is not None and total.subject.agency == agency and total.by == "sum":
             rows = tuple(
-                one
-                for one in facts.of("stratification", measure)
-                if one.group == total.group and one.subject == total.subject
+                fact
+                for fact in facts.of("stratification", measure)
+                if fact.group == total.group and fact.subject == total.subject
             )
             if rows:
-                found.append((total, rows))
-    return found
+                tables.append((total, rows))
+    return tables
 
 
 def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float], tuple[str, ...]] | None:
@@ -271,7 +271,7 @@ def defaulted_par(facts: Facts) -> Fact | None:
             decimals=rows[0].decimals,
             by="sum",
         )
-    lines = [one for one in facts.of("component", "defpar") if one.value is not None and not one.is_guessed]
+    lines = [line for line in facts.of("component", "defpar") if line.value is not None and not line.is_guessed]
     if lines:
         return lines[0]
     return next(iter(facts.of("empty_page", "defaulted")), None)

@@ -85,21 +85,21 @@ _NOTHING: Final = PageCell("")
 
 def facts_of(page: ReportPage, blocks: Blocks) -> Iterator[Fact]:
     """The tests and figures of a page in its order; those of the month before are marked."""
-    found: list[tuple[int, Fact]] = []
+    numbered: list[tuple[int, Fact]] = []
     taken: set[int] = set()
     for table in blocks.tables:
         taken.update(table.rows)
         if table.kind == "tests":
-            found += _of_table(table)
-    found += _vertical(page, blocks, taken)
-    found += [
+            numbered += _of_table(table)
+    numbered += _vertical(page, blocks, taken)
+    numbered += [
         (row, fact) for row in page.rows if row not in taken and (fact := _read_comparison(page, row)) is not None
     ]
-    compared = {row for row, _ in found}
-    found += [
+    compared = {row for row, _ in numbered}
+    numbered += [
         (line.row, fact) for line in blocks.lines if line.row not in compared and (fact := _of_line(line)) is not None
     ]
-    yield from (fact for _, fact in sorted(found, key=lambda one: one[0]))
+    yield from (fact for _, fact in sorted(numbered, key=lambda pair: pair[0]))
 
 
 # ---- rows of tables ------------------------------------------------------------------------------------------------
@@ -126,18 +126,18 @@ class _Row:
 
 
 def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
-    rows = [(row, one) for row in table.rows if (one := _row(table, row)) is not None]
-    is_fraction = _are_fractions([one for _, one in rows])
-    found: list[tuple[int, Fact]] = []
-    for row, one in rows:
-        fact = _fact(one, is_fraction=is_fraction, is_guessed=table.is_guessed, by=table.by)
+    rows = [(row, test_row) for row in table.rows if (test_row := _row(table, row)) is not None]
+    is_fraction = _are_fractions([test_row for _, test_row in rows])
+    numbered: list[tuple[int, Fact]] = []
+    for row, test_row in rows:
+        fact = _fact(test_row, is_fraction=is_fraction, is_guessed=table.is_guessed, by=table.by)
         if fact is None:
             continue
-        found.append((row, fact))
+        numbered.append((row, fact))
         prior = table.cell(row, "prior")
         if prior.has_number and not fact.is_prior:
-            scale = _scale(fact.subject, fact.unit, prior, one, is_fraction)
-            found.append(
+            scale = _scale(fact.subject, fact.unit, prior, test_row, is_fraction)
+            numbered.append(
                 (
                     row,
                     replace(
@@ -152,7 +152,7 @@ def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
                     ),
                 )
             )
-    return _tell_apart(_with_real_digits(_without_reversed(found)))
+    return _tell_apart(_with_real_digits(_without_reversed(numbered)))
 
 
 def _row(table: PageTable, row: int) -> _Row | None:
@@ -203,25 +203,25 @@ def _are_fractions(rows: Sequence[_Row]) -> bool:
 
     Beside limits that are printed as percentages, values that stay below one are.
     """
-    told = [
+    votes = [
         abs(ratio - 100.0 * row.value.number) < abs(ratio - row.value.number)
         for row in rows
         if row.value.has_number and not row.value.is_percent and row.value.number and (ratio := _ratio(row)) is not None
     ]
-    if told:
-        return 2 * sum(told) > len(told)
+    if votes:
+        return 2 * sum(votes) > len(votes)
     shares = [row for row in rows if _is_share(row)]
     limits = [abs(share.limit.number) for share in shares if share.limit.has_number and not share.limit.is_percent]
     if limits:
         return 0 < max(limits) < 1.0
     beside = [share for share in shares if share.value.has_number and not share.value.is_percent]
-    small = len(beside) >= FRACTION_ROWS and 0 < max(abs(one.value.number) for one in beside) < 1.0
+    small = len(beside) >= FRACTION_ROWS and 0 < max(abs(test_row.value.number) for test_row in beside) < 1.0
     return small and _contradictions(beside, 100.0) <= _contradictions(beside, 1.0)
 
 
 def _contradictions(rows: Sequence[_Row], scale: float) -> int:
     """How many outcomes are the contrary of the comparison with values at a scale."""
-    found = 0
+    count = 0
     for row in rows:
         measure = words.guess("test", row.name).role
         if row.status is None or not row.limit.has_number or measure is None:
@@ -229,8 +229,8 @@ def _contradictions(rows: Sequence[_Row], scale: float) -> int:
         side = row.side or words.direction_of(measure)
         value = scale * row.value.number
         passes = value >= row.limit.number if side == "min" else value <= row.limit.number
-        found += passes != (row.status == "pass")
-    return found
+        count += passes != (row.status == "pass")
+    return count
 
 
 def _is_share(row: _Row) -> bool:
@@ -386,13 +386,13 @@ REVERSED_ROWS: Final = 3
 """Tests whose printed outcome is the contrary of the comparison, and none that agrees, from which no outcome counts."""
 
 
-def _without_reversed(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+def _without_reversed(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
     """The facts, without outcomes where a table has the contrary of all its comparisons: its yes means something
     else."""
     compared = [
         ((fact.value >= fact.trigger) if fact.direction == "min" else (fact.value <= fact.trigger))
         == (fact.status == "pass")
-        for _, fact in found
+        for _, fact in numbered
         if fact.status is not None
         and fact.value is not None
         and fact.trigger is not None
@@ -400,21 +400,21 @@ def _without_reversed(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
         and fact.value != fact.trigger
     ]
     if len(compared) < REVERSED_ROWS or any(compared):
-        return found
-    return [(row, replace(fact, status=None)) for row, fact in found]
+        return numbered
+    return [(row, replace(fact, status=None)) for row, fact in numbered]
 
 
 DIGIT_ROWS: Final = 4
 """Figures of one section that must all end in a zero before the zero counts as not printed."""
 
 
-def _with_real_digits(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+def _with_real_digits(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
     """The facts, with one decimal less where all figures of a section end in a zero that the trustee's rounding left.
 
     Values stored with one digit less than their format shows (0.089 as 8.90 %) are such.
     """
     sections: dict[tuple[str, bool, int | None], list[float]] = {}
-    for _, fact in found:
+    for _, fact in numbered:
         if fact.value and fact.unit == "percent":
             sections.setdefault((fact.group, fact.is_prior, fact.decimals), []).append(fact.value)
     return [
@@ -423,7 +423,7 @@ def _with_real_digits(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
         and fact.unit == "percent"
         and _all_end_in_zero(sections.get((fact.group, fact.is_prior, fact.decimals), []), fact.decimals)
         else (row, fact)
-        for row, fact in found
+        for row, fact in numbered
     ]
 
 
@@ -432,10 +432,10 @@ def _all_end_in_zero(values: list[float], decimals: int) -> bool:
     return len(values) >= DIGIT_ROWS and all(abs(value * scale - round(value * scale)) < 1e-6 for value in values)
 
 
-def _tell_apart(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+def _tell_apart(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
     """The facts, those of one subject with other limits told apart by the letters of their clauses."""
     limits: dict[Subject, set[tuple[str, float | None]]] = {}
-    for _, fact in found:
+    for _, fact in numbered:
         if fact.subject is not None and fact.kind == "test" and not fact.is_prior:
             limits.setdefault(fact.subject, set()).add((clause_of(fact.label), fact.trigger))
     several = {
@@ -447,7 +447,7 @@ def _tell_apart(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
         (row, replace(fact, subject=replace(fact.subject, detail=_with_clause(fact.subject, fact.label))))
         if fact.subject is not None and fact.subject in several
         else (row, fact)
-        for row, fact in found
+        for row, fact in numbered
     ]
 
 
@@ -465,16 +465,18 @@ def _read_comparison(page: ReportPage, row: int) -> Fact | None:
         if not 2 <= at < len(cells) - 1 or cell.text not in OPERATORS:
             continue
         (column, value), (_, limit) = cells[at - 1], cells[at + 1]
-        name = next((one.text for _, one in cells[: at - 1] if one.is_words), "")
+        name = next((text_cell.text for _, text_cell in cells[: at - 1] if text_cell.is_words), "")
         if not name or len(name) > NAME_LENGTH_MAX or not limit.has_number or not value.has_number:
             return None
-        status = next((said for _, one in cells[at + 2 :] if (said := words.status_of(one.text)) is not None), None)
+        status = next(
+            (word for _, text_cell in cells[at + 2 :] if (word := words.status_of(text_cell.text)) is not None), None
+        )
         if abs(value.number) > BIG and status is None:
             return None
         place, sheet = page.place(row, column), page.sheet.name
         side = OPERATORS[cell.text]
-        made = _Row(name, sheet, sheet, value, limit, status, side, _NOTHING, _NOTHING, place)
-        return _fact(made, is_fraction=False, is_guessed=False, by="words")
+        test_row = _Row(name, sheet, sheet, value, limit, status, side, _NOTHING, _NOTHING, place)
+        return _fact(test_row, is_fraction=False, is_guessed=False, by="words")
     return None
 
 
@@ -486,7 +488,7 @@ VERTICAL_ROWS_MAX: Final = 24
 
 def _vertical(page: ReportPage, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fact]]:
     """Tests whose name is the title of a block, with lines for the actual figure, the limit and the result."""
-    found: list[tuple[int, Fact]] = []
+    numbered: list[tuple[int, Fact]] = []
     groups: dict[tuple[int, str], list[PageLine]] = {}
     for line in blocks.lines:
         if line.row not in taken:
@@ -507,7 +509,7 @@ def _vertical(page: ReportPage, blocks: Blocks, taken: set[int]) -> list[tuple[i
             context=page.sheet.name,
             value=cells["value"],
             limit=cells["limit"],
-            status=next((status for one in rows if (status := _status_in(page, one)) is not None), None),
+            status=next((status for row_line in rows if (status := _status_in(page, row_line)) is not None), None),
             side=_side(cells["limit"], "", roles["limit"].label, title),
             numerator=numerator,
             denominator=denominator,
@@ -515,9 +517,9 @@ def _vertical(page: ReportPage, blocks: Blocks, taken: set[int]) -> list[tuple[i
         )
         fact = _fact(row, is_fraction=False, is_guessed=False, by="words")
         if fact is not None:
-            found.append((roles["value"].row, fact))
+            numbered.append((roles["value"].row, fact))
             taken.update(line.row for line in lines)
-    return found
+    return numbered
 
 
 def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[PageCell, PageCell]:
@@ -526,15 +528,15 @@ def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[PageCell, P
     amounts = {round(line.value, 2): line for line in lines if abs(line.value) > BIG}
     scale = 1.0 if value.is_percent or abs(value.value) > RATIO_MAX else 100.0
     ratio, slack = scale * value.value, scale * tolerance_of(value.value, value.decimals)
-    found = [
+    pairs = [
         (above, below)
         for above in amounts.values()
         for below in amounts.values()
         if above is not below and abs(100.0 * above.value / below.value - ratio) <= slack
     ]
-    if len(found) != 1:
+    if len(pairs) != 1:
         return _NOTHING, _NOTHING
-    above, below = (line.page.cell(line.row, line.column) for line in found[0])
+    above, below = (line.page.cell(line.row, line.column) for line in pairs[0])
     return above, below
 
 

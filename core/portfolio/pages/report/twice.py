@@ -24,28 +24,33 @@ def merge_facts(facts: Iterable[Fact], before: Iterable[Fact] = ()) -> list[Fact
 
     `before` stands on pages that come first: of the same subject it counts, and is filled where it is blank.
     """
-    found = list(before)
-    first = len(found)
+    facts_so_far = list(before)
+    first = len(facts_so_far)
     places: dict[_Key, list[int]] = {}
-    for at, fact in enumerate(found):
+    for at, fact in enumerate(facts_so_far):
         places.setdefault(_key(fact), []).append(at)
     for fact in facts:
         key = _key(fact)
         known = places.get(key, [])
         same = next(
-            (at for at in known[:ALIKE_MAX] if agree(found[at], fact) and not _are_neighbours(found[at], fact)), None
+            (
+                at
+                for at in known[:ALIKE_MAX]
+                if agree(facts_so_far[at], fact) and not _are_neighbours(facts_so_far[at], fact)
+            ),
+            None,
         )
         if same is not None:
-            found[same] = _join_facts(found[same], fact)
+            facts_so_far[same] = _join_facts(facts_so_far[same], fact)
         elif any(at < first for at in known):
             continue
-        elif len(found) < FACTS_MAX:
-            places.setdefault(key, []).append(len(found))
-            found.append(fact)
+        elif len(facts_so_far) < FACTS_MAX:
+            places.setdefault(key, []).append(len(facts_so_far))
+            facts_so_far.append(fact)
     for key, known in places.items():
         if isinstance(key[0], Subject) and not key[1]:
-            _tell_conflicts(found, [at for at in known if at >= first])
-    return found
+            _tell_conflicts(facts_so_far, [at for at in known if at >= first])
+    return facts_so_far
 
 
 def _key(fact: Fact) -> _Key:
@@ -74,8 +79,8 @@ def _of_limit(fact: Fact) -> float:
     return 0.0 if fact.trigger is None else tolerance_of(fact.trigger)
 
 
-def _near(one: float | None, other: float | None, tolerance: float) -> bool:
-    return one is None or other is None or abs(one - other) <= tolerance
+def _near(first: float | None, second: float | None, tolerance: float) -> bool:
+    return first is None or second is None or abs(first - second) <= tolerance
 
 
 def _join_facts(fact: Fact, other_fact: Fact) -> Fact:
@@ -117,10 +122,10 @@ def _tell_conflicts(facts: list[Fact], places: list[int]) -> None:
     tests = [at for at in places if facts[at].kind == "test"]
     for at in places:
         others = [
-            other for other in (tests if at in tests else places) if other != at and not agree(facts[at], facts[other])
+            rival for rival in (tests if at in tests else places) if rival != at and not agree(facts[at], facts[rival])
         ]
         if others:
-            texts = [_show_fact(facts[other]) for other in others]
+            texts = [_show_fact(facts[rival]) for rival in others]
             facts[at] = replace(facts[at], conflict="; ".join(texts))
 
 

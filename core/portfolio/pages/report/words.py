@@ -78,13 +78,13 @@ def _phrases(group: str) -> tuple[tuple[str, re.Pattern[str], float], ...]:
 @cache
 def _values(role: str) -> dict[str, str]:
     """Phrase -> value of a role whose phrases are plain words."""
-    return {phrase: value for one, phrase, value in _rows() if one == role}
+    return {phrase: value for group, phrase, value in _rows() if group == role}
 
 
 @cache
 def _alone(role: str) -> re.Pattern[str]:
     """One pattern of all phrases of a role."""
-    return re.compile("|".join(f"(?:{phrase})" for one, phrase, _ in _rows() if one == role))
+    return re.compile("|".join(f"(?:{phrase})" for group, phrase, _ in _rows() if group == role))
 
 
 @lru_cache(MEMORY_MAX)
@@ -114,10 +114,10 @@ def scores_of_normal(group: str, words: str) -> dict[str, float]:
     behind = side.end() if side else len(words)
     if not any(start < behind for _, start, _ in matches):
         behind = len(words)  # "collateral obligations that are bridge loans": the clause is all that is said
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for role, start, weight in matches:
-        found[role] = found.get(role, 0.0) + (weight if start < behind else SIDE_SHARE * weight)
-    return {role: score for role, score in found.items() if score > 0}
+        scores[role] = scores.get(role, 0.0) + (weight if start < behind else SIDE_SHARE * weight)
+    return {role: score for role, score in scores.items() if score > 0}
 
 
 @lru_cache(MEMORY_MAX)
@@ -126,11 +126,11 @@ def guess(group: str, text: str) -> Guess:
     return guess_of(scores(group, text))
 
 
-def guess_of(found: dict[str, float]) -> Guess:
+def guess_of(scores: dict[str, float]) -> Guess:
     """The role that leads."""
-    if not found:
+    if not scores:
         return _NONE
-    (role, score), *others = sorted(found.items(), key=lambda one: -one[1])
+    (role, score), *others = sorted(scores.items(), key=lambda pair: -pair[1])
     lead = score - (others[0][1] if others else 0.0)
     return Guess(role if score >= SCORE_MIN else None, score, lead)
 
@@ -138,9 +138,9 @@ def guess_of(found: dict[str, float]) -> Guess:
 @lru_cache(MEMORY_MAX)
 def status_of(text: str) -> Literal["pass", "fail"] | None:
     """What a cell says of a test's outcome."""
-    said = " ".join(text.lower().split())
-    value = _values("status").get(said) or _values("status").get(said.replace("-", " "))
-    if value is None and (noted := _NOTED_STATUS.match(said)) is not None:
+    plain = " ".join(text.lower().split())
+    value = _values("status").get(plain) or _values("status").get(plain.replace("-", " "))
+    if value is None and (noted := _NOTED_STATUS.match(plain)) is not None:
         value = _values("status").get(noted[1])
     return "pass" if value == "pass" else "fail" if value == "fail" else None
 
@@ -153,8 +153,8 @@ def direction_of(measure: str) -> Literal["min", "max"]:
 @lru_cache(MEMORY_MAX)
 def basis_of(text: str) -> str:
     """The basis on which a column's amounts stand: "traded", "settled", or "" where its heading does not say."""
-    said = normal(text)
-    return next((value for phrase, value in _values("basis").items() if re.search(phrase, said)), "")
+    plain = normal(text)
+    return next((value for phrase, value in _values("basis").items() if re.search(phrase, plain)), "")
 
 
 @lru_cache(MEMORY_MAX)
@@ -172,8 +172,8 @@ def is_rating_label(text: str) -> bool:
 @lru_cache(MEMORY_MAX)
 def says_none(text: str) -> bool:
     """Whether a text says that its page or list has nothing ("No data available for this request")."""
-    said = " ".join(text.translate(_QUOTES).lower().split())
-    return said.startswith("no data available") or _alone("page.empty").search(said) is not None
+    plain = " ".join(text.translate(_QUOTES).lower().split())
+    return plain.startswith("no data available") or _alone("page.empty").search(plain) is not None
 
 
 @lru_cache(MEMORY_MAX)
@@ -185,8 +185,8 @@ def is_equity_name(text: str) -> bool:
 @lru_cache(MEMORY_MAX)
 def is_total(text: str) -> bool:
     """Whether a row's label says that it is the sum of others: it begins or ends with the word."""
-    said = normal(text).strip()
+    plain = normal(text).strip()
     return (
-        re.match(r"(?:grand )?(?:sub ?)?totals?\b", said) is not None
-        or re.search(r"\b(?:sub ?)?totals?$", said) is not None
+        re.match(r"(?:grand )?(?:sub ?)?totals?\b", plain) is not None
+        or re.search(r"\b(?:sub ?)?totals?$", plain) is not None
     )

@@ -152,13 +152,13 @@ def marks(text: str) -> frozenset[str]:
     if not text or len(text) > TEXT_LENGTH_MAX:
         return frozenset(("long",) if text else ())
     words, lower = key(text), text.lower()
-    found: set[str] = set(_marks_of_codes(text))
+    names: set[str] = set(_marks_of_codes(text))
     simple = (
         ("figures", _FIGURE), ("date", _DATE), ("letters", _RATING), ("frequency", _PERIOD), ("watch", _WATCH),
         ("lien alone", _LIEN),
         ("type", _TYPE),
     )  # fmt: skip
-    found |= {mark for mark, pattern in simple if pattern.fullmatch(text)}
+    names |= {mark for mark, pattern in simple if pattern.fullmatch(text)}
     within = (
         ("kind", _KIND),
         ("legal", _LEGAL),
@@ -166,43 +166,43 @@ def marks(text: str) -> frozenset[str]:
         ("industry", _INDUSTRY_WORDS),
         ("industry_b", _S_AND_P),
     )
-    found |= {mark for mark, pattern in within if pattern.search(text)}
-    if "letters" in found and _MOODYS.match(text) and any(map(str.isdigit, text)):
-        found.add("moodys")
+    names |= {mark for mark, pattern in within if pattern.search(text)}
+    if "letters" in names and _MOODYS.match(text) and any(map(str.isdigit, text)):
+        names.add("moodys")
     if _INDEX.search(words) or parsing.base_rate(text) in ("PRIME",):
-        found.add("index")
+        names.add("index")
     if lower in _FLAGS or words in _FLAGS:
-        found.add("flag")
+        names.add("flag")
     if words in _COUPONS:
-        found.add("coupon")
+        names.add("coupon")
     if lower in _CURRENCIES or parsing.currency(text).lower() in _CURRENCIES:
-        found.add("currency")
-    if "flag" not in found and (parsing.country(text) != text or lower in _COUNTRY_CODES):
-        found.add("country")
+        names.add("currency")
+    if "flag" not in names and (parsing.country(text) != text or lower in _COUNTRY_CODES):
+        names.add("country")
     rate = rate_cell(text)
     if rate is not None and (rate.index or rate.is_pik):
-        found.add("rate")
+        names.add("rate")
     if parsing.lien(text) not in (Lien.OTHER, Lien.BLANK):
-        found.add("lien")
+        names.add("lien")
     if ratings.is_masked(text):
-        found.add("letters")
+        names.add("letters")
     if " " in words:
-        found.add("words")
-    return frozenset(found)
+        names.add("words")
+    return frozenset(names)
 
 
 def _marks_of_codes(text: str) -> list[str]:
     bare = parsing.letters_and_digits(text)
-    found = []
+    names = []
     if is_sound("cusip", bare):
-        found.append("cusip")
+        names.append("cusip")
     if is_sound("isin", bare):
-        found.append("isin")
+        names.append("isin")
     if _LOANX.fullmatch(bare):
-        found.append("loanx")
+        names.append("loanx")
     if _CODE.fullmatch(text) and any(map(str.isdigit, text)):
-        found.append("code")
-    return found
+        names.append("code")
+    return names
 
 
 @dataclass(slots=True)
@@ -275,40 +275,40 @@ def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Feat
     """Look at the cells of a column in rows `first` to `last - 1`, at most `ROWS_MAX` of them."""
     last = min(last, first + ROWS_MAX)
     rows = max(0, last - first)
-    found = Features(rows=rows, numbers=np.full(rows, np.nan), days=np.full(rows, np.nan))
-    found.codes = np.full(rows, -1, np.int32)
+    result = Features(rows=rows, numbers=np.full(rows, np.nan), days=np.full(rows, np.nan))
+    result.codes = np.full(rows, -1, np.int32)
     if column is None or column.stop <= first or column.start >= last:
-        return found
+        return result
     low = max(first, column.start)
     part = column.span(low, min(last, column.stop))
     kinds = part.kinds
     counts = _Counts(kinds)
-    found.filled = filled = counts.filled
+    result.filled = filled = counts.filled
     if not filled:
-        return found
+        return result
     at = slice(low - first, low - first + len(kinds))
     is_number, is_text = kinds == NUMBER, kinds == TEXT
-    found.numbers[at] = np.where(is_number, part.numbers, np.nan)
-    found.days[at] = np.where(kinds == DATE, part.numbers, np.nan)
-    found.codes[at] = part.codes
+    result.numbers[at] = np.where(is_number, part.numbers, np.nan)
+    result.days[at] = np.where(kinds == DATE, part.numbers, np.nan)
+    result.codes[at] = part.codes
     texts, blank = _texts(sheet, part.codes[is_text]) if counts.of(TEXT) else ({}, [])
     if blank:
         is_text &= ~np.isin(part.codes, blank)
-        found.filled = filled = int(np.count_nonzero((kinds != 0) & ((kinds != TEXT) | is_text)))
+        result.filled = filled = int(np.count_nonzero((kinds != 0) & ((kinds != TEXT) | is_text)))
         if not filled:
-            return found
+            return result
     marked = {code: marks(text) for code, text in texts.items()}
-    as_figures, as_dates = _as_values(part.codes, found.numbers[at], found.days[at], texts, marked)
-    found.number = (counts.of(NUMBER) + as_figures) / filled
-    found.date = (counts.of(DATE) + as_dates) / filled
-    found.boolean = counts.of(BOOLEAN) / filled
-    found.text = (int(np.count_nonzero(is_text)) - as_figures - as_dates) / filled
+    as_figures, as_dates = _as_values(part.codes, result.numbers[at], result.days[at], texts, marked)
+    result.number = (counts.of(NUMBER) + as_figures) / filled
+    result.date = (counts.of(DATE) + as_dates) / filled
+    result.boolean = counts.of(BOOLEAN) / filled
+    result.text = (int(np.count_nonzero(is_text)) - as_figures - as_dates) / filled
     values = len(texts) + len(set(part.numbers[~is_text & (kinds != 0)].tolist()))
-    found.distinct = min(1.0, values / filled)
+    result.distinct = min(1.0, values / filled)
     if texts:
         tally = Counter(chain.from_iterable(marked.values()))
-        found.shares = {mark: count / len(texts) for mark, count in tally.items()}
-    return found
+        result.shares = {mark: count / len(texts) for mark, count in tally.items()}
+    return result
 
 
 class _Counts:
@@ -440,66 +440,71 @@ def _marks_of(role: str) -> tuple[tuple[str, float, float], ...]:
     return tuple((mark, least, weight) for mark, least, weight, roles in _BY_MARK if not own.isdisjoint(roles))
 
 
-def evidence(role: str, found: Features) -> tuple[float, str]:
+def evidence(role: str, features: Features) -> tuple[float, str]:
     """What the cells of a column say for a role: a weight, and words for a reader; (0, "") where they are blank."""
-    if not found.filled:
+    if not features.filled:
         return 0.0, ""
-    wrong = _wrong_type(role, found)
+    wrong = _wrong_type(role, features)
     if wrong:
-        return WRONG_TYPE * found.strength, wrong
+        return WRONG_TYPE * features.strength, wrong
     gained, reason = 0.0, ""
-    for mark, least, weight in _marks_of(role) if found.shares else ():
-        if found.share(mark) >= least:
-            gained, reason = gained + weight, f"{found.share(mark):.0%} of its texts are {WORD_OF_MARK[mark]}"
+    for mark, least, weight in _marks_of(role) if features.shares else ():
+        if features.share(mark) >= least:
+            gained, reason = gained + weight, f"{features.share(mark):.0%} of its texts are {WORD_OF_MARK[mark]}"
     if role.startswith("rating") and not role.startswith("rating_factor"):
-        gained, reason = _rating(role, found)
+        gained, reason = _rating(role, features)
     elif role in _IDS and not gained:
-        gained, reason = _identifier(role, found)
+        gained, reason = _identifier(role, features)
     elif not gained and (role in _NUMBERS or role in _DATES):
-        gained, reason = _value(role, found)
-    return gained * found.strength, reason
+        gained, reason = _value(role, features)
+    return gained * features.strength, reason
 
 
-def _wrong_type(role: str, found: Features) -> str:
+def _wrong_type(role: str, features: Features) -> str:
     """Why the cells cannot be those of a role; "" where they can."""
-    if role in _DATES and found.date < 0.5 and not _are_day_numbers(found):
+    if role in _DATES and features.date < 0.5 and not _are_day_numbers(features):
         return "its cells are no dates"
-    if role in _NUMBERS and (found.date > 0.5 or found.number < 0.3) and found.text + found.date > 0.3:
-        return "" if role == "spread" and found.share("rate") > 0.3 else "its cells are no figures"
-    if role in _NUMBERS and found.is_binary:
+    if role in _NUMBERS and (features.date > 0.5 or features.number < 0.3) and features.text + features.date > 0.3:
+        return "" if role == "spread" and features.share("rate") > 0.3 else "its cells are no figures"
+    if role in _NUMBERS and features.is_binary:
         return "its cells are 0 or 1"
-    if role in _TEXTS and found.text + found.boolean < 0.3 and found.number + found.date > 0.5:
+    if role in _TEXTS and features.text + features.boolean < 0.3 and features.number + features.date > 0.5:
         return "its cells are no words"
-    if role in ("country", "currency") and found.text > 0.5 and found.share(role) < 0.2:
+    if role in ("country", "currency") and features.text > 0.5 and features.share(role) < 0.2:
         return f"its cells are no {WORD_OF_MARK[role]}"
-    if role.startswith("rating") and not role.startswith("rating_factor") and found.share("letters") < 0.3:
+    if role.startswith("rating") and not role.startswith("rating_factor") and features.share("letters") < 0.3:
         return "its cells are no ratings"
-    if role in ("cusip", "isin", "loanx_id") and found.date > 0.5:
+    if role in ("cusip", "isin", "loanx_id") and features.date > 0.5:
         return "its cells are dates"
-    if role.startswith(("is_", "cov_lite")) and found.number > 0.5 and len(found.sizes) and not found.is_binary:
+    if (
+        role.startswith(("is_", "cov_lite"))
+        and features.number > 0.5
+        and len(features.sizes)
+        and not features.is_binary
+    ):
         return "its cells are figures"
-    if role == "asset_type" and found.text > 0.5 and found.filled >= FILLED_FULL and not found.share("kind"):
+    if role == "asset_type" and features.text > 0.5 and features.filled >= FILLED_FULL and not features.share("kind"):
         return "its cells are no kinds of assets"
-    if role == "facility_name" and found.share("lien alone") >= MOST:
+    if role == "facility_name" and features.share("lien alone") >= MOST:
         return "its cells are liens"
-    if role == "borrower_name" and found.share("code") > MOST:
+    if role == "borrower_name" and features.share("code") > MOST:
         return "its cells are codes"
     return ""
 
 
-def _are_day_numbers(found: Features) -> bool:
+def _are_day_numbers(features: Features) -> bool:
     """Whether figures are days written as 20180531 or as serial numbers."""
-    sizes = found.sizes
-    if not len(sizes) or found.number < 0.5:
+    sizes = features.sizes
+    if not len(sizes) or features.number < 0.5:
         return False
     return bool(((sizes > 19_900_000) & (sizes < 21_000_000)).all() or ((sizes > 30_000) & (sizes < 80_000)).all())
 
 
-def _rating(role: str, found: Features) -> tuple[float, str]:
-    share = found.share("letters")
+def _rating(role: str, features: Features) -> tuple[float, str]:
+    share = features.share("letters")
     if share < MOST:
         return 0.0, ""
-    has_scale = found.share("moodys") > 0.3
+    has_scale = features.share("moodys") > 0.3
     is_moodys = role.endswith("_a")
     if role == "rating":
         return 3.5, "its cells are ratings"
@@ -508,12 +513,16 @@ def _rating(role: str, found: Features) -> tuple[float, str]:
     return 5.0, f"{share:.0%} of its texts are ratings"
 
 
-def _identifier(role: str, found: Features) -> tuple[float, str]:
-    if found.number >= NEARLY_ALL and len(found.sizes) and float(found.sizes.max()) <= COUNT_SPAN * found.filled:
+def _identifier(role: str, features: Features) -> tuple[float, str]:
+    if (
+        features.number >= NEARLY_ALL
+        and len(features.sizes)
+        and float(features.sizes.max()) <= COUNT_SPAN * features.filled
+    ):
         return COUNTS, "its cells count the rows"
-    if role in ("asset_id", "issuer_id", "x_key") and found.share("code") >= MOST:
-        return (2.5 if found.distinct > NEARLY_ALL else 0.5), "its cells are codes"
-    if role in ("cusip", "isin", "loanx_id") and found.share("words") > 0.5:
+    if role in ("asset_id", "issuer_id", "x_key") and features.share("code") >= MOST:
+        return (2.5 if features.distinct > NEARLY_ALL else 0.5), "its cells are codes"
+    if role in ("cusip", "isin", "loanx_id") and features.share("words") > 0.5:
         return WRONG_TYPE, "its cells are words"
     return 0.0, ""
 
@@ -524,14 +533,14 @@ def _counts(sizes: NDArray[np.float64]) -> bool:
     return is_whole and len(np.unique(sizes)) == len(sizes) and float(sizes.max()) <= COUNT_SPAN * len(sizes)
 
 
-def _value(role: str, found: Features) -> tuple[float, str]:
+def _value(role: str, features: Features) -> tuple[float, str]:
     """Evidence of the sizes of figures and days."""
     if role in _DATES:
-        return (1.5 if role != "x_date" and found.distinct > 0.1 else 0.5), "its cells are dates"
-    sizes = found.sizes
+        return (1.5 if role != "x_date" and features.distinct > 0.1 else 0.5), "its cells are dates"
+    sizes = features.sizes
     if not len(sizes):
         return 0.0, ""
-    middle = found.middle
+    middle = features.middle
     if role in _AMOUNTS:
         if middle >= AMOUNT_MIN:
             return 2.0, f"its middle figure is {middle:,.0f}"

@@ -42,10 +42,10 @@ def relations(columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str
     """
     bonus: Bonus = {}
     listed = list(columns)
-    amounts = [one for one in listed if likely.get(one, frozenset()) & _AMOUNTS][:COLUMNS_MAX]
-    rates = [one for one in listed if likely.get(one, frozenset()) & _RATES][:COLUMNS_MAX]
-    floors = [one for one in listed if likely.get(one) == frozenset(("floor",))]
-    prices = [one for one in listed if likely.get(one, frozenset()) & _PRICES][:COLUMNS_MAX]
+    amounts = [column for column in listed if likely.get(column, frozenset()) & _AMOUNTS][:COLUMNS_MAX]
+    rates = [column for column in listed if likely.get(column, frozenset()) & _RATES][:COLUMNS_MAX]
+    floors = [column for column in listed if likely.get(column) == frozenset(("floor",))]
+    prices = [column for column in listed if likely.get(column, frozenset()) & _PRICES][:COLUMNS_MAX]
     _market_values(columns, amounts, prices, bonus)
     _commitments(columns, amounts, bonus)
     _all_in(columns, rates, floors, bonus)
@@ -134,7 +134,7 @@ def _commitments(columns: Mapping[int, Figures], amounts: list[int], bonus: Bonu
 
 def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int], bonus: Bonus) -> None:
     """All-in rate = base rate, or the floor where that is higher, + spread; the base rate comes again on many rows."""
-    percent = {one: _percent(columns[one]) for one in (*rates, *floors)}
+    percent = {column: _percent(columns[column]) for column in (*rates, *floors)}
     floor = np.nan_to_num(percent[floors[0]]) if floors else None
     for whole in rates:
         for spread in rates:

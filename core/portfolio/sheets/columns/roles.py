@@ -104,12 +104,12 @@ class HeadedColumns:
 
     def features(self, column: int) -> Features:
         """What the cells of a column are; looked at once."""
-        found = self._features.get(column)
-        if found is None:
+        known = self._features.get(column)
+        if known is None:
             stored = self.sheet.columns[column]
-            found = content.features(self.sheet, stored, self.first, self.sheet.row_count)
-            self._features[column] = found
-        return found
+            known = content.features(self.sheet, stored, self.first, self.sheet.row_count)
+            self._features[column] = known
+        return known
 
     def as_of(self) -> float | None:
         """The day of the report as a serial, to the month: the first date above the header, or one that each row has;
@@ -134,10 +134,10 @@ class HeadedColumns:
 
     def heading(self, column: int) -> Heading:
         """What the heading of a column says."""
-        found = self._headings.get(column)
-        if found is None:
-            found = self._headings[column] = heading(self.texts.get(column, ""), self.groups.get(column, ()))
-        return found
+        known = self._headings.get(column)
+        if known is None:
+            known = self._headings[column] = heading(self.texts.get(column, ""), self.groups.get(column, ()))
+        return known
 
 
 def judge(
@@ -162,12 +162,12 @@ def judge(
         unnamed.add(scores, columns.features, blank, columns.as_of())
     _relate(columns, scores)
     chosen = _assign(scores)
-    for column, one in chosen.items():
-        if one.role in _INDUSTRIES and one.words > 0 and not columns.heading(column).names_agency:
+    for column, evidence in chosen.items():
+        if evidence.role in _INDUSTRIES and evidence.words > 0 and not columns.heading(column).names_agency:
             of_sp = columns.features(column).share("industry_b") >= OF_LIST_MIN
-            chosen[column] = replace(one, role="industry_b" if of_sp and column not in known else "industry")
-        elif one.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
-            chosen[column] = replace(one, role="x_flag")  # a list of the manager's own
+            chosen[column] = replace(evidence, role="industry_b" if of_sp and column not in known else "industry")
+        elif evidence.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
+            chosen[column] = replace(evidence, role="x_flag")  # a list of the manager's own
     _name_facilities(columns, chosen)
     return chosen
 
@@ -177,17 +177,17 @@ def _name_facilities(columns: HeadedColumns, chosen: dict[int, RoleEvidence]) ->
 
     "Type of Investment" over "Term Loan B-2" and "2021 Incremental Term Loan".
     """
-    if any(one.role in _NAMES_OF_FACILITIES for one in chosen.values()):
+    if any(judged.role in _NAMES_OF_FACILITIES for judged in chosen.values()):
         return
-    for column, one in sorted(chosen.items(), key=lambda pair: pair[1].role != "asset_type"):
+    for column, evidence in sorted(chosen.items(), key=lambda pair: pair[1].role != "asset_type"):
         is_lien = columns.heading(column).weights.get("lien_type", 0.0) >= WEAK_WORDS
-        if one.role not in _KINDS or column in columns.fixed or is_lien:
+        if evidence.role not in _KINDS or column in columns.fixed or is_lien:
             continue
         features = columns.features(column)
         is_kind = features.share("type") + features.share("lien alone") >= MOST
         if features.filled >= content.ROWS_FOR_ROLE and features.share("facility") >= MOST and not is_kind:
             reason = f"{features.share('facility'):.0%} of its texts are names of facilities"
-            chosen[column] = replace(one, role="facility_name", reasons=(*one.reasons, reason))
+            chosen[column] = replace(evidence, role="facility_name", reasons=(*evidence.reasons, reason))
             return
 
 
@@ -233,7 +233,7 @@ def _role_by_cells(role: str, columns: HeadedColumns, column: int) -> str:
         if not len(features.sizes):
             return role
         return "market_value" if features.middle >= content.AMOUNT_MIN else "price"
-    shares = {one: features.share(mark) for one, mark in _MARK_OF_ID.items()}
+    shares = {kind: features.share(mark) for kind, mark in _MARK_OF_ID.items()}
     best = max(shares, key=lambda share: shares[share])
     return (
         best
@@ -251,35 +251,35 @@ def _weak(columns: HeadedColumns, column: int, role: str) -> dict[str, RoleEvide
     """
     if columns.heading(column).weights.get(role, 0.0) <= SPEAKS_AGAINST:
         return _weigh_roles(columns, column, thorough=True)
-    found, said = columns.features(column), columns.heading(column)
-    roles, _ = _rivals(said, found)
+    features, words = columns.features(column), columns.heading(column)
+    roles, _ = _rivals(words, features)
     roles = {name: weight for name, weight in roles.items() if not is_sink(name)}
     roles[role] = OF_WEAK_ALIAS
-    weighed = [_evidence(name, weight, *content.evidence(name, found), THRESHOLD) for name, weight in roles.items()]
-    return {one.role: one for one in weighed if one.score > 0}
+    weighed = [_evidence(name, weight, *content.evidence(name, features), THRESHOLD) for name, weight in roles.items()]
+    return {evidence.role: evidence for evidence in weighed if evidence.score > 0}
 
 
 def _weigh_roles(columns: HeadedColumns, column: int, *, thorough: bool) -> dict[str, RoleEvidence]:
     """Role -> what heading and cells say for it, those that reach the threshold, sinks among them."""
-    said = columns.heading(column)
-    by_words = _by_words(said)
-    if said.known and _is_sure(by_words) and by_words[0][1] not in _ASKED and not thorough:
+    words = columns.heading(column)
+    by_words = _by_words(words)
+    if words.known and _is_sure(by_words) and by_words[0][1] not in _ASKED and not thorough:
         role = by_words[0][1]
-        if role == "asset_id" and (told := _role_by_cells(role, columns, column)) != role:
-            return {told: _evidence(told, by_words[0][0], 0.0, "its cells are of that kind", THRESHOLD)}
+        if role == "asset_id" and (kind := _role_by_cells(role, columns, column)) != role:
+            return {kind: _evidence(kind, by_words[0][0], 0.0, "its cells are of that kind", THRESHOLD)}
         if not content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
             return {role: _evidence(role, weight, 0.0, "", THRESHOLD) for weight, role in by_words[:3]}
     features = columns.features(column)
-    if not said.known and features.filled < content.ROWS_FOR_ROLE:
+    if not words.known and features.filled < content.ROWS_FOR_ROLE:
         return {}
-    roles, threshold = _rivals(said, features)
+    roles, threshold = _rivals(words, features)
     weighed = [_evidence(role, weight, *content.evidence(role, features), threshold) for role, weight in roles.items()]
-    return {one.role: one for one in weighed if one.score > 0}
+    return {evidence.role: evidence for evidence in weighed if evidence.score > 0}
 
 
-def _by_words(said: Heading) -> list[tuple[float, str]]:
+def _by_words(words: Heading) -> list[tuple[float, str]]:
     """The roles that a heading speaks for, the best first."""
-    return sorted(((weight, role) for role, weight in said.weights.items() if weight > 0), reverse=True)
+    return sorted(((weight, role) for role, weight in words.weights.items() if weight > 0), reverse=True)
 
 
 def _is_sure(by_words: list[tuple[float, str]]) -> bool:
@@ -289,24 +289,24 @@ def _is_sure(by_words: list[tuple[float, str]]) -> bool:
     return weight >= SURE and (not rest or weight - rest[0][0] >= SURE_LEAD)
 
 
-def _rivals(said: Heading, features: Features) -> tuple[dict[str, float], float]:
+def _rivals(heading_words: Heading, features: Features) -> tuple[dict[str, float], float]:
     """The roles to weigh for a column with what words count for each, and the threshold that they must reach."""
-    roles = {role: weight for weight, role in _by_words(said)[:RIVALS_MAX]}
-    if said.against <= OF_ANOTHER_TIME:
+    roles = {role: weight for weight, role in _by_words(heading_words)[:RIVALS_MAX]}
+    if heading_words.against <= OF_ANOTHER_TIME:
         return roles, THRESHOLD
     if roles:
         if features.filled:  # words that fit no field well stand over cells that are plainly one
             roles |= {
-                role: said.weights.get(role, 0.0) - 1.0
+                role: heading_words.weights.get(role, 0.0) - 1.0
                 for role in _SURE_BY_CELLS - roles.keys()
-                if said.weights.get(role, 0.0) > -1.0
+                if heading_words.weights.get(role, 0.0) > -1.0
             }
         return roles, THRESHOLD
     priors = words().priors
     roles = {
         role: priors.get(role, 0.0 if role in _SURE_BY_CELLS else _NO_PRIOR)
         for role in WITHOUT_WORDS
-        if said.weights.get(role, 0.0) >= 0
+        if heading_words.weights.get(role, 0.0) >= 0
     }
     return roles, THRESHOLD_WITHOUT_HEADING
 
@@ -355,7 +355,8 @@ def _assign(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidenc
     A second column of a role keeps it as a candidate: which of them counts is decided where their values are known.
     """
     pairs = sorted(
-        ((one.score, -column, role) for column, roles in scores.items() for role, one in roles.items()), reverse=True
+        ((evidence.score, -column, role) for column, roles in scores.items() for role, evidence in roles.items()),
+        reverse=True,
     )
     chosen: dict[int, RoleEvidence] = {}
     first: dict[str, tuple[int, float]] = {}
@@ -376,24 +377,26 @@ def _assign(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidenc
 def _next(roles: dict[str, RoleEvidence], role: str, first: Mapping[str, object]) -> RoleEvidence | None:
     """The best of a column's other roles that no column has yet, or that many may have."""
     able = [
-        one for name, one in roles.items() if name != role and (is_sink(name) or name not in first) and one.score > 0
+        evidence
+        for name, evidence in roles.items()
+        if name != role and (is_sink(name) or name not in first) and evidence.score > 0
     ]
-    return max(able, key=lambda one: one.score, default=None)
+    return max(able, key=lambda evidence: evidence.score, default=None)
 
 
 def _with_margin(roles: dict[str, RoleEvidence], role: str) -> RoleEvidence:
     """A column's role with the next one and the lead over it."""
-    one = roles[role]
+    evidence = roles[role]
     rest = [other_role for name, other_role in roles.items() if name != role and other_role.score > 0]
-    runner_up = max(rest, key=lambda other: other.score, default=None)
+    runner_up = max(rest, key=lambda rival: rival.score, default=None)
     if runner_up is None:
-        return one
-    return replace(one, runner_up=runner_up.role, margin=one.score - runner_up.score)
+        return evidence
+    return replace(evidence, runner_up=runner_up.role, margin=evidence.score - runner_up.score)
 
 
-def same_figures(columns: HeadedColumns, one: int, other: int) -> bool:
+def same_figures(columns: HeadedColumns, column: int, other_column: int) -> bool:
     """Whether two columns have the same values in the rows looked at: copies are no ambiguity."""
-    first, second = columns.features(one), columns.features(other)
+    first, second = columns.features(column), columns.features(other_column)
     if first.filled != second.filled:
         return False
     return bool(np.array_equal(first.numbers, second.numbers, equal_nan=True))

@@ -71,13 +71,13 @@ def add(scores: Scores, look: Look, blank: list[int], as_of: float | None) -> No
         as_of: day of the report as a serial; None where it is not known.
     """
     for column in blank:
-        found = look(column)
-        if found.filled < content.ROWS_FOR_ROLE:
+        features = look(column)
+        if features.filled < content.ROWS_FOR_ROLE:
             continue
         roles = scores.setdefault(column, {})
-        for role, weight, reason in _roles(found, as_of):
-            roles[role] = RoleEvidence(role, -THRESHOLD, weight * found.strength, reasons=(reason,))
-        for role, weight in _against(found):
+        for role, weight, reason in _roles(features, as_of):
+            roles[role] = RoleEvidence(role, -THRESHOLD, weight * features.strength, reasons=(reason,))
+        for role, weight in _against(features):
             if role in roles:
                 roles[role] = RoleEvidence(role, -THRESHOLD, weight, reasons=roles[role].reasons)
     _add_neighbours(scores, look, blank)
@@ -178,25 +178,29 @@ def _recovery_scale(features: Features) -> float:
 def _add_neighbours(scores: Scores, look: Look, blank: list[int]) -> None:
     """Add what other columns of the table say: ratings and recovery rates by agency, prices, average lives."""
     named = {
-        column: max(roles.values(), key=lambda one: one.score).role
+        column: max(roles.values(), key=lambda evidence: evidence.score).role
         for column, roles in scores.items()
         if roles and column not in blank
     }
     for column in blank:
-        found = look(column)
-        if found.filled < content.ROWS_FOR_ROLE:
+        features = look(column)
+        if features.filled < content.ROWS_FOR_ROLE:
             continue
         roles = scores[column]
         for role, weight, reason in (
-            *_ratings(column, found, named, look),
-            *_recoveries(column, found, named),
-            *_purchases(found, named, look),
-            *_lives(found, named, look),
+            *_ratings(column, features, named, look),
+            *_recoveries(column, features, named),
+            *_purchases(features, named, look),
+            *_lives(features, named, look),
         ):
-            roles[role] = RoleEvidence(role, -THRESHOLD, weight * found.strength, reasons=(reason,))
+            roles[role] = RoleEvidence(role, -THRESHOLD, weight * features.strength, reasons=(reason,))
         if "purchase_price" in roles:
             roles.pop("price", None)
-        best = max((one for one in roles.values() if one.score > 0), key=lambda one: one.score, default=None)
+        best = max(
+            (evidence for evidence in roles.values() if evidence.score > 0),
+            key=lambda evidence: evidence.score,
+            default=None,
+        )
         if best is not None and best.role.startswith(("rating_", "recovery_")):
             named[column] = best.role
 
@@ -237,24 +241,29 @@ def _ratings(column: int, features: Features, named: Mapping[int, str], look: Lo
     issuer = kinds.get(order[0], kinds.get(f"rating_{agency}"))
     if issuer is not None and agency == "a" and not _are_equal(features, look(issuer)):
         order = [f"rating_facility_{agency}", "rating_derived_a"]
-    for at, role in enumerate(one for one in order if one not in kinds):
+    for at, role in enumerate(role_name for role_name in order if role_name not in kinds):
         yield role, OF_RATING + OF_KIND - at * 2 * OF_KIND, "its texts are ratings, by the columns beside it"
 
 
-def _are_equal(features: Features, other: Features) -> bool:
+def _are_equal(features: Features, features_beside: Features) -> bool:
     """Whether two columns of texts say the same on nearly all rows."""
     both = (
-        (features.codes >= 0) & (other.codes >= 0) if len(features.codes) == len(other.codes) else np.zeros(0, np.bool_)
+        (features.codes >= 0) & (features_beside.codes >= 0)
+        if len(features.codes) == len(features_beside.codes)
+        else np.zeros(0, np.bool_)
     )
     count = int(np.count_nonzero(both))
-    return count >= ROWS_MIN and int(np.count_nonzero(features.codes[both] == other.codes[both])) >= COPY_SHARE * count
+    return (
+        count >= ROWS_MIN
+        and int(np.count_nonzero(features.codes[both] == features_beside.codes[both])) >= COPY_SHARE * count
+    )
 
 
 def _recoveries(column: int, features: Features, named: Mapping[int, str]) -> Iterator[tuple[str, float, str]]:
     """Whose recovery rates a column without a heading has, where ratings stand near it."""
     if not _recovery_scale(features):
         return
-    able = tuple(one for one in AGENCIES if f"recovery_{one}" not in named.values())
+    able = tuple(free_agency for free_agency in AGENCIES if f"recovery_{free_agency}" not in named.values())
     agency = _agency_beside(column, named, able)
     if agency:
         yield f"recovery_{agency}", 4.0, "its figures stand on the steps of recovery rates, near ratings"
@@ -281,14 +290,14 @@ def _lives(features: Features, named: Mapping[int, str], look: Look) -> Iterator
         yield "average_life", 5.0, "its figures follow the maturities"
 
 
-def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """How far two columns go together; 0 where too few rows tell."""
-    if len(one) != len(other):
+    if len(x) != len(y):
         return 0.0
-    both = ~np.isnan(one) & ~np.isnan(other)
+    both = ~np.isnan(x) & ~np.isnan(y)
     if np.count_nonzero(both) < ROWS_MIN:
         return 0.0
-    first, second = one[both], other[both]
+    first, second = x[both], y[both]
     if float(np.ptp(first)) == 0.0 or float(np.ptp(second)) == 0.0:
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])

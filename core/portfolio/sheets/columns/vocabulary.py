@@ -184,10 +184,10 @@ def _heading(text: str, groups: tuple[str, ...]) -> Heading:
     parts += [(token, factor, False) for token, factor in _tokens(text)]
     best: tuple[float, Heading] | None = None
     for at, reading in enumerate(_readings(parts[:TOKENS_MAX], table)):
-        found = _weigh(reading, table)
-        score = found.best()[1] - (ALTERNATIVE_LEAD if at else 0.0)
+        weighed = _weigh(reading, table)
+        score = weighed.best()[1] - (ALTERNATIVE_LEAD if at else 0.0)
         if best is None or score > best[0]:
-            best = score, found
+            best = score, weighed
     assert best is not None
     return best[1]
 
@@ -213,7 +213,7 @@ def _tokens(text: str) -> Iterator[tuple[str, float]]:
         yield from _behind_including(_split_words(text[place : bracket.start()]))
         place = bracket.end()
         inside = [split_word for split_word in _split_words(bracket[1] or bracket[2] or "") if split_word.isalnum()]
-        is_unit = all(one in _UNITS for one in inside)
+        is_unit = all(word in _UNITS for word in inside)
         factor = BRACKETED if is_unit else BRACKETED_OTHER if len(inside) < EXPLANATION_TOKENS else EXPLANATION
         yield from ((token, factor) for token in inside)
     yield from _behind_including(_split_words(text[place:]))
@@ -304,7 +304,7 @@ def _expand(token: str, table: HeadingWords) -> tuple[str, ...]:
     """The meaning of the known word that a token is with letters left out: OTSTNDNG; () for none, or for several."""
     if len(token) < WORD_LENGTH_MIN + 1:
         return ()
-    found = {
+    words = {
         word
         for word in table.vocabulary
         if len(word) > len(token)
@@ -313,7 +313,7 @@ def _expand(token: str, table: HeadingWords) -> tuple[str, ...]:
         and (word[-1] == token[-1] or word[:3] == token[:3])
         and len(token) * 2 >= len(word)
     }
-    meanings = {table.abbreviations.get(word, (word,)) for word in found}
+    meanings = {table.abbreviations.get(word, (word,)) for word in words}
     return meanings.pop() if len(meanings) == 1 else ()
 
 

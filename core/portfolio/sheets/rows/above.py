@@ -122,13 +122,13 @@ def industries_above(
         return np.append(codes[heads], np.int32(-1))[place]
     ends = heads | _other_headings(odd, kinds, again)
     place = np.searchsorted(odd.rows[ends], chosen) - 1
-    found = np.append(codes[ends], np.int32(-1))[place]
-    return found if (found >= 0).any() else None
+    codes_of_loans = np.append(codes[ends], np.int32(-1))[place]
+    return codes_of_loans if (codes_of_loans >= 0).any() else None
 
 
 def _other_headings(odd: OddRows, kinds: RowKinds, again: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Headings that end an industry: not the names of companies, which have rows without a name below them."""
     at = np.flatnonzero(kinds.label & ~kinds.name)
-    other = np.zeros(len(odd.rows), np.bool_)
-    other[at] = new_headings(odd, at, again)
-    return other
+    is_heading = np.zeros(len(odd.rows), np.bool_)
+    is_heading[at] = new_headings(odd, at, again)
+    return is_heading

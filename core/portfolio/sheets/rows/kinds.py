@@ -64,9 +64,9 @@ def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
     header = repeats_header(columns, rows)
     if columns.par is not None:
         header &= ~par
-    same, other = odd.headers(~par & ~header, columns.places)
+    same, unlike = odd.headers(~par & ~header, columns.places)
     header[same] = True
-    others = _without_upper_rows(header, rows, np.array(other, np.int64))
+    others = _without_upper_rows(header, rows, np.array(unlike, np.int64))
     called_total = _called_total(columns, odd)
     bare = called_total & ~identified
     wordy = odd.matches(words.MARKER, whole=False) & ~detail & (odd.texts <= 1) & (columns.has_detail | ~par)
@@ -101,13 +101,13 @@ def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
     )
 
 
-def _without_upper_rows(header: Mask, rows: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+def _without_upper_rows(header: Mask, rows: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Headers of other tables without those that stand right above this one's again: they are its upper rows."""
-    goes_on = np.zeros(len(other), np.bool_)
+    goes_on = np.zeros(len(places), np.bool_)
     for distance in range(1, STACK_MAX):
-        below = np.minimum(other + distance, len(rows) - 1)
-        goes_on |= header[below] & (rows[below] == rows[other] + distance)
-    return other[~goes_on]
+        below = np.minimum(places + distance, len(rows) - 1)
+        goes_on |= header[below] & (rows[below] == rows[places] + distance)
+    return places[~goes_on]
 
 
 def _called_total(columns: RowColumns, odd: OddRows) -> Mask:

@@ -69,16 +69,16 @@ def new_headings(odd: OddRows, at: NDArray[np.int64], again: NDArray[np.int64]) 
 
 def equity_rows(types: Iterable[Cells], height: int) -> NDArray[np.bool_] | None:
     """Rows whose type or facility names shares, warrants or units; None where no row's does."""
-    found: NDArray[np.bool_] | None = None
+    is_equity: NDArray[np.bool_] | None = None
     for cells in types:
         local, used = _parse.distinct(cells.codes, len(cells.pool.text))
         says = np.zeros(len(used), np.bool_)
         for place in _candidates(cells.pool.text, used).tolist():
             says[place] = _is_equity(start_of(cells.pool.text, int(used[place])))
         if says.any():
-            found = np.zeros(height, np.bool_) if found is None else found
-            found |= spread_out(says, False, local)
-    return found
+            is_equity = np.zeros(height, np.bool_) if is_equity is None else is_equity
+            is_equity |= spread_out(says, False, local)
+    return is_equity
 
 
 def _candidates(text: Text, used: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -113,20 +113,20 @@ class OddRows:
     def texts_above(self) -> NDArray[np.int32]:
         """The codes of the texts above the first row that is looked at."""
         first = self._below.first
-        found = [
+        codes = [
             part.codes[part.codes >= 0]
             for stored in self._below.sheet.columns
             if stored is not None and stored.start < first
             for part in (stored.span(max(stored.start, first - ABOVE_ROWS), min(first, stored.stop)),)
         ]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int32)
+        return np.unique(np.concatenate(codes)) if codes else np.zeros(0, np.int32)
 
     def headers(self, among: NDArray[np.bool_], places: dict[str, int]) -> tuple[list[int], list[int]]:
         """Of some odd rows those that read like a header: the same one in other words, and another table's."""
         same: list[int] = []
-        other: list[int] = []
+        unlike: list[int] = []
         if self._aliases is None:
-            return same, other
+            return same, unlike
         rows_max = min(HEADERS_MAX, HEADER_CELLS_MAX // max(1, self._below.sheet.column_count))
         mapped = set(places.values())
         for at in np.flatnonzero(among & (self.texts >= SCORE_MIN))[:rows_max].tolist():
@@ -134,8 +134,8 @@ class OddRows:
             if len(named) >= SCORE_MIN:
                 agrees = all(places.get(target) == column for target, column in named.items())
                 is_whole = 2 * len(named) >= len(places) and unknown <= UNKNOWN_MAX
-                (same if agrees and is_whole else other).append(at)
-        return same, other
+                (same if agrees and is_whole else unlike).append(at)
+        return same, unlike
 
     def _find_targets(self, row: int, mapped: set[int]) -> tuple[dict[str, int], int]:
         """Target -> column of the cells of a row that name one, and how many under mapped columns name none."""
@@ -193,12 +193,12 @@ def repeats_header(columns: RowColumns, rows: NDArray[np.int64]) -> NDArray[np.b
     """
     if not columns.headers:
         return np.zeros(len(rows), np.bool_)
-    alike, other = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32)
+    alike, unlike = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32)
     for cells, header in columns.headers:
         codes = cells.codes[rows]
         is_alike = codes == header[0] if len(header) == 1 else np.isin(codes, header)
         alike += is_alike
-        other += (codes >= 0) & ~is_alike
+        unlike += (codes >= 0) & ~is_alike
     is_one_row = all(len(header) == 1 for _, header in columns.headers)
     half = (len(columns.headers) + 1) // 2 if is_one_row else 0
-    return np.asarray((alike >= max(min(2, len(columns.headers)), half)) & (other == 0), np.bool_)
+    return np.asarray((alike >= max(min(2, len(columns.headers)), half)) & (unlike == 0), np.bool_)

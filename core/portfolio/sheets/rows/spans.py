@@ -53,7 +53,7 @@ def merge_columns(sheet: Sheet, header: HeaderMatch) -> Sheet | None:
     if sheet.row_count > ROWS_MAX or sheet.column_count > COLUMNS_MAX:
         return None
     signs = _sign_codes(sheet.text)
-    if not signs and not any(one == two for one, two in _neighbours(header)):
+    if not signs and not any(heading == next_heading for heading, next_heading in _neighbours(header)):
         return None
     return _Spans(sheet, header, signs).merge()
 
@@ -156,8 +156,8 @@ class _Spans:
             else:
                 cut = stored.span(0, height)
                 known = [
-                    Slot(*one)
-                    for one in zip(
+                    Slot(*parts)
+                    for parts in zip(
                         cut.kinds.tolist(), cut.numbers.tolist(), cut.codes.tolist(), cut.formats.tolist(), strict=True
                     )
                 ]
@@ -226,8 +226,8 @@ def _column(slots: Sequence[Slot]) -> Column | None:
 
 def _with(text: Text, strings: list[str]) -> Text:
     """A pool with some strings behind its own."""
-    data = [one.encode() for one in strings]
-    ends = np.cumsum([len(one) for one in data], dtype=np.int64) + text.offsets[-1]
+    data = [encoded.encode() for encoded in strings]
+    ends = np.cumsum([len(encoded) for encoded in data], dtype=np.int64) + text.offsets[-1]
     return Text(
         frozen(np.concatenate((text.offsets, ends))),
         frozen(np.concatenate((text.data[: text.offsets[-1]], np.frombuffer(b"".join(data), np.uint8)))),
