@@ -26,8 +26,8 @@ CLAUSES = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "x
 
 
 def shape_of(rng: Random) -> Shape:
-    found = rng.choice(WORDS.shapes)
-    return Shape(tuple(map(tuple, found["columns"])), found["limit"], tuple(found["above"]))
+    shape = rng.choice(WORDS.shapes)
+    return Shape(tuple(map(tuple, shape["columns"])), shape["limit"], tuple(shape["above"]))
 
 
 class Wording:

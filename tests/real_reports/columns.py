@@ -79,9 +79,9 @@ class ColumnScore:
         return "wrong" if self.carries else "false"
 
     def __str__(self) -> str:
-        said = ", ".join(sorted(self.read)) or "-"
+        roles = ", ".join(sorted(self.read)) or "-"
         true = "|".join(sorted(self.true))
-        return f"  {self.kind:9} {self.sheet[:28]:28} {self.column:3} {self.header[:44]!r:46} {said}  true: {true}"
+        return f"  {self.kind:9} {self.sheet[:28]:28} {self.column:3} {self.header[:44]!r:46} {roles}  true: {true}"
 
 
 def truth() -> dict[str, dict[str, dict[str, str]]]:
@@ -96,11 +96,11 @@ def column_scores(file: str) -> list[ColumnScore]:
     founds = _founds(book)
     scores = []
     for name, columns in truth()[file].items():
-        found = founds.get(name) or (next(iter(founds.values()), None) if len(founds) == 1 else None)
+        header_match = founds.get(name) or (next(iter(founds.values()), None) if len(founds) == 1 else None)
         for number, roles in columns.items():
             at = int(number)
-            header = "" if found is None else found.texts.get(at, "")
-            own = frozenset() if found is None else frozenset(_roles(found, at))
+            header = "" if header_match is None else header_match.texts.get(at, "")
+            own = frozenset() if header_match is None else frozenset(_roles(header_match, at))
             scores.append(ColumnScore(file, name, at, header, frozenset(roles.split("|")), own))
     return scores
 
@@ -116,14 +116,14 @@ def _founds(book: Workbook) -> dict[str, HeaderMatch]:
     return founds
 
 
-def _roles(found: HeaderMatch, column: int) -> Iterator[str]:
+def _roles(header_match: HeaderMatch, column: int) -> Iterator[str]:
     """The roles that the reader gives a column; sinks are none."""
-    if column in found.evidence:
-        role = found.evidence[column].role
+    if column in header_match.evidence:
+        role = header_match.evidence[column].role
         if role and not role.startswith("x_"):
             yield role
         return
-    for target, places in found.columns.items():
+    for target, places in header_match.columns.items():
         if column in places:
             role = ROLES.get(target, target)
             yield role

@@ -98,11 +98,11 @@ def make_book() -> MakeBook:
 
     def make(sheets: dict[str, Rows], *, date_1904: bool = False, **options: Any) -> Workbook:
         formats = ["General"]
-        made = tuple(
+        book_sheets = tuple(
             sheet_from_rows(rows, name, index=index, formats=formats, date_1904=date_1904, **options)
             for index, (name, rows) in enumerate(sheets.items())
         )
-        return Workbook(made, date_1904=date_1904, number_formats=tuple(formats))
+        return Workbook(book_sheets, date_1904=date_1904, number_formats=tuple(formats))
 
     return make
 

@@ -135,5 +135,5 @@ def deal_pages(build: Build, day: str) -> list[tuple[str, Rows]]:
         strata(deal, "industry_sp", "Industry Distribution"),
         strata(deal, "country", "Country Distribution"),
     ]
-    sample = [one for one in lists if rng.random() < LIST_SHARE]
+    sample = [loan_list for loan_list in lists if rng.random() < LIST_SHARE]
     return [("Summary", summary), ("Accounts", accounts), ("Notes", notes), *sample]

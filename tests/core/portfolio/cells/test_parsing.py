@@ -502,7 +502,7 @@ def test_text_is_trimmed_and_numbers_are_written_out(make_cells: Callable[..., p
 
 
 @pytest.mark.parametrize(
-    ("target", "values", "unit", "told"),
+    ("target", "values", "unit", "expected"),
     [
         ("spread", [3.5], "bps", ("bps", "header", 1.0)),
         ("spread", [0.035], "%", ("fraction", "median", 10_000.0)),
@@ -519,15 +519,19 @@ def test_text_is_trimmed_and_numbers_are_written_out(make_cells: Callable[..., p
     ],
 )
 def test_a_unit_is_told_with_what_told_it(
-    make_cells: Callable[..., parsing.Cells], target: str, values: list[Any], unit: str, told: tuple[str, str, float]
+    make_cells: Callable[..., parsing.Cells],
+    target: str,
+    values: list[Any],
+    unit: str,
+    expected: tuple[str, str, float],
 ) -> None:
     numbers = parsing.read_numbers(make_cells(values))
     scale = parsing.scale(target, numbers, unit, has_par=True)
-    assert (scale.unit, scale.because, scale.factor) == told
+    assert (scale.unit, scale.because, scale.factor) == expected
 
 
 @pytest.mark.parametrize(
-    ("given", "scale", "par"),
+    ("cells", "scale", "par"),
     [
         ([1e308, 3.5], parsing.Scale("percent", "header", 100.0), None),
         ([1e300, "5%"], parsing.Scale("percent", "cells", 1.0), None),
@@ -536,9 +540,9 @@ def test_a_unit_is_told_with_what_told_it(
     ],
 )
 def test_what_leaves_the_range_of_a_number_in_its_unit_is_blank(
-    make_cells: Callable[..., parsing.Cells], given: list[Any], scale: parsing.Scale, par: NDArray[np.float64] | None
+    make_cells: Callable[..., parsing.Cells], cells: list[Any], scale: parsing.Scale, par: NDArray[np.float64] | None
 ) -> None:
-    values = parsing.scale_values(parsing.read_numbers(make_cells(given)), scale, par)
+    values = parsing.scale_values(parsing.read_numbers(make_cells(cells)), scale, par)
     assert np.isnan(values[0])
     assert values[1] in (350.0, 5.0, 5_000_000.0, 99.0)
 

@@ -49,7 +49,7 @@ def test_rows_are_told_taken_and_put_together(kind: FieldType, values: list[Any]
         ]
         column = blank_column(kind, len(values)).with_values(np.array(figures))
     assert column.python(slice(None)) == values
-    assert column.blank().tolist() == [one is None for one in values]
+    assert column.blank().tolist() == [value is None for value in values]
     assert text_column(column.as_text()).python(slice(None)) == texts
     assert column.take(np.array([2, -1, 0])).python(slice(None)) == [values[2], None, values[0]]
     assert column.take(slice(1, 3)).python(slice(None)) == values[1:3]

@@ -33,11 +33,11 @@ def weighed(evidence: RoleEvidence, column: int = 2) -> HeaderMatch:
 
 def test_without_evidence_the_role_is_the_field_that_the_heading_names(make_sheet: MakeSheet) -> None:
     roles = Roles(make_sheet(ROWS), FOUND)
-    found = roles.of(1)
-    assert (found["role"], found["runner_up"], found["margin"]) == ("par_value", "principal_balance", None)
-    assert not found["is_ambiguous"]
-    assert found["evidence"].words == ALIAS_WEIGHT
-    assert found["evidence"].reasons == ("the heading is a name of par_value",)
+    weights = roles.of(1)
+    assert (weights["role"], weights["runner_up"], weights["margin"]) == ("par_value", "principal_balance", None)
+    assert not weights["is_ambiguous"]
+    assert weights["evidence"].words == ALIAS_WEIGHT
+    assert weights["evidence"].reasons == ("the heading is a name of par_value",)
 
 
 def test_a_column_of_no_name_has_no_role(make_sheet: MakeSheet) -> None:
@@ -53,28 +53,28 @@ def test_a_column_that_gave_way_says_why(make_sheet: MakeSheet) -> None:
 
 
 def test_what_was_weighed_is_shown_with_its_lead(make_sheet: MakeSheet) -> None:
-    said = RoleEvidence("rating_a", 2.0, 3.004, 0.5, "rating_issuer_a", 0.404, ("one", "two"))
-    found = Roles(make_sheet(ROWS), weighed(said)).of(2)
-    assert (found["role"], found["runner_up"], found["margin"]) == ("rating_a", "rating_issuer_a", 0.4)
-    assert found["is_ambiguous"]
-    evidence = found["evidence"]
+    weighed_evidence = RoleEvidence("rating_a", 2.0, 3.004, 0.5, "rating_issuer_a", 0.404, ("one", "two"))
+    weights = Roles(make_sheet(ROWS), weighed(weighed_evidence)).of(2)
+    assert (weights["role"], weights["runner_up"], weights["margin"]) == ("rating_a", "rating_issuer_a", 0.4)
+    assert weights["is_ambiguous"]
+    evidence = weights["evidence"]
     assert (evidence.words, evidence.content, evidence.relations) == (2.0, 3.0, 0.5)
     assert evidence.reasons == ("one", "two")
 
 
 def test_a_sure_heading_gets_what_its_cells_say_and_its_rival(make_sheet: MakeSheet) -> None:
-    found = Roles(make_sheet(ROWS), weighed(RoleEvidence("rating_a", 12.0))).of(2)
-    assert found["evidence"].content > 0
-    assert any("ratings" in reason for reason in found["evidence"].reasons)
-    assert found["runner_up"].startswith("rating_")
-    assert found["margin"] is not None
-    assert found["margin"] > 1.0
-    assert not found["is_ambiguous"]
+    weights = Roles(make_sheet(ROWS), weighed(RoleEvidence("rating_a", 12.0))).of(2)
+    assert weights["evidence"].content > 0
+    assert any("ratings" in reason for reason in weights["evidence"].reasons)
+    assert weights["runner_up"].startswith("rating_")
+    assert weights["margin"] is not None
+    assert weights["margin"] > 1.0
+    assert not weights["is_ambiguous"]
 
 
 def test_a_lead_over_nothing_is_none(make_sheet: MakeSheet) -> None:
-    found = Roles(make_sheet(ROWS), weighed(RoleEvidence("x_text", 4.0), 3)).of(3)
-    assert (found["role"], found["runner_up"], found["margin"]) == ("x_text", "", None)
+    weights = Roles(make_sheet(ROWS), weighed(RoleEvidence("x_text", 4.0), 3)).of(3)
+    assert (weights["role"], weights["runner_up"], weights["margin"]) == ("x_text", "", None)
 
 
 def test_reasons_are_few_and_short(make_sheet: MakeSheet) -> None:
@@ -87,12 +87,12 @@ def test_reasons_are_few_and_short(make_sheet: MakeSheet) -> None:
 @pytest.mark.parametrize("title", ["", "Defaulted"])
 def test_a_page_tells_each_column_with_what_it_feeds(make_sheet: MakeSheet, title: str) -> None:
     sheet = make_sheet(ROWS, "Ratings")
-    found = header.find(sheet, PROFILES["standard_clo"])
-    assert found is not None
-    (page,) = page_columns([LocatedTable(sheet, found, title)])
+    header_match = header.find(sheet, PROFILES["standard_clo"])
+    assert header_match is not None
+    (page,) = page_columns([LocatedTable(sheet, header_match, title)])
     assert (page.sheet, page.title, page.header_rows) == ("Ratings", title, (1,))
     assert [(column.column, column.header) for column in page.columns] == list(zip("ABCD", ROWS[0], strict=True))
-    fed = {one.column: one.fields for one in page.columns}
+    fed = {page_column.column: page_column.fields for page_column in page.columns}
     assert "borrower_name" in fed["A"]
     assert "par_value" in fed["B"]
     assert "rating_agency_a" in fed["C"]

@@ -29,11 +29,11 @@ def test_each_field_has_its_own_transforms_and_rules() -> None:
         transforms=(Transform("b", "trim"), Transform("a", "round", {"decimals": 1}), Transform("b", "uppercase")),
         rules=(FieldRule("a", "positive"),),
     )
-    found = works(mapping)
-    assert list(found) == ["a", "b", "c"]
-    assert [transform.operation for transform in found["b"].transforms] == ["trim", "uppercase"]
-    assert (found["a"].says_unit, found["b"].says_unit) == (True, False)
-    assert [rule.rule for rule in found["a"].rules] == ["positive"]
+    by_target = works(mapping)
+    assert list(by_target) == ["a", "b", "c"]
+    assert [transform.operation for transform in by_target["b"].transforms] == ["trim", "uppercase"]
+    assert (by_target["a"].says_unit, by_target["b"].says_unit) == (True, False)
+    assert [rule.rule for rule in by_target["a"].rules] == ["positive"]
 
 
 def test_a_field_without_a_column_has_its_default_or_blanks() -> None:
@@ -42,7 +42,7 @@ def test_a_field_without_a_column_has_its_default_or_blanks() -> None:
     missing = constant(work, 2)
     check(work, missing)
     assert missing.column.python(slice(None)) == [None, None]
-    assert told(missing) == [("required", [0, 1])]
+    assert rules_and_rows(missing) == [("required", [0, 1])]
 
 
 def test_what_is_lost_gets_no_default_and_breaks_no_rule() -> None:
@@ -50,7 +50,7 @@ def test_what_is_lost_gets_no_default_and_breaks_no_rule() -> None:
     outcome = typed(work, ["x", None, -1])
     check(work, outcome)
     assert outcome.column.python(slice(None)) == [None, 7.0, -1.0]
-    assert told(outcome) == [("type", [0]), ("positive", [2])]
+    assert rules_and_rows(outcome) == [("type", [0]), ("positive", [2])]
 
 
 def test_only_what_states_a_unit_keeps_it_from_being_told() -> None:
@@ -72,7 +72,7 @@ def test_some_rows_of_an_outcome_keep_what_was_found_in_them(rows: Any) -> None:
     assert np.flatnonzero(part.lost).tolist() == finding.rows.tolist()
 
 
-def told(outcome: FieldColumn) -> list[tuple[str, list[int]]]:
+def rules_and_rows(outcome: FieldColumn) -> list[tuple[str, list[int]]]:
     return [(finding.rule, finding.rows.tolist()) for finding in outcome.findings]
 
 

@@ -36,7 +36,7 @@ def values_of(portfolio: Portfolio) -> dict[str, list[Any]]:
     if portfolio.lien is not None:
         columns["lien_type"] = portfolio.lien.tolist()
     ids = zip(columns.get("loanx_id", []), columns.get("isin", columns.get("loanx_id", [])), strict=True)
-    order = sorted(range(portfolio.row_count), key=[str(one or two) for one, two in ids].__getitem__)
+    order = sorted(range(portfolio.row_count), key=[str(first or second) for first, second in ids].__getitem__)
     return {target: [column[row] for row in order] for target, column in columns.items()}
 
 
@@ -47,7 +47,7 @@ def page(portfolio: Portfolio, sheet: str) -> PageNote:
 def codes(portfolio: Portfolio) -> list[str]:
     """What is told of the pages."""
     assert {warning.code for warning in portfolio.notes.warnings} <= WARNING_CODES.keys()
-    return [one.code for one in portfolio.notes.warnings if one.code.startswith(("page_", "second_"))]
+    return [warning.code for warning in portfolio.notes.warnings if warning.code.startswith(("page_", "second_"))]
 
 
 # ---- a real report -------------------------------------------------------------------------------------------------
@@ -135,10 +135,13 @@ def test_a_real_report_without_ids_is_joined_to_no_other_loan(make_book: MakeBoo
         ]
         for sheet in book.sheets
     }
-    whole, bare = (by_name(Portfolio.from_workbook(one)) for one in (book, make_book(sheets)))
+    whole, bare = (by_name(Portfolio.from_workbook(workbook)) for workbook in (book, make_book(sheets)))
     assert bare.keys() == whole.keys()
     wrong = [
-        (key, target) for key, said in bare.items() for target, value in said.items() if value != whole[key].get(target)
+        (key, target)
+        for key, values in bare.items()
+        for target, value in values.items()
+        if value != whole[key].get(target)
     ]
     assert not wrong
     filled = sum(map(len, bare.values())) / sum(map(len, whole.values()))
@@ -208,7 +211,11 @@ def test_a_book_that_is_split_into_pages_is_the_same_book_again(make_book: MakeB
         joined = values_of(portfolio)
         assert joined == whole, (
             seed,
-            {one: (joined.get(one), whole[one]) for one in whole if joined.get(one) != whole[one]},
+            {
+                loan_key: (joined.get(loan_key), whole[loan_key])
+                for loan_key in whole
+                if joined.get(loan_key) != whole[loan_key]
+            },
         )
         assert set(codes(portfolio)) <= {"page_joined_by_name"}, (seed, portfolio.notes.warnings)
 
@@ -230,7 +237,7 @@ def joined(make_book: MakeBook, **sheets: Rows) -> Portfolio:
 
 
 @every(
-    "rows, part, by, told",
+    "rows, part, by, expected",
     [
         # By an identifier that another column has; LoanX ids under a header for ISINs.
         ([["ISIN", "S&P Rating"], ["LX100001", "B"], ["LX100004", "D"]], "joined", {"loanx_id": 2},
@@ -269,11 +276,11 @@ def joined(make_book: MakeBook, **sheets: Rows) -> Portfolio:
     ],
 )  # fmt: skip
 def test_a_page_is_told_by_its_rows(
-    make_book: MakeBook, rows: Rows, part: str, by: dict[str, int], told: list[str]
+    make_book: MakeBook, rows: Rows, part: str, by: dict[str, int], expected: list[str]
 ) -> None:
     portfolio = joined(make_book, Page=rows)
     note = page(portfolio, "Page")
-    assert (note.part, note.by, codes(portfolio)) == (part, by, told), (note, portfolio.notes.warnings)
+    assert (note.part, note.by, codes(portfolio)) == (part, by, expected), (note, portfolio.notes.warnings)
     assert portfolio.row_count == len(LOANS)
     assert portfolio.numbers["price"].tolist() == [99.0, 98.0, 97.0, 60.0]
 
@@ -285,8 +292,8 @@ def test_a_page_of_issuers_is_about_all_loans_of_each(make_book: MakeBook) -> No
     for rows, ranks in ((issuers, [15, 0, 0, 0, 15]), ([[*row, 99.0] for row in issuers], [0, 0, 0, 0, 0])):
         header = [*rows[0][:2], "Price"][: len(rows[0])]
         portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *again], "Issuers": [header, *rows[1:]]}))
-        found = portfolio.ranks.get("rating_agency_b", np.zeros(5, np.uint8))
-        assert found.tolist() == ranks, portfolio.notes.warnings
+        read_ranks = portfolio.ranks.get("rating_agency_b", np.zeros(5, np.uint8))
+        assert read_ranks.tolist() == ranks, portfolio.notes.warnings
 
 
 @every("amount, by", [(170.0, {"borrower": 3, "borrower of several loans": 2}), (171.0, {"borrower": 3})])
@@ -303,12 +310,12 @@ def test_a_blank_flag_is_no_answer(make_book: MakeBook) -> None:
     """Another page's yes counts; a no of the first page stays, and is told."""
     flags = [[None, "N"], ["", None], ["Y", "-"], ["N", None]]
     loans = [[*row, *flag] for row, flag in zip(LOANS, flags, strict=True)]
-    other = [[row[0], "Yes", "No"] for row in LOANS]
+    attributes = [[row[0], "Yes", "No"] for row in LOANS]
     portfolio = Portfolio.from_workbook(
         make_book(
             {
                 "Loans": [[*HEADER, "Defaulted", "Cov-Lite"], *loans],
-                "Attributes": [["LoanX ID", "Defaulted Obligation", "Covenant Lite"], *other],
+                "Attributes": [["LoanX ID", "Defaulted Obligation", "Covenant Lite"], *attributes],
             }
         )
     )
@@ -319,7 +326,7 @@ def test_a_blank_flag_is_no_answer(make_book: MakeBook) -> None:
 
 
 def test_a_second_lien_by_a_column_of_its_own(make_book: MakeBook) -> None:
-    rows = [[*row, "Senior Secured", said] for row, said in zip(LOANS, ["FALSE", "TRUE", None, True], strict=True)]
+    rows = [[*row, "Senior Secured", flag] for row, flag in zip(LOANS, ["FALSE", "TRUE", None, True], strict=True)]
     portfolio = Portfolio.from_workbook(make_book({"L": [[*HEADER, "Security_Level", "Is_Second_Lein"], *rows]}))
     assert portfolio.lien is not None
     assert portfolio.lien.tolist() == [1, 2, 1, 2]
@@ -341,8 +348,8 @@ def test_a_list_says_something_of_its_loans_by_its_title(make_book: MakeBook) ->
     assert page(portfolio, "List").part == "list"
     none = joined(make_book, List=[*listed, ["None"]])
     assert none.flags["is_defaulted"].tolist() == [0, 0, 0, 0]
-    other = joined(make_book, List=[["Non-Defaulted Obligations"], listed[-1], ["LX100004", "Delta Inc", 60.0]])
-    assert "is_defaulted" not in other.flags
+    titled = joined(make_book, List=[["Non-Defaulted Obligations"], listed[-1], ["LX100004", "Delta Inc", 60.0]])
+    assert "is_defaulted" not in titled.flags
 
 
 def test_a_second_list_is_part_of_the_pool(make_book: MakeBook) -> None:
@@ -356,7 +363,7 @@ def test_a_second_list_is_part_of_the_pool(make_book: MakeBook) -> None:
     traded = joined(make_book, Purchases=[HEADER, *BONDS])
     assert (traded.row_count, codes(traded)) == (4, ["page_left_out"])
     # Classes of notes are none.
-    notes = [["Issuer", "CUSIP", "Par", "Price"], *(["Class " + one, None, 5e6, 99.0] for one in "ABCD")]
+    notes = [["Issuer", "CUSIP", "Par", "Price"], *(["Class " + letter, None, 5e6, 99.0] for letter in "ABCD")]
     assert joined(make_book, Securities=notes).row_count == 4
     alone = Portfolio.from_workbook(make_book({"Report": notes}))
     assert (alone.row_count, alone.notes.holdings_found) == (0, False)
@@ -369,13 +376,13 @@ def test_pages_are_joined_by_letters_and_digits(make_book: MakeBook) -> None:
     own: Rows = [["LoanX ID", "Issuer", "Par"], ["A-1 0", "Alder", 1.0], ["A-10", "Birch", 2.0]]
     own += [[f"B-{at}", f"Cedar {at}", 3.0] for at in range(5)]
     others: Rows = [["LoanX ID", "Spread"], ["A10", 310.0], *([f"B {at}", 320.0 + at] for at in range(5))]
-    found = Portfolio.from_workbook(make_book({"Holdings": own, "Contracts": others}))
-    assert found.numbers["spread"].tolist()[2:] == [320.0, 321.0, 322.0, 323.0, 324.0]
-    assert np.isnan(found.numbers["spread"][:2]).all(), "A10 may be either"
+    read_portfolio = Portfolio.from_workbook(make_book({"Holdings": own, "Contracts": others}))
+    assert read_portfolio.numbers["spread"].tolist()[2:] == [320.0, 321.0, 322.0, 323.0, 324.0]
+    assert np.isnan(read_portfolio.numbers["spread"][:2]).all(), "A10 may be either"
 
 
 def test_of_many_pages_only_so_many_are_read(make_book: MakeBook) -> None:
-    rows: Rows = [["LoanX ID", "S&P Rating"], *(["LX10000" + one, "B"] for one in "1234")]
+    rows: Rows = [["LoanX ID", "S&P Rating"], *(["LX10000" + digit, "B"] for digit in "1234")]
     portfolio = joined(make_book, **{f"Page {at}": rows for at in range(PAGES_MAX + 5)})
     assert len(portfolio.notes.pages) == PAGES_MAX
     assert codes(portfolio) == ["page_left_out"]
@@ -472,7 +479,7 @@ def test_rows_that_fit_several_loans_are_told(make_book: MakeBook) -> None:
     note = page(portfolio, "Page")
     assert (note.by, note.ambiguous, note.rows_without_loan) == ({"facility": 1}, 3, 3)
     assert "page_rows_ambiguous" in codes(portfolio)
-    warning = next(one for one in portfolio.notes.warnings if one.code == "page_rows_ambiguous")
+    warning = next(candidate for candidate in portfolio.notes.warnings if candidate.code == "page_rows_ambiguous")
     assert warning.rows == 3
     assert "rating_agency_b" in warning.fields
     assert portfolio.ranks["rating_agency_b"].tolist() == [0, 0, 0, 0, 16]
@@ -483,7 +490,7 @@ def test_a_lien_wins_over_a_kind_of_asset(make_book: MakeBook, header: str, lien
     """Unless the page says only what kind of asset each is, too; what it leaves blank stays."""
     kinds = ["Term Loan", "Term Loan", "Bond", "Bond"]
     loans = [[*row, kind] for row, kind in zip(LOANS, kinds, strict=True)]
-    rows = [[row[0], said] for row, said in zip(LOANS, ["First Lien", "Second Lien", "Unsecured", None], strict=True)]
+    rows = [[row[0], kind] for row, kind in zip(LOANS, ["First Lien", "Second Lien", "Unsecured", None], strict=True)]
     portfolio = Portfolio.from_workbook(
         make_book(
             {

@@ -22,10 +22,10 @@ def side(items: Items) -> PairingSide:
 
 
 def paired(loans: Items, rows: Items, rule: PairingRule, *, alike: bool = True, per_row: float = 0.02) -> RowPairs:
-    def said(groups: Ints, count: int) -> Flags:
+    def are_alike(groups: Ints, count: int) -> Flags:
         return np.full(count, alike)
 
-    return pair(side(loans), side(rows), np.full(len(loans), -1), per_row, rule, said, said)
+    return pair(side(loans), side(rows), np.full(len(loans), -1), per_row, rule, are_alike, are_alike)
 
 
 @every(
@@ -63,9 +63,9 @@ def paired(loans: Items, rows: Items, rule: PairingRule, *, alike: bool = True, 
     ],
 )  # fmt: skip
 def test_pairs(loans: Items, rows: Items, rule: PairingRule, pairs: set[tuple[int, int]], ambiguous: list[int]) -> None:
-    found = paired(loans, rows, rule)
-    assert set(zip(found.loans.tolist(), found.rows.tolist(), strict=True)) == pairs
-    assert np.flatnonzero(found.ambiguous).tolist() == ambiguous
+    row_pairs = paired(loans, rows, rule)
+    assert set(zip(row_pairs.loans.tolist(), row_pairs.rows.tolist(), strict=True)) == pairs
+    assert np.flatnonzero(row_pairs.ambiguous).tolist() == ambiguous
 
 
 @every(
@@ -87,8 +87,8 @@ def test_pairs(loans: Items, rows: Items, rule: PairingRule, pairs: set[tuple[in
 def test_loans_and_rows_that_are_no_lots(
     loans: Items, rows: Items, rule: PairingRule, pairs: set[tuple[int, int]]
 ) -> None:
-    found = paired(loans, rows, rule, alike=False)
-    assert set(zip(found.loans.tolist(), found.rows.tolist(), strict=True)) == pairs
+    row_pairs = paired(loans, rows, rule, alike=False)
+    assert set(zip(row_pairs.loans.tolist(), row_pairs.rows.tolist(), strict=True)) == pairs
 
 
 def test_a_loan_that_has_a_row_takes_the_rest_of_its_lots() -> None:
@@ -97,7 +97,7 @@ def test_a_loan_that_has_a_row_takes_the_rest_of_its_lots() -> None:
     free = np.array([False, True])
     rows_free = np.array([False, True, True])
     for at, taken in ((0, [(0, 0), (0, 1)]), (2, [])):
-        found = pair(
+        row_pairs = pair(
             PairingSide(loans.keys, loans.par, free),
             PairingSide(rows.keys, rows.par, rows_free),
             np.array([at, -1]),
@@ -106,7 +106,11 @@ def test_a_loan_that_has_a_row_takes_the_rest_of_its_lots() -> None:
             lambda groups, count: np.ones(count, np.bool_),
             lambda groups, count: np.ones(count, np.bool_),
         )
-        first = [(loan, row) for loan, row in zip(found.loans.tolist(), found.rows.tolist(), strict=True) if loan == 0]
+        first = [
+            (loan, row)
+            for loan, row in zip(row_pairs.loans.tolist(), row_pairs.rows.tolist(), strict=True)
+            if loan == 0
+        ]
         assert first == taken
 
 
@@ -118,10 +122,12 @@ def test_par_is_never_multiplied() -> None:
         par = [chance.choice([100.1, 200.2, 300.3, None, 0.0]) for _ in range(20)]
         loans: Items = [(chance.randrange(4), value) for value in par[: chance.randrange(1, 10)]]
         rows: Items = [(chance.randrange(4), value) for value in par[chance.randrange(10, 19) :]]
-        found = paired(loans, rows, chance.choice([WHOLE, PART, EXACT]), alike=chance.random() < 0.5)
-        joined += len(found.loans)
+        row_pairs = paired(loans, rows, chance.choice([WHOLE, PART, EXACT]), alike=chance.random() < 0.5)
+        joined += len(row_pairs.loans)
         groups: dict[int, tuple[set[int], set[int]]] = {}
-        for loan, row, group in zip(found.loans.tolist(), found.rows.tolist(), found.groups.tolist(), strict=True):
+        for loan, row, group in zip(
+            row_pairs.loans.tolist(), row_pairs.rows.tolist(), row_pairs.groups.tolist(), strict=True
+        ):
             assert loans[loan][0] == rows[row][0]
             members = groups.setdefault(group, (set(), set()))
             members[0].add(loan)
@@ -130,12 +136,12 @@ def test_par_is_never_multiplied() -> None:
         used = [row for _, members in groups.values() for row in members]
         assert len(taken) == len(set(taken)), seed
         assert len(used) == len(set(used)), seed
-        for own, other in groups.values():
-            mine, its = ([items[at][1] for at in members] for items, members in ((loans, own), (rows, other)))
-            if len(own) + len(other) > 2 and None not in mine and any(its) and None not in its:
-                assert abs(sum(one or 0.0 for one in mine) - sum(it or 0.0 for it in its)) <= 0.02 * max(
-                    len(own), len(other)
-                ), seed
+        for own, members_of_page in groups.values():
+            mine, its = ([items[at][1] for at in members] for items, members in ((loans, own), (rows, members_of_page)))
+            if len(own) + len(members_of_page) > 2 and None not in mine and any(its) and None not in its:
+                assert abs(
+                    sum(amount or 0.0 for amount in mine) - sum(other_amount or 0.0 for other_amount in its)
+                ) <= 0.02 * max(len(own), len(members_of_page)), seed
     assert joined > 300
 
 
@@ -143,7 +149,7 @@ CENTS = [1_234_567.89 + 1_111.11 * at for at in range(40)]
 
 
 @every(
-    "own, other, most",
+    "own, of_page, most",
     [
         (CENTS, CENTS, 0.02),
         (CENTS, [round(value) for value in CENTS], 1.0),
@@ -158,6 +164,6 @@ CENTS = [1_234_567.89 + 1_111.11 * at for at in range(40)]
         ([100.0, 200.0, 300.0], [100.0, 200.0, 300.0], 0.2),
     ],
 )  # fmt: skip
-def test_the_printed_precision_of_both_pages_counts(own: list[float], other: list[float], most: float) -> None:
-    assert tolerance(np.array(own), np.array(other, np.float64)) == most
+def test_the_printed_precision_of_both_pages_counts(own: list[float], of_page: list[float], most: float) -> None:
+    assert tolerance(np.array(own), np.array(of_page, np.float64)) == most
     assert tolerance(None, np.array(own)) == 0.02

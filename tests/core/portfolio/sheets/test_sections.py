@@ -117,7 +117,7 @@ def test_where_the_lists_of_a_page_end(make_sheet: MakeSheet) -> None:
 
 
 def test_a_page_of_many_titles_is_looked_at_up_to_a_limit(make_sheet: MakeSheet) -> None:
-    names = [f"List {one}{other}" for one in "ABCDEFG" for other in "ABCDEFG"]
+    names = [f"List {first_letter}{second_letter}" for first_letter in "ABCDEFG" for second_letter in "ABCDEFG"]
     rows = [HEADER, *(row for name in names for row in ([name], CAA, LOANS[0][:4]))]
     sheet = make_sheet(rows)
     page = header.find_page(sheet, MAPPING, frozenset(("loanx_id",)), 0, 1)
@@ -148,7 +148,7 @@ def test_a_page_of_many_titles_is_looked_at_up_to_a_limit(make_sheet: MakeSheet)
     ],
 )  # fmt: skip
 def test_lists_that_a_page_shows_to_be_empty(make_sheet: MakeSheet, name: str, rows: Rows, flags: set[str]) -> None:
-    assert {one.flag for one in empty_lists(make_sheet(rows, name))} == flags
+    assert {empty_list.flag for empty_list in empty_lists(make_sheet(rows, name))} == flags
 
 
 def test_an_empty_list_is_none_and_not_unknown(make_book: MakeBook) -> None:
@@ -164,9 +164,9 @@ def test_an_empty_list_is_none_and_not_unknown(make_book: MakeBook) -> None:
     rows = [[*HEADER, "Defaulted"], *([*row, "Y" if at == 2 else "N"] for at, row in enumerate(LOANS))]
     portfolio = Portfolio.from_workbook(make_book({"Loans": rows, "Defaulted": empty}))
     assert portfolio.flags["is_defaulted"].tolist() == [0, 0, 1, 0, 0, 0]
-    (told,) = (one for one in portfolio.notes.warnings if one.code == "page_conflict")
-    assert told.fields == ("is_defaulted",)
-    assert told.message.startswith("Sheet 'Defaulted' says that there are none ('Defaulted'!A2), and 1 loan has")
+    (conflict,) = (warning for warning in portfolio.notes.warnings if warning.code == "page_conflict")
+    assert conflict.fields == ("is_defaulted",)
+    assert conflict.message.startswith("Sheet 'Defaulted' says that there are none ('Defaulted'!A2), and 1 loan has")
     # A hidden page, and one of another day, say nothing.
     prior = Portfolio.from_workbook(make_book({"Loans": [HEADER, *LOANS], "Prior": empty}))
     assert "is_defaulted" not in prior.flags
