@@ -252,7 +252,7 @@ def _coverage(rng: Random, own: Deal) -> list[PrintedTest]:
                     numerator=numerator,
                     denominator=below,
                     letters=group,
-                    room=(2, 9) if kind == "oc" else (20, 60),
+                    limit=(2, 9) if kind == "oc" else (20, 60),
                 )
             )
     last = [test for test in tests if test.key == "oc"][-1]
@@ -265,7 +265,7 @@ def _coverage(rng: Random, own: Deal) -> list[PrintedTest]:
             "min",
             numerator=last.numerator,
             denominator=last.denominator,
-            room=(1, 5),
+            limit=(1, 5),
         )
     )
     if rng.random() < 0.3:
@@ -290,14 +290,14 @@ def _quality(rng: Random, own: Deal) -> list[PrintedTest]:
     factor = rng.uniform(2500, 3200) if agency == "a" else rng.uniform(22, 27)
     tests = [
         _test(rng, "warf", {"measure": "warf", "agency": agency}, factor, "max", unit="factor", agency=agency,
-              decimals=0 if agency == "a" else 2, room=(20, 200) if agency == "a" else (0.5, 2)),
+              decimals=0 if agency == "a" else 2, limit=(20, 200) if agency == "a" else (0.5, 2)),
         _test(rng, "warr", {"measure": "warr", "agency": agency}, rng.uniform(42, 64), "min", agency=agency,
-              decimals=rng.choice([1, 2]), room=(0.5, 2)),
-        _test(rng, "was", {"measure": "was"}, rng.uniform(3.3, 4.4), "min", room=(0.05, 0.4)),
-        _test(rng, "wal", {"measure": "wal"}, rng.uniform(3.5, 5.5), "max", unit="years", room=(0.3, 2)),
+              decimals=rng.choice([1, 2]), limit=(0.5, 2)),
+        _test(rng, "was", {"measure": "was"}, rng.uniform(3.3, 4.4), "min", limit=(0.05, 0.4)),
+        _test(rng, "wal", {"measure": "wal"}, rng.uniform(3.5, 5.5), "max", unit="years", limit=(0.3, 2)),
     ]  # fmt: skip
     if any(loan.is_fixed for loan in own.loans):
-        tests.append(_test(rng, "wac", {"measure": "wac"}, rng.uniform(4.2, 7.5), "min", room=(0.1, 0.5)))
+        tests.append(_test(rng, "wac", {"measure": "wac"}, rng.uniform(4.2, 7.5), "min", limit=(0.1, 0.5)))
     if agency == "a":
         tests.append(
             _test(
@@ -308,7 +308,7 @@ def _quality(rng: Random, own: Deal) -> list[PrintedTest]:
                 "min",
                 unit="factor",
                 decimals=0,
-                room=(3, 12),
+                limit=(3, 12),
             )
         )
     rng.shuffle(tests)
@@ -402,15 +402,14 @@ def _test(
     value: float,
     side: Literal["min", "max"],
     *,
-    room: tuple[float, float] = (1.0, 5.0),
-    limit: float | None = None,
+    limit: float | tuple[float, float] = (1.0, 5.0),
     unit: str = "percent",
     decimals: int = 2,
     **more: Any,
 ) -> PrintedTest:
-    """A test with a limit a little off its value, and a prior value near it."""
-    if limit is None:
-        off = rng.uniform(*room) * (1 if rng.random() < 0.93 else -1)
+    """A test with a limit, or one that leaves its value room from ... to ..., and a prior value near it."""
+    if isinstance(limit, tuple):
+        off = rng.uniform(*limit) * (1 if rng.random() < 0.93 else -1)
         limit = round(value - off if side == "min" else value + off, min(decimals, 2))
     prior = max(0.0, value * rng.uniform(0.97, 1.03))
     return PrintedTest(key, subject, unit, value, decimals, limit, side, prior=prior, **more)

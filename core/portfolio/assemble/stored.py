@@ -87,14 +87,15 @@ def to_sheet(portfolio: Portfolio, *, fields: Container[str] | None = None) -> S
             writer.numbers("flag", target, portfolio.flags[target])
         if target in portfolio.ranks and not _ranks_follow_symbols(portfolio, target):
             writer.numbers("rank", target, portfolio.ranks[target])
-    if portfolio.lien is not None and "lien_type" in wanted:
-        writer.numbers("lien", "lien_type", portfolio.lien)
-    if portfolio.lots is not None:
-        writer.numbers("lots", "", portfolio.lots)
-    if portfolio.conflicting is not None:
-        writer.numbers("conflicting", "", portfolio.conflicting)
-    if portfolio.sheet_rows is not None and fields is not None and SHEET_ROW in fields:
-        writer.numbers("number", SHEET_ROW, portfolio.sheet_rows)
+    others: tuple[tuple[_Sort, str, NDArray[Any] | None], ...] = (
+        ("lien", "lien_type", portfolio.lien if "lien_type" in wanted else None),
+        ("lots", "", portfolio.lots),
+        ("conflicting", "", portfolio.conflicting),
+        ("number", SHEET_ROW, portfolio.sheet_rows if fields is not None and SHEET_ROW in fields else None),
+    )
+    for sort, target, values in others:
+        if values is not None:
+            writer.numbers(sort, target, values)
     return writer.sheet(portfolio.sheet_name)
 
 

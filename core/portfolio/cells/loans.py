@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -79,22 +80,11 @@ def put_column(loans: Loans, target: str, column: NormalColumn) -> int:
     """
     if target in ratings.AGENCY_OF:
         return _put_rating(loans, target, column.as_text())
-    if target == "lien_type":
-        text = column.as_text()
-        liens = np.array([parsing.lien(string) for string in text.text.strings()], np.uint8)
-        loans.lien = spread_out(liens, Lien.BLANK, text.codes)
-        loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
-        loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
-    elif target == "coupon_type":
-        text = column.as_text()
-        is_fixed = np.array([parsing.coupon_is_fixed(string) for string in text.text.strings()], np.int8)
-        loans.coupon_fixed = spread_out(is_fixed, -1, text.codes)
+    if target in _BY_WORDS:
+        _BY_WORDS[target](loans, column.as_text())
     elif target == "is_fixed" and column.type == "boolean":
         if loans.coupon_fixed is None or not (loans.coupon_fixed >= 0).any():
             loans.coupon_fixed = np.where(column.blank(), -1, column.values != 0).astype(np.int8)
-    elif target == "base_rate":
-        text = column.as_text()
-        loans.categories[target] = parsing.categories(text, [index_name(string) for string in text.text.strings()])
     elif target == "as_of" and column.type == "date":
         loans.notes.as_of_column = float(np.nanmax(column.values)) if not column.blank().all() else None
     elif column.type == "string" or target in _TEXTS:
@@ -106,6 +96,29 @@ def put_column(loans: Loans, target: str, column: NormalColumn) -> int:
         if column.type == "date" and target not in STANDARD_TARGETS:
             loans.own_dates.add(target)
     return 0
+
+
+def _put_liens(loans: Loans, text: TextColumn) -> None:
+    liens = np.array([parsing.lien(string) for string in text.text.strings()], np.uint8)
+    loans.lien = spread_out(liens, Lien.BLANK, text.codes)
+    loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
+    loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
+
+
+def _put_coupon_types(loans: Loans, text: TextColumn) -> None:
+    is_fixed = np.array([parsing.coupon_is_fixed(string) for string in text.text.strings()], np.int8)
+    loans.coupon_fixed = spread_out(is_fixed, -1, text.codes)
+
+
+def _put_indexes(loans: Loans, text: TextColumn) -> None:
+    loans.categories["base_rate"] = parsing.categories(text, [index_name(string) for string in text.text.strings()])
+
+
+_BY_WORDS: Final[Mapping[str, Callable[[Loans, TextColumn], None]]] = {
+    "lien_type": _put_liens,
+    "coupon_type": _put_coupon_types,
+    "base_rate": _put_indexes,
+}
 
 
 def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:

@@ -181,17 +181,10 @@ class LoanReader:
         if self._borrower is not None:
             without_continued(loans)
         if "par_value" in self.columns:
-            place = self.columns["par_value"]
-            if self._stored is not self._sheet:
-                self._tell_of_signs(loans, place)
-            if self._first_par is not None:
-                tell_of_funded(loans, self.header, place, self._first_par, self.cells)
-            settle_commitments(loans, self.header, place, self.cells)
+            self._settle_par(loans, self.columns["par_value"])
         if self.rows.name_pair is not None:
             self._tell_of_nameless(loans)
-        industry = loans.texts.get("industry")
-        if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
-            industries_of_headings(loans, self.rows.industry, self._sheet.text)
+        self._take_industries(loans)
         self._stand_ins(loans)
         loans.notes.warnings += ambiguous_columns(self._sheet, self.header, self.columns)
         self._note(loans, self.columns | self._rates(loans))
@@ -205,6 +198,20 @@ class LoanReader:
             )
             loans.notes.warnings.append(DataWarning("unreadable_cells", message, self._unread_par, ("par_value",)))
         return loans
+
+    def _settle_par(self, loans: Loans, place: int) -> None:
+        """Warn of signs and of other columns that may be par, and take commitments from theirs."""
+        if self._stored is not self._sheet:
+            self._tell_of_signs(loans, place)
+        if self._first_par is not None:
+            tell_of_funded(loans, self.header, place, self._first_par, self.cells)
+        settle_commitments(loans, self.header, place, self.cells)
+
+    def _take_industries(self, loans: Loans) -> None:
+        """Take the industries from the headings above the loans where no column has any."""
+        industry = loans.texts.get("industry")
+        if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
+            industries_of_headings(loans, self.rows.industry, self._sheet.text)
 
     def unmapped_headings(self) -> list[str]:
         """Headers of columns that feed no field, in order."""

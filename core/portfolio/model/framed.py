@@ -73,6 +73,14 @@ def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
         return _codes_column(portfolio.ranks[name], [*scale, "D"][:DEFAULTED])
     if name == "lien_type" and portfolio.lien is not None:
         return _codes_column(portfolio.lien, [lien.name.lower() for lien in Lien][1:])
+    derived = _derived_column(portfolio, name)
+    if derived is None:
+        raise missing("column", name, names_of(portfolio))
+    return derived
+
+
+def _derived_column(portfolio: PortfolioData, name: str) -> FrameColumn | None:
+    """A column that is worked out from others."""
     if (of := name.removesuffix(_RANK)) != name and of in portfolio.ranks:
         ranks = portfolio.ranks[of]
         return FrameColumn(ranks, None, ranks != 0)
@@ -82,7 +90,7 @@ def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
         return FrameColumn(portfolio.lots.astype(np.int64))
     if name == "conflicting" and portfolio.conflicting is not None:
         return FrameColumn(portfolio.conflicting)
-    raise missing("column", name, names_of(portfolio))
+    return None
 
 
 def _names_column(names: Names) -> FrameColumn:

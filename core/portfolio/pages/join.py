@@ -28,6 +28,8 @@ _UNCOMPARED: Final = frozenset((*KEYS, "borrower_name", "facility_name", "issuer
 BY_HEADER: Final = frozenset(("industry", "recovery_rate", "rating"))
 """Fields that mean another thing under another header: a blank is not filled from there."""
 
+_Spread = Callable[[NDArray[Any], float], NDArray[Any]]
+
 
 @dataclass(slots=True)
 class WidenedLoans:
@@ -50,53 +52,25 @@ def widen(loans: Loans, page: Loans, match: PageMatch, *, unlike: Iterable[str] 
         unlike: fields whose column has another meaning on the page: neither compared nor filled.
     """
     widened, skipped = WidenedLoans(), frozenset(unlike)
-    at, has = match.at, match.rows
-    firsts = np.zeros(loans.row_count, np.bool_)
-    firsts[np.flatnonzero(has)[np.unique(at[has], return_index=True)[1]]] = True
+    at = match.at
 
     def spread(values: NDArray[Scalar], blank: float) -> NDArray[Scalar]:
         return spread_out(values, blank, np.asarray(at, np.int32))
 
-    for target, values in page.numbers.items():
-        if target in skipped or (target == "par_value" and target in loans.numbers):
-            continue
-        figures = spread(values, np.nan)
-        if target in SUMMED:
-            figures = np.where(firsts, figures, np.nan)
-        loans.numbers[target] = _merge(widened, target, loans.numbers.get(target), figures, np.isnan, _figures_differ)
+    def fill(target: str, own: NDArray[Scalar] | None, values: NDArray[Scalar], blank: int) -> NDArray[Scalar]:
+        return _merge(widened, target, own, spread(values, blank), lambda codes: codes == blank, np.not_equal)
+
+    _take_numbers(loans, page, match, widened, skipped, spread)
     for target in page.ranks.keys() - skipped:
         _take_ranks(loans, page, target, widened, spread)
     for target in page.texts.keys() - page.ranks.keys() - skipped:
-        if target in KEYS and not (page.texts[target].codes >= 0).any():
-            continue  # all were of another kind
         _take_text(loans, page.texts[target], target, widened, spread)
     for target in page.flags.keys() - skipped:
-        loans.flags[target] = _merge(
-            widened,
-            target,
-            loans.flags.get(target),
-            spread(page.flags[target], UNSAID),
-            lambda flags: flags == UNSAID,
-            np.not_equal,
-        )
+        loans.flags[target] = fill(target, loans.flags.get(target), page.flags[target], UNSAID)
     if page.lien is not None and "lien_type" not in skipped:
-        loans.lien = _merge(
-            widened,
-            "lien_type",
-            loans.lien,
-            spread(page.lien, Lien.BLANK),
-            lambda liens: liens == Lien.BLANK,
-            np.not_equal,
-        )
+        loans.lien = fill("lien_type", loans.lien, page.lien, Lien.BLANK)
     if page.coupon_fixed is not None and "coupon_type" not in skipped:
-        loans.coupon_fixed = _merge(
-            widened,
-            "coupon_type",
-            loans.coupon_fixed,
-            spread(page.coupon_fixed, -1),
-            lambda fixed_codes: fixed_codes < 0,
-            np.not_equal,
-        )
+        loans.coupon_fixed = fill("coupon_type", loans.coupon_fixed, page.coupon_fixed, -1)
     for target in page.categories.keys() - skipped:
         codes, names = page.categories[target]
         _take_category(loans, target, spread(codes, -1), names, widened)
@@ -138,9 +112,23 @@ def _merge(
     return np.where(fill, of_page, own) if fill.any() else own
 
 
-def _take_ranks(
-    loans: Loans, page: Loans, target: str, widened: WidenedLoans, spread: Callable[[NDArray[Any], float], NDArray[Any]]
+def _take_numbers(
+    loans: Loans, page: Loans, match: PageMatch, widened: WidenedLoans, skipped: frozenset[str], spread: _Spread
 ) -> None:
+    """Take the page's figures: par only where the loans have none, amounts for the first loan of each row."""
+    has = match.rows
+    firsts = np.zeros(loans.row_count, np.bool_)
+    firsts[np.flatnonzero(has)[np.unique(match.at[has], return_index=True)[1]]] = True
+    for target, values in page.numbers.items():
+        if target in skipped or (target == "par_value" and target in loans.numbers):
+            continue
+        figures = spread(values, np.nan)
+        if target in SUMMED:
+            figures = np.where(firsts, figures, np.nan)
+        loans.numbers[target] = _merge(widened, target, loans.numbers.get(target), figures, np.isnan, _figures_differ)
+
+
+def _take_ranks(loans: Loans, page: Loans, target: str, widened: WidenedLoans, spread: _Spread) -> None:
     """A rating with its symbol: a blank is one without a symbol, a masked one is none."""
     ranks, text = spread(page.ranks[target], 0), page.texts.get(target)
     codes = None if text is None else spread(text.codes, -1)
@@ -164,13 +152,9 @@ def _take_ranks(
         loans.texts[target] = TextColumn(np.where(fill, its, mine), pool)
 
 
-def _take_text(
-    loans: Loans,
-    column: TextColumn,
-    target: str,
-    widened: WidenedLoans,
-    spread: Callable[[NDArray[Any], float], NDArray[Any]],
-) -> None:
+def _take_text(loans: Loans, column: TextColumn, target: str, widened: WidenedLoans, spread: _Spread) -> None:
+    if target in KEYS and not (column.codes >= 0).any():
+        return  # all were of another kind
     of_page, own = TextColumn(spread(column.codes, -1), column.text), loans.texts.get(target)
     if own is None:
         widened.taken.append(target)

@@ -66,22 +66,9 @@ def join_loans(loans: Loans, pages: Sequence[PageLoans]) -> None:
     if not pages:
         return
     sort_identifiers(loans)
-    able: list[tuple[PageLoans, PageNote]] = []
-    for page in pages:
-        rows = page.loans.row_count
-        note = PageNote(sheet=page.loans.sheet_name, title=page.title, part="left out", rows=rows)
-        loans.notes.pages.append(note)
-        if page.shows_changes and rows < CHANGES_SHARE * loans.row_count:
-            page.left_out = page.left_out or "it lists changes of ratings"
-        if page.left_out or not rows:
-            note.reason = page.left_out or "it has no rows of loans"
-            continue
-        if not page.lists:
-            _drop_silent(loans, page.loans)
-        positions(page.loans)
-        note.rows, note.lots = page.loans.row_count, page.loans.notes.lots
-        loans.own_dates |= page.loans.own_dates
-        able.append((page, note))
+    notes = [_note(loans, page) for page in pages]
+    loans.notes.pages += notes
+    able = [(page, note) for page, note in zip(pages, notes, strict=True) if not note.reason]
     for page, note in able:
         if not page.lists:
             _add(loans, page.loans, note)
@@ -93,14 +80,34 @@ def join_loans(loans: Loans, pages: Sequence[PageLoans]) -> None:
         _join(loans, page, note, flagged)
     if lacks_par:
         _drop_without_par(loans)
-    for page, note in zip(pages, loans.notes.pages, strict=True):
-        if note.part == "left out":
-            has = page.loans.numbers.keys() | page.loans.texts.keys()
-            if note.rows and has >= {"par_value", "borrower_name"}:
-                message = f"{note.heading} was left out: {note.reason}."
-                loans.notes.warnings.append(DataWarning("page_left_out", message, note.rows))
-            continue
-        loans.notes.warnings += [*page.loans.notes.warnings, *_warnings(note, loans.sheet_name)]
+    for page, note in zip(pages, notes, strict=True):
+        loans.notes.warnings += _warnings_of_page(page, note, loans.sheet_name)
+
+
+def _note(loans: Loans, page: PageLoans) -> PageNote:
+    """Note a page with why nothing is taken from it, or make its rows ready to be joined."""
+    rows = page.loans.row_count
+    note = PageNote(sheet=page.loans.sheet_name, title=page.title, part="left out", rows=rows)
+    if page.shows_changes and rows < CHANGES_SHARE * loans.row_count:
+        page.left_out = page.left_out or "it lists changes of ratings"
+    if page.left_out or not rows:
+        note.reason = page.left_out or "it has no rows of loans"
+        return note
+    if not page.lists:
+        _drop_silent(loans, page.loans)
+    positions(page.loans)
+    note.rows, note.lots = page.loans.row_count, page.loans.notes.lots
+    loans.own_dates |= page.loans.own_dates
+    return note
+
+
+def _warnings_of_page(page: PageLoans, note: PageNote, sheet_name: str) -> list[DataWarning]:
+    if note.part != "left out":
+        return [*page.loans.notes.warnings, *_warnings(note, sheet_name)]
+    has = page.loans.numbers.keys() | page.loans.texts.keys()
+    if not note.rows or not has >= {"par_value", "borrower_name"}:
+        return []
+    return [DataWarning("page_left_out", f"{note.heading} was left out: {note.reason}.", note.rows)]
 
 
 def note_empty(loans: Loans, sheet: str, empty: EmptyList) -> None:

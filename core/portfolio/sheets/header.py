@@ -611,22 +611,16 @@ class _Scan:
 
         The lower ones have texts and no figures (`has_figures_or_nothing`).
         """
-        rows = range(top, top + height)
         if height == 1:
-            cells = self._cells[top]
-            known = self._options
-            is_none = known.keys().isdisjoint(cells.values())
-            feeds = {} if is_none else {column: known[code] for column, code in cells.items() if code in known}
-            texts = {at: self._texts.get(code, "") for at, code in cells.items()}
-            if not feeds and not self.aliases.has_given_names and not self.is_wordy(top):
-                return _Candidate(top, top, {}, texts, 0, frozenset(), is_dated=False, own=texts)
-            return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
+            return self._alone(top)
+        rows = range(top, top + height)
         if not self.is_wordy(rows[-1]) and not any(
             code in self._options for row in rows for code in self._cells[row].values()
         ):
             return None
         layers = [*(self._over(row) for row in rows[:-1]), self._cells[rows[-1]]]
-        feeds, texts = {}, {}
+        feeds: dict[int, Options] = {}
+        texts: dict[int, str] = {}
         group, beside, twice = "", -1, Counter(layers[-1].values())
         by_word: set[int] = set()
         for column in sorted(set[int]().union(*layers)):
@@ -636,10 +630,8 @@ class _Scan:
                 # Only what stands over a field is a group; it may be centred over the next columns without a merge.
                 group = self._texts.get(layers[0][column], "") if column in layers[-1] else ""
             elif group and column == beside + 1:
-                if (under := self._group_options(group, parts)) or not options:
-                    options, parts = under, [group, *parts] if under else parts
-                elif twice[layers[-1].get(column, -1)] > 1 and _OF_ANOTHER_TIME.search(key(group)):
-                    options, parts = (), [group, *parts]
+                is_again = twice[layers[-1].get(column, -1)] > 1
+                options, parts = self._beside_group(group, parts, options, is_again=is_again)
             beside = column
             texts[column] = " ".join(parts)
             if options:
@@ -653,6 +645,26 @@ class _Scan:
         groups = {self._texts.get(code, "") for layer in layers[:-1] for code in layer.values()}
         is_dated = any(_OF_ANOTHER_TIME.search(key(text)) for text in groups)
         return self._candidate(rows[-1], top, feeds, texts, own, over, is_dated=is_dated, by_word=by_word)
+
+    def _beside_group(
+        self, group: str, parts: list[str], options: Options, *, is_again: bool
+    ) -> tuple[Options, list[str]]:
+        """What a column beside a group's own may feed, with its words: none of another time."""
+        if under := self._group_options(group, parts):
+            return under, [group, *parts]
+        if options and is_again and _OF_ANOTHER_TIME.search(key(group)):
+            return (), [group, *parts]
+        return options, parts
+
+    def _alone(self, row: int) -> _Candidate:
+        """A row read as a header by itself."""
+        cells, known = self._cells[row], self._options
+        is_none = known.keys().isdisjoint(cells.values())
+        feeds = {} if is_none else {column: known[code] for column, code in cells.items() if code in known}
+        texts = {at: self._texts.get(code, "") for at, code in cells.items()}
+        if not feeds and not self.aliases.has_given_names and not self.is_wordy(row):
+            return _Candidate(row, row, {}, texts, 0, frozenset(), is_dated=False, own=texts)
+        return self._candidate(row, row, feeds, texts, texts, {}, is_dated=False)
 
     def _own_words(self, rows: range) -> dict[int, str]:
         """By column the words that stand in it, from the top."""
@@ -1069,6 +1081,15 @@ _STANDS_IN: Final = "asset_type"
 """The role whose columns feed a field (the lien) that they say little of: only where no other column does."""
 
 
+_SURE: Final = RoleEvidence("", NAMED_SURELY)
+
+
+def _tier(evidence: RoleEvidence) -> int:
+    """0 for a column that is surely named, 1 by words, 2 by its cells alone; 3 more where it only stands in."""
+    tier = 0 if evidence.score >= NAMED_SURELY else 1 if evidence.words > 0 else 2
+    return tier + 3 * (evidence.role == _STANDS_IN)
+
+
 def _assign_columns(
     feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, RoleEvidence] | None = None
 ) -> dict[str, list[int]]:
@@ -1078,14 +1099,11 @@ def _assign_columns(
     columns for one target those that are surely named go first, and those that cells alone tell last; then the order of
     the aliases decides, then the weight.
     """
-    sure = RoleEvidence("", NAMED_SURELY)
+    known = evidence or {}
 
     def place(column: int, preference: int) -> tuple[bool, int, int, float, int]:
-        why = (evidence or {}).get(column, sure)
-        tier = 0 if why.score >= NAMED_SURELY else 1 if why.words > 0 else 2
-        if why.role == _STANDS_IN:
-            tier += 3
-        return column in demoted, tier, preference, -why.score, column
+        role_evidence = known.get(column, _SURE)
+        return column in demoted, _tier(role_evidence), preference, -role_evidence.score, column
 
     wanted: dict[str, list[tuple[bool, int, int, float, int]]] = {}
     for column, options in feeds.items():

@@ -135,17 +135,8 @@ def subject_of(
         role = coverage_of(title)
         scores = {} if role is None else {role: words.scores("test", title)[role]}
     classes = _classes(label, text)
-    if classes and not bare and text.startswith((" class ", " classes ")):
-        for role in COVERAGE & scores.keys():
-            if scores[role] >= words.SCORE_MIN:
-                scores[role] += CLASS_FIRST
-    if side is not None:
-        for role in scores:
-            if role != "cdo_monitor" and words.direction_of(role) != side:
-                scores[role] -= WRONG_SIDE
-    if limit is not None and limit > SHARE_MAX:
-        for role in scores.keys() - _NO_SHARES:
-            scores[role] -= 2 * WRONG_SIDE
+    begins_with_class = bool(classes) and not bare and text.startswith((" class ", " classes "))
+    scores = {role: _weigh(role, score, side, limit, begins_with_class) for role, score in scores.items()}
     _prefer_foreign(text, scores)
     rank, aggregate = _rank(text)
     is_ranked = rank is not None or aggregate is not None
@@ -158,6 +149,17 @@ def subject_of(
     if measure is None or (measure in COVERAGE and not classes and not bare and guess.lead < 0):
         return _NOTHING
     return Label(_subject(measure, text, classes, rank, aggregate, limit, scores, is_line), guess.lead)
+
+
+def _weigh(role: str, score: float, side: Side | None, limit: float | None, begins_with_class: bool) -> float:
+    """Weigh what class, side and limit say for a role with the score of its words."""
+    if begins_with_class and role in COVERAGE and score >= words.SCORE_MIN:
+        score += CLASS_FIRST
+    if side is not None and role != "cdo_monitor" and words.direction_of(role) != side:
+        score -= WRONG_SIDE
+    if limit is not None and limit > SHARE_MAX and role not in _NO_SHARES:
+        score -= 2 * WRONG_SIDE
+    return score
 
 
 @lru_cache(MEMORY_MAX)

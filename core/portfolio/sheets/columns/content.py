@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import chain
@@ -169,26 +170,19 @@ def marks(text: str) -> frozenset[str]:
     names |= {mark for mark, pattern in within if pattern.search(text)}
     if "letters" in names and _MOODYS.match(text) and any(map(str.isdigit, text)):
         names.add("moodys")
-    if _INDEX.search(words) or parsing.base_rate(text) in ("PRIME",):
-        names.add("index")
-    if lower in _FLAGS or words in _FLAGS:
-        names.add("flag")
-    if words in _COUPONS:
-        names.add("coupon")
-    if lower in _CURRENCIES or parsing.currency(text).lower() in _CURRENCIES:
-        names.add("currency")
-    if "flag" not in names and (parsing.country(text) != text or lower in _COUNTRY_CODES):
-        names.add("country")
-    rate = rate_cell(text)
-    if rate is not None and (rate.index or rate.is_pik):
-        names.add("rate")
-    if parsing.lien(text) not in (Lien.OTHER, Lien.BLANK):
-        names.add("lien")
-    if ratings.is_masked(text):
-        names.add("letters")
-    if " " in words:
-        names.add("words")
-    return frozenset(names)
+    rate, is_flag = rate_cell(text), lower in _FLAGS or words in _FLAGS
+    by_words = (
+        ("index", _INDEX.search(words) or parsing.base_rate(text) == "PRIME"),
+        ("flag", is_flag),
+        ("coupon", words in _COUPONS),
+        ("currency", lower in _CURRENCIES or parsing.currency(text).lower() in _CURRENCIES),
+        ("country", not is_flag and (parsing.country(text) != text or lower in _COUNTRY_CODES)),
+        ("rate", rate is not None and (rate.index or rate.is_pik)),
+        ("lien", parsing.lien(text) not in (Lien.OTHER, Lien.BLANK)),
+        ("letters", ratings.is_masked(text)),
+        ("words", " " in words),
+    )
+    return frozenset(names.union(mark for mark, is_so in by_words if is_so))
 
 
 def _marks_of_codes(text: str) -> list[str]:
@@ -462,34 +456,7 @@ def evidence(role: str, features: Features) -> tuple[float, str]:
 
 def _wrong_type(role: str, features: Features) -> str:
     """Why the cells cannot be those of a role; "" where they can."""
-    if role in _DATES and features.date < 0.5 and not _are_day_numbers(features):
-        return "its cells are no dates"
-    if role in _NUMBERS and (features.date > 0.5 or features.number < 0.3) and features.text + features.date > 0.3:
-        return "" if role == "spread" and features.share("rate") > 0.3 else "its cells are no figures"
-    if role in _NUMBERS and features.is_binary:
-        return "its cells are 0 or 1"
-    if role in _TEXTS and features.text + features.boolean < 0.3 and features.number + features.date > 0.5:
-        return "its cells are no words"
-    if role in ("country", "currency") and features.text > 0.5 and features.share(role) < 0.2:
-        return f"its cells are no {WORD_OF_MARK[role]}"
-    if role.startswith("rating") and not role.startswith("rating_factor") and features.share("letters") < 0.3:
-        return "its cells are no ratings"
-    if role in ("cusip", "isin", "loanx_id") and features.date > 0.5:
-        return "its cells are dates"
-    if (
-        role.startswith(("is_", "cov_lite"))
-        and features.number > 0.5
-        and len(features.sizes)
-        and not features.is_binary
-    ):
-        return "its cells are figures"
-    if role == "asset_type" and features.text > 0.5 and features.filled >= FILLED_FULL and not features.share("kind"):
-        return "its cells are no kinds of assets"
-    if role == "facility_name" and features.share("lien alone") >= MOST:
-        return "its cells are liens"
-    if role == "borrower_name" and features.share("code") > MOST:
-        return "its cells are codes"
-    return ""
+    return next((reason for is_wrong, reason in _wrong_types_of(role) if is_wrong(features)), "")
 
 
 def _are_day_numbers(features: Features) -> bool:
@@ -498,6 +465,57 @@ def _are_day_numbers(features: Features) -> bool:
     if not len(sizes) or features.number < 0.5:
         return False
     return bool(((sizes > 19_900_000) & (sizes < 21_000_000)).all() or ((sizes > 30_000) & (sizes < 80_000)).all())
+
+
+def _are_no_figures(features: Features) -> bool:
+    return (features.date > 0.5 or features.number < 0.3) and features.text + features.date > 0.3
+
+
+def _are_figures(features: Features) -> bool:
+    return features.number > 0.5 and len(features.sizes) > 0 and not features.is_binary
+
+
+def _are_no_kinds(features: Features) -> bool:
+    return features.text > 0.5 and features.filled >= FILLED_FULL and not features.share("kind")
+
+
+_WRONG_TYPES: Final[tuple[tuple[Callable[[str], bool], Callable[[Features], bool], str], ...]] = (
+    (_DATES.__contains__, lambda cells: cells.date < 0.5 and not _are_day_numbers(cells), "its cells are no dates"),
+    ("spread".__eq__, lambda cells: _are_no_figures(cells) and cells.share("rate") > 0.3, ""),
+    (_NUMBERS.__contains__, _are_no_figures, "its cells are no figures"),
+    (_NUMBERS.__contains__, lambda cells: cells.is_binary, "its cells are 0 or 1"),
+    (
+        _TEXTS.__contains__,
+        lambda cells: cells.text + cells.boolean < 0.3 and cells.number + cells.date > 0.5,
+        "its cells are no words",
+    ),
+    (
+        "country".__eq__,
+        lambda cells: cells.text > 0.5 and cells.share("country") < 0.2,
+        f"its cells are no {WORD_OF_MARK['country']}",
+    ),
+    (
+        "currency".__eq__,
+        lambda cells: cells.text > 0.5 and cells.share("currency") < 0.2,
+        f"its cells are no {WORD_OF_MARK['currency']}",
+    ),
+    (
+        lambda role: role.startswith("rating") and not role.startswith("rating_factor"),
+        lambda cells: cells.share("letters") < 0.3,
+        "its cells are no ratings",
+    ),
+    (("cusip", "isin", "loanx_id").__contains__, lambda cells: cells.date > 0.5, "its cells are dates"),
+    (lambda role: role.startswith(("is_", "cov_lite")), _are_figures, "its cells are figures"),
+    ("asset_type".__eq__, _are_no_kinds, "its cells are no kinds of assets"),
+    ("facility_name".__eq__, lambda cells: cells.share("lien alone") >= MOST, "its cells are liens"),
+    ("borrower_name".__eq__, lambda cells: cells.share("code") > MOST, "its cells are codes"),
+)
+"""Which roles, which cells cannot be theirs, and why; the first one that holds counts, "" for cells that may."""
+
+
+@cache
+def _wrong_types_of(role: str) -> list[tuple[Callable[[Features], bool], str]]:
+    return [(is_wrong, reason) for is_about, is_wrong, reason in _WRONG_TYPES if is_about(role)]
 
 
 def _rating(role: str, features: Features) -> tuple[float, str]:

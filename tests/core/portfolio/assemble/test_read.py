@@ -454,66 +454,39 @@ def test_the_order_of_rows_and_of_the_text_pool_does_not_matter(make_book: MakeB
     assert straight.notes.conflicting_lots == turned.notes.conflicting_lots
 
 
-MESS = ["titles", "two rows", "total", "merged", "errors", "text", "percent", "trailing", "lots", "negative"]
+CLEAN = [
+    [f"LX{100_001 + at}", f"Company {at // 2} Inc", 1_000.0 + at, 99.0, 350.0 + 25 * (at % 3), "B2", date(2031, 1, 31)]
+    for at in range(12)
+]
+CLEAN_HEADER = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Coupon Spread", "Moody's Rating", "Maturity"]
+TWO_ROWS = [
+    ["LoanX", "Issuer", "Par", None, "Coupon", "Moody's", None],
+    ["ID", "Name", "Amount", "Price", "Spread", "Rating", "Maturity"],
+]
+BROKEN = ["LX200000", "Broken", "#N/A", 99.0, 350.0, "B2", None]
+MESS: dict[str, list[list[Any]]] = {
+    "titles": [["Deal"], ["As of today"], [], CLEAN_HEADER, *CLEAN],
+    "two rows": [*TWO_ROWS, *CLEAN],
+    "total": [CLEAN_HEADER, *CLEAN, ["Total", None, sum(row[2] for row in CLEAN)], [], ["Source: desk"]],
+    "merged": [CLEAN_HEADER, *([row[0], None if at % 2 else row[1], *row[2:]] for at, row in enumerate(CLEAN))],
+    "errors": [CLEAN_HEADER, *CLEAN[:4], BROKEN, *CLEAN[4:]],
+    "text": [
+        CLEAN_HEADER,
+        *([*row[:2], f"{row[2]:,.2f}", f" {row[3]} ", f"S+{row[4]:.0f}", *row[5:]] for row in CLEAN),
+    ],
+    "percent": [CLEAN_HEADER, *([*row[:3], row[3] / 100, row[4] / 10_000, *row[5:]] for row in CLEAN)],
+    "trailing": [[f"{name}  " for name in CLEAN_HEADER], *CLEAN],
+    "lots": [CLEAN_HEADER, *([*row[:2], row[2] * share, *row[3:]] for row in CLEAN for share in (0.25, 0.75))],
+    "negative": [CLEAN_HEADER, *([*row[:2], par, *row[3:]] for row in CLEAN for par in (row[2] + 50, -50.0))],
+}
 
 
 @pytest.mark.parametrize("mess", MESS)
 def test_each_kind_of_mess_gives_the_clean_answer(make_book: MakeBook, mess: str) -> None:
-    clean = [
-        [
-            f"LX{100_001 + at}",
-            f"Company {at // 2} Inc",
-            1_000.0 + at,
-            99.0,
-            350.0 + 25 * (at % 3),
-            "B2",
-            date(2031, 1, 31),
-        ]
-        for at in range(12)
-    ]
-    header = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Coupon Spread", "Moody's Rating", "Maturity"]
-    rows: list[list[Any]] = [header, *(list(row) for row in clean)]
-    if mess == "titles":
-        rows = [["Deal"], ["As of today"], [], *rows]
-    elif mess == "two rows":
-        rows = [
-            ["LoanX", "Issuer", "Par", None, "Coupon", "Moody's", None],
-            ["ID", "Name", "Amount", "Price", "Spread", "Rating", "Maturity"],
-            *rows[1:],
-        ]
-    elif mess == "total":
-        rows += [["Total", None, sum(row[2] for row in clean)], [], ["Source: desk"]]
-    elif mess == "merged":
-        for at in range(2, 13, 2):
-            rows[at][1] = None
-    elif mess == "errors":
-        rows.insert(5, ["LX200000", "Broken", "#N/A", 99.0, 350.0, "B2", None])
-    elif mess == "text":
-        for row in rows[1:]:
-            row[2], row[3], row[4] = f"{row[2]:,.2f}", f" {row[3]} ", f"S+{row[4]:.0f}"
-    elif mess == "percent":
-        for row in rows[1:]:
-            row[3], row[4] = row[3] / 100, row[4] / 10_000
-    elif mess == "trailing":
-        rows[0] = [f"{name}  " for name in header]
-    elif mess == "lots":
-        rows = [
-            header,
-            *(
-                half
-                for row in clean
-                for half in ([*row[:2], row[2] * 0.25, *row[3:]], [*row[:2], row[2] * 0.75, *row[3:]])
-            ),
-        ]
-    elif mess == "negative":
-        rows = [
-            header,
-            *(half for row in clean for half in ([*row[:2], row[2] + 50, *row[3:]], [*row[:2], -50.0, *row[3:]])),
-        ]
-    expected = Portfolio.from_workbook(make_book({"Holdings": [header, *clean]}))
-    portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}))
+    expected = Portfolio.from_workbook(make_book({"Holdings": [CLEAN_HEADER, *CLEAN]}))
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": MESS[mess]}))
     if mess == "text":  # "S+350" says the index, too: the loan floats
-        assert portfolio.flags.pop("is_fixed").tolist() == [0] * len(clean)
+        assert portfolio.flags.pop("is_fixed").tolist() == [0] * len(CLEAN)
     assert summary(portfolio).keys() == summary(expected).keys()
     assert summary(portfolio) == summary(expected)
 
