@@ -1,4 +1,4 @@
-"""Loans under standard names, read from whatever file a trustee sends: `read` is the front door."""
+"""Loans under standard names from any trustee's file: `read` is the front door."""
 
 from core.portfolio.assemble.portfolio import Portfolio, read
 

@@ -26,7 +26,10 @@ def assemble(
     loans: Loans,
     amortization: Callable[[dict[str, Names]], Amortization | None] | None = None,
 ) -> AnyPortfolio:
-    """The portfolio of some loans; `amortization` finds the payment schedule by the identifiers of its rows."""
+    """Return the portfolio of some loans.
+
+    `amortization` finds the payment schedule by the identifiers of its rows.
+    """
     sort_identifiers(loans)
     loans.flags = {name: flags & np.uint8(1) for name, flags in loans.flags.items()}
     _blank_zero_prices(loans)
@@ -66,7 +69,7 @@ def assemble(
 
 
 def _own(column: NDArray[Scalar]) -> NDArray[Scalar]:
-    """The column, copied where it is a piece of a much larger one in memory; a piece of a mapped file stays one."""
+    """Return the column, copied where it is a piece of a much larger one in memory."""
     owner: NDArray[Any] = column
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
@@ -82,7 +85,7 @@ def _currencies(texts: list[str]) -> list[str]:
 
 
 def _obligor(issuer: TextColumn | None, borrower: TextColumn | None) -> Names | None:
-    """The key of the obligor tests: the issuer's id, else the id of the same name elsewhere, else the name's key."""
+    """Return the key of the obligor tests: issuer id, id of the same name, or name."""
     if borrower is None:
         return None if issuer is None else Names(issuer.codes, Strings(issuer.text))
     if issuer is None:
@@ -99,7 +102,7 @@ def _obligor(issuer: TextColumn | None, borrower: TextColumn | None) -> Names | 
 
 
 def _ids_by_name(codes: NDArray[np.int32], named: TextColumn) -> NDArray[np.int32]:
-    """Issuer codes with blanks filled from the rows of the same name, where those agree on one id."""
+    """Fill blank issuer codes from rows of the same name that agree on one id."""
     both = (codes >= 0) & (named.codes >= 0)
     low = np.full(len(named.text) + 1, np.iinfo(np.int32).max, np.int32)
     high = np.full(len(named.text) + 1, -1, np.int32)
@@ -111,7 +114,7 @@ def _ids_by_name(codes: NDArray[np.int32], named: TextColumn) -> NDArray[np.int3
 
 
 def _set_coupon_fixed(loans: Loans, index: Names | None) -> None:
-    """is_fixed from the coupon type, else a base rate "Fixed", else a coupon without spread and index.
+    """Set is_fixed from coupon type, base rate "Fixed", or coupon without spread.
 
     Left out when no column can tell: neither coupon type nor index, and not both spread and all-in rate.
     """
@@ -138,8 +141,10 @@ def _set_coupon_fixed(loans: Loans, index: Names | None) -> None:
 
 
 def _blank_zero_prices(loans: Loans) -> None:
-    """A price of 0 on a performing loan says that there is none; nothing is bought for 0 either. Before lots are added
-    up, whose mean a 0 would lower."""
+    """Blank prices of 0 on performing loans before lots are added up.
+
+    Nothing is bought for 0, and a 0 would lower the mean of the lots.
+    """
     bought = loans.numbers.get("purchase_price")
     if bought is not None and (bought == 0).any():
         loans.notes.zero_purchase_prices = int(np.count_nonzero(bought == 0))

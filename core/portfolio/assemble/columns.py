@@ -1,4 +1,4 @@
-"""A portfolio from plain arrays and lists: typed columns, checked, in the units of `Portfolio`, with no guessing."""
+"""A portfolio from arrays and lists: typed columns, checked, nothing guessed."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ def portfolio_from_columns(
     *,
     into: type[AnyPortfolio],
 ) -> AnyPortfolio:
-    """Loans from columns under the names of standard_clo and its auxiliary fields, equally long: a dict of them, or a
-    frame of pandas, polars, pyarrow or DuckDB.
+    """Read loans from columns named as standard_clo and its auxiliary fields.
+
+    The columns are equally long: a dict of them, or a frame of pandas, polars, pyarrow or DuckDB.
 
     Numbers are in the units of `Portfolio` (spread in basis points, rates, prices and recovery in percent), NaN or None
     blank. Text is a sequence of strings and None, or a pair (codes, values) with -1 for blank. Dates are days since
@@ -88,7 +89,7 @@ def portfolio_from_columns(
 
 
 def _taken(name: str, values: Any) -> Any:
-    """An array, a list of plain values or a pair as it is; of a Series, and among objects, what a cell knows."""
+    """Return arrays, lists and pairs as they are; of a Series, what its cells know."""
     if _is_pair(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "biufU"):
         return values
     if isinstance(values, list | tuple):
@@ -108,7 +109,7 @@ def _near(name: str) -> str:
 
 
 def is_standard(names: Iterable[str]) -> bool:
-    """Whether columns have the names that `portfolio_from_columns` knows."""
+    """Return whether columns have the names that `portfolio_from_columns` knows."""
     names = set(names)
     return names <= _TYPES.keys() and set(_REQUIRED) <= names
 
@@ -125,7 +126,7 @@ def _height(columns: Dict[str, Any]) -> int:
 
 
 def _is_pair(values: Any) -> bool:
-    """Whether text is given as (codes, values): two sequences, the first an integer array."""
+    """Return whether text comes as (codes, values), the first an integer array."""
     return (
         isinstance(values, tuple)
         and len(values) == 2
@@ -135,7 +136,7 @@ def _is_pair(values: Any) -> bool:
 
 
 def _read(loans: Loans, name: str, values: Any) -> None:
-    """One column into its place: what is typed already is not typed again."""
+    """Put a column into its place; typed ones are not typed again."""
     kind = _TYPES[name]
     is_whole = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
     if name in ratings.AGENCY_OF and is_whole:
@@ -158,7 +159,7 @@ def _are_whole(values: Sequence[Any]) -> bool:
 
 
 def _within(name: str, values: NDArray[Any], least: int, most: int, what: str) -> NDArray[np.uint8]:
-    """Ranks or liens that are given as such."""
+    """Return ranks or liens that are given as such."""
     if len(values) and (values.min() < least or values.max() > most):
         raise MappingError(f"column {name} has a {what} outside {least} to {most}")
     return values.astype(np.uint8)

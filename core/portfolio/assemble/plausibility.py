@@ -1,4 +1,4 @@
-"""What makes a portfolio's figures doubtful, as a table of checks: what each looks at and what it says."""
+"""Checks of what makes a portfolio's figures doubtful: what each looks at."""
 
 from __future__ import annotations
 
@@ -43,12 +43,14 @@ UNUSUAL_MIN: Final = 0.05
 
 
 def doubts(portfolio: PortfolioData) -> list[DataWarning]:
-    """What is to be known before a figure of the portfolio is trusted, in the order of `CHECKS`."""
+    """Return what to know before a figure is trusted, in the order of `CHECKS`."""
     return [warning for check in CHECKS for warning in check(portfolio)]
 
 
 def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: str, *, first: bool) -> AnyPortfolio:
-    """The portfolio with somebody's word on days of its deal where the file says none, or in place of the file's.
+    """Return the portfolio with somebody's days of the deal.
+
+    They fill what the file leaves open, or go before it.
 
     A warning tells where the two differ, and what these days make doubtful is told anew.
 
@@ -197,7 +199,7 @@ def _shares(portfolio: PortfolioData) -> Iterator[DataWarning]:
 
 
 def _find_masked_rows(portfolio: PortfolioData, targets: list[str]) -> NDArray[np.bool_]:
-    """Loans with a rating that is known and not shown."""
+    """Return loans with a rating that is known and not shown."""
     rows = np.zeros(portfolio.row_count, np.bool_)
     for target in targets:
         names = portfolio.names.get(target)
@@ -227,7 +229,10 @@ _COUNTS: Final = (
 
 
 def _negative(portfolio: PortfolioData) -> Iterator[DataWarning]:
-    """Positions that are negative with all their lots: an unsettled sale that nets with its position is none."""
+    """Yield positions that are negative with all their lots.
+
+    An unsettled sale that nets with its position is none.
+    """
     par, count = portfolio.numbers.get("par_value"), portfolio.notes.negative_par_rows
     if par is not None and count and (par < 0).any():
         words = "has a negative par, which lowers the sums/have a negative par, which lowers the sums"
@@ -249,7 +254,7 @@ def _rows(portfolio: PortfolioData) -> Iterator[DataWarning]:
 
 
 def _of(count: int, portfolio: PortfolioData, verb: str = "") -> str:
-    """So many of the loans, with the half of the verb "has/have" that goes with them."""
+    """Return a count of the loans, with its half of the verb "has/have"."""
     text = f"{count:,} of {counted(portfolio.row_count, 'loan')}"
     return f"{text} {agreed(count, verb)}" if verb else text
 

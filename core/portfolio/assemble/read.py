@@ -1,4 +1,4 @@
-"""Read the portfolio of a workbook: its loans, its notes, its deal, what it prints of itself."""
+"""Read the portfolio of a workbook: loans, notes, deal and printed figures."""
 
 from __future__ import annotations
 
@@ -81,8 +81,9 @@ def portfolio_of(
 
 
 def _add_base_rate(located: LocatedBook, loans: Loans) -> None:
-    """The level of the loans' index by a page of rates, where no label says it; by the loans' rates a small one may be
-    a fraction.
+    """Take the level of the loans' index from a page of rates where no label says it.
+
+    By the loans' rates a small one may be a fraction.
     """
     deal_rate = loans.deal.base_rate
     if deal_rate is not None:
@@ -98,8 +99,9 @@ def _add_base_rate(located: LocatedBook, loans: Loans) -> None:
 
 
 def missing_columns(portfolio: PortfolioData, mapping: Mapping) -> list[str]:
-    """What a mapping of one's own requires and no column of the workbook feeds, each with the columns that were looked
-    for: no figure should be made of such loans.
+    """Return what the mapping requires and no column of the workbook feeds.
+
+    Each comes with the columns that were looked for: no figure should be made of such loans.
 
     Empty for a built-in mapping, whose fields are what most files have, and without a sheet of loans; an issuer's id
     does for the borrower's name.
@@ -115,12 +117,12 @@ def missing_columns(portfolio: PortfolioData, mapping: Mapping) -> list[str]:
 
 
 def _of_files(book: Workbook) -> list[DataWarning]:
-    """What is to be said of the workbook's files before any of their sheets is looked at."""
+    """Return warnings about the workbook's files as such."""
     return [*warn_of_formulas(book), *_unread_files(book)]
 
 
 def _unread_files(book: Workbook) -> list[DataWarning]:
-    """That files of an archive were left out, by name."""
+    """Return that files of an archive were left out, by name."""
     if not book.left_out:
         return []
     names = ", ".join(map(repr, book.left_out))
@@ -128,7 +130,10 @@ def _unread_files(book: Workbook) -> list[DataWarning]:
 
 
 def _of_holdings(report: PageReport, notes: Notes) -> Deal:
-    """The deal with the day that a column of the holdings says, where the pages say only when the report was made."""
+    """Return the deal with the day of a column of the holdings.
+
+    That is where the pages say only when the report was made.
+    """
     deal, column = report.deal, notes.as_of_column
     header = notes.matched_columns.get("as_of", "")
     is_other = report.is_report_day and column is not None and deal.as_of is not None and column < deal.as_of
@@ -144,8 +149,10 @@ def _of_holdings(report: PageReport, notes: Notes) -> Deal:
 
 
 def _set_as_of(deal: Deal, column: float | None, known: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
-    """The deal with its as-of day: a caller's or the workbook's own record's, else what the file says, else a column
-    of the holdings, else the day of the file or of its upload, which is told.
+    """Return the deal with its as-of day.
+
+    It is the caller's or the workbook record's day, else the file's, else a column of the holdings, else (with a
+    warning) the day of the file or of its upload.
     """
     if known is not None and known[1] in ("request", "workbook"):
         return replace(deal, as_of=known[0], as_of_source=known[1])

@@ -1,4 +1,4 @@
-"""One row of the sheet with the loans as its file has it: each column with its header, its field and its value."""
+"""One row of the sheet with the loans, each column with header, field and value."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class LoanTable(NamedTuple):
 
 
 def locate_loans(book: Workbook, mapping: Mapping) -> LoanTable | None:
-    """The table with the loans of a workbook by a mapping; None where no sheet has one."""
+    """Return the table with the loans of a workbook by a mapping; None without one."""
     located = locate(book, mapping)
     if located.loans is None:
         return None
@@ -64,7 +64,7 @@ def locate_loans(book: Workbook, mapping: Mapping) -> LoanTable | None:
 
 
 def row_of(book: Workbook, loans: LoanTable, row: int) -> SourceRow | None:
-    """A row (from 1) of the table with the loans; None where it is no row below the header.
+    """Return a row (from 1) of the table with the loans; None for other rows.
 
     Columns without a header and without a value are left out.
     """

@@ -1,4 +1,4 @@
-"""Footnote marks of names and figures: superscripts, daggers, and short brackets at the end ("Acme Corp(1)(2)")."""
+"""Footnote marks: superscripts, daggers, brackets at the end ("Acme(1)(2)")."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _FIRST_BYTES[0x80:] = True
 
 @remembered(16_384)
 def without_marks(text: str, *, brackets: bool = True) -> str:
-    """A text without its footnote marks; as it is where nothing but marks would be left out.
+    """Strip the footnote marks of a text; one of nothing but marks stays.
 
     Superscripts behind a letter go wherever they stand, other marks at the end (daggers and asterisks at the start,
     too). With `brackets` False, (1) and (a) stay.
@@ -67,7 +67,7 @@ def without_marks(text: str, *, brackets: bool = True) -> str:
 
 
 def _bracket(tail: str, *, is_beside_mark: bool) -> re.Match[str] | None:
-    """The bracket at the end of a text that is a mark."""
+    """Return the bracket at the end of a text that is a mark."""
     match = _BRACKET.search(tail)
     if match is None and (letters := _LETTERS.search(tail)):
         before = tail[: letters.start()]
@@ -76,7 +76,7 @@ def _bracket(tail: str, *, is_beside_mark: bool) -> re.Match[str] | None:
 
 
 def is_only_marks(text: str) -> bool:
-    """Whether a text is nothing but several footnote marks, or signs of one: "(5)(8)", "†"; "(1)" may be a figure."""
+    """Return whether a text is only footnote marks: "(5)(8)", "†"; not "(1)"."""
     if len(text) > TAIL:
         return False
     bare, count = text.strip(), 0
@@ -86,7 +86,7 @@ def is_only_marks(text: str) -> bool:
 
 
 def may_have_marks(text: Text) -> NDArray[np.intp]:
-    """The codes of a pool's strings that end, or begin, as one with a mark does, or have a superscript inside."""
+    """Return the codes of strings that look as if they had a footnote mark."""
     if not len(text.data):
         return np.zeros(0, np.intp)
     starts, ends = text.offsets[:-1], text.offsets[1:]

@@ -1,4 +1,4 @@
-"""Loans of one sheet as typed columns, before they are joined, and how a column is put among them."""
+"""Loans of one sheet as typed columns, before they are joined."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SLACK_MAX: Final = 2
 
 @dataclass
 class Loans:
-    """The rows of a source under standard names, in the fields' units, before lots are added up."""
+    """The rows of a source under standard names, before lots are added up."""
 
     row_count: int
     numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
@@ -73,7 +73,9 @@ _TEXTS: Final = frozenset(
 
 
 def put_column(loans: Loans, target: str, column: NormalColumn) -> int:
-    """Give the loans a typed column; of ratings, liens, coupon types and indexes what their words mean.
+    """Give the loans a typed column.
+
+    Of ratings, liens, coupon types and indexes they get what the words mean.
 
     Returns:
         Rows of a rating whose word means nothing.
@@ -139,14 +141,17 @@ def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
 
 
 def _on_another_scale(strings: list[str]) -> list[int]:
-    """The ranks of a column whose symbols are all of another agency than its heading's; empty where one is of none."""
+    """Return ranks where all symbols are of another agency than the heading's.
+
+    Empty where one is of none.
+    """
     ranks = [ratings.rank(text) for text in strings]
     are_known = all(rank or ratings.is_not_rated(text) for rank, text in zip(ranks, strings, strict=True))
     return ranks if are_known and any(ranks) else []
 
 
 def _other_scale(target: str, strings: list[str], ranks: list[int], codes: NDArray[np.int32]) -> DataWarning:
-    """What is said of a column whose symbols are another agency's."""
+    """Return what is said of a column whose symbols are another agency's."""
     known = np.array([*(rank > 0 for rank in ranks), False], np.bool_)
     count = int(np.count_nonzero(known[codes]))
     example = next(text for text, rank in zip(strings, ranks, strict=True) if rank)
@@ -158,7 +163,7 @@ def _other_scale(target: str, strings: list[str], ranks: list[int], codes: NDArr
 
 
 def _mask(loans: Loans, target: str, masks: list[int], counts: list[int]) -> None:
-    """Read a column's own words for a masked rating, by their codes, as masks, and tell of them."""
+    """Read a column's own words for a masked rating as masks, and warn of them."""
     text = loans.texts[target]
     strings = text.text.strings()
     for at in masks:
@@ -174,7 +179,10 @@ def _mask(loans: Loans, target: str, masks: list[int], counts: list[int]) -> Non
 
 
 def take(loans: Loans, rows: NDArray[np.intp]) -> None:
-    """Replace every column by these rows of it; the texts of the others go where these are many."""
+    """Replace every column by these rows of it.
+
+    The texts of the others go where these are many.
+    """
     few = len(rows) * SLACK_MAX < loans.row_count
     loans.row_count = len(rows)
     loans.numbers = {name: values[rows] for name, values in loans.numbers.items()}

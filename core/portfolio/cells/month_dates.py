@@ -1,4 +1,4 @@
-"""Maturities that name a month and no day ("Mar 2029", "06/2030", a date shown as mmm-yy): the month's last day."""
+"""Maturities that name a month and no day ("Mar 2029", "06/2030"): its last day."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHORT: Final = re.compile(r"(\d{1,2})[-/.'](\d\d)")
 
 
 def last_day(year: int, month: int) -> float:
-    """Days since 1970-01-01 of a month's last day; NaN where there is no such month of a maturity."""
+    """Return a month's last day since 1970-01-01; NaN for no month of a maturity."""
     year += 2000 if year < 100 else 0
     if not (1 <= month <= 12 and YEARS[0] <= year <= YEARS[1]):
         return np.nan
@@ -41,7 +41,7 @@ def last_day(year: int, month: int) -> float:
 
 
 def month_days(text: str) -> float:
-    """The last day of the month that a text names, as days since 1970-01-01; NaN where it names none."""
+    """Return the last day of the month that a text names; NaN where it names none."""
     if len(text) > LENGTH_MAX:
         return np.nan
     written = without_marks(text).strip()
@@ -57,7 +57,7 @@ def month_days(text: str) -> float:
 
 
 def short_month_days(text: str) -> float:
-    """The same of 06/29, which could be a day of a year that is not there."""
+    """Return the same of 06/29, which could be a day of a year that is not there."""
     match = _SHORT.fullmatch(text.strip()) if len(text) <= LENGTH_MAX else None
     if match is None or not SHORT_YEARS[0] <= int(match[2]) <= SHORT_YEARS[1]:
         return np.nan
@@ -65,7 +65,7 @@ def short_month_days(text: str) -> float:
 
 
 def with_months(cells: Cells, days: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """The days of a column of maturities, with those of cells that name a month; and the number of cells guessed.
+    """Return maturities with those of cells that name a month, and how many.
 
     Args:
         days: of the cells, NaN where `parsing.read_dates` reads none.
@@ -81,7 +81,10 @@ def with_months(cells: Cells, days: NDArray[np.float64]) -> tuple[NDArray[np.flo
 
 
 def _shown_as_months(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A format without a day hides it; the day counts where some cell of the format has another one than the first."""
+    """Return whether the format hides the day.
+
+    The day counts where some cell has another format than the first.
+    """
     shown = (cells.kinds == DATE) & cells.pool.month_formats[cells.formats] & ~np.isnan(days)
     dates = days[shown].astype("datetime64[D]")
     months = dates.astype("datetime64[M]")
@@ -93,7 +96,10 @@ def _shown_as_months(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def _numbers(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.float64]:
-    """202903 is March 2029 where all numbers of the column are such; 2029 names no day."""
+    """Read numbers such as 202903 as months where all of the column are.
+
+    2029 names no day.
+    """
     rows = cells.kinds == NUMBER
     numbers = cells.numbers[rows]
     years, months = np.divmod(numbers, 100)

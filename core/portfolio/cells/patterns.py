@@ -1,4 +1,4 @@
-"""Patterns of a configuration (google-re2, linear in the text): which strings of a pool match, and replacing."""
+"""Patterns of a configuration (google-re2): which strings of a pool match."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PatternError(ValueError):
 
 
 def pattern_fault(value: Any, _kind: str = "") -> str | None:
-    """Why a parameter is no pattern."""
+    """Return why a parameter is no pattern."""
     if not isinstance(value, str):
         return "is not a text"
     try:
@@ -64,13 +64,13 @@ def pattern_fault(value: Any, _kind: str = "") -> str | None:
 
 
 def program_size(pattern: str) -> int:
-    """Instructions of a sound pattern."""
+    """Return instructions of a sound pattern."""
     return int(compile_pattern(pattern).ProgramSize())
 
 
 @lru_cache(maxsize=PATTERNS_KEPT)
 def compile_pattern(pattern: str) -> Any:
-    """A pattern over UTF-8 bytes.
+    """Return a pattern over UTF-8 bytes.
 
     Raises:
         PatternError: it is empty, too long, not understood, or too large when compiled.
@@ -101,7 +101,7 @@ def _compile(pattern: str, *, without_groups: bool = False) -> Any:
 
 
 def matching(pattern: str, text: Text) -> NDArray[np.bool_]:
-    """Which strings of a pool have a match somewhere in them.
+    """Return which strings of a pool have a match somewhere in them.
 
     Raises:
         PatternError: as `compiled`.
@@ -128,7 +128,7 @@ def _strings(text: Text) -> list[bytes]:
 
 
 def _lines(text: Text) -> tuple[bytes, NDArray[np.int64]]:
-    """The strings of a pool with a line break after each, and where each begins, with the end of all."""
+    """Join a pool's strings by line breaks, and return where each begins."""
     starts = text.offsets + np.arange(len(text.offsets))
     lines = np.full(int(starts[-1]), _NEWLINE, np.uint8)
     own = np.ones(len(lines), np.bool_)
@@ -138,7 +138,7 @@ def _lines(text: Text) -> tuple[bytes, NDArray[np.int64]]:
 
 
 def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
-    """The same by runs: all lines that match up to the first that does not, then on to the next that does.
+    """Do the same by runs: lines that match, then on to the next that does.
 
     A call costs a microsecond, so a million strings that are alike cost what their bytes do.
     """
@@ -161,7 +161,7 @@ def _matching_lines(pattern: str, text: Text) -> NDArray[np.bool_]:
 
 @lru_cache(maxsize=PATTERNS_KEPT)
 def _line_patterns(pattern: str) -> tuple[Any, Any]:
-    """What matches a run of lines with a match each, and a single match, where ^ and $ are the ends of a line."""
+    """Compile patterns for a run of lines and for one match, ^ and $ at line ends."""
     return (
         _compile(rf"(?m)(?:.*?(?:{pattern}).*\n)+", without_groups=True),
         _in_lines(pattern, without_groups=True),
@@ -173,7 +173,7 @@ def _line_patterns(pattern: str) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=256)
 def template(replacement: str) -> tuple[bytes | int, ...]:
-    r"""A replacement as texts and numbers of groups: \1 to \9, \0 for the whole match, \\ for a backslash.
+    r"""Parse a replacement into texts and groups: \1 to \9, \0 for the whole.
 
     Raises:
         PatternError: a backslash before anything else.
@@ -191,7 +191,7 @@ def template(replacement: str) -> tuple[bytes | int, ...]:
 
 
 def replacement_fault(parameters: dict[str, Any]) -> str | None:
-    """Why a pattern and a replacement do not go together."""
+    """Return why a pattern and a replacement do not go together."""
     try:
         groups = [part for part in template(parameters["replacement"]) if isinstance(part, int)]
     except PatternError as error:
@@ -201,7 +201,7 @@ def replacement_fault(parameters: dict[str, Any]) -> str | None:
 
 
 def replace_matches(pattern: str, replacement: str, text: Text) -> tuple[Text, NDArray[np.bool_]]:
-    """The strings of a pool with every match replaced, and which of them could not be: those are of no use.
+    """Replace every match in the strings of a pool, and say which could not be.
 
     Matches do not overlap, and an empty one does not stand right behind another. A string must not grow by more than
     `GROWTH_MAX`; and where matches are so many that looking for them could take long, the rest fails (`STEPS_FREE`).
@@ -235,7 +235,7 @@ def _replaced_in_lines(program: Any, parts: tuple[bytes | int, ...], text: Text)
 
 
 def _steps(program: Any, text: Text) -> int:
-    """The steps that replacing may take in a pool."""
+    """Return the steps that replacing may take in a pool."""
     return STEPS_FREE + STEPS_PER_BYTE * len(text.data) * int(program.ProgramSize())
 
 
@@ -257,5 +257,5 @@ def _substitute(
 
 @lru_cache(maxsize=PATTERNS_KEPT)
 def _in_lines(pattern: str, *, without_groups: bool) -> Any:
-    """A pattern whose ^ and $ are the ends of a line; its groups keep their numbers."""
+    """Return a pattern with ^ and $ as ends of a line, groups unchanged."""
     return _compile(rf"(?m)(?:{pattern})", without_groups=without_groups)

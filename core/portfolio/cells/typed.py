@@ -1,4 +1,4 @@
-"""A column of one field as typed values: read from cells once, and told row by row."""
+"""A column of one field as typed values: read once, asked row by row."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class NormalColumn:
         return len(self.text.codes) if self.type == "string" else len(self.values)
 
     def blank(self) -> NDArray[np.bool_]:
-        """Rows without a value."""
+        """Return rows without a value."""
         return np.asarray(self.text.codes < 0 if self.type == "string" else np.isnan(self.values), np.bool_)
 
     def take(self, rows: NDArray[np.int64] | slice) -> NormalColumn:
-        """Some rows of it; -1 is a blank one."""
+        """Return some rows of it; -1 is a blank one."""
         if self.type == "string":
             codes = self.text.codes[rows]
             codes = codes if isinstance(rows, slice) else np.where(rows < 0, np.int32(-1), codes)
@@ -67,7 +67,7 @@ class NormalColumn:
         return self.with_values(values if isinstance(rows, slice) else np.where(rows < 0, np.nan, values))
 
     def as_text(self) -> TextColumn:
-        """The same values as texts."""
+        """Return the same values as texts."""
         if self.type == "string":
             return self.text
         known, place = np.unique(self.values, return_inverse=True)
@@ -81,15 +81,18 @@ class NormalColumn:
         return TextColumn(codes[place], text)
 
     def with_values(self, values: NDArray[np.float64]) -> NormalColumn:
-        """The same field with other values."""
+        """Return the same field with other values."""
         return replace(self, values=values)
 
     def with_text(self, codes: NDArray[np.int32], text: Text) -> NormalColumn:
-        """The same field with other strings."""
+        """Return the same field with other strings."""
         return replace(self, text=TextColumn(codes, text))
 
     def python(self, rows: NDArray[np.int64] | slice) -> list[Any]:
-        """Some rows as Python values: text, float, ISO (or formatted) date, bool; None for blank."""
+        """Return some rows as Python values: text, float, ISO or formatted date, bool.
+
+        None for blank.
+        """
         if self.type == "string":
             codes = self.text.codes[rows]
             used, index = np.unique(codes, return_inverse=True)
@@ -109,7 +112,7 @@ class NormalColumn:
 
 
 def either(rows: NDArray[np.bool_], first: NormalColumn, second: NormalColumn) -> NormalColumn:
-    """One field with the values of the first column in some rows, and of the second in the others."""
+    """Take the first column's values in some rows, and the second's in the others."""
     if first.type != "string":
         return first.with_values(np.where(rows, first.values, second.values))
     first_text, second_text = first.text, second.text
@@ -120,12 +123,12 @@ def either(rows: NDArray[np.bool_], first: NormalColumn, second: NormalColumn) -
 
 
 def text_column(text: TextColumn) -> NormalColumn:
-    """A string field."""
+    """Return a string field."""
     return NormalColumn("string", _NO_VALUES, text)
 
 
 def blank_column(kind: FieldType, height: int) -> NormalColumn:
-    """A field of so many blanks."""
+    """Return a field of so many blanks."""
     if kind == "string":
         return text_column(TextColumn(np.full(height, -1, np.int32), NO_TEXT))
     return NormalColumn(kind, np.full(height, np.nan))
@@ -139,7 +142,7 @@ MARKED_TEXTS: Final = frozenset(
 
 
 def day_number(text: str) -> float:
-    """Days since 1970-01-01 of an ISO date."""
+    """Return days since 1970-01-01 of an ISO date."""
     return float((date.fromisoformat(text) - EPOCH).days)
 
 
@@ -160,7 +163,7 @@ class ColumnReading:
 
 
 def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> ColumnReading:
-    """A string field; a date is written in a form.
+    """Return a string field; a date is written in a form.
 
     In a rating `parsing.MASK` is a text; a name, a category or an identifier has no footnote marks.
     """
@@ -180,7 +183,10 @@ MATURITIES: Final = frozenset(("maturity_date",))
 
 
 def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> ColumnReading:
-    """A date field; with an input format, text has to fit it. A month alone is a maturity's, and no other date's."""
+    """Read a date field; with an input format, text has to fit it.
+
+    A month alone is a maturity's, and no other date's.
+    """
     if input_format is not None and cells.seen & bit(TEXT):
         days = _by_format(cells, input_format)
         return ColumnReading(NormalColumn("date", days), _lost(cells, days))
@@ -215,7 +221,7 @@ def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
 
 
 def read_booleans(cells: Cells, target: str) -> ColumnReading:
-    """A boolean field: words for yes and no, 1 and 0.
+    """Return a boolean field: words for yes and no, 1 and 0.
 
     A standard flag of holdings has words of its own for yes. Any other word in it is No, and so is a dash; any number
     but 0 is Yes.
@@ -243,7 +249,7 @@ def read_booleans(cells: Cells, target: str) -> ColumnReading:
 
 
 def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[parsing.Numbers, NDArray[np.bool_] | None]:
-    """A number field as written, and the rows that hold something else."""
+    """Return a number field as written, and the rows that hold something else."""
     numbers = parsing.read_numbers(cells, is_spread=is_spread)
     rates = rate_column(cells) if is_spread else None
     if rates is not None:
@@ -256,7 +262,7 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[parsing.Numb
 
 
 def _lost(cells: Cells, values: NDArray[np.float64]) -> NDArray[np.bool_] | None:
-    """Rows whose cell says something and whose value is blank; None without any."""
+    """Return rows whose cell is filled and value blank; None without any."""
     blank = np.isnan(values)
     if not blank.any():
         return None
@@ -265,5 +271,5 @@ def _lost(cells: Cells, values: NDArray[np.float64]) -> NDArray[np.bool_] | None
 
 
 def error_cells(cells: Cells) -> NDArray[np.bool_] | None:
-    """Rows with an error such as #N/A, which counts as blank; None without any."""
+    """Return rows with an error such as #N/A (blank); None without any."""
     return np.asarray(cells.kinds == ERROR, np.bool_) if cells.seen & bit(ERROR) else None

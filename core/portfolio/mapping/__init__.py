@@ -1,1 +1,1 @@
-"""Mappings that people write: their configuration checked, their transforms and rules carried out."""
+"""Mappings that people write: configuration checked, transforms and rules run."""

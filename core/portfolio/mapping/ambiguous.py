@@ -1,4 +1,4 @@
-"""Warn of columns that feed a field and could as well be meant for another one, or that cells alone tell."""
+"""Warn of columns that feed a field and could as well be meant for another one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOLD_BY_CELLS: Final = frozenset(
 
 
 def ambiguous_columns(sheet: Sheet, header: HeaderMatch, columns: Mapping[str, int]) -> Iterator[DataWarning]:
-    """Warnings about columns that feed fields, one for each column.
+    """Yield warnings about columns that feed fields, one for each column.
 
     Args:
         columns: field -> the column that feeds it.
@@ -49,7 +49,7 @@ FLAGS_MIN: Final = 5
 
 
 def _unnamed_flags(sheet: Sheet, header: HeaderMatch) -> Iterator[DataWarning]:
-    """That a column without a heading has yes or no, and could be any of the flags that no other column has."""
+    """Warn of a column of yes and no without a heading that could be several flags."""
     open_flags = tuple(flag for flag in FLAGS if flag not in header.columns)
     fed = {place for places in header.columns.values() for place in places}
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
@@ -70,7 +70,7 @@ COLUMNS_MAX: Final = 400
 
 
 def _why(evidence: RoleEvidence, heading: str) -> str:
-    """Why a role is doubtful; "" where nothing comes near it."""
+    """Return why a role is doubtful; "" where nothing comes near it."""
     if evidence.is_ambiguous and evidence.runner_up:
         return f"it could as well be {evidence.runner_up} ({'; '.join(evidence.reasons)})"
     if evidence.words <= 0 and not heading.strip() and evidence.role not in _TOLD_BY_CELLS:
@@ -79,7 +79,7 @@ def _why(evidence: RoleEvidence, heading: str) -> str:
 
 
 def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -> str:
-    """Another column that could as well feed the same field; "" where none comes near, or the mapping lists one."""
+    """Return why another column could feed the field as well; "" without one."""
     evidence = header.evidence[column]
     for target in targets:
         for place in header.columns.get(target, ()):
@@ -97,7 +97,10 @@ def _rival(sheet: Sheet, header: HeaderMatch, targets: list[str], column: int) -
 
 
 def _are_alike(sheet: Sheet, first: int, first_place: int, second_place: int) -> bool:
-    """Whether the amounts of two columns are the same on some rows: one of them may be in another currency."""
+    """Return whether two columns have the same amounts on some rows.
+
+    One of them may be in another currency.
+    """
     figures = [
         features(sheet, sheet.columns[place], first, sheet.row_count).numbers for place in (first_place, second_place)
     ]
@@ -111,7 +114,7 @@ ALIKE_SHARE: Final = 0.5
 
 
 def _are_copies(sheet: Sheet, first: int, first_place: int, second_place: int) -> bool:
-    """Whether two columns say the same in the first rows below the header."""
+    """Return whether two columns say the same in the first rows below the header."""
     columns = [sheet.columns[place] for place in (first_place, second_place)]
     last = min(sheet.row_count, first + COPY_ROWS)
     parts = [column.span(max(first, column.start), max(first, min(last, column.stop))) for column in columns if column]

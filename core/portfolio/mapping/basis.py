@@ -1,4 +1,4 @@
-"""Choose the column of par by its basis: traded before settled, the deal's currency before the loans' own."""
+"""Choose the column of par by its basis: traded first, the deal's currency first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEALS: Final = re.compile(
 
 
 def basis_place(header: HeaderMatch, own: int) -> int | None:
-    """Find the column whose heading names the better basis than that of the first one does.
+    """Find the column whose heading names a better basis than the first one's.
 
     None where the first one says nothing of its basis, or no other one says the better one.
 

@@ -1,4 +1,4 @@
-"""Tell what each column of a table is, what it could be as well, and what speaks for it."""
+"""What each column of a table is, what else it could be, and the evidence."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GAVE_WAY: Final = {
 
 
 def show_value(value: Value) -> str:
-    """A value as one short line."""
+    """Return a value as one short line."""
     text = parsing.plain(value) if isinstance(value, float) else "" if value is None else str(value)
     text = " ".join(text[: 4 * TEXT_LENGTH_MAX].split())
     return text if len(text) <= TEXT_LENGTH_MAX else f"{text[: TEXT_LENGTH_MAX - 3]}..."
@@ -76,17 +76,18 @@ class Roles:
             self._named.setdefault(column, []).append(target)
 
     def targets_of(self, column: int) -> tuple[str, ...]:
-        """The targets that a column feeds."""
+        """Return the targets that a column feeds."""
         return tuple(self._fed.get(column, ()))
 
     def of(self, column: int) -> RoleWeights:
-        """The role of a column: as it was weighed, else the field that its heading is a name of."""
+        """Return the role of a column as it was weighed, else by its heading's field."""
         evidence = self._header.evidence.get(column)
         return self._by_name(column) if evidence is None else _role_weights(self._complete(column, evidence))
 
     def _complete(self, column: int, evidence: RoleEvidence) -> RoleEvidence:
-        """The evidence of a column with what its cells say, and the role that comes next by its heading: the reader
-        looks at neither where a heading is sure.
+        """Add what a column's cells say, and the next role by its heading.
+
+        The reader looks at neither where a heading is sure.
         """
         cells, runner_up, margin = evidence.content, evidence.runner_up, evidence.margin
         reasons = evidence.reasons
@@ -108,7 +109,7 @@ class Roles:
         return replace(evidence, content=cells, runner_up=runner_up, margin=margin, reasons=reasons)
 
     def _by_name(self, column: int) -> RoleWeights:
-        """The role by the heading alone: the field that the column feeds, then others that the heading may name."""
+        """Return the role by the heading alone: the field fed, then others it may name."""
         named = list(dict.fromkeys((*self._fed.get(column, ()), *self._named.get(column, ()))))
         if not named:
             return RoleWeights(role="", runner_up="", margin=None, is_ambiguous=False, evidence=ColumnEvidence())
@@ -140,7 +141,7 @@ def _role_weights(evidence: RoleEvidence) -> RoleWeights:
 
 
 def page_columns(pages: Sequence[LocatedTable]) -> Iterator[PageColumns]:
-    """The columns of each page, from the left: those with a heading, and those that feed something."""
+    """Yield the columns of each page with a heading, or that feed something."""
     for page in pages:
         header_match = page.header
         roles = Roles(page.sheet, header_match)

@@ -1,4 +1,4 @@
-"""Tell what the reader of a workbook detected: the records, for a person to check."""
+"""Records of what the reader of a workbook detected, for a person to check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reader of a workbook detects and why: its sheet, header, loans, columns and units, for a person to check."""
+"""What the reader of a workbook detects and why, for a person to check."""
 
 from __future__ import annotations
 
@@ -64,8 +64,9 @@ def detect_columns(
     sheet: str | None = None,
     columns_max: int | None = None,
 ) -> Detection:
-    """Explain how the reader finds the loans of a workbook under a mapping, or the built-in one of a name (standard_clo
-    without one).
+    """Explain how the reader finds the loans of a workbook under a mapping.
+
+    The mapping may be the name of a built-in one; standard_clo without one.
 
     Args:
         sheet: look at this sheet only, and join no others to it.
@@ -95,7 +96,7 @@ _OF_NAMES: Final = frozenset(("borrower_name", "facility_name", "industry"))
 
 
 def _with_pages(detection: Detection, loans: Loans, columns: Iterable[PageColumns]) -> Detection:
-    """The detection of the first sheet with what other sheets and names say, once they are joined to its loans."""
+    """Add what other sheets and names say to the detection of the first sheet."""
     from_pages = {target for note in loans.notes.pages for target in note.fields} | (_OF_NAMES & loans.texts.keys())
     if loans.lien is not None:
         from_pages.add("lien_type")
@@ -119,7 +120,7 @@ def _of_kinds(
 
 
 def _limit_columns(detection: Detection, columns_max: int | None) -> Detection:
-    """A detection with so many columns that feed no field and of other sheets at most."""
+    """Limit the columns that feed no field and those of other sheets."""
     every = len(detection.unmapped) + sum(len(page.columns) for page in detection.page_columns)
     if columns_max is None or every <= columns_max:
         return detection
@@ -145,7 +146,7 @@ def _nothing(located: LocatedBook) -> Detection:
 
 
 def _missing(mapping: Mapping, targets: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Targets of the mapping without a column: required ones, but for those that have a default, and all others."""
+    """Return required targets without column or default, and all other missing ones."""
     named = set(targets)
     missing = [field for field in mapping.fields if field.target not in named]
     required = tuple(field.target for field in missing if field.required and field.default is None)
@@ -177,7 +178,7 @@ def _sheets(located: LocatedBook) -> Iterator[DetectedSheet]:
 
 
 def _field_headings(header_match: header.HeaderMatch) -> Iterator[str]:
-    """The headers that name a field, from the left."""
+    """Yield the headers that name a field, from the left."""
     for column in sorted({places[0] for places in header_match.columns.values()}):
         yield show_value(header_match.texts[column])
 
@@ -185,7 +186,7 @@ def _field_headings(header_match: header.HeaderMatch) -> Iterator[str]:
 def _why(
     candidate: SheetCandidate, best: SheetCandidate | None, header_match: header.HeaderMatch | None, mapping: Mapping
 ) -> str:
-    """Why a sheet was chosen or not."""
+    """Return why a sheet was chosen or not."""
     if candidate.header is None:
         return _why_no_header(candidate.sheet, header_match, mapping)
     if candidate.refused:
@@ -272,7 +273,7 @@ def _header(header_match: header.HeaderMatch) -> DetectedHeader:
 
 
 def _left_out(below: RowsBelow, left_out: dict[str, NDArray[np.int64]]) -> Iterator[LeftOut]:
-    """The reasons in the order of their first rows."""
+    """Yield the reasons in the order of their first rows."""
     for reason, places in sorted(left_out.items(), key=lambda pair: int(pair[1][0])):
         rows = below.rows(places[:PLACES_MAX]).tolist()
         texts = tuple(_first_text(below.sheet, row) for row in rows)
@@ -285,7 +286,7 @@ def _first_text(sheet: Sheet, row: int) -> str:
 
 
 def _duplicates(sheet: Sheet, header_match: header.HeaderMatch) -> dict[str, tuple[str, ...]]:
-    """Headers that stand more than once, compared as headers are."""
+    """Return headers that stand more than once, compared as headers are."""
     places: dict[str, list[int]] = {}
     for column, text in sorted(header_match.texts.items()):
         if words := key(text):
@@ -330,7 +331,7 @@ def _column(field: Field, reader: LoanReader, loans: Loans, mapping: Mapping, ro
 
 
 def _match(field: Field, header_match: header.HeaderMatch, column: int, *, is_auxiliary: bool) -> Match:
-    """How a header names a field."""
+    """Return how a header names a field."""
     text = header_match.texts.get(column, "")
     aliases = {key(alias) for alias in field.aliases}
     for words, is_whole in ((key(text), True), (key(header.without_footnotes(text)), False)):
@@ -345,7 +346,7 @@ def _match(field: Field, header_match: header.HeaderMatch, column: int, *, is_au
 
 
 def _alternatives(target: str, reader: LoanReader, column: int) -> Iterator[Alternative]:
-    """The columns that could have fed a field instead, and why they do not."""
+    """Yield the columns that could have fed a field instead, and why they do not."""
     claimed = {place: its_target for its_target, place in reader.columns.items()}
     for place in reader.header.columns.get(target, ()):  # cells of another field's column may feed it: SOFR + 350
         if place == column:
@@ -374,7 +375,7 @@ _RATE_REASONS: Final = {
 
 
 def _unit(target: str, reader: LoanReader, cells: Cells, column: int) -> tuple[Scale | None, str]:
-    """The unit of a column's figures and what told it."""
+    """Return the unit of a column's figures and what told it."""
     if target == "base_rate":
         place = reader.level_column
         return (None, "") if place is None else _unit("base_rate_level", reader, reader.cells(place), place)
@@ -420,7 +421,7 @@ def _header_reason(header_match: header.HeaderMatch, column: int) -> str:
 
 
 def _samples(field: Field, reader: LoanReader, loans: Loans, present: NDArray[np.bool_]) -> Iterator[Value]:
-    """The first values of a field as the reader has them; None for a cell whose content is none."""
+    """Yield the first values of a field as the reader has them; None for no content."""
     for row in np.flatnonzero(present)[:SAMPLES_MAX].tolist():
         value = _value(field.target, reader, loans, row)
         yield show_value(value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Choose what is funded among the columns for par: funded balances, commitments less what is not drawn."""
+"""Choose the funded column among those for par: balances, or commitments less."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _words(header: HeaderMatch, column: int) -> str:
 
 
 def is_commitment(header: HeaderMatch, column: int) -> bool:
-    """Whether a column has what is committed, drawn or not."""
+    """Return whether a column has what is committed, drawn or not."""
     words = _words(header, column)
     evidence = header.evidence.get(column)
     return not _UNDRAWN.search(words) and (
@@ -43,14 +43,16 @@ def is_commitment(header: HeaderMatch, column: int) -> bool:
 
 
 def is_funded(header: HeaderMatch, column: int) -> bool:
-    """Whether a column's heading says that it has what is funded."""
+    """Return whether a column's heading says that it has what is funded."""
     words = _words(header, column)
     return bool(_FUNDED.search(words)) and not _UNDRAWN.search(words) and not _COMMITMENT.search(words)
 
 
 def funded_place(header: HeaderMatch, own: int) -> int | None:
-    """The column of funded balances, where another one comes first whose heading does not say that it is today's, and a
-    third has commitments: the first may be the balance of the day the loan was made. None where nothing speaks for it.
+    """Find the column of funded balances where another one comes first.
+
+    That one's heading does not say that it is today's, and a third has commitments: the first may be the balance of the
+    day the loan was made. None where nothing speaks for it.
 
     Args:
         own: the columns for par that a mapping names itself: these stand.
@@ -86,7 +88,7 @@ def tell_of_funded(loans: Loans, header: HeaderMatch, place: int, first: int, ce
 
 
 def settle_commitments(loans: Loans, header: HeaderMatch, place: int, cells: Callable[[int], Cells]) -> None:
-    """Give bonds their commitment for a funded balance of zero, and loans their commitment less what is not drawn.
+    """Give bonds their commitment for a balance of 0; take the undrawn off loans.
 
     Args:
         place: the column that par is read from.
@@ -110,7 +112,7 @@ def settle_commitments(loans: Loans, header: HeaderMatch, place: int, cells: Cal
 
 
 def _bonds(loans: Loans) -> NDArray[np.bool_]:
-    """Loans that are bonds: by their lien, or by an ISIN without a LoanX id beside loans that have one."""
+    """Return which loans are bonds: by lien, or by ISIN beside loans with LoanX ids."""
     bonds = np.zeros(loans.row_count, np.bool_) if loans.lien is None else loans.lien == Lien.BOND
     loanx, isin = loans.texts.get("loanx_id"), loans.texts.get("isin")
     if loanx is not None and isin is not None and (loanx.codes >= 0).any():
@@ -119,7 +121,7 @@ def _bonds(loans: Loans) -> NDArray[np.bool_]:
 
 
 def _less_unfunded(loans: Loans, commitment: NDArray[np.float64], heading: str) -> None:
-    """Take what is not drawn off the commitments, where it is nowhere more than these."""
+    """Take what is not drawn off the commitments, where it is nowhere more."""
     unfunded = loans.numbers.get("unfunded")
     if unfunded is None:
         return

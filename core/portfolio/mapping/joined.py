@@ -15,15 +15,16 @@ from core.words import agreed, counted
 
 
 def warn_of_units(table: LocatedTable) -> list[DataWarning]:
-    """That a line above the loans says what their amounts are multiplied by."""
+    """Return that a line above the loans says what their amounts are multiplied by."""
     line, by = table.scale_line, f"{table.scale:,.0f}"
     message = f"Amounts of sheet {table.sheet.name!r} are multiplied by {by}: {line!r} stands above them."
     return [DataWarning("units_of_title", message)] if line else []
 
 
 def join_pages(located: LocatedBook, loans: Loans, *, all_ruled: bool = False) -> None:
-    """Give the loans of one sheet what the other sheets say of them, and note which are left out; then what the mapping
-    says of fields that no sheet has, and which rows break its rules.
+    """Join what the other sheets say to the loans, and note which are left out.
+
+    Then the mapping says what stands in for fields that no sheet has, and which rows break its rules.
     """
     read, unread = [], 0
     for page in located.pages:
@@ -53,8 +54,9 @@ def join_pages(located: LocatedBook, loans: Loans, *, all_ruled: bool = False) -
 
 
 def _rule(loans: Loans, target: str, work: FieldWork) -> None:
-    """Give the loans the default of a field that no sheet feeds, and count the rows that break the field's rules, lots
-    not yet added up.
+    """Give the loans the default of a field, and count rows that break its rules.
+
+    Lots are not yet added up.
     """
     column, notes = loans.ruled.get(target), loans.notes
     if column is None:

@@ -1,4 +1,4 @@
-"""Give loans what stands in no column of its own: borrowers and liens in facilities' names, industries in headings."""
+"""Give loans borrowers, liens and industries that stand in other columns."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ NAMES: Final = ("borrower_name", "facility_name")
 
 
 def split_names(loans: Loans) -> None:
-    """Split names of both borrower and facility where one column has both: "Acme Corp - Term Loan B".
+    """Split names of both borrower and facility: "Acme Corp - Term Loan B".
 
     What parts them is consistent over the column: one separator, with the words of an instrument behind it; or, in a
     column of facilities, no separator and such words at the end. A name that does not part is the borrower's as it
@@ -91,7 +91,7 @@ def split_names(loans: Loans) -> None:
 
 
 def _split(loans: Loans, target: str, both: TextColumn, pairs: dict[str, Pair], separator: str) -> None:
-    """Give loans the borrowers and facilities of a column that has both, and tell of it."""
+    """Give loans borrowers and facilities of a column that has both, and warn."""
     strings = both.text.strings()
     weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings)).tolist()
     had_other = not _says_little(loans, "borrower_name") and target == "facility_name"
@@ -111,7 +111,10 @@ def _split(loans: Loans, target: str, both: TextColumn, pairs: dict[str, Pair], 
 
 
 def _strip_marks(facilities: list[str | None]) -> list[str | None]:
-    """Names of facilities without footnote marks, where the bare name stands elsewhere; (B) may be a tranche."""
+    """Strip footnote marks of facilities' names whose bare name stands elsewhere.
+
+    A (B) may be a tranche.
+    """
     known = {*facilities}
     bare = [text if text is None else without_marks(text) for text in facilities]
     return [
@@ -120,22 +123,23 @@ def _strip_marks(facilities: list[str | None]) -> list[str | None]:
 
 
 def _says_little(loans: Loans, target: str) -> bool:
-    """Whether most loans have no such name."""
+    """Return whether most loans have no such name."""
     column = loans.texts.get(target)
     blank = loans.row_count if column is None else int(np.count_nonzero(column.codes < 0))
     return blank >= BLANK_SHARE * loans.row_count
 
 
 def _may_have_both(column: TextColumn) -> bool:
-    """Whether one separator parts most of the first names."""
+    """Return whether one separator parts most of the first names."""
     codes = np.unique(column.codes[:SAMPLE_ROWS])
     texts = decode(column.text, codes[codes >= 0])
     return any(sum(separator in text for text in texts) >= SPLIT_SHARE * len(texts) > 0 for separator in SEPARATORS)
 
 
 def _is_another(loans: Loans, both: TextColumn, pairs: dict[str, Pair]) -> bool:
-    """Whether the column of borrowers says something else than who borrows: few words for many borrowers, and none of
-    theirs, such as sponsors or ratings.
+    """Return whether the column of borrowers says something else, such as sponsors.
+
+    It has few words for many borrowers, and none of theirs.
     """
     column = subset(loans.texts["borrower_name"], np.arange(loans.row_count))
     own = [key(text) for text in column.text.strings()]
@@ -149,7 +153,7 @@ def _is_another(loans: Loans, both: TextColumn, pairs: dict[str, Pair]) -> bool:
 
 
 def _rename(strings: list[str | None] | list[str], codes: NDArray[np.int32]) -> TextColumn:
-    """A column of other strings under its codes."""
+    """Return a column of other strings under its codes."""
     own, pool = pool_of(strings)
     return TextColumn(spread_out(own, -1, codes), pool)
 
@@ -158,7 +162,7 @@ _WHAT: Final = {"facility_name": "facilities", "borrower_name": "borrowers"}
 
 
 def _note(loans: Loans, target: str, count: int, whole: int, separator: str) -> None:
-    """Tell of the split, and of what did not split; the borrower is no longer a column that is missing."""
+    """Warn of the split, and of names that did not split; a borrower is there now."""
     notes = loans.notes
     notes.missing_required = [name for name in notes.missing_required if name != "borrower_name"]
     for places in (notes.matched_columns, loans.source_cells):
@@ -178,7 +182,7 @@ def _note(loans: Loans, target: str, count: int, whole: int, separator: str) -> 
 
 
 def _pairs(strings: list[str], weights: NDArray[np.int64], *, by_words: bool) -> tuple[dict[str, Pair], str]:
-    """Borrower and facility by name, of those that part, and the separator; nothing where too few do."""
+    """Return borrower and facility by name, and the separator; nothing for too few."""
     total = int(weights.sum())
     for separator in SEPARATORS:
         pairs = {text: pair for text in strings if (pair := _split_name(text, separator)) is not None}
@@ -195,7 +199,7 @@ def _share(pairs: dict[str, Pair], strings: list[str], weights: NDArray[np.int64
 
 
 def _split_name(text: str, separator: str) -> Pair | None:
-    """Borrower and facility of a name: from behind, the parts that name an instrument are the facility's."""
+    """Split a name from behind: parts that name an instrument are the facility's."""
     parts = text.split(separator)
     if not 1 < len(parts) <= PARTS_MAX or len(text) > LENGTH_MAX:
         return None
@@ -224,13 +228,12 @@ def _names_instrument(part: str) -> bool:
 
 
 def _says_nothing_else(part: str) -> bool:
-    """Whether a part has only words that stand beside an instrument: "EUR", "2023", "B3"."""
+    """Return whether a part has only words beside an instrument: "EUR", "2023", "B3"."""
     return only_instrument(f"{key(part)} loan")
 
 
 def _complete_pairs(pairs: dict[str, Pair], strings: list[str], separator: str) -> dict[str, Pair]:
-    """The same with names that part once at the separator, whatever stands behind it, and with those that begin with
-    the name of another one's borrower."""
+    """Add names that part once at the separator, or begin with another's borrower."""
     known = {key(borrower) for borrower, _ in pairs.values()}
     for text in strings:
         parts = text.split(separator)
@@ -242,7 +245,7 @@ def _complete_pairs(pairs: dict[str, Pair], strings: list[str], separator: str) 
 
 
 def _by_words(text: str) -> Pair | None:
-    """Borrower and facility of a name that ends with the words of an instrument: "Acme Corp Term Loan B"."""
+    """Split a name before the words of an instrument: "Acme Corp Term Loan B"."""
     words = text.split()
     if len(text) > LENGTH_MAX:
         return None
@@ -260,7 +263,7 @@ _CONTINUED_BYTES: Final = (b"ontinued", b"ONTINUED", b"ont'd", b"ont\xe2\x80\x99
 
 
 def without_continued(loans: Loans) -> None:
-    """Take "(continued)" off the names of borrowers: the heading of a company stands again on the next page."""
+    """Take "(continued)" off borrowers: a heading stands again on the next page."""
     borrower = loans.texts.get("borrower_name")
     if borrower is None:
         return
@@ -301,8 +304,9 @@ LIEN_SHARE: Final = 0.9
 
 
 def liens_of_names(loans: Loans) -> None:
-    """Take junior liens from the names of facilities where a column says no more than the kind of asset, and all liens
-    where there is no column: "Second Lien Term Loan" of the type "Term Loan". Tell of it.
+    """Take liens from the names of facilities: "Second Lien Term Loan"; and warn.
+
+    Junior ones where a column says no more than the kind of asset, all where there is no column.
     """
     column = loans.texts.get("facility_name")
     if column is None or not loans.row_count or (loans.lien is not None and not _says_kind(loans)):
@@ -328,7 +332,7 @@ def liens_of_names(loans: Loans) -> None:
 
 
 def _says_kind(loans: Loans) -> bool:
-    """Whether the column of liens is one of kinds of assets by its heading."""
+    """Return whether the column of liens is one of kinds of assets by its heading."""
     weights = heading(loans.notes.matched_columns.get("lien_type", "")).weights
     return weights.get("asset_type", 0.0) > weights.get("lien_type", 0.0)
 

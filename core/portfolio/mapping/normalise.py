@@ -1,4 +1,4 @@
-"""Rows under a mapping's targets with what is wrong in them; samples of plain values under a mapping."""
+"""Rows under a mapping's targets with their faults; samples of plain values."""
 
 from __future__ import annotations
 
@@ -104,11 +104,11 @@ class NormalisedRows:
 
     @property
     def is_valid(self) -> bool:
-        """No row in error, and no required column missing."""
+        """Return no row in error, and no required column missing."""
         return not self.error_count and not self.missing_required_columns
 
     def rows(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
-        """Rows `start` to `stop - 1` by target: text, float, boolean, dates as text; None for blank."""
+        """Return rows `start` to `stop - 1` by target as plain values; None for blank."""
         cut = slice(start, self.row_count if stop is None else stop)
         values = [column.python(cut) for column in self.columns.values()]
         if not values:
@@ -128,7 +128,7 @@ class NormalisationReport:
     missing: list[Field] = field(default_factory=list)
 
     def take(self, work: FieldWork, outcome: FieldColumn | None) -> None:
-        """A field as typed, to be checked; None for one that no column feeds."""
+        """Take a field as typed, to be checked; None for one without a column."""
         is_fed = outcome is not None
         if outcome is None:
             if all(field.target != work.field.target for field in self.mapping.fields):
@@ -141,7 +141,7 @@ class NormalisationReport:
             self.columns[work.field.target] = outcome.column
 
     def finish(self) -> NormalisedRows:
-        """All of it, once each field was taken."""
+        """Return all of it, once each field was taken."""
         column_warnings = [
             CellFault(None, name, "unmapped_column", f"column {_show_value(name)!r} feeds no field")
             for name in self.unmapped
@@ -166,7 +166,7 @@ class NormalisationReport:
         )
 
     def _list_faults(self, findings: list[RowsFault]) -> list[CellFault]:
-        """The first of some findings, row by row."""
+        """Return the first of some findings, row by row."""
         heads = [[(row, at) for row in finding.rows[:ERRORS_MAX].tolist()] for at, finding in enumerate(findings)]
         chosen = list(islice(merge(*heads), ERRORS_MAX))
         rows: dict[int, list[int]] = {}
@@ -190,7 +190,7 @@ class NormalisationReport:
 
 
 def _show_value(value: Any) -> Any:
-    """A value as a fault shows it: a long text is cut."""
+    """Return a value as a fault shows it: a long text is cut."""
     long = isinstance(value, str) and len(value) > VALUE_LENGTH_MAX
     return f"{value[:VALUE_LENGTH_MAX]}..." if long else value
 
@@ -199,7 +199,9 @@ def _show_value(value: Any) -> Any:
 
 
 def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> NormalisedRows:
-    """Rows of plain values by source column, mapped and checked; they need not have the same columns.
+    """Map and check rows of plain values by source column.
+
+    They need not have the same columns.
 
     Names are compared as headers are. Where several columns of a row could feed a field, the preferred one that has a
     value does. Figures stand in their field's unit unless a cell or a name states another ("3.5%", "Spread (%)"): a few
@@ -265,7 +267,7 @@ class _Sources:
 def _sample_column(
     work: FieldWork, names: list[str], is_own: list[bool], rows: Sequence[dict[str, Any]]
 ) -> FieldColumn:
-    """One field of a sample.
+    """Return one field of a sample.
 
     Args:
         is_own: which of the names the mapping's transforms are about.
@@ -303,7 +305,7 @@ def _sample_column(
 
 
 def _is_blank(value: Any) -> bool:
-    """Whether a sample's value leaves its cell empty."""
+    """Return whether a sample's value leaves its cell empty."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
@@ -312,7 +314,7 @@ def _nothing(rows: NDArray[np.int64]) -> list[Any]:
 
 
 def _value_fault(value: Any) -> str | None:
-    """Why a sample's value is none that a cell could have."""
+    """Return why a sample's value is none that a cell could have."""
     if isinstance(value, str):
         if len(value) > TEXT_LENGTH_MAX:
             return f"has more than {TEXT_LENGTH_MAX} characters"
@@ -325,7 +327,7 @@ def _value_fault(value: Any) -> str | None:
 
 
 def cells_from_values(values: Sequence[str | float | bool | None]) -> Cells:
-    """Plain values as one column's cells."""
+    """Return plain values as one column's cells."""
     height = len(values)
     kinds, numbers = np.zeros(height, np.uint8), np.zeros(height)
     texts: list[Any] = [None] * height
@@ -343,7 +345,7 @@ def cells_from_values(values: Sequence[str | float | bool | None]) -> Cells:
 
 
 def _convert_units(names: list[str], from_name: NDArray[np.int64]) -> InUnit:
-    """A sample's figures, each in the unit that its own name or cell states."""
+    """Return a sample's figures, each in the unit that its own name or cell states."""
 
     def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
         values = numbers.values.copy()
@@ -357,7 +359,7 @@ def _convert_units(names: list[str], from_name: NDArray[np.int64]) -> InUnit:
 
 
 def _stated_scale(target: str, name: str) -> Scale:
-    """The unit that a column's name states; without one, its field's own."""
+    """Return the unit that a column's name states; without one, its field's own."""
     unit, magnitude = header.unit(name), header.magnitude(name)
     if target == "spread":
         factor = 100.0 if unit == "%" else 1.0

@@ -1,4 +1,4 @@
-"""One field of a mapping: its cells typed once, transformed, filled up with the default, and checked by its rules."""
+"""One field of a mapping: its cells typed once, transformed, filled and checked."""
 
 from __future__ import annotations
 
@@ -51,12 +51,14 @@ class FieldWork:
 
     @property
     def says_unit(self) -> bool:
-        """Whether a transform of its own states the unit of its numbers: nothing is guessed then."""
+        """Return whether a transform of its own states the unit of its numbers."""
         return any(transforms.OPERATIONS[transform.operation].is_numeric for transform in self.transforms)
 
     def on(self, preference: int) -> FieldWork:
-        """What is done with the column of this place among the field's aliases: a mapping's transforms are about the
-        columns that it names, not about one of its profile's that stands in for them.
+        """Return what is done with the column of this place among the field's aliases.
+
+        A mapping's transforms are about the columns that it names, not about one of its profile's that stands in for
+        them.
         """
         own = self.field.own
         return self if not self.transforms or own == 0 or preference < own else replace(self, transforms=())
@@ -77,7 +79,7 @@ class RowsFault:
     is_warning: bool = False
 
     def among(self, places: NDArray[np.int64]) -> RowsFault:
-        """What is left of it in a column of these rows, which ascend."""
+        """Return what is left of it in a column of these rows, which ascend."""
         at = np.searchsorted(places, self.rows)
         rows = (
             at[(at < len(places)) & (places[np.minimum(at, len(places) - 1)] == self.rows)] if len(places) else at[:0]
@@ -97,7 +99,7 @@ class FieldColumn:
     """What of its reading is a guess."""
 
     def take(self, rows: NDArray[np.int64] | slice) -> FieldColumn:
-        """Some of its rows, which ascend."""
+        """Return some of its rows, which ascend."""
         places = np.arange(len(self.column), dtype=np.int64)[rows]
         findings = [finding.among(places) for finding in self.findings]
         lost = None if self.lost is None else self.lost[rows]
@@ -105,7 +107,7 @@ class FieldColumn:
 
 
 def works(mapping: Mapping) -> dict[str, FieldWork]:
-    """What a mapping does with each of its fields, auxiliary ones included."""
+    """Return what a mapping does with each of its fields, auxiliary ones included."""
     return {
         field.target: FieldWork(
             field,
@@ -117,19 +119,19 @@ def works(mapping: Mapping) -> dict[str, FieldWork]:
 
 
 def is_ruled(work: FieldWork, mapping: Mapping) -> bool:
-    """Whether a mapping of one's own says what a field's values must be, or what stands in for them."""
+    """Return whether a mapping of one's own has rules or defaults for a field."""
     return bool(work.rules) or work.field.default is not None or (work.field.required and mapping.id not in PROFILES)
 
 
 def run(work: FieldWork, cells: Cells, in_unit: InUnit) -> FieldColumn:
-    """The cells of a field read, transformed, and with the default in its blanks."""
+    """Read and transform a field's cells, with the default in blanks."""
     outcome = transform_cells(work, cells, in_unit)
     outcome.column = fill_default(work, outcome.column, outcome.lost)
     return outcome
 
 
 def constant(work: FieldWork, height: int) -> FieldColumn:
-    """A field that no column feeds: its default in every row, or blanks."""
+    """Return a field that no column feeds: its default in every row, or blanks."""
     return FieldColumn(fill_default(work, typed.blank_column(work.field.type, height)))
 
 
@@ -137,7 +139,7 @@ def constant(work: FieldWork, height: int) -> FieldColumn:
 
 
 def transform_cells(work: FieldWork, cells: Cells, in_unit: InUnit) -> FieldColumn:
-    """The cells of a field read and transformed."""
+    """Return the cells of a field read and transformed."""
     target, kind = work.field.target, work.field.type
     written = cells
     if kind != "string":
@@ -197,7 +199,7 @@ def _apply(transform: Transform, outcome: FieldColumn) -> None:
 
 
 def cell_value(cells: Cells, row: int) -> Any:
-    """One cell as Python has it: a date is ISO text, an error its own."""
+    """Return one cell as Python has it: a date is ISO text, an error its own."""
     kind, number = int(cells.kinds[row]), float(cells.numbers[row])
     if kind == TEXT:
         return cells.pool.text[int(cells.codes[row])]
@@ -215,7 +217,7 @@ def cell_value(cells: Cells, row: int) -> Any:
 
 
 def fill_default(work: FieldWork, column: NormalColumn, lost: Rows | None = None) -> NormalColumn:
-    """The column with its field's default in its blanks, but for rows that are in error.
+    """Fill blanks with the field's default, but for rows that are in error.
 
     The default is a value of the field, so transforms do not touch it.
     """
@@ -239,7 +241,10 @@ def fill_default(work: FieldWork, column: NormalColumn, lost: Rows | None = None
 
 
 def check(work: FieldWork, outcome: FieldColumn) -> None:
-    """Add what breaks the field's rules, of rows that are not lost; a required field has that rule first."""
+    """Add what breaks the field's rules in rows that are not lost.
+
+    A required field has that rule first.
+    """
     asked = list(work.rules)
     if work.field.required and all(rule.rule != "required" for rule in asked):
         asked.insert(0, FieldRule(work.field.target, "required"))

@@ -1,4 +1,4 @@
-"""What a column of spreads states beside them, put among the loans where no column of its own says it."""
+"""What a column of spreads states beside them, where no column says it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ _FLOATING_TOLD: Final = frozenset(("base_rate", "coupon_type", "is_fixed"))
 
 
 def spread_place(columns: dict[str, int], cells: Callable[[int], Cells]) -> tuple[str, int] | None:
-    """The field and the column that states spreads ("S+575") though its header says "Rate" or "Index"; None where a
-    column of spreads is there, or none states them.
+    """Return the field and column that states spreads under "Rate" or "Index".
+
+    None where a column of spreads is there, or none states them ("S+575").
     """
     if "spread" in columns:
         return None
@@ -35,7 +36,9 @@ def spread_place(columns: dict[str, int], cells: Callable[[int], Cells]) -> tupl
 
 
 def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
-    """Give the loans index, floor, PIK and coupon of a column of spreads, of fields that no column of `own` feeds.
+    """Give the loans index, floor, PIK and coupon of a column of spreads.
+
+    Only of fields that no column of `own` feeds.
 
     Returns:
         The fields that it now feeds.
@@ -58,13 +61,13 @@ def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
 
 
 def _names_index(loans: Loans) -> bool:
-    """Whether a column names the index of some loan."""
+    """Return whether a column names the index of some loan."""
     codes = loans.categories["base_rate"][0] if "base_rate" in loans.categories else None
     return codes is not None and bool((codes >= 0).any())
 
 
 def _put_percent(loans: Loans, target: str, values: NDArray[np.float64], own: Collection[str]) -> bool:
-    """Give the loans a field in percent, where it says something and no column of its own does."""
+    """Give the loans a field in percent that no column of its own says."""
     if target in own or np.isnan(values).all():
         return False
     loans.numbers[target] = values
@@ -72,7 +75,7 @@ def _put_percent(loans: Loans, target: str, values: NDArray[np.float64], own: Co
 
 
 def _put_coupons(loans: Loans, cells: Cells, rates: RateColumn, own: Collection[str]) -> list[str]:
-    """Fixed coupons, and which loans have one; and all-in rates beside the margins."""
+    """Put fixed coupons, who has one, and all-in rates beside the margins."""
     coupon = rates.percents("coupon")
     is_told_elsewhere = not _FLOATING_TOLD.isdisjoint(own)
     if not is_told_elsewhere and rates.bare.any() and rates.floats().any():
@@ -93,7 +96,7 @@ def _put_coupons(loans: Loans, cells: Cells, rates: RateColumn, own: Collection[
 
 
 def _bare(count: int, *, is_coupon: bool) -> DataWarning:
-    """What percentages without an index count as, in a column of indexes and margins."""
+    """Warn how percentages without an index count in a mixed column."""
     what = "a fixed coupon/fixed coupons" if is_coupon else "a spread/spreads"
     singular, plural = what.split("/")
     message = (

@@ -1,4 +1,4 @@
-"""Type the columns of one sheet of loans, each once, in the units of their fields."""
+"""Type the columns of one sheet of loans, each once, in their fields' units."""
 
 from __future__ import annotations
 
@@ -146,11 +146,11 @@ class LoanReader:
 
     @property
     def row_numbers(self) -> NDArray[np.int64]:
-        """The sheet's number, 1-based, of each row that is read."""
+        """Return the sheet's number, 1-based, of each row that is read."""
         return self.below.rows(self._rows) + 1
 
     def outcome(self, target: str, place: int | None = None) -> FieldColumn:
-        """A field as typed from its column, or another one that may feed it: in its unit, with what was found."""
+        """Return a field as typed from a column, in its unit, with what is wrong."""
         place = self.columns[target] if place is None else place
         outcome = self._outcomes.get((target, place))
         if outcome is None:
@@ -162,8 +162,9 @@ class LoanReader:
         return outcome
 
     def loans(self, *, all_ruled: bool = False) -> Loans:
-        """All mapped columns of the rows that are loans, in their places; and those that rules are about as typed, or
-        `all_ruled`.
+        """Return the mapped columns of the rows that are loans.
+
+        Those that rules are about come as typed, too, or `all_ruled`.
         """
         kept = self._rows
         loans = Loans(row_count=kept.stop - kept.start if isinstance(kept, slice) else len(kept))
@@ -200,7 +201,7 @@ class LoanReader:
         return loans
 
     def _settle_par(self, loans: Loans, place: int) -> None:
-        """Warn of signs and of other columns that may be par, and take commitments from theirs."""
+        """Warn of signs and rivals of par, and take commitments from their column."""
         if self._stored is not self._sheet:
             self._tell_of_signs(loans, place)
         if self._first_par is not None:
@@ -214,13 +215,13 @@ class LoanReader:
             industries_of_headings(loans, self.rows.industry, self._sheet.text)
 
     def unmapped_headings(self) -> list[str]:
-        """Headers of columns that feed no field, in order."""
+        """Return headers of columns that feed no field, in order."""
         used = set(chain.from_iterable(self.header.columns.values()))
         texts = {column: " ".join(text.split()) for column, text in sorted(self.header.texts.items())}
         return [text for column, text in texts.items() if column not in used and text]
 
     def _foot(self, loans: Loans, par: NDArray[np.float64]) -> None:
-        """Warn of a total that is not the sum of the loans; of several one that is will do."""
+        """Warn of a total that is not the sum of the loans; one of several will do."""
         left_out = self.rows.left_out
         row_groups = [left_out.get(reason, np.zeros(0, np.int64)) for reason in ("total_rows", "unidentified_rows")]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -243,14 +244,14 @@ class LoanReader:
 
     @property
     def end(self) -> int:
-        """The row of the sheet below its last loan."""
+        """Return the row of the sheet below its last loan."""
         rows = self.rows.rows
         if isinstance(rows, slice):
             return self.below.row(rows.stop - 1) + 1 if rows.stop else self.header.row + 1
         return self.below.row(int(rows[-1])) + 1 if len(rows) else self.header.row + 1
 
     def _note_no_collateral(self, notes: Notes) -> None:
-        """Count the rows that say that they are no collateral, by a heading or by themselves, and tell of them."""
+        """Count and warn of rows that say that they are no collateral."""
         for reason, words in NO_COLLATERAL:
             rows = self.rows.left_out.get(reason)
             if rows is None:
@@ -265,14 +266,14 @@ class LoanReader:
             notes.warnings.append(DataWarning("no_collateral", message, len(rows)))
 
     def par_in_deal_currency(self, currency: str) -> NDArray[np.float64] | None:
-        """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
+        """Return par by a column in the deal's currency, where another one feeds par."""
         for place in self.header.columns.get("par_value", [])[1:]:
             if says_currency(self.header.texts[place], currency):
                 return parsing.read_numbers(self.cells(place)).values * self.header.magnitude(place)
         return None
 
     def cells(self, column: int) -> Cells:
-        """A column's cells of the rows that are loans."""
+        """Return a column's cells of the rows that are loans."""
         cells = self._loan_cells.get(column)
         if cells is None:
             cells = self.below.cells(column)
@@ -282,7 +283,7 @@ class LoanReader:
         return cells
 
     def _prefer_issuers(self) -> None:
-        """Let an agency's rating be that of the issuer where the column that comes first has the facility's."""
+        """Let an agency's rating be the issuer's where the first column has facilities'."""
         for agency in AGENCIES:
             target = f"rating_agency_{agency}"
             places = self.header.columns.get(target, [])
@@ -296,9 +297,10 @@ class LoanReader:
                 self.columns[target] = issuer
 
     def _take_other_ratings(self) -> None:
-        """Let a column that could be an agency's rating, and feeds nothing, feed one of its further ratings: which of
-        several the file's own tests go by is told by their sums. No rating of a facility is the issuer's, nor the other
-        way round.
+        """Let a free column of ratings feed one of its agency's further ratings.
+
+        Which of several the file's own tests go by is decided by their sums. No rating of a facility is the issuer's,
+        nor the other way round.
         """
         for agency in AGENCIES:
             rating = f"rating_agency_{agency}"
@@ -321,8 +323,9 @@ class LoanReader:
             self.header = replace(self.header, columns=places)
 
     def _cells_of(self, target: str, place: int) -> Cells:
-        """The cells that feed a target: its column's, of borrowers those of the rows that name them; parts of a column
-        that has both borrowers and facilities.
+        """Return the cells that feed a target.
+
+        Of borrowers those of the rows that name them; parts of a column that has both borrowers and facilities.
         """
         parted = self.rows.name_pair
         source = self._borrower if target == "borrower_name" else None
@@ -354,7 +357,7 @@ class LoanReader:
             loans.notes.warnings.append(DataWarning("signs_differ", message, count, ("par_value",)))
 
     def _tell_of_nameless(self, loans: Loans) -> None:
-        """Warn of loans above the first company of a column that has both companies and facilities."""
+        """Warn of loans above the first company of a column with both names."""
         borrower = loans.texts.get("borrower_name")
         count = loans.row_count if borrower is None else int(np.count_nonzero(borrower.codes < 0))
         if count:
@@ -362,7 +365,7 @@ class LoanReader:
             loans.notes.warnings.append(DataWarning("names_above", message, count))
 
     def _choose_par(self) -> None:
-        """A column of funded balances goes before one that may be of the day when the loan was made."""
+        """Put funded balances before a column that may be of the day of the loan."""
         work = self.works.get("par_value")
         place = None if work is None else funded_place(self.header, work.field.own)
         if place is not None:
@@ -376,7 +379,10 @@ class LoanReader:
             self.columns["par_value"] = place
 
     def _all_par(self) -> FieldColumn | None:
-        """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
+        """Return the par of all rows below the header, in units of currency.
+
+        It is the default where the rest of a loan is there.
+        """
         place = self.columns.get("par_value")
         if place is None:
             return None
@@ -395,11 +401,11 @@ class LoanReader:
         return outcome
 
     def _work(self, target: str, place: int) -> FieldWork:
-        """What is done with a column that feeds a target."""
+        """Return what is done with a column that feeds a target."""
         return self.works[target].on(self.header.preferences.get((target, place), 0))
 
     def _in_unit(self, place: int) -> InUnit:
-        """Figures of a column in their target's unit; how that was told is kept."""
+        """Return figures of a column in their target's unit; how that was told is kept."""
 
         def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
             unit, magnitude = self.header.unit(place), self.header.magnitude(place)
@@ -416,14 +422,16 @@ class LoanReader:
         return in_unit
 
     def _has_values(self, place: int, numbers: parsing.Numbers) -> bool:
-        """Whether a column that its heading calls a value has market values in the unit of par."""
+        """Return whether a column of values has market values in the unit of par."""
         evidence = self.header.evidence.get(place)
         is_value = evidence is not None and evidence.role in ("market_value", "price") and self._divisor is not None
         return is_value and self._divisor is not None and parsing.are_values_of(numbers.values, self._divisor)
 
     def _as_prices(self, values: NDArray[np.float64], magnitude: float) -> NDArray[np.float64]:
-        """Market values in percent of par: those in the unit of par, which a line above the header says, where they
-        would be next to nothing in units of currency.
+        """Return market values in percent of par.
+
+        Those in the unit of par, which a line above the header says, where they would be next to nothing in units of
+        currency.
         """
         of_par = self.header.magnitude(self.columns["par_value"]) if "par_value" in self.columns else 1.0
         if magnitude != 1.0 or of_par == 1.0 or self._divisor is None:
@@ -433,7 +441,7 @@ class LoanReader:
         return values * of_par if PRICE_LEAST <= usual * of_par <= PRICE_MOST else values
 
     def _rates_beside(self) -> parsing.RatesBeside:
-        """The spreads and all-in rates of the loans, by which the unit of smaller rates is told."""
+        """Return spreads and all-in rates of the loans, which decide other units."""
         spread, all_in = (
             self.outcome(target).column if target in self.columns else None for target in ("spread", "all_in_rate")
         )
@@ -445,7 +453,7 @@ class LoanReader:
         return parsing.RatesBeside(unit, all_in.values - spread.values / 100.0)
 
     def _choose_price(self) -> None:
-        """A column of market values in currency gives way to a later one of prices."""
+        """Prefer a later column of prices to market values in currency."""
         places = self.header.columns.get("price", [])
         if len(places) < 2 or self._work("price", places[0]).says_unit:
             return
@@ -454,7 +462,7 @@ class LoanReader:
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
     def _choose_spread(self) -> None:
-        """A column of indexes and margins under "Rate" or "Index" feeds the spread, where no other one does."""
+        """Let indexes and margins under "Rate" or "Index" feed a missing spread."""
         chosen = spread_place(self.columns, self.cells) if "spread" in self.works else None
         if chosen is not None:
             target, self.columns["spread"] = chosen
@@ -462,7 +470,7 @@ class LoanReader:
                 del self.columns[target]
 
     def _rates(self, loans: Loans) -> dict[str, int]:
-        """What the column of spreads states beside them, put among the loans: field -> column."""
+        """Put what the column of spreads states among the loans: field -> column."""
         place = self.columns.get("spread")
         if place is None or self._work("spread", place).transforms or "spread" not in loans.numbers:
             return {}
@@ -479,7 +487,7 @@ class LoanReader:
             loans.notes.warnings.append(DataWarning("base_rate_by_level", message, None, ("base_rate_level",)))
 
     def _put_column(self, loans: Loans, target: str, outcome: FieldColumn) -> None:
-        """A typed column into its place among the loans."""
+        """Put a typed column into its place among the loans."""
         column, work = outcome.column, self.works[target]
         loans.notes.warnings += outcome.warnings
         if column.type == "string" and (work.transforms or work.field.default is not None):
@@ -491,7 +499,7 @@ class LoanReader:
             self.unreadable[target] = unreadable
 
     def _base_rate(self, loans: Loans) -> None:
-        """An index by name, its level in percent, or both in one column; what an earlier column said stays."""
+        """Read an index by name, its level in percent, or both; earlier columns stay."""
         for place in self.header.columns["base_rate"]:
             work, cells = self._work("base_rate", place), self.cells(place)
             is_words = bool(work.transforms) or work.field.default is not None
@@ -565,7 +573,7 @@ class LoanReader:
 def _with_blank_par(
     picked: table.LoanRows,
 ) -> tuple[NDArray[np.int64] | slice, NDArray[np.int64] | None]:
-    """The loans and the rows that lack nothing but par; and the row that each takes its borrower from."""
+    """Add rows that lack nothing but par, and the row of each one's borrower."""
     more = picked.left_out.get("ignored_blank_par")
     if more is None or not len(more):
         return picked.rows, picked.borrower

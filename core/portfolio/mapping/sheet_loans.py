@@ -1,4 +1,4 @@
-"""Read the loans of a located workbook, by the column of par that makes what the file prints."""
+"""Read the loans of a located workbook, by the column of par that ties."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SheetLoans(NamedTuple):
 
 
 def read_loans(located: LocatedBook, table: LocatedTable) -> SheetLoans:
-    """Type the loans of a table, and read the pages beside it; other sheets are not joined to them yet."""
+    """Type the loans of a table and read the pages beside it, not yet joined."""
     reader = LoanReader(located.book, table, located.mapping)
     loans = reader.loans()
     report = read_report(located, reader.end)

@@ -1,4 +1,4 @@
-"""The loans of a workbook under a mapping's rules: what is wrong with them, row by row."""
+"""The loans of a workbook under a mapping's rules: faults row by row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from core.portfolio.sheets.locate import locate
 
 
 def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> NormalisedRows | None:
-    """The rows of the sheet with the loans, mapped and checked: loans, and rows that would be but for a blank par.
+    """Map and check the rows of the sheet with the loans.
+
+    These are loans, and rows that would be but for a blank par.
 
     They are typed as for a portfolio, and have what other sheets say of them. Loans that only other sheets have are not
     among them. None where no sheet has a header.

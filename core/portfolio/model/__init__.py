@@ -1,1 +1,1 @@
-"""What a portfolio is: fields, loans as typed columns, notes, deal, facts, ratings."""
+"""What a portfolio is: fields, typed columns, notes, deal, facts, ratings."""

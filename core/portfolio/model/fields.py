@@ -1,4 +1,4 @@
-"""The standard fields of a loan, a note and a deal, with the headers that name them in the market's files."""
+"""The standard fields of loan, note and deal, with the market's headers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class FieldRule:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Which columns of a source feed which fields, how their values change, and what they must be."""
+    """Which columns feed which fields, how values change, what they must be."""
 
     id: str
     name: str
@@ -317,7 +317,9 @@ def _of_agency(
     derived: tuple[str, ...] = (),
     industry: tuple[str, ...] = (),
 ) -> tuple[Field, ...]:
-    """What one agency says of a loan: each is a field of its own beside the general one that the same column may feed.
+    """Return the fields of what one agency says of a loan.
+
+    Each stands beside the general one that the same column may feed.
 
     Args:
         spellings: of the agency's name, as headers have it.
@@ -510,7 +512,7 @@ class UnknownMapping(ValueError):
 
 
 def mapping_of(mapping: Mapping | str | None) -> Mapping:
-    """A mapping, or the built-in one of a name; None is standard_clo.
+    """Return a mapping, or the built-in one of a name; None is standard_clo.
 
     Raises:
         UnknownMapping: no built-in one has the name.

@@ -1,4 +1,4 @@
-"""A portfolio's loans and a deal's notes as columns, and as tables for a notebook."""
+"""A portfolio's loans and a deal's notes as columns, and as notebook tables."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DEFAULTED: Final = "defaulted"
 
 
 def names_of(portfolio: PortfolioData, *, derived: bool = True) -> list[str]:
-    """The columns of a portfolio, in their order."""
+    """Return the columns of a portfolio, in their order."""
     names = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
     if portfolio.lien is not None:
         names.add("lien_type")
@@ -54,7 +54,7 @@ def names_of(portfolio: PortfolioData, *, derived: bool = True) -> list[str]:
 
 
 def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
-    """One column of a portfolio.
+    """Return one column of a portfolio.
 
     Raises:
         KeyError: there is none of the name; the message has what is near.
@@ -80,7 +80,7 @@ def column_of(portfolio: PortfolioData, name: str) -> FrameColumn:
 
 
 def _derived_column(portfolio: PortfolioData, name: str) -> FrameColumn | None:
-    """A column that is worked out from others."""
+    """Return a column that is worked out from others."""
     if (of := name.removesuffix(_RANK)) != name and of in portfolio.ranks:
         ranks = portfolio.ranks[of]
         return FrameColumn(ranks, None, ranks != 0)
@@ -99,7 +99,7 @@ def _names_column(names: Names) -> FrameColumn:
 
 
 def _codes_column(codes: NDArray[np.uint8], words: Sequence[str]) -> FrameColumn:
-    """Text from codes of which 1 is the first word and 0 is blank."""
+    """Return text from codes of which 1 is the first word and 0 is blank."""
     return FrameColumn(codes.astype(np.int32) - 1, pool_of(words))
 
 
@@ -113,7 +113,7 @@ def frame_of(portfolio: PortfolioData, *, derived: bool) -> Frame:
 
 
 def repr_of(portfolio: PortfolioData) -> str:
-    """Loans, par, day and warnings in one line."""
+    """Return loans, par, day and warnings in one line."""
     parts = [counted(portfolio.row_count, "loan")]
     if portfolio.row_count <= PAR_ROWS_MAX and "par_value" in portfolio.numbers:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -127,7 +127,7 @@ def repr_of(portfolio: PortfolioData) -> str:
 
 
 def html_of(portfolio: PortfolioData) -> str:
-    """The first and the last loans, and what is to be known of them."""
+    """Return the first and the last loans, and what is to be known of them."""
     names = names_of(portfolio)
     shown = places(portfolio.row_count)
     rows = np.array([row for row in shown if row is not None], np.int64)
@@ -152,7 +152,7 @@ DEAL_DAYS: Final = ("as_of", "closing_date", "reinvestment_end", "stated_maturit
 
 
 def _describe_deal(deal: Deal) -> dict[str, Any]:
-    """What is known of a deal; its days ISO."""
+    """Return what is known of a deal; its days ISO."""
     known = {name: getattr(deal, name) for name in type(deal).__dataclass_fields__}
     numbers = {name: known[name] for name in DEAL_DAYS if isinstance(known[name], int | float)}
     days = {name: day.isoformat() for name, number in numbers.items() if (day := day_of(number)) is not None}
@@ -160,7 +160,7 @@ def _describe_deal(deal: Deal) -> dict[str, Any]:
 
 
 def deal_repr(deal: Deal) -> str:
-    """Its fields that are known, days as days, in one line."""
+    """Return its fields that are known, days as days, in one line."""
     parts: list[str] = []
     for name, value in _describe_deal(deal).items():
         text = value if name in DEAL_DAYS and isinstance(value, str) else value_shown(value)
@@ -172,7 +172,7 @@ def deal_repr(deal: Deal) -> str:
 
 
 def deal_html(deal: Deal) -> str:
-    """Its fields that are known."""
+    """Return its fields that are known."""
     known = _describe_deal(deal)
     return card(
         "Deal", [] if known else ["nothing is known"], table(["field", "value"], list(map(list, known.items())))
@@ -192,7 +192,7 @@ def tranches_frame(tranches: Tranches) -> Frame:
 
 
 def tranches_html(tranches: Tranches) -> str:
-    """The first and the last notes."""
+    """Return the first and the last notes."""
     frame = tranches_frame(tranches)
     shown = places(frame.row_count)
     rows = np.array([row for row in shown if row is not None], np.int64)

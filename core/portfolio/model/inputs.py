@@ -1,4 +1,4 @@
-"""What figures read of a portfolio, and what of it each warning is about: it makes figures doubtful that read it."""
+"""What figures read of a portfolio, and which warnings make them doubtful."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ ANY: Final = "any"
 
 
 def input_of(field: str) -> str:
-    """What a field says; the field itself where it is none of the catalogue's, such as one of a mapping's own."""
+    """Return what a field says; the field itself where the catalogue has none."""
     if field in _INPUT_OF:
         return _INPUT_OF[field]
     heads = [name for name in _INPUT_OF if field.startswith((f"{name}_", f"{name}."))]
@@ -183,14 +183,17 @@ compared or traded, and make no figure doubtful; that a published figure differs
 
 
 def concern_of(warning: DataWarning) -> Concern:
-    """In what way a warning of `WARNINGS` makes figures doubtful: a loan without a par that can be read is left out."""
+    """Return in what way a warning makes figures doubtful.
+
+    A loan without a par that can be read is left out.
+    """
     if warning.code == "unreadable_cells" and warning.fields == ("par_value",):
         return "left_out"
     return WARNINGS[warning.code].concern
 
 
 def inputs_of(warning: DataWarning) -> frozenset[str]:
-    """What a warning is about; nothing where it makes no figure doubtful."""
+    """Return what a warning is about; nothing where it makes no figure doubtful."""
     meaning = WARNINGS.get(warning.code)
     if meaning is None:
         return frozenset()

@@ -1,4 +1,4 @@
-"""The fields of loans for a reader: their labels, kinds and units, and each as a column that can be sent and cut."""
+"""The fields of loans for a reader: labels, kinds, units, and columns to send."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class LoanField:
 
 @dataclass(frozen=True, slots=True)
 class LoanColumn:
-    """The values of one field: numbers, days or booleans; of a text its names, of a rating its names and ranks."""
+    """The values of one field: numbers, days, booleans, names, or names and ranks."""
 
     kind: FieldKind
     numbers: NDArray[np.float64] | None = None
@@ -121,7 +121,7 @@ class LoanColumn:
         return LoanColumn(self.kind, numbers, None if self.names is None else _take_names(self.names, rows))
 
     def values(self) -> list[Any]:
-        """Return plain values: None for a blank, dates as ISO 8601, a rating as its symbol."""
+        """Return plain values: None for a blank, ISO 8601 dates, a rating's symbol."""
         if self.names is not None:
             named = [*self.names.values, None]
             return [named[code] for code in self.names.codes.tolist()]
@@ -153,7 +153,7 @@ def _take_names(names: Names, rows: NDArray[np.intp]) -> Names:
 
 
 def field_names(portfolio: PortfolioData) -> list[str]:
-    """Return the fields that a portfolio has, in the order in which a reader looks for them; none without loans."""
+    """Return the fields that a portfolio has, in a reader's order."""
     if not portfolio.notes.holdings_found:
         return []
     derived = {f"{name}_rank" for name in portfolio.ranks} | {"obligor"}

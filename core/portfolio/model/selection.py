@@ -110,7 +110,9 @@ def select(
     *,
     descending: bool = False,
 ) -> NDArray[np.int32]:
-    """Return the rows that meet every condition, in the order of a field; else in their own.
+    """Return the rows that meet every condition, in the order of a field.
+
+    Without a field they keep their own order.
 
     Rows of one value stay in their order, and blanks come last either way. `columns` has the fields that are named.
     """
@@ -125,7 +127,7 @@ def select(
 
 
 def matching(column: LoanColumn, condition: LoanCondition) -> Mask:
-    """Return which rows meet a condition; a blank is unequal to every value, and else meets none."""
+    """Return which rows meet a condition; a blank is only unequal to values."""
     if condition.operation == "contains" or column.numbers is None:
         assert column.names is not None, "`condition_of` has seen to it"
         return _of_texts(column, condition)
@@ -150,7 +152,7 @@ def _of_texts(column: LoanColumn, condition: LoanCondition) -> Mask:
 
 
 def _sort_keys(column: LoanColumn, *, descending: bool) -> NDArray[np.float64]:
-    """Return numbers that rise in the order that is asked for, NaN for a blank: NumPy sorts it last."""
+    """Return numbers that rise in the order wanted, NaN for a blank (sorted last)."""
     keys = column.numbers
     if keys is None:
         assert column.names is not None, "a column has numbers or names"

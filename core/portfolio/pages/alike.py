@@ -18,7 +18,7 @@ _NAMES: Final = ("borrower_name", "facility_name")
 
 
 def _agree(values: NDArray[np.float64], groups: Ints, count: int) -> Flags:
-    """Groups in which all values that are there are one."""
+    """Return groups in which all values that are there are one."""
     known = (groups >= 0) & ~np.isnan(values)
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(low, groups[known], values[known])
@@ -31,7 +31,7 @@ def _hash_column(column: TextColumn) -> NDArray[np.float64]:
 
 
 def loans_alike(loans: Loans, groups: Ints, count: int) -> Flags:
-    """Groups of loans that can be lots of one: of one name, one identifier and one maturity."""
+    """Return groups of loans that can be lots of one: name, identifier, maturity."""
     alike = np.ones(count, np.bool_)
     for target in _NAMES:
         if target in loans.texts:
@@ -45,7 +45,7 @@ def loans_alike(loans: Loans, groups: Ints, count: int) -> Flags:
 
 
 def rows_alike(page: Loans, groups: Ints, count: int) -> Flags:
-    """Groups of rows that say the same in every field but amounts and ids."""
+    """Return groups of rows that say the same in every field but amounts and ids."""
     rows = np.flatnonzero(groups >= 0)
     kept = groups[rows]
     columns = [values for target, values in page.numbers.items() if target not in (*SUMMED, "par_value")]

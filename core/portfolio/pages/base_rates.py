@@ -106,7 +106,7 @@ def in_percent(written: float, read: float, loans: Loans) -> float:
 
 
 def _main_index(loans: Loans) -> str:
-    """The index of most loans, with its tenor where they have one; "" where none has a known one."""
+    """Return the index of most loans, with its tenor; "" where none is known."""
     if "base_rate" not in loans.categories:
         return ""
     codes, names = loans.categories["base_rate"]
@@ -116,7 +116,7 @@ def _main_index(loans: Loans) -> str:
 
 
 def _levels(sheet: Sheet) -> Iterator[Level]:
-    """Rows that name an index, then maybe a tenor, then a rate."""
+    """Yield rows that name an index, then maybe a tenor, then a rate."""
     first = first_row(sheet)
     for row in range(first, min(sheet.row_count, first + RATE_ROWS_MAX)):
         cells = [sheet.value(row, column) for column in range(min(sheet.column_count, RATE_COLUMNS_MAX))]
@@ -131,7 +131,7 @@ def _levels(sheet: Sheet) -> Iterator[Level]:
 
 
 def _index(cells: Sequence[object]) -> tuple[str, int]:
-    """The index that a row names, with its tenor, and the column of the last cell that says something of it."""
+    """Return the index and tenor that a row names, and its last column."""
     for column, cell in enumerate(cells):
         if not isinstance(cell, str) or len(cell) > parsing.FIGURE_BYTES_MAX:
             continue
@@ -146,7 +146,7 @@ def _index(cells: Sequence[object]) -> tuple[str, int]:
 
 
 def _rate(cell: object) -> tuple[float, bool]:
-    """A cell as a rate, NaN for none, and whether it says that it is in percent."""
+    """Return a cell as a rate, NaN for none, and whether it is in percent."""
     if isinstance(cell, str):
         codes, text = parsing.pool_of([cell[: parsing.FIGURE_BYTES_MAX]])
         numbers = parsing.text_numbers(codes, parsing.StringPool(text))

@@ -1,4 +1,4 @@
-"""Par in several currencies: converted by the file's own rates, or left blank and told; never added up as it is."""
+"""Par in several currencies: converted by the file's rates, or blank and warned."""
 
 from __future__ import annotations
 
@@ -60,9 +60,7 @@ Rates = dict[frozenset[str], float]
 
 
 def says_currency(header: str, currency: str | None) -> bool:
-    """Whether the header of an amount says that it is in the deal's currency, by name where that is known, or in so
-    many words.
-    """
+    """Return whether the header of an amount names the deal's currency."""
     words = f" {key(CAMEL.sub(' ', header))} "
     named = (f" {word} " in words if word.isalpha() or " " in word else word in header for word in _own(currency))
     return _IN_DEAL_CURRENCY.search(words) is not None or any(named)
@@ -85,7 +83,7 @@ DEAL_CURRENCY: Final = "deal currency"
 
 
 def mark(loans: Loans, header: str) -> None:
-    """Keep what the header of par says of its currency for each loan, before those of another sheet are added."""
+    """Keep what the header of par says of each loan's currency before joining."""
     words = f" {key(CAMEL.sub(' ', header))} "
     named = [code for code, signs in _WORDS.items() if any(f" {word} " in words for word in signs if word.isalpha())]
     named += [code for code, word in _WORDS.items() if any(sign in header for sign in word if sign in "€£¥")]
@@ -103,7 +101,7 @@ def settle(
     *,
     is_stated: bool = False,
 ) -> None:
-    """Bring the amounts of all loans into one currency, or blank the par of those that cannot be.
+    """Convert all amounts to one currency, or blank par that cannot be converted.
 
     The deal's currency is what is given, else the one that most par is in; a loan that names none has it. One that the
     names of accounts suggest needs a loan in it. Loans in another are told in `loans.notes.warnings`, with what was
@@ -144,7 +142,10 @@ def settle(
 def _by_currency(
     row_count: int, column: TextColumn | None, marked: TextColumn | None
 ) -> tuple[dict[str, int], NDArray[np.int32]]:
-    """Currency -> its number, and the number of each loan's par, -1 for none: by the header above it, else its own."""
+    """Return currency -> number, and the number of each loan's par, -1 for none.
+
+    The header above it goes before its own column.
+    """
     place: dict[str, int] = {}
     which = np.full(row_count, -1, np.int32)
     for of in (column, marked):
@@ -167,7 +168,7 @@ def _convert(
     in_deal_currency: NDArray[np.float64] | None,
     rates: Rates,
 ) -> None:
-    """The amounts of the loans in one other currency."""
+    """Convert the amounts of the loans in one other currency."""
     par = loans.numbers["par_value"]
     rate = loans.numbers.get("fx_rate", np.full(len(par), np.nan))[rows]
     of_page = rates.get(frozenset((code, own)), rates.get(frozenset((code,)), np.nan))
@@ -207,7 +208,7 @@ def _convert(
 
 
 def _factor(rate: float, code: str, own: str) -> float:
-    """What an amount is multiplied by; NaN where nothing tells whether the rate multiplies or divides."""
+    """Return the factor of an amount; NaN where a rate's direction is unknown."""
     mine, its = _STRENGTH.get(code, 0), _STRENGTH.get(own, 0)
     if not np.isfinite(rate) or mine == its or not mine or not its or abs(rate - 1.0) < PARITY:
         return float("nan")
@@ -225,7 +226,7 @@ def _names(loans: Loans, rows: NDArray[np.int64]) -> str:
 
 
 def exchange_rates(book: Workbook) -> Rates:
-    """The pages of exchange rates: the first figure right of a currency, or of a pair of them.
+    """Read pages of exchange rates: the first figure right of a currency or pair.
 
     What has two different figures has none.
     """
@@ -253,7 +254,7 @@ def _rates(sheet: Sheet) -> Iterator[tuple[frozenset[str], float]]:
 
 
 def _codes(text: str) -> set[str]:
-    """The currencies that a cell names: one, or the two of a pair."""
+    """Return the currencies that a cell names: one, or the two of a pair."""
     whole = parsing.currency(text.strip())
     if whole in _STRENGTH:
         return {whole}

@@ -1,4 +1,4 @@
-"""Obligors that a file counts as one: the parents on its page of the largest obligors, by what loans add up to."""
+"""Obligors that a file counts as one: parents on its page of largest obligors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _WORD: Final = re.compile(r"[A-Z0-9]+")
 
 
 def with_families(portfolio: AnyPortfolio, par: NDArray[np.float64]) -> AnyPortfolio:
-    """The portfolio with one obligor for each family that its page of the largest obligors shows.
+    """Give each family of the page of largest obligors one obligor.
 
     A printed amount that no single obligor reaches is a family's where just one set of obligors makes it to the cent,
     or to the unit where the page prints whole ones: all that share a first word, else two of them.
@@ -67,7 +67,7 @@ def with_families(portfolio: AnyPortfolio, par: NDArray[np.float64]) -> AnyPortf
 
 
 def _precision(printed: Sequence[Fact], sums: Sequence[float]) -> float:
-    """Currency units by which a printed amount may differ from a sum: half a unit where the page prints whole ones."""
+    """Return by how much a printed amount may differ from a sum, in units."""
     amounts = [fact.value for fact in printed if fact.value]
     is_whole = len(amounts) >= WHOLE_LEAST and all(amount % 1.0 == 0.0 for amount in amounts)
     rounds = is_whole and any(sum_value % 1.0 != 0.0 for sum_value in sums)
@@ -83,7 +83,7 @@ class _Search:
     precision: float
 
     def families(self, printed: Sequence[Fact], named: dict[int, str]) -> Iterator[tuple[Fact, tuple[int, ...]]]:
-        """(printed row, its obligors) of each family; each obligor is in one."""
+        """Yield (printed row, its obligors) of each family; each obligor is in one."""
         free = dict(named)
         for fact in printed:
             amount = fact.value or 0.0

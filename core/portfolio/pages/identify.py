@@ -1,4 +1,4 @@
-"""Identify loans: identifiers to their own columns, lots to positions, names to keys."""
+"""Identify loans: identifiers to their columns, lots to positions, names to keys."""
 
 from __future__ import annotations
 
@@ -33,20 +33,25 @@ LETTERS_MAX: Final = 10_000
 
 
 def sort_identifiers(loans: Loans) -> None:
-    """Give each identifier to its column, and blank what is none; a second time changes nothing."""
+    """Give each identifier to its column, and blank what is none.
+
+    A second time changes nothing.
+    """
     _identifiers(loans)
     _placeholders(loans)
     _second_liens(loans)
 
 
 def positions(loans: Loans) -> None:
-    """One row for each identifier: lots are added up."""
+    """Add up lots: one row for each identifier."""
     sort_identifiers(loans)
     add_up_lots(loans)
 
 
 def _identifiers(loans: Loans) -> None:
-    """Give each identifier to the column of its kind: trustees mix LoanX ids, ISINs and CUSIPs in one column.
+    """Give each identifier to the column of its kind.
+
+    Trustees mix LoanX ids, ISINs and CUSIPs in one column.
 
     One that is printed in groups (12A456 7B 7, LX-123456) gets its standard form where the letters and digits are an
     identifier by check digit or shape; any other keeps its signs, which may tell it from another.
@@ -81,20 +86,23 @@ def _identifiers(loans: Loans) -> None:
 
 
 def _by_chance(target: str, kinds: NDArray[np.uint8], kind: int) -> bool:
-    """Whether CUSIPs of a column may be an author's own numbers, of which one in ten has the check digit of a CUSIP."""
+    """Return whether a column's CUSIPs may be own numbers that fit by chance.
+
+    One in ten has the check digit of a CUSIP.
+    """
     if target in IDENTIFIERS or kind != _parse.CUSIP:
         return False
     return bool(np.count_nonzero(kinds == _parse.OTHER) > np.count_nonzero(kinds == kind))
 
 
 def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:
-    """The kind of each string, and OTHER at the end for the code -1."""
+    """Return the kind of each string, and OTHER at the end for the code -1."""
     kinds = _parse.identifier_kinds(column.text.offsets, column.text.data, cusip_first)
     return np.concatenate((kinds, np.array([_parse.OTHER], np.uint8)))
 
 
 def _standard(column: TextColumn, *, cusip_first: bool) -> tuple[TextColumn, NDArray[np.uint8]]:
-    """The column with identifiers in their standard form, and the kinds of its strings as `_kinds` gives them."""
+    """Return the column with standard identifiers, and the kinds of its strings."""
     kinds = _kinds(column, cusip_first=cusip_first)
     odd_codes = np.flatnonzero(kinds[:-1] == _parse.OTHER)
     if not len(odd_codes):
@@ -113,7 +121,7 @@ def _standard(column: TextColumn, *, cusip_first: bool) -> tuple[TextColumn, NDA
 
 
 def _pad(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
-    """Eight-digit strings with a zero before them where that makes a CUSIP."""
+    """Return eight-digit strings with a zero before them where that makes a CUSIP."""
     short = np.flatnonzero(kinds[:-1] == _parse.SHORT_CUSIP)
     written, extra = parsing.pool_of(["0" + column.text[code] for code in short.tolist()])
     fits = _parse.identifier_kinds(extra.offsets, extra.data, True)[written] == _parse.CUSIP
@@ -123,14 +131,14 @@ def _pad(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
 
 
 def _fill(own: TextColumn, other_text_column: TextColumn) -> TextColumn:
-    """A column with its blanks filled from another one."""
+    """Return a column with its blanks filled from another one."""
     take = (own.codes < 0) & (other_text_column.codes >= 0)
     codes = np.where(take, other_text_column.codes + np.int32(len(own.text)), own.codes)
     return parsing.merged_pool(codes, own.text, other_text_column.text)
 
 
 def _second_liens(loans: Loans) -> None:
-    """A second lien by a column of its own, beside one that says how senior the loan is or that it is secured."""
+    """Take second liens from a column of its own, beside one of seniority."""
     flags = loans.flags.pop("is_second_lien", None)
     if flags is not None:
         lien = np.full(loans.row_count, Lien.BLANK, np.uint8) if loans.lien is None else loans.lien
@@ -139,8 +147,10 @@ def _second_liens(loans: Loans) -> None:
 
 
 def _placeholders(loans: Loans) -> None:
-    """Blank what stands for an unknown identifier ("PRIVATE", nine zeros): of no identifier's shape, on loans of
-    several borrowers. Whatever else comes again is a lot, an owner's own code too.
+    """Blank what stands for an unknown identifier ("PRIVATE", nine zeros).
+
+    It has no identifier's shape, on loans of several borrowers. Whatever else comes again is a lot, an owner's own code
+    too.
     """
     count = 0
     borrower: NDArray[np.int64] | None = None
@@ -168,7 +178,7 @@ def _placeholders(loans: Loans) -> None:
 
 
 def _borrower_codes(loans: Loans) -> NDArray[np.int64]:
-    """A number for each row's borrower: by name, else by issuer id; -1 without either."""
+    """Return a number for each row's borrower: by name, else issuer id; -1 for none."""
     borrower, issuer = loans.texts.get("borrower_name"), loans.texts.get("issuer_id")
     if borrower is not None:
         return name_keys(borrower).codes.astype(np.int64)
@@ -176,7 +186,9 @@ def _borrower_codes(loans: Loans) -> NDArray[np.int64]:
 
 
 def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
-    """A number for each position: its CUSIP, else LoanX id, else ISIN; -1 without any; None when no column has one.
+    """Return a number for each position: CUSIP, else LoanX id, else ISIN.
+
+    -1 without any; None when no column has one.
 
     A row without a CUSIP whose LoanX id stands beside one CUSIP on other rows is a lot of that position.
     """
@@ -197,7 +209,7 @@ def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
 
 
 def _lots_by_asset_id(loans: Loans) -> NDArray[np.int64] | None:
-    """The author's own id of each row whose like stand on rows of the same borrower, facility and maturity; else -1."""
+    """Return own ids of rows alike in borrower, facility and maturity; else -1."""
     column, borrower = loans.texts.get("asset_id"), loans.texts.get("borrower_name")
     if column is None or borrower is None or len(column.text) >= np.count_nonzero(column.codes >= 0):
         return None
@@ -215,7 +227,7 @@ def _lots_by_asset_id(loans: Loans) -> NDArray[np.int64] | None:
 
 
 def _link_rows(keys: NDArray[np.int64], column: TextColumn, own: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Each row's own key, or the one key that its string has on other rows."""
+    """Return each row's own key, or the one key that its string has on other rows."""
     both = (keys >= 0) & (column.codes >= 0)
     codes, known = column.codes[both], keys[both]
     key_of = np.full(len(column.text) + 1, -1, np.int64)
@@ -284,7 +296,7 @@ def add_up(loans: Loans, keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
 
 
 def _warn_of_weights(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp], groups: int) -> None:
-    """Warn of positions whose lots have different rates or prices, and no par to weigh them by."""
+    """Warn of positions whose lots have different rates or prices, and no par."""
     par = loans.numbers.get("par_value")
     if par is not None and np.nansum(np.abs(par[members])) > 0:
         return
@@ -303,7 +315,7 @@ def _warn_of_weights(loans: Loans, members: NDArray[np.intp], group: NDArray[np.
 
 
 def _differ(values: NDArray[np.float64], group: NDArray[np.intp], groups: int) -> NDArray[np.bool_]:
-    """Groups with different values; blanks are none."""
+    """Return groups with different values; blanks are none."""
     known = ~np.isnan(values)
     low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
     np.minimum.at(low, group[known], values[known])
@@ -312,20 +324,20 @@ def _differ(values: NDArray[np.float64], group: NDArray[np.intp], groups: int) -
 
 
 def _any_lot(flags: NDArray[np.uint8], group: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """By group 1 where a lot says yes, else 0 where one says no."""
+    """Return by group 1 where a lot says yes, else 0 where one says no."""
     says_yes, says_no = (np.bincount(group, flags == flag) > 0 for flag in (1, 0))
     return np.where(says_yes, np.uint8(1), np.where(says_no, np.uint8(0), np.uint8(UNSAID)))
 
 
 def _sum(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Sums by group; NaN where every value is blank."""
+    """Return sums by group; NaN where every value is blank."""
     known = ~np.isnan(values)
     sums = np.bincount(group, np.where(known, values, 0.0))
     return np.where(np.bincount(group, known) > 0, sums, np.nan)
 
 
 def _mean(values: NDArray[np.float64], weight: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Means by weight over the values that are there; NaN where their weight is not positive."""
+    """Return weighted means over the values that are there; NaN without weight."""
     known = ~np.isnan(values)
     total = np.bincount(group, np.where(known, weight, 0.0))
     summed = np.bincount(group, np.where(known, weight * values, 0.0))
@@ -334,7 +346,7 @@ def _mean(values: NDArray[np.float64], weight: NDArray[np.float64], group: NDArr
 
 
 def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp], groups: int) -> NDArray[np.bool_]:
-    """Which positions' lots differ in a rating or in the maturity."""
+    """Return which positions' lots differ in a rating or in the maturity."""
     differs = np.zeros(groups, np.bool_)
     columns = [ranks[members].astype(np.float64) for ranks in loans.ranks.values()]
     if "maturity_date" in loans.numbers:
@@ -345,7 +357,7 @@ def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp],
 
 
 def name_keys(column: TextColumn) -> TextColumn:
-    """The names of a column without what does not tell companies apart: case, accents, signs, brackets, legal forms."""
+    """Return names without case, accents, signs, brackets and legal forms."""
     text, codes = column.text, column.codes
     high = np.flatnonzero(text.data >= 0x80)
     if len(high):
@@ -375,6 +387,6 @@ _LETTERS: Final = _Letters()
 
 
 def _plain_letters(name: str) -> str:
-    """The name in upper case without accents, other signs beyond ASCII as spaces."""
+    """Return a name in upper case without accents, other signs as spaces."""
     letters = name.upper().translate(_LETTERS)
     return letters if letters.strip() else name

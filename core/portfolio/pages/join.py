@@ -1,4 +1,4 @@
-"""Columns of a page given to the loans that its rows are about, and the loans of a second list put below the others."""
+"""Columns of a page for its loans, and loans of a second list below the others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class WidenedLoans:
 
 
 def widen(loans: Loans, page: Loans, match: PageMatch, *, unlike: Iterable[str] = ()) -> WidenedLoans:
-    """Give the loans what the page says of them: fields that they lack, and what is blank of the others.
+    """Give the loans what the page says of them: missing fields, and blanks.
 
     Par stays the loans' own, where they have any. Amounts that lots add up go to the first loan of a row.
 
@@ -98,7 +98,7 @@ def _merge(
     blank: Callable[[NDArray[Scalar]], NDArray[np.bool_]],
     differ: Callable[[NDArray[Scalar], NDArray[Scalar]], NDArray[np.bool_]],
 ) -> NDArray[Scalar]:
-    """A column of the loans with its blanks filled from the page's, which is already spread over the loans."""
+    """Fill blanks of the loans' column from the page's, spread over the loans."""
     if own is None:
         widened.taken.append(target)
         return of_page
@@ -115,7 +115,7 @@ def _merge(
 def _take_numbers(
     loans: Loans, page: Loans, match: PageMatch, widened: WidenedLoans, skipped: frozenset[str], spread: _Spread
 ) -> None:
-    """Take the page's figures: par only where the loans have none, amounts for the first loan of each row."""
+    """Take the page's figures: par only where missing, amounts for first loans."""
     has = match.rows
     firsts = np.zeros(loans.row_count, np.bool_)
     firsts[np.flatnonzero(has)[np.unique(match.at[has], return_index=True)[1]]] = True
@@ -129,7 +129,10 @@ def _take_numbers(
 
 
 def _take_ranks(loans: Loans, page: Loans, target: str, widened: WidenedLoans, spread: _Spread) -> None:
-    """A rating with its symbol: a blank is one without a symbol, a masked one is none."""
+    """Take a rating with its symbol.
+
+    A blank is one without a symbol, a masked one is none.
+    """
     ranks, text = spread(page.ranks[target], 0), page.texts.get(target)
     codes = None if text is None else spread(text.codes, -1)
     if target not in loans.ranks:
@@ -177,7 +180,7 @@ def _take_text(loans: Loans, column: TextColumn, target: str, widened: WidenedLo
 
 
 def _meaning(target: str, text: str) -> str:
-    """What a text says, for comparison."""
+    """Return what a text says, for comparison."""
     if target == "country":
         return parsing.country(text)
     return parsing.currency(text) if target == "currency" else key(text) or text
@@ -186,7 +189,7 @@ def _meaning(target: str, text: str) -> str:
 def _take_category(
     loans: Loans, target: str, codes: NDArray[np.int32], values: tuple[str, ...], widened: WidenedLoans
 ) -> None:
-    """Names that are canonical already."""
+    """Take names that are canonical already."""
     if target not in loans.categories:
         widened.taken.append(target)
         loans.categories[target] = (codes, values)
@@ -200,7 +203,7 @@ def _take_category(
 def _one_list(
     lists: Sequence[tuple[str, ...]], codes: Sequence[NDArray[np.int32]]
 ) -> tuple[tuple[str, ...], list[NDArray[np.int32]]]:
-    """Codes into several lists of names as codes into one."""
+    """Return codes into several lists of names as codes into one."""
     names = tuple(sorted(set().union(*lists)))
     place = {name: at for at, name in enumerate(names)}
     tables = [np.array([place[name] for name in of], np.int32) for of in lists]
@@ -211,7 +214,7 @@ def _one_list(
 
 
 def append(loans: Loans, more: Loans) -> None:
-    """Put the rows of another sheet below the loans; a field that one of them lacks is blank there."""
+    """Put the rows of another sheet below the loans; missing fields are blank."""
     low, high = loans.row_count, more.row_count
     loans.numbers = _below(loans.numbers, more.numbers, low, high, np.nan, np.float64)
     loans.flags = _below(loans.flags, more.flags, low, high, UNSAID, np.uint8)

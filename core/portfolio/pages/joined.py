@@ -1,4 +1,4 @@
-"""Pages of loans joined to the first: which rows speak of which loans, which are loans of their own, what to tell."""
+"""Pages of loans joined to the first: matched rows, own loans, and warnings."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PageLoans:
 
 
 def join_loans(loans: Loans, pages: Sequence[PageLoans]) -> None:
-    """Give the loans what the pages say of them, and put those of second lists below them.
+    """Give the loans what the pages say, and put those of second lists below.
 
     What the loans say themselves stays; of several pages with a field the first one gives it. Every page's part is
     noted in `loans.notes`, with a warning where it can change a figure.
@@ -85,7 +85,7 @@ def join_loans(loans: Loans, pages: Sequence[PageLoans]) -> None:
 
 
 def _note(loans: Loans, page: PageLoans) -> PageNote:
-    """Note a page with why nothing is taken from it, or make its rows ready to be joined."""
+    """Note why nothing is taken from a page, or make its rows ready to join."""
     rows = page.loans.row_count
     note = PageNote(sheet=page.loans.sheet_name, title=page.title, part="left out", rows=rows)
     if page.shows_changes and rows < CHANGES_SHARE * loans.row_count:
@@ -111,7 +111,7 @@ def _warnings_of_page(page: PageLoans, note: PageNote, sheet_name: str) -> list[
 
 
 def note_empty(loans: Loans, sheet: str, empty: EmptyList) -> None:
-    """Take a list that a page shows to be empty for what it says: no loan has its flag.
+    """Take an empty list of a page for what it says: no loan has its flag.
 
     Where another page gives the flag to loans they keep it, with a warning.
     """
@@ -133,7 +133,7 @@ def note_empty(loans: Loans, sheet: str, empty: EmptyList) -> None:
 
 
 def _add(loans: Loans, page: Loans, note: PageNote) -> None:
-    """Put the loans of a second list below the others: most of its rows stand nowhere else, with what a loan has."""
+    """Put the loans of a second list below: most of its rows stand nowhere else."""
     par = page.numbers.get("par_value")
     has = page.numbers.keys() | page.texts.keys() | page.ranks.keys()
     if par is None or "borrower_name" not in page.texts or not has & (_CHARACTERISTIC | set(ratings.AGENCY_OF)):
@@ -207,7 +207,7 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
 
 
 def _take_lien(loans: Loans, page: Loans, page_match: match.PageMatch) -> None:
-    """Let the liens of a page win over a column of the loans that says what kind of asset each is."""
+    """Let a page's liens win over a column of kinds of assets."""
     own, its = (part.notes.matched_columns.get("lien_type", "") for part in (loans, page))
     if loans.lien is None or page.lien is None or not _names_kind(own) or _names_kind(its):
         return
@@ -222,13 +222,12 @@ def _take_lien(loans: Loans, page: Loans, page_match: match.PageMatch) -> None:
 
 
 def _names_kind(header: str) -> bool:
-    """Whether a header names what kind of asset each is: "Asset Type", "Instrument Typ"."""
+    """Return whether a header names kinds of assets: "Asset Type"."""
     return heading(header).best()[0] == "asset_type"
 
 
 def _drop_without_par(loans: Loans) -> None:
-    """Leave out rows to which no page that says par gives any, where the first one says none: assets without a
-    position."""
+    """Leave out rows without par on any page where the first has none."""
     par = loans.numbers.get("par_value")
     if par is None or np.isnan(par).all():
         return
@@ -239,7 +238,7 @@ def _drop_without_par(loans: Loans) -> None:
 
 
 def _drop_silent(loans: Loans, page: Loans) -> None:
-    """Leave out rows with an id that no loan has and nothing else but a name: titles and footers of printed pages."""
+    """Leave out rows with an unknown id and only a name: titles and footers."""
     says = _saying(page)
     if not says.all():
         codes, text = together([*id_columns(loans).values(), *(columns := id_columns(page)).values()])
@@ -254,7 +253,7 @@ def _drop_silent(loans: Loans, page: Loans) -> None:
 
 
 def _saying(page: Loans) -> NDArray[np.bool_]:
-    """Rows of a page that say something of a loan beside its names and ids."""
+    """Return rows of a page that say something of a loan beside its names and ids."""
     says = np.zeros(page.row_count, np.bool_)
     for values in page.numbers.values():
         says |= ~np.isnan(values)
@@ -271,12 +270,12 @@ def _saying(page: Loans) -> NDArray[np.bool_]:
 
 
 def _telling(page: Loans, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of some rows of a page those that say something of a loan: not the rest of a footer under its names."""
+    """Return rows of a page that say something of a loan, without footers."""
     return rows[_saying(page)[rows]]
 
 
 def _unlike(own: Notes, notes: Notes) -> set[str]:
-    """Fields that both have under headers of different meaning."""
+    """Return fields that both have under headers of different meaning."""
     by_header = join.BY_HEADER | set(ratings.AGENCY_OF)
     return {
         target
@@ -286,7 +285,7 @@ def _unlike(own: Notes, notes: Notes) -> set[str]:
 
 
 def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
-    """What the reader of a page noted of the fields that come from there."""
+    """Take what the reader of a page noted of the fields from there."""
     for target in fields:
         if (header := page.notes.matched_columns.get(target)) is not None:
             loans.notes.matched_columns[target] = header
@@ -302,7 +301,7 @@ def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
 
 
 def _warnings(note: PageNote, first: str) -> list[DataWarning]:
-    """What a page did that a reader of the figures must know."""
+    """Return what a page did that a reader of the figures must know."""
     data_warnings: list[DataWarning] = []
 
     def warn(code: str, message: str, rows: int, fields: Iterable[str] = ()) -> None:

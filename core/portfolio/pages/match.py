@@ -1,4 +1,4 @@
-"""Match the loans of one list with the rows of a page, by identifier, by the file's own ids, or by name.
+"""Match loans with the rows of a page, by identifier, own ids, or name.
 
 All steps take time and memory that grow with the rows of both lists.
 """
@@ -57,7 +57,7 @@ def _both_have_both(loans: Loans, page: Loans) -> bool:
 
 
 def _one_name(target: str, *, exact: bool = True) -> Keys:
-    """Keys by one name where the other one is not on both sides."""
+    """Return keys by one name where the other one is not on both sides."""
 
     def keys_of(loans: Loans, page: Loans) -> Pair | None:
         return None if _both_have_both(loans, page) else keys.names(loans, page, (target,), exact=exact)
@@ -66,7 +66,7 @@ def _one_name(target: str, *, exact: bool = True) -> Keys:
 
 
 def _borrower(loans: Loans, page: Loans) -> Pair | None:
-    """Keys by borrower where facilities stand on both sides and do not tell which loan is meant."""
+    """Return keys by borrower where facilities do not decide which loan is meant."""
     return keys.names(loans, page, ("borrower_name",), exact=False) if _both_have_both(loans, page) else None
 
 
@@ -110,7 +110,7 @@ class PageMatch:
 
     @property
     def rows(self) -> Flags:
-        """Loans that have a row."""
+        """Return loans that have a row."""
         return np.asarray(self.at >= 0, np.bool_)
 
     def take(self, loans: Ints, rows: Ints, how: str) -> None:
@@ -160,15 +160,16 @@ def add_up_rows(page: Loans, page_match: PageMatch) -> None:
 
 
 def unused_rows(page_match: PageMatch) -> Ints:
-    """Rows of the page that found no loan, ascending."""
+    """Return rows of the page that found no loan, ascending."""
     used = np.zeros(len(page_match.leads), np.bool_)
     used[page_match.at[page_match.rows]] = True
     return np.flatnonzero(~used[page_match.leads])
 
 
 def strangers(loans: Loans, page: Loans, page_match: PageMatch) -> Ints:
-    """Rows of the page that found no loan, and whose loan is none of these: by an identifier of a kind that these have,
-    or by a borrower whom these do not name.
+    """Return rows of the page whose loan is none of these.
+
+    By an identifier of a kind that these have, or by a borrower whom these do not name.
     """
     free = unused_rows(page_match)
     own, of_page = _identifiers(loans), _identifiers(page)
@@ -190,7 +191,10 @@ def _identifiers(loans: Loans) -> dict[str, TextColumn]:
 
 
 def _columns(loans: Loans, page: Loans) -> tuple[dict[str, TextColumn], dict[str, TextColumn]]:
-    """The ids of both; of the loans' own asset ids those that stand on one loan, and none where both only count."""
+    """Return the ids of both, own asset ids only where each is one loan's.
+
+    None where both only count.
+    """
     own, of_page = keys.id_columns(loans), keys.id_columns(page)
     asset = own.get("asset_id")
     if asset is None:
@@ -225,7 +229,7 @@ def _by_identifier(own: dict[str, TextColumn], text_columns: dict[str, TextColum
 
 
 def _by_start(loans: Loans, page: Loans, page_match: PageMatch) -> None:
-    """Join rows whose identifiers are printed in another way: XS2250154 for XS2250154494, LX284437 for LX28443T7."""
+    """Join rows whose identifiers are spelt otherwise: LX284437 for LX28443T7."""
     free = unused_rows(page_match)
     own, of_page = keys.id_columns(loans), keys.id_columns(page)
     if page_match.rows.all() or not 0 < len(free) <= STARTS_MAX or not own or not of_page:
@@ -255,7 +259,7 @@ def _by_start(loans: Loans, page: Loans, page_match: PageMatch) -> None:
 
 
 def _names_agree(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
-    """Pairs of rows that have a name in common; without names on both sides the same par."""
+    """Return pairs of rows with a name in common, or without names the same par."""
     agrees, is_known = np.zeros(len(at), np.bool_), np.zeros(len(at), np.bool_)
     for target in _NAMES:
         if len(at) and target in loans.texts and target in page.texts:
@@ -268,7 +272,7 @@ def _names_agree(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
 
 
 def _par_agrees(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
-    """Pairs of rows of the same par."""
+    """Return pairs of rows of the same par."""
     own, of_page = loans.numbers.get("par_value"), page.numbers.get("par_value")
     if own is None or of_page is None:
         return np.zeros(len(at), np.bool_)
@@ -329,13 +333,13 @@ def _take_pairs(loans: Loans, page: Loans, page_match: PageMatch, pairs: RowPair
 
 
 def is_about_issuers(page: Loans) -> bool:
-    """Whether a page says nothing that tells loans of one issuer apart."""
+    """Return whether a page says nothing that tells loans of one issuer apart."""
     has_ids = any((column.codes >= 0).any() for column in _identifiers(page).values())
     return not has_ids and "facility_name" not in page.texts and _OF_FACILITIES.isdisjoint(page.numbers)
 
 
 def _by_issuer(loans: Loans, page: Loans, page_match: PageMatch) -> None:
-    """Give the rows of a page about issuers, none about a facility, to all loans of each."""
+    """Give the rows of a page about issuers to all loans of each."""
     if not is_about_issuers(page) or page_match.rows.all():
         return
     ways = (keys.names(loans, page, ("borrower_name",), exact=False), keys.begun_names(loans, page))
@@ -362,7 +366,7 @@ def _take_issuers(loans: Loans, page: Loans, page_match: PageMatch, mine: Ints, 
 
 
 def _identifiers_differ(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
-    """Pairs of rows that have different identifiers of one kind, neither of them the start of the other."""
+    """Return pairs of rows with different identifiers of one kind, neither cut."""
     differ = np.zeros(len(at), np.bool_)
     own, of_page = _identifiers(loans), _identifiers(page)
     for target in own.keys() & of_page.keys():
@@ -388,7 +392,10 @@ class RowPar(NamedTuple):
 
 
 def par_by_row(loans: Loans, page: Loans, page_match: PageMatch) -> RowPar:
-    """The par that the loans of each joined row add up to, and the row's own; rows without either are left out."""
+    """Return the par that the loans of each joined row add up to, and the row's.
+
+    Rows without either are left out.
+    """
     own, of_page = loans.numbers.get("par_value"), page.numbers.get("par_value")
     if own is None or of_page is None or not page_match.rows.any():
         return RowPar(np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))

@@ -1,4 +1,4 @@
-"""Pair loans with the rows of a page that share a key, by how many there are of each and by their par.
+"""Pair loans with page rows that share a key, by their number and par.
 
 One loan and one row are a pair. Several of one side are the lots of one of the other where their par adds up to it, and
 several of both are pairs by equal par; whatever else shares a key is ambiguous, and is joined to nothing.
@@ -70,7 +70,7 @@ class PairingRule:
 
 @dataclass(slots=True)
 class RowPairs:
-    """Loans and rows that belong together, each with the group that stands or falls as one."""
+    """Loans and rows that belong together, with the group of each pair."""
 
     loans: Ints
     rows: Ints
@@ -80,7 +80,7 @@ class RowPairs:
 
 
 def tolerance(own: NDArray[np.float64] | None, of_page: NDArray[np.float64] | None) -> float:
-    """Currency units a row by which par of two pages may differ: what the coarser one rounds away.
+    """Return by how much a row's par may differ: what the coarser page rounds.
 
     A page prints whole units where all its figures are whole; thousands only where most figures of the other are none.
     """
@@ -126,13 +126,13 @@ class _Groups:
             self.groups.append(groups)
 
     def per(self, members: Ints, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """A count, or a sum of weights, by group."""
+        """Return a count, or a sum of weights, by group."""
         known = members >= 0
         own = None if weights is None else weights[known]
         return np.bincount(members[known], own, self.count).astype(np.float64)
 
     def first(self, members: Ints, among: Flags) -> Ints:
-        """The first member of each group among some; -1 without one."""
+        """Return the first member of each group among some; -1 without one."""
         places = np.flatnonzero((members >= 0) & among)[::-1]
         first = np.full(self.count, -1, np.int64)
         first[members[places]] = places
@@ -181,7 +181,7 @@ def _group(loans: PairingSide, page: PairingSide) -> _Groups:
 
 
 def _has_par(par: NDArray[np.float64]) -> Flags:
-    """Where a par can be compared: a 0 says as little as a blank."""
+    """Return where a par can be compared: a 0 says as little as a blank."""
     return np.asarray(~np.isnan(par) & (par != 0))
 
 
@@ -216,7 +216,10 @@ def _alone(groups: _Groups, per_row: float, rule: PairingRule) -> None:
 def _by_sums(
     groups: _Groups, at: Ints, per_row: float, rule: PairingRule, loans_alike: Callable[[Ints, int], Flags]
 ) -> None:
-    """Pair several loans with one row, or several rows with one loan, whose par adds up; joined ones among them too."""
+    """Pair several loans with one row, or rows with one loan, by sums of par.
+
+    Joined ones are among them, too.
+    """
     loans, page = groups.loans, groups.page
     many, rows = groups.per(groups.own), groups.per(groups.of_page)
     some_free = groups.per(np.where(loans.free, groups.own, -1)) + groups.per(np.where(page.free, groups.of_page, -1))
@@ -236,7 +239,7 @@ def _by_sums(
 
 
 def _crossing(groups: _Groups, at: Ints) -> Flags:
-    """Groups with a loan that has a row of another key, or a row that a loan of another key has."""
+    """Return groups with a loan that has a row of another key, or the reverse."""
     crossing = np.zeros(groups.count, np.bool_)
     has = np.flatnonzero(at >= 0)
     has = has[groups.own[has] != groups.of_page[at[has]]]
@@ -257,7 +260,10 @@ def _add_all(groups: _Groups, able: Flags) -> None:
 
 
 def _by_par(groups: _Groups, per_row: float, rule: PairingRule, loans_alike: Callable[[Ints, int], Flags]) -> None:
-    """Pair loans with rows of the same par, as many of each; equal lots of one loan are interchangeable."""
+    """Pair loans with rows of the same par, as many of each.
+
+    Equal lots of one loan are interchangeable.
+    """
     places: list[Ints] = []
     for side, members in ((groups.loans, groups.own), (groups.page, groups.of_page)):
         able = (members >= 0) & side.free & _has_par(side.par)
@@ -303,7 +309,10 @@ def _without_par(
     loans_alike: Callable[[Ints, int], Flags],
     rows_alike: Callable[[Ints, int], Flags],
 ) -> None:
-    """Pair the loans of a key with its only row, or one loan with rows that say the same, where the page has no par."""
+    """Pair the loans of a key with its only row where the page has no par.
+
+    Or one loan with rows that say the same.
+    """
     loans, page = groups.loans, groups.page
     silent = ~groups.done & (groups.per(np.where(_has_par(page.par), groups.of_page, -1)) == 0)
     many, rows = groups.per(groups.own), groups.per(groups.of_page)

@@ -1,4 +1,4 @@
-"""What a file's printed totals say of its loans as they were read: whether they are all there, what masks hide."""
+"""What a file's printed totals say of its loans: all there, what masks hide."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ AGENCIES: Final[tuple[Agency, ...]] = ("a", "b", "c")
 
 
 def beside_loans(portfolio: AnyPortfolio) -> AnyPortfolio:
-    """The portfolio with what the file's totals say of its loans, one obligor for each family that it shows, and those
-    columns of ratings that its own tests go by.
+    """Return the portfolio with what the file's totals say of its loans.
+
+    It has one obligor for each family that the file shows, and those columns of ratings that its own tests go by.
 
     Whether the loans' par and cash make the printed collateral principal amount stands as an identity where the file
     prints no par of its own. Where ratings are masked or blank and the agency's rating table adds up to the loans' par,
@@ -60,7 +61,7 @@ def _tolerance(rows: int) -> float:
 
 
 def _identity(portfolio: PortfolioData, performing: float, lost: float) -> Facts:
-    """The facts, with the identity of the loans' par where no par of the file's own was there to try it with."""
+    """Add the identity of the loans' par where no par of the file was there."""
     facts = portfolio.facts
     total = _total(facts)
     if total is None or facts.identity("collateral_principal_amount") is not None:
@@ -82,7 +83,7 @@ def _identity(portfolio: PortfolioData, performing: float, lost: float) -> Facts
 
 
 def _total(facts: Facts) -> float | None:
-    """The printed collateral principal amount."""
+    """Return the printed collateral principal amount."""
     return next((fact.value for fact in facts.of("component", "cpa") if fact.value), None)
 
 
@@ -98,8 +99,10 @@ def _places(portfolio: PortfolioData) -> tuple[str, ...]:
 def _masked_ccc(
     portfolio: PortfolioData, agency: Agency, par: np.ndarray[Any, np.dtype[np.float64]], performing: float, lost: float
 ) -> tuple[float, str] | None:
-    """(par of CCC+ and below that no row shows, places) by an agency's rating table; None where every row shows its
-    rating, or no table of the agency adds up to the loans' par."""
+    """Return (par of CCC+ and below that no row shows, places) by a rating table.
+
+    None where every row shows its rating, or no table of the agency adds up to the loans' par.
+    """
     field = f"rating_agency_{agency}"
     ranks = portfolio.ranks.get(field)
     hidden = np.ones(portfolio.row_count, np.bool_) if ranks is None else ranks == 0
@@ -118,8 +121,11 @@ def _masked_ccc(
 def _by_rank(
     portfolio: PortfolioData, agency: Agency, par: np.ndarray[Any, np.dtype[np.float64]], performing: float
 ) -> tuple[ByRank, str] | None:
-    """(par by rank of the loans that no row rates, places) by an agency's rating table; None where every row shows its
-    rating, or not just one table has at least what the rows show of each rating, and all of the loans."""
+    """Return (par by rank of loans that no row rates, places) by a rating table.
+
+    None where every row shows its rating, or not just one table has at least what the rows show of each rating, and all
+    of the loans.
+    """
     ranks = portfolio.ranks.get(f"rating_agency_{agency}")
     if ranks is None or not float(par[ranks == 0].sum()):
         return None

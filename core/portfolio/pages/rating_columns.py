@@ -38,7 +38,7 @@ def with_rating_columns(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
 
 
 def with_agency_ratings(portfolio: AnyPortfolio) -> AnyPortfolio:
-    """Let a further column of an agency's ratings stand in where none is the agency's rating of the obligor.
+    """Let a further column stand in for an agency's missing obligor ratings.
 
     Without it a Moody's facility rating would be left out of the rating factor and the CCC bucket, and another agency's
     letters would make both.
@@ -60,7 +60,7 @@ def with_agency_ratings(portfolio: AnyPortfolio) -> AnyPortfolio:
 
 
 def _others(portfolio: PortfolioData, agency: Agency) -> Iterator[tuple[FactorRatings, Ranks]]:
-    """The agency's further columns of ratings."""
+    """Yield the agency's further columns of ratings."""
     for kind in _KINDS:
         ranks = portfolio.ranks.get(f"rating_agency_{agency}_{kind}")
         if ranks is not None:
@@ -68,7 +68,7 @@ def _others(portfolio: PortfolioData, agency: Agency) -> Iterator[tuple[FactorRa
 
 
 def _printed_tests(facts: Facts, measure: str, agency: Agency) -> list[Fact]:
-    """The tests of a measure on all loans, by one agency's ratings."""
+    """Return the tests of a measure on all loans, by one agency's ratings."""
     return [
         fact
         for fact in facts.figures
@@ -110,7 +110,7 @@ def _ccc(ranks: Ranks, par: Par) -> float:
 
 
 def _with_column(portfolio: AnyPortfolio, field: str, source: str) -> AnyPortfolio:
-    """The portfolio with one column of ratings in another's place."""
+    """Return the portfolio with one column of ratings in another's place."""
     names = _in_place(dict(portfolio.names), field, source)
     cells = _in_place(dict(portfolio.source_cells), field, source)
     ranks = portfolio.ranks | {field: portfolio.ranks[source]}
@@ -121,13 +121,13 @@ Entry = TypeVar("Entry")
 
 
 def _in_place(entries: dict[str, Entry], field: str, source: str) -> dict[str, Entry]:
-    """What is said of fields, of one what is said of another."""
+    """Return what is said of fields, of one what is said of another."""
     entries.pop(field, None)
     return entries | {field: entries[source]} if source in entries else entries
 
 
 def _by_factor(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
-    """The column by which the printed rating factor of Moody's goes, where it is not the one of the CCC bucket."""
+    """Find the column that gives the printed Moody's factor, if not the CCC's."""
     printed = {(fact.value, fact.tolerance) for fact in _printed_tests(portfolio.facts, "warf", "a")}
     own = portfolio.ranks.get("rating_agency_a")
     has_own_column = "rating" in portfolio.ranks and bool(portfolio.ranks["rating"].any())
@@ -151,7 +151,7 @@ def _by_factor(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
 
 
 def _factor(ranks: Ranks, par: Par) -> float:
-    """The weighted average rating factor over the loans that are rated."""
+    """Return the weighted average rating factor over the loans that are rated."""
     rated = (ranks > 0) & (ranks <= len(FACTORS))
     total = float(par[rated].sum())
     if not total:
@@ -161,7 +161,7 @@ def _factor(ranks: Ranks, par: Par) -> float:
 
 
 def _header(portfolio: PortfolioData, field: str) -> str:
-    """A column by its header, else by its field."""
+    """Return a column by its header, else by its field."""
     header = portfolio.notes.matched_columns.get(field)
     place = portfolio.source_cells.get(field)
     return f"{header!r} ({place})" if header and place else place or field

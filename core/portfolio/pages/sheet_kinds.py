@@ -1,4 +1,4 @@
-"""Tell what each sheet of a workbook is: the loans, a page of them, a list, an old copy, notes, tests, and why."""
+"""What each sheet is: loans, page, list, old copy, notes, tests; and why."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Printed:
 
 
 def kinds(located: LocatedBook, report: PageReport, notes: Sequence[PageNote] = ()) -> dict[str, tuple[SheetKind, str]]:
-    """What each of the sheets is, by its name, and why.
+    """Return what each of the sheets is, by its name, and why.
 
     Args:
         report: what its pages print.
@@ -73,7 +73,7 @@ def kinds(located: LocatedBook, report: PageReport, notes: Sequence[PageNote] = 
 def _kind(
     candidate: SheetCandidate, note: PageNote | None, printed: _Printed, *, is_old: bool
 ) -> tuple[SheetKind, str]:
-    """What a sheet is: the first that holds of what it may be, the surest first."""
+    """Return the surest of what a sheet may be."""
     name, weights = in_quotes(candidate.sheet.name), kind_weights(candidate.sheet.name)
     facts, cells = printed.facts.get(name, Counter[FactKind]()), printed.cells.get(name, [])
     part = "left out" if note is None else note.part
@@ -96,7 +96,7 @@ def _kind(
 
 
 def _describe_join(note: PageNote | None) -> str:
-    """What was taken from a page."""
+    """Return what was taken from a page."""
     if note is None:
         return ""
     by = ", ".join(f"{count:,} by {how}" for how, count in note.by.items())
@@ -109,7 +109,7 @@ def _describe_join(note: PageNote | None) -> str:
 
 
 def _other_use(note: PageNote | None, facts: Counter[FactKind], cells: Sequence[str]) -> str:
-    """What else a sheet is good for, and why no loans are taken from it."""
+    """Return what else a sheet is good for, and why no loans are taken from it."""
     parts = []
     if note is not None:
         parts.append(note.reason)

@@ -85,14 +85,14 @@ class _Table:
         return parsing.read_numbers(cells, is_spread=label == "spread")
 
     def amounts(self, label: str) -> NDArray[np.float64]:
-        """Amounts in units of currency: those under "(000s)" or "($mm)" are multiplied."""
+        """Return amounts in units of currency, "(000s)" or "($mm)" multiplied."""
         places = self.header.columns.get(label)
         own = self.header.magnitude(places[0]) if places else 1.0
         return self.numbers(label).values * (own if own != 1.0 else self._scale)
 
     @cached_property
     def _scale(self) -> float:
-        """What a line above the header says that amounts are to be multiplied by."""
+        """Return what a line above the header says that amounts are to be multiplied by."""
         for row in range(max(0, self.header.top - TITLE_ROWS), self.header.top):
             texts = [text for at in range(self.sheet.column_count) if (text := self.sheet.value(row, at)) is not None]
             for text in texts if len(texts) <= TITLE_CELLS else ():
@@ -113,7 +113,7 @@ class _Table:
 
 
 def read_tranches(book: Workbook, sheets: Iterable[Sheet]) -> tuple[Tranches | None, dict[str, str]]:
-    """The notes of the first sheet named like one for them, most senior first, and the cells of each column."""
+    """Read the notes of the first sheet named for them, and the columns' cells."""
     for sheet in sheets:
         if not is_named(sheet, TRANCHE_SHEETS):
             continue
@@ -161,7 +161,7 @@ def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
 
 
 def _spreads(sheet: _Table) -> NDArray[np.float64]:
-    """The spread column, and what a coupon in words says where it has none: SOFR + 1.30%."""
+    """Read spreads, else coupons in words: SOFR + 1.30%."""
     spread = parsing.spread_bps(sheet.numbers("spread"), sheet.unit("spread"))
     cells = sheet.cells("coupon")
     if cells is None or not cells.seen & parsing.bit(parsing.TEXT):
@@ -173,12 +173,12 @@ def _spreads(sheet: _Table) -> NDArray[np.float64]:
 
 
 def as_percent(triggers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Triggers in percent: one of at most 10 is a ratio (1.216 is 121.6)."""
+    """Return triggers in percent: one of at most 10 is a ratio (1.216 is 121.6)."""
     return np.where(triggers <= 10, np.round(triggers * 100.0, 9), triggers)
 
 
 def order_tranches(classes: list[str], columns: Dict[str, NDArray[np.float64]]) -> Tranches:
-    """Tranches by rank, then by their order; without ranks by their order, A-1 and A-2 sharing one."""
+    """Sort tranches by rank, else by order; A-1 and A-2 share a rank."""
     blank = np.full(len(classes), np.nan)
     rank = columns.get("rank", blank)
     ranks = _ranks_by_letter(classes) if np.isnan(rank).any() else rank.astype(np.int32)
@@ -210,13 +210,13 @@ def _ranks_by_letter(classes: list[str]) -> NDArray[np.int32]:
 
 
 def _row(row_of: Dict[str, int | None], identifier: str) -> int:
-    """The row of an identifier, by its letters and digits where it is written in another way; -1 for none."""
+    """Return the row of an identifier, by letters and digits, too; -1 for none."""
     row = row_of[identifier] if identifier in row_of else row_of.get(letters_and_digits(identifier))
     return -1 if row is None else row
 
 
 def read_amortization(book: Workbook, names: Dict[str, Names]) -> Amortization | None:
-    """The scheduled payments of the loans with these identifiers; None without the sheet. Others are left out."""
+    """Read the scheduled payments of these loans; None without the sheet."""
     for sheet in book.sheets:
         if not is_named(sheet, AMORTIZATION_SHEETS):
             continue

@@ -1,4 +1,4 @@
-"""Tell lists of other assets, such as consumers' debts, leases and equities, from those of corporate loans."""
+"""Tell lists of other assets, such as leases and equities, from loans."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _reason(name: str, headings: list[str]) -> str:
 
 
 def _named_class(headers: Iterable[str]) -> tuple[str, list[str]] | None:
-    """The class whose words most headers have, and these; None where too few have any."""
+    """Return the class of most headers with words, and these; None for too few."""
     best: tuple[int, str, list[str]] | None = None
     classified = [(text, classes) for text in headers if (classes := _classes(text[:HEADER_LENGTH_MAX]))]
     for name in _RULES if classified else ():
@@ -118,7 +118,7 @@ def _named_class(headers: Iterable[str]) -> tuple[str, list[str]] | None:
 
 @lru_cache(MEMORY_MAX)
 def _classes(text: str) -> dict[str, bool]:
-    """The classes whose words a heading has, each with whether nothing else has these."""
+    """Return the asset classes of a heading, with whether nothing else has them."""
     words = key(_CAMEL.sub(" ", text))
     return {
         name: is_strong
@@ -128,7 +128,7 @@ def _classes(text: str) -> dict[str, bool]:
 
 
 def _kinds(sheet: Sheet, header: HeaderMatch) -> Iterable[str]:
-    """The kinds of evidence of corporate loans that a sheet's columns are."""
+    """Yield the kinds of evidence of corporate loans that a sheet's columns are."""
     first = header.row + 1
     columns = header.columns
     if columns.keys() & {"spread", "base_rate", "base_rate_level"}:

@@ -1,4 +1,4 @@
-"""The rows below a header that are looked at: work and memory go by the cells that are there, not by the last row."""
+"""The rows below a header that are looked at: work goes by filled cells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RowsBelow:
     __slots__ = ("_cells", "_rows", "first", "height", "pool", "sheet")
 
     def __init__(self, sheet: Sheet, pool: StringPool, first: int, last: int) -> None:
-        """Rows `first` to `last - 1` of the sheet."""
+        """Look at rows `first` to `last - 1` of the sheet."""
         self.sheet, self.pool, self.first = sheet, pool, first
         self._rows = _kept(sheet, first, max(first, last))
         """Of the sheet, 0-based."""
@@ -35,14 +35,14 @@ class RowsBelow:
         self._cells: dict[int, Cells] = {}
 
     def cells(self, column: int) -> Cells:
-        """A column's cells in all rows that are looked at."""
+        """Return a column's cells in all rows that are looked at."""
         cells = self._cells.get(column)
         if cells is None:
             cells = self._cells[column] = self.part(column, slice(0, self.height))
         return cells
 
     def part(self, column: int, places: NDArray[np.int64] | slice) -> Cells:
-        """A column's cells in some of the rows, which ascend."""
+        """Return a column's cells in some of the rows, which ascend."""
         stored = self.sheet.columns[column]
         if not isinstance(self._rows, slice):
             return Cells.at(stored, self._rows[places], self.pool)
@@ -51,7 +51,7 @@ class RowsBelow:
         return Cells.at(stored, places + self.first, self.pool)
 
     def rows(self, places: NDArray[np.int64] | slice) -> NDArray[np.int64]:
-        """The rows of the sheet, 0-based, at some places."""
+        """Return the rows of the sheet, 0-based, at some places."""
         if not isinstance(self._rows, slice):
             return self._rows[places]
         if isinstance(places, slice):
@@ -59,12 +59,12 @@ class RowsBelow:
         return places + self.first
 
     def row(self, place: int) -> int:
-        """The row of the sheet, 0-based, at one place."""
+        """Return the row of the sheet, 0-based, at one place."""
         return self.first + place if isinstance(self._rows, slice) else int(self._rows[place])
 
 
 def _kept(sheet: Sheet, first: int, last: int) -> NDArray[np.int64] | slice:
-    """Which of the rows `first` to `last - 1` are looked at; a slice where it is all of them."""
+    """Return which rows to look at; a slice where it is all of them."""
     height = last - first
     everything = slice(first, last)
     if height <= HEIGHT_LEAST:

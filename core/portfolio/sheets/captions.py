@@ -1,4 +1,4 @@
-"""Give columns the captions that a table of user fields has for them: "UserFlag1" is "Cov-Lite"."""
+"""Give columns the captions of a table of user fields: "UserFlag1"."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Captions = dict[tuple[str, str], str]
 
 
 def with_captions(book: Workbook) -> list[Sheet]:
-    """List the sheets of a book, headings of user fields in the words of their captions."""
+    """List a book's sheets with headings of user fields as their captions."""
     captions: Captions = {}
     for sheet in book.sheets:
         if sheet.row_count <= ROWS_MAX and 2 <= sheet.column_count <= COLUMNS_MAX:
@@ -80,7 +80,7 @@ def _with(sheet: Sheet, captions: Captions) -> Sheet:
 
 
 def _is_table(sheet: Sheet, row: int) -> bool:
-    """Whether a row is the header of a table of captions."""
+    """Return whether a row is the header of a table of captions."""
     names = {key(_text(sheet, row, column)) for column in range(min(sheet.column_count, COLUMNS_MAX))}
     return bool(names & _FIELDS) and bool(names & _CAPTIONS)
 

@@ -201,21 +201,21 @@ class HeaderMatch:
 
     @property
     def named_row(self) -> int:
-        """The lowest row of names."""
+        """Return the lowest row of names."""
         return self.row - len(self.below)
 
     def unit(self, column: int) -> str:
-        """The unit that a column's header states, by itself or in a row of units: "bps", "%" or ""."""
+        """Return the unit of a column's header or row of units: "bps", "%" or ""."""
         return unit(self.texts.get(column, "")) or unit(self.units.get(column, ""))
 
     def magnitude(self, column: int) -> float:
-        """What the header says a figure is to be multiplied by: 1,000 for thousands, 1,000,000 for millions, else 1."""
+        """Return what the header multiplies by: 1,000, 1,000,000, else 1."""
         scale = magnitude(self.texts.get(column, ""))
         return scale if scale != 1.0 else magnitude(self.units.get(column, ""))
 
 
 def unit(header: str) -> str:
-    """The unit that a header states: "bps", "%" or ""."""
+    """Return the unit that a header states: "bps", "%" or ""."""
     words = key(header).split()
     if "bps" in words or "bp" in words or "basis points" in key(header):
         return "bps"
@@ -223,7 +223,7 @@ def unit(header: str) -> str:
 
 
 def magnitude(header: str) -> float:
-    """1,000 where a header says thousands ("Par ($000s)"), 1,000,000 for millions ("USD mm"), else 1."""
+    """Return 1,000 for thousands ("Par ($000s)"), 1,000,000 for millions, else 1."""
     match = _UNIT_WORDS.search(f" {spelt(without_footnotes(header))}")
     if match is None:
         return 1.0
@@ -233,13 +233,13 @@ def magnitude(header: str) -> float:
 
 
 def magnitude_of_title(title: str) -> float:
-    """The same of a line above a table: "Portfolio (USD thousands)", "All amounts in $000s unless stated"."""
+    """Return the same of a line above a table: "Portfolio (USD thousands)"."""
     match = _TITLE_UNIT.search(f" {spelt(title)} ")
     return 1.0 if match is None else 1_000.0 if match["thousands"] else 1_000_000.0
 
 
 def without_footnotes(header: str) -> str:
-    """A header less the marks of its footnotes: "Par Amount (1)" is "Par Amount"."""
+    """Strip footnote marks of a header: "Par Amount (1)" is "Par Amount"."""
     rest = header.rstrip()
     while match := _FOOTNOTE.search(rest[-_FOOTNOTE_LENGTH_MAX:]):
         rest = rest[: -len(match[0])].rstrip()
@@ -247,12 +247,15 @@ def without_footnotes(header: str) -> str:
 
 
 def without_unit(words: str) -> str:
-    """A key less the words for its unit at the end."""
+    """Return a key less the words for its unit at the end."""
     return _UNIT_WORDS.sub("", words)
 
 
 def spelt(text: str) -> str:
-    """The key of a text with its signs for currencies and percent as words: a second time changes nothing."""
+    """Return the key of a text with currencies and percent as words.
+
+    A second time changes nothing.
+    """
     return key(text.translate(_SIGNS))
 
 
@@ -279,14 +282,14 @@ class Matcher:
         """Whether words of `words.tsv` name its fields."""
 
     def by_words(self, own: str, groups: tuple[str, ...] = ()) -> Options:
-        """What a heading that nobody lists may feed by the weight of its words; () for other lists than of loans."""
+        """Return what an unlisted heading may feed by its words; () for other lists."""
         if not self.is_of_loans:
             return ()
         role, weight = heading(own, groups).best()
         return self.of_role(role) if weight >= WORDS_MIN else ()
 
     def of_role(self, role: str) -> Options:
-        """What a column of some role may feed: as its usual heading does."""
+        """Return what a column of some role may feed: as its usual heading does."""
         usual = USUAL.get(role)
         if usual is None:
             return ()
@@ -294,14 +297,13 @@ class Matcher:
         return options if options or role not in INSTEAD else self.options(INSTEAD[role])
 
     def names_itself(self, options: Options) -> bool:
-        """Whether a mapping of one's own names a heading itself, for one of the fields that it may feed."""
+        """Return whether a mapping of one's own names a heading for such a field."""
         return any(
             target not in STANDARD_TARGETS or preference < self._own.get(target, 0) for target, preference, _ in options
         )
 
     def role_of(self, text: str, groups: tuple[str, ...], options: Options) -> str:
-        """The role of a heading that is listed: by its words where they name one that feeds the same, else by its
-        first field."""
+        """Return the role of a listed heading: by its words, else its first field."""
         known = self._roles.get((text, groups, options))
         if known is None:
             if len(self._roles) >= ROLES_MAX:
@@ -318,7 +320,10 @@ class Matcher:
         return role_of_target(options[0][0])
 
     def options(self, header: str) -> Options:
-        """What a header may feed, as (target, preference, is auxiliary): by its exact key, else less a unit word."""
+        """Return what a header may feed: (target, preference, is auxiliary).
+
+        By its exact key, else less a unit word.
+        """
         known = self._memory.get(header)
         if known is None:
             if len(self._memory) >= MEMORY_MAX:
@@ -336,7 +341,7 @@ class Matcher:
 
 
 def _candidates(header: str) -> Iterator[str]:
-    """The keys that a header may be known by, each once: as it stands, less its unit, less its footnotes' marks."""
+    """Yield a header's keys: as is, less its unit, less footnote marks."""
     plain_header = without_footnotes(header)
     yield from dict.fromkeys(
         candidate
@@ -346,7 +351,7 @@ def _candidates(header: str) -> Iterator[str]:
 
 
 def _alias_table(fields: Iterable[Field]) -> dict[str, list[tuple[str, int]]]:
-    """Key of a header -> (target, preference) of the fields that it may feed; a field's own name yields to aliases."""
+    """Return header's key -> (target, preference); own names yield to aliases."""
     table: dict[str, list[tuple[str, int]]] = {}
     fields = tuple(fields)
     for mapped in fields:
@@ -360,7 +365,7 @@ def _alias_table(fields: Iterable[Field]) -> dict[str, list[tuple[str, int]]]:
 
 
 def matcher(mapping: Mapping) -> Matcher:
-    """The matcher of a mapping, made once for its fields."""
+    """Return the matcher of a mapping, made once for its fields."""
     if PROFILES.get(mapping.id) is not mapping:
         return _matcher(mapping.fields, mapping.auxiliary)
     known = _OF_PROFILES.get(mapping.id)
@@ -379,7 +384,7 @@ def _matcher(fields: tuple[Field, ...], auxiliary: tuple[Field, ...]) -> Matcher
 
 
 def detect(sheet: Sheet) -> Header:
-    """The header of any sheet: the best standard_clo header, else the first row with a cell when it holds only text.
+    """Detect any sheet's header: the best standard_clo one, else a row of text.
 
     Without either `row` is None, the columns are named by their letters, and the data starts at the sheet's first row.
     """
@@ -393,7 +398,7 @@ def detect(sheet: Sheet) -> Header:
 
 
 def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> HeaderMatch | None:
-    """The best header for a mapping: most distinct targets among the first rows, then the topmost; None without.
+    """Find the best header for a mapping: most targets, then the topmost.
 
     Up to `STACK_MAX` rows are read as one where that names more than each alone. A row of units or of the columns'
     numbers below belongs to the header. Where the first rows have none, as below a summary on the same sheet, the
@@ -422,8 +427,9 @@ def find_page(
     rows: int = ROWS_MAX,
     before: int | None = None,
 ) -> HeaderMatch | None:
-    """The best header of a sheet that adds to loans of another one: one of the anchors and one more column's target,
-    auxiliary ones included; None without.
+    """Find the best header of a sheet that adds to loans of another one.
+
+    It names one of the anchors and one more column's target, auxiliary ones included; None without.
 
     Args:
         anchors: None for any two columns' targets.
@@ -439,8 +445,10 @@ def find_page(
 def _best_match(
     scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False, before: int | None = None
 ) -> HeaderMatch | None:
-    """The header of the best candidate that has an anchor; one whose anchor's own heading is blank or unknown where it
-    names more and stands over the same columns: its cells tell the anchor.
+    """Return the best candidate's header that has an anchor.
+
+    One whose anchor's own heading is blank or unknown where it names more and stands over the same columns: its cells
+    tell the anchor.
     """
     best, wider = _best(scan, least, anchors, by_column=by_column)
     if best is not None and before is not None and best.row >= before:
@@ -454,12 +462,12 @@ def _best_match(
 
 
 def _is_part(best: _Candidate, wider: _Candidate) -> bool:
-    """Whether a candidate has only some rows of another one that names more."""
+    """Return whether a candidate has only some rows of another one that names more."""
     return wider.top <= best.row and best.top <= wider.row and wider.score > best.score + 1
 
 
 def nearest(sheet: Sheet, mapping: Mapping) -> HeaderMatch | None:
-    """The row that comes nearest to a header of the mapping, to say what a sheet without one has; None without any."""
+    """Return the row nearest to a header, to say what a sheet without one has."""
     scan = _Scan(sheet, matcher(mapping))
     best, _ = _best(scan, 1, None)
     return (
@@ -470,8 +478,10 @@ def nearest(sheet: Sheet, mapping: Mapping) -> HeaderMatch | None:
 def _best(
     scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False
 ) -> tuple[_Candidate | None, _Candidate | None]:
-    """The candidate with the highest score, then of most targets, then the topmost, then, within its rows, the one of
-    fewest rows; and the same of those with `UNANCHORED_MIN` targets, anchors or none.
+    """Return the best candidate by score, and the best with many targets.
+
+    By score, then most targets, then the topmost, then, within its rows, the one of fewest rows; the second with
+    `UNANCHORED_MIN` targets, anchors or none.
 
     Args:
         least: the score that it must have; the columns that feed anything, where they are counted `by_column`.
@@ -502,7 +512,9 @@ def _best(
 
 
 def _whole(scan: _Scan, best: _Candidate, able: Sequence[_Candidate]) -> _Candidate:
-    """The heading with rows of it that its own words left out: they tell more of its columns, though fewer fields.
+    """Add upper rows that the heading's own words left out.
+
+    They tell more of its columns, though fewer fields.
 
     "S&P" over "Issuer" names one field, where the bare word could be another one as well.
     """
@@ -548,8 +560,11 @@ class _Candidate:
 
     @property
     def tells(self) -> tuple[int, int, bool, bool]:
-        """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone; then
-        whether columns of another time, or of an agency, are told from the others."""
+        """Return targets of the mapping and beside it, and other times told.
+
+        "S&P Recovery Rate" tells more than its lower row alone; so do columns of another time, or of an agency, that
+        are told from the others.
+        """
         return self.score, len(self.targets), self.is_dated, self.has_agencies
 
     def is_better(self, rival: _Candidate | None) -> bool:
@@ -599,15 +614,17 @@ class _Scan:
 
     @property
     def rows(self) -> list[int]:
-        """Rows with text, from the top."""
+        """Return rows with text, from the top."""
         return sorted(row for row in self._cells if row < self.end)
 
     def has_figures_or_nothing(self, row: int) -> bool:
-        """Whether a row can be no lower part of a header."""
+        """Return whether a row can be no lower part of a header."""
         return row in self._numeric or row not in self._cells
 
     def stack(self, top: int, height: int) -> _Candidate | None:
-        """Rows read as one header: a row alone, groups over fields, wrapped words; None where that cannot be.
+        """Read rows as one header: alone, groups over fields, or wrapped words.
+
+        None where that cannot be.
 
         The lower ones have texts and no figures (`has_figures_or_nothing`).
         """
@@ -649,7 +666,7 @@ class _Scan:
     def _beside_group(
         self, group: str, parts: list[str], options: Options, *, is_again: bool
     ) -> tuple[Options, list[str]]:
-        """What a column beside a group's own may feed, with its words: none of another time."""
+        """Return what a column beside a group's own may feed, and its words."""
         if under := self._group_options(group, parts):
             return under, [group, *parts]
         if options and is_again and _OF_ANOTHER_TIME.search(key(group)):
@@ -657,7 +674,7 @@ class _Scan:
         return options, parts
 
     def _alone(self, row: int) -> _Candidate:
-        """A row read as a header by itself."""
+        """Return a row read as a header by itself."""
         cells, known = self._cells[row], self._options
         is_none = known.keys().isdisjoint(cells.values())
         feeds = {} if is_none else {column: known[code] for column, code in cells.items() if code in known}
@@ -667,7 +684,7 @@ class _Scan:
         return self._candidate(row, row, feeds, texts, texts, {}, is_dated=False)
 
     def _own_words(self, rows: range) -> dict[int, str]:
-        """By column the words that stand in it, from the top."""
+        """Return by column the words that stand in it, from the top."""
         own: dict[int, str] = {}
         for row in rows:
             for column, code in self._cells[row].items():
@@ -677,7 +694,7 @@ class _Scan:
         return own
 
     def _group_words(self, rows: range, layers: list[dict[int, int]]) -> dict[int, tuple[str, ...]]:
-        """By column the words of upper rows that merged cells, or words such as an agency, carry over it."""
+        """Return by column the words that upper rows carry over it."""
         carried: dict[int, tuple[str, ...]] = {}
         is_below_agencies = False
         for at, (row, layer) in enumerate(zip(rows[:-1], layers[:-1], strict=True)):
@@ -706,7 +723,7 @@ class _Scan:
         return carried
 
     def group_words(self, row: int, first: int) -> bool:
-        """Whether a row has words that are meant for the columns below, and is no title of the table.
+        """Return whether a row has words for the columns below, and is no title.
 
         Args:
             first: the first column of the header below.
@@ -717,8 +734,10 @@ class _Scan:
         return any(not _GROUP_WORDS.isdisjoint(tokens_of(self._texts.get(code, ""))) for code in cells.values())
 
     def _are_agencies_over(self, row: int, last: int) -> bool:
-        """Whether a row has names of agencies and nothing else but "Prior" or "Original", each over the columns up to
-        the next one: no title alone in the first column, nor first words of headings wrapped down to the last row.
+        """Return whether a row has only names of agencies, "Prior" or "Original".
+
+        Each stands over the columns up to the next one: no title alone in the first column, nor first words of headings
+        wrapped down to the last row.
         """
         cells = self._cells.get(row, {})
         words = [tokens_of(self._texts.get(code, "")) for code in cells.values()]
@@ -736,11 +755,11 @@ class _Scan:
         return _OF_ANOTHER_TIME.search(key(self._texts.get(code, ""))) is not None
 
     def is_below_agencies(self, candidate: _Candidate) -> bool:
-        """Whether the highest of its rows has names of agencies over its columns."""
+        """Return whether the highest of its rows has names of agencies over its columns."""
         return candidate.top < candidate.row and self._are_agencies_over(candidate.top, candidate.row)
 
     def _follows_agency(self, row: int, column: int) -> bool:
-        """Whether two neighbours of a row name an agency: each is the first word of its own column's heading."""
+        """Return whether two neighbours of a row name an agency, as first words."""
         cells = self._cells[row]
         return all(self._names_agency(cells.get(place, -1)) for place in (column - 1, column))
 
@@ -748,7 +767,7 @@ class _Scan:
         return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
 
     def is_wordy(self, row: int) -> bool:
-        """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""
+        """Return whether a row can be a heading: several texts, hardly a digit."""
         known = self._wordy.get(row)
         if known is None:
             cells = self._cells[row]
@@ -774,7 +793,7 @@ class _Scan:
         is_dated: bool,
         by_word: Container[int] = (),
     ) -> _Candidate:
-        """A candidate, with what columns may feed by the names that only `names` gives: "Column 3", "Rating (2)".
+        """Return a candidate, also by names that only `names` gives: "Column 3".
 
         A mapping may use these, since that is how a sheet's columns are listed.
         """
@@ -803,7 +822,7 @@ class _Scan:
         return known
 
     def _spread_cells(self, row: int) -> dict[int, int]:
-        """A row's text cells, those of merged cells over all their columns."""
+        """Return a row's text cells, those of merged cells over all their columns."""
         cells = dict(self._cells[row])
         merged = self._merged[(self._merged[:, 0] <= row) & (row <= self._merged[:, 2])]
         merged = merged[np.lexsort((-merged[:, 3], merged[:, 1]))]
@@ -818,7 +837,9 @@ class _Scan:
         return cells
 
     def _join_options(self, parts: list[str]) -> Options:
-        """What stacked words may feed: all of them, else a field before its group, else those from below.
+        """Return what stacked words may feed: all, else a field before its group.
+
+        Else those from below.
 
         What stands below "Prior Month" or "Original" is not what the file says of today.
         """
@@ -837,7 +858,7 @@ class _Scan:
         return ()
 
     def _group_options(self, group: str, below: list[str]) -> Options:
-        """What words under a group may feed together with it, before them or behind."""
+        """Return what words under a group may feed with it, before or behind."""
         rest, group = " ".join(below), group.strip()
         for words in (f"{group} {rest}", f"{rest} {group}", f"{rest} {group.rstrip('sS')}"):
             if options := self.aliases.options(words):
@@ -845,7 +866,7 @@ class _Scan:
         return ()
 
     def units(self, row: int, over: _Candidate) -> dict[int, str]:
-        """The cells of a row that holds units and nothing else; {} for another row.
+        """Return the cells of a row of units alone; {} for another row.
 
         One unit alone above a column of text is a label: "USD" over the loans in dollars.
         """
@@ -866,7 +887,7 @@ class _Scan:
         return texts if measured or len(texts) > 1 else {}
 
     def numbers(self, row: int, over: _Candidate) -> bool:
-        """Whether a row only counts the columns of a header: 1, 2, 3, ... or A, B, C, ..., in brackets or not."""
+        """Return whether a row only counts columns: 1, 2, 3 or A, B, C, in brackets."""
         counted = []
         kinds = set()
         for column in range(self.sheet.column_count):
@@ -885,7 +906,7 @@ class _Scan:
 
 
 def _has_known_words(texts: list[str]) -> bool:
-    """Whether most words of a row are those of headings: names of companies and of industries are not."""
+    """Return whether most words of a row are those of headings, not of companies."""
     texts = texts[:WORDY_CELLS_MAX]
     headings = [heading(text) for text in texts]
     if sum(parsed.known for parsed in headings) < KNOWN_SHARE * sum(parsed.total for parsed in headings):
@@ -896,7 +917,10 @@ def _has_known_words(texts: list[str]) -> bool:
 
 
 def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
-    """A candidate with the rows below that belong to it; of several columns for one target the one that tells most."""
+    """Add the rows below that belong to a header, and settle its columns.
+
+    Of several columns for one target the one that tells most counts.
+    """
     best = _with_group_above(scan, best)
     row = best.row
     units: dict[int, str] = {}
@@ -929,8 +953,10 @@ def _complete(scan: _Scan, best: _Candidate) -> HeaderMatch:
 
 
 def _with_group_above(scan: _Scan, best: _Candidate) -> _Candidate:
-    """A header with the row of groups right above it, where that says of some columns what else they are: "S&P" below
-    "Country Rating" is no rating of the loan."""
+    """Add a row of groups above a header, where it changes what columns are.
+
+    "S&P" below "Country Rating" is no rating of the loan.
+    """
     if not scan.aliases.is_of_loans or best.row - best.top + 1 >= STACK_MAX:
         return best
     words = scan.group_words(best.top - 1, min(best.own, default=0))
@@ -943,7 +969,7 @@ GROUP_LOSS: Final = 3
 
 
 def _counters(sheet: Sheet, best: _Candidate, feeds: Iterable[int], first: int) -> list[int]:
-    """Columns that number the rows, among those that feed something by their words or cells alone."""
+    """Return columns that number the rows, among those fed by words or cells."""
     return [
         column
         for column in feeds
@@ -960,7 +986,7 @@ def _judge_columns(
     *,
     thorough: bool = False,
 ) -> tuple[dict[int, Options], dict[int, RoleEvidence]]:
-    """What the columns of a header feed, by words, cells and relations together, and why.
+    """Judge what a header's columns feed, and why, by words, cells and relations.
 
     What the mapping lists keeps its fields unless its cells cannot be meant.
     """
@@ -993,8 +1019,10 @@ def _judge_columns(
 
 
 def _with_shared(listed: Options, of_role: Options) -> Options:
-    """What a listed heading may feed, with what its role feeds as well: "S&P Corp" is a rating of S&P and S&P's rating
-    of the issuer; a heading that feeds a field beside alone feeds one of the mapping, too.
+    """Return what a listed heading may feed, with what its role feeds as well.
+
+    "S&P Corp" is a rating of S&P and S&P's rating of the issuer; a heading that feeds a field beside alone feeds one of
+    the mapping, too.
     """
     targets = {target for target, _, _ in listed}
     has_main = not all(auxiliary for _, _, auxiliary in listed)
@@ -1009,7 +1037,9 @@ def _with_shared(listed: Options, of_role: Options) -> Options:
 
 
 def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
-    """Columns of a shorter table beside that of the loans: behind a blank column, with a field that the loans have too.
+    """Return columns of a shorter table beside that of the loans.
+
+    It stands behind a blank column, with a field that the loans have too.
 
     Blank columns within a table are common; a second list of the same things that ends earlier is another table.
     """
@@ -1033,7 +1063,7 @@ def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
 
 
 def _end(column: Column | None) -> int:
-    """One past the last row of a column with a cell that is not blank."""
+    """Return one past the last row of a column with a cell that is not blank."""
     if column is None:
         return 0
     filled = np.flatnonzero(column.kinds)
@@ -1041,7 +1071,7 @@ def _end(column: Column | None) -> int:
 
 
 def _find_demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[int, Literal["blank", "constant"]]:
-    """Columns that give way to another for the same target: blank ones, and of those for names the deal's own."""
+    """Find columns that give way for a target: blank ones, the deal's own name."""
     demoted: dict[int, Literal["blank", "constant"]] = {}
     for target, places in columns.items():
         if len(places) == 1:
@@ -1056,12 +1086,12 @@ def _find_demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> di
 
 
 def has_cells(column: Column | None, first: int) -> bool:
-    """Whether a column has a cell that is not blank from row `first` (0-based) on."""
+    """Return whether a column has a filled cell from row `first` (0-based)."""
     return column is not None and bool(column.held.kinds[column.begin(first) :].any())
 
 
 def _is_constant(column: Column | None, first: int) -> bool:
-    """Whether one text fills most of a column's cells below the header, as the deal's name on every row does."""
+    """Return whether one text fills most of a column, as the deal's name does."""
     if column is None:
         return False
     low = max(0, first - column.start)
@@ -1085,7 +1115,7 @@ _SURE: Final = RoleEvidence("", NAMED_SURELY)
 
 
 def _tier(evidence: RoleEvidence) -> int:
-    """0 for a column that is surely named, 1 by words, 2 by its cells alone; 3 more where it only stands in."""
+    """Return 0 for a sure name, 1 for words, 2 for cells; 3 more for stand-ins."""
     tier = 0 if evidence.score >= NAMED_SURELY else 1 if evidence.words > 0 else 2
     return tier + 3 * (evidence.role == _STANDS_IN)
 
@@ -1093,7 +1123,9 @@ def _tier(evidence: RoleEvidence) -> int:
 def _assign_columns(
     feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, RoleEvidence] | None = None
 ) -> dict[str, list[int]]:
-    """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
+    """Assign columns to targets, the best first.
+
+    A column feeds one target, and any of the shared ones.
 
     That is the target of the mapping which names the column first among its aliases, else an auxiliary one. Of several
     columns for one target those that are surely named go first, and those that cells alone tell last; then the order of
@@ -1134,7 +1166,7 @@ def _assign_columns(
 
 
 def names(sheet: Sheet, header: HeaderMatch) -> list[str]:
-    """The names of all columns, distinct: "Column N" for an empty header, " (2)" after the second of a kind."""
+    """Return the columns' names, distinct: "Column N" for blank, " (2)" for seconds."""
     return list(_distinct(_heading_text(sheet, header, column) for column in range(sheet.column_count)))
 
 
@@ -1163,7 +1195,7 @@ def _distinct(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _first_row(sheet: Sheet) -> int | None:
-    """The first row with a cell that is not blank."""
+    """Return the first row with a cell that is not blank."""
     first: int | None = None
     for stored in sheet.columns:
         if stored is not None and (first is None or stored.start < first):

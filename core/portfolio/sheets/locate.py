@@ -1,4 +1,4 @@
-"""Which sheets of a workbook hold loans, and which of them is the one that the others add to."""
+"""Which sheets of a workbook have loans, and which one the others add to."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _DATED: Final = re.compile(
 
 
 def earlier(book: Workbook) -> frozenset[int]:
-    """Indexes of the sheets whose name is that of another one but for an earlier month or day: "Notes Oct 24"."""
+    """Return sheets named as another one but for an earlier month: "Notes Oct 24"."""
     dated: dict[str, list[tuple[tuple[int, int, int], int]]] = {}
     for sheet in book.sheets:
         match = _DATED.search(sheet.name)
@@ -88,7 +88,7 @@ def earlier(book: Workbook) -> frozenset[int]:
 
 
 def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
-    """Every sheet of a book, with its best header for a mapping."""
+    """Return every sheet of a book, with its best header for a mapping."""
     rated = []
     old = earlier(book)
     is_of_loans = mapping.source_type == "clo_holdings"
@@ -129,7 +129,7 @@ _NAMED: Final = frozenset(("facility_name", "borrower_name"))
 
 
 def _narrow(sheet: Sheet, mapping: Mapping) -> header.HeaderMatch | None:
-    """The header of a table of few fields that names par, and what tells loans apart, and their names."""
+    """Return the header of a small table of par, names and what tells loans apart."""
     page = header.find_page(sheet, mapping, _ANCHORS, titles.first_row(sheet))
     if page is None or len(page.columns) < NARROW_MIN or "par_value" not in page.columns:
         return None
@@ -184,7 +184,10 @@ _OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
 
 
 def _left_out(lines: Iterable[str], header_match: header.HeaderMatch) -> str:
-    """Why nothing is taken from a list of this title; a title of trades over columns of positions counts nothing."""
+    """Return why nothing is taken from a list of this title; "" for trades' lists.
+
+    A title of trades over columns of positions counts nothing.
+    """
     why = titles.left_out(_title_text(lines))
     if why != titles.TRADES or header_match.score < HOLDINGS_FIELDS or any(map(_SOLD.search, lines)):
         return why
@@ -197,7 +200,7 @@ def _left_out(lines: Iterable[str], header_match: header.HeaderMatch) -> str:
 
 
 def _only_adds(sheet: Sheet, header_match: header.HeaderMatch) -> str:
-    """Why a sheet should only add to the loans of another one; "" where nothing speaks against it as the first."""
+    """Return why a sheet should only add to another one's loans; "" for none."""
     columns = header_match.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
@@ -211,7 +214,10 @@ def _only_adds(sheet: Sheet, header_match: header.HeaderMatch) -> str:
 
 
 def _is_par_by_cells_alone(header_match: header.HeaderMatch) -> bool:
-    """Whether the column of par has no heading: it may as well be interest that accrued, or what a loan once was."""
+    """Return whether the column of par has no heading.
+
+    It may as well be interest that accrued, or what a loan once was.
+    """
     place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
     evidence = None if place is None else header_match.evidence.get(place)
     return (
@@ -223,7 +229,7 @@ def _is_par_by_cells_alone(header_match: header.HeaderMatch) -> bool:
 
 
 def _with_second_price(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
-    """A page whose prices have no heading has what was paid, where the loans have a column for the price."""
+    """Take a page's prices without heading for the purchase price beside others."""
     columns = page.header.columns
     place = columns.get("price", [-1])[0]
     evidence = page.header.evidence.get(place)
@@ -236,7 +242,7 @@ def _with_second_price(page: LocatedTable, holdings: LocatedTable) -> LocatedTab
 
 
 def _without_open_par(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
-    """A page less the amounts that cells alone tell to be par, where the loans have a column for par."""
+    """Drop a page's amounts told by cells alone, where the loans have par."""
     columns = page.header.columns
     if (
         "par_value" not in columns
@@ -249,13 +255,14 @@ def _without_open_par(page: LocatedTable, holdings: LocatedTable) -> LocatedTabl
 
 
 def _of_another_day(book: Workbook) -> frozenset[int]:
-    """Indexes of the sheets whose names are those of pages of another day: "Tests Prior", "Tests Oct 24" beside Nov."""
+    """Return sheets of another day by name: "Tests Prior", "Tests Oct 24"."""
     return earlier(book) | {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
 
 
 def _pages(rated: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Mapping) -> Iterator[LocatedTable]:
-    """The other sheets that may say something of the loans, those that name most fields first; none for a mapping
-    that is of something else.
+    """Yield other sheets that may say something of the loans, fullest first.
+
+    None for a mapping that is of something else.
     """
     if all(field.target != "par_value" for field in mapping.fields):
         return
@@ -291,14 +298,15 @@ _ANCHORS: Final = frozenset(TELLING)
 
 
 def _tells_of_loans(header_match: header.HeaderMatch) -> bool:
-    """Whether a header has what tells loans apart, and something more."""
+    """Return whether a header has what tells loans apart, and something more."""
     columns = header_match.columns.keys()
     return bool(columns & _ANCHORS) and bool(columns - _ANCHORS)
 
 
 def _lists(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping, hidden: str) -> Iterator[LocatedTable]:
-    """The lists of a sheet, each by its own title; the sheet's name counts for the first, and for all that have the
-    first one's header and no title of another list.
+    """Yield the lists of a sheet, each by its own title.
+
+    The sheet's name counts for the first, and for all that have the first one's header and no title of another list.
     """
     named = key(sheet.name)
     header_match = topmost(sheet, header_match, mapping, _ANCHORS)
@@ -318,7 +326,7 @@ def _lists(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping, hid
 
 
 def _lists_below(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> Iterator[LocatedTable]:
-    """The lists of some loans below the sheet's own loans, under a header of their own."""
+    """Yield lists below the sheet's own loans, under a header of their own."""
     for section in sections(sheet, header_match, mapping)[1:]:
         flag = titles.flag_of(section.lines)
         if flag and section.has_header and not section.is_like_first and _tells_of_loans(section.header):
@@ -326,7 +334,7 @@ def _lists_below(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mappin
 
 
 def lists_without_loans(located: LocatedBook) -> Iterator[tuple[str, EmptyList]]:
-    """The lists that pages of the day show to be empty, by flag the first, each with the name of its sheet."""
+    """Yield the lists that pages of the day show to be empty, by flag."""
     flags = set[str]()
     for sheet in located.book.sheets[:EMPTY_SHEETS_MAX]:
         if sheet.state != "visible" or sheet.index in located.old:
@@ -346,13 +354,14 @@ _BEFORE: Final = re.compile(
 
 
 def _shows_changes(header_match: header.HeaderMatch) -> bool:
-    """Whether a header names a rating of before."""
+    """Return whether a header names a rating of before."""
     return any(_BEFORE.search(key(text)) for text in header_match.texts.values())
 
 
 def _title_lines(sheet: Sheet, header_match: header.HeaderMatch) -> list[str]:
-    """The words above a sheet's header and its name, as keys, the nearest first; lines with a figure or a colon tell no
-    title.
+    """Return the words above a header and the sheet's name, nearest first.
+
+    They are keys; lines with a figure or a colon tell no title.
     """
     lines = [sheet.name]
     for row in _title_rows(sheet, header_match):
@@ -364,12 +373,15 @@ def _title_lines(sheet: Sheet, header_match: header.HeaderMatch) -> list[str]:
 
 
 def _title_text(lines: Iterable[str]) -> str:
-    """The lines of a title as one, the sheet's name first."""
+    """Return the lines of a title as one, the sheet's name first."""
     return " | ".join(reversed([*lines]))
 
 
 def _title_rows(sheet: Sheet, header_match: header.HeaderMatch) -> Iterator[int]:
-    """Rows above a header that can be its title: of one far down the few right above it with a single cell."""
+    """Yield rows above a header that can be its title.
+
+    Of one far down the few right above it with a single cell.
+    """
     if header_match.top <= TITLE_ROWS_MAX:
         yield from range(header_match.top)
         return
@@ -387,7 +399,7 @@ def _refusal(sheet: Sheet, header_match: header.HeaderMatch) -> str:
 
 
 def _chosen(rated: Iterable[SheetCandidate]) -> LocatedTable | None:
-    """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
+    """Choose the sheet with the best header, first shown; None without one.
 
     A header with nothing below it counts only where no sheet has more, one with words for figures (a guide to the
     columns) only where none has figures under as many fields. A sheet named like one for notes or accounts is
@@ -399,7 +411,7 @@ def _chosen(rated: Iterable[SheetCandidate]) -> LocatedTable | None:
 
 
 def _in_units_of_title(table: LocatedTable) -> LocatedTable:
-    """A table whose amounts are in what a line above its header says, where their own headers say nothing."""
+    """Return multiply amounts by what a line above says, where headers say nothing."""
     sheet, header_match = table.sheet, table.header
     for row in _title_rows(sheet, header_match):
         for value in _line(sheet, row):
@@ -416,7 +428,7 @@ def _in_units_of_title(table: LocatedTable) -> LocatedTable:
 
 
 def _line(sheet: Sheet, row: int) -> list[str]:
-    """The texts that may be a title: a row's first ones, and those of a row of few cells wherever they stand."""
+    """Return texts that may be a title: first ones, or those of few cells."""
     cells = [(at, value) for at in range(sheet.column_count) if (value := sheet.value(row, at)) is not None]
     is_line = len(cells) <= TITLE_CELLS_MAX
     return [
@@ -427,13 +439,13 @@ def _line(sheet: Sheet, row: int) -> list[str]:
 
 
 def _is_small(sheet: Sheet, header_match: header.HeaderMatch, scale: float) -> bool:
-    """Whether the figures under par can be multiplied by so much and still be those of loans."""
+    """Return whether par multiplied by so much can still be that of loans."""
     place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
     return place is None or _middle(sheet, header_match, place) * scale <= LOAN_MAX
 
 
 def _middle(sheet: Sheet, header_match: header.HeaderMatch, place: int) -> float:
-    """The median of the figures of a column's first rows; 0 without any."""
+    """Return the median of the figures of a column's first rows; 0 without any."""
     stored = sheet.columns[place]
     if stored is None:
         return 0.0
@@ -448,7 +460,10 @@ def _middle(sheet: Sheet, header_match: header.HeaderMatch, place: int) -> float
 
 
 def _sizes(sheet: Sheet, header_match: header.HeaderMatch, scale: float) -> list[int]:
-    """The columns of facilities' sizes that can be in the unit of a title: a size in full would be too large then."""
+    """Return columns of facility sizes that can be in the unit of a title.
+
+    A size in full would be too large then.
+    """
     places = header_match.columns.get("facility_size", [])
     return [
         place
@@ -458,7 +473,7 @@ def _sizes(sheet: Sheet, header_match: header.HeaderMatch, scale: float) -> list
 
 
 def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> LocatedBook:
-    """Match every sheet of a book to a mapping, once: the one with the loans, and those that add to it.
+    """Match every sheet of a book to a mapping, once, and choose the loans.
 
     Args:
         sheet: look for loans on this sheet only, and for no others that add to them.
@@ -477,7 +492,7 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
 
 
 def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[SheetCandidate]]:
-    """List every sheet of a book with its best header, and give the book of these sheets.
+    """List a book's sheets with their best headers, and the book of these.
 
     It is another book where its only sheet, or the one with the loans, has tables below each other, and has then a
     sheet for each: where the loans stand in another table than the one that is found on the whole sheet, or where
@@ -517,7 +532,7 @@ def _rows_of_pages(parts: list[SheetCandidate], best: LocatedTable, mapping: Map
 
 
 def no_loans(located: LocatedBook) -> str:
-    """Why a book has no sheet of loans, for a message."""
+    """Return why a book has no sheet of loans, for a message."""
     other_sheet = next((sheet for sheet in located.sheets if sheet.other_assets), None)
     if other_sheet is not None:
         return f"sheet {other_sheet.sheet.name!r} is not read: {other_sheet.other_assets}"
@@ -525,14 +540,14 @@ def no_loans(located: LocatedBook) -> str:
 
 
 def header_words(mapping: Mapping) -> str:
-    """What a header does for a mapping, for a message: "names 3 fields of Standard CLO holdings, one of them ..."."""
+    """Return in words what a header does for a mapping, for a message."""
     least = min(header.SCORE_MIN, len(mapping.fields))
     anchors = ", ".join(mapping.anchors[:ANCHORS_TOLD]) + (", ..." if len(mapping.anchors) > ANCHORS_TOLD else "")
     return f"names {least} fields of {mapping.name}, one of them {anchors}"
 
 
 def _row_count(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> int:
-    """Cells below a header in the column with most of them, of those that make it one of loans."""
+    """Return the cells below a header in its fullest column of loans."""
     columns = (
         sheet.columns[header_match.columns[target][0]] for target in header_match.columns.keys() & set(mapping.anchors)
     )
@@ -547,7 +562,7 @@ def _row_count(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping)
 
 
 def _has_figures(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
-    """Whether the first rows of the par column have a number, or a text with a digit."""
+    """Return whether par's first rows have a number or a text with a digit."""
     place = next((header_match.columns[target][0] for target in _AMOUNTS if target in header_match.columns), None)
     if place is None:
         return True
@@ -564,7 +579,7 @@ def _has_figures(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
 
 
 def passed_over(located: LocatedBook) -> list[str]:
-    """The other sheets with loans: figures below a header that names all that a loan must have."""
+    """Return the other sheets with loans: all that a loan must have, and figures."""
     needed = {field.target for field in located.mapping.fields if field.required} or set(located.mapping.anchors)
     return [
         candidate.sheet.name

@@ -1,4 +1,4 @@
-"""What is known of the sheets of a workbook once each is matched: its header, its loans, what it adds to them."""
+"""What is known of a workbook's sheets once each is matched."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ class SheetCandidate:
 
     @property
     def rank(self) -> tuple[bool, int, float, bool, bool]:
-        """Rows below the header, then par and no list's title, a template last, then fields and rows together, then
-        figures, then whether it is shown.
+        """Return what ranks a sheet: rows, par and no list, no template, fields.
+
+        Then figures, then whether it is shown.
 
         Ten times the rows count as much as `FIELDS_OF_ROWS` fields, up to `ROWS_ENOUGH`: a sheet of two examples is
         none of the loans, and one of lots has more rows than one of loans.
@@ -60,14 +61,14 @@ class SheetCandidate:
 
     @property
     def has_loans(self) -> bool:
-        """Whether it lists loans, so that no other table is looked for among them."""
+        """Return whether it lists loans, so that no other table is looked for among them."""
         named = frozenset[str]() if self.header is None else self.header.columns.keys()
         return self.has_rows and not self.refused and not named.isdisjoint(TELLING)
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedTable:
-    """A table with rows of loans: the one that the portfolio is of, or one that says something of its loans."""
+    """A table with rows of loans: the portfolio's, or one that adds to it."""
 
     sheet: Sheet
     header: HeaderMatch
@@ -108,5 +109,5 @@ class LocatedBook:
 
     @property
     def tops(self) -> dict[int, int]:
-        """The first row of the header of each sheet that lists loans, by the sheet's index."""
+        """Return the first header row of each sheet with loans, by sheet index."""
         return {sheet.sheet.index: sheet.header.top for sheet in self.sheets if sheet.header and sheet.has_loans}

@@ -1,4 +1,4 @@
-"""Tell sheets of notes and accounts, and tables of note classes, from sheets of loans."""
+"""Tell sheets and tables of notes and accounts from sheets of loans."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ TOTAL: Final = re.compile(r"\s*(?:grand\s+|sub[\s-]?)?total|\s*sum\b", re.IGNORE
 
 
 def is_named(sheet: Sheet, names: frozenset[str]) -> bool:
-    """Whether the sheet's name, letters only and in lower case, is one of these."""
+    """Return whether the sheet's name, its letters in lower case, is listed."""
     return "".join(sign for sign in sheet.name.lower() if sign.isalpha()) in names
 
 
 def is_note_table(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
-    """Whether the names below a header of loans are those of classes of notes, down to the first without a name.
+    """Return whether the names below a header of loans are those of classes.
+
+    Down to the first without a name.
 
     They stand in the column that names borrowers, else in the first columns of the sheet.
     """
@@ -34,7 +36,7 @@ def is_note_table(sheet: Sheet, header_match: header.HeaderMatch) -> bool:
 
 
 def _names_below(sheet: Sheet, first: int, place: int) -> list[str]:
-    """The texts of a column from a row on, up to the first other cell."""
+    """Return the texts of a column from a row on, up to the first other cell."""
     stored = sheet.columns[place] if place < len(sheet.columns) else None
     if stored is None or not stored.start <= first < stored.stop:
         return []

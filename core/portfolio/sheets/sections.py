@@ -1,4 +1,4 @@
-"""The lists that stand below one another on a page: where each begins and ends, and what its title says."""
+"""The lists below one another on a page: bounds, and what titles say."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class SheetSection:
 
 @dataclass(frozen=True, slots=True)
 class LoneText:
-    """A row with a single cell, a text; or with words for a list before one other cell, such as a date."""
+    """A row with a single text; or with words for a list before one other cell."""
 
     row: int
     column: int
@@ -71,13 +71,15 @@ class LoneText:
 
     @property
     def line(self) -> str:
-        """Its key."""
+        """Return its key."""
         return key(self.text)
 
 
 def lone_texts(sheet: Sheet, first: int, last: int) -> list[LoneText]:
-    """The rows from `first` to `last - 1` whose only cell is a text of a title's length, from the top, and those with
-    one cell more behind the title of a list."""
+    """Return rows whose only cell is a title-length text, from the top.
+
+    And those with one cell more behind the title of a list.
+    """
     last = min(last, sheet.row_count, first + ROWS_MAX)
     if last <= first:
         return []
@@ -96,8 +98,9 @@ def lone_texts(sheet: Sheet, first: int, last: int) -> list[LoneText]:
 
 
 def _sparse(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The rows with as many cells as a title's whose first one is a text, from `first`, the number of their cells, and
-    the columns of these texts; at most `TITLES_MAX`.
+    """Return rows with few cells that begin with a text, with their columns.
+
+    At most `TITLES_MAX`, from `first`, with the number of their cells.
     """
     kinds = np.zeros((min(sheet.column_count, COLUMNS_MAX), last - first), np.uint8)
     for own, stored in zip(kinds, sheet.columns[:COLUMNS_MAX], strict=True):
@@ -115,7 +118,7 @@ def _sparse(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int64], NDA
 def topmost(
     sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping, anchors: frozenset[str]
 ) -> header.HeaderMatch:
-    """The header of the first list of a page, which may stand above the one that names most."""
+    """Return a page's first list's header, which may stand above the fullest."""
     for block in _blocks(sheet, lone_texts(sheet, 0, header_match.top)):
         above = header.find_page(
             sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE, before=header_match.top - 1
@@ -126,7 +129,7 @@ def topmost(
 
 
 def sections(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -> list[SheetSection]:
-    """The lists of a page, from the one whose header is given: each title ends the one before.
+    """Return the lists of a page from a given header: titles end the list before.
 
     A title is a row with a single text and a header below it, or words for a list of some loans. The titles of the page
     itself, which stand again after a page break, are none, nor are the headings of groups. A header may be that of
@@ -154,7 +157,7 @@ def sections(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -
 
 
 def _blocks(sheet: Sheet, lone: Iterable[LoneText]) -> Iterator[list[LoneText]]:
-    """Rows with a single text that only blank rows part."""
+    """Yield rows with a single text that only blank rows part."""
     block: list[LoneText] = []
     for lone_text in lone:
         if block and _has_cells(sheet, block[-1].row + 1, lone_text.row):
@@ -166,7 +169,7 @@ def _blocks(sheet: Sheet, lone: Iterable[LoneText]) -> Iterator[list[LoneText]]:
 
 
 def _has_cells(sheet: Sheet, first: int, last: int) -> bool:
-    """Whether a row from `first` to `last - 1` has a cell."""
+    """Return whether a row from `first` to `last - 1` has a cell."""
     columns = (column for column in sheet.columns[:COLUMNS_MAX] if column is not None) if first < last else ()
     return any(
         bool(column.span(max(first, column.start), min(last, column.stop)).kinds.any())
@@ -181,8 +184,10 @@ def _is_title(lone: LoneText, seen: set[str]) -> bool:
 
 
 def _is_next_page(block: list[LoneText], section: SheetSection, above: SheetSection) -> bool:
-    """Whether the same header stands again below lines that are the page's own: several, or with a figure, and no words
-    for a list. A date, a page's number, the deal's name and the report's are such lines.
+    """Return whether the same header stands again on the next page.
+
+    Below lines that are the page's own: several, or with a figure, and no words for a list. A date, a page's number,
+    the deal's name and the report's are such lines.
     """
     if _columns(section.header) != _columns(above.header) or any(map(titles.kinds, section.lines)):
         return False
@@ -192,7 +197,7 @@ def _is_next_page(block: list[LoneText], section: SheetSection, above: SheetSect
 def _section(
     sheet: Sheet, lines: list[LoneText], block: list[LoneText], above: header.HeaderMatch, mapping: Mapping
 ) -> SheetSection | None:
-    """The list below a block of titles; None where it is none."""
+    """Return the list below a block of titles; None where it is none."""
     keys = tuple(line.line for line in reversed(lines))
     below = header.find_page(sheet, mapping, None, block[-1].row + 1, HEADER_DISTANCE)
     if below is not None:
@@ -205,7 +210,7 @@ def _section(
 
 
 def _columns(header_match: header.HeaderMatch) -> dict[int, str]:
-    """The texts of a header by column."""
+    """Return the texts of a header by column."""
     return {column: key(text) for column, text in header_match.texts.items() if text.strip()}
 
 
@@ -226,7 +231,7 @@ class EmptyList:
 
 
 def empty_lists(sheet: Sheet) -> list[EmptyList]:
-    """The lists of some loans that a page shows to be empty: a title, then words such as "None" with no figure between.
+    """Return lists that a page shows to be empty: a title, then "None".
 
     "There are no defaulted obligations" is both.
     """
@@ -248,7 +253,7 @@ def empty_lists(sheet: Sheet) -> list[EmptyList]:
 
 
 def _has_loans(sheet: Sheet, first: int, last: int) -> bool:
-    """Whether a row from `first` to `last - 1` has a number, or two texts with a figure."""
+    """Return whether rows `first` to `last - 1` have a number, or two texts."""
     for row in range(first, last):
         values = [sheet.value(row, column) for column in range(min(sheet.column_count, COLUMNS_MAX))]
         figured = sum(isinstance(value, str) and any(map(str.isdigit, value[: titles.LENGTH_MAX])) for value in values)

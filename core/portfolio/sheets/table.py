@@ -49,7 +49,7 @@ TYPES_MAX: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class LoanRows:
-    """The rows of a table that are loans, by their places among those that are looked at (`Below`)."""
+    """The rows of a table that are loans, by places in `RowsBelow`."""
 
     rows: NDArray[np.int64] | slice
     """Ascending; a slice where the loans follow one another."""
@@ -72,12 +72,12 @@ class LoanRows:
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """The rows as an array."""
+        """Return the rows as an array."""
         return np.arange(self.rows.start, self.rows.stop) if isinstance(self.rows, slice) else self.rows
 
 
 def pick(below: RowsBelow, header: HeaderMatch, mapping: Mapping, par: NDArray[np.float64] | None = None) -> LoanRows:
-    """The rows of a sheet that are loans.
+    """Return the rows of a sheet that are loans.
 
     Args:
         par: the numbers of the par column in the rows that are looked at; without it those of a principal balance, if
@@ -108,7 +108,10 @@ def pick(below: RowsBelow, header: HeaderMatch, mapping: Mapping, par: NDArray[n
 
 
 def _type_columns(header: HeaderMatch, places: dict[str, int]) -> list[int]:
-    """Columns that say what kind of asset a row is: by their heading, their role, or as the facility's name."""
+    """Return columns that say what kind of asset a row is.
+
+    By their heading, their role, or as the facility's name.
+    """
     named = [column for column, text in header.texts.items() if _TYPE.fullmatch(key(text))]
     named += [column for column, evidence in header.evidence.items() if evidence.role == "asset_type"]
     named += [places[target] for target in ("facility_name", "is_bond") if target in places]
@@ -116,7 +119,7 @@ def _type_columns(header: HeaderMatch, places: dict[str, int]) -> list[int]:
 
 
 def _counter_columns(sheet: Sheet, header: HeaderMatch, mapped: set[int]) -> frozenset[int]:
-    """Columns that number the rows: they say nothing of a row."""
+    """Return columns that number the rows: they say nothing of a row."""
     return frozenset(
         column
         for column in range(sheet.column_count)
@@ -125,7 +128,7 @@ def _counter_columns(sheet: Sheet, header: HeaderMatch, mapped: set[int]) -> fro
 
 
 def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
-    """Targets that make a row a loan's: identifiers; in a file that is no list of loans whatever is text."""
+    """Return targets that make a row a loan's: identifiers, else any text."""
     known = [target for target in KEYS if target in named]
     if known or any(target in named for target in ("borrower_name", "facility_name")):
         return known
@@ -134,7 +137,7 @@ def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
 
 
 def _header_codes(sheet: Sheet, header: HeaderMatch, column: int) -> NDArray[np.int32]:
-    """The text codes of a column's cells in the rows of the header."""
+    """Return the text codes of a column's cells in the rows of the header."""
     stored = sheet.columns[column]
     if stored is None:
         return np.zeros(0, np.int32)
@@ -161,7 +164,7 @@ def loans(below: RowsBelow, columns: RowColumns, aliases: Matcher | None = None)
 
 
 def _has(below: RowsBelow, columns: RowColumns) -> RowMarks:
-    """What each row has of what tells a loan."""
+    """Return what each row has of what tells a loan."""
     height, text = below.height, below.pool.text
     has_par = np.ones(height, np.bool_) if columns.par is None else ~np.isnan(columns.par)
     has_id = np.zeros(height, np.bool_)
@@ -195,7 +198,10 @@ def _has(below: RowsBelow, columns: RowColumns) -> RowMarks:
 
 
 def _says_one_thing(columns: RowColumns, height: int) -> NDArray[np.bool_]:
-    """Rows of a list without a par with a single mapped cell: the lines of a page break may stand among identifiers."""
+    """Return rows of a list without par with a single mapped cell.
+
+    The lines of a page break may stand among identifiers.
+    """
     count = np.zeros(height, np.int32)
     for cells, _ in columns.headers:
         count += cells.present()
@@ -207,7 +213,7 @@ def _present(cells: Cells | None, height: int) -> NDArray[np.bool_]:
 
 
 def _without_equity(picked: LoanRows, equity: NDArray[np.bool_]) -> LoanRows:
-    """The loans without rows that say that they are shares; all of them where every row says so: then it is a word."""
+    """Drop loans that say that they are shares, unless every row says so."""
     chosen = picked.places
     is_no = equity[chosen]
     if not is_no.any() or is_no.all():
@@ -224,7 +230,7 @@ def _without_equity(picked: LoanRows, equity: NDArray[np.bool_]) -> LoanRows:
 
 
 def _rows(chosen: NDArray[np.int64]) -> NDArray[np.int64] | slice:
-    """Some rows, ascending, as a slice where they follow one another."""
+    """Return some rows, ascending, as a slice where they follow one another."""
     together = len(chosen) > 0 and int(chosen[-1] - chosen[0]) == len(chosen) - 1
     return slice(int(chosen[0]), int(chosen[-1]) + 1) if together else chosen
 
@@ -280,8 +286,10 @@ def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.b
 
 
 def _above_headers(odd: OddRows, kinds: RowKinds) -> NDArray[np.bool_]:
-    """Odd rows of words with nothing but such rows and blank ones down to the header again: titles of the next page,
-    which stand above the first one, or again above another. The last company of a page may stand there, too.
+    """Return rows of words between the end of a page and the header again.
+
+    With nothing but such rows and blank ones down to it: titles of the next page, which stand above the first one, or
+    again above another. The last company of a page may stand there, too.
     """
     words_alone = kinds.label | kinds.blank
     places = np.arange(len(odd.rows))
@@ -296,7 +304,7 @@ def _above_headers(odd: OddRows, kinds: RowKinds) -> NDArray[np.bool_]:
 
 
 def _lacks_par(kinds: RowKinds, rows: NDArray[np.int64], equity: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Odd rows that have no par and may be loans: no shares, which have none."""
+    """Return odd rows that have no par and may be loans: no shares, which have none."""
     lacks = kinds.solid & ~kinds.par
     return lacks if equity is None else lacks & ~equity[rows]
 
@@ -309,9 +317,10 @@ def _stop(
     heads: NDArray[np.int64],
     titled: NDArray[np.int64],
 ) -> tuple[int, list[tuple[int, int]]]:
-    """One past the table's last row, and the gaps in it: three blank rows end it unless its header stands right below
-    them, or below a title there, as on a new page; another table's header does, or a total that no loan follows at
-    once.
+    """Return one past the table's last row, and the gaps in it.
+
+    Three blank rows end it unless its header stands right below them, or below a title there, as on a new page; another
+    table's header does, or a total that no loan follows at once.
 
     A total with a loan as the next row that says anything is a subtotal, and one with the header again before the next
     loan is a page's, with titles in the gap between; anything else after it is a footer, or another table.
@@ -337,8 +346,10 @@ def _stop(
 
 
 def _nameless_loans(columns: RowColumns, odd: OddRows, has: RowMarks, kinds: RowKinds) -> NDArray[np.bool_]:
-    """Rows with a par and a facility or kind and no name of their own, where many loans have none (merged issuers,
-    companies above their investments, names of facilities alone), or most columns say something.
+    """Return rows with par and a facility but no name of their own.
+
+    Where many loans have none (merged issuers, companies above their investments, names of facilities alone), or most
+    columns say something.
     """
     is_nameless = np.zeros(len(has.plain), np.bool_)
     if columns.facility is None and not columns.types:
@@ -352,7 +363,7 @@ def _nameless_loans(columns: RowColumns, odd: OddRows, has: RowMarks, kinds: Row
 
 
 def _with_titles(headers: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Header rows and the rows of words right above them."""
+    """Return header rows and the rows of words right above them."""
     rows = above = headers
     for _ in range(TITLES_MAX):
         above = np.intersect1d(above - 1, labels)
@@ -361,7 +372,7 @@ def _with_titles(headers: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArr
 
 
 def _blank_end(height: int, blank: NDArray[np.int64], headers: NDArray[np.int64]) -> int:
-    """The first of the blank rows that end a table; `height` without such."""
+    """Return the first of the blank rows that end a table; `height` without such."""
     breaks = np.flatnonzero(np.diff(blank) != 1)
     firsts, lasts = blank[np.append(0, breaks + 1)[: len(blank)]], blank[np.append(breaks, -1)[: len(blank)]]
     ends = firsts[(lasts - firsts + 1 >= BLANK_ROWS) & ~np.isin(lasts + 1, headers)]
@@ -371,7 +382,7 @@ def _blank_end(height: int, blank: NDArray[np.int64], headers: NDArray[np.int64]
 def _borrowers(
     columns: RowColumns, chosen: NDArray[np.int64], skipped: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64] | None, int]:
-    """The row that each loan takes its borrower from: its own, else the nearest above (merged cells); and how many."""
+    """Return the row of each loan's borrower, own or above, and how many."""
     if columns.borrower is None:
         return None, 0
     named = columns.borrower.present()

@@ -1,4 +1,4 @@
-"""A mapping's configuration to a mapping: everything is checked here, and each fault says where it stands."""
+"""A mapping's configuration to a mapping: all is checked, faults have places."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _STANDARD: Final[dict[str, dict[str, FieldType]]] = {
 
 
 class OwnField(NamedTuple):
-    """A target that is no standard field: it is carried with each loan, and no test of the suites reads it."""
+    """A target that is no standard field: carried with each loan, read by no test."""
 
     target: str
     near: str | None
@@ -89,7 +89,7 @@ class OwnField(NamedTuple):
 
 
 class ConfigurationError(MappingError):
-    """A configuration that is no mapping; `faults` has all that is wrong as (place in the document, what)."""
+    """A configuration that is no mapping; `faults` has all (place, what)."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults: tuple[Fault, ...] = tuple(faults)
@@ -120,7 +120,9 @@ def configure_mapping(
     name: str,
     is_stored: bool = False,
 ) -> Mapping:
-    """The mapping of a configuration in the API's form: source_type, profile_id, mappings, transforms and so on.
+    """Make the mapping of a configuration in the API's form.
+
+    That is source_type, profile_id, mappings, transforms and so on.
 
     A profile's fields stay; an entry for one of them puts its own source columns before the profile's aliases, which
     lose the names that another target claims. A field that the profile requires stays required. A target that is no
@@ -164,7 +166,10 @@ def configure_mapping(
 
 
 def resolve_targets(mapping: Mapping) -> dict[str, dict[str, Any]]:
-    """Each target of a mapping with what feeds it: sources (preferred first, its own name last), type, required."""
+    """Return what feeds each target of a mapping: sources, type, required.
+
+    The preferred source comes first, the target's own name last.
+    """
     answer: dict[str, dict[str, Any]] = {}
     known = {key(alias) for mapped in mapping.fields for alias in mapped.aliases}
     for mapped in mapping.fields:
@@ -191,7 +196,7 @@ def _profile(profile_id: Any, source_type: str) -> Mapping | None:
 def _entries(
     mappings: Any, source_type: str, profile: Mapping | None, faults: list[Fault], *, is_stored: bool
 ) -> dict[str, _Entry]:
-    """Entries by target, in the order in which targets first appear."""
+    """Return entries by target, in the order in which targets first appear."""
     if not isinstance(mappings, dict):
         faults.append((("mappings",), "is not an object of source columns"))
         return {}
@@ -211,7 +216,7 @@ def _entries(
 
 
 def own_fields(source_type: str, profile_id: str | None, targets: Iterable[str]) -> list[OwnField]:
-    """The targets of a configuration that are no standard fields, once each.
+    """Return the targets of a configuration that are no standard fields, once each.
 
     A custom source has fields of its own only: of these one is told that is close to a field of the extended profile.
     """
@@ -240,7 +245,7 @@ def _near(name: str, known: tuple[str, ...]) -> str | None:
 
 
 def _with_type(column: Any, standard: dict[str, FieldType]) -> Any:
-    """A source column that names no type has that of its target's standard field, else it is text."""
+    """Add the type of the target's standard field, else text, to a source column."""
     if not isinstance(column, dict) or column.get("type") is not None:
         return column
     target = column.get("target")
@@ -248,7 +253,7 @@ def _with_type(column: Any, standard: dict[str, FieldType]) -> Any:
 
 
 def _column_faults(place: Place, source: str, entry: Any, standard: dict[str, FieldType]) -> Iterator[Fault]:
-    """What is wrong with one source column by itself."""
+    """Yield what is wrong with one source column by itself."""
     yield from _header_faults(place, source)
     if not isinstance(entry, dict):
         yield place, "is not an object with a target and a type"
@@ -318,7 +323,7 @@ def _merge(
 
 
 def _fields(entries: dict[str, _Entry], profile: Mapping | None) -> tuple[Field, ...]:
-    """The profile's fields with what the entries say of them, then the fields of one's own."""
+    """Return the profile's fields with what the entries say, then one's own."""
     claimed = {key(source) for entry in entries.values() for source in entry.sources}
     fields = [_extend_field(field, entries.get(field.target), claimed) for field in (profile.fields if profile else ())]
     known = {field.target for field in fields}
@@ -340,7 +345,7 @@ def _extend_field(field: Field, entry: _Entry | None, claimed: set[str]) -> Fiel
 
 
 def _without(field: Field, claimed: set[str]) -> Field:
-    """A built-in field less the names that the configuration claims."""
+    """Return a built-in field less the names that the configuration claims."""
     aliases = tuple(alias for alias in field.aliases if key(alias) not in claimed)
     return Field(field.target, field.type, field.required, aliases, field.default)
 
@@ -350,7 +355,7 @@ def _to_stored(default: Any, kind: FieldType) -> Any:
 
 
 def _anchors(source_type: str, profile: Mapping | None, types: dict[str, FieldType]) -> tuple[str, ...]:
-    """The anchors of the source type that the mapping has; any of its targets where it has none of them."""
+    """Return the anchors of the source type that the mapping has, else its targets."""
     base = profile or next((mapping for mapping in PROFILES.values() if mapping.source_type == source_type), None)
     return tuple(target for target in (base.anchors if base else ()) if target in types) or tuple(types)
 
@@ -412,7 +417,7 @@ def _rules(
 
 
 def _program(target: str, parameters: dict[str, Any], programs: dict[str, int]) -> str | None:
-    """Count a pattern among those of its field; what is wrong when they are too large together."""
+    """Count a pattern among those of its field; return why they are too large."""
     if "pattern" not in parameters:
         return None
     programs[target] += program_size(parameters["pattern"])
@@ -427,7 +432,7 @@ def _program(target: str, parameters: dict[str, Any], programs: dict[str, int]) 
 def _items(
     items: Any, what: str, most: int, most_of_field: int, faults: list[Fault]
 ) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """The objects of a list with their places."""
+    """Yield the objects of a list with their places."""
     if items is None:
         return
     if not isinstance(items, list | tuple):
@@ -461,7 +466,7 @@ def _field_type(
 def _parameters(
     item: dict[str, Any], place: Place, kind: FieldType, known: tuple[Parameter, ...], faults: list[Fault]
 ) -> dict[str, Any] | None:
-    """The parameters as given, less those that are null; None with what is wrong in `faults`."""
+    """Return the parameters less null ones; None with what is wrong in `faults`."""
     values = item.get("parameters")
     if values is None:
         values = {}

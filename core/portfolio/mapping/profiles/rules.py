@@ -1,4 +1,4 @@
-"""The rules of a mapping, as rows: parameters, the types they suit, and which rows of a column break them.
+"""The rules of a mapping, as rows: parameters, types, and which rows break them.
 
 Only `required` looks at blanks; every other rule is about the values that are there.
 """
@@ -46,13 +46,13 @@ class Check:
 
 
 def broken(rule: str, column: NormalColumn, parameters: Parameters) -> Rows:
-    """The rows of a column that break one rule of `RULES`."""
+    """Return the rows of a column that break one rule of `RULES`."""
     checkpoint.checkpoint()
     return RULES[rule].broken(column, parameters)
 
 
 def message(rule: str, field: str, parameters: Parameters) -> str:
-    """What is said of a value of a field that breaks a rule without a message of its own."""
+    """Return what to say of a value that breaks a rule without its own message."""
     return f"{field} {RULES[rule].says(parameters)}"
 
 
@@ -95,7 +95,7 @@ def _length(column: NormalColumn, parameters: Parameters) -> Rows:
 
 
 def _characters(text: Text) -> NDArray[np.int64]:
-    """The length of each string: its bytes that do not go on with a character."""
+    """Return the length of each string: its bytes that do not go on with a character."""
     if (text.data < 0x80).all():
         return np.diff(text.offsets)
     starts = np.zeros(len(text.data) + 1, np.int64)
@@ -113,7 +113,7 @@ def _enum(column: NormalColumn, parameters: Parameters) -> Rows:
 
 
 def _unique(column: NormalColumn, _parameters: Parameters) -> Rows:
-    """All rows but the first of those that have the same value."""
+    """Return all rows but the first of those that have the same value."""
     codes = _distinct_codes(column)
     present = np.flatnonzero(codes >= 0)
     _, first = np.unique(codes[present], return_index=True)
@@ -123,7 +123,7 @@ def _unique(column: NormalColumn, _parameters: Parameters) -> Rows:
 
 
 def _distinct_codes(column: NormalColumn) -> NDArray[np.int64]:
-    """A code for each distinct value, -1 for blank."""
+    """Return a code for each distinct value, -1 for blank."""
     if column.type == "string":
         text = column.text.text
         used = np.arange(len(text), dtype=np.int32)
@@ -134,7 +134,7 @@ def _distinct_codes(column: NormalColumn) -> NDArray[np.int64]:
 
 
 def _where(column: NormalColumn, bad: Rows) -> Rows:
-    """Rows by the strings of the pool that are bad."""
+    """Return rows by the strings of the pool that are bad."""
     if not bad.any():
         return np.zeros(len(column), np.bool_)
     return spread_out(bad, False, column.text.codes)
@@ -151,7 +151,7 @@ def _between(unit: str) -> Callable[[Parameters], str]:
 
 
 def _one_of(parameters: Parameters) -> str:
-    """Names the values when they are few."""
+    """Return names the values when they are few."""
     values = parameters["values"]
     shown = ", ".join(str(value).lower() if isinstance(value, bool) else str(value) for value in values[:10])
     return f"must be one of {shown}{', ...' if len(values) > 10 else ''}"

@@ -1,4 +1,4 @@
-"""The operations of a mapping's transforms, as rows: parameters, the types they suit, and what they do to a column.
+"""The operations of a mapping's transforms, as rows: parameters, types, effect.
 
 Text is changed once for each distinct string, numbers as a whole column. Blanks stay blank.
 """
@@ -78,7 +78,7 @@ class Operation:
 
 
 def apply_operation(operation: str, column: NormalColumn, parameters: Parameters) -> TransformedColumn:
-    """A column after one operation of `OPERATIONS`."""
+    """Return a column after one operation of `OPERATIONS`."""
     checkpoint.checkpoint()
     return OPERATIONS[operation].apply(column, parameters)
 
@@ -109,7 +109,7 @@ def _round(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
 
 
 def round_values(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
-    """Numbers to so many decimals, ties away from zero as Excel's ROUND has them: 2.5 is 3, -2.5 is -3, 2.675 is 2.68.
+    """Round as Excel does, ties away from zero: 2.5 is 3, -2.5 is -3, 2.675 is 2.68.
 
     A tie is what reads as one in decimal, although the double may be a little less.
     """
@@ -138,7 +138,7 @@ def _lowercase(column: NormalColumn, _parameters: Parameters) -> TransformedColu
 
 
 def _recase(column: NormalColumn, recase: Callable[[str], str], first: int) -> TransformedColumn:
-    """ASCII letters from `first` on change their bit of case, all bytes at once; other text goes string by string."""
+    """Change the case bit of ASCII letters at once, other text string by string."""
     text = column.text.text
     if (text.data < 0x80).all():
         letters = text.data - np.uint8(first) < 26
@@ -161,7 +161,7 @@ def _replace(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
 
 
 def _strip_pool(column: NormalColumn, text: Text, used: NDArray[np.int32] | None = None) -> NormalColumn:
-    """The column with the strings of another pool, one for each of its own's, without space about them.
+    """Return the column with stripped strings of another pool, one for each of its.
 
     Of those, only the `used` ones where it is given: the others are blank, and nobody works on them any more.
     """
@@ -174,7 +174,7 @@ def _strip_pool(column: NormalColumn, text: Text, used: NDArray[np.int32] | None
 
 
 def _translate(column: NormalColumn, strings: Iterable[str | None]) -> NormalColumn:
-    """The column with another string, or None for blank, for each of its pool's."""
+    """Return the column with another string, or None, for each of its pool's."""
     table, text = parsing.pool_of([string or None for string in strings])
     return column.with_text(spread_out(table, -1, column.text.codes), text)
 
@@ -183,7 +183,7 @@ def _translate(column: NormalColumn, strings: Iterable[str | None]) -> NormalCol
 
 
 def _date_format(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
-    """Text to text by way of a date; a date field was read by the input format already, and learns how to write."""
+    """Rewrite text by way of a date; a date field learns how to write."""
     output_format = parameters.get("output_format", ISO)
     if column.type == "date":
         return TransformedColumn(NormalColumn("date", column.values, date_format=output_format))
@@ -216,7 +216,7 @@ def _lookup(column: NormalColumn, parameters: Parameters) -> TransformedColumn:
 
 
 def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
-    """The cells of a field that is not text with the lookup's values in place of what it knows; others stay."""
+    """Return the lookup's values in place of what it knows; other cells stay."""
     meanings = _meanings(parameters)
     place_of = {name: place for place, name in enumerate(meanings)}
     which = np.full(len(cells.kinds), -1, np.int32)
@@ -245,7 +245,7 @@ def looked_up(cells: Cells, kind: FieldType, parameters: Parameters) -> Cells:
 def _as_cells(
     meanings: Iterable[Any], kind: FieldType, *, date_1904: bool
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """The kind and the number that a cell of each meaning has."""
+    """Return the kind and the number that a cell of each meaning has."""
     own = {"number": NUMBER, "boolean": BOOLEAN, "date": DATE}[kind]
     shift = SERIAL_OF_1970 - (DAYS_BETWEEN_SYSTEMS if date_1904 else 0)
     kinds = [BLANK if meaning is None else own for meaning in meanings]

@@ -1,4 +1,4 @@
-"""The deal's accounts on any page: what principal and interest cash is, by an account's name and its columns."""
+"""The deal's accounts on any page: principal and interest cash."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Account:
     """Amounts of columns that could be its balances as well, where they differ."""
 
     def amount(self, part: Part, basis: Basis) -> Balance | None:
-        """Its balance of a part on a basis."""
+        """Return its balance of a part on a basis."""
         return next((balance for balance in self.balances if balance.part == part and balance.basis == basis), None)
 
 
@@ -109,8 +109,9 @@ class Accounts:
 
 
 def find_accounts(pages: Iterable[Blocks], currency: str | None) -> Accounts:
-    """Principal and interest cash of the first page with accounts of either: traded before settled balances, and a
-    printed amount before a zero.
+    """Find principal and interest cash on the first page with accounts of either.
+
+    Traded goes before settled balances, and a printed amount before a zero.
 
     Several principal accounts are added up. One in another currency than the deal's is left out, and told.
     """
@@ -159,7 +160,7 @@ def _read(totals: Accounts, accounts: Sequence[Account], currency: str | None, s
 
 
 def _open(part: Part, accounts: Sequence[Account]) -> tuple[str, str]:
-    """(part, which amounts could be the balance of its accounts as well; "" for none)."""
+    """Return (part, other amounts that could be its balance; "" for none)."""
     texts = [
         f"{two.amount:,.2f} in {two.place}"
         for account in accounts
@@ -175,7 +176,7 @@ def _is_counted(account: Account, own: str | None) -> bool:
 
 
 def _currency(accounts: Sequence[Account], stated: str | None) -> str | None:
-    """The deal's currency: what is stated, else that of most money on accounts, else of most accounts."""
+    """Return the stated currency, else that of most money, else of most accounts."""
     if stated is not None:
         return stated
     weights: dict[str, tuple[float, int]] = {}
@@ -193,7 +194,7 @@ def _currency(accounts: Sequence[Account], stated: str | None) -> str | None:
 
 
 def _options(accounts: Sequence[Account], part: Literal["principal", "interest"], role: str) -> tuple[Item, ...]:
-    """The readings of one kind of cash: all accounts on each basis, then sums of some of them."""
+    """Return the readings of one kind of cash: all accounts, then sums of some."""
     whole: list[Item] = []
     some: list[Item] = []
     for basis in _BASES:
@@ -212,7 +213,7 @@ def _options(accounts: Sequence[Account], part: Literal["principal", "interest"]
 
 
 def _of(account: Account, part: Literal["principal", "interest"], basis: Basis) -> Balance | None:
-    """What an account has of one kind of cash: its column of the kind, or its only balance where its name says it."""
+    """Return an account's cash of a kind: its column, or its only balance by name."""
     if account.role not in ("principal", "interest", "collection"):
         return None
     own = account.amount(part, basis)
@@ -223,7 +224,7 @@ def _of(account: Account, part: Literal["principal", "interest"], basis: Basis) 
 
 
 def _without_sum(balances: list[Balance]) -> list[Balance]:
-    """The balances without one that is the sum of the others, or that repeats the only other one."""
+    """Drop a balance that is the sum of the others, or repeats the only other."""
     filled = [balance for balance in balances if balance.amount]
     for total in filled:
         rest = [addend for addend in filled if addend is not total]
@@ -246,7 +247,7 @@ def _add_up(balances: Sequence[Balance], role: str) -> Item:
 
 
 def _unlike(accounts: list[Account]) -> list[Account]:
-    """The accounts of one page without those that are printed again with the same amounts."""
+    """Return a page's accounts without repetitions of the same amounts."""
     accounts_by_key: dict[tuple[str, tuple[float, ...]], Account] = {}
     for account in accounts:
         accounts_by_key.setdefault(
@@ -256,7 +257,7 @@ def _unlike(accounts: list[Account]) -> list[Account]:
 
 
 def _accounts(table: PageTable) -> Iterator[Account]:
-    """The rows of a table, totals left out."""
+    """Yield the rows of a table, totals left out."""
     name = table.columns.get("name", min(table.headers))
     columns = _columns(table, name)
     kind = next((at for at, text in table.headers.items() if at != name and "type" in words.normal(text).split()), None)
@@ -284,7 +285,7 @@ def _accounts(table: PageTable) -> Iterator[Account]:
 
 
 def _role(name: str, kind: str, section: str = "") -> str:
-    """What an account is for: by its name, else by its type, else by the section in which it stands."""
+    """Return what an account is for: by its name, type or section."""
     for text in (_BASIS.sub(" ", name), kind, section):
         scores = words.scores("account", text)
         if scores.get("calc", 0.0) >= _CALCULATED_LEAST:
@@ -296,7 +297,7 @@ def _role(name: str, kind: str, section: str = "") -> str:
 
 
 def _columns(table: PageTable, name: int) -> list[tuple[int, Part, Basis]]:
-    """The columns of balances: of the deal's own currency where there are any, of parts where there are any."""
+    """Return the columns of balances: own currency and parts first."""
     candidates: list[tuple[int, Part, Basis, bool, bool]] = []
     for column, text in table.headers.items():
         heading = words.normal(text)
@@ -321,8 +322,11 @@ def _columns(table: PageTable, name: int) -> list[tuple[int, Part, Basis]]:
 
 
 def _likeliest(table: PageTable, columns: list[int]) -> list[int]:
-    """Of columns of one kind of balance that of the latest day, else the total of cash and investments, else that of
-    the end; all of them where nothing decides."""
+    """Return the likeliest of several columns of one kind of balance.
+
+    That of the latest day, else the total of cash and investments, else that of the end; all of them where nothing
+    decides.
+    """
     latest: set[int] = set()
     for is_day_first in (True, False):
         days = {column: _day_of(table.headers[column], day_first=is_day_first) for column in columns}
@@ -337,14 +341,14 @@ def _likeliest(table: PageTable, columns: list[int]) -> list[int]:
 
 
 def _day_of(heading: str, *, day_first: bool) -> float:
-    """The day in a heading; 0 for none."""
+    """Return the day in a heading; 0 for none."""
     match = DATE.search(heading)
     day = 0.0 if match is None else date_days(match[0], day_first=day_first)
     return day if day == day else 0.0
 
 
 def _without_basis(text: str) -> str:
-    """The words of a heading less those of its basis: "received date basis" is no date and no receipt."""
+    """Return a heading's words less its basis: "received date basis" is no date."""
     return _BASIS.sub(" ", text)
 
 
@@ -378,7 +382,7 @@ def _is_currency_column(table: PageTable, column: int, text: str) -> bool:
 
 
 def _currency_of(text: str) -> str | None:
-    """The currency that a text names, if it names just one."""
+    """Return the currency that a text names, if it names just one."""
     named = {CURRENCIES[word] for word in words.normal(text).split() if word in _CURRENCY_WORDS}
     return named.pop() if len(named) == 1 else None
 
@@ -387,7 +391,7 @@ def _currency_of(text: str) -> str | None:
 
 
 def _calculated_items(account: Account) -> Iterator[Item]:
-    """A calculated amount beside the accounts, under the role of a line."""
+    """Yield a calculated amount beside the accounts, under the role of a line."""
     if account.role != "calc":
         return
     role, _ = role_of(account.name)
@@ -397,7 +401,7 @@ def _calculated_items(account: Account) -> Iterator[Item]:
 
 
 def _facts(account: Account) -> Iterator[Fact]:
-    """An account as facts, one for each amount."""
+    """Yield an account as facts, one for each amount."""
     role = role_of(account.name)[0] if account.role == "calc" else account.role
     if role is None:
         return

@@ -1,4 +1,4 @@
-"""Which lines of a calculation are the sum of those around them: sums say what a line is where its words do not."""
+"""Which lines of a calculation are sums of those around them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class Sum:
 
 
 def sums_of(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
-    """The sums of one block, inner ones first: of the lines above, or where no total stands below, of those below.
+    """Return the sums of one block, inner ones first.
+
+    Of the lines above, or where no total stands below, of those below.
 
     A line that is the sum of the last lines closes them and counts as one from there on. As many lines as fit are
     taken; signs as printed go before deductions as such. A zero is a sum only where it says so.
@@ -61,7 +63,7 @@ def sums_of(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
 
 
 def leaves(sums: Sequence[Sum], at: int) -> tuple[tuple[int, float], ...]:
-    """The lines of a sum that are no sums themselves, and what each adds to it."""
+    """Return a sum's lines that are no sums themselves, and what each adds."""
     by_line = {sum_value.at: sum_value for sum_value in sums}
 
     def walk(line: int, added: float) -> list[tuple[int, float]]:
@@ -75,17 +77,17 @@ def leaves(sums: Sequence[Sum], at: int) -> tuple[tuple[int, float], ...]:
 
 
 def added_up(sum_above: Sum) -> float:
-    """What the parts of a sum add up to."""
+    """Return what the parts of a sum add up to."""
     return sum(amount for _, amount in sum_above.parts)
 
 
 def adds_up(total: float, parts: Sequence[float], tolerance: float = LINE_TOLERANCE) -> bool:
-    """Whether amounts make a total, each rounded by at most the tolerance."""
+    """Return whether amounts make a total, each rounded by at most the tolerance."""
     return abs(total - sum(parts)) <= tolerance * (len(parts) + 1)
 
 
 def _close_sums(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
-    """The sums of the lines above each line."""
+    """Return the sums of the lines above each line."""
     stack: list[int] = []
     sums: dict[int, Sum] = {}
     for at, amount in enumerate(amounts):
@@ -100,7 +102,7 @@ def _close_sums(amounts: Sequence[SignedAmount]) -> tuple[Sum, ...]:
 def _parts(
     amounts: Sequence[SignedAmount], stack: list[int], total: SignedAmount, known: AbstractSet[int]
 ) -> tuple[tuple[int, float], ...]:
-    """The most of the last lines that make a total, with what each adds; none where none do.
+    """Return the most of the last lines that make a total; none where none do.
 
     `known`: lines that are sums. Where one is among the parts, a repetition of it beside zeros is a sum too.
     """

@@ -1,4 +1,4 @@
-"""A page cut into tables, each with its heading, and lines: a label with an amount, in blocks."""
+"""A page cut into tables with headings, and lines: labels with amounts."""
 
 from __future__ import annotations
 
@@ -85,22 +85,24 @@ class PageTable:
     """Columns that numerator / denominator = value made certain: the roles' names."""
 
     def cell(self, row: int, role: str) -> PageCell:
-        """What stands under the column of a role; nothing where no column has it."""
+        """Return what stands under the column of a role; nothing where no column has it."""
         return self.page.cell(row, self.columns[role]) if role in self.columns else _NOTHING
 
     def place(self, row: int, role: str) -> str:
-        """Where it stands, with the sheet's name."""
+        """Return where it stands, with the sheet's name."""
         return self.page.place(row, self.columns[role])
 
     def magnitude(self, role: str) -> float:
-        """What the heading of a role's column, else the title, says its amounts are to be multiplied by; else a line
-        at the top of the page."""
+        """Return what a role's amounts are multiplied by.
+
+        By the column's heading, else the title, else a line at the top of the page.
+        """
         scale = header.magnitude(self.headers.get(self.columns.get(role, -1), ""))
         scale = scale if scale != 1.0 else header.magnitude_of_title(header.spelt(self.title))
         return scale if scale != 1.0 else self.page.scale
 
     def group(self, row: int) -> str:
-        """The name of the section in which a row stands, else the table's title."""
+        """Return the name of the section in which a row stands, else the table's title."""
         return self.sections.get(row, self.title)
 
 
@@ -119,7 +121,7 @@ _DAY: Final = re.compile(r"\b\d{1,4}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})[-/. ]\d{2,4}
 
 
 def cut_blocks(page: ReportPage) -> Blocks:
-    """The tables of a page, their kinds not yet known, and its other rows as lines."""
+    """Cut a page into tables, of unknown kind, and other rows as lines."""
     tables: list[PageTable] = []
     taken: set[int] = set()
     rows = page.rows
@@ -148,7 +150,7 @@ def cut_blocks(page: ReportPage) -> Blocks:
 
 
 def _is_text_row(cells: dict[int, PageCell]) -> bool:
-    """Whether a row has only words, each short enough for a heading, and no day."""
+    """Return whether a row has only words, short enough for a heading."""
     for cell in cells.values():  # most rows have a figure: a loop ends at once
         if cell.number == cell.number or cell.day == cell.day or not cell.text:
             return False
@@ -157,19 +159,19 @@ def _is_text_row(cells: dict[int, PageCell]) -> bool:
 
 @remembered(MEMORY_MAX)
 def _can_be_heading(text: str) -> bool:
-    """Whether a text is short enough for a heading, and no day."""
+    """Return whether a text is short enough for a heading, and no day."""
     if len(text) > HEADING_LENGTH_MAX:
         return False
     return _DAY.search(text) is None or known_in_heading(_DAY.sub(" ", text))
 
 
 def known_in_heading(text: str) -> bool:
-    """Whether a text's words are those of some column."""
+    """Return whether a text's words are those of some column."""
     return any(max(words.scores(group, text).values(), default=0.0) >= KNOWN_SCORE for group in _GROUPS)
 
 
 def _heading(page: ReportPage, at: int, texts: AbstractSet[int]) -> tuple[int, ...] | None:
-    """The rows of the heading that begins with the row at a place in `page.rows`, from the top.
+    """Return the rows of the heading that begins at a place in `page.rows`.
 
     `texts`: the rows of words that are looked at.
     """
@@ -189,13 +191,16 @@ def _heading(page: ReportPage, at: int, texts: AbstractSet[int]) -> tuple[int, .
 
 
 def _may_stack(page: ReportPage, upper: int, lower: int) -> bool:
-    """Whether a row may be the upper part of the heading that goes on below it: a title over a table is none."""
+    """Return whether a row may be a heading's upper part; a table's title is none."""
     above = page.row(upper)
     return len(above) > 1 or min(above) > min(page.row(lower))
 
 
 def _is_heading(page: ReportPage, stack: Sequence[int], below: int) -> bool:
-    """Whether rows of words are a heading: known words, or three texts over two columns of figures."""
+    """Return whether rows of words are a heading.
+
+    Known words, or three texts over two columns of figures.
+    """
     headers = _joined_headers(page, stack)
     if len(headers) < 2 or len(page.row(stack[-1])) * 2 < len(headers):
         return False
@@ -218,13 +223,16 @@ def _is_heading(page: ReportPage, stack: Sequence[int], below: int) -> bool:
 
 
 def _is_text_grid(page: ReportPage, row: int, body: list[dict[int, PageCell]]) -> bool:
-    """Whether the rows below are words in as many cells: a list of names has no heading that tells."""
+    """Return whether the rows below are words in as many cells.
+
+    A list of names has no heading that tells.
+    """
     wide = sum(2 * len(cells) >= len(page.row(row)) and _is_text_row(cells) for cells in body)
     return wide >= SAMPLE_ROWS // 2
 
 
 def _joined_headers(page: ReportPage, stack: Sequence[int]) -> dict[int, str]:
-    """Column -> heading: rows joined, a group over several columns given to each that has nothing of its own above."""
+    """Return column -> heading: rows joined, groups given to columns without own."""
     headers: dict[int, list[str]] = {}
     lowest = page.row(stack[-1])
     columns = sorted({column for row in stack for column in page.row(row)})
@@ -247,7 +255,7 @@ def _joined_headers(page: ReportPage, stack: Sequence[int]) -> dict[int, str]:
 
 
 def _group(cells: dict[int, PageCell], lowest: dict[int, PageCell], column: int, columns: list[int]) -> str:
-    """The text of a group's cell left of a column, where the group is as wide as its neighbours are.
+    """Return the text of a group's cell left of a column, if no wider than others.
 
     A group that stands alone is over what has one word each. Words that are wrapped over most columns are no groups.
     """
@@ -266,7 +274,10 @@ def _group(cells: dict[int, PageCell], lowest: dict[int, PageCell], column: int,
 
 
 def _stacked_below(page: ReportPage, heading: tuple[int, ...], body: list[int]) -> list[int]:
-    """Rows of units or wrapped words right below a heading: words under some columns, none under the first."""
+    """Return rows of units or wrapped words right below a heading.
+
+    Words under some columns, none under the first.
+    """
     rows: list[int] = []
     first = min(page.row(heading[-1]))
     for row in body:
@@ -282,7 +293,7 @@ def _stacked_below(page: ReportPage, heading: tuple[int, ...], body: list[int]) 
 
 
 def _end(page: ReportPage, at: int, heading: tuple[int, ...], texts: AbstractSet[int]) -> int:
-    """Place in `page.rows` of the first row that is no more of the table."""
+    """Return place in `page.rows` of the first row that is no more of the table."""
     rows = page.rows
     first = at + len(heading)
     counts = [len(page.row(row)) for row in rows[first : first + SAMPLE_ROWS]]
@@ -305,15 +316,17 @@ def _is_section(page: ReportPage, row: int) -> bool:
 
 
 def _without_titles(page: ReportPage, place: int, first: int) -> int:
-    """The same place without the lone texts right above, which are the next table's title."""
+    """Return the place without lone texts right above: the next table's title."""
     while place > first and _is_section(page, page.rows[place - 1]) and _is_text_row(page.row(page.rows[place - 1])):
         place -= 1
     return place
 
 
 def _goes_on(page: ReportPage, place: int, usual: int) -> bool:
-    """Whether a table goes on behind a gap: with half of the usual cells behind one blank row, else with more than
-    that, perhaps below the name of a section."""
+    """Return whether a table goes on behind a gap.
+
+    With half of the usual cells behind one blank row, else with more than that, perhaps below the name of a section.
+    """
     rows = page.rows
     is_near = rows[place] <= rows[place - 1] + 2
     for row in rows[place : place + SECTION_ROWS_MAX + 1]:
@@ -327,7 +340,7 @@ def _goes_on(page: ReportPage, place: int, usual: int) -> bool:
 
 
 def _title(page: ReportPage, top: int, taken: set[int]) -> tuple[int | None, str]:
-    """(row, text) of the nearest lone text above a heading that is no date, deal or footer; else the sheet's name."""
+    """Return (row, text) of the nearest title above a heading; else the sheet's name."""
     for row in range(top - 1, max(-1, top - 1 - TITLE_ROWS_MAX), -1):
         cells = page.row(row)
         if not cells:
@@ -344,7 +357,7 @@ def _title(page: ReportPage, top: int, taken: set[int]) -> tuple[int | None, str
 
 
 def _side_by_side(page: ReportPage, heading: tuple[int, ...], body: list[int]) -> list[range]:
-    """The columns of each of several tables that share the rows of one heading; all columns where there is one."""
+    """Return the columns of each table that shares a heading's rows; all for one."""
     cells = page.row(heading[-1])
     used = set(cells) | {column for row in body for column in page.row(row)}
     starts = [0]
@@ -362,14 +375,14 @@ def _side_by_side(page: ReportPage, heading: tuple[int, ...], body: list[int]) -
 
 
 def _are_names(page: ReportPage, body: list[int], column: int) -> bool:
-    """Whether a column has words of which few are alike, as the first one of a table."""
+    """Return whether a column has words, few alike, as a table's first."""
     below = [page.cell(row, column) for row in body]
     names = [cell.text for cell in below if cell.is_words and words.status_of(cell.text) is None]
     return len(names) > sum(cell.has_number for cell in below) and len(set(names)) > max(1, len(names) // 2)
 
 
 def _table(page: ReportPage, part: range, heading: tuple[int, ...], body: list[int], title: str) -> PageTable:
-    """The table of some columns of a heading and its body."""
+    """Return the table of some columns of a heading and its body."""
     own = page if part == range(COLUMNS_MAX) else page.cut(part)
     headers = {column: text for column, text in _joined_headers(page, heading).items() if column in part}
     rows = [row for row in body if own.row(row)]
@@ -386,7 +399,7 @@ def _table(page: ReportPage, part: range, heading: tuple[int, ...], body: list[i
 
 
 def sections_of(page: ReportPage, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """(row, the last text that stands alone above it) of the rows of a table."""
+    """Yield (row, the last text that stands alone above it) of the rows of a table."""
     text = ""
     for row in rows:
         cells = page.row(row)
@@ -398,7 +411,7 @@ def sections_of(page: ReportPage, rows: Sequence[int]) -> Iterator[tuple[int, st
 
 
 def _join_tables(tables: list[PageTable]) -> list[PageTable]:
-    """Tables of one title and one heading, as printed again on every page, as one."""
+    """Join tables of one title and heading, as printed on every page."""
     page_tables: dict[tuple[str, tuple[tuple[int, str], ...]], PageTable] = {}
     for table in tables:
         first = page_tables.setdefault((table.title, tuple(sorted(table.headers.items()))), table)

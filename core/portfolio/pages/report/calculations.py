@@ -1,4 +1,4 @@
-"""What a file's own calculations say of cash, par and interest: found by words, decided by what adds up to the cent."""
+"""A file's calculations of cash, par and interest, decided by exact sums."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read_calculations(
     tests: Iterable[Fact],
     accounts: Accounts,
 ) -> Calculations:
-    """What some pages calculate beside their tests; of `lists`, which have loans, only what they list counts."""
+    """Read what pages calculate beside their tests; of `lists` only what counts."""
     blocks = [block for _, block in pages]
     components = find_components(blocks)
     whole = {page.sheet.index for page, _ in lists}
@@ -78,7 +78,7 @@ def read_calculations(
 def calculate(
     facts: Facts, pages: Sequence[Blocks], components: Sequence[ComponentPage], accounts: Accounts
 ) -> Calculations:
-    """The sums that the file's figures make, and what of `Deal` follows from them.
+    """Return the sums of the file's figures, and what of `Deal` follows.
 
     Args:
         facts: the tests with their numerators and denominators, lists and empty pages.
@@ -118,7 +118,7 @@ class _Evidence:
         self.defaulted = defaulted_par(facts)
 
     def of(self, *roles: str) -> list[Item]:
-        """The lines of some roles, those that are certain first, and the calculated amounts among accounts."""
+        """Return the lines of some roles, certain ones first, and calculated amounts."""
         lines = [component for page in self.components for component in page.components if component.role in roles]
         ordered = sorted(lines, key=lambda line: not line.is_certain)
         return [component.item() for component in ordered] + [
@@ -126,7 +126,7 @@ class _Evidence:
         ]
 
     def totals(self) -> list[Item]:
-        """What shares divide by, the one of most tests first, then the lines that say so."""
+        """Return what shares divide by, that of most tests first, then lines."""
         counts: Counter[float] = Counter()
         places: dict[float, str] = {}
         for fact in self.facts.figures:
@@ -138,7 +138,7 @@ class _Evidence:
         return [*modal, *self.of("cpa")]
 
     def collateral(self) -> CollateralFigures:
-        """What may be part of the collateral principal amount."""
+        """Return what may be part of the collateral principal amount."""
         summed = [
             Item("par", total.value, (total.place,), total.decimals)
             for total in self.facts.of("total")
@@ -165,7 +165,7 @@ class _Evidence:
         yield from self.of("defpar")
 
     def _amounts(self) -> Iterator[Item]:
-        """Every amount that may be cash though no word says so."""
+        """Yield every amount that may be cash though no word says so."""
         for page in self.components:
             for component in page.components:
                 if component.role is None and not component.line.is_total and component.value:
@@ -175,7 +175,7 @@ class _Evidence:
                 yield Item("cash", fact.value, (fact.place,), fact.decimals)
 
     def _sums_of_par_and_cash(self) -> Iterator[Item]:
-        """The totals whose parts are a par and a cash."""
+        """Yield the totals whose parts are a par and a cash."""
         for page in self.components:
             for sum_value in page.sums:
                 parts = page.parts(sum_value.at)
@@ -186,7 +186,7 @@ class _Evidence:
     # ---- numerators ----
 
     def _of_tests(self, measure: str, role: str) -> list[Item]:
-        """The numerators of the tests of a kind of coverage, that of most tests first."""
+        """Return numerators of a kind of coverage, that of most tests first."""
         counts: Counter[float] = Counter()
         places: dict[float, str] = {}
         for fact in self.facts.figures:
@@ -196,12 +196,12 @@ class _Evidence:
         return [Item(role, amount, (places[amount],)) for amount, _ in counts.most_common()]
 
     def _targets(self, measure: str, role: str) -> list[Item]:
-        """The same, then the lines that say so."""
+        """Return the same, then the lines that say so."""
         lines = (line for line in self.of(role) if line.amount)
         return list(unlike([*self._of_tests(measure, role), *lines]))[:TARGETS_MAX]
 
     def _by_block(self, target: Item) -> Solution | None:
-        """The lines of a page that add up to a numerator: as the parts of a line that has it."""
+        """Return the lines of a page that add up to a numerator, as parts of a line."""
         for page in self.components:
             for sum_value in reversed(page.sums):
                 line = page.components[sum_value.at]
@@ -213,7 +213,7 @@ class _Evidence:
         return None
 
     def oc_numerator(self, cpa: Solution | None) -> Solution | None:
-        """The parts of the numerator of the OC ratios."""
+        """Return the parts of the numerator of the OC ratios."""
         for target in self._targets("oc", "acpa"):
             block = self._by_block(target)
             if (
@@ -234,7 +234,7 @@ class _Evidence:
         return None
 
     def ic_numerator(self) -> Solution | None:
-        """The parts of the numerator of the IC ratios."""
+        """Return the parts of the numerator of the IC ratios."""
         for target in self._targets("ic", "icnum"):
             block = self._by_block(target)
             if block is not None:
@@ -254,7 +254,7 @@ class _Evidence:
         return None
 
     def whole_interest(self) -> Item | None:
-        """The numerator of the IC tests where a line has just this under the name of interest proceeds."""
+        """Return the IC numerator where a line of interest proceeds has just this."""
         for target in self._of_tests("ic", "icnum"):
             lines = [line for line in self.of("coll", "icnum") if abs(line.amount - target.amount) <= line.slack]
             if lines:
@@ -262,7 +262,7 @@ class _Evidence:
         return None
 
     def lines_of_interest(self) -> list[Item]:
-        """The lines of the first block with interest collected and interest to come, where no numerator is known."""
+        """Return the first block's lines of interest, where no numerator is known."""
         blocks: dict[tuple[int, str, int], list[Component]] = {}
         for number, page in enumerate(self.components):
             for component in page.components:
@@ -280,7 +280,7 @@ def _with_printed_sign(part: Component, added: float) -> Item:
 
 
 def _blocks(page: ComponentPage) -> Iterator[list[Item]]:
-    """The lines of each block of a page."""
+    """Yield the lines of each block of a page."""
     blocks: dict[tuple[str, int], list[Item]] = {}
     for component in page.components:
         if not component.line.is_total:
@@ -289,7 +289,7 @@ def _blocks(page: ComponentPage) -> Iterator[list[Item]]:
 
 
 def _lists(pages: Iterable[Blocks]) -> Iterator[Item]:
-    """The sums of long lists' amounts: one may be the par of all loans."""
+    """Yield the sums of long lists' amounts: one may be the par of all loans."""
     for blocks in pages:
         for table in blocks.tables:
             if table.kind == "list" and "amount" in table.columns and len(table.rows) >= LIST_ROWS_MIN:
@@ -317,7 +317,7 @@ def _label(table: PageTable, row: int) -> str:
 
 
 def _tables(pages: Iterable[Blocks]) -> Iterator[Identity]:
-    """Whether the balances of the classes, and the industries, add up to the totals that are printed below them."""
+    """Yield whether class balances and industries add up to their printed totals."""
     named: set[str] = set()
     for blocks in pages:
         for table in blocks.tables:
@@ -378,7 +378,7 @@ def _take_collateral(calculations: Calculations, cpa: Solution, evidence: _Evide
 
 
 def _is_gross(par: Item, evidence: _Evidence) -> bool:
-    """Whether a par has the defaulted loans within: a line of par less them is printed too."""
+    """Return whether a par includes defaulted loans: a line without them is there."""
     return evidence.defaulted is not None and any(
         makes(par, (item, Item("defpar", evidence.defaulted.value or 0.0))) for item in evidence.of("par", "perf")
     )
@@ -392,7 +392,7 @@ def _take_defaulted(calculations: Calculations, evidence: _Evidence) -> None:
 
 
 def _take_oc(calculations: Calculations, oc: Solution, cpa: Solution | None) -> None:
-    """The haircuts and other items of the OC numerator, where they are proved."""
+    """Take haircuts and other items of the OC numerator, where proved."""
     if not oc.is_proved:
         return
     parts = list(oc.parts)
@@ -414,7 +414,10 @@ def _take_oc(calculations: Calculations, oc: Solution, cpa: Solution | None) -> 
 
 
 def _take_ic(calculations: Calculations, ic: Solution) -> None:
-    """The parts of the IC numerator: of a line whose words say nothing, the largest is what was collected."""
+    """Take the parts of the IC numerator.
+
+    Of lines whose words say nothing, the largest is what was collected.
+    """
     unknown = [part for part in ic.parts if part.role not in ("coll", "tobe", "senior", *_OTHER_INTEREST)]
     parts = {role: [part for part in ic.parts if part.role == role] for role in ("coll", "tobe", "senior")}
     if not parts["coll"] and unknown:
@@ -434,7 +437,7 @@ def _take_ic(calculations: Calculations, ic: Solution) -> None:
 
 
 def _take_lines_of_interest(calculations: Calculations, evidence: _Evidence) -> None:
-    """The numerator as such where the file has no more of it; else the lines of one block by their words alone."""
+    """Take the numerator as such, or the lines of one block by their words alone."""
     whole = evidence.whole_interest()
     if whole is not None:
         _put_amount(calculations, "interest_available", whole.amount, [whole], is_proved=True)

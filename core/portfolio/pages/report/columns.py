@@ -1,4 +1,4 @@
-"""What the columns of a table hold, and the roles that their headings and their content give them."""
+"""What the columns of a table have, and the roles by headings and content."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class ColumnContent:
     """Different texts."""
 
     def is_mostly(self, count: int, share: float = CONTENT_SHARE) -> bool:
-        """Whether so many cells are at least a share of those that stand for something."""
+        """Return whether so many cells are a share of those that are filled."""
         return self.filled > 0 and count >= share * self.filled
 
 
 def contents_of(table: PageTable, columns: Iterable[int]) -> dict[int, ColumnContent]:
-    """What some columns hold, totals and lone texts left out."""
+    """Return what some columns hold, totals and lone texts left out."""
     rows = [cells for row in table.rows[:ROWS_LOOKED_AT] if len(cells := table.page.row(row)) > 1]
     rows = [cells for cells in rows if not words.is_total(first_text(cells))]
     context = context_of(table)
@@ -67,7 +67,7 @@ def contents_of(table: PageTable, columns: Iterable[int]) -> dict[int, ColumnCon
 
 
 def _content(page_cells: list[PageCell], context: str) -> ColumnContent:
-    """What some cells are."""
+    """Return what some cells are."""
     cells = [cell for cell in page_cells if not cell.is_blank]
     texts = [cell.text for cell in cells if cell.is_words]
     figures = [cell for cell in cells if cell.has_number]
@@ -87,18 +87,18 @@ def _content(page_cells: list[PageCell], context: str) -> ColumnContent:
 
 
 def _tests_among(texts: list[str], context: str) -> int:
-    """How many of a column's texts are names of tests, by the first of them."""
+    """Return how many of a column's texts are names of tests, by the first of them."""
     sample = texts[:NAMES_LOOKED_AT]
     return round(sum(is_test_name(text, context) for text in sample) * len(texts) / max(1, len(sample)))
 
 
 def context_of(table: PageTable) -> str:
-    """What stands over a table's names: its title, its sheet and its headings, which may say what coverage is meant."""
+    """Return what stands over a table's names: title, sheet and headings."""
     return " . ".join((table.title, table.page.sheet.name, *table.headers.values()))
 
 
 def first_text(cells: dict[int, PageCell]) -> str:
-    """The first words of a row."""
+    """Return the first words of a row."""
     for cell in cells.values():
         if cell.is_words:
             return cell.text
@@ -110,7 +110,7 @@ Bonus = Callable[[str, ColumnContent], float]
 
 
 def assign_roles(weights: dict[tuple[str, int], float]) -> dict[str, int]:
-    """Role -> column, the most certain pair first; each role and each column once."""
+    """Assign roles to columns, the most certain pair first, each once."""
     columns: dict[str, int] = {}
     for (role, column), score in sorted(weights.items(), key=lambda entry: (-entry[1], entry[0][1])):
         if score >= ROLE_SCORE_MIN and role not in columns and column not in columns.values():
@@ -121,7 +121,7 @@ def assign_roles(weights: dict[tuple[str, int], float]) -> dict[str, int]:
 def score_columns(
     table: PageTable, contents: dict[int, ColumnContent], group: str, roles: tuple[str, ...], bonus: Bonus
 ) -> dict[tuple[str, int], float]:
-    """What the words of each column's heading and its content say for each role."""
+    """Score each role by the words and the content of each column."""
     weights: dict[tuple[str, int], float] = {}
     for column, content in contents.items():
         by_words = words.scores(group, table.headers[column])

@@ -1,4 +1,4 @@
-"""The lines of calculations that a file prints (par, cash, interest, deductions), with their roles and sums."""
+"""The lines of calculations (par, cash, interest, deductions), roles, sums."""
 
 from __future__ import annotations
 
@@ -54,21 +54,21 @@ class Component:
 
     @property
     def value(self) -> float:
-        """Currency units."""
+        """Return currency units."""
         return self.line.value * self.scale
 
     @property
     def decimals(self) -> int | None:
-        """Digits behind the point of `value` that the page shows; below 0 for whole thousands."""
+        """Return the decimals of `value` that the page shows; below 0 for thousands."""
         return decimals_at(self.line.value, self.line.decimals, self.scale)
 
     def item(self, role: str | None = None) -> Item:
-        """The line as a part of a sum, under another role where one is given."""
+        """Return the line as a part of a sum, under another role where one is given."""
         return Item(role or self.role or "", self.value, (self.line.place,), self.decimals)
 
 
 def decimals_at(number: float, decimals: int | None, scale: float) -> int | None:
-    """Digits behind the point of a number that is shown with some of its own and is to be multiplied."""
+    """Return a number's shown decimals after it is multiplied."""
     if scale == 1.0:
         return decimals
     if decimals is None:
@@ -84,12 +84,12 @@ class ComponentPage:
     sums: tuple[Sum, ...]
 
     def parts(self, at: int) -> tuple[tuple[Component, float], ...]:
-        """The lines that make the sum at a place, subtotals dissolved, and what each adds."""
+        """Return the lines that make the sum at a place, and what each adds."""
         return tuple((self.components[line], added) for line, added in leaves(self.sums, at))
 
 
 def find_components(pages: Iterable[Blocks]) -> list[ComponentPage]:
-    """The lines of amounts on all pages; percentages and counts are none."""
+    """Return the lines of amounts on all pages; percentages and counts are none."""
     component_pages: list[ComponentPage] = []
     count = 0
     for blocks in pages:
@@ -101,7 +101,7 @@ def find_components(pages: Iterable[Blocks]) -> list[ComponentPage]:
 
 
 def facts_of(pages: Sequence[ComponentPage]) -> Iterator[Fact]:
-    """The components as facts: what is a sum of others is a total."""
+    """Yield the components as facts: what is a sum of others is a total."""
     for page in pages:
         totals = {sum_value.at for sum_value in page.sums}
         for at, component in enumerate(page.components):
@@ -122,7 +122,7 @@ def facts_of(pages: Sequence[ComponentPage]) -> Iterator[Fact]:
 
 
 def role_of(label: str, *, is_less: bool = False) -> tuple[str | None, bool]:
-    """(role, whether it is certain) of a line by its words."""
+    """Return (role, whether it is certain) of a line by its words."""
     scores = dict(words.scores("line", label))
     plain = words.normal(label)
     if scores.get("cpa", 0.0) >= max(_CPA_LEAST, scores.get("acpa", 0.0)):
@@ -157,14 +157,14 @@ def _components(lines: Sequence[PageLine]) -> Iterator[Component]:
 
 
 def _in_blocks(lines: Sequence[PageLine]) -> list[PageLine]:
-    """The lines from the top, or where blocks stand side by side those of one column after the other."""
+    """Return lines from the top, or column by column where blocks are side by side."""
     if len({line.row for line in lines}) == len(lines):
         return list(lines)
     return sorted(lines, key=lambda line: (line.column, line.row))
 
 
 def _page(components: tuple[Component, ...]) -> ComponentPage:
-    """The components with their sums: of a page's blocks together, since a total counts the block above.
+    """Return the components with their sums, of a page's blocks together.
 
     What is called a collateral balance, and makes a sum with cash, is a par.
     """
@@ -185,7 +185,7 @@ def _page(components: tuple[Component, ...]) -> ComponentPage:
 
 
 def with_sign(item: Item) -> Item:
-    """A part of a numerator with the sign that its role has, whatever the printed one is."""
+    """Return a part of a numerator with its role's sign, whatever is printed."""
     if item.role in TAKEN_OFF:
         return item.as_deduction
     return item.as_addition if item.role in _ADDED_TO_NUMERATOR else item

@@ -1,4 +1,4 @@
-"""Days as pages write them: which way round 03/04/2024 is, told by the file's other dates, and the line "As of ..."."""
+"""Days as pages write them: which way round 03/04/2024 is, and "As of ..."."""
 
 from __future__ import annotations
 
@@ -84,7 +84,10 @@ class DateOrder:
     """Reads dates of one file."""
 
     def __init__(self, texts: Iterable[Text]) -> None:
-        """`texts`: the strings of its sheets; those that can be one way only decide the others."""
+        """Let the dates that can be one way only decide the others.
+
+        `texts`: the strings of the file's sheets.
+        """
         votes: Counter[str] = Counter()
         for text in texts:
             sizes = np.diff(text.offsets)
@@ -109,7 +112,7 @@ class DateOrder:
                 self.order = "day first" if votes["day first"] > votes["month first"] else "month first"
 
     def of(self, cell: PageCell) -> tuple[float, bool]:
-        """Days since 1970-01-01, NaN for no date; and whether day and month could be the other way round.
+        """Return a date, NaN for none, and whether day and month could be swapped.
 
         A number is a serial of 1970 or later, or YYYYMMDD.
         """
@@ -124,7 +127,7 @@ class DateOrder:
         return NAN, False
 
     def read(self, text: str) -> tuple[float, bool]:
-        """The same of a text; where nothing decides, in the likely order."""
+        """Return the same of a text; where nothing decides, in the likely order."""
         match = _SLASHED.fullmatch(text.strip())
         if match is None:
             return date_days(text, day_first=False), False
@@ -134,7 +137,7 @@ class DateOrder:
 
 
 def _way(text: str) -> Literal["day first", "month first", ""]:
-    """Which way round a date in figures must be; "" where it could be either, and for what is none."""
+    """Return which way round a date must be; "" for either, or for no date."""
     match = _SLASHED.fullmatch(text)
     if match is None:
         return ""
@@ -156,7 +159,7 @@ class AsOf(NamedTuple):
 
 
 def as_of_lines(pages: Sequence[ReportPage], days: DateOrder) -> list[AsOf]:
-    """The lines that say a day, of all pages."""
+    """Return the lines that say a day, of all pages."""
     lines = []
     for page in pages:
         for row, column, text in page.texts():
@@ -190,7 +193,7 @@ def _line(page: ReportPage, row: int, column: int, text: str) -> tuple[re.Match[
 
 
 def _period(page: ReportPage, row: int, column: int, text: str) -> re.Match[str] | None:
-    """Find the end of the period that a line says the report is of, in the line or right of it."""
+    """Find the end of a report's period in a line or right of it."""
     if not _PERIOD_WORDS.search(text):
         return None
     if (match := _PERIOD.search(text)) is not None or not _PERIOD_LABEL.fullmatch(text):
@@ -199,7 +202,7 @@ def _period(page: ReportPage, row: int, column: int, text: str) -> re.Match[str]
 
 
 def _is_title(page: ReportPage, row: int, column: int) -> bool:
-    """Whether a cell belongs to no label on its left, and to no table: its row has little else."""
+    """Return whether a cell belongs to no label or table: its row has little else."""
     cells = page.row(row)
     return len(cells) <= 2 and not any(
         at == column - 1 or (at < column and (cell.text.endswith(":") or _NO_TITLE.search(cell.text)))
@@ -208,7 +211,7 @@ def _is_title(page: ReportPage, row: int, column: int) -> bool:
 
 
 def _below(page: ReportPage, row: int, column: int, tier: int, days: DateOrder) -> Iterator[AsOf]:
-    """The day of a column that says the same one on every row."""
+    """Yield the day of a column that says the same one on every row."""
     at = bisect_right(page.rows, row)
     cells = [(lower, days.of(page.cell(lower, column))) for lower in page.rows[at : at + COLUMN_ROWS]]
     if cells and len({day for _, (day, _) in cells}) == 1 and cells[0][1][0] >= FIRST_DAY:
@@ -221,7 +224,7 @@ _REPORT_DAY: Final = re.compile(r"\b(?:report(?:ing)?|statement|print(?:ed)?|run
 
 
 def is_report_day(pages: Sequence[ReportPage], place: str) -> bool:
-    """Say whether the words in a place, or left of it, are those of the day on which a report is made."""
+    """Return whether the words are those of the day on which a report is made."""
     for page in pages:
         for row, column, text in page.texts():
             if _REPORT_DAY.search(text) and place in (page.place(row, column), page.place(row, column + 1)):
@@ -230,7 +233,7 @@ def is_report_day(pages: Sequence[ReportPage], place: str) -> bool:
 
 
 def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
-    """The day of the most telling lines that most of them say; and what to know of it."""
+    """Choose the day that most of the most telling lines say, with warnings."""
     if not lines:
         return None, []
     tier = min(line.tier for line in lines)
@@ -250,7 +253,7 @@ def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
 
 
 def ambiguous(text: str, place: str, day: float) -> DataWarning:
-    """That a date could be read two ways."""
+    """Return that a date could be read two ways."""
     return DataWarning(
         "ambiguous_date", f"{text} in {place} is read as {day_of(day)}: no other date of the file says which way round"
     )

@@ -1,4 +1,4 @@
-"""Coverage tests that their denominators name: the balances, or the interest due, of the classes down to one."""
+"""Coverage tests named by their denominators: balances, or interest due."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ DENOMINATOR_MIN: Final = 1_000.0
 
 
 def named_by_denominator(tests: Iterable[Fact], tranches: Tranches | None) -> list[Fact]:
-    """The tests, with the coverage and the class of those whose words do not say it and whose denominator does."""
+    """Name coverage and class of tests whose denominator says them."""
     sums = [] if tranches is None else list(_sums(tranches))
     return [_name_denominator(test, sums) if sums and _is_open(test) else test for test in tests]
 
 
 def _is_open(test: Fact) -> bool:
-    """Whether words leave a test's coverage or its class open."""
+    """Return whether words leave a test's coverage or its class open."""
     subject = test.subject
     is_unnamed = subject is None or (subject.measure in ("oc", "ic") and not subject.classes)
     return test.kind == "test" and is_unnamed and test.denominator is not None
@@ -51,8 +51,10 @@ def _name_denominator(test: Fact, sums: list[tuple[str, str, float]]) -> Fact:
 
 
 def _sums(tranches: Tranches) -> Iterator[tuple[str, str, float]]:
-    """(measure, letter of the lowest class, amount) of the classes down to each, with and without deferred interest and
-    class X."""
+    """Yield (measure, lowest class, amount) of the classes down to each.
+
+    With and without deferred interest and class X.
+    """
     keys = [class_key(name) for name in tranches.classes]
     letters = [match[0] if (match := re.match(r"[A-Z]", key)) else "" for key in keys]
     balances: tuple[tuple[str, NDArray[np.float64]], ...] = (

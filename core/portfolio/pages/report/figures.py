@@ -1,4 +1,4 @@
-"""The deal's labelled figures and dates on any page: "Principal Cash | 5.00", "Next Payment: 21/01/2025"."""
+"""The deal's labelled figures and dates on any page: "Principal Cash | 5.00"."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class DealFigure(NamedTuple):
 
 
 def find_figures(pages: Sequence[ReportPage], days: DateOrder) -> dict[str, list[DealFigure]]:
-    """Field of `Deal` -> what the labels for it say, the preferred one first."""
+    """Return field of `Deal` -> what the labels for it say, the preferred one first."""
     figures_by_target: dict[str, list[DealFigure]] = {}
     for order, page in enumerate(pages):
         named = is_named(page.sheet, DEAL_SHEETS)
@@ -93,7 +93,7 @@ def find_figures(pages: Sequence[ReportPage], days: DateOrder) -> dict[str, list
 
 @remembered(MEMORY_MAX)
 def _label(text: str) -> tuple[str, int, str] | None:
-    """(target, preference, words) of a label."""
+    """Return (target, preference, words) of a label."""
     words = key(text)
     for fromkey in dict.fromkeys((words, header.without_unit(words), _CURRENCY.sub("", words))):
         if fromkey in _LABELS:
@@ -135,8 +135,10 @@ def _on(
 def _of_the_day(
     page: ReportPage, row: int, column: int, places: list[tuple[int, PageCell]]
 ) -> tuple[list[tuple[int, PageCell]], list[str]]:
-    """The amount right of a label that is of the day by the heading above it, and what else its row has where no
-    heading says."""
+    """Return the amount of the day right of a label, and the rest of its row.
+
+    The rest where no heading says which one is of the day.
+    """
     if not places or not places[0][1].has_number:
         return places, []
     beside = ((at, cell) for at, cell in page.row(row).items() if at > column)
@@ -150,7 +152,7 @@ def _of_the_day(
 
 
 def _may_stand(page: ReportPage, row: int, column: int, label: tuple[str, int, str]) -> bool:
-    """Whether a label may be one on a page that is not the deal's: not inside of another table's row."""
+    """Return whether a label may be one: not inside of another table's row."""
     target, _, words = label
     if words in _ONLY_IF_NAMED:
         return False
@@ -159,7 +161,7 @@ def _may_stand(page: ReportPage, row: int, column: int, label: tuple[str, int, s
 
 
 def _alone(text: str) -> PageCell:
-    """A cell of its own for what follows a label's colon."""
+    """Return a cell of its own for what follows a label's colon."""
     written, pool = parsing.pool_of([text])
     values, marks = _parse.numbers(pool.offsets, pool.data, written, False)
     return PageCell(text, float(values[0]), bool(marks[0] & _parse.PERCENT))
@@ -168,7 +170,7 @@ def _alone(text: str) -> PageCell:
 def _beside(
     page: ReportPage, row: int, column: int, labels: dict[tuple[int, int], tuple[str, int]], *, cells_max: int
 ) -> Iterator[tuple[int, PageCell]]:
-    """The filled cells right of a label, up to one that says that there is no figure, or to the next label's own."""
+    """Yield the filled cells right of a label, up to the next label's own."""
     count = 0
     for at, cell in page.row(row).items():
         if at <= column:
@@ -180,7 +182,7 @@ def _beside(
 
 
 def _value(target: str, cell: PageCell, days: DateOrder, scale: float) -> tuple[float | str, bool]:
-    """What a cell says of a field, in its unit, NaN for nothing; and whether a date is ambiguous.
+    """Return what a cell says of a field, NaN for nothing, and if it is ambiguous.
 
     `scale`: what the label says amounts are to be multiplied by.
     """

@@ -1,4 +1,4 @@
-"""Of what each table of a page is, and which column has which role: by words, by content, by ratios."""
+"""Of what each table is, and its columns' roles: by words, content, ratios."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ _SHARE_WORDS: Final = re.compile(r"%|\b(?:percent|percentage|pct|share|concentra
 
 
 def read_blocks(page: ReportPage) -> Blocks:
-    """The tables of a page with their kinds and roles, and its lines; rows of tables that are none are lines too."""
+    """Return the tables of a page with kinds and roles, and its lines.
+
+    Rows of tables that are none are lines too.
+    """
     blocks = cut_blocks(page)
     blocks.tables[:] = [part for table in blocks.tables for part in _by_coverage(table)]
     blocks.tables.extend(_headless(page, blocks))
@@ -74,7 +77,7 @@ def read_blocks(page: ReportPage) -> Blocks:
 
 
 def _by_coverage(table: PageTable) -> Iterator[PageTable]:
-    """A table of classes with columns of OC beside columns of IC as one table of each; any other as it is."""
+    """Yield a table of OC beside IC as one table of each; any other as it is."""
     columns: dict[str, list[int]] = {measure: [] for measure in _COVERAGE_TITLES}
     last: str | None = None
     for column, text in sorted(table.headers.items()):
@@ -114,7 +117,7 @@ HEADLESS_CELLS: Final = 3
 
 
 def _headless(page: ReportPage, blocks: Blocks) -> Iterator[PageTable]:
-    """Runs of rows in no table whose first words are tests and behind which limits or statuses stand."""
+    """Yield runs of rows in no table that begin with tests, limits behind them."""
     taken = {row for table in blocks.tables for row in (*table.rows, *table.heading_rows)}
     run: list[int] = []
     between: list[int] = []
@@ -142,7 +145,7 @@ def _headless(page: ReportPage, blocks: Blocks) -> Iterator[PageTable]:
 
 
 def _is_test_row(cells: dict[int, PageCell]) -> bool:
-    """Whether a row has a test's name, a figure that is no amount, and a status or a limit."""
+    """Return whether a row has a test's name, a figure, and a status or limit."""
     if len(cells) < HEADLESS_CELLS or any(cell.text in OPERATORS for cell in cells.values()):
         return False
     has_status = any(words.status_of(cell.text) is not None or cell.bound is not None for cell in cells.values())
@@ -193,7 +196,7 @@ def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
 
 
 def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | None:
-    """A column of balances of whatever day, for want of a better one."""
+    """Return a column of balances of whatever day, for want of a better one."""
     return next(
         (
             column
@@ -207,7 +210,7 @@ def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | 
 
 
 def _lists_classes(table: PageTable, rows: list[dict[int, PageCell]], column: int) -> bool:
-    """Whether a column has the names of a deal's classes: unique, few, one of them A or X."""
+    """Return whether a column lists a deal's classes: unique, few, one A or X."""
     listed = [cells[column] for cells in rows if column in cells]
     if not any(map(is_class_name, {cell.text for cell in listed})):
         return False
@@ -289,7 +292,10 @@ def _as_list(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
 
 
 def _is_of_lines(table: PageTable, names: dict[int, float]) -> bool:
-    """Whether a table's names are lines of a calculation: a description, and amounts of this and the last month."""
+    """Return whether a table's names are lines of a calculation.
+
+    A description, and amounts of this and the last month.
+    """
     if len(names) != 1:
         return False
     texts = [cell.text for row in table.rows if (cell := table.page.cell(row, next(iter(names)))).is_words]
@@ -297,7 +303,7 @@ def _is_of_lines(table: PageTable, names: dict[int, float]) -> bool:
 
 
 def _amount_and_share(table: PageTable, contents: dict[int, ColumnContent]) -> dict[str, int]:
-    """The columns of par and of its share, by heading and content."""
+    """Return the columns of par and of its share, by heading and content."""
     columns: dict[str, int] = {}
     for column, content in contents.items():
         heading = words.normal(table.headers[column])
@@ -316,7 +322,7 @@ def _amount_and_share(table: PageTable, contents: dict[int, ColumnContent]) -> d
 
 
 def _amount_rank(heading: str, content: ColumnContent) -> int:
-    """How surely a column has par: large figures first, a balance before an amount, market and carrying values last."""
+    """Return how surely a column has par: large figures, a balance first."""
     return 3 * content.is_mostly(content.big, 0.5) + _word_rank(heading)
 
 
@@ -334,7 +340,7 @@ def _as_lines(table: PageTable) -> list[PageLine]:
 
 
 def _behind(table: PageTable) -> list[PageLine]:
-    """Lines of the calculation below the tests, which are no rows of theirs any more."""
+    """Return lines of the calculation below the tests, no longer rows."""
     rows = rows_behind(table)
     if not rows:
         return []
@@ -343,7 +349,7 @@ def _behind(table: PageTable) -> list[PageLine]:
 
 
 def _without_limit(table: PageTable) -> Iterator[PageLine]:
-    """The rows of a table of tests with neither a limit nor a status: balances that stand below them."""
+    """Yield the rows of a table of tests with neither a limit nor a status."""
     rows = [row for row in table.rows if not has_limit(table, row) and table.cell(row, "value").has_number]
     if rows:
         cut_page = table.page.cut((table.columns["name"], table.columns["value"]))

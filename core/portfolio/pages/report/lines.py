@@ -1,4 +1,4 @@
-"""The lines of a page: a label with an amount, in blocks that end at gaps and titles."""
+"""The lines of a page: a label with an amount, in blocks that end at gaps."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class PageLine:
 
     @property
     def place(self) -> str:
-        """Where the amount stands, with the sheet's name."""
+        """Return where the amount stands, with the sheet's name."""
         return self.page.place(self.row, self.column)
 
 
 def is_running(text: str) -> bool:
-    """Whether a text is one that stands on every page: a deal's name, a day, a page's number, a footer."""
+    """Return whether a text stands on every page: deal, day, page number, footer."""
     line = words.normal(text)
     return any(
         word in line
@@ -77,7 +77,7 @@ _SIGN_SECTIONS: Final = frozenset(("less", "plus", "add", "minus", "deduct", "de
 
 
 def lines_of(page: ReportPage, rows: Sequence[int], title: str = "", label: int | None = None) -> list[PageLine]:
-    """The lines of some rows of a page, block by block: a block ends at a gap and at a title.
+    """Return the lines of some rows, block by block, ended by gaps and titles.
 
     `label`: the column of the labels, where it is known.
     """
@@ -101,7 +101,7 @@ LINE_COLUMNS_MAX: Final = 6
 
 
 def _line_columns(page: ReportPage, block: list[int]) -> list[ReportPage]:
-    """The page cut into the columns of blocks of lines that stand side by side: labels right of another's amounts."""
+    """Cut the page into columns of blocks of lines that stand side by side."""
     counts: Counter[int] = Counter()
     for row in block:
         is_behind = False
@@ -121,7 +121,7 @@ def _line_columns(page: ReportPage, block: list[int]) -> list[ReportPage]:
 
 
 def _has_amount_behind(page: ReportPage, row: int, column: int) -> bool:
-    """Whether the next cell is a figure."""
+    """Return whether the next cell is a figure."""
     following = next((cell for at, cell in page.row(row).items() if at > column), _NOTHING)
     return following.has_number
 
@@ -136,13 +136,13 @@ _EARLIER: Final = re.compile(
 
 
 def _without_earlier(page: ReportPage, block: list[int]) -> ReportPage:
-    """The page without the columns of another day, where the heading of a block of lines names one of its own."""
+    """Return the page without columns that its headings of lines give another day."""
     earlier = earlier_columns(page, block)
     return page.cut([column for column in range(COLUMNS_MAX) if column not in earlier]) if earlier else page
 
 
 def earlier_columns(page: ReportPage, block: Sequence[int]) -> frozenset[int]:
-    """The columns of another day than the rest by the heading above some rows; none where no heading says it."""
+    """Return the columns of an earlier day by their heading; none without one."""
     figures = sorted({column for row in block for column, cell in page.row(row).items() if cell.has_number})
     if len(figures) < 2:
         return frozenset()
@@ -157,7 +157,7 @@ def earlier_columns(page: ReportPage, block: Sequence[int]) -> frozenset[int]:
 
 
 def _earlier(cells: dict[int, PageCell], columns: list[int]) -> frozenset[int]:
-    """Which of some columns a heading says to be of an earlier day than another."""
+    """Return which columns are of an earlier day by their heading."""
     by_words = frozenset(column for column in columns if _EARLIER.search(words.normal(cells[column].text)) is not None)
     if by_words:
         return by_words
@@ -175,7 +175,7 @@ def _has_day(cell: PageCell) -> bool:
 
 
 def _day_of(cell: PageCell, *, day_first: bool) -> float:
-    """The day of a date, or inside of a text; NaN for none."""
+    """Return the day of a date, or inside of a text; NaN for none."""
     if cell.day == cell.day:
         return cell.day
     match = DATE.search(cell.text)
@@ -183,7 +183,7 @@ def _day_of(cell: PageCell, *, day_first: bool) -> float:
 
 
 def _line_blocks(page: ReportPage, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:
-    """(title, rows) of each block."""
+    """Yield (title, rows) of each block."""
     block: list[int] = []
     for row in rows:
         cells = page.row(row)
@@ -202,7 +202,7 @@ def _line_blocks(page: ReportPage, rows: Sequence[int], title: str) -> Iterator[
 
 
 def _amount_column(page: ReportPage, block: list[int]) -> int | None:
-    """The column with most figures, the leftmost of several."""
+    """Return the column with most figures, the leftmost of several."""
     counts = Counter(column for row in block for column, cell in page.row(row).items() if cell.has_number)
     return min(counts, key=lambda column: (-counts[column], column)) if counts else None
 
@@ -245,6 +245,6 @@ def _lines(
 
 
 def _label(cells: dict[int, PageCell]) -> str:
-    """The first words of a row, those of a clause's letter left out where more follow."""
+    """Return the first words of a row, less a clause's letter."""
     texts = [cell.text for cell in cells.values() if cell.is_words]
     return next((text for text in texts if sum(letter.isalpha() for letter in text) > 3), texts[0] if texts else "")

@@ -1,4 +1,4 @@
-"""The classes of notes on any page: the table that says most of them, its blanks filled from the others."""
+"""The classes of notes on any page: the fullest table, filled from others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ _Found = tuple[Tranches | None, dict[str, str], list[DataWarning]]
 
 
 def find_notes(pages: Iterable[Blocks]) -> _Found:
-    """The notes, the cells of each column, and what to know: of several tables the one that names most fields."""
+    """Return the notes, the cells of each column, and warnings.
+
+    Of several tables the one that names most fields counts.
+    """
     tables = list(_tables(pages))
     listed = [note_table for note_table in tables if note_table.columns & set(_BALANCES)]
     if not listed:
@@ -69,7 +72,7 @@ def find_notes(pages: Iterable[Blocks]) -> _Found:
 def fill_tranches(
     tranches: Tranches, cells: dict[str, str], pages: Iterable[Blocks]
 ) -> tuple[Tranches, dict[str, str]]:
-    """The notes of a sheet that is named for them, with the columns that it lacks from the tables of other pages."""
+    """Fill a named sheet's notes with the columns of other pages' tables."""
     at = {_plain(name): row for row, name in enumerate(tranches.classes)}
     new: dict[str, Any] = {}
     for table in _tables(pages):
@@ -88,7 +91,10 @@ def fill_tranches(
 
 
 def facts_of(pages: Iterable[Blocks]) -> Iterator[Fact]:
-    """The figures of classes that every table prints, kind "note": the label is the class, the group the column."""
+    """Yield the figures of classes that tables print, kind "note".
+
+    The label is the class, the group the column.
+    """
     for table in _tables(pages):
         yield from table.facts
 
@@ -142,7 +148,7 @@ class _Notes:
 
     @property
     def has_amounts(self) -> bool:
-        """Whether a balance is one of currency, not a ratio under "Current" or a rating's factor."""
+        """Return whether a balance is one of currency, not a ratio or a factor."""
         balances = [values.get(name, NAN) for values in self.rows for name in _BALANCES]
         return any(balance >= AMOUNT_MIN for balance in balances)
 
@@ -176,7 +182,7 @@ def _plain(name: str) -> str:
 
 
 def _names(table: PageTable) -> list[tuple[int, str]]:
-    """(row, name) of the classes of a table, down to the first other text."""
+    """Return (row, name) of the classes of a table, down to the first other text."""
     names: list[tuple[int, str]] = []
     last = table.heading_rows[-1]
     for row in table.rows:
@@ -195,7 +201,7 @@ def _names(table: PageTable) -> list[tuple[int, str]]:
 
 
 def _values(table: PageTable, role: str, name: str, rows: list[int]) -> NDArray[np.float64]:
-    """A column's figures in its unit."""
+    """Return a column's figures in its unit."""
     cells = [table.cell(row, role) for row in rows]
     values = np.array([cell.number for cell in cells])
     marks = np.array([_parse.PERCENT if cell.is_percent else 0 for cell in cells], np.uint8)

@@ -1,4 +1,4 @@
-"""The cells of a page that people made, by row: what each says as text, figure or day."""
+"""The cells of a page that people wrote, by row: as text, figure or day."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ class PageCell(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """Whether it stands for nothing ("N/A", "-", "***")."""
+        """Return whether it stands for nothing ("N/A", "-", "***")."""
         return self.number != self.number and self.day != self.day and self.text.upper() in _NULLS
 
     @property
     def is_words(self) -> bool:
-        """Whether it is a text that neither reads as a number nor stands for nothing."""
+        """Return whether it is text, no number, and stands for something."""
         text = self.text
         if self.number == self.number or not text:
             return False
@@ -89,7 +89,7 @@ class PageCell(NamedTuple):
 
     @property
     def has_number(self) -> bool:
-        """Whether it is or reads as a number."""
+        """Return whether it is or reads as a number."""
         return self.number == self.number
 
 
@@ -124,7 +124,7 @@ FORMAT_LENGTH_MAX: Final = 255
 
 @lru_cache(256)
 def decimals_of_format(code: str) -> int | None:
-    """Digits behind the point that a number format shows; None for formats that do not say it, and for dates."""
+    """Return a number format's decimals; None for dates and unclear formats."""
     shown = _IN_FORMAT.sub("", code[:FORMAT_LENGTH_MAX].partition(";")[0])
     if re.search(r"[a-df-zA-DF-Z/]|[eE][+-]|,(?![#0?])", shown) or not re.search(r"[0#?]", shown):
         return None
@@ -133,7 +133,7 @@ def decimals_of_format(code: str) -> int | None:
 
 
 def decimals_of_text(text: str, decimal_comma: bool) -> int:
-    """Digits behind the point of a figure that is written as a text."""
+    """Return digits behind the point of a figure that is written as a text."""
     match = re.search(r",(\d+)\D*$" if decimal_comma else r"\.(\d+)\D*$", text)
     return len(match[1]) if match else 0
 
@@ -142,7 +142,9 @@ class ReportPage:
     """The cells of some rows of a sheet."""
 
     def __init__(self, book: Workbook, sheet: Sheet, spans: Iterable[tuple[int, int]]) -> None:
-        """Rows `first` to `last - 1` of each span, `CELLS_MAX` cells and `TEXTS_BYTES_MAX` bytes of text from the top.
+        """Read rows `first` to `last - 1` of each span.
+
+        At most `CELLS_MAX` cells and `TEXTS_BYTES_MAX` bytes of text from the top.
 
         `end`: the row from which on nothing is looked at because of these limits; None: all rows of the spans are.
         """
@@ -175,7 +177,7 @@ class ReportPage:
         """First rows of the spans: between two of them stands what is not looked at."""
 
     def cut(self, columns: Container[int]) -> ReportPage:
-        """The page with these columns alone."""
+        """Return the page with these columns alone."""
         part = ReportPage.__new__(ReportPage)
         part.sheet, part.starts, part.end = self.sheet, self.starts, self.end
         within = {row: {at: cell for at, cell in cells.items() if at in columns} for row, cells in self._cells.items()}
@@ -185,13 +187,14 @@ class ReportPage:
 
     @property
     def cell_count(self) -> int:
-        """How many cells hold something."""
+        """Return how many cells hold something."""
         return sum(map(len, self._cells.values()))
 
     @cached_property
     def scale(self) -> float:
-        """What a line at the top of the page says that its amounts are to be multiplied by: "($ in thousands)"; 1 where
-        none does, or where they would be more than any pool has.
+        """Return what a line at the top multiplies amounts by: "($ in thousands)".
+
+        1 where none does, or where they would be more than any pool has.
         """
         rows = sorted(self._cells)
         for row in rows[:SCALE_ROWS]:
@@ -208,24 +211,24 @@ class ReportPage:
 
     @property
     def text_length(self) -> int:
-        """Characters of all texts of words, each text once."""
+        """Return characters of all texts of words, each text once."""
         distinct = {cell.text: cell for cells in self._cells.values() for cell in cells.values()}
         return sum(len(text) for text, cell in distinct.items() if cell.is_words)
 
     def row(self, row: int) -> dict[int, PageCell]:
-        """The cells of a row by column, from the left."""
+        """Return the cells of a row by column, from the left."""
         return self._cells.get(row, {})
 
     def cell(self, row: int, column: int) -> PageCell:
-        """One cell; nothing where there is none."""
+        """Return one cell; nothing where there is none."""
         return self._cells.get(row, {}).get(column, _NOTHING)
 
     def place(self, row: int, column: int) -> str:
-        """Where a cell stands, with the sheet's name."""
+        """Return where a cell stands, with the sheet's name."""
         return f"{in_quotes(self.sheet.name)}!{cell_name(row, column)}"
 
     def texts(self) -> Iterator[tuple[int, int, str]]:
-        """(row, column, text) of every text cell, row by row."""
+        """Yield (row, column, text) of every text cell, row by row."""
         for row in self.rows:
             for column, cell in self._cells[row].items():
                 if cell.text:
@@ -237,7 +240,7 @@ _Stored = tuple[int, int, int, float, int, bool, int]
 
 
 def _within_limits(sheet: Sheet, stored: list[_Stored]) -> int:
-    """How many cells from the top are looked at."""
+    """Return how many cells from the top are looked at."""
     seen: set[int] = set()
     left = TEXTS_BYTES_MAX
     for at, (_, _, kind, _, code, _, _) in enumerate(stored[:CELLS_MAX]):
@@ -252,7 +255,7 @@ def _within_limits(sheet: Sheet, stored: list[_Stored]) -> int:
 
 
 def _stored_cells(sheet: Sheet, pool: StringPool, spans: list[tuple[int, int]]) -> Iterator[_Stored]:
-    """The cells that hold something."""
+    """Yield the cells that hold something."""
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
         if stored is None:
             continue
@@ -275,7 +278,7 @@ def _stored_cells(sheet: Sheet, pool: StringPool, spans: list[tuple[int, int]]) 
 
 
 def _texts(sheet: Sheet, pool: StringPool, codes: set[int]) -> dict[int, PageCell]:
-    """What some strings of a sheet say; prose is left out."""
+    """Return what some strings of a sheet say; prose is left out."""
     used = np.array(sorted(codes), np.int64)
     sizes = sheet.text.offsets[used + 1] - sheet.text.offsets[used]
     used = used[sizes <= TEXT_BYTES_MAX]
@@ -300,7 +303,7 @@ def _texts(sheet: Sheet, pool: StringPool, codes: set[int]) -> dict[int, PageCel
 
 @remembered(MEMORY_MAX)
 def _without_bound(text: str) -> tuple[str, Literal["min", "max"] | None]:
-    """A text without the words that say that its figure is a limit, and the limit's side."""
+    """Return a text without the words of a limit, and the limit's side."""
     before = _BOUND.match(text)
     figure = text[before.end() :] if before else text
     figure = _NOTE.sub("", figure)

@@ -1,4 +1,4 @@
-"""All that a report says beside its loans, from the pages of a workbook: notes, accounts, dates, printed figures."""
+"""All that a report says beside its loans: notes, accounts, dates, figures."""
 
 from __future__ import annotations
 
@@ -141,8 +141,9 @@ def read_report(located: LocatedBook, end: int | None = None) -> PageReport:
 def _add_reference_coupon(
     tests: list[Fact], fields: dict[str, Any], cells: dict[str, str], warnings: list[DataWarning]
 ) -> None:
-    """The limit of the coupon test as the reference coupon, where nothing else says it and the spread test adds the
-    excess over it.
+    """Take the coupon test's limit as the reference coupon.
+
+    Only where nothing else says it and the spread test adds the excess over it.
     """
     limit = None if "reference_coupon" in fields else reference_coupon(tests)
     if limit is None:
@@ -156,7 +157,7 @@ def _add_reference_coupon(
 
 
 def _is_european(sheets: Iterable[Sheet]) -> bool:
-    """Whether the texts of some sheets name the euro or sterling, and no dollar."""
+    """Return whether texts of sheets name euro or sterling, and no dollar."""
     named: set[str] = set()
     for sheet in sheets:
         sizes = np.diff(sheet.text.offsets)
@@ -199,7 +200,7 @@ class _Read(NamedTuple):
 
 
 def _by_rank(pages: list[ReportPage], old: frozenset[int], budget: _Budget) -> dict[str, list[_Read]]:
-    """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
+    """Return why pages are less trusted -> these; "" for shown ones of the day."""
     ranked: dict[str, list[ReportPage]] = {"": [], _HIDDEN: [], _PRIOR: []}
     for page in pages:
         is_old, is_shown = page.sheet.index in old, page.sheet.state == "visible"
@@ -208,14 +209,14 @@ def _by_rank(pages: list[ReportPage], old: frozenset[int], budget: _Budget) -> d
 
 
 class _Budget:
-    """What may still be cut into tables and lines, and the pages of which something was left out."""
+    """What may still be cut into tables, and pages that were cut short."""
 
     def __init__(self) -> None:
         self.cells, self.characters = CELLS_CUT_MAX, CHARACTERS_CUT_MAX
         self.left_out: list[str] = []
 
     def read(self, page: ReportPage) -> _Read:
-        """A page cut; without tables and lines where the budget is used up."""
+        """Return a page cut; without tables and lines where the budget is used up."""
         self.cells -= page.cell_count
         self.characters -= page.text_length
         is_within = self.cells >= 0 and self.characters >= 0
@@ -226,7 +227,7 @@ class _Budget:
         return _Read(page, read_blocks(page) if is_within else Blocks([], []))
 
     def warnings(self) -> list[DataWarning]:
-        """That something was left out."""
+        """Return that something was left out."""
         if not self.left_out:
             return []
         text = f"too much text for figures beside the loans, not read: {', '.join(self.left_out)}"
@@ -234,8 +235,10 @@ class _Budget:
 
 
 def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int], budget: _Budget) -> list[_Read]:
-    """The short sheets with loans that are not the portfolio itself, as a whole: what they list are facts, and nothing
-    else of them is."""
+    """Return short sheets with loans that are not the portfolio's.
+
+    What they list are facts, and nothing else of them is.
+    """
     sheets = [book.sheets[at] for at in loans if at not in ends and book.sheets[at].row_count <= LIST_ROWS_MAX]
     pages = [ReportPage(book, sheet, [(0, sheet.row_count)]) for sheet in sheets[:PAGES_MAX]]
     return [budget.read(page) for page in pages]
@@ -244,8 +247,10 @@ def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int], budget: 
 def _read_labels(
     read: list[_Read], lists: list[_Read], days: dates.DateOrder, currency: str | None, tests: list[Fact]
 ) -> tuple[dict[str, Any], dict[str, str], list[DataWarning], Calculations]:
-    """Fields of `Deal` that some pages say by labels, lines, accounts and calculations, the cells of each, what to
-    know, and the calculations themselves."""
+    """Read fields of `Deal` from labels, lines, accounts and calculations.
+
+    With the cells of each, warnings, and the calculations themselves.
+    """
     pages = [part.page for part in read]
     figures = find_figures(pages, days)
     best = {target: figure[0] for target, figure in figures.items()}
@@ -285,7 +290,7 @@ def _has(warnings: list[DataWarning], code: str, place: str) -> bool:
 
 
 def _differ(target: str, first: DealFigure, other_figure: DealFigure) -> bool:
-    """Whether a label contradicts the first: any one for an amount, else one of the same words."""
+    """Return whether a label contradicts the first: any amount, else same words."""
     if target in AMOUNTS:
         return abs(float(first.value) - float(other_figure.value)) > CASH_TOLERANCE
     return first.rank[1] == other_figure.rank[1] and first.value != other_figure.value
@@ -300,7 +305,7 @@ def _show_value(target: str, value: float | str) -> str:
 
 
 def _notes(book: Workbook, read: list[_Read]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
-    """The notes of the sheet that is named for them, else of any page's table."""
+    """Return the notes of the sheet that is named for them, else of any page's table."""
     tranches, cells = read_tranches(book, (part.page.sheet for part in read))
     blocks = [part.blocks for part in read]
     if tranches is None:
@@ -309,7 +314,7 @@ def _notes(book: Workbook, read: list[_Read]) -> tuple[Tranches | None, dict[str
 
 
 def _spans(row_count: int, header_row: int | None, end: int | None) -> list[tuple[int, int]]:
-    """Which rows of a page are looked at."""
+    """Return which rows of a page are looked at."""
     if header_row is None:
         return [(0, row_count)]
     return [(0, header_row), (max(header_row + 1, row_count - TAIL_ROWS) if end is None else end, row_count)]
@@ -323,7 +328,7 @@ def _add_as_of(
     cells: dict[str, str],
     warnings: list[DataWarning],
 ) -> None:
-    """The day of a sheet named for the deal, else of the lines that say one, else of a label on another page."""
+    """Add the day of a sheet of the deal, else of a line, else of a label."""
     if label is not None and not label.rank[0]:
         return
     line, new_warnings = dates.chosen(dates.as_of_lines(pages, days))
@@ -338,8 +343,11 @@ def _add_as_of(
 def _add_calculations(
     calculations: Calculations, best: dict[str, DealFigure], fields: dict[str, Any], cells: dict[str, str]
 ) -> None:
-    """What the file's own calculations say: before labels where a sum proves it, and elsewhere before all but a label
-    that says just this on a sheet named for the deal."""
+    """Add what the file's own calculations say.
+
+    Before labels where a sum proves it, and elsewhere before all but a label that says just this on a sheet named for
+    the deal.
+    """
     for target, value in calculations.deal.items():
         if target not in calculations.proved and _is_plain(best.get(target)):
             continue
@@ -362,7 +370,7 @@ def _add_cash(
     warnings: list[DataWarning],
     proved: AbstractSet[str],
 ) -> None:
-    """Cash from a page of accounts, unless a sheet named for the deal has the label that says just this."""
+    """Add cash of the accounts, unless the deal's sheet has just this label."""
     for target, amount, part in (
         ("principal_cash", accounts.principal, "principal"),
         ("interest_collected", accounts.interest, "interest"),
@@ -399,5 +407,5 @@ def _is_on(sheet: str, place: str) -> bool:
 
 
 def _is_plain(label: DealFigure | None) -> bool:
-    """Whether a label on a sheet named for the deal says the cash itself, and no account's balance."""
+    """Return whether a label of the deal's sheet is cash, and no account's balance."""
     return label is not None and label.rank[:2] == (False, 0)

@@ -1,4 +1,4 @@
-"""The columns of a table for which numerator / denominator = value: what tells them apart where words do not."""
+"""The columns for which numerator / denominator = value."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ class Relation(NamedTuple):
 
 
 def best_relation(table: PageTable, figures: list[int]) -> Relation | None:
-    """The columns for which numerator / denominator = value in most rows, of least total error; None: none has it."""
+    """Return the columns that fit numerator / denominator = value in most rows.
+
+    Those of least total error; None where none do.
+    """
     rows = table.rows[:ROWS_MAX]
     cells = {column: [table.page.cell(row, column) for row in rows] for column in figures[:COLUMNS_MAX]}
     amounts = [
@@ -79,7 +82,7 @@ def _figures(cells: list[PageCell]) -> int:
 
 
 def _error(pairs: list[tuple[float, float, bool, int | None]]) -> float | None:
-    """The total error of a column against ratios in percent; None where it does not hold.
+    """Return a column's total error against ratios in percent; None for no fit.
 
     A value is read as points, else as a multiple or fraction.
     """

@@ -1,4 +1,4 @@
-"""The roles of the columns of a table of tests: name, value, limit, status, numerator, denominator and the rest."""
+"""The roles of the columns of a table of tests: name, value, limit and so on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FIGURES: Final = frozenset(("value", "prior", "num", "den", "limit", "cushion")
 
 
 def _test_bonus(role: str, content: ColumnContent) -> float:
-    """What a column's content adds to a role of a table of tests."""
+    """Return what a column's content adds to a role of a table of tests."""
     if role == "status":
         return 6.0 if content.is_mostly(content.statuses) else -8.0
     if role == "dir":
@@ -62,7 +62,7 @@ def _test_bonus(role: str, content: ColumnContent) -> float:
 
 
 def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
-    """Write the roles into a table of tests; False, and nothing written, where it is none."""
+    """Write the roles into a table of tests; False where it is none."""
     weights = score_columns(table, contents, "column.t", _TEST_ROLES, _test_bonus)
     figures = [column for column, content in contents.items() if content.numbers]
     relation = best_relation(table, figures) if _may_be_tests(table, contents) else None
@@ -90,7 +90,7 @@ def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
 def _has_rival(
     contents: dict[int, ColumnContent], columns: dict[str, int], weights: dict[tuple[str, int], float]
 ) -> bool:
-    """Whether another column without a role could be the value just as well by the words of its heading."""
+    """Return whether a column without a role could be the value by its heading."""
     value = columns.get("value")
     return value is not None and any(
         column not in columns.values()
@@ -101,14 +101,17 @@ def _has_rival(
 
 
 def _may_be_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
-    """Whether some column names tests, and no heading is over loans: only then are ratios tried."""
+    """Return whether a column names tests and no heading is over loans.
+
+    Only then are ratios tried.
+    """
     has_limit = any(is_limit(table.headers[column]) for column in contents)
     has_names = any(content.is_mostly(content.tests, TEST_SHARE) for content in contents.values())
     return (has_limit or has_names) and (has_limit or not is_of_loans(table))
 
 
 def _second_limit(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> int | None:
-    """A column of limits beside another, one of them minima: no row has both."""
+    """Return a column of limits beside another, one of them minima: no row has both."""
     first = columns.get("limit")
     if first is None:
         return None
@@ -123,7 +126,10 @@ def _second_limit(table: PageTable, contents: dict[int, ColumnContent], columns:
 
 
 def _wordiest(contents: dict[int, ColumnContent], columns: dict[str, int]) -> int | None:
-    """The column of most different words that has no role: a flat file repeats the deal and the day."""
+    """Return the column of most different words without a role.
+
+    A flat file repeats the deal and the day.
+    """
     free = [
         (content.tests, content.distinct, -column)
         for column, content in contents.items()
@@ -135,8 +141,10 @@ def _wordiest(contents: dict[int, ColumnContent], columns: dict[str, int]) -> in
 
 
 def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:
-    """Whether the roles make a table of tests: names that are tests, and two of value, limit and status; figures of two
-    dates are read as these are."""
+    """Return whether the roles make a table of tests.
+
+    Names that are tests, and two of value, limit and status; figures of two dates are read as these are.
+    """
     is_judged = len(columns.keys() & {"value", "limit", "status"}) >= 2
     if "name" not in columns or not (is_judged or {"value", "prior"} <= columns.keys()):
         return False
@@ -150,7 +158,7 @@ def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: 
 
 
 def _distinct(table: PageTable, name: int) -> float:
-    """Share of different names of a table; the same name in two sections is two."""
+    """Return the share of different names; one in two sections is two."""
     named = [
         (table.sections.get(row, ""), cell.text)
         for row in table.rows[:ROWS_LOOKED_AT]
@@ -160,7 +168,10 @@ def _distinct(table: PageTable, name: int) -> float:
 
 
 def _by_comparison(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:
-    """Find value and limit as the two columns whose comparison gives the printed status; whether two pairs fit."""
+    """Find value and limit as the columns that give the printed status.
+
+    Says whether two pairs fit.
+    """
     free = [
         column
         for column, content in contents.items()
@@ -207,23 +218,23 @@ def _gives_status(table: PageTable, columns: dict[str, int], value: int, limit: 
 
 
 def is_limit(heading: str) -> bool:
-    """Whether a heading is that of limits."""
+    """Return whether a heading is that of limits."""
     return words.guess("column.t", heading).role == "limit"
 
 
 def is_of_loans(table: PageTable) -> bool:
-    """Whether headings speak of loans or trades."""
+    """Return whether headings speak of loans or trades."""
     return sum(LIST_WORDS.search(words.normal(text)) is not None for text in table.headers.values()) >= 2
 
 
 def limit_of(table: PageTable, row: int) -> PageCell:
-    """The limit of a row of a table of tests, of the two columns where minima and maxima have one each."""
+    """Return a test row's limit; minima and maxima may have a column each."""
     first = table.cell(row, "limit")
     return first if first.has_number else table.cell(row, "limit2")
 
 
 def has_limit(table: PageTable, row: int) -> bool:
-    """Whether a row of a table of tests has a limit or a status."""
+    """Return whether a row of a table of tests has a limit or a status."""
     return limit_of(table, row).has_number or status_at(table, row) is not None
 
 
@@ -233,7 +244,7 @@ _ANSWERS: Final = frozenset(("y", "yes", "true", "n", "no", "false"))
 
 
 def status_at(table: PageTable, row: int) -> Status | None:
-    """What a row of a table of tests says of the outcome: under "Breach" yes is a fail."""
+    """Return what a test row says of the outcome: under "Breach" yes is a fail."""
     text = table.cell(row, "status").text
     status = words.status_of(text)
     if status is None or text.strip(" .").lower() not in _ANSWERS:
@@ -245,7 +256,7 @@ def status_at(table: PageTable, row: int) -> Status | None:
 
 
 def rows_behind(table: PageTable) -> list[int]:
-    """The rows of a table of tests behind its last one that has a figure or a status, where they print amounts.
+    """Return the rows behind a table's last test that print amounts.
 
     These are lines of a calculation that stands below the tests, under the same columns.
     """

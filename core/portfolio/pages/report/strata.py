@@ -1,5 +1,7 @@
-"""Stratifications by rating, industry and country, lists of loans and obligors, and pages that say that they are empty:
-what they add up to says of all loans what the loans' own rows leave blank."""
+"""Stratifications, lists of loans and obligors, and pages that are empty.
+
+What they add up to says of all loans what the loans' own rows leave blank.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ _BELOW: Final = re.compile(r"\b(?:and|or) (?:below|lower|worse|less)\b")
 
 
 def find_strata(pages: Iterable[tuple[ReportPage, Blocks]]) -> list[Fact]:
-    """The rows and totals of stratifications and lists, and the empty pages, in the file's order."""
+    """Find rows and totals of stratifications and lists, and the empty pages."""
     facts: list[Fact] = []
     for page, blocks in pages:
         for table in blocks.tables:
@@ -75,14 +77,14 @@ def _by_what(table: PageTable, heading: str) -> str | None:
 
 
 def agency_of(text: str) -> Agency | None:
-    """Whose ratings or industries a text names, if it names just one agency's."""
+    """Return whose ratings or industries a text names, if it names just one agency's."""
     named_words = words.normal(text).split()
     named: list[Agency] = [agency for agency, name in _AGENCIES if name in named_words]
     return named[0] if len(named) == 1 else None
 
 
 def _rows(table: PageTable, rows: Sequence[int], subject: Subject, group: str, kind: str) -> Iterator[Fact]:
-    """The rows of a table as facts, then its total: the printed one, else what they add up to."""
+    """Yield the rows of a table as facts, then its total, printed or added up."""
     scale = table.magnitude("amount")
     facts: list[Fact] = []
     total: Fact | None = None
@@ -127,7 +129,7 @@ def _total(total: Fact, subject: Subject, group: str, parts: Sequence[float]) ->
 
 
 def _is_total(table: PageTable, row: int, fact: Fact, above: Sequence[Fact]) -> bool:
-    """Whether a row is its table's total: by the word, or a row without a name that is the sum of those above."""
+    """Return whether a row is its table's total: by the word, or by its sum."""
     texts = [cell.text for cell in table.page.row(row).values() if cell.is_words]
     if any(map(words.is_total, texts)):
         return True
@@ -139,7 +141,7 @@ def _is_total(table: PageTable, row: int, fact: Fact, above: Sequence[Fact]) -> 
 
 
 def _lists(table: PageTable) -> Iterator[Fact]:
-    """The lists of a table: a text alone in a row is the title of those below it."""
+    """Return the lists of a table, each below its title alone in a row."""
     groups: dict[str, list[int]] = {}
     for row in table.rows:
         groups.setdefault(table.group(row), []).append(row)
@@ -172,7 +174,7 @@ def _empty(page: ReportPage) -> Iterator[Fact]:
 
 
 def _title_of(page: ReportPage, row: int) -> str:
-    """The nearest text above that stands alone and is none of those on every page; else the sheet's name."""
+    """Return the nearest lone text above that is no running one; else the sheet."""
     for above in range(row - 1, max(-1, row - 1 - TITLE_ROWS_MAX), -1):
         cells = [cell.text for cell in page.row(above).values() if cell.is_words]
         if len(cells) == 1 and not is_running(cells[0]):
@@ -184,7 +186,7 @@ def _title_of(page: ReportPage, row: int) -> str:
 
 
 def tables_of(facts: Facts, measure: str, agency: Agency | None) -> list[tuple[Fact, tuple[Fact, ...]]]:
-    """(total, rows) of the stratifications by a measure and an agency that add up to the total that they print."""
+    """Return (total, rows) of the stratifications that add up to their total."""
     tables: list[tuple[Fact, tuple[Fact, ...]]] = []
     for total in facts.of("total", measure):
         if total.subject is not None and total.subject.agency == agency and total.by == "sum":
@@ -199,7 +201,7 @@ def tables_of(facts: Facts, measure: str, agency: Agency | None) -> list[tuple[F
 
 
 def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float], tuple[str, ...]] | None:
-    """(rating rank -> par, places) by a rating table of an agency that adds up to the par of all loans.
+    """Return (rating rank -> par, places) by a table that has all loans' par.
 
     None where there is none, or a row of it is no single rating. Of several the one of issuers goes before that of the
     loans' own ratings.
@@ -208,7 +210,7 @@ def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float
 
 
 def rating_tables(facts: Facts, agency: Agency, par: float) -> Iterator[tuple[dict[int, float], tuple[str, ...]]]:
-    """Every such table, those of issuers first."""
+    """Yield every such table, those of issuers first."""
     tables = tables_of(facts, "rating", agency)
     for total, rows in sorted(tables, key=lambda table: _OF_LOANS.search(words.normal(table[0].group)) is not None):
         ranks = [(ratings.rank(row.label, agency), row.value or 0.0) for row in rows]
@@ -225,7 +227,7 @@ def rating_tables(facts: Facts, agency: Agency, par: float) -> Iterator[tuple[di
 
 
 def ccc_share(facts: Facts, agency: Agency, par: float) -> Fact | None:
-    """The par of an agency's ratings of CCC+ (Caa1) and below, by a rating table that adds up to the par of all loans.
+    """Return the par of CCC+ (Caa1) and below by a table with all loans' par.
 
     Defaulted loans are left out. Its denominator is that par.
     """
@@ -248,7 +250,7 @@ def ccc_share(facts: Facts, agency: Agency, par: float) -> Fact | None:
 
 
 def industry_shares(facts: Facts, agency: Agency | None, par: float) -> tuple[Fact, ...]:
-    """The rows of an industry table that adds up to the par of all loans, the largest first."""
+    """Return an industry table's rows, largest first, if it has all loans' par."""
     for total, rows in tables_of(facts, "industry", agency):
         if abs((total.value or 0.0) - par) <= LINE_TOLERANCE * (len(rows) + 1):
             return tuple(sorted(rows, key=lambda row: -(row.value or 0.0)))
@@ -256,8 +258,10 @@ def industry_shares(facts: Facts, agency: Agency | None, par: float) -> tuple[Fa
 
 
 def defaulted_par(facts: Facts) -> Fact | None:
-    """The par of the defaulted loans: what the list of them adds up to, else a line of a calculation, else zero where a
-    page says that there are none."""
+    """Return the par of the defaulted loans.
+
+    What the list of them adds up to, else a line of a calculation, else zero where a page says that there are none.
+    """
     rows = facts.of("list", "defaulted")
     if rows:
         return Fact(

@@ -1,4 +1,4 @@
-"""What the label of a figure says it is about: the measure by weighted words, its class, agency, rank and the rest."""
+"""What a figure's label is about: measure, class, agency, rank and the rest."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ _NOTHING: Final = Label(None, 0.0)
 
 
 def clause_of(label: str) -> str:
-    """The letters of the clause that a label begins with, without brackets: "c i"; "" for none."""
+    """Return the letters of a label's clause without brackets: "c i"; "" for none."""
     match = _CLAUSE.match(label)
     return " ".join(re.findall(r"[A-Za-z0-9]+", match[0])).lower() if match else ""
 
@@ -120,7 +120,7 @@ def clause_of(label: str) -> str:
 def subject_of(
     label: str, *, title: str = "", side: Side | None = None, limit: float | None = None, is_line: bool = False
 ) -> Label:
-    """What a label is about.
+    """Return what a label is about.
 
     Args:
         title: of its section, table and page: tells coverage of what for a bare class.
@@ -164,13 +164,13 @@ def _weigh(role: str, score: float, side: Side | None, limit: float | None, begi
 
 @lru_cache(MEMORY_MAX)
 def is_bare_class(text: str) -> bool:
-    """Whether a label is the name of classes and no more: "Class A/B"."""
+    """Return whether a label is the name of classes and no more: "Class A/B"."""
     return _BARE_CLASS.match(words.normal(text)) is not None
 
 
 @lru_cache(MEMORY_MAX)
 def is_test_name(text: str, title: str) -> bool:
-    """Whether a text is the name of a test: its words say so, or it is a class under a title that says of what."""
+    """Return whether a text is a test's name, by words or as a class under a title."""
     name = words.normal(_CLAUSE.sub("", text))
     if _BARE_CLASS.match(name) is not None:
         return coverage_of(title) is not None
@@ -179,7 +179,7 @@ def is_test_name(text: str, title: str) -> bool:
 
 @lru_cache(MEMORY_MAX)
 def coverage_of(title: str) -> str | None:
-    """Which coverage a title is of: "oc" or "ic"; None where it says neither, or both alike."""
+    """Return which coverage a title is of, "oc" or "ic"; None for neither or both."""
     by_role = {role: score for role, score in words.scores("test", title).items() if role in COVERAGE}
     guess = words.guess_of(by_role)
     return guess.role if guess.lead > 0 else None
@@ -218,7 +218,7 @@ def _subject(
 
 
 def agency_of(text: str) -> Agency | None:
-    """The agency that a label in its normal form names; None for none, and for two."""
+    """Return the agency that a normal label names; None for none or two."""
     named = [agency for word, agency in _AGENCIES if word in text]
     if not named and " ccc" not in text and re.search(r"\bcaa\b", text) is not None:
         return "a"  # a rating of Moody's alone
@@ -226,7 +226,7 @@ def agency_of(text: str) -> Agency | None:
 
 
 def _classes(label: str, text: str) -> tuple[str, ...]:
-    """The classes that a label names, as `class_keys` spells them."""
+    """Return the classes that a label names, as `class_keys` spells them."""
     keys = class_keys(label)
     if keys:
         return keys
@@ -237,7 +237,7 @@ def _classes(label: str, text: str) -> tuple[str, ...]:
 
 
 def _rank(text: str) -> tuple[int | None, int | None]:
-    """(which one by size, how many together) that a label says; None, None where it says neither."""
+    """Return (rank by size, how many together) of a label; None for neither."""
     text = _BUT_LARGEST.sub(" ", text)
     for pattern in _AGGREGATES:
         if (match := pattern.search(text)) is not None:
@@ -255,7 +255,7 @@ def _rank(text: str) -> tuple[int | None, int | None]:
 
 
 def _prefer_foreign(text: str, scores: dict[str, float]) -> None:
-    """Let the words for outside decide between what is abroad and a country's own limit."""
+    """Let the words for outside decide between abroad and a country's own limit."""
     if {"foreign", "country"} <= scores.keys() and "ceiling" not in text:
         is_one = re.search(r"\b(?:any|each|single|individual|largest)(?: one)? country\b", text) is not None
         scores["foreign" if _ABROAD.search(text) is not None and not is_one else "country"] += 1.0
@@ -269,7 +269,7 @@ _SUBSETS: Final = (
 
 
 def _subset(text: str, scores: dict[str, float]) -> str | None:
-    """The loans among which an obligor is measured; None for all."""
+    """Return the loans among which an obligor is measured; None for all."""
     if " senior secured " in text or " secured senior " in text or " firstlien " in text:
         return "non_senior" if _NOT.search(text) is not None else "senior_secured"
     named = [role for role in _SUBSETS if scores.get(role, 0.0) >= SUBSET_SCORE_MIN]
@@ -296,7 +296,7 @@ def _detail(measure: str, text: str, is_line: bool) -> str | None:
 
 
 def _names_one(text: str) -> bool:
-    """Whether a label about industries names one of them."""
+    """Return whether a label about industries names one of them."""
     return _NAMED_INDUSTRY.search(text) is not None
 
 
@@ -308,7 +308,7 @@ _NAMED_INDUSTRY: Final = re.compile(
 
 
 def _is_other(text: str) -> bool:
-    """Whether a label is about what is beside the largest ones."""
+    """Return whether a label is about what is beside the largest ones."""
     return _OTHER.search(text) is not None or _BUT_LARGEST.search(text) is not None
 
 
@@ -326,19 +326,19 @@ _NOT_DEFAULTED: Final = re.compile(
 
 
 def _of_kind(text: str) -> str | None:
-    """Loans alone, or bonds alone."""
+    """Return loans alone, or bonds alone."""
     has_loan, has_bond = " loan " in text, " bond " in text or " note " in text
     return "loan" if has_loan and not has_bond else "bond" if has_bond and not has_loan else None
 
 
 def _of_part(text: str) -> str | None:
-    """One of the kinds of which what is not senior secured consists; None for several of them, or all."""
+    """Return the one kind that is not senior secured; None for several or all."""
     parts = [part for part in ("secondlien", "unsecured", "mezzanine", "high yield") if f" {part} " in text]
     return None if len(parts) != 1 or _NOT.search(text) is not None else parts[0]
 
 
 def _of_word(text: str) -> str | None:
-    """Which of the kinds that a measure has under one name."""
+    """Return which of the kinds that a measure has under one name."""
     match = re.search(r"\b(?:partial|synthetic|step up|step down|structured finance)\b", text)
     return None if match is None else match[0]
 
@@ -352,7 +352,10 @@ def _of_period(text: str) -> str | None:
 
 
 def _of_exclusion(text: str) -> str | None:
-    """What an average leaves out or takes in; the excess coupon that a test takes in by its terms is no such thing."""
+    """Return what an average leaves out or takes in, by its words.
+
+    The excess coupon that a test takes in by its terms is no such thing.
+    """
     match = re.search(r"\b(?:excluding|including) (?!(?:the )?default\w*(?: obligation| loan)? (?:\) )?$)(.+?) $", text)
     return None if match is None else " ".join(match[0].replace("( ", "").replace(" )", "").split())[:80]
 
@@ -374,7 +377,7 @@ def _of_place(text: str) -> str | None:
 
 
 def _countries(text: str) -> list[str]:
-    """The countries and groups of countries that a label names."""
+    """Return the countries and groups of countries that a label names."""
     named = re.findall(
         r"\b(?:canada|united kingdom|uk|france|germany|spain|italy|netherlands|luxembourg|ireland|portugal|greece|"
         r"australia|japan|group (?:iv|i{1,3}|[1-4])|tax|emerging markets?)\b",
@@ -403,13 +406,13 @@ def _of_monitor(text: str) -> str | None:
 
 
 def _of_ccc(text: str) -> str | None:
-    """What an exclusion leaves out, or that only a part of what is rated CCC counts."""
+    """Return what is excluded, or that only a part of CCC counts."""
     part = re.search(r"\bbelow (?:caa|ccc)\b|\b(?:caa|ccc) deep\b", text)
     return _of_exclusion(text) or (None if part is None else part[0])
 
 
 def _of_rate(text: str) -> str | None:
-    """A part of what pays a fixed or a floating rate."""
+    """Return a part of what pays a fixed or a floating rate."""
     match = re.search(r"\b(?:note|bond|hedged|swapped|floors?)\b", text)
     return None if match is None else match[0]
 
@@ -420,7 +423,7 @@ def _of_amount(text: str) -> str | None:
 
 
 def _of_seniority(text: str) -> str | None:
-    """Of a coverage test that names no class."""
+    """Return of a coverage test that names no class."""
     match = re.search(r"\b(?:senior|mezzanine|junior|subordinated)\b", text)
     return None if match is None or re.search(r"\bclass(?:es)? [a-hx]\b", text) else match[0]
 

@@ -1,4 +1,4 @@
-"""The tests and figures that a page prints, as facts: value, limit, status, numerator and denominator of each row."""
+"""The tests and figures that a page prints, as facts: one of each row."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _NOTHING: Final = PageCell("")
 
 
 def facts_of(page: ReportPage, blocks: Blocks) -> Iterator[Fact]:
-    """The tests and figures of a page in its order; those of the month before are marked."""
+    """Yield a page's tests and figures in order, those of last month marked."""
     numbered: list[tuple[int, Fact]] = []
     taken: set[int] = set()
     for table in blocks.tables:
@@ -181,14 +181,14 @@ def _row(table: PageTable, row: int) -> _Row | None:
 
 
 def _amount(table: PageTable, row: int, role: str) -> PageCell:
-    """A numerator or denominator in units of currency, where its heading says thousands or millions."""
+    """Return a numerator or denominator in units of currency."""
     cell = table.cell(row, role)
     scale = table.magnitude(role) if cell.has_number and role in table.columns else 1.0
     return cell if scale == 1.0 else cell._replace(number=cell.number * scale)
 
 
 def _side(limit: PageCell, direction: str, heading: str, name: str) -> Side | None:
-    """The side of the limit that the page prints: with its figure, in its own column, in the heading or the name."""
+    """Return the limit's side as printed: figure, column, heading or name."""
     if limit.bound is not None:
         return limit.bound
     for text in (direction, heading, name):
@@ -199,7 +199,7 @@ def _side(limit: PageCell, direction: str, heading: str, name: str) -> Side | No
 
 
 def _are_fractions(rows: Sequence[_Row]) -> bool:
-    """Whether shares of a table are fractions: their ratios say so, else none of their limits reaches one.
+    """Return whether shares are fractions: by ratios, else no limit reaches one.
 
     Beside limits that are printed as percentages, values that stay below one are.
     """
@@ -220,7 +220,7 @@ def _are_fractions(rows: Sequence[_Row]) -> bool:
 
 
 def _contradictions(rows: Sequence[_Row], scale: float) -> int:
-    """How many outcomes are the contrary of the comparison with values at a scale."""
+    """Count outcomes contrary to the comparison with values at a scale."""
     count = 0
     for row in rows:
         measure = words.guess("test", row.name).role
@@ -234,7 +234,7 @@ def _contradictions(rows: Sequence[_Row], scale: float) -> int:
 
 
 def _is_share(row: _Row) -> bool:
-    """Whether a row's unit is a percentage that is never printed as a multiple."""
+    """Return whether a row's unit is a percentage, never a multiple."""
     measure = words.guess("test", row.name).role
     return _unit(measure) == "percent" and measure not in MULTIPLES and measure != "warr"
 
@@ -280,7 +280,7 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
 
 
 def _with_classes(subject: Subject | None, title: str) -> Subject | None:
-    """The subject, a coverage test that names no class as that of the classes of its title."""
+    """Give a coverage test without a class those of its title."""
     if subject is None or subject.measure not in COVERAGE or subject.classes or subject.detail is not None:
         return subject
     return replace(subject, classes=class_keys(title))
@@ -291,12 +291,12 @@ def _in_percent(limit: PageCell, *, is_fraction: bool) -> float:
 
 
 def _is_doubtful(row: _Row) -> bool:
-    """Whether nothing but words says what a row is about: no limit whose side agrees."""
+    """Return whether only words say what a row is about: no limit agrees."""
     return row.side is None
 
 
 def _unit_of(measure: str | None, row: _Row) -> Unit | None:
-    """The unit of a row's value and limit."""
+    """Return the unit of a row's value and limit."""
     if row.value.is_percent or row.limit.is_percent:
         return "percent"
     figures = [cell.number for cell in (row.value, row.limit) if cell.has_number]
@@ -313,12 +313,12 @@ def _is_near(ratio: float, number: float) -> bool:
 
 
 def _is_figure(value: PageCell, unit: Unit | None) -> bool:
-    """Whether a figure without a limit may be compared: no amount, and no zero, which says nothing."""
+    """Return whether a figure without a limit may be compared: no amount or zero."""
     return value.has_number and value.number != 0 and unit not in (None, "amount") and abs(value.number) <= BIG
 
 
 def _ratio(row: _Row) -> float | None:
-    """Numerator / denominator in percent, where both are amounts."""
+    """Return numerator / denominator in percent, where both are amounts."""
     above, below = row.numerator, row.denominator
     if not (above.has_number and below.has_number) or abs(below.number) < DENOMINATOR_MIN or above.number == 0:
         return None
@@ -326,7 +326,7 @@ def _ratio(row: _Row) -> float | None:
 
 
 def _scale(subject: Subject | None, unit: Unit | None, cell: PageCell, row: _Row, is_fraction: bool) -> float:
-    """What a cell's figure is to be multiplied by to stand in its unit."""
+    """Return what a cell's figure is to be multiplied by to stand in its unit."""
     if unit != "percent" or not cell.has_number or cell.is_percent:
         return 1.0
     if subject is not None and subject.measure in _RATES and abs(cell.number) >= BASIS_POINTS_MIN:
@@ -344,7 +344,7 @@ def _scale(subject: Subject | None, unit: Unit | None, cell: PageCell, row: _Row
 
 
 def _is_large_multiple(cell: PageCell, row: _Row) -> bool:
-    """Whether a ratio above ten is a multiple: beside a limit that is one, or a status that it else contradicts."""
+    """Return whether a ratio above ten is a multiple, by its limit or status."""
     limit = row.limit
     if not limit.has_number or cell is limit:
         return False
@@ -364,13 +364,13 @@ def _decimals(cell: PageCell, scale: float) -> int | None:
 
 
 def _whole(cell: PageCell, unit: Unit | None) -> int | None:
-    """No digits of a whole rating factor or score whose format says none: 2845, and not 25."""
+    """Drop the digits of a whole factor or score whose format says none: 2845."""
     is_whole = unit == "factor" and cell.has_number and cell.number == round(cell.number)
     return 0 if is_whole and cell.number >= WHOLE_MIN else None
 
 
 def _direction(measure: str | None, row: _Row, value: float | None, trigger: float | None) -> Direction | None:
-    """The printed side of the limit, else the measure's; of a monitor the one that gives the printed status."""
+    """Return the limit's printed side, else the measure's, or by its status."""
     if row.side is not None:
         return row.side
     if measure is None or measure == "cdo_monitor":
@@ -387,8 +387,10 @@ REVERSED_ROWS: Final = 3
 
 
 def _without_reversed(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
-    """The facts, without outcomes where a table has the contrary of all its comparisons: its yes means something
-    else."""
+    """Drop outcomes where a table has the contrary of all its comparisons.
+
+    Its yes means something else.
+    """
     compared = [
         ((fact.value >= fact.trigger) if fact.direction == "min" else (fact.value <= fact.trigger))
         == (fact.status == "pass")
@@ -409,7 +411,7 @@ DIGIT_ROWS: Final = 4
 
 
 def _with_real_digits(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
-    """The facts, with one decimal less where all figures of a section end in a zero that the trustee's rounding left.
+    """Drop one decimal where all figures of a section end in a rounding zero.
 
     Values stored with one digit less than their format shows (0.089 as 8.90 %) are such.
     """
@@ -433,7 +435,7 @@ def _all_end_in_zero(values: list[float], decimals: int) -> bool:
 
 
 def _tell_apart(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
-    """The facts, those of one subject with other limits told apart by the letters of their clauses."""
+    """Tell facts of one subject with other limits apart by their clauses."""
     limits: dict[Subject, set[tuple[str, float | None]]] = {}
     for _, fact in numbered:
         if fact.subject is not None and fact.kind == "test" and not fact.is_prior:
@@ -459,7 +461,7 @@ def _with_clause(subject: Subject, label: str) -> str:
 
 
 def _read_comparison(page: ReportPage, row: int) -> Fact | None:
-    """A test written as a comparison without a heading: name, figure, >=, limit, and perhaps a status."""
+    """Read a comparison without a heading: name, figure, >=, limit, status."""
     cells = list(page.row(row).items())
     for at, (_, cell) in enumerate(cells):
         if not 2 <= at < len(cells) - 1 or cell.text not in OPERATORS:
@@ -487,7 +489,7 @@ VERTICAL_ROWS_MAX: Final = 24
 
 
 def _vertical(page: ReportPage, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fact]]:
-    """Tests whose name is the title of a block, with lines for the actual figure, the limit and the result."""
+    """Read tests named by a block's title, with lines for figure, limit, result."""
     numbered: list[tuple[int, Fact]] = []
     groups: dict[tuple[int, str], list[PageLine]] = {}
     for line in blocks.lines:
@@ -523,8 +525,7 @@ def _vertical(page: ReportPage, blocks: Blocks, taken: set[int]) -> list[tuple[i
 
 
 def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[PageCell, PageCell]:
-    """Numerator and denominator of a ratio: the only two amounts of its block that make it; nothing where none do, or
-    several."""
+    """Return the only two amounts of a block that make a ratio; else nothing."""
     amounts = {round(line.value, 2): line for line in lines if abs(line.value) > BIG}
     scale = 1.0 if value.is_percent or abs(value.value) > RATIO_MAX else 100.0
     ratio, slack = scale * value.value, scale * tolerance_of(value.value, value.decimals)
@@ -541,13 +542,13 @@ def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[PageCell, P
 
 
 def _is_ratio(line: PageLine) -> bool:
-    """Whether a line is the ratio of a calculation, and not its limit."""
+    """Return whether a line is the ratio of a calculation, and not its limit."""
     is_named = " ratio " in words.normal(line.label) and words.guess("column.t", line.label).role != "limit"
     return is_named and abs(line.value) <= BIG and line.value != 0
 
 
 def _status_in(page: ReportPage, row: int) -> Status | None:
-    """What a line says of the test's outcome ("Result | Passed")."""
+    """Return what a line says of the test's outcome ("Result | Passed")."""
     texts = [cell.text for cell in page.row(row).values() if cell.is_words]
     if len(texts) != 2 or not (words.guess("column.t", texts[0]).role == "status" or _RESULT.search(texts[0])):
         return None
@@ -555,7 +556,7 @@ def _status_in(page: ReportPage, row: int) -> Status | None:
 
 
 def _of_line(line: PageLine) -> Fact | None:
-    """A line as a figure: a percentage with a subject, or a factor or a life that its words name."""
+    """Read a line as a figure: a percentage, or a factor or life by its words."""
     label = subject_of(line.label, title=line.title, is_line=True)
     subject = label.subject
     if sum(cell.has_number for cell in line.page.row(line.row).values()) > 1:

@@ -15,7 +15,7 @@ from core.portfolio.model.portfolio import Tranches
 
 
 def with_triggers(tranches: Tranches, tests: Iterable[Fact]) -> Tranches:
-    """The notes with the printed OC and IC triggers where their own table has none: class A/B is A and all B.
+    """Fill missing OC and IC triggers of notes: class A/B is A and all B.
 
     A test that is printed twice with other limits gives none.
     """
@@ -35,7 +35,7 @@ def with_triggers(tranches: Tranches, tests: Iterable[Fact]) -> Tranches:
 
 
 def reinvestment_trigger(tests: Iterable[Fact]) -> float | None:
-    """What the reinvestment or interest diversion test is held to, in percent; None where no test says it."""
+    """Return the reinvestment test's trigger in percent; None without one."""
     return next(
         (
             test.trigger
@@ -57,8 +57,9 @@ _WITH_EXCESS: Final = re.compile(
 
 
 def reference_coupon(tests: Iterable[Fact]) -> Fact | None:
-    """The test of the weighted average coupon whose limit is the reference coupon: where the spread test says that it
-    adds the excess over it. None where it does not say so, or no such limit is printed.
+    """Return the coupon test whose limit is the reference coupon.
+
+    Only where the spread test says that it adds the excess over it, and such a limit is printed; else None.
     """
     current = [test for test in tests if test.subject is not None and not test.is_prior and not test.conflict]
     adds = any(

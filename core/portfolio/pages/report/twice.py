@@ -1,4 +1,4 @@
-"""One fact of several places: the same figure on two pages is one, another figure of the same subject is a conflict."""
+"""One fact of several places; other figures of the subject are a conflict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Key = tuple[Subject | str, bool]
 
 
 def merge_facts(facts: Iterable[Fact], before: Iterable[Fact] = ()) -> list[Fact]:
-    """Facts in their order below those found before, each once, with what tells of conflicts.
+    """Merge facts with those before, each once, and note conflicts.
 
     `before` stands on pages that come first: of the same subject it counts, and is filled where it is blank.
     """
@@ -60,14 +60,17 @@ def _key(fact: Fact) -> _Key:
 
 
 def agree(fact: Fact, other_fact: Fact) -> bool:
-    """Whether two facts of a subject say the same, as far as both say it: value and limit, within what is printed."""
+    """Return whether two facts of a subject agree in value and limit."""
     return _near(fact.value, other_fact.value, max(fact.tolerance, other_fact.tolerance)) and _near(
         fact.trigger, other_fact.trigger, max(_of_limit(fact), _of_limit(other_fact))
     )
 
 
 def _are_neighbours(fact: Fact, other_fact: Fact) -> bool:
-    """Whether two tests are rows of one page under different names: each counts, though their words say the same."""
+    """Return whether two tests are rows of one page under different names.
+
+    Each counts, though their words say the same.
+    """
     return (
         fact.kind == other_fact.kind == "test"
         and fact.place.rpartition("!")[0] == other_fact.place.rpartition("!")[0]
@@ -84,7 +87,7 @@ def _near(first: float | None, second: float | None, tolerance: float) -> bool:
 
 
 def _join_facts(fact: Fact, other_fact: Fact) -> Fact:
-    """The fact of two that say the same: a test rather than a figure, blanks filled, the other's place beside it."""
+    """Join two facts that say the same: a test first, blanks filled, both places."""
     if fact.kind == "figure" and other_fact.kind == "test":
         fact, other_fact = other_fact, fact
     place = fact.place
@@ -113,7 +116,7 @@ def _join_facts(fact: Fact, other_fact: Fact) -> Fact:
 
 
 def _tell_conflicts(facts: list[Fact], places: list[int]) -> None:
-    """Write into each of several facts of one subject where another says otherwise; a mere figure spoils no test."""
+    """Write conflicts into facts of one subject; a mere figure spoils no test."""
     if len(places) < 2:
         return
     if len(places) > ALIKE_MAX:
@@ -130,7 +133,7 @@ def _tell_conflicts(facts: list[Fact], places: list[int]) -> None:
 
 
 def _tell_many(facts: list[Fact], places: list[int]) -> None:
-    """Write one conflict into all of many facts of a subject, where they are not all one."""
+    """Write one conflict into all of many facts of a subject that differ."""
     first, last = facts[places[0]], facts[places[-1]]
     if all(agree(first, facts[at]) for at in places):
         return

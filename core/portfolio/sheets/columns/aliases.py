@@ -1,4 +1,4 @@
-"""The usual heading of each role: a column behaves as if it had this one, whatever words named its role."""
+"""The usual heading of each role: what a column with the role behaves like."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ _OF_TARGET: Final[dict[str, str]] = {
 
 
 def role_of_target(target: str) -> str:
-    """The role of a field: its own name, but for those that agencies share."""
+    """Return the role of a field: its own name, but for those that agencies share."""
     return _OF_TARGET.get(target, target)

@@ -1,4 +1,4 @@
-"""Weigh the cells of a column: what a sample of them is, and for which roles that speaks."""
+"""Weigh a sample of a column's cells: for which roles it speaks."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ _S_AND_P: Final = re.compile(
 
 @lru_cache(maxsize=MEMORY_MAX)
 def marks(text: str) -> frozenset[str]:
-    """What a text of a cell could be, as words of `WORD_OF_MARK`."""
+    """Return what a text of a cell could be, as words of `WORD_OF_MARK`."""
     text = text.strip()
     if not text or len(text) > TEXT_LENGTH_MAX:
         return frozenset(("long",) if text else ())
@@ -229,7 +229,7 @@ class Features:
 
     @property
     def sizes(self) -> NDArray[np.float64]:
-        """The figures that are there and not 0, without their signs."""
+        """Return the figures that are there and not 0, without their signs."""
         if self._sizes is None:
             values = np.abs(self.numbers)
             self._sizes = values[values > 0]
@@ -237,14 +237,14 @@ class Features:
 
     @property
     def middle(self) -> float:
-        """The middle one of these sizes."""
+        """Return the middle one of these sizes."""
         if self._middle is None:
             self._middle = float(np.median(self.sizes))
         return self._middle
 
     @property
     def is_binary(self) -> bool:
-        """Whether all figures are 0 or 1, some of them 1, in rows enough."""
+        """Return whether all figures are 0 or 1, some of them 1, in rows enough."""
         if self._is_binary is None:
             self._is_binary = self._looks_binary()
         return self._is_binary
@@ -257,16 +257,16 @@ class Features:
 
     @property
     def strength(self) -> float:
-        """What evidence counts: in full from `FILLED_FULL` cells on."""
+        """Return what evidence counts: in full from `FILLED_FULL` cells on."""
         return min(1.0, math.sqrt(self.filled / FILLED_FULL))
 
     def share(self, mark: str) -> float:
-        """The share of the distinct texts that have a mark."""
+        """Return the share of the distinct texts that have a mark."""
         return self.shares.get(mark, 0.0)
 
 
 def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Features:
-    """Look at the cells of a column in rows `first` to `last - 1`, at most `ROWS_MAX` of them."""
+    """Look at a column's cells in rows `first` to `last - 1`, `ROWS_MAX` at most."""
     last = min(last, first + ROWS_MAX)
     rows = max(0, last - first)
     result = Features(rows=rows, numbers=np.full(rows, np.nan), days=np.full(rows, np.nan))
@@ -315,12 +315,12 @@ class _Counts:
         self.filled = len(self._kinds) - self._kinds.count(BLANK)
 
     def of(self, kind: int) -> int:
-        """Those of one kind."""
+        """Return those of one kind."""
         return self._kinds.count(kind)
 
 
 def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> tuple[dict[int, str], list[int]]:
-    """The first distinct texts of a column, by code, and the codes of those that say that there is nothing."""
+    """Return a column's first distinct texts by code, and codes that say nothing."""
     distinct = np.array(sorted(set(codes.tolist()))[:TEXTS_MAX], np.int64)
     texts = dict(zip(distinct.tolist(), decode(sheet.text, distinct), strict=True))
     blank = [code for code, text in texts.items() if text.strip().upper() in parsing.NULL_WORDS]
@@ -334,7 +334,7 @@ def _as_values(
     texts: dict[int, str],
     marked: dict[int, frozenset[str]],
 ) -> tuple[int, int]:
-    """How many texts read like figures, whose values are put among the numbers, and how many like dates."""
+    """Count texts that read like figures, and dates; add the figures' values."""
     figures = dates = 0
     for code, has in marked.items():
         if "date" in has and "figures" not in has:
@@ -358,7 +358,7 @@ _MIDDLE: Final = 182.0
 
 @lru_cache(maxsize=MEMORY_MAX)
 def day_of(text: str) -> float:
-    """The serial of a date in a text to the month, to the year where no month is spelt; NaN without a year."""
+    """Return the serial of a text's date to month or year; NaN without a year."""
     year = _YEAR.search(text)
     short = None if year else _SHORT_YEAR.search(text)
     if year is None and short is None:
@@ -370,7 +370,7 @@ def day_of(text: str) -> float:
 
 
 def day_in(text: str) -> float | None:
-    """The day in a line above a table, as `day_of` has it; None without a year in full."""
+    """Return the day in a line above a table; None without a year in full."""
     return day_of(text[:TEXT_LENGTH_MAX]) if _YEAR.search(text[:TEXT_LENGTH_MAX]) and _DAY_IN.search(text) else None
 
 
@@ -379,7 +379,7 @@ _DAY_IN: Final = re.compile(r"\bdate\b|\bas (?:of|at)\b|\bperiod\b|\breport\b|\b
 
 
 def _figure(text: str) -> float:
-    """A rough value of a text that reads like a figure: for its size only."""
+    """Return a rough value of a text that reads like a figure: for its size only."""
     digits = re.sub(r"[^\d.,]", "", text)
     cut = max(digits.rfind("."), digits.rfind(","))
     if cut >= 0 and (len(digits) - cut - 1 != 3 or (digits.count(digits[cut]) == 1 and len(digits) - cut - 1 != 3)):
@@ -435,7 +435,7 @@ def _marks_of(role: str) -> tuple[tuple[str, float, float], ...]:
 
 
 def evidence(role: str, features: Features) -> tuple[float, str]:
-    """What the cells of a column say for a role: a weight, and words for a reader; (0, "") where they are blank."""
+    """Return the weight of a column's cells for a role, and why; (0, "") for none."""
     if not features.filled:
         return 0.0, ""
     wrong = _wrong_type(role, features)
@@ -455,12 +455,12 @@ def evidence(role: str, features: Features) -> tuple[float, str]:
 
 
 def _wrong_type(role: str, features: Features) -> str:
-    """Why the cells cannot be those of a role; "" where they can."""
+    """Return why the cells cannot be those of a role; "" where they can."""
     return next((reason for is_wrong, reason in _wrong_types_of(role) if is_wrong(features)), "")
 
 
 def _are_day_numbers(features: Features) -> bool:
-    """Whether figures are days written as 20180531 or as serial numbers."""
+    """Return whether figures are days written as 20180531 or as serial numbers."""
     sizes = features.sizes
     if not len(sizes) or features.number < 0.5:
         return False
@@ -546,13 +546,13 @@ def _identifier(role: str, features: Features) -> tuple[float, str]:
 
 
 def _counts(sizes: NDArray[np.float64]) -> bool:
-    """Whether figures are as many whole numbers up to about their count."""
+    """Return whether figures are as many whole numbers up to about their count."""
     is_whole = len(sizes) >= COUNTED_MIN and not np.mod(sizes, 1).any()
     return is_whole and len(np.unique(sizes)) == len(sizes) and float(sizes.max()) <= COUNT_SPAN * len(sizes)
 
 
 def _value(role: str, features: Features) -> tuple[float, str]:
-    """Evidence of the sizes of figures and days."""
+    """Return evidence of the sizes of figures and days."""
     if role in _DATES:
         return (1.5 if role != "x_date" and features.distinct > 0.1 else 0.5), "its cells are dates"
     sizes = features.sizes
@@ -574,7 +574,7 @@ def _value(role: str, features: Features) -> tuple[float, str]:
 
 
 def _rate(role: str, sizes: NDArray[np.float64], middle: float) -> tuple[float, str]:
-    """Evidence for rates, by their size in percent and whether they stand on steps of 12.5 basis points."""
+    """Weigh rates by their size in percent and by steps of 12.5 basis points."""
     percent = sizes * (100.0 if middle < 0.25 else 1.0) / (100.0 if middle >= 25 else 1.0)
     steps = percent / 0.125
     on_steps = float(np.mean(np.abs(steps - np.round(steps)) < 1e-6))
@@ -602,7 +602,7 @@ TYPE_ROWS: Final = 64
 
 
 def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
-    """Whether the first cells of a column are plainly not what a role means, by their kinds alone."""
+    """Return whether the first cells are plainly of another type than the role's."""
     is_flag = role.startswith(("is_", "cov_lite"))
     if column is None or not (is_flag or role in _DATES or role in _NUMBERS or role in _TEXTS):
         return False
@@ -626,7 +626,7 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
 
 
 def _are_dates_as_figures(figures: NDArray[np.float64]) -> bool:
-    """Whether figures are days written as 20180531."""
+    """Return whether figures are days written as 20180531."""
     return len(figures) >= ROWS_FOR_TYPE and bool(((figures > 19_000_000) & (figures < 21_000_000)).all())
 
 

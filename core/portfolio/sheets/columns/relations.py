@@ -1,4 +1,4 @@
-"""Relations between columns of figures: par x price, base + spread, par + unfunded."""
+"""Relations of columns of figures: par x price, base + spread, par + unfunded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Bonus = dict[tuple[int, str], tuple[float, str]]
 
 
 def relations(columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str]]) -> Bonus:
-    """Weights that relations among columns of figures give to their roles.
+    """Return weights that relations among columns of figures give to their roles.
 
     Args:
         columns: the figures of each, NaN where a row has none; equally long.
@@ -66,7 +66,7 @@ def _keep_best(bonus: Bonus, roles: Iterable[tuple[int, str, float, str]]) -> No
 
 
 def _holds(left: Figures, right: Figures, tolerance: Figures | float, telling: NDArray[np.bool_]) -> bool:
-    """Whether two columns agree on nearly all of the telling rows."""
+    """Return whether two columns agree on nearly all of the telling rows."""
     rows = telling & ~np.isnan(left) & ~np.isnan(right)
     count = int(np.count_nonzero(rows))
     if count < ROWS_MIN:
@@ -77,7 +77,7 @@ def _holds(left: Figures, right: Figures, tolerance: Figures | float, telling: N
 
 
 def _market_values(columns: Mapping[int, Figures], amounts: list[int], prices: list[int], bonus: Bonus) -> None:
-    """Market value = par x price, on rows whose price is not 100."""
+    """Find market value = par x price, on rows whose price is not 100."""
     for price in prices:
         figures = columns[price]
         with np.errstate(invalid="ignore"):
@@ -99,7 +99,7 @@ def _market_values(columns: Mapping[int, Figures], amounts: list[int], prices: l
 
 
 def _commitments(columns: Mapping[int, Figures], amounts: list[int], bonus: Bonus) -> None:
-    """Commitment = par + unfunded, on rows whose unfunded amount is not 0 and not the whole."""
+    """Find commitment = par + unfunded, where unfunded is not 0 or all."""
     for unfunded in amounts:
         undrawn = columns[unfunded]
         with np.errstate(invalid="ignore"):
@@ -133,7 +133,7 @@ def _commitments(columns: Mapping[int, Figures], amounts: list[int], bonus: Bonu
 
 
 def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int], bonus: Bonus) -> None:
-    """All-in rate = base rate, or the floor where that is higher, + spread; the base rate comes again on many rows."""
+    """Find all-in rate = base rate or floor + spread; base rates come again."""
     percent = {column: _percent(columns[column]) for column in (*rates, *floors)}
     floor = np.nan_to_num(percent[floors[0]]) if floors else None
     for whole in rates:
@@ -162,7 +162,7 @@ def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int],
 def _constant_base(
     columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str]], rates: list[int], bonus: Bonus
 ) -> None:
-    """All-in rate less spread takes few values where no column has the base rate."""
+    """Find all-in rate less spread with few values, if no base rate is there."""
     spreads = [rate for rate in rates if "spread" in likely[rate] and "all_in_rate" not in likely[rate]]
     for spread in spreads[:1]:
         for whole in rates:
@@ -185,7 +185,7 @@ LEVELS_SHARE: Final = 0.7
 
 
 def _percent(figures: Figures) -> Figures:
-    """Rates in percent, by the size of their middle one."""
+    """Return rates in percent, by the size of their middle one."""
     sizes = figures[~np.isnan(figures) & (figures != 0)]
     if not len(sizes):
         return figures

@@ -1,4 +1,4 @@
-"""Give each column of a table the role that words, cells and other columns say together."""
+"""Give each column the role that words, cells and other columns say."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class HeadedColumns:
     _headings: dict[int, Heading] = field(default_factory=dict)
 
     def features(self, column: int) -> Features:
-        """What the cells of a column are; looked at once."""
+        """Return what the cells of a column are; looked at once."""
         known = self._features.get(column)
         if known is None:
             stored = self.sheet.columns[column]
@@ -112,8 +112,10 @@ class HeadedColumns:
         return known
 
     def as_of(self) -> float | None:
-        """The day of the report as a serial, to the month: the first date above the header, or one that each row has;
-        None without."""
+        """Return the report's day as a serial, to the month; None without one.
+
+        It is the first date above the header, or one that each row has.
+        """
         return next(self._dates_above(), None) or next(self._constant_dates(), None)
 
     def _dates_above(self) -> Iterator[float]:
@@ -133,7 +135,7 @@ class HeadedColumns:
                 yield float(days[0])
 
     def heading(self, column: int) -> Heading:
-        """What the heading of a column says."""
+        """Return what the heading of a column says."""
         known = self._headings.get(column)
         if known is None:
             known = self._headings[column] = heading(self.texts.get(column, ""), self.groups.get(column, ()))
@@ -143,7 +145,7 @@ class HeadedColumns:
 def judge(
     columns: HeadedColumns, known: Mapping[int, str], asked: Iterable[int], *, thorough: bool = False
 ) -> dict[int, RoleEvidence]:
-    """The roles of some columns.
+    """Return the roles of some columns.
 
     Args:
         known: column -> the role that an exact heading of the mapping gives; such a column keeps it unless its cells
@@ -173,7 +175,7 @@ def judge(
 
 
 def _name_facilities(columns: HeadedColumns, chosen: dict[int, RoleEvidence]) -> None:
-    """Take a column of kinds for the facilities' names where its cells are such names and no other column has them.
+    """Take kinds for facilities' names where the cells are and no column has them.
 
     "Type of Investment" over "Term Loan B-2" and "2021 Incremental Term Loan".
     """
@@ -196,7 +198,7 @@ _NAMES_OF_FACILITIES: Final = frozenset(("facility_name", "description"))
 
 
 def _judge_listed(columns: HeadedColumns, column: int, role: str, *, thorough: bool) -> dict[str, RoleEvidence]:
-    """A heading that the mapping lists: its role, unless its cells are of another type."""
+    """Return the role of a listed heading, unless its cells are of another type."""
     if column in columns.fixed:
         return {role: _of_alias(role)}
     if content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
@@ -214,7 +216,7 @@ def _judge_listed(columns: HeadedColumns, column: int, role: str, *, thorough: b
 
 @cache
 def _of_alias(role: str) -> RoleEvidence:
-    """What a listed heading says that nobody doubts."""
+    """Return what a listed heading says that nobody doubts."""
     return RoleEvidence(role, OF_ALIAS, 0.0, reasons=("a heading of the mapping",))
 
 
@@ -224,7 +226,7 @@ _MARK_OF_ID: Final = {"cusip": "cusip", "isin": "isin", "loanx_id": "loanx"}
 
 
 def _role_by_cells(role: str, columns: HeadedColumns, column: int) -> str:
-    """Which of the roles that one heading may mean the cells are: a price or an amount, an identifier of which kind."""
+    """Return which of a heading's roles the cells are: price, amount, identifier."""
     weights = columns.heading(column).weights
     if role in _IDS and role != "asset_id" and weights.get("asset_id", 0.0) <= weights.get(role, 0.0):
         return role
@@ -245,7 +247,7 @@ def _role_by_cells(role: str, columns: HeadedColumns, column: int) -> str:
 
 
 def _weak(columns: HeadedColumns, column: int, role: str) -> dict[str, RoleEvidence]:
-    """A listed heading of a general word: what it is listed for, and what its cells may be besides.
+    """Return what a general heading is listed for, and what its cells may be.
 
     Words of a group over it may speak against what it is listed for: "S&P" below "Country Rating".
     """
@@ -260,7 +262,7 @@ def _weak(columns: HeadedColumns, column: int, role: str) -> dict[str, RoleEvide
 
 
 def _weigh_roles(columns: HeadedColumns, column: int, *, thorough: bool) -> dict[str, RoleEvidence]:
-    """Role -> what heading and cells say for it, those that reach the threshold, sinks among them."""
+    """Return role -> what heading and cells say, above the threshold."""
     words = columns.heading(column)
     by_words = _by_words(words)
     if words.known and _is_sure(by_words) and by_words[0][1] not in _ASKED and not thorough:
@@ -278,7 +280,7 @@ def _weigh_roles(columns: HeadedColumns, column: int, *, thorough: bool) -> dict
 
 
 def _by_words(words: Heading) -> list[tuple[float, str]]:
-    """The roles that a heading speaks for, the best first."""
+    """Return the roles that a heading speaks for, the best first."""
     return sorted(((weight, role) for role, weight in words.weights.items() if weight > 0), reverse=True)
 
 
@@ -290,7 +292,7 @@ def _is_sure(by_words: list[tuple[float, str]]) -> bool:
 
 
 def _rivals(heading_words: Heading, features: Features) -> tuple[dict[str, float], float]:
-    """The roles to weigh for a column with what words count for each, and the threshold that they must reach."""
+    """Return the roles to weigh for a column, and the threshold to reach."""
     roles = {role: weight for weight, role in _by_words(heading_words)[:RIVALS_MAX]}
     if heading_words.against <= OF_ANOTHER_TIME:
         return roles, THRESHOLD
@@ -312,13 +314,13 @@ def _rivals(heading_words: Heading, features: Features) -> tuple[dict[str, float
 
 
 def _evidence(role: str, weight: float, cells: float, reason: str, threshold: float) -> RoleEvidence:
-    """What speaks for a role, less the threshold that it must reach."""
+    """Return what speaks for a role, less the threshold that it must reach."""
     reasons = (f"its heading counts {weight:.1f}",) if weight > 0 else ()
     return RoleEvidence(role, weight - threshold, cells, reasons=(*reasons, *((reason,) if reason else ())))
 
 
 def _relate(columns: HeadedColumns, scores: dict[int, dict[str, RoleEvidence]]) -> None:
-    """Add what relations between columns of figures say; where every heading is sure they decide nothing."""
+    """Add relations between columns of figures, where headings are not sure."""
     open_columns = [column for column, roles in scores.items() if len(roles) > 1]
     if not open_columns:
         return
@@ -350,7 +352,7 @@ _SHAREABLE: Final = frozenset(
 
 
 def _assign(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidence]:
-    """The most certain pair of column and role first; a column one role, a role one column and its seconds.
+    """Assign the most certain pair first: one role a column, one column a role.
 
     A second column of a role keeps it as a candidate: which of them counts is decided where their values are known.
     """
@@ -375,7 +377,7 @@ def _assign(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidenc
 
 
 def _next(roles: dict[str, RoleEvidence], role: str, first: Mapping[str, object]) -> RoleEvidence | None:
-    """The best of a column's other roles that no column has yet, or that many may have."""
+    """Return the best other role of a column that is free, or that many have."""
     able = [
         evidence
         for name, evidence in roles.items()
@@ -385,7 +387,7 @@ def _next(roles: dict[str, RoleEvidence], role: str, first: Mapping[str, object]
 
 
 def _with_margin(roles: dict[str, RoleEvidence], role: str) -> RoleEvidence:
-    """A column's role with the next one and the lead over it."""
+    """Return a column's role with the next one and the lead over it."""
     evidence = roles[role]
     rest = [other_role for name, other_role in roles.items() if name != role and other_role.score > 0]
     runner_up = max(rest, key=lambda rival: rival.score, default=None)
@@ -395,7 +397,7 @@ def _with_margin(roles: dict[str, RoleEvidence], role: str) -> RoleEvidence:
 
 
 def same_figures(columns: HeadedColumns, column: int, other_column: int) -> bool:
-    """Whether two columns have the same values in the rows looked at: copies are no ambiguity."""
+    """Return whether two columns have the same values: copies are no ambiguity."""
     first, second = columns.features(column), columns.features(other_column)
     if first.filled != second.filled:
         return False

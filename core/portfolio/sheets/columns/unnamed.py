@@ -1,4 +1,4 @@
-"""Weigh what a column without a heading can be: by its cells, its neighbours, and the day of the report.
+"""Weigh what a column without a heading can be, by cells and neighbours.
 
 All of it is a guess that the reader tells: a column of these roles makes a warning.
 """
@@ -63,7 +63,7 @@ Scores = MutableMapping[int, dict[str, RoleEvidence]]
 
 
 def add(scores: Scores, look: Look, blank: list[int], as_of: float | None) -> None:
-    """Add the roles that cells alone, or other columns with them, tell of columns without a heading.
+    """Add roles of columns without a heading that cells or neighbours tell.
 
     Args:
         scores: column -> role -> evidence; those of columns with a heading are final.
@@ -84,7 +84,7 @@ def add(scores: Scores, look: Look, blank: list[int], as_of: float | None) -> No
 
 
 def _roles(features: Features, as_of: float | None) -> Iterator[tuple[str, float, str]]:
-    """Role, weight and reason of what a column can be by itself."""
+    """Yield role, weight and reason of what a column can be by itself."""
     if features.date >= content.MOST:
         yield "maturity_date", *_maturity(features.days, as_of)
     elif features.number >= content.MOST:
@@ -134,7 +134,7 @@ LEVEL_MOST: Final = 8.0
 
 
 def _is_level(sizes: NDArray[np.float64]) -> bool:
-    """Whether rates are levels of a reference rate: few ones, in percent or fractions, not on steps of 12.5 bps."""
+    """Return whether rates are levels of a reference rate: few, off the steps."""
     few = np.unique(sizes)
     if len(sizes) < LEVELS_MAX * 4 or len(few) > LEVELS_MAX or float(few.max()) > LEVEL_MOST:
         return False
@@ -143,7 +143,7 @@ def _is_level(sizes: NDArray[np.float64]) -> bool:
 
 
 def _against(features: Features) -> Iterator[tuple[str, float]]:
-    """Roles that the cells of a column without a heading speak against."""
+    """Yield roles that the cells of a column without a heading speak against."""
     sizes = features.sizes
     zeros = 1.0 - len(sizes) / max(1, int(np.count_nonzero(~np.isnan(features.numbers))))
     middle = float(np.median(sizes)) if len(sizes) else 0.0
@@ -162,7 +162,7 @@ FEW_COMPANIES: Final = 0.25
 
 
 def _recovery_scale(features: Features) -> float:
-    """Figures by which those of a column are recovery rates in percent: 1, 100 for fractions, 0 where they are none."""
+    """Return the factor to recovery rates in percent: 1, 100, or 0 for none."""
     sizes = features.sizes
     if len(sizes) < ROWS_MIN or len(np.unique(sizes)) > RECOVERIES_MAX or features.number < content.NEARLY_ALL:
         return 0.0
@@ -176,7 +176,7 @@ def _recovery_scale(features: Features) -> float:
 
 
 def _add_neighbours(scores: Scores, look: Look, blank: list[int]) -> None:
-    """Add what other columns of the table say: ratings and recovery rates by agency, prices, average lives."""
+    """Add ratings, recovery rates, prices and lives by other columns."""
     named = {
         column: max(roles.values(), key=lambda evidence: evidence.score).role
         for column, roles in scores.items()
@@ -206,7 +206,7 @@ def _add_neighbours(scores: Scores, look: Look, blank: list[int]) -> None:
 
 
 def _agency_beside(column: int, named: Mapping[int, str], able: tuple[str, ...]) -> str:
-    """The agency of the nearest column with one, those to the left first; "" where none stands near."""
+    """Return the agency of the nearest column with one; "" where none is near."""
     for distance in range(1, NEAR_COLUMNS + 1):
         for place in (column - distance, column + distance):
             agency = _agency(named.get(place, ""))
@@ -226,7 +226,7 @@ def _agency(role: str) -> str:
 
 
 def _ratings(column: int, features: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
-    """Which rating of which agency a column without a heading has."""
+    """Yield which rating of which agency a column without a heading has."""
     if features.share("letters") < content.MOST:
         return
     able = ("a",) if features.share("moodys") > 0.3 else ("b", "c")
@@ -246,7 +246,7 @@ def _ratings(column: int, features: Features, named: Mapping[int, str], look: Lo
 
 
 def _are_equal(features: Features, features_beside: Features) -> bool:
-    """Whether two columns of texts say the same on nearly all rows."""
+    """Return whether two columns of texts say the same on nearly all rows."""
     both = (
         (features.codes >= 0) & (features_beside.codes >= 0)
         if len(features.codes) == len(features_beside.codes)
@@ -260,7 +260,7 @@ def _are_equal(features: Features, features_beside: Features) -> bool:
 
 
 def _recoveries(column: int, features: Features, named: Mapping[int, str]) -> Iterator[tuple[str, float, str]]:
-    """Whose recovery rates a column without a heading has, where ratings stand near it."""
+    """Yield whose recovery rates a column has, by the ratings near it."""
     if not _recovery_scale(features):
         return
     able = tuple(free_agency for free_agency in AGENCIES if f"recovery_{free_agency}" not in named.values())
@@ -270,7 +270,7 @@ def _recoveries(column: int, features: Features, named: Mapping[int, str]) -> It
 
 
 def _purchases(features: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
-    """A second column of prices is what was paid, unless it follows the first as that of last month does."""
+    """Yield a second column of prices as paid, unless last month's."""
     price = next((place for place, role in named.items() if role == "price"), None)
     if price is None or "purchase_price" in named.values() or features.number < content.NEARLY_ALL:
         return
@@ -281,7 +281,7 @@ def _purchases(features: Features, named: Mapping[int, str], look: Look) -> Iter
 
 
 def _lives(features: Features, named: Mapping[int, str], look: Look) -> Iterator[tuple[str, float, str]]:
-    """Average lives go with maturities."""
+    """Yield average lives go with maturities."""
     maturity = next((place for place, role in named.items() if role == "maturity_date"), None)
     if maturity is None or features.number < content.NEARLY_ALL or not len(features.sizes):
         return
@@ -291,7 +291,7 @@ def _lives(features: Features, named: Mapping[int, str], look: Look) -> Iterator
 
 
 def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """How far two columns go together; 0 where too few rows tell."""
+    """Return how far two columns go together; 0 where too few rows tell."""
     if len(x) != len(y):
         return 0.0
     both = ~np.isnan(x) & ~np.isnan(y)

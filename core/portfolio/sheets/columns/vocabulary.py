@@ -1,4 +1,4 @@
-"""Weigh the words of a heading: for each role of `words.tsv` the sum of the weights of the phrases that it has."""
+"""Weigh a heading's words: for each role the sum of its phrases' weights."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Heading(NamedTuple):
     """Weight of words that speak against every field: prior, at purchase, change."""
 
     def best(self, beside: Iterable[str] = ()) -> tuple[str, float]:
-        """The role with the highest weight, but for some; ("", 0) where none is above 0."""
+        """Return the role with the highest weight; ("", 0) for none above 0."""
         left_out = frozenset(beside)
         able = [(weight, role) for role, weight in self.weights.items() if weight > 0 and role not in left_out]
         if not able:
@@ -164,7 +164,7 @@ def _of_agencies(role: str) -> tuple[str, ...]:
 
 
 def is_sink(role: str) -> bool:
-    """Whether a role is no field: another date, another amount, a comment."""
+    """Return whether a role is no field: another date, another amount, a comment."""
     return role.startswith("x_")
 
 
@@ -194,7 +194,7 @@ def _heading(text: str, groups: tuple[str, ...]) -> Heading:
 
 @lru_cache(maxsize=MEMORY_MAX)
 def tokens_of(text: str) -> frozenset[str]:
-    """The words of a heading, abbreviations spelt out."""
+    """Return the words of a heading, abbreviations spelt out."""
     return frozenset(word for token, _ in _tokens(text[:HEADING_LENGTH_MAX]) for word in _meaning(token))
 
 
@@ -202,7 +202,7 @@ def tokens_of(text: str) -> frozenset[str]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, float]]:
-    """The words of a heading in lower case, each with what it counts."""
+    """Yield the words of a heading in lower case, each with what it counts."""
     text = text.translate(_QUOTES)
     if not text.isascii():
         text = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
@@ -220,7 +220,10 @@ def _tokens(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _split_words(text: str) -> list[str]:
-    """Words, numbers and commas, cut at case, signs and digits; a word that a line's end parted is one again."""
+    """Split words, numbers and commas at case, signs and digits.
+
+    A word that a line's end parted is one again.
+    """
     if "-" in text:
         text = _PARTED.sub(_rejoin, text)
     return _TOKEN.findall(_CAMEL.sub(" ", text).lower())
@@ -236,7 +239,7 @@ def _rejoin(parted: re.Match[str]) -> str:
 
 
 def _behind_including(tokens: Iterable[str]) -> Iterator[tuple[str, float]]:
-    """Words with their factors: what stands behind "incl." explains, up to the next comma."""
+    """Yield words with factors: what stands behind "incl." only explains."""
     factor, is_first = 1.0, True
     for token in tokens:
         if token in (",", ";"):
@@ -249,7 +252,7 @@ def _behind_including(tokens: Iterable[str]) -> Iterator[tuple[str, float]]:
 
 
 def _readings(parts: list[tuple[str, float, bool]], table: HeadingWords) -> Iterator[list[tuple[str, float, bool]]]:
-    """A heading with its abbreviations spelt out; then with second meanings of doubtful ones, one by one."""
+    """Yield the heading with abbreviations spelt out, then second meanings."""
     yield _spelt(parts, table, -1)
     doubtful = [at for at, (token, _, _) in enumerate(parts) if token in table.alternatives]
     for at in doubtful[: READINGS_MAX - 1]:
@@ -259,7 +262,7 @@ def _readings(parts: list[tuple[str, float, bool]], table: HeadingWords) -> Iter
 def _spelt(
     parts: list[tuple[str, float, bool]], table: HeadingWords, alternative: int
 ) -> list[tuple[str, float, bool]]:
-    """The words that the tokens stand for.
+    """Return the words that the tokens stand for.
 
     Args:
         alternative: the token that has its second meaning; -1 for none.
@@ -276,7 +279,7 @@ def _spelt(
 
 @lru_cache(maxsize=MEMORY_MAX)
 def _meaning(token: str) -> tuple[str, ...]:
-    """The words of one token: an abbreviation spelt out, two that are written as one, or one with letters left out."""
+    """Return a token's words: spelt out, split in two, or completed."""
     table = words()
     if token in table.abbreviations:
         return table.abbreviations[token]
@@ -290,7 +293,7 @@ def _meaning(token: str) -> tuple[str, ...]:
 
 
 def _two_words(token: str, table: HeadingWords) -> tuple[str, ...]:
-    """Two words that are written as one, one of them with letters left out: OTSTNDNGPRIN; () for another token."""
+    """Split two words written as one, perhaps shortened: OTSTNDNGPRIN; else ()."""
     for cut in range(len(token) - WORD_LENGTH_MIN, WORD_LENGTH_MIN - 1, -1):
         left, right = token[:cut], token[cut:]
         if left in table.vocabulary and (whole := _expand(right, table)):
@@ -301,7 +304,7 @@ def _two_words(token: str, table: HeadingWords) -> tuple[str, ...]:
 
 
 def _expand(token: str, table: HeadingWords) -> tuple[str, ...]:
-    """The meaning of the known word that a token is with letters left out: OTSTNDNG; () for none, or for several."""
+    """Return the known word that a token shortens: OTSTNDNG; () for none."""
     if len(token) < WORD_LENGTH_MIN + 1:
         return ()
     words = {
@@ -326,7 +329,7 @@ def _is_within(token: str, word: str) -> bool:
 
 
 def _weigh(tokens: list[tuple[str, float, bool]], table: HeadingWords) -> Heading:
-    """The weights of all roles by the phrases among some words."""
+    """Return the weights of all roles by the phrases among some words."""
     sums: dict[str, float] = {}
     against = 0.0
     known: set[int] = set()
@@ -378,7 +381,7 @@ _OLD: Final = frozenset(("copy",))
 
 @lru_cache(maxsize=MEMORY_MAX)
 def kind_weights(text: str) -> dict[str, float]:
-    """Kind of a sheet (holdings, list, tests, notes, old, template ...) -> what the words of its name say for it."""
+    """Return kind of a sheet -> what the words of its name say for it."""
     table = words()
     tokens = [token for token, _ in _tokens(text[:HEADING_LENGTH_MAX])]
     texts = [word for token in tokens for word in ((token,) if token in _OLD else _meaning(token))][:TOKENS_MAX]

@@ -1,4 +1,4 @@
-"""Take names from the headings of groups: companies above their investments, industries above their loans."""
+"""Names from headings of groups: companies, and industries, above loans."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ HEADINGS_MIN: Final = 2
 
 
 def split_column(columns: RowColumns) -> RowColumns | None:
-    """The columns with the one that has both companies and, below each, its instruments as two: "Acme Holdings" over
-    "First lien term loan"; None where there is no such column.
+    """Split a column of companies with their instruments below in two.
+
+    "Acme Holdings" over "First lien term loan"; None where there is no such column.
     """
     both = columns.borrower if columns.facility is None else columns.facility if columns.borrower is None else None
     if both is None or not _is_both(columns, both):
@@ -49,15 +50,16 @@ def split_column(columns: RowColumns) -> RowColumns | None:
 
 
 def _instruments(cells: Cells) -> NDArray[np.bool_]:
-    """Rows in which a column names an instrument alone."""
+    """Return rows in which a column names an instrument alone."""
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
     says = [only_instrument(key(start_of(cells.pool.text, code))) for code in used.tolist()]
     return spread_out(np.array(says, np.bool_), False, local)
 
 
 def _is_both(columns: RowColumns, both: Cells) -> bool:
-    """Whether a column names a company first, which nothing else tells to be a loan, and instruments alone on many of
-    the rows below; by its first rows.
+    """Return whether a column has companies first, then instruments alone.
+
+    By its first rows; nothing else tells the company to be a loan.
     """
     sample = slice(0, SAMPLE_ROWS)
     cells = both.take(sample)
@@ -76,7 +78,7 @@ def _is_both(columns: RowColumns, both: Cells) -> bool:
 
 
 def _only(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
-    """A column's cells in some rows, blank in the others."""
+    """Return a column's cells in some rows, blank in the others."""
     return Cells(
         np.where(rows, cells.kinds, np.uint8(BLANK)).astype(np.uint8),
         np.where(rows, cells.numbers, 0.0),
@@ -87,7 +89,7 @@ def _only(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
 
 
 def fill_blanks(own: Cells, cells: Cells) -> Cells:
-    """A column's cells, where they say nothing another one's."""
+    """Return a column's cells, where they say nothing another one's."""
     says = own.present()
     return Cells(
         np.where(says, own.kinds, cells.kinds),
@@ -101,7 +103,9 @@ def fill_blanks(own: Cells, cells: Cells) -> Cells:
 def industries_above(
     odd: OddRows, kinds: RowKinds, subtotals: NDArray[np.int64], again: NDArray[np.int64], chosen: NDArray[np.int64]
 ) -> NDArray[np.int32] | None:
-    """The text code of the heading above each loan that names its industry, -1 without; None where no headings do.
+    """Return the text code of each loan's industry heading, -1 for none.
+
+    None where no headings name one.
 
     A subtotal with an industry's name does, too; where the first one stands below loans, it names those above it.
 
@@ -127,7 +131,10 @@ def industries_above(
 
 
 def _other_headings(odd: OddRows, kinds: RowKinds, again: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Headings that end an industry: not the names of companies, which have rows without a name below them."""
+    """Return headings that end an industry, not the names of companies.
+
+    Those have rows without a name below them.
+    """
     at = np.flatnonzero(kinds.label & ~kinds.name)
     is_heading = np.zeros(len(odd.rows), np.bool_)
     is_heading[at] = new_headings(odd, at, again)

@@ -39,7 +39,7 @@ HEADINGS: Final = frozenset(
 
 
 def counts_rows(sheet: Sheet, at: int, heading: str, first: int) -> bool:
-    """Whether a column numbers the rows from `first` on: 1, 2, 3 under "#", "No." or no words at all; in any order.
+    """Return whether a column numbers rows: 1, 2, 3 under "#", "No." or blank.
 
     Args:
         at: the column, 0-based.
@@ -61,7 +61,7 @@ def counts_rows(sheet: Sheet, at: int, heading: str, first: int) -> bool:
 
 
 def _figures(sheet: Sheet, cut: Column) -> NDArray[np.float64]:
-    """The figures of some cells, those written as texts of a few digits among them."""
+    """Return figures of cells, also those written as a few digits."""
     figures = np.where(cut.kinds == NUMBER, cut.numbers, np.nan)
     is_text = cut.kinds == TEXT
     if is_text.any():

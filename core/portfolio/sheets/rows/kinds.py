@@ -1,4 +1,4 @@
-"""Name each row that is not plainly a loan: blank, header, total, heading of a group, or perhaps a loan."""
+"""Name each row that is not plainly a loan: blank, header, total, heading."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def kinds_of(columns: RowColumns, odd: OddRows, has: RowMarks) -> RowKinds:
 
 
 def _without_upper_rows(header: Mask, rows: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Headers of other tables without those that stand right above this one's again: they are its upper rows."""
+    """Drop headers of other tables that are this one's own upper rows."""
     goes_on = np.zeros(len(places), np.bool_)
     for distance in range(1, STACK_MAX):
         below = np.minimum(places + distance, len(rows) - 1)
@@ -111,7 +111,10 @@ def _without_upper_rows(header: Mask, rows: NDArray[np.int64], places: NDArray[n
 
 
 def _called_total(columns: RowColumns, odd: OddRows) -> Mask:
-    """Rows that are called total; a loan may be called Total Safety or Source Photonics: its row says more."""
+    """Return rows called total, but for loans such as Total Safety's.
+
+    Their row says more.
+    """
     called = odd.matches(words.BARE, whole=True)
     for named in (columns.borrower, columns.facility, *columns.identifiers):
         if named is not None:  # the first text may be the deal's name, as on every row
@@ -120,8 +123,10 @@ def _called_total(columns: RowColumns, odd: OddRows) -> Mask:
 
 
 def _headings(columns: RowColumns, odd: OddRows, par: Mask, detail: Mask, name: Mask) -> Mask:
-    """Rows with one text and without a par that head a group in spite of a figure beside it, such as its share of net
-    assets: the next row that says anything has no name of its own, or the text is an industry.
+    """Return rows with one text, without par, that head a group.
+
+    In spite of a figure beside it, such as its share of net assets: the next row that says anything has no name of its
+    own, or the text is an industry.
     """
     may_be: Mask = ~par & ~detail & (odd.texts == 1) & (odd.filled > 1) & (odd.filled <= HEADING_CELLS_MAX)
     if columns.par is None or not may_be.any():
@@ -134,7 +139,7 @@ def _headings(columns: RowColumns, odd: OddRows, par: Mask, detail: Mask, name: 
 
 
 def industries(odd: OddRows, among: Mask) -> Mask:
-    """Which of some rows with one text have the name of an industry."""
+    """Return which of some rows with one text have the name of an industry."""
     local, used = _parse.distinct(np.where(among & (odd.texts == 1), odd.first_text, np.int32(-1)), len(odd.text))
     if len(used) > HEADINGS_MAX:
         return np.zeros(len(among), np.bool_)
@@ -143,7 +148,7 @@ def industries(odd: OddRows, among: Mask) -> Mask:
 
 
 def doubt_of(columns: RowColumns, odd: OddRows, kinds: RowKinds) -> SumDoubt:
-    """The rows with a par that may be a sum of others."""
+    """Return the rows with a par that may be a sum of others."""
     rows, rest, name, detail = odd.rows, kinds.rest, kinds.name, kinds.detail
     # A total may have the number of loans in a column of identifiers; its sum tells it from a company of that name.
     described = kinds.identified & (odd.texts == 1) & (has_words(columns, odd) & ~name | called_total_of(columns, odd))
@@ -162,7 +167,7 @@ def doubt_of(columns: RowColumns, odd: OddRows, kinds: RowKinds) -> SumDoubt:
 
 
 def _says_little(columns: RowColumns, odd: OddRows, rest: Mask) -> Mask:
-    """Rows that lack what tells of a loan; where no column is known to, a text that most rows with a par have."""
+    """Return rows that lack what tells of a loan, or a text that most have."""
     if columns.has_detail:
         return np.ones(len(rest), np.bool_)
     usual = int(np.median(odd.texts[rest])) if rest.any() else 0

@@ -1,4 +1,4 @@
-"""Which rows are no loans, by a heading above them or by what they say of themselves: shares, warrants, sold assets."""
+"""Which rows are no loans: shares, warrants, sold assets, by words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SEPARATORS: Final = (" - ", " \u2013 ", " \u2014 ", ": ")
 def under_no_collateral(
     odd: OddRows, label: NDArray[np.bool_], again: NDArray[np.int64], height: int
 ) -> NDArray[np.bool_]:
-    """Rows below a heading that says that they are no collateral, down to the next heading.
+    """Return rows below a heading of no collateral, down to the next heading.
 
     Args:
         again: rows of titles above a header that stands again, but for those that name loans.
@@ -57,8 +57,9 @@ def under_no_collateral(
 
 
 def new_headings(odd: OddRows, at: NDArray[np.int64], again: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which labels end the group above: a title of the page, which stands above its first row of loans too or above
-    the header again, is no heading.
+    """Return which labels end the group above.
+
+    A title of the page, which stands above its first row of loans too or above the header again, is no heading.
     """
     codes = odd.first_text[at]
     _, first = np.unique(codes, return_index=True)
@@ -68,7 +69,7 @@ def new_headings(odd: OddRows, at: NDArray[np.int64], again: NDArray[np.int64]) 
 
 
 def equity_rows(types: Iterable[Cells], height: int) -> NDArray[np.bool_] | None:
-    """Rows whose type or facility names shares, warrants or units; None where no row's does."""
+    """Return rows of shares, warrants or units; None where no row's are."""
     is_equity: NDArray[np.bool_] | None = None
     for cells in types:
         local, used = _parse.distinct(cells.codes, len(cells.pool.text))
@@ -82,7 +83,7 @@ def equity_rows(types: Iterable[Cells], height: int) -> NDArray[np.bool_] | None
 
 
 def _candidates(text: Text, used: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Places among some codes of those whose strings are worth reading."""
+    """Return places among some codes of those whose strings are worth reading."""
     if len(used) <= TEXTS_MAX:
         return np.arange(len(used), dtype=np.int64)
     data = text.data.tobytes().lower()
@@ -93,7 +94,7 @@ def _candidates(text: Text, used: NDArray[np.int32]) -> NDArray[np.int64]:
 
 @remembered(MEMORY_MAX)
 def _is_equity(text: str) -> bool:
-    """Whether a text names shares, alone or behind its company's name."""
+    """Return whether a text names shares, alone or behind its company's name."""
     lower = text.lower()
     if _ANY_WORD.search(lower) is None:
         return False

@@ -1,4 +1,4 @@
-"""The rows that are not plainly loans, and what all columns of the sheet say about them."""
+"""The rows that are not plainly loans, by all columns of the sheet."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RowColumns:
 
     @property
     def has_detail(self) -> bool:
-        """Whether a column is known that tells a loan from its borrower."""
+        """Return whether a column is known that tells a loan from its borrower."""
         return bool(self.identifiers or self.types) or self.facility is not None or self.maturity is not None
 
 
@@ -71,7 +71,7 @@ class RowMarks:
 
 
 def _is_figure(cells: Cells) -> NDArray[np.bool_]:
-    """Cells whose text is a number."""
+    """Return cells whose text is a number."""
     if not cells.seen & bit(TEXT):
         return np.zeros(len(cells.kinds), np.bool_)
     text = cells.pool.text
@@ -81,7 +81,7 @@ def _is_figure(cells: Cells) -> NDArray[np.bool_]:
 
 
 class OddRows:
-    """The rows that are not plainly loans, and what all columns of the sheet say about them."""
+    """The rows that are not plainly loans, and what all columns say of them."""
 
     def __init__(
         self, below: RowsBelow, rows: NDArray[np.int64], aliases: Matcher | None, counters: frozenset[int]
@@ -107,11 +107,11 @@ class OddRows:
             self.last_text = np.where(is_text, cells.codes, self.last_text)
 
     def text_of(self, at: int) -> str:
-        """The first text of an odd row."""
+        """Return the first text of an odd row."""
         return start_of(self.text, int(self.first_text[at]))
 
     def texts_above(self) -> NDArray[np.int32]:
-        """The codes of the texts above the first row that is looked at."""
+        """Return the codes of the texts above the first row that is looked at."""
         first = self._below.first
         codes = [
             part.codes[part.codes >= 0]
@@ -122,7 +122,7 @@ class OddRows:
         return np.unique(np.concatenate(codes)) if codes else np.zeros(0, np.int32)
 
     def headers(self, among: NDArray[np.bool_], places: dict[str, int]) -> tuple[list[int], list[int]]:
-        """Of some odd rows those that read like a header: the same one in other words, and another table's."""
+        """Return odd rows that read like this header, and like another table's."""
         same: list[int] = []
         unlike: list[int] = []
         if self._aliases is None:
@@ -138,7 +138,7 @@ class OddRows:
         return same, unlike
 
     def _find_targets(self, row: int, mapped: set[int]) -> tuple[dict[str, int], int]:
-        """Target -> column of the cells of a row that name one, and how many under mapped columns name none."""
+        """Return target -> column of a row's cells, and how many name none."""
         assert self._aliases is not None
         named: dict[str, int] = {}
         balance = unknown = 0
@@ -160,7 +160,7 @@ class OddRows:
     def matches(
         self, pattern: re.Pattern[str], *, whole: bool, codes: NDArray[np.int32] | None = None
     ) -> NDArray[np.bool_]:
-        """Rows whose first text (else that of their code in `codes`) fits the pattern, as a whole or from its start."""
+        """Return rows whose first text fits the pattern, whole or from its start."""
         local, used = _parse.distinct(self.first_text if codes is None else codes, len(self.text))
         matches = pattern.fullmatch if whole else pattern.match
         fit = [matches(start_of(self.text, code)) is not None for code in used.tolist()]
@@ -168,7 +168,7 @@ class OddRows:
 
 
 def has_words(columns: RowColumns, odd: OddRows) -> NDArray[np.bool_]:
-    """Rows with a text of several words for an identifier: "Retail: 5 assets" over a group's sum."""
+    """Return rows with several words for an identifier: "Retail: 5 assets"."""
     in_words = np.zeros(len(odd.rows), np.bool_)
     for cells in columns.identifiers:
         in_words |= odd.matches(SEVERAL_WORDS, whole=True, codes=cells.codes[odd.rows])
@@ -176,7 +176,7 @@ def has_words(columns: RowColumns, odd: OddRows) -> NDArray[np.bool_]:
 
 
 def called_total_of(columns: RowColumns, odd: OddRows) -> NDArray[np.bool_]:
-    """Rows whose borrower reads like a total of something: "Total B2", with the number of loans for an identifier."""
+    """Return rows whose borrower reads like a total of something: "Total B2"."""
     borrower = columns.borrower
     return (
         np.zeros(len(odd.rows), np.bool_)
@@ -186,7 +186,7 @@ def called_total_of(columns: RowColumns, odd: OddRows) -> NDArray[np.bool_]:
 
 
 def repeats_header(columns: RowColumns, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Rows that show the header's own words in two columns or more: the header again, after a page break.
+    """Return rows with the header's own words again, after a page break.
 
     Under a header of one row these are half of its columns at least, and no mapped column has another word: two tables
     may begin with the same columns.

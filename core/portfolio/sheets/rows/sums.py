@@ -1,4 +1,4 @@
-"""Which rows are sums of others: totals, subtotals of companies and of groups. They count nothing."""
+"""Which rows are sums of others: totals and subtotals. They count nothing."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SumDoubt:
 def find_sums(
     columns: RowColumns, doubt: SumDoubt, counted: NDArray[np.bool_], stop: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Totals and subtotals among the rows in doubt, by the loans that are counted."""
+    """Find totals and subtotals in doubtful rows, by the counted loans."""
     height = len(counted)
     totals = _unlabelled_totals(columns, doubt.nameless, doubt.markers, counted)
     subtotals = _company_subtotals(columns, doubt.bare_names, counted)
@@ -76,7 +76,7 @@ def find_sums(
 
 
 def union(height: int, *parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows below `height` that are in any of the parts, ascending: ten times as fast as making them unique."""
+    """Return the rows in any part, ascending: ten times as fast as np.unique."""
     mask = np.zeros(height, np.bool_)
     for rows in parts:
         mask[rows] = True
@@ -84,14 +84,17 @@ def union(height: int, *parts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def without(rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows that are not among the others; each stands once in either."""
+    """Return the rows that are not among the others; each stands once in either."""
     return np.setdiff1d(rows, others, assume_unique=True)
 
 
 def _unlabelled_totals(
     columns: RowColumns, nameless: NDArray[np.int64], markers: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Rows with nothing that names a loan and a par that is the sum of the loans above, or of those since a total."""
+    """Return unnamed rows whose par is the sum of the loans above.
+
+    Or of those since a total.
+    """
     if columns.par is None or len(nameless) == 0:
         return nameless[:0]
     sums = np.concatenate(([0.0], np.cumsum(np.where(counted, columns.par, 0.0))))
@@ -110,7 +113,7 @@ def _unlabelled_totals(
 
 
 def _named_totals(columns: RowColumns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Rows with a name and a par alone that is the sum of all loans above: a count or the deal stands in the name."""
+    """Return rows with a name and a par that is the sum of all loans above."""
     if columns.par is None or len(rows) == 0:
         return rows[:0]
     sums = np.cumsum(np.where(counted, columns.par, 0.0))[rows]
@@ -121,8 +124,9 @@ def _named_totals(columns: RowColumns, rows: NDArray[np.int64], counted: NDArray
 def _group_totals(
     columns: RowColumns, rows: NDArray[np.int64], totals: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Rows with a name and a par alone where each is the sum of its group: the loans since the one before, or those
-    up to the next one. One that is not, and all of them are loans.
+    """Return named rows of par that are the sums of their groups.
+
+    The loans since the one before, or those up to the next one. One that is not, and all of them are loans.
 
     Args:
         totals: rows that are known as the sum of all loans above, as the first group's is; groups end there as well.
@@ -141,7 +145,7 @@ def _group_totals(
 
 
 def _company_subtotals(columns: RowColumns, rows: NDArray[np.int64], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Rows with a borrower and a par alone that is the sum of the borrower's other rows next to it."""
+    """Return rows whose par is the sum of the borrower's rows next to it."""
     if columns.par is None or columns.borrower is None or len(rows) == 0:
         return rows[:0]
     codes = columns.borrower.codes
@@ -163,8 +167,9 @@ def _levels(
     labels: NDArray[np.int64],
     counted: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """Rows with a name and a par alone that are the sum of a group of loans right above or right below, of groups
-    within groups too: those of a heading first, then those since the sum before.
+    """Return named rows of par that sum loans above or below, nested too.
+
+    Those of a heading first, then those since the sum before.
 
     Two loans may add up to a third one by chance: where few of these rows are sums, only a figure that is not round, or
     one of three loans and more, is.
@@ -188,9 +193,7 @@ def _levels(
 def _run_sums(
     par: NDArray[np.float64], rows: NDArray[np.int64], edges: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Which rows are the sum of the loans between the edge above and them, or them and the edge below; and of how many
-    loans.
-    """
+    """Return rows that sum the loans up to an edge, and of how many."""
     sums = np.concatenate(([0.0], np.cumsum(np.where(counted, par, 0.0))))
     many = np.concatenate(([0], np.cumsum(counted)))
     before = np.concatenate(([0], edges))[np.searchsorted(edges, rows)]
@@ -207,7 +210,7 @@ def _run_sums(
 def _lone_subtotals(
     columns: RowColumns, rows: NDArray[np.int64], edges: NDArray[np.int64], counted: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Rows with a par and no text that are the sum of the loans since the heading or the sum before."""
+    """Return textless rows whose par sums the loans since the last heading."""
     if columns.par is None or not len(rows):
         return rows[:0]
     sums = np.concatenate(([0.0], np.cumsum(np.where(counted, columns.par, 0.0))))
@@ -218,7 +221,7 @@ def _lone_subtotals(
 
 
 def group_heads(columns: RowColumns, doubt: SumDoubt, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Rows with a name and a par alone that is the sum of the loans below them, up to the next such row or total."""
+    """Return rows with a name whose par sums the loans below them."""
     rows = doubt.bare_names
     if columns.par is None or not len(rows):
         return rows[:0]
