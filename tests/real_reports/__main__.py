@@ -12,11 +12,11 @@ from tests.real_reports.lists import PRESENT, list_scores
 VERDICTS = ("right", "silent", "doubtful", "absent")
 
 
-def _print(name: str, listed: list[Score], *, is_long: bool) -> Counter[str]:
-    counts = Counter[str](any_score.verdict for any_score in listed)
+def _print(name: str, scores_of_file: list[Score], *, is_long: bool) -> Counter[str]:
+    counts = Counter[str](any_score.verdict for any_score in scores_of_file)
     totals = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
-    print(f"{name}: {counts['right']} of {len(listed)} ({totals})")
-    for score in listed:
+    print(f"{name}: {counts['right']} of {len(scores_of_file)} ({totals})")
+    for score in scores_of_file:
         if is_long or score.verdict != "right":
             print(score)
     return counts
@@ -27,11 +27,11 @@ def _print_columns(names: list[str], *, is_long: bool) -> None:
     for file in truth():
         if names and not any(name in file for name in names):
             continue
-        listed = column_scores(file)
-        counts = Counter[str](any_score.kind for any_score in listed)
+        scores_of_file = column_scores(file)
+        counts = Counter[str](any_score.kind for any_score in scores_of_file)
         total += counts
         print(f"columns of {file}: {dict(counts)}")
-        for score in listed:
+        for score in scores_of_file:
             if is_long or score.kind not in ("right", "none"):
                 print(score)
     carrying = total["right"] + total["wrong"] + total["left out"]
@@ -43,8 +43,8 @@ def _print_definitions(names: list[str], *, is_long: bool) -> None:
     total = Counter[str]()
     for name in NAMES:
         if not names or any(part in name for part in names):
-            listed = scores(name, own_definition(name))
-            total += _print(f"{name} with {DEFINITIONS[name].name}", listed, is_long=is_long)
+            scores_of_file = scores(name, own_definition(name))
+            total += _print(f"{name} with {DEFINITIONS[name].name}", scores_of_file, is_long=is_long)
     print("all figures:", ", ".join(f"{total[verdict]} {verdict}" for verdict in VERDICTS))
 
 

@@ -93,10 +93,10 @@ def truth() -> dict[str, dict[str, dict[str, str]]]:
 def column_scores(file: str) -> list[ColumnScore]:
     """The columns of a file."""
     book = read(DATA / file)
-    founds = _founds(book)
+    headers = _headers_by_sheet(book)
     scores = []
     for name, columns in truth()[file].items():
-        header_match = founds.get(name) or (next(iter(founds.values()), None) if len(founds) == 1 else None)
+        header_match = headers.get(name) or (next(iter(headers.values()), None) if len(headers) == 1 else None)
         for number, roles in columns.items():
             at = int(number)
             header = "" if header_match is None else header_match.texts.get(at, "")
@@ -105,15 +105,15 @@ def column_scores(file: str) -> list[ColumnScore]:
     return scores
 
 
-def _founds(book: Workbook) -> dict[str, HeaderMatch]:
+def _headers_by_sheet(book: Workbook) -> dict[str, HeaderMatch]:
     """Sheet -> its header, for the holdings and the pages that may add to them."""
     located = locate(book, PROFILES["standard_clo"])
     if located.loans is None:
         return {}
-    founds = {located.loans.sheet.name: located.loans.header}
+    headers = {located.loans.sheet.name: located.loans.header}
     for page in located.pages:
-        founds.setdefault(page.sheet.name, page.header)
-    return founds
+        headers.setdefault(page.sheet.name, page.header)
+    return headers
 
 
 def _roles(header_match: HeaderMatch, column: int) -> Iterator[str]:

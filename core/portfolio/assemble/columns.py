@@ -62,7 +62,7 @@ def portfolio_from_columns(
     Raises:
         MappingError: a required column is missing, lengths differ, a name is unknown, or a value does not fit.
     """
-    columns = {name: _taken(name, values) for name, values in table_of(columns, "columns").items()}
+    columns = {name: _to_plain(name, values) for name, values in table_of(columns, "columns").items()}
     unknown = sorted(set(map(str, columns)) - set(_TYPES))
     if unknown:
         raise MappingError(f"unknown column(s) {', '.join(unknown)}{_near(unknown[0])}")
@@ -88,7 +88,7 @@ def portfolio_from_columns(
     return assemble(into, loans)
 
 
-def _taken(name: str, values: Any) -> Any:
+def _to_plain(name: str, values: Any) -> Any:
     """Return arrays, lists and pairs as they are; of a Series, what its cells know."""
     if _is_pair(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "biufU"):
         return values

@@ -60,22 +60,22 @@ def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: s
         first: they go before the file's.
     """
     deal, warnings = portfolio.deal, []
-    taken: dict[str, Any] = {}
+    new_days: dict[str, Any] = {}
     for name, day in days.items():
         if day is None:
             continue
-        own, stated = getattr(deal, name), float((day - EPOCH).days)
+        own, day_number = getattr(deal, name), float((day - EPOCH).days)
         if own is None or first:
-            taken[name] = stated
-        if own is not None and own != stated:
+            new_days[name] = day_number
+        if own is not None and own != day_number:
             which = f"{whose} counts" if first else "the file counts"
             message = f"the {name.replace('_', ' ')} is {day_of(own)} by the file and {day} by {whose}: {which}"
             warnings.append(DataWarning("deal_days_differ", message))
-    if not taken and not warnings:
+    if not new_days and not warnings:
         return portfolio
-    dated = replace(portfolio, deal=replace(deal, **taken))
-    kept = [warning for warning in portfolio.notes.warnings if warning.code not in _OF_DAYS]
-    return replace(dated, notes=replace(portfolio.notes, warnings=[*kept, *warnings, *_days(dated)]))
+    dated = replace(portfolio, deal=replace(deal, **new_days))
+    other_warnings = [warning for warning in portfolio.notes.warnings if warning.code not in _OF_DAYS]
+    return replace(dated, notes=replace(portfolio.notes, warnings=[*other_warnings, *warnings, *_days(dated)]))
 
 
 def _check_required_fields(portfolio: PortfolioData) -> Iterator[DataWarning]:
@@ -175,10 +175,10 @@ def _shares(portfolio: PortfolioData) -> Iterator[DataWarning]:
     count = portfolio.row_count
     if not count:
         return
-    rated = [target for target in AGENCY_OF if target in portfolio.ranks]
-    if rated:
-        without = ~np.any([portfolio.ranks[target] > 0 for target in rated], axis=0) & ~_find_masked_rows(
-            portfolio, rated
+    agency_fields = [target for target in AGENCY_OF if target in portfolio.ranks]
+    if agency_fields:
+        without = ~np.any([portfolio.ranks[target] > 0 for target in agency_fields], axis=0) & ~_find_masked_rows(
+            portfolio, agency_fields
         )
         if missing := int(np.count_nonzero(without)):
             yield DataWarning("no_rating", f"{_of(missing, portfolio, 'has/have')} no rating of any agency", missing)

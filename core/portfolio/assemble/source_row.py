@@ -76,8 +76,8 @@ def row_of(book: Workbook, loans: LoanTable, row: int) -> SourceRow | None:
     for column in range(table.sheet.column_count):
         header, value = table.header.texts.get(column), _value(book, table.sheet, at, column)
         if header is not None or value is not None:
-            shown = _shorten(value) if isinstance(value, str) else value
-            cells.append(SourceCell(column_name(column), _shorten(header or "") or None, fields.get(column), shown))
+            text = _shorten(value) if isinstance(value, str) else value
+            cells.append(SourceCell(column_name(column), _shorten(header or "") or None, fields.get(column), text))
         if len(cells) == CELLS_MAX:
             break
     return SourceRow(table.sheet.name, row, cells)

@@ -126,10 +126,10 @@ class _Writer:
         self, sort: _Sort, target: str, values: NDArray[Any], *, blank: NDArray[np.bool_] | None = None
     ) -> None:
         """Add a column of numbers; zeros are blank unless `blank` says otherwise."""
-        shown = values != 0 if blank is None else ~blank
-        kinds = np.where(shown, np.uint8(Kind.NUMBER), np.uint8(Kind.BLANK))
+        is_filled = values != 0 if blank is None else ~blank
+        kinds = np.where(is_filled, np.uint8(Kind.NUMBER), np.uint8(Kind.BLANK))
         self._heads.append(_Head(sort, target))
-        self._columns.append((kinds, np.where(shown, values, 0.0), np.full(self._height, -1, np.int32)))
+        self._columns.append((kinds, np.where(is_filled, values, 0.0), np.full(self._height, -1, np.int32)))
 
     def names(self, target: str, names: Names) -> None:
         """Add a column of strings, which keep their codes."""
@@ -253,10 +253,10 @@ def loans_at(sheet: Sheet, first: int, last: int) -> dict[str, list[Any]]:
         if head.sort in ("number", "name"):
             cut = _stored_column(sheet, at).span(first + 1, max(first, last) + 1)
             values = cut.codes.tolist() if head.sort == "name" else cut.numbers.tolist()
-            shown = zip(cut.kinds.tolist(), values, strict=True)
+            cells = zip(cut.kinds.tolist(), values, strict=True)
             loans[head.target] = [
                 None if kind == Kind.BLANK else sheet.text[value] if head.sort == "name" else value
-                for kind, value in shown
+                for kind, value in cells
             ]
     return loans
 

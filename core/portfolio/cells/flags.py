@@ -100,8 +100,8 @@ def _says_own(words: str, own: frozenset[str]) -> bool:
     For example "PIK toggle note", "covenant-lite loan".
     """
     padded = f" {words} "
-    stated = [word for word in own if len(word) >= OWN_WORD_MIN and f" {word} " in padded]
-    return bool(stated) and _DENIALS.isdisjoint(padded.replace(f" {max(stated, key=len)} ", " ", 1).split())
+    own_words = [word for word in own if len(word) >= OWN_WORD_MIN and f" {word} " in padded]
+    return bool(own_words) and _DENIALS.isdisjoint(padded.replace(f" {max(own_words, key=len)} ", " ", 1).split())
 
 
 _SECOND_LIEN_FLAG: Final = re.compile(r"(is )?(second|2nd) (lein|lien)( loan)?")

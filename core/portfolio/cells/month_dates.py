@@ -72,7 +72,7 @@ def with_months(cells: Cells, days: NDArray[np.float64]) -> tuple[NDArray[np.flo
     """
     guessed = 0
     if cells.seen & bit(DATE) and cells.pool.month_formats.any():
-        days = _shown_as_months(cells, days)
+        days = _days_as_months(cells, days)
     if cells.seen & bit(NUMBER):
         days = _numbers(cells, days)
     if cells.seen & bit(TEXT) and np.isnan(days[cells.kinds == TEXT]).any():
@@ -80,18 +80,18 @@ def with_months(cells: Cells, days: NDArray[np.float64]) -> tuple[NDArray[np.flo
     return days, guessed
 
 
-def _shown_as_months(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.float64]:
+def _days_as_months(cells: Cells, days: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return whether the format hides the day.
 
     The day counts where some cell has another format than the first.
     """
-    shown = (cells.kinds == DATE) & cells.pool.month_formats[cells.formats] & ~np.isnan(days)
-    dates = days[shown].astype("datetime64[D]")
+    is_month = (cells.kinds == DATE) & cells.pool.month_formats[cells.formats] & ~np.isnan(days)
+    dates = days[is_month].astype("datetime64[D]")
     months = dates.astype("datetime64[M]")
-    if not shown.any() or (dates != months.astype("datetime64[D]")).any():
+    if not is_month.any() or (dates != months.astype("datetime64[D]")).any():
         return days
     days = days.copy()
-    days[shown] = ((months + 1).astype("datetime64[D]") - 1).astype(np.int64)
+    days[is_month] = ((months + 1).astype("datetime64[D]") - 1).astype(np.int64)
     return days
 
 

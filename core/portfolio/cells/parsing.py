@@ -318,11 +318,11 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
             values, marked = _without_lone_marks(cells, values)
             unreadable += marked
     if cells.pool.has_percent:
-        shown = _numeric(cells) & cells.pool.percent_formats[cells.formats]
-        if shown.any():
-            values = np.where(shown, np.round(values * 100.0, 9), values)
+        is_percent = _numeric(cells) & cells.pool.percent_formats[cells.formats]
+        if is_percent.any():
+            values = np.where(is_percent, np.round(values * 100.0, 9), values)
             marks = np.zeros(len(values), np.uint8) if marks is None else marks
-            marks[shown] = _parse.PERCENT
+            marks[is_percent] = _parse.PERCENT
     return Numbers(values, marks, unreadable)
 
 
@@ -398,10 +398,10 @@ def text_numbers(
 
 def _uses_comma(marks: NDArray[np.uint8], pool: StringPool) -> bool:
     """Return whether figures of a column that leave it open have a decimal comma."""
-    seen = int(np.bitwise_or.reduce(marks, initial=0))
-    if not seen & (_parse.THOUSANDS_COMMA | _parse.THOUSANDS_DOT):
+    all_marks = int(np.bitwise_or.reduce(marks, initial=0))
+    if not all_marks & (_parse.THOUSANDS_COMMA | _parse.THOUSANDS_DOT):
         return False
-    signs = seen & (_parse.DECIMAL_COMMA | _parse.DECIMAL_POINT)
+    signs = all_marks & (_parse.DECIMAL_COMMA | _parse.DECIMAL_POINT)
     return signs == _parse.DECIMAL_COMMA or (signs == 0 and pool.decimal_comma())
 
 
@@ -1045,8 +1045,8 @@ _FLOATING_WORDS: Final = frozenset(("fl", "flt", "fltg", "fltr", "var", "frn", "
 def coupon_is_fixed(text: str) -> int:
     """Return 1 for a fixed coupon, 0 for a floating one, -1 where unknown."""
     words = key(text)
-    stated = set(words.split())
-    is_floating = "flo" in words or "variable" in words or "adjust" in words or bool(stated & _FLOATING_WORDS)
-    if ("fix" in words or stated & _FIXED_WORDS) and "float" not in words:
+    word_set = set(words.split())
+    is_floating = "flo" in words or "variable" in words or "adjust" in words or bool(word_set & _FLOATING_WORDS)
+    if ("fix" in words or word_set & _FIXED_WORDS) and "float" not in words:
         return 1
     return 0 if is_floating else -1

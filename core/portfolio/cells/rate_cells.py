@@ -423,5 +423,5 @@ def states_spreads(cells: Cells) -> bool:
         return False
     _, used = _parse.distinct(cells.codes, len(cells.pool.text))
     strings = parsing.decode(cells.pool.text, used[~cells.pool.null[used]][:SAMPLE])
-    stated = sum((rate := rate_cell(text)) is not None and bool(rate.index) for text in strings)
-    return bool(strings) and stated >= RATE_SHARE_MIN * len(strings)
+    count = sum((rate := rate_cell(text)) is not None and bool(rate.index) for text in strings)
+    return bool(strings) and count >= RATE_SHARE_MIN * len(strings)

@@ -55,8 +55,12 @@ def _unnamed_flags(sheet: Sheet, header: HeaderMatch) -> Iterator[DataWarning]:
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
         if column in fed or column in header.beside or stored is None or header.texts.get(column, "").strip():
             continue
-        seen = features(sheet, stored, header.row + 1, sheet.row_count)
-        if seen.filled >= FLAGS_MIN and (seen.share("flag") >= ALL_FLAGS or seen.boolean >= ALL_FLAGS) and open_flags:
+        column_features = features(sheet, stored, header.row + 1, sheet.row_count)
+        if (
+            column_features.filled >= FLAGS_MIN
+            and (column_features.share("flag") >= ALL_FLAGS or column_features.boolean >= ALL_FLAGS)
+            and open_flags
+        ):
             message = (
                 f"Column {column + 1} without a heading says yes or no: it could be any of {', '.join(open_flags)}, "
                 "and is not read."

@@ -126,11 +126,11 @@ def _limit_columns(detection: Detection, columns_max: int | None) -> Detection:
         return detection
     unmapped = detection.unmapped[:columns_max]
     left = columns_max - len(unmapped)
-    kept: list[PageColumns] = []
+    pages: list[PageColumns] = []
     for page in detection.page_columns:
-        kept.append(replace(page, columns=page.columns[:left]))
-        left -= len(kept[-1].columns)
-    return replace(detection, unmapped=unmapped, page_columns=tuple(kept), columns_not_shown=every - columns_max)
+        pages.append(replace(page, columns=page.columns[:left]))
+        left -= len(pages[-1].columns)
+    return replace(detection, unmapped=unmapped, page_columns=tuple(pages), columns_not_shown=every - columns_max)
 
 
 def _nothing(located: LocatedBook) -> Detection:

@@ -143,13 +143,13 @@ def _is_another(loans: Loans, both: TextColumn, pairs: dict[str, Pair]) -> bool:
     """
     column = subset(loans.texts["borrower_name"], np.arange(loans.row_count))
     own = [key(text) for text in column.text.strings()]
-    parted = [key(pairs[text][0]) if text in pairs else "" for text in both.text.strings()]
+    borrowers = [key(pairs[text][0]) if text in pairs else "" for text in both.text.strings()]
     alike = sum(
-        bool(parted[two]) and own[code] == parted[two]
-        for code, two in zip(column.codes.tolist(), both.codes.tolist(), strict=True)
-        if code >= 0 and two >= 0
+        bool(borrowers[both_code]) and own[code] == borrowers[both_code]
+        for code, both_code in zip(column.codes.tolist(), both.codes.tolist(), strict=True)
+        if code >= 0 and both_code >= 0
     )
-    return alike <= ALIKE_SHARE * loans.row_count and len(set(own)) < FEW_SHARE * len({*parted} - {""})
+    return alike <= ALIKE_SHARE * loans.row_count and len(set(own)) < FEW_SHARE * len({*borrowers} - {""})
 
 
 def _rename(strings: list[str | None] | list[str], codes: NDArray[np.int32]) -> TextColumn:
@@ -314,7 +314,7 @@ def liens_of_names(loans: Loans) -> None:
     names = subset(column, np.arange(loans.row_count))
     if len(names.text) > TEXTS_MAX:
         return
-    liens_by_code = np.array([_lien_said(text) for text in names.text.strings()], np.uint8)
+    liens_by_code = np.array([_lien_of_name(text) for text in names.text.strings()], np.uint8)
     liens = spread_out(liens_by_code, Lien.BLANK, names.codes)
     if loans.lien is None:
         if np.count_nonzero(liens != Lien.BLANK) < LIEN_SHARE * loans.row_count:
@@ -337,5 +337,5 @@ def _says_kind(loans: Loans) -> bool:
     return weights.get("asset_type", 0.0) > weights.get("lien_type", 0.0)
 
 
-def _lien_said(text: str) -> Lien:
+def _lien_of_name(text: str) -> Lien:
     return lien(text) if len(text) <= LENGTH_MAX and _LIEN_WORDS.search(key(text)) else Lien.BLANK

@@ -168,9 +168,9 @@ class NormalisationReport:
     def _list_faults(self, findings: list[RowsFault]) -> list[CellFault]:
         """Return the first of some findings, row by row."""
         heads = [[(row, at) for row in finding.rows[:ERRORS_MAX].tolist()] for at, finding in enumerate(findings)]
-        chosen = list(islice(merge(*heads), ERRORS_MAX))
+        first_rows = list(islice(merge(*heads), ERRORS_MAX))
         rows: dict[int, list[int]] = {}
-        for row, at in chosen:
+        for row, at in first_rows:
             rows.setdefault(at, []).append(row)
         values = {
             (row, at): value
@@ -185,7 +185,7 @@ class NormalisationReport:
                 findings[at].message,
                 _show_value(values[row, at]),
             )
-            for row, at in chosen
+            for row, at in first_rows
         ]
 
 
@@ -248,18 +248,18 @@ class _Sources:
             raise SampleError(f"the sample has {len(names)} columns, more than {SAMPLE_COLUMNS_MAX}")
         options_of = header.matcher(mapping).options
         self.unmapped: list[str] = []
-        wanted: dict[str, list[tuple[int, int, str]]] = {}
+        by_target: dict[str, list[tuple[int, int, str]]] = {}
         for place, name in enumerate(names):
             options = options_of(name) if len(name) <= header.HEADER_BYTES_MAX else ()
             own = [option for option in options if not option[2]] or list(options)
             for target, preference, _ in own:
-                wanted.setdefault(target, []).append((preference, place, name))
+                by_target.setdefault(target, []).append((preference, place, name))
             if not own:
                 self.unmapped.append(name)
-        self.of = {target: [name for _, _, name in sorted(places)] for target, places in wanted.items()}
+        self.of = {target: [name for _, _, name in sorted(places)] for target, places in by_target.items()}
         """Target -> names, the preferred one first."""
         self.preferences = {
-            (target, name): preference for target, places in wanted.items() for preference, _, name in places
+            (target, name): preference for target, places in by_target.items() for preference, _, name in places
         }
         """Target and name -> the name's place among the target's aliases."""
 
@@ -272,22 +272,22 @@ def _sample_column(
     Args:
         is_own: which of the names the mapping's transforms are about.
     """
-    chosen = [next((name for name in names if not _is_blank(row.get(name))), None) for row in rows]
-    values = [None if name is None else row[name] for name, row in zip(chosen, rows, strict=True)]
+    sources = [next((name for name in names if not _is_blank(row.get(name))), None) for row in rows]
+    values = [None if name is None else row[name] for name, row in zip(sources, rows, strict=True)]
     faults = [_value_fault(value) for value in values]
     plain = [None if fault else value for value, fault in zip(values, faults, strict=True)]
-    from_name = np.array([-1 if name is None else names.index(name) for name in chosen], np.int64)
+    from_name = np.array([-1 if name is None else names.index(name) for name in sources], np.int64)
     lost = np.array([fault is not None for fault in faults], np.bool_)
     own = np.array([*is_own, True], np.bool_)[from_name]
-    stated = _convert_units(names, from_name)
+    in_unit = _convert_units(names, from_name)
     if own.all() or not work.transforms:
-        outcome = transform_cells(work, cells_from_values(plain), stated)
+        outcome = transform_cells(work, cells_from_values(plain), in_unit)
     else:
         parts = [
             transform_cells(
                 each,
                 cells_from_values([value if is_in else None for value, is_in in zip(plain, part, strict=True)]),
-                stated,
+                in_unit,
             )
             for each, part in ((work, own.tolist()), (replace(work, transforms=()), (~own).tolist()))
         ]

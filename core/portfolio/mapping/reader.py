@@ -166,8 +166,8 @@ class LoanReader:
 
         Those that rules are about come as typed, too, or `all_ruled`.
         """
-        kept = self._rows
-        loans = Loans(row_count=kept.stop - kept.start if isinstance(kept, slice) else len(kept))
+        rows = self._rows
+        loans = Loans(row_count=rows.stop - rows.start if isinstance(rows, slice) else len(rows))
         loans.sheet_name = self._sheet.name
         loans.sheet_rows = self.row_numbers.astype(np.int32)
         for target in self.columns:
@@ -307,19 +307,19 @@ class LoanReader:
             used = set(self.columns.values())
             others = [place for place in self.header.columns.get(rating, [])[1:] if place not in used]
             roles = {place: evidence.role if (evidence := self.header.evidence.get(place)) else "" for place in others}
-            taken: dict[str, int] = {}
+            new_columns: dict[str, int] = {}
             for place in others:
                 kinds = KINDS_OF_ROLE.get(roles[place].removesuffix(f"_{agency}"), KINDS)
                 targets = (f"{rating}_{kind}" for kind in kinds)
                 free = (
                     free_target
                     for free_target in targets
-                    if free_target in self.works and free_target not in self.columns and free_target not in taken
+                    if free_target in self.works and free_target not in self.columns and free_target not in new_columns
                 )
                 if (target := next(free, None)) is not None:
-                    taken[target] = place
-            self.columns |= taken
-            places = self.header.columns | {target: [place] for target, place in taken.items()}
+                    new_columns[target] = place
+            self.columns |= new_columns
+            places = self.header.columns | {target: [place] for target, place in new_columns.items()}
             self.header = replace(self.header, columns=places)
 
     def _cells_of(self, target: str, place: int) -> Cells:
@@ -327,10 +327,10 @@ class LoanReader:
 
         Of borrowers those of the rows that name them; parts of a column that has both borrowers and facilities.
         """
-        parted = self.rows.name_pair
+        name_pair = self.rows.name_pair
         source = self._borrower if target == "borrower_name" else None
-        if parted is not None and target in NAMES:
-            return parted[NAMES.index(target)].take(self._rows if source is None else source)
+        if name_pair is not None and target in NAMES:
+            return name_pair[NAMES.index(target)].take(self._rows if source is None else source)
         if source is not None:
             return self.below.cells(place).take(source)
         if self._borrower is None or target not in OF_COMPANIES:
@@ -463,9 +463,9 @@ class LoanReader:
 
     def _choose_spread(self) -> None:
         """Let indexes and margins under "Rate" or "Index" feed a missing spread."""
-        chosen = spread_place(self.columns, self.cells) if "spread" in self.works else None
-        if chosen is not None:
-            target, self.columns["spread"] = chosen
+        spread_column = spread_place(self.columns, self.cells) if "spread" in self.works else None
+        if spread_column is not None:
+            target, self.columns["spread"] = spread_column
             if target == "all_in_rate":
                 del self.columns[target]
 
@@ -559,9 +559,9 @@ class LoanReader:
         self._note_no_collateral(notes)
         notes.filled_borrowers = counts.get("filled_borrowers", 0)
         name = in_quotes(self._sheet.name)
-        kept = self._rows
+        rows = self._rows
         places = (
-            (kept.start, kept.stop - 1) if isinstance(kept, slice) else (kept[0], kept[-1]) if len(kept) else (0, -1)
+            (rows.start, rows.stop - 1) if isinstance(rows, slice) else (rows[0], rows[-1]) if len(rows) else (0, -1)
         )
         if places[1] >= places[0]:
             low, high = (self.below.row(int(place)) for place in places)

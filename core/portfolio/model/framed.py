@@ -129,12 +129,12 @@ def repr_of(portfolio: PortfolioData) -> str:
 def html_of(portfolio: PortfolioData) -> str:
     """Return the first and the last loans, and what is to be known of them."""
     names = names_of(portfolio)
-    shown = places(portfolio.row_count)
-    rows = np.array([row for row in shown if row is not None], np.int64)
+    row_places = places(portfolio.row_count)
+    rows = np.array([row for row in row_places if row is not None], np.int64)
     columns = [column_of(portfolio, name).taken(rows) for name in names[:COLUMNS_SHOWN]]
     values: list[Any] = [list(row) for row in zip(*columns, strict=True)]
-    if None in shown:
-        values.insert(shown.index(None), None)
+    if None in row_places:
+        values.insert(row_places.index(None), None)
     lines = [left_out(portfolio.row_count, "loans")]
     if len(names) > COLUMNS_SHOWN:
         lines.append(f"{len(names) - COLUMNS_SHOWN} more columns: {', '.join(names[COLUMNS_SHOWN:])}")
@@ -194,11 +194,11 @@ def tranches_frame(tranches: Tranches) -> Frame:
 def tranches_html(tranches: Tranches) -> str:
     """Return the first and the last notes."""
     frame = tranches_frame(tranches)
-    shown = places(frame.row_count)
-    rows = np.array([row for row in shown if row is not None], np.int64)
+    row_places = places(frame.row_count)
+    rows = np.array([row for row in row_places if row is not None], np.int64)
     values: list[Any] = [
         list(row) for row in zip(*(column.taken(rows) for column in frame.columns.values()), strict=True)
     ]
-    if None in shown:
-        values.insert(shown.index(None), None)
+    if None in row_places:
+        values.insert(row_places.index(None), None)
     return card(repr(tranches), [left_out(frame.row_count, "notes")], table([*frame.columns], values))

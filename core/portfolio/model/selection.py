@@ -141,13 +141,13 @@ def matching(column: LoanColumn, condition: LoanCondition) -> Mask:
 def _of_texts(column: LoanColumn, condition: LoanCondition) -> Mask:
     """Ask each distinct text once."""
     assert column.names is not None, "a column of texts"
-    codes, wanted = column.names.codes, condition.value
-    if wanted is None:
+    codes, folded = column.names.codes, condition.value
+    if folded is None:
         return np.asarray((codes < 0) == (condition.operation == "eq"))
     compare = operator.contains if condition.operation == "contains" else _COMPARE[condition.operation]
     meets = np.zeros(len(column.names.values) + 1, np.bool_)
     meets[-1] = condition.operation == "ne"  # a blank's
-    meets[:-1] = [compare(text.casefold(), wanted) for text in column.names.values]
+    meets[:-1] = [compare(text.casefold(), folded) for text in column.names.values]
     return np.asarray(meets[codes])
 
 

@@ -47,7 +47,7 @@ def loans_alike(loans: Loans, groups: Ints, count: int) -> Flags:
 def rows_alike(page: Loans, groups: Ints, count: int) -> Flags:
     """Return groups of rows that say the same in every field but amounts and ids."""
     rows = np.flatnonzero(groups >= 0)
-    kept = groups[rows]
+    groups_of_rows = groups[rows]
     columns = [values for target, values in page.numbers.items() if target not in (*SUMMED, "par_value")]
     columns += [_hash_column(column) for target, column in page.texts.items() if target not in (*KEYS, *_NAMES)]
     columns += [_hash_column(TextColumn(codes, parsing.NO_TEXT)) for codes, _ in page.categories.values()]
@@ -57,5 +57,5 @@ def rows_alike(page: Loans, groups: Ints, count: int) -> Flags:
         columns.append(np.where(page.lien == Lien.BLANK, np.nan, page.lien))
     alike = np.ones(count, np.bool_)
     for values in columns:
-        alike &= _agree(values[rows], kept, count)
+        alike &= _agree(values[rows], groups_of_rows, count)
     return alike

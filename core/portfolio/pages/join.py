@@ -229,8 +229,8 @@ def append(loans: Loans, more: Loans) -> None:
     loans.texts = texts
     for target in loans.categories.keys() | more.categories.keys():
         parts = [part.categories.get(target, (np.full(part.row_count, -1, np.int32), ())) for part in (loans, more)]
-        names, listed = _one_list([code_array for _, code_array in parts], [code_array for code_array, _ in parts])
-        loans.categories[target] = (np.concatenate(listed), names)
+        names, code_arrays = _one_list([code_array for _, code_array in parts], [code_array for code_array, _ in parts])
+        loans.categories[target] = (np.concatenate(code_arrays), names)
     loans.lien = _column_below(loans.lien, more.lien, low, high, Lien.BLANK, np.uint8)
     loans.coupon_fixed = _column_below(loans.coupon_fixed, more.coupon_fixed, low, high, -1, np.int8)
     loans.sheet_rows = _column_below(loans.sheet_rows, None, low, high, 0, np.int32)  # those of one sheet alone

@@ -68,15 +68,15 @@ def join_loans(loans: Loans, pages: Sequence[PageLoans]) -> None:
     sort_identifiers(loans)
     notes = [_note(loans, page) for page in pages]
     loans.notes.pages += notes
-    able = [(page, note) for page, note in zip(pages, notes, strict=True) if not note.reason]
-    for page, note in able:
+    usable = [(page, note) for page, note in zip(pages, notes, strict=True) if not note.reason]
+    for page, note in usable:
         if not page.lists:
             _add(loans, page.loans, note)
     flagged: set[str] = set()
     lacks_par = "par_value" not in loans.numbers
     if lacks_par:
-        able.sort(key=lambda pair: "par_value" not in pair[0].loans.numbers)
-    for page, note in able:
+        usable.sort(key=lambda pair: "par_value" not in pair[0].loans.numbers)
+    for page, note in usable:
         _join(loans, page, note, flagged)
     if lacks_par:
         _drop_without_par(loans)
@@ -183,9 +183,9 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
         note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if amounts is None else _sum(amounts[rest])
     if page.lists and page.lists not in of_page.flags:
         before = loans.flags.get(page.lists)
-        said_no = 0 if before is None else int(np.count_nonzero(page_match.rows & (before == 0)))
-        if said_no and page.lists not in flagged:
-            note.conflicts[page.lists] = said_no
+        denied_count = 0 if before is None else int(np.count_nonzero(page_match.rows & (before == 0)))
+        if denied_count and page.lists not in flagged:
+            note.conflicts[page.lists] = denied_count
         raised = np.zeros(loans.row_count, np.uint8) if before is None else before
         loans.flags[page.lists] = np.where(page_match.rows, np.uint8(1), raised)
         flagged.add(page.lists)
@@ -340,13 +340,13 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
         message = f"{counted(rows, 'row')} of {note.place} {agreed(rows, 'was/were')} joined {by}."
         warn("page_joined_by_name", message, rows, fields)
     if note.part == "joined" and note.fields and note.loans_without_row <= note.rows and note.loans_without_row:
-        said_of = counted(note.loans_without_row, "loan")
-        message = f"{note.heading} gives {', '.join(note.fields)} and says nothing of {said_of}."
+        without_row = counted(note.loans_without_row, "loan")
+        message = f"{note.heading} gives {', '.join(note.fields)} and says nothing of {without_row}."
         warn("page_loans_without_row", message, note.loans_without_row, note.fields)
     if note.conflicts:
-        listed = ", ".join(f"{target} ({count:,})" for target, count in note.conflicts.items())
+        conflicts = ", ".join(f"{target} ({count:,})" for target, count in note.conflicts.items())
         stays = "its title counts for the flag, " if note.part == "list" else ""
-        message = f"{note.heading} says something else of {listed}: {stays}what the first page says stays."
+        message = f"{note.heading} says something else of {conflicts}: {stays}what the first page says stays."
         warn("page_conflict", message, max(note.conflicts.values()), note.conflicts)
     if note.contradictions:
         message = f"The identifiers of {counted(note.contradictions, 'loan')} stand on different rows of {note.place}."

@@ -244,12 +244,12 @@ def _by_start(loans: Loans, page: Loans, page_match: PageMatch) -> None:
             for code in prints.of(written):
                 pairs.setdefault(row, set()).add(code)
     single = {row: next(iter(of_row)) for row, of_row in pairs.items() if len(of_row) == 1}
-    taken: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for code in single.values():
-        taken[code] = taken.get(code, 0) + 1
+        counts[code] = counts.get(code, 0) + 1
     row_of = np.full(len(strings) + 1, -1, np.int64)
     for row, code in single.items():
-        if taken[code] == 1:
+        if counts[code] == 1:
             row_of[code] = row
     for of_column in codes:
         rows = np.where(of_column >= 0, row_of[of_column], np.int64(-1))

@@ -208,9 +208,9 @@ def _alone(groups: _Groups, per_row: float, rule: PairingRule) -> None:
     else:
         near = apart <= NEAR_SHARE * np.maximum(np.abs(mine), np.abs(its))
         takes = same | is_only_pair & (~has_both | near)
-    chosen = np.flatnonzero(only & takes)
+    pairs_at = np.flatnonzero(only & takes)
     groups.done |= only
-    groups.add(loan[chosen], row[chosen], chosen)
+    groups.add(loan[pairs_at], row[pairs_at], pairs_at)
 
 
 def _by_sums(
@@ -223,19 +223,19 @@ def _by_sums(
     loans, page = groups.loans, groups.page
     many, rows = groups.per(groups.own), groups.per(groups.of_page)
     some_free = groups.per(np.where(loans.free, groups.own, -1)) + groups.per(np.where(page.free, groups.of_page, -1))
-    able = ~groups.done & (np.minimum(many, rows) == 1) & (some_free > 0)
-    if not able.any():
+    candidates = ~groups.done & (np.minimum(many, rows) == 1) & (some_free > 0)
+    if not candidates.any():
         return
-    able &= (rows == 1) & rule.is_whole | (many == 1) | loans_alike(groups.own, groups.count)
-    able &= groups.per(np.where(np.isnan(page.par), groups.of_page, -1)) == 0
+    candidates &= (rows == 1) & rule.is_whole | (many == 1) | loans_alike(groups.own, groups.count)
+    candidates &= groups.per(np.where(np.isnan(page.par), groups.of_page, -1)) == 0
     its = groups.per(groups.of_page, np.nan_to_num(page.par))
     if np.isnan(loans.par).all():  # the page is the one that says par
-        able &= rule.is_whole & (many == 1)
+        candidates &= rule.is_whole & (many == 1)
     else:
-        able &= groups.per(np.where(np.isnan(loans.par), groups.own, -1)) == 0
+        candidates &= groups.per(np.where(np.isnan(loans.par), groups.own, -1)) == 0
         mine = groups.per(groups.own, np.nan_to_num(loans.par))
-        able &= (np.abs(mine - its) <= per_row * np.maximum(many, rows)) & (its != 0)
-    _add_all(groups, able & ~_crossing(groups, at))
+        candidates &= (np.abs(mine - its) <= per_row * np.maximum(many, rows)) & (its != 0)
+    _add_all(groups, candidates & ~_crossing(groups, at))
 
 
 def _crossing(groups: _Groups, at: Ints) -> Flags:
@@ -248,15 +248,15 @@ def _crossing(groups: _Groups, at: Ints) -> Flags:
     return crossing
 
 
-def _add_all(groups: _Groups, able: Flags) -> None:
+def _add_all(groups: _Groups, candidates: Flags) -> None:
     """Pair all loans with all rows of groups of which one side is a single one."""
     loan, row = (groups.first(members, np.ones(len(members), np.bool_)) for members in (groups.own, groups.of_page))
-    is_single = able & (groups.per(groups.own) == 1)
+    is_single = candidates & (groups.per(groups.own) == 1)
     rows = np.flatnonzero((groups.of_page >= 0) & is_single[groups.of_page])
     groups.add(loan[groups.of_page[rows]], rows, groups.of_page[rows])
-    loans = np.flatnonzero((groups.own >= 0) & (able & ~is_single)[groups.own])
+    loans = np.flatnonzero((groups.own >= 0) & (candidates & ~is_single)[groups.own])
     groups.add(loans, row[groups.own[loans]], groups.own[loans])
-    groups.done |= able
+    groups.done |= candidates
 
 
 def _by_par(groups: _Groups, per_row: float, rule: PairingRule, loans_alike: Callable[[Ints, int], Flags]) -> None:
@@ -266,9 +266,9 @@ def _by_par(groups: _Groups, per_row: float, rule: PairingRule, loans_alike: Cal
     """
     places: list[Ints] = []
     for side, members in ((groups.loans, groups.own), (groups.page, groups.of_page)):
-        able = (members >= 0) & side.free & _has_par(side.par)
-        able[able] &= ~groups.done[members[able]]
-        places.append(np.flatnonzero(able))
+        candidates = (members >= 0) & side.free & _has_par(side.par)
+        candidates[candidates] &= ~groups.done[members[candidates]]
+        places.append(np.flatnonzero(candidates))
     low = len(places[0])
     if not low or not len(places[1]):
         return

@@ -111,8 +111,8 @@ def _masked_ccc(
     table = ccc_share(portfolio.facts, agency, performing) or ccc_share(portfolio.facts, agency, performing + lost)
     if table is None or table.value is None:
         return None
-    shown = 0.0 if ranks is None else float(par[(ranks >= ratings.CCC) & (ranks < ratings.DEFAULTED)].sum())
-    more = table.value - shown
+    visible = 0.0 if ranks is None else float(par[(ranks >= ratings.CCC) & (ranks < ratings.DEFAULTED)].sum())
+    more = table.value - visible
     if more < -_tolerance(portfolio.row_count) or more > float(par[hidden].sum()) + _tolerance(portfolio.row_count):
         return None
     return round(max(0.0, more), 2), ", ".join((table.place, *table.also))
@@ -129,10 +129,10 @@ def _by_rank(
     ranks = portfolio.ranks.get(f"rating_agency_{agency}")
     if ranks is None or not float(par[ranks == 0].sum()):
         return None
-    shown = np.bincount(ranks, par, ratings.DEFAULTED + 1)
+    visible = np.bincount(ranks, par, ratings.DEFAULTED + 1)
     candidates = []
     for table, places in rating_tables(portfolio.facts, agency, performing):
-        rest = np.array([table.get(rank, 0.0) for rank in range(1, ratings.DEFAULTED)]) - shown[1 : ratings.DEFAULTED]
+        rest = np.array([table.get(rank, 0.0) for rank in range(1, ratings.DEFAULTED)]) - visible[1 : ratings.DEFAULTED]
         rest[np.abs(rest) <= LINE_TOLERANCE] = 0.0
         if not (rest < 0).any() and ratings.DEFAULTED not in table:
             amounts = tuple((at + 1, round(amount, 2)) for at, amount in enumerate(rest.tolist()) if amount)

@@ -152,12 +152,12 @@ def _by_factor(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
 
 def _factor(ranks: Ranks, par: Par) -> float:
     """Return the weighted average rating factor over the loans that are rated."""
-    rated = (ranks > 0) & (ranks <= len(FACTORS))
-    total = float(par[rated].sum())
+    has_factor = (ranks > 0) & (ranks <= len(FACTORS))
+    total = float(par[has_factor].sum())
     if not total:
         return float("nan")
-    factors: NDArray[Any] = np.asarray(FACTORS, np.float64)[ranks[rated] - 1]
-    return float((factors * par[rated]).sum()) / total
+    factors: NDArray[Any] = np.asarray(FACTORS, np.float64)[ranks[has_factor] - 1]
+    return float((factors * par[has_factor]).sum()) / total
 
 
 def _header(portfolio: PortfolioData, field: str) -> str:

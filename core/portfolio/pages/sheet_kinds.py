@@ -80,7 +80,7 @@ def _kind(
     is_empty = candidate.header is not None and not candidate.has_rows
     is_notes = candidate.header is not None and is_note_table(candidate.sheet, candidate.header)
     gives_notes = any(what.startswith("tranches.") for what in cells)
-    able: tuple[tuple[bool, SheetKind, str], ...] = (
+    candidates: tuple[tuple[bool, SheetKind, str], ...] = (
         (part == "list", "list", _describe_join(note)),
         (part in ("joined", "added"), "page", _describe_join(note)),
         (weights.get("template", 0.0) >= NAMED, "template", "its name is that of a template"),
@@ -92,7 +92,7 @@ def _kind(
         (facts["test"] > 0, "tests", f"it prints {counted(facts['test'], 'test')}"),
         (True, "other", _other_use(note, facts, cells)),
     )
-    return next((kind, why) for holds, kind, why in able if holds)
+    return next((kind, why) for holds, kind, why in candidates if holds)
 
 
 def _describe_join(note: PageNote | None) -> str:

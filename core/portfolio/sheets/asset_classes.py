@@ -143,6 +143,6 @@ def _kinds(sheet: Sheet, header: HeaderMatch) -> Iterable[str]:
                 yield kind
     for place, text in header.texts.items():
         if _AGENCY.search(key(text)):
-            seen = content.features(sheet, sheet.columns[place], first, sheet.row_count)
-            if max(seen.share("moodys"), seen.share("letters")) >= MOST:
+            features = content.features(sheet, sheet.columns[place], first, sheet.row_count)
+            if max(features.share("moodys"), features.share("letters")) >= MOST:
                 yield "rating"

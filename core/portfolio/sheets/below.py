@@ -29,7 +29,7 @@ class RowsBelow:
     def __init__(self, sheet: Sheet, pool: StringPool, first: int, last: int) -> None:
         """Look at rows `first` to `last - 1` of the sheet."""
         self.sheet, self.pool, self.first = sheet, pool, first
-        self._rows = _kept(sheet, first, max(first, last))
+        self._rows = _rows_to_look_at(sheet, first, max(first, last))
         """Of the sheet, 0-based."""
         self.height = self._rows.stop - first if isinstance(self._rows, slice) else len(self._rows)
         self._cells: dict[int, Cells] = {}
@@ -63,7 +63,7 @@ class RowsBelow:
         return self.first + place if isinstance(self._rows, slice) else int(self._rows[place])
 
 
-def _kept(sheet: Sheet, first: int, last: int) -> NDArray[np.int64] | slice:
+def _rows_to_look_at(sheet: Sheet, first: int, last: int) -> NDArray[np.int64] | slice:
     """Return which rows to look at; a slice where it is all of them."""
     height = last - first
     everything = slice(first, last)
@@ -80,8 +80,8 @@ def _kept(sheet: Sheet, first: int, last: int) -> NDArray[np.int64] | slice:
             filled[stored.rows()[slots] - first] |= stored.held.kinds[slots] != 0
         if filled.all():
             return everything
-    kept = filled.copy()
-    kept[:BLANK_ROWS] = True
+    is_looked_at = filled.copy()
+    is_looked_at[:BLANK_ROWS] = True
     for distance in range(1, BLANK_ROWS + 1):
-        kept[distance:] |= filled[:-distance]
-    return first + np.flatnonzero(kept) if 2 * np.count_nonzero(kept) < height else everything
+        is_looked_at[distance:] |= filled[:-distance]
+    return first + np.flatnonzero(is_looked_at) if 2 * np.count_nonzero(is_looked_at) < height else everything

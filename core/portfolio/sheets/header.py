@@ -487,7 +487,7 @@ def _best(
         least: the score that it must have; the columns that feed anything, where they are counted `by_column`.
     """
     best: _Candidate | None = None
-    able: list[_Candidate] = []
+    candidates: list[_Candidate] = []
     wider: _Candidate | None = None
     for row in scan.rows:
         for height in range(1, min(STACK_MAX, scan.end - row) + 1):
@@ -496,7 +496,7 @@ def _best(
             candidate = scan.stack(row, height)
             if candidate is None:
                 break
-            able.append(candidate)
+            candidates.append(candidate)
             if candidate.score >= UNANCHORED_MIN and candidate.is_better(wider):
                 wider = candidate
             if (len(candidate.feeds) if by_column else candidate.score) < least:
@@ -507,25 +507,25 @@ def _best(
                 best = candidate
     if best is None:
         return None, wider
-    whole = _whole(scan, best, able)
+    whole = _whole(scan, best, candidates)
     return whole if anchors is None or whole.targets & anchors else None, wider
 
 
-def _whole(scan: _Scan, best: _Candidate, able: Sequence[_Candidate]) -> _Candidate:
+def _whole(scan: _Scan, best: _Candidate, candidates: Sequence[_Candidate]) -> _Candidate:
     """Add upper rows that the heading's own words left out.
 
     They tell more of its columns, though fewer fields.
 
     "S&P" over "Issuer" names one field, where the bare word could be another one as well.
     """
-    for candidate in able:
+    for candidate in candidates:
         # What stands below "Prior" or "Original" feeds nothing.
         fewer = SCORE_LOSS_MAX if candidate.is_dated else 0
         if candidate.row == best.row and candidate.top < best.top and len(candidate.feeds) >= len(best.feeds) - fewer:
             is_wrapped = len(candidate.targets) > len(best.targets) and candidate.score >= best.score - SCORE_LOSS_MAX
             if scan.is_below_agencies(candidate) or (is_wrapped and scan.is_wordy(candidate.top)):
                 best = candidate
-    for candidate in able:
+    for candidate in candidates:
         is_near = (
             candidate.row == best.row + 1
             and candidate.top == best.top
@@ -999,13 +999,13 @@ def _judge_columns(
     }
     fixed = frozenset(column for column in known if matcher.names_itself(feeds[column]))
     columns = HeadedColumns(scan.sheet, first, best.own, best.groups, fixed)
-    asked = [
+    places = [
         column
         for column in range(scan.sheet.column_count)
         if column not in beside and (column in best.own or has_cells(scan.sheet.columns[column], first))
     ]
-    evidence = judge(columns, known, asked, thorough=thorough)
-    judged: dict[int, Options] = {}
+    evidence = judge(columns, known, places, thorough=thorough)
+    options_by_column: dict[int, Options] = {}
     for column, column_evidence in evidence.items():
         if known.get(column) != column_evidence.role:
             options = matcher.of_role(column_evidence.role)
@@ -1014,8 +1014,8 @@ def _judge_columns(
             if column not in fixed and columns.heading(column).names_agency:
                 options = _with_shared(options, matcher.of_role(column_evidence.role))
         if options:
-            judged[column] = options
-    return judged, evidence
+            options_by_column[column] = options
+    return options_by_column, evidence
 
 
 def _with_shared(listed: Options, of_role: Options) -> Options:
@@ -1137,13 +1137,13 @@ def _assign_columns(
         role_evidence = known.get(column, _SURE)
         return column in demoted, _tier(role_evidence), preference, -role_evidence.score, column
 
-    wanted: dict[str, list[tuple[bool, int, int, float, int]]] = {}
+    places_by_target: dict[str, list[tuple[bool, int, int, float, int]]] = {}
     for column, options in feeds.items():
         own = [(preference, at, target) for at, (target, preference, auxiliary) in enumerate(options) if not auxiliary]
         if own:
             preference, _, target = min(own)
-            wanted.setdefault(target, []).append(place(column, preference))
-    columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
+            places_by_target.setdefault(target, []).append(place(column, preference))
+    columns = {target: [column for *_, column in sorted(places)] for target, places in places_by_target.items()}
     claimed = {places[0] for places in columns.values()}
     spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
     says_both = any(

@@ -89,7 +89,7 @@ def earlier(book: Workbook) -> frozenset[int]:
 
 def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
     """Return every sheet of a book, with its best header for a mapping."""
-    rated = []
+    candidates = []
     old = earlier(book)
     is_of_loans = mapping.source_type == "clo_holdings"
     for sheet in with_captions(book):
@@ -109,7 +109,7 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
             asset_classes.refusal(sheet, header_match or header.nearest(sheet, mapping)) if is_of_loans else ""
         )
         if header_match is None:
-            rated.append(
+            candidates.append(
                 SheetCandidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other_assets)
             )
             continue
@@ -118,8 +118,8 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[SheetCandidate]:
             other_assets or _refusal(sheet, header_match),
             _EARLIER if sheet.index in old else _only_adds(sheet, header_match),
         )
-        rated.append(SheetCandidate(sheet, header_match, rows > 0, has_figures, refused, other_assets, adds, rows))
-    return rated
+        candidates.append(SheetCandidate(sheet, header_match, rows > 0, has_figures, refused, other_assets, adds, rows))
+    return candidates
 
 
 NARROW_MIN: Final = 4
@@ -134,8 +134,8 @@ def _narrow(sheet: Sheet, mapping: Mapping) -> header.HeaderMatch | None:
     if page is None or len(page.columns) < NARROW_MIN or "par_value" not in page.columns:
         return None
     columns = page.columns.keys()
-    is_told = bool(columns & _NAMED) and bool(columns & _IDENTIFIERS) and not _is_par_by_cells_alone(page)
-    return replace(page, score=len(columns)) if is_told else None
+    is_of_loans = bool(columns & _NAMED) and bool(columns & _IDENTIFIERS) and not _is_par_by_cells_alone(page)
+    return replace(page, score=len(columns)) if is_of_loans else None
 
 
 _IDENTIFIERS: Final = frozenset(("cusip", "isin", "loanx_id", "asset_id", "loan_id"))
@@ -259,17 +259,17 @@ def _of_another_day(book: Workbook) -> frozenset[int]:
     return earlier(book) | {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
 
 
-def _pages(rated: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Mapping) -> Iterator[LocatedTable]:
+def _pages(candidates: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Mapping) -> Iterator[LocatedTable]:
     """Yield other sheets that may say something of the loans, fullest first.
 
     None for a mapping that is of something else.
     """
     if all(field.target != "par_value" for field in mapping.fields):
         return
-    able: list[tuple[int, LocatedTable]] = []
-    for candidate in rated:
+    ranked_pages: list[tuple[int, LocatedTable]] = []
+    for candidate in candidates:
         if candidate.sheet is holdings.sheet:
-            able += [
+            ranked_pages += [
                 (-len(page.header.columns), page) for page in _lists_below(candidate.sheet, holdings.header, mapping)
             ]
             continue
@@ -281,15 +281,17 @@ def _pages(rated: Iterable[SheetCandidate], holdings: LocatedTable, mapping: Map
         if header_match is None or not _tells_of_loans(header_match):
             continue
         if refused := _refusal(candidate.sheet, header_match):
-            able.append((0, LocatedTable(candidate.sheet, header_match, left_out=refused)))
+            ranked_pages.append((0, LocatedTable(candidate.sheet, header_match, left_out=refused)))
             continue
         hidden = "" if candidate.sheet.state == "visible" else "it is hidden"
         hidden = _EARLIER if candidate.only_adds == _EARLIER else hidden
         if _is_template(candidate.sheet) or _is_to_be_filled(_title_lines(candidate.sheet, header_match)):
             hidden = TEMPLATE
-        able += [(-len(page.header.columns), page) for page in _lists(candidate.sheet, header_match, mapping, hidden)]
-    able.sort(key=lambda pair: pair[0])
-    for at, (_, page) in enumerate(able):
+        ranked_pages += [
+            (-len(page.header.columns), page) for page in _lists(candidate.sheet, header_match, mapping, hidden)
+        ]
+    ranked_pages.sort(key=lambda pair: pair[0])
+    for at, (_, page) in enumerate(ranked_pages):
         page = _with_second_price(_without_open_par(page, holdings), holdings)
         yield _in_units_of_title(page) if at < PAGES_MAX else replace(page, lists="", left_out=TOO_MANY)
 
@@ -398,15 +400,15 @@ def _refusal(sheet: Sheet, header_match: header.HeaderMatch) -> str:
     return "its names are those of classes of notes, not of loans" if is_note_table(sheet, header_match) else ""
 
 
-def _chosen(rated: Iterable[SheetCandidate]) -> LocatedTable | None:
+def _choose(candidates: Iterable[SheetCandidate]) -> LocatedTable | None:
     """Choose the sheet with the best header, first shown; None without one.
 
     A header with nothing below it counts only where no sheet has more, one with words for figures (a guide to the
     columns) only where none has figures under as many fields. A sheet named like one for notes or accounts is
     one of loans only when it names borrowers.
     """
-    able = (candidate for candidate in rated if candidate.header is not None and not candidate.refused)
-    best = max(able, key=lambda candidate: candidate.rank, default=None)
+    usable = (candidate for candidate in candidates if candidate.header is not None and not candidate.refused)
+    best = max(usable, key=lambda candidate: candidate.rank, default=None)
     return None if best is None or best.header is None else _in_units_of_title(LocatedTable(best.sheet, best.header))
 
 
@@ -482,11 +484,11 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
         KeyError: no sheet has that name.
     """
     if sheet is not None:
-        rated = _candidates(book, mapping)
-        considered = tuple(candidate for candidate in rated if candidate.sheet.index == book[sheet].index)
-        return LocatedBook(book, mapping, tuple(rated), considered, _chosen(considered), old=_of_another_day(book))
-    book, rated = _with_parts(book, mapping)
-    loans, every = _chosen(rated), tuple(rated)
+        candidates = _candidates(book, mapping)
+        considered = tuple(candidate for candidate in candidates if candidate.sheet.index == book[sheet].index)
+        return LocatedBook(book, mapping, tuple(candidates), considered, _choose(considered), old=_of_another_day(book))
+    book, candidates = _with_parts(book, mapping)
+    loans, every = _choose(candidates), tuple(candidates)
     pages = () if loans is None else tuple(_pages(every, loans, mapping))
     return LocatedBook(book, mapping, every, every, loans, pages, _of_another_day(book))
 
@@ -498,20 +500,20 @@ def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[SheetC
     sheet for each: where the loans stand in another table than the one that is found on the whole sheet, or where
     another table has about as many rows that tell loans apart, as parts of a schedule have.
     """
-    rated = _candidates(book, mapping)
-    whole = _chosen(rated)
+    candidates = _candidates(book, mapping)
+    whole = _choose(candidates)
     of_loans = None if whole is None else whole.sheet.index
     apart = split_tables(book, of_loans) if mapping.source_type == "clo_holdings" else None
     if apart is None:
-        return book, rated
+        return book, candidates
     parts = _candidates(apart, mapping)
-    best = _chosen(parts)
+    best = _choose(parts)
     if best is None:
-        return book, rated
+        return book, candidates
     is_other = whole is None or whole.header.row != best.header.row
     height = PART_SHARE * (best.sheet.row_count - best.header.row)
     is_parted = any(rows >= height for rows in _rows_of_pages(parts, best, mapping))
-    return (apart, parts) if is_other or is_parted else (book, rated)
+    return (apart, parts) if is_other or is_parted else (book, candidates)
 
 
 PART_SHARE: Final = 0.5

@@ -136,24 +136,24 @@ def sections(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping) -
     something else than loans, such as a table of industries.
     """
     below = lone_texts(sheet, header_match.row + 1, sheet.row_count)
-    listed = [SheetSection(header_match, "", is_like_first=True)]
+    sections_so_far = [SheetSection(header_match, "", is_like_first=True)]
     if not below:
-        return listed
-    seen = {lone_text.line for lone_text in lone_texts(sheet, 0, header_match.top)}
+        return sections_so_far
+    lines_above = {lone_text.line for lone_text in lone_texts(sheet, 0, header_match.top)}
     for block in _blocks(sheet, below):
-        lines = [lone for lone in block if _is_title(lone, seen)]
-        if not lines or len(listed) == SECTIONS_MAX:
+        lines = [lone for lone in block if _is_title(lone, lines_above)]
+        if not lines or len(sections_so_far) == SECTIONS_MAX:
             continue
-        section = _section(sheet, lines, block, listed[-1].header, mapping)
+        section = _section(sheet, lines, block, sections_so_far[-1].header, mapping)
         if section is None:
             continue
-        if section.has_header and _is_next_page(block, section, listed[-1]):
+        if section.has_header and _is_next_page(block, section, sections_so_far[-1]):
             continue
         is_like_first = _columns(section.header) == _columns(header_match)
-        listed[-1] = replace(listed[-1], end=block[0].row)
-        listed.append(replace(section, is_like_first=is_like_first))
-        seen |= {line.line for line in lines}
-    return listed
+        sections_so_far[-1] = replace(sections_so_far[-1], end=block[0].row)
+        sections_so_far.append(replace(section, is_like_first=is_like_first))
+        lines_above |= {line.line for line in lines}
+    return sections_so_far
 
 
 def _blocks(sheet: Sheet, lone: Iterable[LoneText]) -> Iterator[list[LoneText]]:
@@ -178,9 +178,14 @@ def _has_cells(sheet: Sheet, first: int, last: int) -> bool:
     )
 
 
-def _is_title(lone: LoneText, seen: set[str]) -> bool:
+def _is_title(lone: LoneText, lines_above: set[str]) -> bool:
     line = lone.line
-    return bool(line) and line not in seen and not titles.is_empty(lone.text) and not any(map(line.endswith, CONTINUED))
+    return (
+        bool(line)
+        and line not in lines_above
+        and not titles.is_empty(lone.text)
+        and not any(map(line.endswith, CONTINUED))
+    )
 
 
 def _is_next_page(block: list[LoneText], section: SheetSection, above: SheetSection) -> bool:

@@ -100,11 +100,11 @@ def pick(below: RowsBelow, header: HeaderMatch, mapping: Mapping, par: NDArray[n
         tuple(below.cells(column) for column in _type_columns(header, places)) if "par_value" in cells else (),
         _counter_columns(sheet, header, set(places.values())),
     )
-    two = split_column(columns)
-    picked = loans(below, columns if two is None else two, matcher(mapping))
-    if two is None or two.borrower is None or two.facility is None:
+    split = split_column(columns)
+    picked = loans(below, columns if split is None else split, matcher(mapping))
+    if split is None or split.borrower is None or split.facility is None:
         return picked
-    return replace(picked, name_pair=(two.borrower, two.facility))
+    return replace(picked, name_pair=(split.borrower, split.facility))
 
 
 def _type_columns(header: HeaderMatch, places: dict[str, int]) -> list[int]:
@@ -214,14 +214,14 @@ def _present(cells: Cells | None, height: int) -> NDArray[np.bool_]:
 
 def _without_equity(picked: LoanRows, equity: NDArray[np.bool_]) -> LoanRows:
     """Drop loans that say that they are shares, unless every row says so."""
-    chosen = picked.places
-    is_no = equity[chosen]
+    places = picked.places
+    is_no = equity[places]
     if not is_no.any() or is_no.all():
         return picked
-    left_out = picked.left_out | {"equity_rows": chosen[is_no]}
+    left_out = picked.left_out | {"equity_rows": places[is_no]}
     return replace(
         picked,
-        rows=_rows(chosen[~is_no]),
+        rows=_rows(places[~is_no]),
         borrower=None if picked.borrower is None else picked.borrower[~is_no],
         industry=None if picked.industry is None else picked.industry[~is_no],
         counts=picked.counts | {"equity_rows": int(np.count_nonzero(is_no))},
@@ -229,10 +229,10 @@ def _without_equity(picked: LoanRows, equity: NDArray[np.bool_]) -> LoanRows:
     )
 
 
-def _rows(chosen: NDArray[np.int64]) -> NDArray[np.int64] | slice:
+def _rows(places: NDArray[np.int64]) -> NDArray[np.int64] | slice:
     """Return some rows, ascending, as a slice where they follow one another."""
-    together = len(chosen) > 0 and int(chosen[-1] - chosen[0]) == len(chosen) - 1
-    return slice(int(chosen[0]), int(chosen[-1]) + 1) if together else chosen
+    together = len(places) > 0 and int(places[-1] - places[0]) == len(places) - 1
+    return slice(int(places[0]), int(places[-1]) + 1) if together else places
 
 
 def _sort(columns: RowColumns, odd: OddRows, has: RowMarks, equity: NDArray[np.bool_] | None) -> LoanRows:
@@ -380,7 +380,7 @@ def _blank_end(height: int, blank: NDArray[np.int64], headers: NDArray[np.int64]
 
 
 def _borrowers(
-    columns: RowColumns, chosen: NDArray[np.int64], skipped: NDArray[np.int64]
+    columns: RowColumns, places: NDArray[np.int64], skipped: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64] | None, int]:
     """Return the row of each loan's borrower, own or above, and how many."""
     if columns.borrower is None:
@@ -390,10 +390,10 @@ def _borrowers(
     for cells in (*columns.identifiers, columns.facility, *columns.types):
         if cells is not None:
             fillable |= cells.present()
-    needs = ~named[chosen] & fillable[chosen]
+    needs = ~named[places] & fillable[places]
     if not needs.any():
         return None, 0
     named[skipped] = False
     above = np.maximum.accumulate(np.where(named, np.arange(len(named)), -1))
-    source = np.where(needs & (above[chosen] >= 0), above[chosen], chosen)
-    return source, int(np.count_nonzero(source != chosen))
+    source = np.where(needs & (above[places] >= 0), above[places], places)
+    return source, int(np.count_nonzero(source != places))

@@ -131,11 +131,11 @@ def entries_fault(value: Any, kind: FieldType) -> str | None:
     """Check that a value maps texts to the field's values, or to null."""
     if not isinstance(value, dict) or not 0 < len(value) <= ENTRIES_MAX:
         return f"is not an object of 1 to {ENTRIES_MAX} entries"
-    seen: dict[str, Any] = {}
+    meanings: dict[str, Any] = {}
     for name, meaning in value.items():
         if what := text_fault(name, kind) or (None if meaning is None else value_fault(meaning, kind)):
             return f"entry {name[:40]!r} {what}"
-        if seen.setdefault(lookup_key(name), meaning) != meaning:
+        if meanings.setdefault(lookup_key(name), meaning) != meaning:
             return f"has two meanings for {name[:40]!r}, which is compared without case"
     return None
 

@@ -153,8 +153,8 @@ def _between(unit: str) -> Callable[[Parameters], str]:
 def _one_of(parameters: Parameters) -> str:
     """Return names the values when they are few."""
     values = parameters["values"]
-    shown = ", ".join(str(value).lower() if isinstance(value, bool) else str(value) for value in values[:10])
-    return f"must be one of {shown}{', ...' if len(values) > 10 else ''}"
+    first_values = ", ".join(str(value).lower() if isinstance(value, bool) else str(value) for value in values[:10])
+    return f"must be one of {first_values}{', ...' if len(values) > 10 else ''}"
 
 
 _ALL: Final[tuple[FieldType, ...]] = ("string", "number", "date", "boolean")

@@ -147,7 +147,7 @@ def _read(totals: Accounts, accounts: Sequence[Account], currency: str | None, s
         if (
             account not in counted
             and account.role in ("principal", "interest")
-            and any(two.amount for two in account.balances)
+            and any(balance.amount for balance in account.balances)
         ):
             assert own is not None, "only another currency leaves an account out"
             totals.warnings.append(
@@ -162,11 +162,11 @@ def _read(totals: Accounts, accounts: Sequence[Account], currency: str | None, s
 def _open(part: Part, accounts: Sequence[Account]) -> tuple[str, str]:
     """Return (part, other amounts that could be its balance; "" for none)."""
     texts = [
-        f"{two.amount:,.2f} in {two.place}"
+        f"{balance.amount:,.2f} in {balance.place}"
         for account in accounts
         if account.role in (part, "collection")
-        for two in account.others
-        if two.part in (part, "balance")
+        for balance in account.others
+        if balance.part in (part, "balance")
     ]
     return part, " and ".join(texts)
 
@@ -184,7 +184,7 @@ def _currency(accounts: Sequence[Account], stated: str | None) -> str | None:
         if account.currency is not None and account.role != "calc":
             amount, count = weights.get(account.currency, (0.0, 0))
             weights[account.currency] = (
-                amount + max((abs(two.amount) for two in account.balances), default=0.0),
+                amount + max((abs(balance.amount) for balance in account.balances), default=0.0),
                 count + 1,
             )
     return max(weights, key=lambda name: weights[name], default=None)
@@ -198,7 +198,7 @@ def _options(accounts: Sequence[Account], part: Literal["principal", "interest"]
     whole: list[Item] = []
     some: list[Item] = []
     for basis in _BASES:
-        balances = [two for account in accounts if (two := _of(account, part, basis)) is not None]
+        balances = [balance for account in accounts if (balance := _of(account, part, basis)) is not None]
         if not balances:
             continue
         balances = _without_sum(balances)

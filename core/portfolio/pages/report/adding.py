@@ -109,14 +109,14 @@ def _parts(
     if total.value == 0.0 and not total.is_total:
         return ()
     for signed in (_as_printed, _deduct):
-        best, added, distinct, is_told = 0, 0.0, {abs(total.value)}, total.is_total
+        best, added, distinct, is_named = 0, 0.0, {abs(total.value)}, total.is_total
         for count, line in enumerate(reversed(stack[-PARTS_MAX:]), 1):
             added += signed(amounts[line])
-            is_told |= line in known
+            is_named |= line in known
             if amounts[line].value:
                 distinct.add(abs(amounts[line].value))
             if abs(added - total.value) <= LINE_TOLERANCE * (count + 1) and (
-                is_told or len(distinct) >= LEAST_WITHOUT_WORD
+                is_named or len(distinct) >= LEAST_WITHOUT_WORD
             ):
                 best = count
         if best:

@@ -123,7 +123,7 @@ _DAY: Final = re.compile(r"\b\d{1,4}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})[-/. ]\d{2,4}
 def cut_blocks(page: ReportPage) -> Blocks:
     """Cut a page into tables, of unknown kind, and other rows as lines."""
     tables: list[PageTable] = []
-    taken: set[int] = set()
+    used_rows: set[int] = set()
     rows = page.rows
     texts = frozenset(islice((row for row in rows if _is_text_row(page.row(row))), TEXT_ROWS_MAX))
     at = 0
@@ -139,11 +139,11 @@ def cut_blocks(page: ReportPage) -> Blocks:
         if not body:
             at += 1
             continue
-        title_row, title = _title(page, heading[0], taken)
-        taken.update(heading, body, () if title_row is None else (title_row,))
+        title_row, title = _title(page, heading[0], used_rows)
+        used_rows.update(heading, body, () if title_row is None else (title_row,))
         tables += [_table(page, part, heading, body, title) for part in _side_by_side(page, heading, body)]
         at = max(end, at + 1)
-    return Blocks(_join_tables(tables), lines_of(page, [row for row in rows if row not in taken]))
+    return Blocks(_join_tables(tables), lines_of(page, [row for row in rows if row not in used_rows]))
 
 
 # ---- headings ------------------------------------------------------------------------------------------------------
@@ -339,13 +339,13 @@ def _goes_on(page: ReportPage, place: int, usual: int) -> bool:
     return False
 
 
-def _title(page: ReportPage, top: int, taken: set[int]) -> tuple[int | None, str]:
+def _title(page: ReportPage, top: int, used_rows: set[int]) -> tuple[int | None, str]:
     """Return (row, text) of the nearest title above a heading; else the sheet's name."""
     for row in range(top - 1, max(-1, top - 1 - TITLE_ROWS_MAX), -1):
         cells = page.row(row)
         if not cells:
             continue
-        if row in taken or len(cells) > 2 or any(cell.has_number for cell in cells.values()):
+        if row in used_rows or len(cells) > 2 or any(cell.has_number for cell in cells.values()):
             break
         cell = next(iter(cells.values()))
         if cell.is_words and not is_running(cell.text):

@@ -232,7 +232,7 @@ def is_report_day(pages: Sequence[ReportPage], place: str) -> bool:
     return False
 
 
-def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
+def choose_day(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
     """Choose the day that most of the most telling lines say, with warnings."""
     if not lines:
         return None, []

@@ -118,15 +118,15 @@ HEADLESS_CELLS: Final = 3
 
 def _headless(page: ReportPage, blocks: Blocks) -> Iterator[PageTable]:
     """Yield runs of rows in no table that begin with tests, limits behind them."""
-    taken = {row for table in blocks.tables for row in (*table.rows, *table.heading_rows)}
+    table_rows = {row for table in blocks.tables for row in (*table.rows, *table.heading_rows)}
     run: list[int] = []
     between: list[int] = []
     for row in (*page.rows, -1):
         cells = page.row(row)
-        if row not in taken and row >= 0 and _is_test_row(cells):
+        if row not in table_rows and row >= 0 and _is_test_row(cells):
             run += [*between, row] if run else [row]
             between = []
-        elif row not in taken and run and len(between) < HEADLESS_BETWEEN and len(cells) in (1, *HEADLESS_WIDTHS):
+        elif row not in table_rows and run and len(between) < HEADLESS_BETWEEN and len(cells) in (1, *HEADLESS_WIDTHS):
             between.append(row)
         else:
             rows = [at_row for at_row in run if len(page.row(at_row)) > 1]
@@ -211,18 +211,18 @@ def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | 
 
 def _lists_classes(table: PageTable, rows: list[dict[int, PageCell]], column: int) -> bool:
     """Return whether a column lists a deal's classes: unique, few, one A or X."""
-    listed = [cells[column] for cells in rows if column in cells]
-    if not any(map(is_class_name, {cell.text for cell in listed})):
+    column_cells = [cells[column] for cells in rows if column in cells]
+    if not any(map(is_class_name, {cell.text for cell in column_cells})):
         return False
-    names = [cell.text for cell in listed if cell.is_words and not words.is_total(cell.text)]
+    names = [cell.text for cell in column_cells if cell.is_words and not words.is_total(cell.text)]
     classes = [name for name in names if is_class_name(name)]
     if not 0 < len(names) <= NOTES_MAX or len(set(names)) < len(names) or len(classes) < CLASS_SHARE * len(names):
         return False
     if sum(words.guess("test", name).role in ("oc", "ic") for name in names) * 2 > len(names):
         return False
-    rated = " rating " in words.normal(table.headers[column])
+    is_rating = " rating " in words.normal(table.headers[column])
     has_senior = len(names) > 1 and any(class_key(name)[:1] in ("A", "X") for name in classes)
-    return not rated and (are_class_names(names) or has_senior)
+    return not is_rating and (are_class_names(names) or has_senior)
 
 
 # ---- accounts, stratifications, lists ------------------------------------------------------------------------------

@@ -49,15 +49,15 @@ def find_notes(pages: Iterable[Blocks]) -> _Found:
     Of several tables the one that names most fields counts.
     """
     tables = list(_tables(pages))
-    listed = [note_table for note_table in tables if note_table.columns & set(_BALANCES)]
-    if not listed:
+    with_balances = [note_table for note_table in tables if note_table.columns & set(_BALANCES)]
+    if not with_balances:
         return None, {}, []
     best = max(
-        listed, key=lambda note_table: (note_table.has_amounts, len(note_table.columns), len(note_table.classes))
+        with_balances, key=lambda note_table: (note_table.has_amounts, len(note_table.columns), len(note_table.classes))
     )
     warnings = []
     for table in tables:
-        if table is best or (table in listed and table.has_amounts != best.has_amounts):
+        if table is best or (table in with_balances and table.has_amounts != best.has_amounts):
             continue
         differing = best.fill(table)
         if differing:

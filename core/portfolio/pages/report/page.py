@@ -125,10 +125,10 @@ FORMAT_LENGTH_MAX: Final = 255
 @lru_cache(256)
 def decimals_of_format(code: str) -> int | None:
     """Return a number format's decimals; None for dates and unclear formats."""
-    shown = _IN_FORMAT.sub("", code[:FORMAT_LENGTH_MAX].partition(";")[0])
-    if re.search(r"[a-df-zA-DF-Z/]|[eE][+-]|,(?![#0?])", shown) or not re.search(r"[0#?]", shown):
+    positive_part = _IN_FORMAT.sub("", code[:FORMAT_LENGTH_MAX].partition(";")[0])
+    if re.search(r"[a-df-zA-DF-Z/]|[eE][+-]|,(?![#0?])", positive_part) or not re.search(r"[0#?]", positive_part):
         return None
-    _, _, behind = shown.partition(".")
+    _, _, behind = positive_part.partition(".")
     return len(re.findall(r"[0?#]", behind))
 
 
@@ -241,12 +241,12 @@ _Stored = tuple[int, int, int, float, int, bool, int]
 
 def _within_limits(sheet: Sheet, stored: list[_Stored]) -> int:
     """Return how many cells from the top are looked at."""
-    seen: set[int] = set()
+    codes: set[int] = set()
     left = TEXTS_BYTES_MAX
     for at, (_, _, kind, _, code, _, _) in enumerate(stored[:CELLS_MAX]):
-        if kind != TEXT or code in seen:
+        if kind != TEXT or code in codes:
             continue
-        seen.add(code)
+        codes.add(code)
         size = int(sheet.text.offsets[code + 1] - sheet.text.offsets[code])
         left -= size if size <= TEXT_BYTES_MAX else 0
         if left < 0:

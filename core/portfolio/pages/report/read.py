@@ -97,9 +97,11 @@ def read_report(located: LocatedBook, end: int | None = None) -> PageReport:
         own = named_by_denominator((fact for page in some for fact in facts_of(page.page, page.blocks)), tranches)
         tests = merge_facts(own, tests)
         steps.append(tests)
-        shown = {part.page.sheet.index for part in some}
-        listed = [part for part in lists if part.page.sheet.index in shown]
-        new, places, new_warnings, calculations = _read_labels(some, listed, days, deal_fields.get("currency"), tests)
+        sheets = {part.page.sheet.index for part in some}
+        own_lists = [part for part in lists if part.page.sheet.index in sheets]
+        new, places, new_warnings, calculations = _read_labels(
+            some, own_lists, days, deal_fields.get("currency"), tests
+        )
         if why == _PRIOR:
             new.pop("as_of", None)
         added = [target for target in new if target not in deal_fields]
@@ -331,7 +333,7 @@ def _add_as_of(
     """Add the day of a sheet of the deal, else of a line, else of a label."""
     if label is not None and not label.rank[0]:
         return
-    line, new_warnings = dates.chosen(dates.as_of_lines(pages, days))
+    line, new_warnings = dates.choose_day(dates.as_of_lines(pages, days))
     if line is None or (label is not None and line.tier > label.rank[1]):
         return
     fields["as_of"], cells["deal.as_of"] = line.day, line.place

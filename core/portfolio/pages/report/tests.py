@@ -86,14 +86,14 @@ _NOTHING: Final = PageCell("")
 def facts_of(page: ReportPage, blocks: Blocks) -> Iterator[Fact]:
     """Yield a page's tests and figures in order, those of last month marked."""
     numbered: list[tuple[int, Fact]] = []
-    taken: set[int] = set()
+    used_rows: set[int] = set()
     for table in blocks.tables:
-        taken.update(table.rows)
+        used_rows.update(table.rows)
         if table.kind == "tests":
             numbered += _of_table(table)
-    numbered += _vertical(page, blocks, taken)
+    numbered += _vertical(page, blocks, used_rows)
     numbered += [
-        (row, fact) for row in page.rows if row not in taken and (fact := _read_comparison(page, row)) is not None
+        (row, fact) for row in page.rows if row not in used_rows and (fact := _read_comparison(page, row)) is not None
     ]
     compared = {row for row, _ in numbered}
     numbered += [
@@ -488,12 +488,12 @@ VERTICAL_ROWS_MAX: Final = 24
 """Rows of a test whose figures stand below each other."""
 
 
-def _vertical(page: ReportPage, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fact]]:
+def _vertical(page: ReportPage, blocks: Blocks, used_rows: set[int]) -> list[tuple[int, Fact]]:
     """Read tests named by a block's title, with lines for figure, limit, result."""
     numbered: list[tuple[int, Fact]] = []
     groups: dict[tuple[int, str], list[PageLine]] = {}
     for line in blocks.lines:
-        if line.row not in taken:
+        if line.row not in used_rows:
             groups.setdefault((line.block, line.title), []).append(line)
     for (_, title), lines in groups.items():
         roles = {words.guess("column.t", line.label).role: line for line in reversed(lines)}
@@ -520,7 +520,7 @@ def _vertical(page: ReportPage, blocks: Blocks, taken: set[int]) -> list[tuple[i
         fact = _fact(row, is_fraction=False, is_guessed=False, by="words")
         if fact is not None:
             numbered.append((roles["value"].row, fact))
-            taken.update(line.row for line in lines)
+            used_rows.update(line.row for line in lines)
     return numbered
 
 

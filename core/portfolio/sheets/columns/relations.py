@@ -41,11 +41,11 @@ def relations(columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str
         likely: the roles that each column may have: only triples of these are tried.
     """
     bonus: Bonus = {}
-    listed = list(columns)
-    amounts = [column for column in listed if likely.get(column, frozenset()) & _AMOUNTS][:COLUMNS_MAX]
-    rates = [column for column in listed if likely.get(column, frozenset()) & _RATES][:COLUMNS_MAX]
-    floors = [column for column in listed if likely.get(column) == frozenset(("floor",))]
-    prices = [column for column in listed if likely.get(column, frozenset()) & _PRICES][:COLUMNS_MAX]
+    places = list(columns)
+    amounts = [column for column in places if likely.get(column, frozenset()) & _AMOUNTS][:COLUMNS_MAX]
+    rates = [column for column in places if likely.get(column, frozenset()) & _RATES][:COLUMNS_MAX]
+    floors = [column for column in places if likely.get(column) == frozenset(("floor",))]
+    prices = [column for column in places if likely.get(column, frozenset()) & _PRICES][:COLUMNS_MAX]
     _market_values(columns, amounts, prices, bonus)
     _commitments(columns, amounts, bonus)
     _all_in(columns, rates, floors, bonus)

@@ -143,7 +143,7 @@ class HeadedColumns:
 
 
 def judge(
-    columns: HeadedColumns, known: Mapping[int, str], asked: Iterable[int], *, thorough: bool = False
+    columns: HeadedColumns, known: Mapping[int, str], places: Iterable[int], *, thorough: bool = False
 ) -> dict[int, RoleEvidence]:
     """Return the roles of some columns.
 
@@ -154,7 +154,7 @@ def judge(
         thorough: weigh the cells of all columns, those of sure headings too: to show what speaks for each.
     """
     scores: dict[int, dict[str, RoleEvidence]] = {}
-    for column in list(asked)[:COLUMNS_MAX]:
+    for column in list(places)[:COLUMNS_MAX]:
         if column in known:
             scores[column] = _judge_listed(columns, column, known[column], thorough=thorough)
         else:
@@ -163,25 +163,25 @@ def judge(
     if blank:
         unnamed.add(scores, columns.features, blank, columns.as_of())
     _relate(columns, scores)
-    chosen = _assign(scores)
-    for column, evidence in chosen.items():
+    by_column = _assign(scores)
+    for column, evidence in by_column.items():
         if evidence.role in _INDUSTRIES and evidence.words > 0 and not columns.heading(column).names_agency:
             of_sp = columns.features(column).share("industry_b") >= OF_LIST_MIN
-            chosen[column] = replace(evidence, role="industry_b" if of_sp and column not in known else "industry")
+            by_column[column] = replace(evidence, role="industry_b" if of_sp and column not in known else "industry")
         elif evidence.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
-            chosen[column] = replace(evidence, role="x_flag")  # a list of the manager's own
-    _name_facilities(columns, chosen)
-    return chosen
+            by_column[column] = replace(evidence, role="x_flag")  # a list of the manager's own
+    _name_facilities(columns, by_column)
+    return by_column
 
 
-def _name_facilities(columns: HeadedColumns, chosen: dict[int, RoleEvidence]) -> None:
+def _name_facilities(columns: HeadedColumns, by_column: dict[int, RoleEvidence]) -> None:
     """Take kinds for facilities' names where the cells are and no column has them.
 
     "Type of Investment" over "Term Loan B-2" and "2021 Incremental Term Loan".
     """
-    if any(judged.role in _NAMES_OF_FACILITIES for judged in chosen.values()):
+    if any(role_evidence.role in _NAMES_OF_FACILITIES for role_evidence in by_column.values()):
         return
-    for column, evidence in sorted(chosen.items(), key=lambda pair: pair[1].role != "asset_type"):
+    for column, evidence in sorted(by_column.items(), key=lambda pair: pair[1].role != "asset_type"):
         is_lien = columns.heading(column).weights.get("lien_type", 0.0) >= WEAK_WORDS
         if evidence.role not in _KINDS or column in columns.fixed or is_lien:
             continue
@@ -189,7 +189,7 @@ def _name_facilities(columns: HeadedColumns, chosen: dict[int, RoleEvidence]) ->
         is_kind = features.share("type") + features.share("lien alone") >= MOST
         if features.filled >= content.ROWS_FOR_ROLE and features.share("facility") >= MOST and not is_kind:
             reason = f"{features.share('facility'):.0%} of its texts are names of facilities"
-            chosen[column] = replace(evidence, role="facility_name", reasons=(*evidence.reasons, reason))
+            by_column[column] = replace(evidence, role="facility_name", reasons=(*evidence.reasons, reason))
             return
 
 
@@ -257,8 +257,10 @@ def _weak(columns: HeadedColumns, column: int, role: str) -> dict[str, RoleEvide
     roles, _ = _rivals(words, features)
     roles = {name: weight for name, weight in roles.items() if not is_sink(name)}
     roles[role] = OF_WEAK_ALIAS
-    weighed = [_evidence(name, weight, *content.evidence(name, features), THRESHOLD) for name, weight in roles.items()]
-    return {evidence.role: evidence for evidence in weighed if evidence.score > 0}
+    evidence_list = [
+        _evidence(name, weight, *content.evidence(name, features), THRESHOLD) for name, weight in roles.items()
+    ]
+    return {evidence.role: evidence for evidence in evidence_list if evidence.score > 0}
 
 
 def _weigh_roles(columns: HeadedColumns, column: int, *, thorough: bool) -> dict[str, RoleEvidence]:
@@ -275,8 +277,10 @@ def _weigh_roles(columns: HeadedColumns, column: int, *, thorough: bool) -> dict
     if not words.known and features.filled < content.ROWS_FOR_ROLE:
         return {}
     roles, threshold = _rivals(words, features)
-    weighed = [_evidence(role, weight, *content.evidence(role, features), threshold) for role, weight in roles.items()]
-    return {evidence.role: evidence for evidence in weighed if evidence.score > 0}
+    evidence_list = [
+        _evidence(role, weight, *content.evidence(role, features), threshold) for role, weight in roles.items()
+    ]
+    return {evidence.role: evidence for evidence in evidence_list if evidence.score > 0}
 
 
 def _by_words(words: Heading) -> list[tuple[float, str]]:
@@ -360,30 +364,30 @@ def _assign(scores: dict[int, dict[str, RoleEvidence]]) -> dict[int, RoleEvidenc
         ((evidence.score, -column, role) for column, roles in scores.items() for role, evidence in roles.items()),
         reverse=True,
     )
-    chosen: dict[int, RoleEvidence] = {}
+    by_column: dict[int, RoleEvidence] = {}
     first: dict[str, tuple[int, float]] = {}
     for score, negative, role in pairs:
         column = -negative
-        if column in chosen or score <= 0:
+        if column in by_column or score <= 0:
             continue
-        taken = first.get(role)
-        if taken is not None and not is_sink(role):
+        first_column = first.get(role)
+        if first_column is not None and not is_sink(role):
             rest = _next(scores[column], role, first)
             if rest is not None and rest.score >= SECOND_SHARE * score - SECOND_LOSS:
                 continue  # it is better in its next role than as a second one of this
-        chosen[column] = _with_margin(scores[column], role)
+        by_column[column] = _with_margin(scores[column], role)
         first.setdefault(role, (column, score))
-    return chosen
+    return by_column
 
 
 def _next(roles: dict[str, RoleEvidence], role: str, first: Mapping[str, object]) -> RoleEvidence | None:
     """Return the best other role of a column that is free, or that many have."""
-    able = [
+    candidates = [
         evidence
         for name, evidence in roles.items()
         if name != role and (is_sink(name) or name not in first) and evidence.score > 0
     ]
-    return max(able, key=lambda evidence: evidence.score, default=None)
+    return max(candidates, key=lambda evidence: evidence.score, default=None)
 
 
 def _with_margin(roles: dict[str, RoleEvidence], role: str) -> RoleEvidence:

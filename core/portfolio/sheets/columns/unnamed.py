@@ -205,12 +205,12 @@ def _add_neighbours(scores: Scores, look: Look, blank: list[int]) -> None:
             named[column] = best.role
 
 
-def _agency_beside(column: int, named: Mapping[int, str], able: tuple[str, ...]) -> str:
+def _agency_beside(column: int, named: Mapping[int, str], agencies: tuple[str, ...]) -> str:
     """Return the agency of the nearest column with one; "" where none is near."""
     for distance in range(1, NEAR_COLUMNS + 1):
         for place in (column - distance, column + distance):
             agency = _agency(named.get(place, ""))
-            if agency in able:
+            if agency in agencies:
                 return agency
     return ""
 
@@ -229,10 +229,10 @@ def _ratings(column: int, features: Features, named: Mapping[int, str], look: Lo
     """Yield which rating of which agency a column without a heading has."""
     if features.share("letters") < content.MOST:
         return
-    able = ("a",) if features.share("moodys") > 0.3 else ("b", "c")
-    agency = _agency_beside(column, named, able) or able[0]
+    agencies = ("a",) if features.share("moodys") > 0.3 else ("b", "c")
+    agency = _agency_beside(column, named, agencies) or agencies[0]
     kinds = {role: place for place, role in named.items() if role.startswith("rating_") and _agency(role) == agency}
-    if len(able) > 1 and {f"rating_issuer_{agency}", f"rating_facility_{agency}"} <= kinds.keys():
+    if len(agencies) > 1 and {f"rating_issuer_{agency}", f"rating_facility_{agency}"} <= kinds.keys():
         agency = "c" if agency == "b" else "b"
         kinds = {role: place for place, role in named.items() if role.startswith("rating_") and _agency(role) == agency}
     order = [f"rating_issuer_{agency}", f"rating_facility_{agency}"]
@@ -263,8 +263,8 @@ def _recoveries(column: int, features: Features, named: Mapping[int, str]) -> It
     """Yield whose recovery rates a column has, by the ratings near it."""
     if not _recovery_scale(features):
         return
-    able = tuple(free_agency for free_agency in AGENCIES if f"recovery_{free_agency}" not in named.values())
-    agency = _agency_beside(column, named, able)
+    agencies = tuple(free_agency for free_agency in AGENCIES if f"recovery_{free_agency}" not in named.values())
+    agency = _agency_beside(column, named, agencies)
     if agency:
         yield f"recovery_{agency}", 4.0, "its figures stand on the steps of recovery rates, near ratings"
 

@@ -123,10 +123,10 @@ class Heading(NamedTuple):
     def best(self, beside: Iterable[str] = ()) -> tuple[str, float]:
         """Return the role with the highest weight; ("", 0) for none above 0."""
         left_out = frozenset(beside)
-        able = [(weight, role) for role, weight in self.weights.items() if weight > 0 and role not in left_out]
-        if not able:
+        candidates = [(weight, role) for role, weight in self.weights.items() if weight > 0 and role not in left_out]
+        if not candidates:
             return "", 0.0
-        weight, role = max(able)
+        weight, role = max(candidates)
         return role, weight
 
 
@@ -184,10 +184,10 @@ def _heading(text: str, groups: tuple[str, ...]) -> Heading:
     parts += [(token, factor, False) for token, factor in _tokens(text)]
     best: tuple[float, Heading] | None = None
     for at, reading in enumerate(_readings(parts[:TOKENS_MAX], table)):
-        weighed = _weigh(reading, table)
-        score = weighed.best()[1] - (ALTERNATIVE_LEAD if at else 0.0)
+        candidate = _weigh(reading, table)
+        score = candidate.best()[1] - (ALTERNATIVE_LEAD if at else 0.0)
         if best is None or score > best[0]:
-            best = score, weighed
+            best = score, candidate
     assert best is not None
     return best[1]
 
@@ -232,10 +232,10 @@ def _split_words(text: str) -> list[str]:
 _PARTED: Final = re.compile(r"([A-Za-z]{2,})-\s*([a-z]{2,})")
 
 
-def _rejoin(parted: re.Match[str]) -> str:
-    whole = f"{parted[1]}{parted[2]}".lower()
+def _rejoin(match: re.Match[str]) -> str:
+    whole = f"{match[1]}{match[2]}".lower()
     known = words().vocabulary
-    return whole if whole in known and not (parted[1].lower() in known and parted[2] in known) else parted[0]
+    return whole if whole in known and not (match[1].lower() in known and match[2] in known) else match[0]
 
 
 def _behind_including(tokens: Iterable[str]) -> Iterator[tuple[str, float]]:
@@ -267,14 +267,14 @@ def _spelt(
     Args:
         alternative: the token that has its second meaning; -1 for none.
     """
-    listed: list[tuple[str, float, bool]] = []
+    words: list[tuple[str, float, bool]] = []
     for at, (token, factor, is_group) in enumerate(parts):
         if at == alternative:
             meaning: tuple[str, ...] = table.alternatives[token]
         else:
             meaning = _meaning(token)
-        listed += [(word, factor, is_group) for word in meaning]
-    return listed
+        words += [(word, factor, is_group) for word in meaning]
+    return words
 
 
 @lru_cache(maxsize=MEMORY_MAX)

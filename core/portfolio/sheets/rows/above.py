@@ -101,7 +101,7 @@ def fill_blanks(own: Cells, cells: Cells) -> Cells:
 
 
 def industries_above(
-    odd: OddRows, kinds: RowKinds, subtotals: NDArray[np.int64], again: NDArray[np.int64], chosen: NDArray[np.int64]
+    odd: OddRows, kinds: RowKinds, subtotals: NDArray[np.int64], again: NDArray[np.int64], loan_rows: NDArray[np.int64]
 ) -> NDArray[np.int32] | None:
     """Return the text code of each loan's industry heading, -1 for none.
 
@@ -117,15 +117,15 @@ def industries_above(
     below = False
     if not heads.any():
         heads = industries(odd, np.isin(odd.rows, subtotals))
-        below = bool(heads.any() and len(chosen) and chosen[0] < odd.rows[np.argmax(heads)])
-    if np.count_nonzero(heads) < HEADINGS_MIN or not len(chosen):
+        below = bool(heads.any() and len(loan_rows) and loan_rows[0] < odd.rows[np.argmax(heads)])
+    if np.count_nonzero(heads) < HEADINGS_MIN or not len(loan_rows):
         return None
     codes = np.where(heads, odd.first_text, np.int32(-1))
     if below:
-        place = np.searchsorted(odd.rows[heads], chosen)
+        place = np.searchsorted(odd.rows[heads], loan_rows)
         return np.append(codes[heads], np.int32(-1))[place]
     ends = heads | _other_headings(odd, kinds, again)
-    place = np.searchsorted(odd.rows[ends], chosen) - 1
+    place = np.searchsorted(odd.rows[ends], loan_rows) - 1
     codes_of_loans = np.append(codes[ends], np.int32(-1))[place]
     return codes_of_loans if (codes_of_loans >= 0).any() else None
 

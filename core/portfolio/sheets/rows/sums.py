@@ -174,20 +174,20 @@ def _levels(
     Two loans may add up to a third one by chance: where few of these rows are sums, only a figure that is not round, or
     one of three loans and more, is.
     """
-    sums_found = rows[:0]
+    total_rows = rows[:0]
     if columns.par is None:
-        return sums_found
+        return total_rows
     for level in range(LEVELS_MAX):
-        left = without(rows, sums_found)
+        left = without(rows, total_rows)
         edges = union(len(counted), left, totals, labels if level == 0 else labels[:0])
         fits, many = _run_sums(columns.par, left, edges, counted)
         is_most = np.count_nonzero(fits) >= max(GROUP_TOTALS_MIN, MOST * len(left))
         is_round = np.mod(columns.par[left], ROUND) == 0
         fresh = left[fits & (is_most | (many >= NAMED_TOTAL_LOANS) | ~is_round)]
-        sums_found = union(len(counted), sums_found, fresh)
+        total_rows = union(len(counted), total_rows, fresh)
         if not len(fresh) and level:
             break
-    return sums_found
+    return total_rows
 
 
 def _run_sums(

@@ -15,7 +15,7 @@ import pytest
 from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.pages.report.days import AsOf, chosen
+from core.portfolio.pages.report.days import AsOf, choose_day
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
 from tests.rows import every
 
@@ -414,7 +414,7 @@ def test_as_of(rows: list[list[Any]], day: date, source: str, codes: list[str]) 
 
 def test_a_conflict_names_all_days_that_are_not_used() -> None:
     lines = [AsOf(0, 20_000.0 + day, f"day {day}", f"'Page'!A{day}", False) for day in (0, 0, 1, 2, 3, 4, 5)]
-    day, (warning,) = chosen(lines)
+    day, (warning,) = choose_day(lines)
     assert day is not None
     assert day.day == 20_000.0
     assert warning.message.count("2024-10-0") == 6
