@@ -24,7 +24,7 @@ BESIDE_NOTES: Final = (0.6, 2.0)
 """Par and principal cash over the notes, within which a deal's assets lie."""
 
 SHARE_MIN: Final = 0.10
-"""Share of loans without a price or a maturity from which it is told."""
+"""Share of loans without a price or a maturity from which a warning is given."""
 
 AFTER_MATURITY_MIN: Final = 0.25
 """Share of loans that mature after the deal from which a date of the one or the other is doubtful."""
@@ -36,7 +36,7 @@ USUAL: Final = {
     "spread": (10.0, 2_500.0, "bps"), "all_in_rate": (0.5, 40.0, "%"), "price": (2.0, 150.0, "% of par"),
     "recovery_rate": (1.0, 100.0, "%"),
 }  # fmt: skip
-"""Within what a value other than 0 lies, for fields whose units are told by a whole column's size."""
+"""Within what a value other than 0 lies, for fields whose units a whole column's size decides."""
 
 UNUSUAL_MIN: Final = 0.05
 """Share of a column's values beyond what is usual from which its unit, or that of some rows, is doubtful."""

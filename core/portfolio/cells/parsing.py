@@ -499,7 +499,7 @@ CURRENCY_PRICE: Final = 200.0
 
 @dataclass(frozen=True, slots=True)
 class RatesBeside:
-    """The other rates of the same loans, by which the unit of small ones is told."""
+    """The other rates of the same loans, which decide the unit of small ones."""
 
     spread_unit: str = ""
     """The unit that the column of spreads was read in; blank without one, or where each cell states its own."""

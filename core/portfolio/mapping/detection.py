@@ -375,7 +375,7 @@ _RATE_REASONS: Final = {
 
 
 def _unit(target: str, reader: LoanReader, cells: Cells, column: int) -> tuple[Scale | None, str]:
-    """Return the unit of a column's figures and what told it."""
+    """Return the unit of a column's figures and what decided it."""
     if target == "base_rate":
         place = reader.level_column
         return (None, "") if place is None else _unit("base_rate_level", reader, reader.cells(place), place)

@@ -65,7 +65,7 @@ def _rule(loans: Loans, target: str, work: FieldWork) -> None:
             put_column(loans, target, column)
             notes.missing_required = [name for name in notes.missing_required if name != target]
         elif not work.rules:
-            return  # it is told as a required column that is missing
+            return  # it is reported as a required column that is missing
     outcome = FieldColumn(column)
     pipeline.check(work, outcome)
     counts: dict[str, int] = {}

@@ -405,7 +405,7 @@ class LoanReader:
         return self.works[target].on(self.header.preferences.get((target, place), 0))
 
     def _in_unit(self, place: int) -> InUnit:
-        """Return figures of a column in their target's unit; how that was told is kept."""
+        """Return figures of a column in their target's unit, and keep why it is that."""
 
         def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
             unit, magnitude = self.header.unit(place), self.header.magnitude(place)

@@ -34,7 +34,7 @@ Unit = Literal["percent", "years", "factor", "amount", "count"]
 Direction = Literal["min", "max"]
 
 DECIMALS_MOST: Final = 6
-"""Decimals of a printed figure that are told apart."""
+"""Decimals of a printed figure that are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

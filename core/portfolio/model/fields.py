@@ -724,7 +724,7 @@ TEST_LABELS: Final = (
         ),
     ),
 )  # fmt: skip
-"""What the columns of a table of published tests are called; what a word means of several is told by the cells."""
+"""What the columns of a table of published tests are called; which of several a word means, the cells decide."""
 
 AMORTIZATION_SHEETS: Final = frozenset(
     ("amortization", "amortisation", "amortizationschedule", "amortisationschedule", "amortizationschedules")

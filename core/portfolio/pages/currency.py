@@ -30,7 +30,7 @@ NAMES_TOLD: Final = 3
 """Loans that a warning names."""
 
 PARITY: Final = 0.02
-"""How near to 1 a rate may be whose direction can still be told."""
+"""How near to 1 a rate may be whose direction is still clear."""
 
 _STRENGTH: Final = {
     "GBP": 5, "EUR": 4, "USD": 3, "CAD": 2, "AUD": 2, "NZD": 2, "SGD": 2,

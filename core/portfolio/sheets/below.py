@@ -18,7 +18,7 @@ HEIGHT_LEAST: Final = 4_096
 
 
 class RowsBelow:
-    """The rows below a header, told by their places among those that are looked at.
+    """The rows below a header, by their places among those that are looked at.
 
     These are all rows, or, where most are blank, the rows with a cell and the first `BLANK_ROWS` of each run of blank
     ones: a cell in the millionth row costs one row.

@@ -242,7 +242,7 @@ def _with_second_price(page: LocatedTable, holdings: LocatedTable) -> LocatedTab
 
 
 def _without_open_par(page: LocatedTable, holdings: LocatedTable) -> LocatedTable:
-    """Drop a page's amounts told by cells alone, where the loans have par."""
+    """Drop a page's amounts that cells alone show, where the loans have par."""
     columns = page.header.columns
     if (
         "par_value" not in columns

@@ -387,7 +387,7 @@ def _currency_of(text: str) -> str | None:
     return named.pop() if len(named) == 1 else None
 
 
-# ---- what is told --------------------------------------------------------------------------------------------------
+# ---- warnings -----------------------------------------------------------------------------------------------------
 
 
 def _calculated_items(account: Account) -> Iterator[Item]:

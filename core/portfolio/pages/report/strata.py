@@ -19,7 +19,7 @@ from core.portfolio.pages.report.lines import is_running
 from core.portfolio.pages.report.page import ReportPage
 
 ROWS_MAX: Final = 300
-"""Rows of one table or list that are told as facts."""
+"""Rows of one table or list that become facts."""
 
 FACTS_MAX: Final = 3_000
 """Such facts of one file."""
