@@ -22,7 +22,7 @@ from core.frames.brief import brief, shortened
 from core.frames.figures import DECIMALS, change_shown, figure_shown
 from core.frames.notebook import Figure, bar, card, table, verdict
 from core.portfolio import Portfolio
-from core.portfolio.model.notes import DataWarning, told_of
+from core.portfolio.model.notes import DataWarning, warning_texts
 from core.portfolio.model.portfolio import without_figures_of_loans
 from core.scenario.after import NeedsFullPass, pools_after
 from core.scenario.base import Base
@@ -137,7 +137,7 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
         rows = sorted(self.results, key=lambda row: order.get(row.test_id, 0))[:NOTEBOOK_ROWS]
         cells = [_cells(row) for row in rows]
         headings = ["after", "test", "", "value before", "after", "limit", "cushion", "change", "impact"]
-        return card(self.message, told_of(self.warnings), table(headings, cells))
+        return card(self.message, warning_texts(self.warnings), table(headings, cells))
 
 
 def _cells(row: Projected) -> list[Any]:

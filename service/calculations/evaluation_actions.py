@@ -23,7 +23,7 @@ from core.formula.ranges import Environment
 from core.formula.translation import Target, translate
 from core.formula.values import DEFAULT, LOCALES, Locale
 from core.grid.codec import Manifest, open_workbook
-from core.portfolio.model.notes import DataWarning, told_of_formulas
+from core.portfolio.model.notes import DataWarning, warn_of_formulas
 from core.recalc.book import Book
 from service.calculations import schema
 from service.platform.base.lru import Lru, bytes_of
@@ -189,7 +189,7 @@ def answer(order: EvaluateOrder, books: Lru[str, Book], limit: TimeLimit) -> Enc
         if order.workbook is not None:
             compile_formula(order.formula)  # what is no formula is refused before a workbook is opened
             book = _open(order.workbook, books)
-            warnings = told_of_formulas(book)
+            warnings = warn_of_formulas(book)
             sheet = book.sheets[order.workbook.sheet_index].name
             behind = book.environment(_clock(order.now)(), _random, sheet)
         evaluation = limit(

@@ -114,11 +114,11 @@ def compare(
 
 
 def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, rows: str, limit: int) -> OutputPage:
-    from core.portfolio.model.notes import bounded, of_side
+    from core.portfolio.model.notes import limit_warnings, of_side
 
     days = {"from": tests.before.as_of, "to": tests.after.as_of}
     sides = (of_side("from", tests.before.warnings), of_side("to", tests.after.warnings))
-    warnings = bounded([*loans.warnings, *sides[0], *sides[1]])
+    warnings = limit_warnings([*loans.warnings, *sides[0], *sides[1]])
     columns = two_files_columns(tests)
     ordered = sorted(tests.results, key=thinness)
     counts = {name: getattr(loans, name) for name in loans.__struct_fields__ if name not in ("warnings", "loans")}

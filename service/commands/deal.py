@@ -279,7 +279,7 @@ def movements(
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
     from core.deals.movements import movements as moved
-    from core.portfolio.model.notes import bounded, of_side
+    from core.portfolio.model.notes import limit_warnings, of_side
 
     suite = DEAL_SUITE if definition is not None else "enhanced"
     with limited(after), busy("Running each step"):
@@ -289,7 +289,7 @@ def movements(
             lambda portfolio: run_suite(portfolio, suite, definition=definition, details=False),
             definition=definition,
         )
-    warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
+    warnings = limit_warnings([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
     grid = Grid(columns=_movement_columns(), items=items)
     page = OutputPage(
         warnings=warnings,

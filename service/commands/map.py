@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         PageColumns,
         Unmapped,
     )
-    from core.portfolio.mapping.normalise import CellFault, Normalised
+    from core.portfolio.mapping.normalise import CellFault, NormalisedRows
     from core.portfolio.model.fields import Mapping
     from core.portfolio.model.notes import DataWarning, PageNote
 
@@ -149,16 +149,16 @@ def _sheets_of(book: Workbook) -> str:
 def _doubts(book: Workbook, mapping: Mapping) -> list[DataWarning]:
     """What a compliance run of the workbook says before its results."""
     from core.portfolio import Portfolio
-    from core.portfolio.model.notes import bounded
+    from core.portfolio.model.notes import limit_warnings
 
-    return bounded(Portfolio.from_workbook(book, mapping).notes.warnings)
+    return limit_warnings(Portfolio.from_workbook(book, mapping).notes.warnings)
 
 
 # ---- one JSON document ---------------------------------------------------------------------------------------------
 
 
 def _document(
-    file: Path, mapping: Mapping, detection: Detection, result: Normalised | None, doubts: list[DataWarning]
+    file: Path, mapping: Mapping, detection: Detection, result: NormalisedRows | None, doubts: list[DataWarning]
 ) -> dict[str, Any]:
     document: dict[str, Any] = {
         "file": str(file), "mapping": mapping.id, "warnings": doubts, "detection": detection, "validation": None,
@@ -183,7 +183,7 @@ def _document(
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _blocks(detection: Detection, result: Normalised | None, limit: int) -> Iterator[Line | Grid | Text]:
+def _blocks(detection: Detection, result: NormalisedRows | None, limit: int) -> Iterator[Line | Grid | Text]:
     yield _sheet_grid(detection)
     yield Line()
     if result is None:
@@ -471,7 +471,7 @@ def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Itera
     yield Line()
 
 
-def _last_line(detection: Detection, result: Normalised) -> Text:
+def _last_line(detection: Detection, result: NormalisedRows) -> Text:
     mapped = len({column.column for column in detection.columns})
     line = _text(f"{counted(mapped, 'column')} mapped, {counted(result.row_count, 'row')}: ")
     invalid = f"{result.rows_invalid:,} invalid"

@@ -411,10 +411,10 @@ def _print_line(line: Line, console: Console) -> None:
 
 
 def _warning_lines(warnings: Sequence[DataWarning]) -> Iterator[Line]:
-    from core.portfolio.model.notes import told_of
+    from core.portfolio.model.notes import warning_texts
 
     apart = [f"{warning.code}: {warning.message}" for warning in warnings]
-    for text in apart if len(apart) <= WARNINGS_APART else told_of(warnings):
+    for text in apart if len(apart) <= WARNINGS_APART else warning_texts(warnings):
         yield Line(text, "warning", "yellow")
 
 

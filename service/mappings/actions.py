@@ -60,7 +60,9 @@ async def detail(ctx: Context, mapping_id: str, query: schema.MappingDetail) -> 
     if not query.resolve_profile:
         return answer
     mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
-    fields = {target: msgspec.convert(field, schema.Resolved) for target, field in configure.resolved(mapping).items()}
+    fields = {
+        target: msgspec.convert(field, schema.Resolved) for target, field in configure.resolve_targets(mapping).items()
+    }
     return msgspec.structs.replace(answer, resolved_mappings=fields)
 
 

@@ -6,7 +6,13 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from core.portfolio.mapping.profiles.configure import ConfigurationError, Fault, OwnField, UnknownProfile, configured
+from core.portfolio.mapping.profiles.configure import (
+    ConfigurationError,
+    Fault,
+    OwnField,
+    UnknownProfile,
+    configure_mapping,
+)
 from core.portfolio.model.fields import Mapping
 from service.mappings import trial_actions
 from service.mappings.schema import Sample
@@ -25,7 +31,7 @@ class Configured(Struct, frozen=True):
 def configure(document: dict[str, Any], mapping_id: str, name: str, is_stored: bool) -> Configured:
     """Return the mapping of a document."""
     try:
-        return Configured(configured(document, id=mapping_id, name=name, is_stored=is_stored))
+        return Configured(configure_mapping(document, id=mapping_id, name=name, is_stored=is_stored))
     except UnknownProfile:
         return Configured(None, is_profile_known=False)
     except ConfigurationError as error:

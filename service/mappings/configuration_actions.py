@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from core.portfolio.mapping.profiles.configure import Fault as ConfigurationFault
-from core.portfolio.mapping.profiles.configure import resolved
+from core.portfolio.mapping.profiles.configure import resolve_targets
 from core.portfolio.model.fields import PROFILES, SourceType
 from core.portfolio.model.fields import Field as CoreField
 from core.portfolio.model.fields import Mapping as CoreMapping
@@ -96,7 +96,7 @@ async def document_columns(
         InvalidConfiguration: it is no mapping, or a longer one than is stored.
     """
     mapping = await _check(ctx, given_mapping, name, BODY, is_stored=is_stored)
-    return {**_documents(given_mapping, mapping, BODY), "field_count": len(resolved(mapping))}
+    return {**_documents(given_mapping, mapping, BODY), "field_count": len(resolve_targets(mapping))}
 
 
 async def _check(

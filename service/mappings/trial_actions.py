@@ -12,7 +12,7 @@ import numpy as np
 
 from core.portfolio.cells import checkpoint
 from core.portfolio.cells.typed import NormalColumn
-from core.portfolio.mapping.normalise import CellFault, Normalised, SampleError, normalise_rows
+from core.portfolio.mapping.normalise import CellFault, NormalisedRows, SampleError, normalise_rows
 from core.portfolio.mapping.profiles.configure import OwnField
 from core.portfolio.model.fields import Mapping
 from service.mappings.schema import ANSWER_BYTES_MAX, Finding, MappingTooSlow, Trial
@@ -83,7 +83,7 @@ def _bytes_of(target: str, column: NormalColumn) -> int:
     return size_bytes
 
 
-def _trial(normalised: Normalised, own_fields: Sequence[OwnField], *, strict: bool) -> Trial:
+def _trial(normalised: NormalisedRows, own_fields: Sequence[OwnField], *, strict: bool) -> Trial:
     own = [
         Finding(row=None, field=own_field.target, rule="own_field", message=own_field.message, value=None)
         for own_field in own_fields
@@ -104,7 +104,7 @@ def _trial(normalised: Normalised, own_fields: Sequence[OwnField], *, strict: bo
     )
 
 
-def _encode(normalised: Normalised) -> msgspec.Raw:
+def _encode(normalised: NormalisedRows) -> msgspec.Raw:
     """Return the mapped rows in JSON, made some at a time.
 
     All of them as objects would take ten times the memory.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.compliance.conventions import currency_of
 from core.portfolio import Portfolio
 from core.portfolio.model.loan_fields import LoanColumn, column_of, describe, field_names
-from core.portfolio.model.notes import DataWarning, bounded
+from core.portfolio.model.notes import DataWarning, limit_warnings
 from core.portfolio.model.selection import OPERATIONS, ConditionError, LoanCondition, Operation, condition_of
 from core.words import suggestion
 from service.auth import shared as identity
@@ -118,7 +118,7 @@ def _warnings(portfolio: Portfolio) -> list[DataWarning]:
     warnings = portfolio.notes.warnings
     if not portfolio.notes.holdings_found:
         warnings = [DataWarning("no_loans", f"no loans were found: {portfolio.notes.message}"), *warnings]
-    return bounded(warnings)
+    return limit_warnings(warnings)
 
 
 # What is asked --------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import core
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
 from core.portfolio import Portfolio
-from core.portfolio.model.notes import DataWarning, bounded
+from core.portfolio.model.notes import DataWarning, limit_warnings
 from core.scenario.simulate import Projected
 from core.scenario.trades import TradeError, loan_of, without_effect
 from service.compliance import shared as compliance
@@ -316,7 +316,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
         trades=[_to_trade(trade) for trade in proposal.trades],
         results=proposal.simulation.results,
         **{name: getattr(proposal, name) for name in same},
-        **summary | {"warnings": bounded([*proposal.warnings, *summary["warnings"]])},
+        **summary | {"warnings": limit_warnings([*proposal.warnings, *summary["warnings"]])},
     )
 
 

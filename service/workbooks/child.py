@@ -15,11 +15,11 @@ from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.mapping.detection import detect_columns
-from core.portfolio.mapping.normalise import CellFault, Normalised
+from core.portfolio.mapping.normalise import CellFault, NormalisedRows
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import Mapping
 from core.portfolio.model.loan_fields import label_of
-from core.portfolio.model.notes import DataWarning, bounded
+from core.portfolio.model.notes import DataWarning, limit_warnings
 from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.mappings.schema import Finding
@@ -76,10 +76,10 @@ def detect_in(book: Workbook, order: DetectionOrder) -> Raw:
 def _warnings(book: Workbook, order: DetectionOrder) -> list[DataWarning]:
     days = float((order.day - EPOCH).days)
     portfolio = Portfolio.from_workbook(book, order.mapping, as_of=days, as_of_source=order.day_source)
-    return bounded(portfolio.notes.warnings)
+    return limit_warnings(portfolio.notes.warnings)
 
 
-def _check(normalised: Normalised) -> schema.RowCheck:
+def _check(normalised: NormalisedRows) -> schema.RowCheck:
     return schema.RowCheck(
         valid=normalised.is_valid,
         rows_processed=normalised.row_count,

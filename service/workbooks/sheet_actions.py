@@ -22,7 +22,7 @@ from core.files.parts import Shows, shown
 from core.grid.address import cell_name, column_name
 from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.model.notes import DataWarning, told_of_formulas
+from core.portfolio.model.notes import DataWarning, warn_of_formulas
 from core.portfolio.sheets.header import detect
 from core.values import ERRORS, Kind, from_serial
 from service.platform.base.problem import Fault, ValidationFailed
@@ -164,7 +164,7 @@ def page(book: Workbook, row: schema.SheetRow, query: schema.DataQuery) -> Raw:
         disposition = f"attachment; filename*=UTF-8''{quote(row.name, safe='')}.csv"
         text = _csv(chosen, with_formulas=query.include_formulas)
         return Raw(text, "text/csv; charset=utf-8", [("Content-Disposition", disposition)])
-    data = _data(chosen, row, query, told_of_formulas(book) or UNSET)
+    data = _data(chosen, row, query, warn_of_formulas(book) or UNSET)
     return Raw(msgspec.json.encode(data), "application/json")
 
 

@@ -24,12 +24,12 @@ def joined(amount: float, par: list[float] | None = None) -> list[list[str]]:
         len(NAMES), {"par_value": loans}, {"obligor": Names(codes, NAMES)}, {}, {}, facts=Facts(all=(fact,)),
         notes=Notes(),
     )  # fmt: skip
-    found = with_families(portfolio, loans)
+    with_obligors = with_families(portfolio, loans)
     by_code: dict[int, list[str]] = {}
-    for name, code in zip(NAMES, found.names["obligor"].codes.tolist(), strict=True):
+    for name, code in zip(NAMES, with_obligors.names["obligor"].codes.tolist(), strict=True):
         by_code.setdefault(code, []).append(name)
     families = [names for names in by_code.values() if len(names) > 1]
-    assert [warning.code for warning in found.notes.warnings] == ["obligor_families"] * len(families)
+    assert [warning.code for warning in with_obligors.notes.warnings] == ["obligor_families"] * len(families)
     return families
 
 
@@ -60,10 +60,11 @@ def test_a_page_in_whole_units() -> None:
             len(NAMES), {"par_value": par}, {"obligor": Names(np.arange(len(NAMES), dtype=np.int32), NAMES)}, {}, {},
             facts=Facts(all=facts), notes=Notes(),
         )  # fmt: skip
-        found = with_families(portfolio, par)
-        assert len(found.notes.warnings) == families
+        with_obligors = with_families(portfolio, par)
+        assert len(with_obligors.notes.warnings) == families
 
 
 def test_loans_of_nothing_are_in_no_family() -> None:
-    assert joined(5_273_633.81, [3_273_633.81, 0.0, 1.0, 1.0, 2_000_000.0, 1.0]) == [["ALLIED UNIVERSAL HOLDCO",
-                                                                                   "BOLUDA TOWAGE"]]  # fmt: skip
+    assert joined(5_273_633.81, [3_273_633.81, 0.0, 1.0, 1.0, 2_000_000.0, 1.0]) == [
+        ["ALLIED UNIVERSAL HOLDCO", "BOLUDA TOWAGE"]
+    ]
