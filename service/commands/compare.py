@@ -41,7 +41,7 @@ SHOWN_MAX: Final = 10_000
 # Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
 
 
-def compare(
+def compare(  # noqa: PLR0913 - a command's options
     old: Path,
     new: Path,
     /,

@@ -49,7 +49,7 @@ class Found:
         return f"({self.error})" if self.error else _text(self.value)
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - a command's options
     *formulas: str,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=(), show_default=False)] = (),
     context: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,

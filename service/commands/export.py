@@ -36,7 +36,7 @@ _TAB: Final = ("tab", "\\t")
 """What is typed for a tab."""
 
 
-def export(
+def export(  # noqa: PLR0913 - a command's options
     file: Path,
     /,
     *,

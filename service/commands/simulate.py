@@ -30,7 +30,7 @@ EXIT_FAILS_ANEW = 1
 # Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - a command's options
     file: Path,
     /,
     *,
