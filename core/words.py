@@ -37,8 +37,8 @@ def counted(count: float, noun: str, verb: str = "") -> str:
 
 def agreed(count: float, words: str) -> str:
     """The half of "was/were" that goes with a count."""
-    each, many = words.split("/")
-    return each if count == 1 else many
+    singular, many = words.split("/")
+    return singular if count == 1 else many
 
 
 # Names ----------------------------------------------------------------------------------------------------------------

@@ -214,11 +214,11 @@ def _same(measure: Callable[[Pool], Measured]) -> Figure:
     """A measure of the suites, over another denominator where the test names one."""
 
     def figure(pool: Pool, test: DealTest) -> Measured:
-        found = measure(pool)
+        measured = measure(pool)
         if test.of is None:
-            return found
+            return measured
         divisor = divisor_of(pool, test.of)
-        return found._replace(value=found.numerator / divisor * 100, denominator=divisor)
+        return measured._replace(value=measured.numerator / divisor * 100, denominator=divisor)
 
     return figure
 

@@ -145,12 +145,12 @@ def _has(view: View, name: str) -> bool:
 def printed_ccc(portfolio: Portfolio, definition: Definition) -> ByAgency:
     """By agency the par of CCC ratings that its rating table has and no row shows; None where no table says it, or the
     definition says otherwise."""
-    said = _TABLES(portfolio.deal)
-    if said == NOT_PRINTED:
+    ccc = _TABLES(portfolio.deal)
+    if ccc == NOT_PRINTED:
         return NOT_PRINTED
     a, b, c = (
         more if more is not None and _goes_by_table(portfolio, definition, agency) else None
-        for agency, more in zip(AGENCIES, said, strict=True)
+        for agency, more in zip(AGENCIES, ccc, strict=True)
     )
     return a, b, c
 
@@ -158,12 +158,12 @@ def printed_ccc(portfolio: Portfolio, definition: Definition) -> ByAgency:
 def printed_ratings(portfolio: Portfolio, definition: Definition) -> tuple[ByRank | None, ...]:
     """By agency the par by rank of the loans that no row rates; None where no rating table says it, or the definition
     says otherwise."""
-    said = _RATINGS(portfolio.deal)
-    if said == NOT_PRINTED:
+    tables = _RATINGS(portfolio.deal)
+    if tables == NOT_PRINTED:
         return NOT_PRINTED
     return tuple(
         by_rank if by_rank is not None and _goes_by_table(portfolio, definition, agency) else None
-        for agency, by_rank in zip(AGENCIES, said, strict=True)
+        for agency, by_rank in zip(AGENCIES, tables, strict=True)
     )
 
 

@@ -198,26 +198,26 @@ def _headings(*, has_published: bool) -> list[str]:
 
 def html_of_result(result: TestResult) -> str:
     """One result: its row, its message, and how its figure came about."""
-    told = [result.message]
+    lines = [result.message]
     if result.threshold_source is not None:
-        told.append(f"Limit: {result.threshold_source}")
+        lines.append(f"Limit: {result.threshold_source}")
     if result.details is not None:
-        told.append(f"Figure: {result.details.formula}")
-    told += [f"Doubt: {group.heading}: {group.message}" for group in doubt_groups([result])]
+        lines.append(f"Figure: {result.details.formula}")
+    lines += [f"Doubt: {group.heading}: {group.message}" for group in doubt_groups([result])]
     has = result.published is not None
     status = f"{result.status}, doubtful" if result.doubtful else result.status
     rows = [_row(result, has_published=has)]
-    return card(f"{result.test_name}: {status}", told, table(_headings(has_published=has), rows))
+    return card(f"{result.test_name}: {status}", lines, table(_headings(has_published=has), rows))
 
 
 def html_of(results: Results) -> str:
     """A row for each result, the thinnest cushion first, then what was skipped."""
     has_published = any(result.published is not None for result in list(results))
     rows = [_row(each, has_published=has_published) for each in thinnest_first(results)[:NOTEBOOK_ROWS]]
-    told = [f"Read as: {results.read_as}"] if results.read_as else []
-    told += told_of(results.warnings)
+    lines = [f"Read as: {results.read_as}"] if results.read_as else []
+    lines += told_of(results.warnings)
     if len(results) > NOTEBOOK_ROWS:
-        told.append(f"{counted(len(results) - NOTEBOOK_ROWS, 'more result')} with more cushion not shown")
+        lines.append(f"{counted(len(results) - NOTEBOOK_ROWS, 'more result')} with more cushion not shown")
     tables = []
     if rows:
         tables.append(table(_headings(has_published=has_published), rows))
@@ -233,4 +233,4 @@ def html_of(results: Results) -> str:
     ]
     if doubts:
         tables.append(table(["doubt", "what", "tests"], doubts))
-    return card(_head(results), told, *tables)
+    return card(_head(results), lines, *tables)

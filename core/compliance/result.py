@@ -362,8 +362,10 @@ class Results(list[TestResult], Framed):
         )
 
     def frame(self) -> Frame:
-        """A row for each result, figures in the test's unit; those of the skipped tests have their reason in
-        `attrs`, where the day and the warnings stand, too."""
+        """Make a row for each result, figures in the test's unit.
+
+        `attrs` has the reasons of the skipped tests, the day and the warnings.
+        """
         return framed.frame_of(self)
 
     @property

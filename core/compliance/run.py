@@ -94,7 +94,7 @@ class InvalidThreshold(ValueError):
 class Sheet(NamedTuple):
     """What the file itself says of tests."""
 
-    found: tuple[Match, ...] = ()
+    matches: tuple[Match, ...] = ()
     limits: Mapping[str, SheetLimit] = {}
     """By test id."""
     listed: tuple[Unmatched, ...] = ()
@@ -150,21 +150,20 @@ def run_suite(
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
 
     A definition, or the name of a ready-made one (us_bsl, euro), gives its conventions to every suite, and the suite
-    `deal` its tests; without one, a portfolio in euros
-    or sterling goes by the European standard. A warning says where a ready-made definition decides; in the suite `deal`
-    such a one has the coverage tests of the classes that the file has. Limits are looked up by test id: the request's,
-    the workbook's, the deal's own thresholds, its definition, the file's (the triggers of its notes, and what it
-    publishes for a test that is certainly this one), the tenant's, the suite's default; each result says whose it was.
-    (A definition that is a market's standard comes after the tenant.) One that is not enabled takes its test out of the
-    run. `fail_fast` stops after the first failed test. `parallel` changes nothing: one pass over the rows feeds every
-    test, so there is nothing to spread. No test ids, or an empty list of them, means all; the figures that these need
-    are worked out, too. The results are `partial` where test ids were given, `fail_fast` stopped the run, or one of
-    `request_thresholds` took a test out.
+    `deal` its tests. Without one, a portfolio in euros or sterling goes by the European standard. A warning says where
+    a ready-made definition decides. In the suite `deal` it has the coverage tests of the classes that the file has.
+    Limits are looked up by test id. They are the request's, the workbook's, the deal's own thresholds, its definition,
+    the file's, the tenant's, the suite's default. The file's are the triggers of its notes, and what it publishes for a
+    test that is certainly this one. Each result says whose limit it has. (A definition that is a market's standard
+    comes after the tenant.) One that is not enabled takes its test out of the run. `fail_fast` stops after the first
+    failed test. `parallel` changes nothing: one pass over the rows feeds every test, so there is nothing to spread. No
+    test ids, or an empty list of them, means all; the figures that these need are worked out, too. The results are
+    `partial` where test ids were given, `fail_fast` stopped the run, or one of `request_thresholds` took a test out.
 
-    Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
-    test that the two would decide differently is skipped, with both.
+    Where a definition takes masked ratings for a range, a result has the low and the high end of its figure. A test
+    that the two would decide differently is skipped, with both.
 
-    Each result has the figure that the file publishes for it beside ours, and what makes it doubtful; `compare=False`
+    Each result has the figure that the file publishes for it beside ours, and what makes it doubtful. `compare=False`
     leaves the file's figures out, for loans of which it does not speak, as after trades.
 
     `pools` are the portfolio's sums where they are known already, as `pools_of` gives them.
@@ -191,14 +190,14 @@ def run_suite(
     skipped: list[Skipped] = []
     deal = portfolio.deal
     day = day_of(deal.as_of)
-    given: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
+    sources: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
         ("request", request_thresholds), ("workbook", workbook_thresholds), ("deal", deal_thresholds),
     )  # fmt: skip
     # Details may be made later, when the caller's mappings have changed.
     tenant_thresholds = dict(tenant_thresholds)
     own = {} if rules is None else {test.id: test for test in rules.tests}
     limits = Limits(
-        tuple((source, dict(thresholds)) for source, thresholds in given if thresholds),
+        tuple((source, dict(thresholds)) for source, thresholds in sources if thresholds),
         tenant_thresholds,
         rules,
         own,
@@ -209,7 +208,7 @@ def run_suite(
     ends = pools[1:]
     has_defaults = not (limits.first or limits.tenant or rules is not None or limits.sheet.limits)
     resolved: dict[int, ResolvedThreshold] = {}
-    facts = beside_tests(limits.sheet.found, pool, own)
+    facts = beside_tests(limits.sheet.matches, pool, own)
     doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
     maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details, doubter)
     cushions: dict[str, float] = {}
@@ -323,7 +322,7 @@ def _sheet(
         return _NO_SHEET
     pairs = pair(tests, own, pool)
     by_test_id = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
-    return Sheet(pairs.found, limits_of(pairs.found, pool) | by_test_id, pairs.listed)
+    return Sheet(pairs.matches, limits_of(pairs.matches, pool) | by_test_id, pairs.listed)
 
 
 def _sheet_alone(
@@ -333,7 +332,7 @@ def _sheet_alone(
     if not portfolio.facts.all:
         return _NO_SHEET
     pairs = pair_alone(tests, own, Terms((rules or DEFAULT).conventions.home_countries), portfolio.facts)
-    return Sheet(pairs.found, {}, pairs.listed)
+    return Sheet(pairs.matches, {}, pairs.listed)
 
 
 def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Pool) -> None:
@@ -419,8 +418,8 @@ def _has_limit(test: Test, limits: Limits) -> bool:
     own = limits.tests.get(test.test_id)
     if own is not None and own.class_ is not None and test.test_id in limits.sheet.limits:
         return True
-    given = (*(thresholds for _, thresholds in limits.first), limits.tenant)
-    return any(test.test_id in each for each in given) or (
+    sources = (*(thresholds for _, thresholds in limits.first), limits.tenant)
+    return any(test.test_id in each for each in sources) or (
         own is not None and (own.max is not None or own.min is not None or own.matrix is not None)
     )
 
@@ -523,8 +522,8 @@ def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
         if (threshold := thresholds.get(test.test_id)) is not None:
             return _resolved(test, threshold, source)
     is_standard = limits.definition is not None and limits.definition.has_market_limits
-    if limits.definition is not None and not is_standard and (found := _defined(test, pool, limits)) is not None:
-        return found
+    if limits.definition is not None and not is_standard and (limit := _defined(test, pool, limits)) is not None:
+        return limit
     of_tenant = limits.tenant.get(test.test_id)
     # What a tenant has taken out of its runs stays out, though the sheet has a trigger for it.
     if of_tenant is None or of_tenant.enabled:
@@ -538,8 +537,8 @@ def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
             return ResolvedThreshold(trigger, test.threshold_type, warning, "sheet")
     if of_tenant is not None:
         return _resolved(test, of_tenant, "tenant")
-    if is_standard and (found := _defined(test, pool, limits)) is not None:
-        return found
+    if is_standard and (limit := _defined(test, pool, limits)) is not None:
+        return limit
     return _DEFAULTS[test.test_id]
 
 
@@ -884,8 +883,8 @@ class _Maker:
             "threshold_source": limit.source,
             "rows": self._rows,
         }
-        if limit.source == "sheet" and (told := limits.sheet.limits.get(test.test_id)) is not None:
-            breakdown["threshold_from"] = f"{told.name}, {told.cell}" if told.cell else told.name
+        if limit.source == "sheet" and (printed := limits.sheet.limits.get(test.test_id)) is not None:
+            breakdown["threshold_from"] = f"{printed.name}, {printed.cell}" if printed.cell else printed.name
         breakdown.update(measured.break_down())
         if test.sheet_trigger is not None:
             breakdown["classes"] = self._classes.of(test, limit)
@@ -921,11 +920,11 @@ class _Classes:
             usual: _Held = {}
             for other_class_test in _CLASS_TESTS[kind]:
                 with suppress(Unmeasurable):  # taken out of runs, it holds its class to nothing
-                    held = self._resolved.get(id(other_class_test)) or resolve(
+                    resolved = self._resolved.get(id(other_class_test)) or resolve(
                         other_class_test, self._pool, self._limits
                     )
                     usual[_place(other_class_test.sheet_trigger, last)] = (
-                        held,
+                        resolved,
                         _decimals(other_class_test, self._limits),
                     )
             self._usual[kind] = usual, self._rows(kind, usual)
@@ -935,10 +934,10 @@ class _Classes:
             return rows
         return [*rows[:place], *self._rows(kind, {place: own}, [place]), *rows[place + 1 :]]
 
-    def _rows(self, kind: _Kind, held: _Held, places: Iterable[int] | None = None) -> list[dict[str, Any]]:
+    def _rows(self, kind: _Kind, limits: _Held, places: Iterable[int] | None = None) -> list[dict[str, Any]]:
         return self._pool.classes(kind, {
             place: Held(limit.value, limit.direction, partial(_judged, limit=limit, decimals=decimals))
-            for place, (limit, decimals) in held.items()
+            for place, (limit, decimals) in limits.items()
         }, places)  # fmt: skip
 
 

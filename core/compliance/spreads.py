@@ -44,9 +44,9 @@ def minimum_spread(pool: Pool, test_id: str | None = None) -> float | None:
     if (stated := pool.definition.conventions.minimum_spread) is not None:
         return stated
     tests = [test for test in pool.definition.tests if test.measure == "was"]
-    held = [pool.limits[test.id] for test in tests if test.id in pool.limits]
+    limits = [pool.limits[test.id] for test in tests if test.id in pool.limits]
     own = [test.min for test in tests if test.min is not None and not test.steps]
-    return next(iter((*own, *held)), None)
+    return next(iter((*own, *limits)), None)
 
 
 def excess_spread(pool: Pool, spread: float) -> float:

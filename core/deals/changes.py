@@ -71,9 +71,9 @@ def changes(before: Portfolio, after: Portfolio) -> Changes:
         ReconcileError: more loans than a reconciliation takes.
     """
     exact = {name: 0.0 for name, rule in RULES.items() if rule.tolerance is not None}
-    found = reconcile(before, after, tolerances=exact, names=("earlier file", "later file"))
+    differences = reconcile(before, after, tolerances=exact, names=("earlier file", "later file"))
     by_loan: dict[str, list[Issue]] = {}
-    for issue in found.issues:
+    for issue in differences.issues:
         if issue.issue_type in _KINDS:
             by_loan.setdefault(issue.loan_key, []).append(issue)
     loans = sorted(
@@ -82,16 +82,16 @@ def changes(before: Portfolio, after: Portfolio) -> Changes:
     )
     par = {kind: sum(loan.par_change for loan in loans if loan.kind == kind) for kind in _ORDER}
     return Changes(
-        loans_before=found.summary.matched + found.summary.unmatched_trustee,
-        loans_after=found.summary.matched + found.summary.unmatched_internal,
-        loans_in=found.summary.unmatched_internal,
-        loans_out=found.summary.unmatched_trustee,
+        loans_before=differences.summary.matched + differences.summary.unmatched_trustee,
+        loans_after=differences.summary.matched + differences.summary.unmatched_internal,
+        loans_in=differences.summary.unmatched_internal,
+        loans_out=differences.summary.unmatched_trustee,
         loans_changed=sum(loan.kind == "changed" for loan in loans),
         par_in=par["in"],
         par_out=-par["out"],
         par_changed=par["changed"],
-        not_compared=found.not_compared,
-        warnings=list(found.warnings),
+        not_compared=differences.not_compared,
+        warnings=list(differences.warnings),
         loans=loans,
     )
 

@@ -115,7 +115,7 @@ def without_cells(text: str, names: Iterable[str]) -> tuple[str, dict[str, str]]
     A name such as ob1, which the engine would take for a cell, has an underscore before it.
     """
     called = {name: f"_{name}" if _CELL.fullmatch(name) else name for name in names}
-    if any(name != other for name, other in called.items()):
+    if any(name != stand_in for name, stand_in in called.items()):
         text = _written_without_cells(text)
     return text, called
 
@@ -280,9 +280,9 @@ def _children(node: Any) -> tuple[Node, ...]:
 def _walk(node: Node) -> Iterator[Node]:
     waiting = [node]
     while waiting:
-        each = waiting.pop()
-        yield each
-        waiting.extend(_children(each))
+        current = waiting.pop()
+        yield current
+        waiting.extend(_children(current))
 
 
 def _walk_asked(node: Node, *, is_asked: bool) -> Iterator[tuple[Node, bool]]:

@@ -114,7 +114,7 @@ def _key(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    escaped = _ESCAPED.sub(lambda found: _SHORT.get(found[0], f"\\u{ord(found[0]):04X}"), text)
+    escaped = _ESCAPED.sub(lambda match: _SHORT.get(match[0], f"\\u{ord(match[0]):04X}"), text)
     return f'"{escaped}"'
 
 

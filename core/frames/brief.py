@@ -70,14 +70,14 @@ def value_shown(value: object) -> str:
     return _repr.repr(value)
 
 
-def brief(one: object) -> str:
+def brief(result: object) -> str:
     """The repr of a record: its fields in order, as far as a line takes them; without those that are None or empty.
 
     For the body of a class with fields (a Struct or a dataclass): `__repr__ = brief`.
     """
-    kind = type(one)
+    kind = type(result)
     names: Any = getattr(kind, "__struct_fields__", None) or getattr(kind, "__dataclass_fields__", ())
-    return shown(kind.__name__, {name: getattr(one, name, None) for name in names if not name.startswith("_")})
+    return shown(kind.__name__, {name: getattr(result, name, None) for name in names if not name.startswith("_")})
 
 
 def shown(called: str, values: Mapping[str, object]) -> str:

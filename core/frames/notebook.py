@@ -50,9 +50,9 @@ class Figure(str):
     __slots__ = ()
 
 
-def card(title: str, told: Sequence[str] = (), *tables: Markup) -> str:
+def card(title: str, sentences: Sequence[str] = (), *tables: Markup) -> str:
     """The whole of what an object shows: its title, lines about it, tables."""
-    lines = "".join(f'<div style="color:{MUTED}">{_text(line, LINE_CHARACTERS)}</div>' for line in told if line)
+    lines = "".join(f'<div style="color:{MUTED}">{_text(line, LINE_CHARACTERS)}</div>' for line in sentences if line)
     head = f'<div style="font-weight:600">{_text(title, 200)}</div>'
     return f'<div style="{_CARD}">{head}{lines}{"".join(tables)}</div>'
 

@@ -218,8 +218,8 @@ def _one_identifier(draft: Draft) -> None:
 
 
 def _mixed_identifier(columns: Columns, lines: Lines, _: Chance) -> list[Writable]:
-    each = (_read(columns[name], lines) for name in ("loanx_id", "isin", "cusip"))
-    return [loanx or isin or cusip or None for loanx, isin, cusip in zip(*each, strict=True)]
+    identifiers = (_read(columns[name], lines) for name in ("loanx_id", "isin", "cusip"))
+    return [loanx or isin or cusip or None for loanx, isin, cusip in zip(*identifiers, strict=True)]
 
 
 def _on_watch(value: Writable) -> Writable:

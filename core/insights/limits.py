@@ -74,12 +74,12 @@ def verdict(study: Study) -> Iterator[Finding]:
     draft.put("certain_fail", fails, "count", Recipe(operation="tests", part="certain_fail"),
               name="tests: fail beyond doubt")  # fmt: skip
     draft.put("doubtful", len(doubtful), "count", Recipe(operation="tests", part="doubtful"), name="tests: doubtful")
-    told = (
+    summary = (
         "{certain_fail} of {all} failing" if fails
         else "none of {all} fails beyond doubt" if doubtful
         else "all {all} pass" + (", {warning} in the warning band" if warns else "")
     )  # fmt: skip
-    told += ", {doubtful} doubtful" if doubtful else ""
+    summary += ", {doubtful} doubtful" if doubtful else ""
     worst = sorted((item for item in certain if item.status != "pass"), key=_gravity)[:NAMED]
     named = [_named(draft, f"_{at}", item) for at, item in enumerate(worst)]
     if fails:
@@ -111,7 +111,7 @@ def verdict(study: Study) -> Iterator[Finding]:
     yield draft.finding(
         "risk_compliance",
         "act" if fails else "near" if warns or doubtful else "context",
-        f"Compliance: {told}",
+        f"Compliance: {summary}",
         headline.strip(),
         weight=50.0,
         operations=left,
@@ -152,7 +152,7 @@ def doubted(draft: Draft, test_result: TestResult, key: str = "printed") -> str:
     if published.value is None:
         return f"the file itself calls it {there}"
     name = f"figure that the file prints for {plain(test_result.test_name)}"
-    draft.given(key, published.value, draft.study.unit(test_result), published.place, name=name)
+    draft.quote(key, published.value, draft.study.unit(test_result), published.place, name=name)
     return f"the file itself prints {{{key}}} and calls it {there}"
 
 
@@ -164,7 +164,7 @@ def failing(study: Study) -> Iterator[Finding]:
     )
     for place, each in enumerate(failed[:FAILING_SHOWN]):
         draft = study.draft(f"failing:{each.test_id}")
-        more = _told(draft, each)
+        more = _figures_of(draft, each)
         theirs = doubted(draft, each)
         theirs = f" This is doubtful: {theirs}. See first what differs." if theirs else ""
         fails = "fails by our figures, which is doubtful" if each.doubtful else "fails"
@@ -191,7 +191,7 @@ def thin(study: Study) -> Iterator[Finding]:
             continue  # one ratio that is held to two limits: the nearer one is told
         seen.add((each.category, each.current_value))
         draft = study.draft(f"thin:{each.test_id}")
-        more = _told(draft, each)
+        more = _figures_of(draft, each)
         draft.combined("part", "quotient", "percent", "cushion", "limit", times=100.0)
         side, _ = _SIDES[each.threshold_type]
         urgency: Urgency = "near" if each.status == "warning" or headroom_of(each) < NEAR_PCT else (
@@ -220,7 +220,7 @@ def _usual(study: Study, test_result: TestResult) -> str:
     return f" The {_SIDES[test_result.threshold_type][0]} is a usual one of the market: {_NOT_ITS_OWN}"
 
 
-def _told(draft: Draft, test_result: TestResult) -> dict[Stakeholder, str]:
+def _figures_of(draft: Draft, test_result: TestResult) -> dict[Stakeholder, str]:
     """The figures of a test, with the loans behind it for operations, and the earlier month's figure for analysts."""
     study, test_id = draft.study, test_result.test_id
     draft.say("test", test_result.test_name)
@@ -271,7 +271,7 @@ def _behind(draft: Draft, test_result: TestResult) -> str:
 
 def _names(draft: Draft, column: str, words: str) -> str:
     """The three largest names of a column with their share."""
-    told = []
+    texts = []
     study = draft.study
     for at, (name, _) in enumerate(study.columns.by_name(column)[:NAMED]):
         rows = study.columns.largest(study.columns.chosen([Condition(column, "equal", name)]))
@@ -280,8 +280,8 @@ def _names(draft: Draft, column: str, words: str) -> str:
             draft.list(rows)
         draft.loans(f"{column}_{at}_share", "share", "percent", Condition(column, "equal", name), of="denominator",
                     name=f"share of {plain(name)}")  # fmt: skip
-        told.append(f"{{{column}_{at}}} {{{column}_{at}_share}}")
-    return f"{words}: {', '.join(told)}."
+        texts.append(f"{{{column}_{at}}} {{{column}_{at}_share}}")
+    return f"{words}: {', '.join(texts)}."
 
 
 def _money(draft: Draft, test_result: TestResult, share: str, ratio: str) -> str:
@@ -308,18 +308,23 @@ def _coverage(test_result: TestResult) -> float:
 
 def erosion(study: Study) -> Iterator[Finding]:
     """What the numerator of the tightest overcollateralisation test is made of, and how much loss it bears."""
-    each = study.first("oc")
-    if each is None or each.details is None or "adjustments" not in each.details.breakdown or each.cushion is None:
+    oc_result = study.first("oc")
+    if (
+        oc_result is None
+        or oc_result.details is None
+        or "adjustments" not in oc_result.details.breakdown
+        or oc_result.cushion is None
+    ):
         return
     draft = study.draft("erosion")
-    test_id = each.test_id
-    draft.say("test", each.test_name)
+    test_id = oc_result.test_id
+    draft.say("test", oc_result.test_name)
     draft.test("value", test_id)
     draft.test("limit", test_id, "limit")
     draft.test("numerator", test_id, "adjustments.adjusted")
     draft.test("principal", test_id, "adjustments.collateral_principal_amount")
     slack = draft.test("slack", test_id, "slack")
-    if each.status == "fail" or not slack or draft["numerator"] <= 0:
+    if oc_result.status == "fail" or not slack or draft["numerator"] <= 0:
         return
     draft.combined("loss", "quotient", "percent", "slack", "numerator", times=100.0)
     taken = []
@@ -359,7 +364,7 @@ def worth(study: Study) -> Iterator[Finding]:
     market = draft.loans("market", "weighted", "amount", column="price", times=0.01, name="loans at their prices")
     if not rated or not market:
         return
-    draft.given("cash", 0.0 if cash is None or not np.isfinite(cash) else cash, "amount", "deal.principal_cash")
+    draft.quote("cash", 0.0 if cash is None or not np.isfinite(cash) else cash, "amount", "deal.principal_cash")
     draft.combined("assets", "total", "amount", "market", "cash")
     draft.combined("cover", "quotient", "percent", "assets", "rated", times=100.0)
     over = draft.combined("over", "difference", "amount", "assets", "rated")
@@ -420,7 +425,7 @@ def cash(study: Study) -> Iterator[Finding]:
     if principal_cash is None or not np.isfinite(principal_cash) or study.pool.cpa <= 0:
         return
     draft = study.draft("cash")
-    draft.given("cash", principal_cash, "amount", "deal.principal_cash")
+    draft.quote("cash", principal_cash, "amount", "deal.principal_cash")
     draft.loans("par", "sum", "amount", name="performing par")
     draft.combined("all", "total", "amount", "par", "cash")
     draft.combined("share", "quotient", "percent", "cash", "all", times=100.0)

@@ -90,15 +90,15 @@ def downgrade(study: Study) -> Iterator[Finding]:
     draft.loans("share", "share", "percent", *NEXT_ROWS, of="denominator")
     broken = _broken(study, change)
     moved = [each for each in map(study.first, ("ccc", "warf", "oc")) if each is not None]
-    told = []
+    texts = []
     for at, each in enumerate(moved):
         if draft.test(f"after_{at}", each.test_id, change=change) is None:
             continue
         draft.say(f"test_{at}", each.test_name)
         draft.test(f"now_{at}", each.test_id)
         draft.test(f"limit_{at}", each.test_id, "limit")
-        told.append(f"{{test_{at}}} would go from {{now_{at}}} to {{after_{at}}} (limit {{limit_{at}}})")
-    if not told:
+        texts.append(f"{{test_{at}}} would go from {{now_{at}}} to {{after_{at}}} (limit {{limit_{at}}})")
+    if not texts:
         return
     named = draft.largest("loan", chosen)
     yield draft.finding(
@@ -108,7 +108,7 @@ def downgrade(study: Study) -> Iterator[Finding]:
         ),
         "{count} with {par} ({share} of the deal) "
         + ("stand" if draft["count"] != 1 else "stands")
-        + f" one notch above CCC. Were they all cut by one notch, {'; '.join(told)}.",
+        + f" one notch above CCC. Were they all cut by one notch, {'; '.join(texts)}.",
         weight=draft["share"], basis="projected", coverage_pct=study.covered("worst_rating"),
         executive="This is a stress of all of them at once, not a forecast.",
         finance="This is a stress of all of them at once, not a forecast.",
@@ -136,7 +136,7 @@ def _tests(draft: Draft, test_ids: list[str]) -> str:
             draft.tests.append(test_id)
         names.append(f"{{fails_{at}}}")
     if len(test_ids) > TESTS_SHOWN:
-        draft.given(
+        draft.quote(
             "more_tests", len(test_ids) - TESTS_SHOWN, "count", "tests that fail after the change", noun="other"
         )
         names.append("{more_tests}")
@@ -149,19 +149,19 @@ def default(study: Study) -> Iterator[Finding]:
     if not columns.has("obligor") or not (by_name := columns.by_name("obligor")):
         return
     where = [Condition("obligor", "equal", by_name[0][0])]
-    each = study.first("oc")
+    oc_result = study.first("oc")
     draft = study.draft("default")
     change = Change(kind="default", where=where)
-    if each is None or draft.test("after", each.test_id, change=change) is None:
+    if oc_result is None or draft.test("after", oc_result.test_id, change=change) is None:
         return
     chosen = columns.chosen(where)
     rows = columns.largest(chosen)
     draft.say("obligor", study.borrower(int(rows[0])))
-    draft.say("test", each.test_name)
+    draft.say("test", oc_result.test_name)
     draft.loans("par", "sum", "amount", *where)
     draft.loans("share", "share", "percent", *where, of="denominator")
-    draft.test("now", each.test_id)
-    draft.test("limit", each.test_id, "limit")
+    draft.test("now", oc_result.test_id)
+    draft.test("limit", oc_result.test_id, "limit")
     draft.combined("move", "difference", "points", "after", "now", sign=True)
     draft.list(rows)
     broken = _broken(study, change)
@@ -192,7 +192,7 @@ def distressed(study: Study) -> Iterator[Finding]:
         draft.loans("par", "sum", "amount", *where)
         draft.loans("share", "share", "percent", *where, of="par")
         draft.loans("price", "average", "price", *where, column="price")
-        draft.given("line", DISTRESSED, "price", "the line below which a loan is called distressed here")
+        draft.quote("line", DISTRESSED, "price", "the line below which a loan is called distressed here")
         draft.loans(
             "worth", "weighted", "amount", *where, column="price", times=0.01, name="these loans at their prices"
         )
@@ -220,7 +220,7 @@ def distressed(study: Study) -> Iterator[Finding]:
         draft.loans("count", "count", "count", *where)
         draft.loans("par", "sum", "amount", *where)
         draft.loans("share", "share", "percent", *where, of="par")
-        draft.given("line", WEAK, "price", "the line below which a price is called weak here")
+        draft.quote("line", WEAK, "price", "the line below which a price is called weak here")
         rows = [int(row) for row in columns.largest(chosen)]
         cheapest = sorted(rows, key=lambda row: float(columns.numbers("price")[row]))[:NAMED]
         draft.list(rows)
@@ -293,27 +293,27 @@ def headroom(study: Study) -> Iterator[Finding]:
         for name, text in names.items():
             draft.say(name, text)
         if len(trades) > 1:
-            draft.given("borrowers", len(trades), "count", "trades of the search", noun="new borrower")
+            draft.quote("borrowers", len(trades), "count", "trades of the search", noun="new borrower")
         draft.put("room", amount if test_ids else most, "amount", recipe, name="par that can be bought")
         draft.loans("par", "sum", "amount", name="performing par")
         draft.combined("part", "quotient", "percent", "room", "par", times=100.0)
         first = _tests(draft, test_ids) if test_ids else ""
         verb = "fails" if len(test_ids) == 1 else "fail"
         if not test_ids:
-            title, told = (
+            title, sentence = (
                 "No test stands against buying " + words,
                 f"Up to {{room}} of {words} could be bought, as far as ",
             )
-            told += "was looked, and no test that passes now would fail"
+            sentence += "was looked, and no test that passes now would fail"
         elif amount < 1.0:
-            title = told = f"No {words} can be bought without making {first} fail"
+            title = sentence = f"No {words} can be bought without making {first} fail"
         else:
             title = f"Room for {words.rstrip(',')}: {{room}}"
-            told = f"Up to {{room}} of {words} can be bought before {first} {verb}"
+            sentence = f"Up to {{room}} of {words} can be bought before {first} {verb}"
         cash = study.subject.measured.deal.principal_cash
         paid = "The search lets principal cash go below zero."
         if cash is not None and np.isfinite(cash):
-            draft.given("cash", cash, "amount", "deal.principal_cash")
+            draft.quote("cash", cash, "amount", "deal.principal_cash")
             paid = "Principal cash is {cash}, and the search lets it go below zero."
         urgency: Urgency = "near" if amount < 1.0 else "notable" if draft["part"] < 1.0 else "context"
         if draft["part"] > ROOMY_PCT:
@@ -321,7 +321,7 @@ def headroom(study: Study) -> Iterator[Finding]:
         yield draft.finding(
             "risk_compliance" if test_ids and amount < 1.0 else "portfolio_composition",
             urgency if test_ids else "background",
-            title, f"{told} ({{described}}).", basis="projected", weight=-draft["part"],
+            title, f"{sentence} ({{described}}).", basis="projected", weight=-draft["part"],
             executive="That is {part} of performing par." if amount >= 1.0 else "",
             finance=paid,
             operations="Run the trade itself as a scenario before it is agreed.",
@@ -428,8 +428,8 @@ _WEAKER: Final = {"rating_agency_a": "Caa1", "rating_agency_b": "CCC+", "rating_
 
 def _describe(draft: Draft, loan: dict[str, Any]) -> None:
     """What the loan is, as one name: its digits are terms of the trade, which the recipe holds."""
-    told = [str(loan[name]) for name in ("rating_agency_a", "rating_agency_b") if name in loan]
-    terms = ["/".join(told)] if told else []
+    ratings = [str(loan[name]) for name in ("rating_agency_a", "rating_agency_b") if name in loan]
+    terms = ["/".join(ratings)] if ratings else []
     terms += [f"spread {loan['spread']:.0f} bps"] if "spread" in loan else []
     terms += [f"price {loan['price']:.2f}"] if "price" in loan else ["price 100"]
     draft.say("described", plain(", ".join(terms)))

@@ -61,9 +61,9 @@ def printed(
     return shown(value, decimals) + _SUFFIX.get(unit, "")
 
 
-def decimals_between(value: float, other: float, unit: Unit) -> int:
+def decimals_between(value: float, second_value: float, unit: Unit) -> int:
     """The decimals at which two different figures are printed as such, from those of their unit on."""
-    return decimals_apart(value, other, max(unit_decimals(unit, value), unit_decimals(unit, other)))
+    return decimals_apart(value, second_value, max(unit_decimals(unit, value), unit_decimals(unit, second_value)))
 
 
 _SCALES: Final = ((1e9, "bn"), (1e6, "m"))

@@ -144,11 +144,11 @@ class Evidence:
     def ties(self, at: int, used: Used, *, by_loans: bool = True) -> frozenset[Part]:
         """The parts of a figure, by its place, that tie under a reading."""
         key = at, by_loans, *(each.key for each in used.values())
-        found = self._ties.get(key)
-        if found is None:
+        known_ties = self._ties.get(key)
+        if known_ties is None:
             pool = self.pool(used, by_loans=by_loans)
-            found = self._ties[key] = self.figures[at].ties(pool) if pool.fault is None else frozenset()
-        return found
+            known_ties = self._ties[key] = self.figures[at].ties(pool) if pool.fault is None else frozenset()
+        return known_ties
 
     def add(self, interval: Interval) -> None:
         """Put what the ratios of all classes leave open of one numerator among the figures."""

@@ -48,7 +48,7 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
     figures = with_counted_decimals(portfolio.facts.figures)[:PUBLISHED_MAX]
     pairs, industries = _pairs(portfolio, parse_changed(base, rules), figures)
     matched: dict[int, str] = {}
-    for match in pairs.found:
+    for match in pairs.matches:
         if not _is_of_every_agency(match.published, own_test(base, match.test.test_id)):
             matched.setdefault(id(match.published), match.test.test_id)
     left = {id(each.published): each for each in pairs.listed if not each.is_measurable}
@@ -106,13 +106,13 @@ def _is_of_every_agency(fact: Fact, own: dict[str, Any] | None) -> bool:
     return bool(own and own.get("measure") == "ccc" and "agency" not in own and subject and subject.agency)
 
 
-def _new_id(said: Mapping[str, Any], taken: set[str], at: int) -> str:
+def _new_id(terms: Mapping[str, Any], taken: set[str], at: int) -> str:
     """The id of a test that is made for a figure: that of a run's test which measures the same."""
-    if said.get("measure") in ("oc", "ic"):
-        usual = f"{said['measure']}_class_{said['class'].replace('/', '').lower()}"
+    if terms.get("measure") in ("oc", "ic"):
+        usual = f"{terms['measure']}_class_{terms['class'].replace('/', '').lower()}"
     else:
-        is_moodys = said.get("agency") == "a" and said.get("measure") in ("warf", "warr")
-        plain = {name: value for name, value in said.items() if name != "agency" or not is_moodys}
+        is_moodys = terms.get("agency") == "a" and terms.get("measure") in ("warf", "warr")
+        plain = {name: value for name, value in terms.items() if name != "agency" or not is_moodys}
         usual = next((test_id for test_id in SUITE_TESTS if suite_said(test_id) == plain), "")
     return f"published_{at + 1}" if not usual or usual in taken else usual
 

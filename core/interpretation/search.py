@@ -209,18 +209,18 @@ class Search:
 
     def figures_of(self, group: Group) -> tuple[int, ...]:
         """The places of the figures that a group moves."""
-        found, denominators = [], set[float]()
+        places, denominators = [], set[float]()
         for at in self.every:
             figure = self.evidence.figures[at]
             if figure.measure in group.measures and (group.agency is None or figure.agency in (None, group.agency)):
-                found.append(at)
+                places.append(at)
                 continue
             amount = figure.printed.get("denominator")
             is_share = group.with_shares and figure.measure not in _NO_SHARE
             if is_share and amount and amount not in denominators and len(denominators) < DENOMINATORS_MAX:
                 denominators.add(amount)
-                found.append(at)
-        return tuple(found)
+                places.append(at)
+        return tuple(places)
 
     def ties(self, used: Used, figures: Iterable[int]) -> Ties:
         """What ties under a reading."""

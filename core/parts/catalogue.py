@@ -202,8 +202,8 @@ def _members(pool: Pool, test: DealTest) -> Any:
 
 
 def _group(pool: Pool, test: DealTest, by_name: Floats) -> list[int]:
-    found: list[int] = np.flatnonzero(_members(pool, test)).tolist()
-    return found
+    rows: list[int] = np.flatnonzero(_members(pool, test)).tolist()
+    return rows
 
 
 def _of_group(pool: Pool, test: DealTest, by_name: Floats) -> list[int]:

@@ -105,8 +105,8 @@ def _breakup(
         return NO_FORMULA.format(formula=own.value)
     if own.share is not None:
         return pool, by_share(pool, own)
-    found = BUILDERS.get(own.measure or "")
-    return NO_SUM if found is None else (pool, found(pool, own))
+    build = BUILDERS.get(own.measure or "")
+    return NO_SUM if build is None else (pool, build(pool, own))
 
 
 def _test_of(rules: Definition, pool: Pool, test_id: str) -> DealTest | None:
@@ -181,12 +181,12 @@ class _Page:
         if at < len(self._rows):
             row = int(self._rows[at])
             return self._loan("loan", "", row, float(self._all[at]), self._averaged(row))
-        each = self._amounts[at - len(self._rows)]
-        if each.row is not None:
-            return self._loan(each.kind, each.name, each.row, each.amount, {})
+        amount = self._amounts[at - len(self._rows)]
+        if amount.row is not None:
+            return self._loan(amount.kind, amount.name, amount.row, amount.amount, {})
         return FigurePart(
-            kind=each.kind, name=each.name, place=None, row=None, amount=rounded(each.amount),
-            fields={name: rounded(value) for name, value in each.fields.items()},
+            kind=amount.kind, name=amount.name, place=None, row=None, amount=rounded(amount.amount),
+            fields={name: rounded(value) for name, value in amount.fields.items()},
         )  # fmt: skip
 
     def _averaged(self, row: int) -> dict[str, float]:
@@ -228,12 +228,12 @@ class _Page:
             "rating": ((f"rating_agency_{agency}",) if agency else ()) + _RATINGS,
         }  # fmt: skip
         present = set(self._portfolio.columns)
-        found = {}
+        known = {}
         for name, options in fields.items():
             field = next((option for option in options if option in present), None)
             if field is not None:
-                found[name] = column_of(self._portfolio, field).array()
-        return found
+                known[name] = column_of(self._portfolio, field).array()
+        return known
 
     def _value(self, name: str, row: int) -> str | float | None:
         value = self._known[name][row]

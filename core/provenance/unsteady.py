@@ -188,14 +188,14 @@ class _Runs:
 
     def of_forms(self, chosen: Sequence[Sequence[bool]]) -> NDArray[np.bool_]:
         """Which runs have one of these forms, which are given by sheet."""
-        found = [np.array(chosen[at], bool)[self.code[self.sheet == at]] for at in range(len(self.sheets))]
-        return np.concatenate(found)
+        masks = [np.array(chosen[at], bool)[self.code[self.sheet == at]] for at in range(len(self.sheets))]
+        return np.concatenate(masks)
 
     def reads(self, seen: _Reading, forms: Sequence[Forms]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(run, and rows of: sheet, first row, last row, first column, last column) of each range that a run reads."""
         known: dict[tuple[int, int], list[_Rectangle]] = {}
         owners: list[int] = []
-        found: list[tuple[int, int, int, int, int]] = []
+        areas: list[tuple[int, int, int, int, int]] = []
         runs = np.stack([self.sheet, self.code, self.top, self.bottom, self.left], axis=1).tolist()
         for run, (at, code, top, bottom, left) in enumerate(runs):
             if (at, code) not in known:
@@ -207,8 +207,8 @@ class _Runs:
                 sides = [bound if fixed else bound + left for bound, fixed in each.columns]
                 for sheet in each.sheets:
                     owners.append(run)
-                    found.append((sheet, min(ends), max(ends), min(sides), max(sides)))
-        return np.array(owners, np.int64), np.array(found, np.int64).reshape(-1, 5)
+                    areas.append((sheet, min(ends), max(ends), min(sides), max(sides)))
+        return np.array(owners, np.int64), np.array(areas, np.int64).reshape(-1, 5)
 
     def marked(self, forms: Sequence[Forms], unsteady: NDArray[np.bool_]) -> list[Forms]:
         """The forms with the formulas of unsteady runs marked."""

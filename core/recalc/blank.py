@@ -44,7 +44,7 @@ def blank_formulas(sheet: Sheet) -> BlankRows:
         blank = np.ones(len(own), np.bool_)
         if column is not None:
             stored, slots = column.meeting(own.astype(np.int64))
-            blank[stored] = column.held.kinds[slots] == Kind.BLANK
+            blank[stored] = column.dense.kinds[slots] == Kind.BLANK
         if blank.any():
             blank_rows[at] = own[blank]
     return blank_rows
@@ -81,17 +81,17 @@ def note(cells: int, blank: int, stopped: str, result: Recalculation | None) -> 
 
 
 def _doubts(result: Recalculation) -> list[str]:
-    found = []
+    messages = []
     if result.external:
-        found.append(f"what refers to other workbooks is blank: {_some(result.external)}")
+        messages.append(f"what refers to other workbooks is blank: {_some(result.external)}")
     if result.cycles:
         cells = [cell for cycle in result.cycles for cell in cycle]
-        found.append(f"what needs its own result counts as 0: {_some(cells)}")
+        messages.append(f"what needs its own result counts as 0: {_some(cells)}")
     if result.unsupported:
-        found.append(f"functions that Cushion does not have give #NAME?: {_some(list(result.unsupported))}")
+        messages.append(f"functions that Cushion does not have give #NAME?: {_some(list(result.unsupported))}")
     if result.faults:
-        found.append("; ".join(f"{fault.reason}: {_some(fault.cells)}" for fault in result.faults[:NAMED_MAX]))
-    return found
+        messages.append("; ".join(f"{fault.reason}: {_some(fault.cells)}" for fault in result.faults[:NAMED_MAX]))
+    return messages
 
 
 def _some(names: Sequence[str]) -> str:

@@ -279,5 +279,5 @@ class _Saved:
 
 
 def _slots(cells: SheetCells, first: int, last: int, column: int) -> _Slots:
-    found = cells.grown(column, first, last).span(first, last - first + 1)
-    return np.array(found.kinds), np.array(found.numbers), np.array(found.codes)
+    span = cells.grown(column, first, last).span(first, last - first + 1)
+    return np.array(span.kinds), np.array(span.numbers), np.array(span.codes)

@@ -170,8 +170,8 @@ def _set(value: float | UnsetType) -> float | None:
     return None if isinstance(value, UnsetType) else value
 
 
-def _ends(one: TestResult | Skipped) -> MaskedEnds | None:
-    low, high = _set(one.low), _set(one.high)
+def _ends(row: TestResult | Skipped) -> MaskedEnds | None:
+    low, high = _set(row.low), _set(row.high)
     return None if low is None or high is None else (low, high)
 
 
@@ -265,8 +265,8 @@ def _deal_days(deal: Deal) -> Iterator[Fact]:
         ("Closing", deal.closing_date), ("Reinvestment until", deal.reinvestment_end),
         ("Stated maturity", deal.stated_maturity), ("Next payment", deal.next_payment),
     ):  # fmt: skip
-        if (found := day_of(known)) is not None:
-            yield Fact(label, day(found))
+        if (deal_day := day_of(known)) is not None:
+            yield Fact(label, day(deal_day))
 
 
 def _in_order(categories: Iterable[Category], history: Iterable[Series]) -> list[Series]:
@@ -292,11 +292,11 @@ def _changes(
     names |= {each.test_id: each.test_name for each in then.values()}
     names |= {each.test_id: each.test_name for each in skipped}
     names |= {line.test_id: line.name for line in lines}
-    found = [_change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
+    changes = [_change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
              for test_id, name in names.items()]  # fmt: skip
     compared = earlier is not None
-    shown = [each for each in found if _shows(each, compared=compared)]
-    unmoved = sum(each.change == 0 and not _shows(each, compared=compared) for each in found)
+    shown = [each for each in changes if _shows(each, compared=compared)]
+    unmoved = sum(each.change == 0 and not _shows(each, compared=compared) for each in changes)
     shown.sort(key=lambda each: _weight(each, now.get(each.test_id), compared=compared))
     since = None if earlier is None else earlier.as_of
     return Changes(since, shown, unmoved)

@@ -201,11 +201,11 @@ def _why_apart(tie_out: TieOut) -> str:
         return f"not {tie_out.nearest}: {tie_out.why_not}"
     if tie_out.reason is not None:
         return tie_out.reason
-    told = ", ".join(tie_out.explained_by).replace("_", " ")
+    explanations = ", ".join(tie_out.explained_by).replace("_", " ")
     return (
-        f"the {tie_out.differs} differs{': ' * bool(told)}{told}"
+        f"the {tie_out.differs} differs{': ' * bool(explanations)}{explanations}"
         if tie_out.differs in ("numerator", "denominator")
-        else told
+        else explanations
     )
 
 
@@ -285,18 +285,18 @@ _PARTS: Final[dict[PartName, str]] = {
 }  # fmt: skip
 
 
-def _change(one: Change) -> Texts:
+def _change(test_change: Change) -> Texts:
     return {
-        "name": page_text(one.name),
-        "unit": UNITS[one.unit],
-        "before": figure(one.before),
-        "after": figure(one.after),
-        "change": (change := signed(one.change)),
-        "better": one.better if change.strip("0.,") else None,
-        "status_before": one.status_before,
-        "status_after": one.status_after,
-        "doubtful_before": one.doubtful_before,
-        "doubtful_after": one.doubtful_after,
+        "name": page_text(test_change.name),
+        "unit": UNITS[test_change.unit],
+        "before": figure(test_change.before),
+        "after": figure(test_change.after),
+        "change": (change := signed(test_change.change)),
+        "better": test_change.better if change.strip("0.,") else None,
+        "status_before": test_change.status_before,
+        "status_after": test_change.status_after,
+        "doubtful_before": test_change.doubtful_before,
+        "doubtful_after": test_change.doubtful_after,
     }
 
 

@@ -241,7 +241,7 @@ def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verd
     if not any(standing):
         headline = "Every discrepancy is settled" if count else "Both sides agree"
         return Verdict("pass", headline, sentence)
-    texts = [f"{found:,} {name}" for name, found in zip(SEVERITIES, standing, strict=True) if found]
+    texts = [f"{number:,} {name}" for name, number in zip(SEVERITIES, standing, strict=True) if number]
     is_grave = any(standing[:2])
     total = sum(standing)
     headline = f"{total:,} {'discrepancy stands' if total == 1 else 'discrepancies stand'}: {', '.join(texts)}"

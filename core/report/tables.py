@@ -70,7 +70,7 @@ class Looks:
 
 def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
     """The sheets of a report on a run; what has no row has no sheet, but for the tests."""
-    yield Table("Report", (), _said(_head(report)))
+    yield Table("Report", (), _with_values(_head(report)))
     yield Table("Tests", _TESTS, list(_tests(report)), _TEST_FORMATS, _TEST_FLAGS)
     changes = (
         []
@@ -407,7 +407,7 @@ def _shares(title: str, of: str, rows: Iterable[Share | None]) -> Iterator[Row]:
     return ((title, of, row.name, row.par, row.share_pct) for row in rows if row is not None)
 
 
-def _said(rows: Iterable[Row]) -> list[Row]:
+def _with_values(rows: Iterable[Row]) -> list[Row]:
     """The rows of labels and values that have one."""
     return [row for row in rows if row[1] is not None]
 
@@ -425,7 +425,7 @@ def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLi
     Args:
         issues: all of them, in the order in which they are to stand; taken once, while the last sheets are written.
     """
-    yield Table("Report", (), _said(_comparison(report)))
+    yield Table("Report", (), _with_values(_comparison(report)))
     yield Table(
         "Summary",
         ("By", "Of", *SEVERITIES, "all", "stand"),

@@ -59,7 +59,7 @@ class After(Pool):
         self.base = base
         self.loans = loans
         self.assumed = base.pool.assumed
-        definition = self._given = loans.holdings.definition
+        definition = self._definition = loans.holdings.definition
         self.minus = self._of(loans.before)
         self.plus = self._of(loans.after)
         self._refuse_unrated()
@@ -73,7 +73,7 @@ class After(Pool):
         self.printed = printed_parts(self.portfolio, self.definition, known.view)
 
     def _of(self, loans: Portfolio) -> Pool | None:
-        pool = Pool(loans, self._given, self.assumed) if loans.row_count else None
+        pool = Pool(loans, self._definition, self.assumed) if loans.row_count else None
         seen, known = None if pool is None else pool.view, self.base.pool.view
         if seen is not None and (
             (seen.has_bounds and not known.has_bounds)
@@ -96,7 +96,7 @@ class After(Pool):
     @cached_property
     def whole(self) -> Pool:
         """The same by a full pass."""
-        return Pool(self.loans.whole, self._given, self.assumed)
+        return Pool(self.loans.whole, self._definition, self.assumed)
 
     @property
     def defaulted(self) -> NDArray[np.bool_]:
@@ -201,11 +201,11 @@ class After(Pool):
         if field != "obligor":
             return super().par_by_name(field)
         gone, come = self.obligors_touched
-        found = np.concatenate((self.base.obligors[0], np.zeros(len(self._new)), [self.tally.obligor_blank]))
-        found[list(gone)] = 0.0
+        par_of_names = np.concatenate((self.base.obligors[0], np.zeros(len(self._new)), [self.tally.obligor_blank]))
+        par_of_names[list(gone)] = 0.0
         for code, (par, _) in come.items():
-            found[code] = par
-        return found
+            par_of_names[code] = par
+        return par_of_names
 
     def name(self, field: str, code: int) -> str:
         values = self.base.pool.view.names[field].values if field in self.base.pool.view.names else ()
@@ -222,8 +222,8 @@ class After(Pool):
         blank = len(floats) - 1
         floats = np.concatenate((floats[:-1], np.zeros(size - len(floats)), floats[-1:]))
         gone, come = self.obligors_touched
-        for held, sign, none in ((gone, -1.0, blank), (come, 1.0, size - 1)):
-            for par, industry in held.values():
+        for holdings, sign, none in ((gone, -1.0, blank), (come, 1.0, size - 1)):
+            for par, industry in holdings.values():
                 if par > 0:
                     floats[size - 1 if industry == none else industry] += sign * min(1.0, par / average_par)
         return np.maximum(floats, 0.0)
@@ -245,7 +245,7 @@ class After(Pool):
             )
         ]
 
-        def held(price: float, side: Literal["left", "right"]) -> tuple[float, float]:
+        def below_price(price: float, side: Literal["left", "right"]) -> tuple[float, float]:
             """(par, haircut) of the rows below a price, from the right those at it with them."""
             place = int(bucket.price.searchsorted(price, side))
             some = [each for each in moved if each[0] < price or (each[0] == price and side == "right")]
@@ -257,15 +257,17 @@ class After(Pool):
         first, last = 0, len(bucket.price)
         while first < last:
             middle = (first + last) // 2
-            if held(float(bucket.price[middle]), "right")[0] >= excess:
+            if below_price(float(bucket.price[middle]), "right")[0] >= excess:
                 last = middle
             else:
                 first = middle + 1
         price = float(bucket.price[first]) if first < len(bucket.price) else inf
-        price = min([price, *(each for each in come[1].tolist() if each < price and held(each, "right")[0] >= excess)])
+        price = min(
+            [price, *(each for each in come[1].tolist() if each < price and below_price(each, "right")[0] >= excess)]
+        )
         if price == inf:
-            return held(inf, "right")[1], unpriced
-        par, haircut = held(price, "left")
+            return below_price(inf, "right")[1], unpriced
+        par, haircut = below_price(price, "left")
         return haircut + self._at_price(bucket, gone, come, price, excess - par), unpriced
 
     def _at_price(self, bucket: Bucket, gone: Floats, come: Floats, price: float, left: float) -> float:
@@ -363,13 +365,13 @@ class _LaterColumn:
         return self._column()[at]
 
 
-def _later(pool: After, of: Callable[[Pool], Any], given: Iterable[Any]) -> dict[str, _Later]:
+def _later(pool: After, of: Callable[[Pool], Any], pools: Iterable[Any]) -> dict[str, _Later]:
     """The four kinds of columns of `of` the pool; their names are those of `given`."""
 
     def columns(kind: str) -> Callable[[], dict[str, Any]]:
         return lambda: getattr(of(pool.whole), kind)
 
-    listed = list(given)
+    listed = list(pools)
     return {
         kind: _Later({name: None for each in listed for name in getattr(each, kind)}, columns(kind))
         for kind in ("numbers", "names", "flags", "ranks")
@@ -439,7 +441,7 @@ def _missing(pool: After) -> frozenset[int]:
     if index is None:
         return frozenset()
     chosen, known = set(pool.loans.rows.tolist()), len(index.names.values)
-    touched_codes = {code for held in pool.obligors_touched for code in held if code < known}
+    touched_codes = {code for touched in pool.obligors_touched for code in touched if code < known}
     return frozenset(code for code in touched_codes if not chosen.issuperset(index.rows(code)))
 
 

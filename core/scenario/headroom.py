@@ -146,8 +146,10 @@ def _most(simulator: Simulator, trade: Trade) -> float:
 
 def _run(simulator: Simulator, trades: Sequence[Trade], amount: float) -> _Seen:
     checkpoint()
-    each = amount / len(trades)
-    return _seen(amount, simulator.simulate([msgspec.structs.replace(trade, par_value=each) for trade in trades]).after)
+    par_of_each = amount / len(trades)
+    return _seen(
+        amount, simulator.simulate([msgspec.structs.replace(trade, par_value=par_of_each) for trade in trades]).after
+    )
 
 
 def _seen(amount: float, results: Results) -> _Seen:

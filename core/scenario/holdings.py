@@ -151,8 +151,8 @@ class Holdings:
         for at, trade in enumerate(trades):
             par, loan = par_of(trade, at), loan_of(trade, at)
             if trade.loan_data:
-                told = (f"trade {at + 1}: {message}" for message in without_effect(trade.loan_data))
-                run.change.warnings += (DataWarning("loan_data", message) for message in told)
+                messages = (f"trade {at + 1}: {message}" for message in without_effect(trade.loan_data))
+                run.change.warnings += (DataWarning("loan_data", message) for message in messages)
             if trade.trade_type == "sell":
                 run.sell(at, par, loan)
             else:
@@ -244,8 +244,8 @@ class _Run:
         return None if names is None or names.codes[row] < 0 else names.values[names.codes[row]]
 
     def _text_of(self, lot: Bought, field: str) -> str | None:
-        said = lot.loan.texts.get(field)
-        return said if said is not None or lot.twin is None else self._row_text(lot.twin, field)
+        text = lot.loan.texts.get(field)
+        return text if text is not None or lot.twin is None else self._row_text(lot.twin, field)
 
     def _key_of(self, lot: Bought) -> str:
         field = self.holdings.borrower_field
@@ -273,18 +273,18 @@ class _Run:
         rows, lots = self._meant(at, loan)
         if not rows and not lots:
             rows, lots = self._of_borrower(loan)
-        held: list[tuple[float, int | None, Bought | None]] = [(self._par(row), row, None) for row in rows]
-        held += [(lot.par, None, lot) for lot in lots]
-        held = [each for each in held if each[0] > 0]
-        total = sum(amount for amount, _, _ in held)
-        if not held:
+        lots_in_order: list[tuple[float, int | None, Bought | None]] = [(self._par(row), row, None) for row in rows]
+        lots_in_order += [(lot.par, None, lot) for lot in lots]
+        lots_in_order = [each for each in lots_in_order if each[0] > 0]
+        total = sum(amount for amount, _, _ in lots_in_order)
+        if not lots_in_order:
             raise TradeError(at, f"sells {_named(loan)}, of which nothing is held")
         if par > total + CENT:
             raise TradeError(at, f"sells {par:,.2f} of {_named(loan)}, of which {total:,.2f} is held")
         left = 0.0 if par >= total - CENT / 2 else 1.0 - par / total
         price = loan.numbers.get("price")
         unpriced = False
-        for amount, row, lot in held:
+        for amount, row, lot in lots_in_order:
             own = price
             if own is None:
                 own = self._number(row, "price") if lot is None else self._price_of(lot)

@@ -245,13 +245,13 @@ def _is_loan_by_loan(pools: tuple[Pool, ...]) -> bool:
 def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str = "enhanced", **options: Any) -> Simulation:
     """Every test of a suite before and after trades; the portfolio stays as it is.
 
-    A sell takes par off the loan that its CUSIP, else LoanX id, else ISIN, else borrower names, pro rata over its lots;
-    a buy adds a loan, or a lot of one that is held. Principal cash moves with par x price / 100. Accrued interest is
+    A sell takes par off the loan that its CUSIP, else LoanX id, else ISIN, else borrower names, pro rata over its lots.
+    A buy adds a loan, or a lot of a loan in the pool. Principal cash moves with par x price / 100. Accrued interest is
     left out. `options` are those of `core.compliance.run.run_suite`; with the same ones the figures before are its own.
 
     Raises:
-        TradeError: a trade that cannot be made: an unknown loan, more sold than is held, no par, nothing that names a
-            loan, a field or a value that cannot be.
+        TradeError: a trade that cannot be made. Its loan is unknown or not named, it sells more than there is, or it
+            has no par. Or it has a field or a value that cannot be.
         UnknownSuite: as `run_suite` has it.
         UnknownTest: as `run_suite` has it.
     """
@@ -272,14 +272,14 @@ def simulate_many(
     if len(scenarios) > SCENARIOS_MAX:
         raise ValueError(f"{len(scenarios):,} scenarios are more than {SCENARIOS_MAX:,}")
     simulator = Simulator(portfolio, suite, **options)
-    found = []
+    simulations = []
     for at, trades in enumerate(scenarios):
         try:
-            found.append(simulator.simulate(trades))
+            simulations.append(simulator.simulate(trades))
         except ValueError as error:
             error.add_note(f"in scenario {at + 1}")
             raise
-    return found
+    return simulations
 
 
 def compared(before: Results, after: Results, warnings: list[DataWarning], trades: int) -> Simulation:

@@ -1,4 +1,4 @@
-"""What the activity feed says: its items, and the sentence that tells each."""
+"""The activity feed: its items, and the sentence of each."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ SENTENCES = {
 }
 """Sentences of actions that do not read well by the rule: `Workbook "Q3.xlsx" was uploaded by olive@example.com.`"""
 TOGETHER = {"calculation.completed": "{calls:,} calculations{of} were completed{by}"}
-"""Of actions that are told together."""
+"""Sentences of several actions in one item."""
 ENTITIES = {"api_key": "API key"}
 """Names of what an action is of that are not its own word."""
 PASSIVE = "{entity}{name} was {verb}{by}"

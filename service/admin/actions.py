@@ -165,7 +165,7 @@ def permissions_of(role: Role) -> schema.Permissions:
 
 
 async def update_user(ctx: Context, user_id: UUID, patch: schema.UserPatch) -> schema.User:
-    """Change a user's role, status or name; role and status bite at once."""
+    """Change a user's role, status or name; role and status hold at once."""
     owners = await store.lock_owners(ctx)
     user = await store.lock_user(ctx, user_id)
     role = user.role if patch.role is UNSET else patch.role

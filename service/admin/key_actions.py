@@ -21,7 +21,7 @@ LONGEST_LIFE = timedelta(days=36_525)  # of a key; near the year 10,000 a moment
 
 
 async def create(ctx: Context, body: KeyCreate) -> ApiKey:
-    """Return an API key; nobody puts on it what they may not do themselves."""
+    """Create an API key with rights that the caller has."""
     unknown = [scope for scope in body.permissions if scope not in KEY_SCOPES]
     if unknown:
         faults = [Fault(["body", "permissions"], f"{scope[:100]!r} is not a scope") for scope in unknown[:10]]

@@ -13,7 +13,7 @@ area = Area("/api/v1/admin", tag="admin", essential=True)
 
 @area.get("/tenant", access="role:admin", versioned=True)
 async def get_tenant(ctx: Context) -> schema.Tenant:
-    """The caller's tenant: settings, quotas, usage."""
+    """Give the caller's tenant: settings, quotas, usage."""
     return await actions.get_tenant(ctx)
 
 
@@ -21,7 +21,10 @@ async def get_tenant(ctx: Context) -> schema.Tenant:
     "/tenant", access="role:admin", errors=(schema.TenantEnded, schema.ShutOut), event="tenant.updated", versioned=True
 )
 async def update_tenant(ctx: Context, body: schema.TenantPatch) -> schema.Tenant:
-    """Change the tenant's name and settings; what is not given stays. Tier and status are for the system key."""
+    """Change the tenant's name and settings; other fields stay.
+
+    Only the system key changes tier and status.
+    """
     return await actions.update_tenant(ctx, body)
 
 
@@ -29,7 +32,7 @@ async def update_tenant(ctx: Context, body: schema.TenantPatch) -> schema.Tenant
 async def delete_tenant(ctx: Context) -> None:
     """Cancel the tenant: nobody of it gets in, nothing of it runs.
 
-    Its records are removed after the days of grace, until which the system key can bring it back; evidence stays for as
+    Its records are removed after the days of grace. Until then the system key can bring it back. Evidence stays for as
     long as it must.
     """
     await actions.delete_tenant(ctx)
@@ -44,7 +47,10 @@ async def delete_tenant(ctx: Context) -> None:
     event="tenant.created",
 )
 async def create_tenant(ctx: Context, body: schema.TenantCreate) -> schema.NewTenant:
-    """Make a tenant and invite its owner, who joins by the token of the answer: for the system key alone."""
+    """Make a tenant and invites its owner, who joins with the token of the answer.
+
+    Only for the system key.
+    """
     return await tenant_actions.provide(ctx, body)
 
 
@@ -56,13 +62,16 @@ async def create_tenant(ctx: Context, body: schema.TenantCreate) -> schema.NewTe
     event="tenant.ownership_transferred",
 )
 async def transfer_ownership(ctx: Context, body: schema.Transfer) -> schema.Transferred:
-    """Make another active user the owner in the place of the owner who calls; of all owners, for the system key."""
+    """Make another active user the owner in place of the owner who calls.
+
+    The system key replaces all owners.
+    """
     return await tenant_actions.transfer(ctx, body)
 
 
 @area.get("/users", access="admin:users")
 async def list_users(ctx: Context, query: schema.UserList) -> Page[schema.User]:
-    """The users of the tenant."""
+    """List the users of the tenant."""
     return await store.users(ctx, query)
 
 
@@ -80,7 +89,7 @@ async def invite_user(ctx: Context, body: schema.Invite) -> schema.Invitation:
 
 @area.get("/users/{user_id}", access="admin:users", errors=(schema.UserNotFound,))
 async def get_user(ctx: Context, user_id: UUID) -> schema.UserDetail:
-    """A user of the tenant, with logins and what the role may do."""
+    """Give a user of the tenant, with logins and what the role may do."""
     return await actions.get_user(ctx, user_id)
 
 
@@ -91,7 +100,10 @@ async def get_user(ctx: Context, user_id: UUID) -> schema.UserDetail:
     event="user.updated",
 )
 async def update_user(ctx: Context, user_id: UUID, body: schema.UserPatch) -> schema.User:
-    """Change a user's role, status or name; a new role or status takes effect at once."""
+    """Change a user's role, status or name.
+
+    A new role or status takes effect at once.
+    """
     return await actions.update_user(ctx, user_id, body)
 
 
@@ -102,7 +114,10 @@ async def update_user(ctx: Context, user_id: UUID, body: schema.UserPatch) -> sc
     event="user.removed",
 )
 async def remove_user(ctx: Context, user_id: UUID) -> None:
-    """Remove a user: sessions and keys end at once, the e-mail is free again."""
+    """Remove a user.
+
+    Sessions and keys end at once, and the e-mail is free again.
+    """
     await actions.remove_user(ctx, user_id)
 
 
@@ -112,9 +127,10 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
     status=202,
     errors=(schema.NotConfirmed, schema.OwnerStays, schema.SelfStays, schema.UserExists, schema.UserNotFound),
     event="user.erased",
+    summary="Erase person",
 )
 async def erase_user(ctx: Context, user_id: UUID, body: schema.Erase) -> schema.Erasure:
-    """Erase a person: the user is removed at once, and a token takes the place of what names them.
+    """Remove a user at once, and put a token in place of what names them.
 
     E-mail, name and addresses go from all records, the audit log too, whose chain still verifies.
     """
@@ -123,19 +139,22 @@ async def erase_user(ctx: Context, user_id: UUID, body: schema.Erase) -> schema.
 
 @area.post("/api-keys", access="admin:api-keys", status=201, errors=(schema.KeyLimitExceeded,), event="api_key.created")
 async def create_api_key(ctx: Context, body: schema.KeyCreate) -> schema.ApiKey:
-    """Make an API key; its secret is in this answer only."""
+    """Create an API key.
+
+    Its secret is in this answer only.
+    """
     return await key_actions.create(ctx, body)
 
 
 @area.get("/api-keys", access="admin:api-keys")
 async def list_api_keys(ctx: Context, query: schema.KeyList) -> Page[schema.ApiKey]:
-    """The API keys of the tenant."""
+    """List the API keys of the tenant."""
     return await store.keys(ctx, query)
 
 
 @area.delete("/api-keys/{key_id}", access="admin:api-keys", errors=(schema.KeyNotFound,), event="api_key.revoked")
 async def revoke_api_key(ctx: Context, key_id: UUID) -> None:
-    """Revoke an API key, at once and for good."""
+    """End an API key, at once and for good."""
     await key_actions.revoke(ctx, key_id)
 
 
@@ -147,5 +166,8 @@ async def revoke_api_key(ctx: Context, key_id: UUID) -> None:
     event="api_key.rotated",
 )
 async def rotate_api_key(ctx: Context, key_id: UUID, body: schema.Rotation) -> schema.RotatedKeys:
-    """Replace an API key by one that may do the same; the old one works for the hours of grace, none by default."""
+    """Replace a key by one with the same rights.
+
+    The old one works for the hours of grace, none by default.
+    """
     return await key_actions.rotate(ctx, key_id, body)

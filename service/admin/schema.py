@@ -182,7 +182,7 @@ class User(Struct, frozen=True, kw_only=True):
 
 
 class UserRow(User, frozen=True, kw_only=True):
-    """A stored user with what only the detail tells."""
+    """A stored user with the fields of the detail."""
 
     login_count: int
     """How often the user logged in."""

@@ -75,7 +75,7 @@ async def transfer(ctx: Context, body: schema.Transfer) -> schema.Transferred:
 
 
 async def _become(ctx: Context, user: schema.User, role: str) -> schema.User:
-    """Give a user a role, which bites at once."""
+    """Give a user a role, which holds at once."""
     await identity.revoke_tokens(ctx, user.id)
     changed = await store.update_user(ctx, user.id, role, user.status, user.full_name)
     await ctx.drop_copies(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user.id)))

@@ -32,7 +32,7 @@ SLACK: Final = timedelta(seconds=10)
 FIRST_SUITE: Final = "standard"
 """Of a workbook that was recalculated and never run."""
 NOT_RUN: Final = (InvalidDefinition, MappingNotFound, MappingTooSlow, RunTooSlow, ValidationFailed)
-"""Why a recalculated workbook cannot be run: its alerts cannot be told of."""
+"""Why a recalculated workbook cannot be run."""
 
 log = structlog.get_logger()
 

@@ -266,7 +266,7 @@ async def lock_alerts(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
 async def locked_alerts(unit: Unit, alert_ids: Iterable[UUID], book: AlertWorkbook | None) -> list[LockedAlert]:
     """Return the enabled ones of some locked alerts.
 
-    A statement after that of `lock_alert`, since whoever held them before may have triggered them.
+    A statement after that of `lock_alerts`, since another transaction may have triggered them before.
     """
     return await unit.fetch_all(
         LockedAlert,

@@ -140,7 +140,7 @@ async def accept(ctx: Context, body: schema.Acceptance) -> schema.TokenResponse:
         raise schema.InvalidInvitation
     try:
         account = await store.activate_user(ctx, invited.user_id, password_hash)
-    except schema.EmailTaken:  # as the letter has told whoever reads it
+    except schema.EmailTaken:  # as the letter says
         account = None
     if account is None:
         raise schema.InvalidInvitation
@@ -239,7 +239,7 @@ async def _admit_by_code(
 ) -> schema.TokenResponse:
     """Begin a session by password and code, past the limit of tries.
 
-    Anybody else is told just that they are, and learns neither whether the password was right nor whether somebody has
+    Anybody else reads just that they are, and neither whether the password was right nor whether somebody has
     the e-mail: all take the same steps. Only who has the password uses up the user's tries of codes.
     """
     good = await ctx.hash(verify_password, password, account.password_hash if account else None)

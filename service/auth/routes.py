@@ -58,6 +58,7 @@ def _codes(settings: Settings, _: str, user: str) -> Sequence[Window]:
     flag="registration",
     heavy=True,
     browser=True,
+    summary="Register account",
 )
 async def register(ctx: Context, body: schema.Registration) -> schema.TokenResponse:
     """Create a user and the tenant that they own."""
@@ -82,9 +83,13 @@ async def register(ctx: Context, body: schema.Registration) -> schema.TokenRespo
     in_maintenance=True,
     heavy=True,
     browser=True,
+    summary="Log in",
 )
 async def login(ctx: Context, form: schema.Login) -> schema.TokenResponse:
-    """Trade an e-mail and a password, and a code where two-factor login is on, for tokens."""
+    """Trade an e-mail and a password for tokens.
+
+    A code is needed too where two-factor login is on.
+    """
     return await actions.login(ctx, form)
 
 
@@ -103,25 +108,31 @@ async def login(ctx: Context, form: schema.Login) -> schema.TokenResponse:
     ),
     in_maintenance=True,
     browser=True,
+    summary="Refresh tokens",
 )
 async def refresh(ctx: Context, body: schema.Refresh) -> schema.TokenResponse:
-    """Trade a refresh token for the next pair; a refresh token is good once."""
+    """Trade a refresh token for the next pair.
+
+    A refresh token is good once.
+    """
     return await actions.refresh(ctx, body)
 
 
 @area.get("/me", access="any", enrolling=True)
 async def get_current_user(ctx: Context) -> schema.Me:
-    """Who calls; for an API key, its creator."""
+    """Say who calls; for an API key, its creator."""
     return await me_actions.me(ctx)
 
 
-@area.get("/options", access="public", in_maintenance=True)
+@area.get("/options", access="public", in_maintenance=True, summary="Get sign-in options")
 async def get_auth_options(ctx: Context) -> schema.AuthOptions:
-    """What somebody without an account may do: whether registration is open."""
+    """Say what somebody without an account may do, such as register."""
     return await me_actions.options(ctx)
 
 
-@area.post("/logout", access="user", event="user.logged_out", windows=_logouts, enrolling=True, browser=True)
+@area.post(
+    "/logout", access="user", event="user.logged_out", windows=_logouts, enrolling=True, browser=True, summary="Log out"
+)
 async def logout(ctx: Context) -> None:
     """End the session that the access token belongs to."""
     await actions.logout(ctx)
@@ -143,7 +154,7 @@ async def revoke_all_tokens(ctx: Context) -> None:
     browser=True,
 )
 async def accept_invitation(ctx: Context, body: schema.Acceptance) -> schema.TokenResponse:
-    """Accept an invitation by choosing a password; the user becomes active."""
+    """Activate an invited user, who chooses a password."""
     return await actions.accept(ctx, body)
 
 
@@ -157,13 +168,19 @@ async def accept_invitation(ctx: Context, body: schema.Acceptance) -> schema.Tok
     browser=True,
 )
 async def change_password(ctx: Context, body: schema.PasswordChange) -> None:
-    """Replace the password; every other session of the user ends."""
+    """Replace the password.
+
+    Every other session of the user ends.
+    """
     await password_actions.change(ctx, body)
 
 
-@area.post("/password/forgot", access="public", status=202, windows=_forgotten)
+@area.post("/password/forgot", access="public", status=202, windows=_forgotten, summary="Request password reset")
 async def forgot_password(ctx: Context, body: schema.PasswordForgotten) -> schema.ResetAccepted:
-    """Have a letter sent with a way to choose a new password; the answer is the same for every e-mail."""
+    """Send a letter with a way to choose a new password.
+
+    The answer is the same for every e-mail.
+    """
     return await password_actions.forget(ctx, body)
 
 
@@ -176,7 +193,10 @@ async def forgot_password(ctx: Context, body: schema.PasswordForgotten) -> schem
     heavy=True,
 )
 async def reset_password(ctx: Context, body: schema.PasswordReset) -> None:
-    """Choose a new password by the token of a letter; every session of the user ends."""
+    """Take the token of a letter and a new password.
+
+    Every session of the user ends.
+    """
     await password_actions.reset(ctx, body)
 
 
@@ -186,9 +206,13 @@ async def reset_password(ctx: Context, body: schema.PasswordReset) -> None:
     errors=(schema.AlreadyEnrolled,),
     event="user.two_factor_enrolment_begun",
     enrolling=True,
+    summary="Enroll two-factor login",
 )
 async def enroll_two_factor(ctx: Context) -> schema.Enrolment:
-    """Begin two-factor login: a secret for the authenticator, which counts once a code of it is verified."""
+    """Give a secret for the authenticator.
+
+    It counts once a code of it is verified.
+    """
     return await two_factor_actions.enroll(ctx)
 
 
@@ -199,9 +223,13 @@ async def enroll_two_factor(ctx: Context) -> schema.Enrolment:
     event="user.two_factor_enabled",
     windows=_codes,
     enrolling=True,
+    summary="Verify two-factor login",
 )
 async def verify_two_factor(ctx: Context, body: schema.CodeGiven) -> schema.RecoveryCodes:
-    """Turn two-factor login on; the recovery codes are shown this once, and each of them is good once."""
+    """Turn two-factor login on.
+
+    The recovery codes are shown this once, and each is good once.
+    """
     return await two_factor_actions.verify(ctx, body.code)
 
 
@@ -210,7 +238,8 @@ async def verify_two_factor(ctx: Context, body: schema.CodeGiven) -> schema.Reco
     access="user",
     errors=(schema.InvalidCode, schema.NotEnrolled),
     event="user.two_factor_disabled",
+    summary="Disable two-factor login",
 )
 async def disable_two_factor(ctx: Context, body: schema.CodeGiven) -> None:
-    """Turn two-factor login off, by a code of the authenticator or a recovery code."""
+    """Take a code of the authenticator or a recovery code."""
     await two_factor_actions.disable(ctx, body.code)

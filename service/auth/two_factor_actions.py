@@ -59,7 +59,7 @@ async def enroll(ctx: Context) -> schema.Enrolment:
 
 
 async def verify(ctx: Context, code: str) -> schema.RecoveryCodes:
-    """Turn the second factor on; the recovery codes are told this once."""
+    """Turn the second factor on; recovery codes are in this answer only."""
     user_id = ctx.caller.user_id
     factor = await store.lock_second_factor(ctx, user_id)
     if factor.two_factor_pending is None:
@@ -94,7 +94,7 @@ async def prove(ctx: Context, user_id: UUID, code: str) -> bool:
 async def has_code(ctx: Context, account: schema.Account | None, code: str) -> bool:
     """Use up a code of an account; return whether it is right.
 
-    Of nobody, and of who has none, the same is asked.
+    An unknown user, and one without a second factor, take the same statements.
     """
     enrolled = account if account is not None and account.two_factor_enabled else None
     await ctx.enter_tenant(NOBODY if enrolled is None else enrolled.tenant_id)

@@ -120,7 +120,7 @@ def _is_small(order: EvaluateOrder) -> bool:
 
 
 def _round_up(count: int) -> int:
-    """To a power of two, so that few kinds of contexts are told apart."""
+    """Round up to a power of two: few kinds of contexts differ then."""
     return 1 << (count - 1).bit_length() if count else 0
 
 

@@ -149,7 +149,7 @@ class Refusal(Struct, frozen=True, kw_only=True, tag_field="of", tag="refused"):
 
 
 Order = EvaluateOrder | BatchOrder | ValidateOrder | TranslateOrder
-"""What an evaluator is told, as JSON, which has integers of any length."""
+"""An order in JSON, which has integers of any length."""
 Answer = EncodedEvaluation | BatchDone | EncodedAnswer | Refusal
 """What it says, as MessagePack, which has bytes."""
 

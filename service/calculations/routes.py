@@ -32,7 +32,10 @@ area = Area("/api/v1/calculations", tag="calculations")
     heavy=True,
 )
 async def evaluate_formula(ctx: Context, body: schema.EvaluateRequest) -> schema.EvaluationResult:
-    """Evaluate a formula over the cells of its context, of a workbook, or of both (the context's come first)."""
+    """Evaluate a formula over the cells of its context, of a workbook, or of both.
+
+    The context's cells come first.
+    """
     return await actions.evaluate(ctx, body)
 
 
@@ -45,9 +48,13 @@ async def evaluate_formula(ctx: Context, body: schema.EvaluateRequest) -> schema
     streamed=True,
     counted=True,
     heavy=True,
+    summary="Evaluate formulas",
 )
 async def evaluate_batch(ctx: Context, body: schema.BatchRequest) -> schema.BatchResult:
-    """Evaluate up to 10,000 formulas over a shared context and their own; one that fails does not fail the others."""
+    """Evaluate up to 10,000 formulas over a shared context and their own.
+
+    One that fails does not fail the others.
+    """
     return await actions.batch(ctx, body)
 
 
@@ -59,11 +66,14 @@ async def validate_formula(ctx: Context, body: schema.ValidateRequest) -> schema
 
 @area.get("/functions", access=SCOPE)
 async def list_functions(ctx: Context, query: schema.FunctionQuery) -> schema.FunctionList:
-    """The functions that formulas may call, with their arguments and examples."""
+    """List the functions of formulas, with their arguments and examples."""
     return actions.functions(query)
 
 
 @area.get("/translate", access=SCOPE, errors=(schema.InvalidFormula, schema.UnsupportedFunction), heavy=True)
 async def translate_formula(ctx: Context, query: schema.TranslateQuery) -> schema.Translated:
-    """A formula as Python, NumPy or pandas source; `notes` says how names are chosen and where meanings differ."""
+    """Give a formula as Python, NumPy or pandas source.
+
+    `notes` says how names are chosen and where meanings differ.
+    """
     return await actions.translate(ctx, query)

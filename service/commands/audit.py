@@ -32,10 +32,9 @@ def audit(
     """Check that an exported audit log is whole: no entry changed, left out, put in or moved.
 
     The exit code is 0 when the chain is whole, 1 when it is broken, and 2 when the file cannot be read. An entry in
-    which a person was erased is held against what a later entry tells of it, which an export under a filter may lack.
-    Entries cut off at the end leave no gap, and whoever writes the whole file anew can make it fit in itself: compare
-    the last hash with the one that the service has. The JSON has file, whole, entries, first, last, last_hash, redacted
-    and breaks.
+    which a person was erased is checked by a later entry, which an export under a filter may lack. Entries cut off at
+    the end leave no gap, and whoever writes the whole file anew can make it fit in itself. So compare the last hash
+    with the service's. The JSON has file, whole, entries, first, last, last_hash, redacted and breaks.
 
     Parameters
     ----------

@@ -57,9 +57,9 @@ def compare(
     """Compare two files of a deal: every test before and after, the thinnest cushion first, and the loans that came,
     went and changed.
 
-    `cushion deal movements` explains why a test moved. The exit code is 0 when the files could be compared, 1 with
-    --fail-on-new and a test that fails in the later file alone, and 2 when a file cannot be read or has no loans. The
-    JSON has old, new, suite, as_of, new_failures, impact_summary, changes, warnings, results, skipped and loans.
+    `cushion deal movements` explains why a test moved. The exit code is 0 when the files were compared, and 2 when a
+    file cannot be read or has no loans. With --fail-on-new it is 1 when a test fails in the later file alone. The JSON
+    has old, new, suite, as_of, new_failures, impact_summary, changes, warnings, results, skipped and loans.
 
     Where a file publishes figures of its own, they stand beside ours, with ours less theirs. A question mark stands
     behind a status that may be wrong.

@@ -198,11 +198,12 @@ def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Outpu
 def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, output: Output | None = None) -> int:
     """Set the tests that the trustee's files publish beside ours.
 
-    The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
-    read or no test results are published. A figure that is no test of ours is listed with the nearest one, and why it
-    was not taken. Below stands how each choice that the file leaves open was read: which printed figures tie by that
-    reading alone, the runner-up, and how many figures come out right when each is left out of the search once. The JSON
-    has files, warnings, items, not_printed and interpretation; it and CSV have numerators and denominators.
+    The exit code is 0 when every figure that both have agrees, and 1 when a figure differs. It is 2 when a file cannot
+    be read or no test results are published. A figure that is no test of ours is listed with the nearest one, and why
+    it was not taken. Below stands how each choice that the file leaves open was read: which printed figures tie by that
+    reading alone, and the runner-up. It also says how many figures come out right when each is left out of the search
+    once. The JSON has files, warnings, items, not_printed and interpretation; it and CSV have numerators and
+    denominators.
 
     Parameters
     ----------

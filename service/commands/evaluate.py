@@ -64,10 +64,10 @@ def evaluate(
     """Evaluate formulas: cushion evaluate "=SUM(A1:A3)*rate" --set "A1:A3=[1,2,3]" --set rate=5%.
 
     A formula alone prints its value and nothing else; several print a table. The JSON has results (cell, formula,
-    value, type, error, and with --explain trace), and warnings where cells of the workbook need each other's results
-    or an iterative calculation did not converge; beside a value alone they are on stderr. The exit code is 0 when every
-    formula has a value, which may be an error such as #DIV/0!, 1 when one of several is no formula or lacks a value
-    that it needs, and 2 when the only one does, or a file cannot be read.
+    value, type, error, and with --explain trace). It has warnings where cells of the workbook need each other's
+    results, or an iterative calculation did not converge. Beside a value alone they are on stderr. The exit code is 0
+    when every formula has a value, which may be an error such as #DIV/0!. It is 1 when some formula of several is none,
+    or lacks a value that it needs. It is 2 when the only formula does, or a file cannot be read.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def evaluate(
         The formulas, each in quotes.
     set_:
         The value of a cell or a name, as NAME=VALUE, read as if it were typed into a cell: 5, 1,234.5, 5%, 2026-03-31,
-        TRUE; in double quotes a text whatever it looks like (id="007"); in brackets a list or rows ([[1,2],[3,4]]);
-        nothing for a blank. Given several times for several.
+        TRUE. In double quotes it is a text whatever it looks like (id="007"), in brackets a list or rows
+        ([[1,2],[3,4]]), and nothing is a blank. Repeat the option for several.
     context:
         A JSON file with an object of such values, as POST /api/v1/evaluate takes it; - for the standard input. --set
         comes before it.

@@ -56,13 +56,14 @@ def verify(
 ) -> int:
     """Walk the audit chain and replay each compliance run from its evidence, to the last bit.
 
-    It reads the deployment of the environment's settings: the embedded data folder (CUSHION_DATA_DIR), whether the
-    service runs or not, or the database and the files of CUSHION_DATABASE_URL and CUSHION_BLOB_URL. It changes nothing.
+    It reads the deployment of the environment's settings, whether the service runs or not. That is the embedded data
+    folder (CUSHION_DATA_DIR), or the database and the files of CUSHION_DATABASE_URL and CUSHION_BLOB_URL. It changes
+    nothing.
 
-    The exit code is 0 where every run is reproduced or its bytes went when their retention ended, and the chain holds;
-    1 where a run differs, was altered or cannot be replayed, or the chain is broken; 2 where the deployment cannot be
-    read. Whoever writes the whole chain anew can make it fit in itself: compare the last hash with one that was kept
-    elsewhere.
+    The exit code is 0 where the chain is whole and every run is reproduced, or its bytes went when their retention
+    ended. It is 1 where a run differs, was altered or cannot be replayed, or the chain is broken. It is 2 where the
+    deployment cannot be read. Whoever writes the whole chain anew can make it fit in itself: compare the last hash with
+    one that was kept elsewhere.
 
     The JSON is lines: one a run or break of the chain, and one a tenant at its end, as they are found. CSV has a row
     for each of them.
@@ -114,8 +115,8 @@ def _verified(settings: Settings, tenant: str | None, asked: ReplayOrder, output
             return asyncio.run(_Report(form, stream).all(settings, tenant, asked))
     report = _Report(form, None)
     code = asyncio.run(report.all(settings, tenant, asked))
-    lines = [Line(text, label=slug) for slug, text, _ in report.told]
-    emit(OutputPage(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.told), document=tuple), output)
+    lines = [Line(text, label=slug) for slug, text, _ in report.rows]
+    emit(OutputPage(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.rows), document=tuple), output)
     return code
 
 
@@ -200,7 +201,7 @@ class _Report:
     def __init__(self, form: Format, stream: TextIO | None) -> None:
         self._form = form
         self._stream = stream
-        self.told: list[tuple[str, str, dict[str, Any]]] = []
+        self.rows: list[tuple[str, str, dict[str, Any]]] = []
         """(tenant, text, document) of what was found, where no stream takes it at once."""
         self._is_proved = True
         self._count = 0
@@ -254,7 +255,7 @@ class _Report:
         import msgspec
 
         if self._stream is None:
-            self.told.append((tenant.slug, text, document))
+            self.rows.append((tenant.slug, text, document))
         elif self._form == "json":
             self._stream.write(escaped(msgspec.json.encode({"tenant": tenant.slug, **document}).decode()) + "\n")
         else:

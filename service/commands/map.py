@@ -100,8 +100,8 @@ def map_columns(
 ) -> int:
     """Show which sheet, header, rows, columns and units are detected in a portfolio workbook, and why.
 
-    The exit code is 0 when the rows are mapped, 1 when a required column is missing or a row is invalid, and 2 when the
-    file cannot be read or the mapping document is wrong. The JSON has file, mapping, warnings, detection and
+    The exit code is 0 when the rows are mapped, and 1 when a required column is missing or a row is invalid. It is 2
+    when the file cannot be read or the mapping document is wrong. The JSON has file, mapping, warnings, detection and
     validation; CSV has a row for each column that was detected.
 
     Parameters

@@ -43,14 +43,13 @@ def recalc(
 ) -> int:
     """Recompute every formula cell of a workbook from scratch.
 
-    The exit code is 0 when the run completed, 1 when --check found a mismatch, and 2 when the file cannot be read, or
-    takes more time or memory than the service gives a recalculation.
-    Functions that Cushion does not have give #NAME?, references to other workbooks keep the carried value; both are
-    listed, on stderr beside JSON and CSV.
+    The exit code is 0 when the run completed, and 1 when --check shows a mismatch. It is 2 when the file cannot be
+    read, or takes more time or memory than the service gives a recalculation. Functions that Cushion does not have give
+    #NAME?, references to other workbooks keep the carried value; both are listed, on stderr beside JSON and CSV.
 
     With --json or --format csv a row for every formula cell, array-formula member and spilled cell: sheet, cell,
     formula, value, cached, match. Where --out ends in .xlsx or .xlsm, it is a copy of the workbook with the computed
-    values in it, all else kept (formats, charts, pivot tables, macros), and what is told goes to the standard output.
+    values. All else is kept (formats, charts, pivot tables, macros), and the results go to the standard output.
 
     Parameters
     ----------

@@ -56,8 +56,8 @@ def reconcile(
 ) -> int:
     """Compare a trustee's tape with a workbook of holdings and print where they differ.
 
-    The exit code is 0 without issues of severity critical or error, 1 with such, and 2 when a file cannot be read or
-    has no loans. The JSON has tape, holdings, summary, stages, ambiguous, warnings, not_compared, by_severity,
+    The exit code is 0 without issues of severity critical or error, and 1 with such. It is 2 when a file cannot be read
+    or has no loans. The JSON has tape, holdings, summary, stages, ambiguous, warnings, not_compared, by_severity,
     by_category and issues; it and CSV have every issue.
 
     Parameters
@@ -72,8 +72,8 @@ def reconcile(
     trustee:
         Prefer the columns of this trustee on the tape.
     tolerance:
-        The largest difference of a rule that is none, as rule=number: par_value in currency, price in points, spread
-        and all_in_rate in basis points, maturity_date in days.
+        The largest difference that a rule permits, as rule=number. Units: par_value in currency, price in points,
+        spread and all_in_rate in basis points, maturity_date in days.
     limit:
         How many issues to print, the most severe ones first; 0 to 10,000.
     """

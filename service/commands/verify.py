@@ -29,9 +29,9 @@ def verify_file(
 ) -> int:
     """Check that an exported .xlsx file still shows what was exported, whatever program saved it since.
 
-    The exit code is 0 where it does (`original`), 1 where it does not (`modified`), its manifest is missing (`unknown`)
-    or not to be trusted, or programs read different cells in the file (`invalid_provenance`), and 2 when the file
-    cannot be read.
+    The exit code is 0 where it does (`original`), and 2 when the file cannot be read. It is 1 where it does not
+    (`modified`), or where its manifest is missing (`unknown`). It is also 1 where the manifest is not to be trusted, or
+    programs read different cells in the file (`invalid_provenance`).
 
     The JSON is the verdict: status, reason, data_hash, expected_hash, hmac_valid, manifest, diffs, diffs_truncated,
     beside, findings and not_looked_at; CSV has the places that differ.

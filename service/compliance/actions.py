@@ -24,7 +24,7 @@ from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.route.api import Listing, Page
 from service.platform.unit.context import Context
-from service.platform.unit.records import to_json
+from service.platform.unit.records import narrow, to_json
 
 # Runs ---------------------------------------------------------------------------------------------------------------
 
@@ -169,14 +169,7 @@ def _suite(suite: SuiteRow, *, with_tests: bool) -> schema.Suite:
         )
         for test in suite.tests
     ]
-    return schema.Suite(
-        id=suite.id,
-        name=suite.name,
-        description=suite.description,
-        test_count=suite.test_count,
-        categories=suite.categories,
-        tests=tests if with_tests else None,
-    )
+    return narrow(schema.Suite, suite, tests=tests if with_tests else None)
 
 
 # Thresholds ---------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a confined child does for compliance: run a suite by somebody's own rules, and make a definition of them."""
+"""Compliance in a confined child: suites by users' own rules, and definitions."""
 
 from __future__ import annotations
 

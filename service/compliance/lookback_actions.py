@@ -1,4 +1,4 @@
-"""The look back's decisions: what is told of an event, and whether the chain that it stands in holds."""
+"""The look back's decisions: an event's fields, and whether its chain holds."""
 
 from __future__ import annotations
 

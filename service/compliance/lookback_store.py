@@ -97,7 +97,7 @@ class EventRow(Struct, frozen=True, kw_only=True):
     """None as well where no proof is asked for; so is the next."""
     inputs_kept_until: datetime | None
     is_expired: bool
-    """The run was removed when its retention was over, which an entry of its own tells."""
+    """The run was removed after its retention, by an entry of its own."""
 
 
 async def events(
@@ -128,10 +128,8 @@ async def events(
         "until": until,
     }
     matching = {"since": "occurred_at >= %(since)s", "until": "occurred_at <= %(until)s"}
-    return await fetch_slice(
-        ctx, EventRow, columns, _EVENTS, filters,
-        order="sequence DESC", part=(query.limit, query.offset), conditions=matching,
-    )  # fmt: skip
+    part, order = (query.limit, query.offset), "sequence DESC"
+    return await fetch_slice(ctx, EventRow, columns, _EVENTS, filters, order=order, part=part, conditions=matching)
 
 
 class ChainSpan(Struct, frozen=True):

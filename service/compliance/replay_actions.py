@@ -53,9 +53,9 @@ ENTRIES_AT_A_TIME: Final = 1_000
 RUNS_AT_A_TIME: Final = 20
 """Stored runs that are held at a time: their results take some 50 kB each."""
 UNTOLD_MAX: Final = 100
-"""Runs that no entry tells of and that are named."""
+"""Most runs without an entry that a replay names."""
 DIFFERENCES_MAX: Final = 100
-"""Of one run that are told."""
+"""Most differences of one run that a verdict has."""
 PATIENCE: Final = 10
 """How many times as long as the service a replay may take: a run that just ended in time is to end here, too."""
 PORTFOLIOS_MAX: Final = 32
@@ -93,7 +93,7 @@ class ReplayVerdict(Struct, frozen=True, kw_only=True):
 
     run_id: UUID
     sequence: int | None
-    """Of its entry in the chain; None where no entry tells of it."""
+    """Of its entry in the chain; None where no entry names it."""
     status: Status
     reason: str | None = None
     executed_at: datetime | None = None

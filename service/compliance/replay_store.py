@@ -85,7 +85,7 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
 
 
 async def ids_without_entry(tx: Transaction, most: int) -> list[UUID]:
-    """Return some of the stored runs that no entry of the log tells of."""
+    """Return some of the stored runs that no entry of the log names."""
     sql = """
         SELECT ARRAY(SELECT r.id FROM compliance_runs r
                      WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.tenant_id = r.tenant_id

@@ -416,7 +416,7 @@ def _with_record_days(portfolio: Portfolio, days: dict[str, date], payment: date
 def with_record(document: dict[str, Any], record: MappingOf[str, Any]) -> dict[str, Any]:
     """Return a definition's document completed by the deal's record."""
     conventions = document.get("conventions", {})
-    if not isinstance(conventions, dict):  # which is a fault, and told as one
+    if not isinstance(conventions, dict):  # a fault, which the definition's check reports
         return document
     own = {name: msgspec.to_builtins(record[name]) for name in _CONVENTIONS if record[name]}
     return {**document, "conventions": own | conventions}

@@ -91,9 +91,6 @@ async def subject(unit: Unit, workbook_id: UUID, *, deal_id: UUID | None = None,
 
     `alone` locks it until the transaction ends, if nobody else has. The lock ends with the transaction, so a
     process that dies leaves none behind.
-
-    Raises:
-        WorkbookNotFound: there is none of that identifier, or not of that deal.
     """
     return await unit.fetch_one(
         RunSubject,
@@ -228,11 +225,7 @@ async def run(ctx: Context, run_id: UUID) -> schema.ComplianceRun:
 
 
 async def evidence(ctx: Context, run_id: UUID) -> schema.Evidence:
-    """Return the evidence of a run.
-
-    Raises:
-        ResultNotFound: there is no such run.
-    """
+    """Return the evidence of a run."""
     names = {name: f"r.{name}::text" for name in ("mapping", "definition", "options")}
     names |= {name: f"r.{name}" for name in ("as_of", "results", "skipped", "book_key")}
     names |= {"interpretation": f"r.options -> '{INTERPRETATION}'"}
@@ -379,24 +372,15 @@ async def set_threshold(ctx: Context, body: schema.ThresholdCreate, threshold_ty
         {
             "tenant_id": ctx.tenant,
             "id": new_id(),
-            "workbook_id": body.workbook_id,
-            "deal_id": body.deal_id,
-            "test_id": body.test_id,
-            "threshold_value": body.threshold_value,
+            **msgspec.structs.asdict(body),
             "threshold_type": threshold_type,
-            "warning_threshold": body.warning_threshold,
-            "enabled": body.enabled,
         },
         missing=WorkbookNotFound,
     )
 
 
 async def delete_threshold(ctx: Context, threshold_id: UUID) -> schema.Threshold:
-    """Remove a limit, and say what it was.
-
-    Raises:
-        ThresholdNotFound: there is none of that identifier, or its workbook was deleted.
-    """
+    """Remove a limit, and say what it was."""
     return await ctx.fetch_one(
         schema.Threshold,
         f"DELETE FROM thresholds WHERE id = %s AND {_THERE} RETURNING {_THRESHOLD}",

@@ -19,7 +19,7 @@ ADMIN = "role:admin"
 async def list_stream_profiles(
     ctx: Context, query: stream_schema.StreamProfileList
 ) -> Page[stream_schema.StreamProfile]:
-    """The profiles, the newest first."""
+    """List the profiles, the newest first."""
     return await store.read_page(ctx, query)
 
 
@@ -30,7 +30,7 @@ async def list_stream_profiles(
     event="stream_profile.created",
 )
 async def create_stream_profile(ctx: Context, body: stream_schema.StreamProfileCreate) -> stream_schema.StreamProfile:
-    """Say for how long the evidence of a stream's runs is kept."""
+    """Set for how long the evidence of a stream's runs is kept."""
     return await actions.create(ctx, body)
 
 
@@ -40,7 +40,10 @@ async def create_stream_profile(ctx: Context, body: stream_schema.StreamProfileC
 async def update_stream_profile(
     ctx: Context, profile_id: UUID, body: stream_schema.StreamProfilePatch
 ) -> stream_schema.StreamProfile:
-    """Change what is given; until when the evidence is kept is worked out anew."""
+    """Change the fields in the body.
+
+    The end of the evidence's retention is calculated again.
+    """
     return await actions.update(ctx, profile_id, body)
 
 
@@ -48,5 +51,8 @@ async def update_stream_profile(
     "/{profile_id}", access=ADMIN, errors=(stream_schema.StreamProfileNotFound,), event="stream_profile.deleted"
 )
 async def delete_stream_profile(ctx: Context, profile_id: UUID) -> None:
-    """Delete a profile; the evidence of its stream then stays without an end."""
+    """Delete a profile.
+
+    The evidence of its stream is then kept without an end.
+    """
     await actions.delete(ctx, profile_id)

@@ -330,8 +330,8 @@ class DealTieOut(Struct, frozen=True, kw_only=True):
     not_printed: list[str]
     """Ids of the definition's tests that the file publishes nothing of, in their order."""
     interpretation: Interpretation | None
-    """How the choices that the file leaves open were read, which figures tie by each reading, and how many come out
-    right when each is left out of the search once. Null: the file prints nothing of itself."""
+    """How the file's open choices were read, which figures tie by each reading, and how many are right when left out
+    once. Null: the file prints nothing of itself."""
 
 
 class DraftOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

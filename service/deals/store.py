@@ -79,11 +79,7 @@ async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
 
 
 async def definition(ctx: Context, deal_id: UUID, version: int) -> schema.Definition:
-    """Return a version of a deal's definition.
-
-    Raises:
-        DefinitionNotFound: there is none of that number.
-    """
+    """Return a version of a deal's definition."""
     sql = f"SELECT {_DEFINITION} FROM deal_definitions WHERE deal_id = %s AND version = %s"
     return await ctx.fetch_one(schema.Definition, sql, [deal_id, version], missing=schema.DefinitionNotFound)
 

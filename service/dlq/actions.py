@@ -46,10 +46,8 @@ async def retry(ctx: Context, name: str, query: schema.RetryQuery) -> schema.Ret
         )
     retry_id = await _give_back(ctx, task)
     await store.set_retried(ctx, task.dlq_id, retry_id)
-    ctx.set_subject(
-        "dead_letter", task.dlq_id, task.task_name,
-        task_id=task.original_task_id, retry_task_id=retry_id, force=query.force,
-    )  # fmt: skip
+    about = {"task_id": task.original_task_id, "retry_task_id": retry_id, "force": query.force}
+    ctx.set_subject("dead_letter", task.dlq_id, task.task_name, **about)
     message = "The task was given back to a worker."
     return schema.Retried(
         original_task_id=task.original_task_id, retry_task_id=retry_id, status="retried", message=message
@@ -75,11 +73,7 @@ async def _give_back(ctx: Context, task: schema.Task) -> str:
 
 
 async def resolve(ctx: Context, name: str, body: schema.Resolution) -> schema.ResolvedEntry:
-    """Mark an entry as resolved, whatever it was.
-
-    Raises:
-        EntryNotFound: there is none that the caller may see.
-    """
+    """Mark an entry as resolved, whatever it was."""
     task = await _take(ctx, name)
     moment = await store.set_resolved(ctx, task.dlq_id, body.resolution_notes)
     return schema.ResolvedEntry(
@@ -88,11 +82,7 @@ async def resolve(ctx: Context, name: str, body: schema.Resolution) -> schema.Re
 
 
 async def discard(ctx: Context, name: str) -> None:
-    """Discard an entry: its work is never retried.
-
-    Raises:
-        EntryNotFound: as `resolve`.
-    """
+    """Discard an entry: its work is never retried."""
     task = await _take(ctx, name)
     if task.status == "discarded":
         ctx.skip_event()

@@ -12,13 +12,16 @@ ADMIN = {"access": "role:admin", "everywhere": True}
 
 @area.get("/entries", **ADMIN)
 async def list_dead_letters(ctx: Context, query: schema.EntryQuery) -> schema.Entries:
-    """Background tasks that failed for good, the newest first: of the tenant; of all for who runs the deployment."""
+    """List background tasks that failed for good, the newest first.
+
+    Operators of the deployment see those of all tenants.
+    """
     return await store.read_page(ctx, query)
 
 
 @area.get("/entries/{task_id}", errors=(schema.EntryNotFound,), **ADMIN)
 async def get_dead_letter(ctx: Context, task_id: str) -> schema.Entry:
-    """One of them, by its own identifier or its task's."""
+    """Give a dead letter, by its own identifier or its task's."""
     return await store.get(ctx, task_id)
 
 
@@ -29,29 +32,35 @@ async def get_dead_letter(ctx: Context, task_id: str) -> schema.Entry:
     **ADMIN,
 )
 async def retry_dead_letter(ctx: Context, task_id: str, query: schema.RetryQuery) -> schema.Retried:
-    """Give the work back to a worker; the record that it worked on leaves its error state with it."""
+    """Give the work back to a worker.
+
+    The record that it worked on leaves its error state.
+    """
     return await actions.retry(ctx, task_id, query)
 
 
 @area.post("/entries/{task_id}/resolve", errors=(schema.EntryNotFound,), event="dead_letter.resolved", **ADMIN)
 async def resolve_dead_letter(ctx: Context, task_id: str, body: schema.Resolution) -> schema.ResolvedEntry:
-    """Say that nothing more is to be done, and why."""
+    """Record that nothing more is to be done, and why."""
     return await actions.resolve(ctx, task_id, body)
 
 
 @area.delete("/entries/{task_id}", errors=(schema.EntryNotFound,), event="dead_letter.discarded", **ADMIN)
 async def discard_dead_letter(ctx: Context, task_id: str) -> None:
-    """Discard it for good: its work is never given back."""
+    """Discard a dead letter for good.
+
+    Its work is never given back.
+    """
     await actions.discard(ctx, task_id)
 
 
-@area.get("/stats", **ADMIN)
+@area.get("/stats", **ADMIN, summary="Count dead letters")
 async def dead_letter_stats(ctx: Context) -> schema.EntryStats:
-    """How many there are, and whether that is healthy."""
+    """Count the dead letters, and say whether that is healthy."""
     return await actions.stats(ctx)
 
 
 @area.post("/report", event="dead_letter.reported", **ADMIN)
 async def report_dead_letters(ctx: Context) -> schema.EntryStats:
-    """The same figures, written into the log and the audit log."""
+    """Write the figures of the statistics into the log and the audit log."""
     return await actions.report(ctx)

@@ -40,22 +40,14 @@ async def read_page(ctx: Context, query: EntryQuery) -> Entries:
 
 
 async def get(ctx: Context, name: str) -> Entry:
-    """Return an entry by its own identifier or its task's.
-
-    Raises:
-        EntryNotFound: there is none that the caller may see.
-    """
+    """Return an entry by its own identifier or its task's."""
     table = _TABLES[ctx.caller.runs_deployment]
     sql = f"SELECT {_ENTRY} FROM {table} WHERE (id = %(named)s OR original_task_id = %(named)s) LIMIT 1"
     return await ctx.fetch_one(Entry, sql, {"named": name}, missing=EntryNotFound)
 
 
 async def lock(ctx: Context, dlq_id: str) -> Task:
-    """Lock an entry of the tenant; return what a retry needs.
-
-    Raises:
-        EntryNotFound: as `get`.
-    """
+    """Lock an entry of the tenant; return what a retry needs."""
     sql = f"SELECT {columns_of(Task, dlq_id='id')} FROM dead_letters WHERE id = %s FOR UPDATE"
     return await ctx.fetch_one(Task, sql, [dlq_id], missing=EntryNotFound)
 

@@ -1,4 +1,4 @@
-"""Exports' decisions: what may be exported and how, what is told of it, who gets its files."""
+"""Exports' decisions: what may be exported and how, and who gets the files."""
 
 from __future__ import annotations
 

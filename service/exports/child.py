@@ -1,4 +1,4 @@
-"""What confined children do of an export: write its files, and look at a file that somebody says is one."""
+"""Exports in confined children: writing files, and verifying files."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def make_export(order: ExportTask, folder: Path) -> Exported:
     return export_workbook(book, order.order, folder, tell)
 
 
-# Files that somebody says are exports ---------------------------------------------------------------------------------
+# Verifying files ------------------------------------------------------------------------------------------------------
 
 
 class ClaimOrder(Struct, frozen=True, kw_only=True):

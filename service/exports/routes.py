@@ -17,7 +17,7 @@ BUSY = frozenset({"pending", "processing"})
 
 @area.get()
 async def list_exports(ctx: Context, query: schema.ExportList) -> Slice[schema.Export]:
-    """The exports of the tenant, the newest first."""
+    """List the exports of the tenant, the newest first."""
     return await store.read_page(ctx, query)
 
 
@@ -37,16 +37,17 @@ async def list_exports(ctx: Context, query: schema.ExportList) -> Slice[schema.E
     flag="exports",
 )
 async def create_export(ctx: Context, body: schema.ExportCreate) -> schema.Export:
-    """Export a workbook as it is now. The export is `processing` until its files can be downloaded.
+    """Export a workbook as it is now.
 
-    What is done to the workbook meanwhile, its deletion too, changes nothing of the export.
+    The export is `processing` until its files can be downloaded. What is done to the workbook meanwhile, its deletion
+    too, changes nothing of the export.
     """
     return await actions.create(ctx, body)
 
 
 @area.get("/formats/list")
 async def list_export_formats(ctx: Context) -> list[schema.FormatInfo]:
-    """The formats that an export may have."""
+    """List the formats that an export may have."""
     return actions.FORMATS
 
 
@@ -58,10 +59,11 @@ async def list_export_formats(ctx: Context) -> list[schema.FormatInfo]:
     heavy=True,
 )
 async def verify_export(ctx: Context, form: schema.VerifyForm) -> schema.Verification:
-    """Tell of an .xlsx file whether it is an export as it was made, and which of its cells were changed.
+    """Say whether an .xlsx file is an export as it was written.
 
-    `original`: its cells are those of the record. `modified`: they are not. `invalid_provenance`: what it says of
-    itself was not signed here. `unknown`: it says nothing of itself, or there is no such export.
+    Cells that were changed are named. `original`: its cells are those of the record. `modified`: they are not.
+    `invalid_provenance`: what it says of itself was not signed here. `unknown`: it says nothing of itself, or there is
+    no such export.
     """
     return await verify_actions.verify(ctx, form)
 
@@ -72,7 +74,7 @@ async def verify_export(ctx: Context, form: schema.VerifyForm) -> schema.Verific
     waits=Waits("export_id", BUSY, lambda export: (export.status, export.progress.percent)),
 )
 async def get_export(ctx: Context, export_id: str, query: WaitQuery) -> schema.Export:
-    """An export: how far it is, and what came of it."""
+    """Give an export: how far it is, and what came of it."""
     return await store.exports.get(ctx, export_id)
 
 
@@ -80,7 +82,10 @@ async def get_export(ctx: Context, export_id: str, query: WaitQuery) -> schema.E
     "/{export_id}", access=GENERATE, errors=(schema.ExportNotFound, schema.ExportEnded), event="export.cancelled"
 )
 async def cancel_export(ctx: Context, export_id: str) -> None:
-    """Cancel an export that is in work; one that has ended stays as it is (409)."""
+    """Stop an export that is in work.
+
+    One that has ended stays as it is (409).
+    """
     await actions.cancel(ctx, export_id)
 
 
@@ -93,5 +98,8 @@ async def cancel_export(ctx: Context, export_id: str) -> None:
     ranged=True,
 )
 async def download_export(ctx: Context, export_id: str, query: schema.Download) -> Streamed:
-    """The file of a completed export, until it expires; with `artifact=pdf` the sealed PDF beside it."""
+    """Give the file of a completed export, until it expires.
+
+    With `artifact=pdf` it is the sealed PDF beside it.
+    """
     return await actions.download(ctx, export_id, query)

@@ -22,6 +22,7 @@ from service.platform.base.problem import PayloadTooLarge, Unavailable
 from service.platform.data.scratch import folder_for
 from service.platform.route.api import Upload
 from service.platform.unit.context import Context
+from service.platform.unit.records import narrow
 
 O = TypeVar("O")  # noqa: E741 - an order
 A = TypeVar("A")
@@ -122,19 +123,10 @@ def _to_response(verdict: Verdict, order: VerifyOrder) -> schema.Verification:
         data_hash=verdict.data_hash,
         expected_hash=verdict.expected_hash,
         hmac_valid=bool(verdict.hmac_valid),
-        diffs=[schema.CellDiff(sheet=diff.sheet, cell=diff.cell, status=diff.status) for diff in verdict.diffs],
+        diffs=[narrow(schema.CellDiff, diff) for diff in verdict.diffs],
         diffs_truncated=verdict.diffs_truncated,
         sheets_not_covered=list(verdict.beside),
-        findings=[
-            schema.VerifyFinding(
-                status=finding.status,
-                part=finding.part,
-                sheet=finding.sheet,
-                cell=finding.cell,
-                message=finding.message,
-            )
-            for finding in verdict.findings
-        ],
+        findings=[narrow(schema.VerifyFinding, finding) for finding in verdict.findings],
         not_looked_at=list(verdict.not_looked_at),
         **manifest_fields,
     )

@@ -30,7 +30,7 @@ class NotApplied(Exception):
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """A sheet of a stored workbook, as its record tells it."""
+    """A sheet of a stored workbook, as its record has it."""
 
     manifest: str
     """As `Manifest.to_json` writes it."""
@@ -173,8 +173,8 @@ def _failed_rows(applied_column: apply.Applied, place: Place) -> list[tuple[int,
     column = applied_column.workbook.sheets[place.sheet_index].columns[applied_column.column]
     assert column is not None
     first = 0 if place.header_row is None else place.header_row + 1
-    at = np.flatnonzero((column.held.kinds == Kind.ERROR) & (column.rows() >= first))[:FAILED_ROWS_TOLD]
-    numbers = column.held.numbers[at].tolist()
+    at = np.flatnonzero((column.dense.kinds == Kind.ERROR) & (column.rows() >= first))[:FAILED_ROWS_TOLD]
+    numbers = column.dense.numbers[at].tolist()
     return [(row + 1, ERRORS[int(code)]) for row, code in zip(column.rows()[at].tolist(), numbers, strict=True)]
 
 

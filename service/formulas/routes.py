@@ -13,7 +13,7 @@ area = Area("/api/v1/formulas", tag="formulas", scope="workbooks")
 
 @area.post("/validate", access="calculations:execute", heavy=True)
 async def validate_graph(ctx: Context, body: schema.ValidateGraph) -> schema.GraphValidation:
-    """Check a graph: every fault with its node, else the formula that it comes to."""
+    """Check a graph: list every fault with its node, or give its formula."""
     return await actions.validate(ctx, body)
 
 
@@ -24,20 +24,23 @@ async def validate_graph(ctx: Context, body: schema.ValidateGraph) -> schema.Gra
     heavy=True,
 )
 async def preview_graph(ctx: Context, body: schema.PreviewRequest) -> schema.Preview:
-    """Try a graph on the first rows of a sheet; nothing is stored."""
+    """Try a graph on the first rows of a sheet.
+
+    Nothing is stored.
+    """
     return await column_actions.preview(ctx, body)
 
 
 @area.get("/templates")
 async def list_templates(ctx: Context) -> Listing[schema.Template]:
-    """Graphs to begin with."""
+    """List graphs to begin with."""
     templates = actions.templates()
     return Listing(templates, len(templates))
 
 
 @area.get()
 async def list_formulas(ctx: Context, query: PageQuery) -> Page[schema.Config]:
-    """The formulas of the tenant, the newest first."""
+    """List the formulas of the tenant, the newest first."""
     return await store.read_page(ctx, query)
 
 
@@ -49,13 +52,19 @@ async def list_formulas(ctx: Context, query: PageQuery) -> Page[schema.Config]:
     heavy=True,
 )
 async def create_formula(ctx: Context, body: schema.ConfigCreate) -> schema.Config:
-    """Create a formula with its version v1. A draft's graph may lack inputs and an end; nothing of it may be wrong."""
+    """Create a formula with its version v1.
+
+    A draft's graph may lack inputs and an end; nothing of it may be wrong.
+    """
     return await actions.create(ctx, body)
 
 
 @area.get("/{config_id}", errors=(schema.FormulaNotFound,), versioned=True)
 async def get_formula(ctx: Context, config_id: str) -> schema.Config:
-    """A formula with the graph of its current version; its ETag is what If-Match of a change compares."""
+    """Give a formula with the graph of its current version.
+
+    Its ETag is what If-Match of a change compares.
+    """
     return await actions.detail(ctx, config_id)
 
 
@@ -73,16 +82,17 @@ async def get_formula(ctx: Context, config_id: str) -> schema.Config:
     heavy=True,
 )
 async def update_formula(ctx: Context, config_id: str, body: schema.ConfigPatch) -> schema.Config:
-    """Change what is given of a formula; its status moves from draft to active, to archived, and back to active.
+    """Change the fields in the body.
 
-    The graph is changed while it is a draft, which makes no version; later `PUT .../versions` does.
+    The status moves from draft to active, to archived, and back to active. The graph is changed while it is a draft,
+    which makes no version; later `PUT .../versions` does.
     """
     return await actions.update(ctx, config_id, body)
 
 
 @area.get("/{config_id}/versions", errors=(schema.FormulaNotFound,))
 async def list_formula_versions(ctx: Context, config_id: str, query: PageQuery) -> Page[schema.Version]:
-    """The versions of a formula, the newest first."""
+    """List the versions of a formula, the newest first."""
     return await actions.versions(ctx, config_id, query)
 
 
@@ -94,7 +104,10 @@ async def list_formula_versions(ctx: Context, config_id: str, query: PageQuery) 
     heavy=True,
 )
 async def add_formula_version(ctx: Context, config_id: str, body: schema.VersionPut) -> schema.Version:
-    """Make the next version of an active formula, which is the current one from then on."""
+    """Make the next version of an active formula.
+
+    It is the current one from then on.
+    """
     return await actions.add_version(ctx, config_id, body)
 
 
@@ -104,7 +117,7 @@ async def add_formula_version(ctx: Context, config_id: str, body: schema.Version
     waits=Waits("config_id", frozenset({"pending", "running"}), lambda page: tuple(run.status for run in page.items)),
 )
 async def list_formula_runs(ctx: Context, config_id: str, query: schema.RunList) -> Page[schema.Run]:
-    """What became of applying a formula, the newest first."""
+    """List what became of applying a formula, the newest first."""
     return await actions.runs(ctx, config_id, query)
 
 
@@ -128,9 +141,10 @@ async def list_formula_runs(ctx: Context, config_id: str, query: schema.RunList)
     heavy=True,
 )
 async def apply_formula(ctx: Context, config_id: str, body: schema.ApplyRequest) -> schema.Run:
-    """Have a version of an active formula fill a column of a sheet: a new one behind the others, or one that is there.
+    """Fill a column of a sheet by a version of an active formula.
 
-    The column and the cells that depend on it appear at once when the run is `completed`; until then the sheet is read
-    as it was, and nothing else may write into the workbook.
+    The column is a new one behind the others, or one that is there. The column and the cells that depend on it appear
+    at once when the run is `completed`. Until then the sheet is read as it was, and nothing else may write into the
+    workbook.
     """
     return await column_actions.apply(ctx, config_id, body)

@@ -31,11 +31,7 @@ _RUN = """
 
 
 async def get(unit: Unit, config_id: str, *, lock: bool = False) -> ConfigRow:
-    """Return a formula; where asked for, locked until the transaction ends.
-
-    Raises:
-        FormulaNotFound: there is none of that identifier.
-    """
+    """Return a formula; where asked for, locked until the transaction ends."""
     if lock:  # in a statement of its own: the one that waited would have the graph as it was before
         await unit.execute("SELECT FROM formula_configs WHERE id = %s FOR UPDATE", [config_id])
     return await formulas.get(unit, config_id)
@@ -88,11 +84,7 @@ async def add_version(ctx: Context, config_id: str, row: dict[str, Any]) -> Vers
 
 
 async def version(unit: Unit, config_id: str, version_id: str) -> Version:
-    """Return a version of a formula.
-
-    Raises:
-        VersionNotFound: there is none of that identifier.
-    """
+    """Return a version of a formula."""
     sql = f"SELECT {_VERSION} FROM formula_versions WHERE config_id = %s AND 'v' || number = %s"
     return await unit.fetch_one(Version, sql, [config_id, version_id], missing=VersionNotFound)
 

@@ -29,21 +29,24 @@ async def _look(ctx: Context, key: Any, look: Look[T], seconds: float = LOOK_SEC
 # Views ----------------------------------------------------------------------------------------------------------------
 
 
-@area.get("", **VIEW)
+@area.get("", **VIEW, summary="Check health")
 async def health(ctx: Context) -> schema.Health:
-    """The service answers."""
+    """Say that the service answers."""
     return schema.Health("healthy", core.__version__, ctx.now())
 
 
-@area.get("/live", **VIEW)
+@area.get("/live", **VIEW, summary="Check process")
 async def live(ctx: Context) -> schema.Live:
-    """The process is alive, whatever its dependencies do."""
+    """Say that the process is alive, whatever its dependencies do."""
     return schema.Live("alive")
 
 
-@area.get("/ready", also={503: schema.Readiness}, **VIEW)
+@area.get("/ready", also={503: schema.Readiness}, **VIEW, summary="Check readiness")
 async def ready(ctx: Context) -> schema.Readiness:
-    """Whether requests can be served; 503 with the same body when not. Without the cache they are, more slowly."""
+    """Say whether requests can be served; if not, the same body comes with 503.
+
+    Without the cache they are, more slowly.
+    """
     if ctx.resources.stopping.is_set():
         stopping = {"process": schema.Check("error", "the process is stopping")}
         return _with_status(schema.Readiness("not_ready", core.__version__, ctx.now(), stopping, False), well=False)
@@ -51,81 +54,85 @@ async def ready(ctx: Context) -> schema.Readiness:
     return _with_status(readiness, well=readiness.status == "ready")
 
 
-@area.get("/detailed", **VIEW)
+@area.get("/detailed", **VIEW, summary="Get process health")
 async def health_detailed(ctx: Context) -> schema.Detailed:
-    """What the process that answers knows: dependencies, breakers, maintenance, features that are off."""
+    """Give what the answering process knows of the service.
+
+    That is dependencies, breakers, maintenance, and features that are off.
+    """
     return await actions.details(ctx.resources)
 
 
-@area.get("/deep", also={503: schema.Deep}, **VIEW)
+@area.get("/deep", also={503: schema.Deep}, **VIEW, summary="Check dependencies")
 async def health_deep(ctx: Context) -> schema.Deep:
-    """What every dependency answers when it is asked for real; 503 with the same body where requests cannot be served.
+    """Ask every dependency for real.
 
-    There is one look in a few seconds, whoever asks how often.
+    Where requests cannot be served, the same body comes with 503. There is one look in a few seconds, whoever asks how
+    often.
     """
     health = await _look(ctx, "deep", actions.deep, DEEP_SECONDS)
     return _with_status(health, well=health.status != "unhealthy")
 
 
-@area.get("/resilience", **VIEW)
+@area.get("/resilience", **VIEW, summary="List circuit breakers")
 async def get_resilience(ctx: Context) -> schema.ResilienceView:
-    """All circuit breakers at a look."""
+    """List all circuit breakers at a look."""
     resilience = await _look(ctx, "resilience", breaker_actions.resilience)
     return schema.ResilienceView(**asdict(resilience), maintenance=switch_actions.maintenance(ctx.resources))
 
 
 @area.get("/degradation", **VIEW)
 async def get_degradation(ctx: Context) -> schema.DegradationView:
-    """How much of the service there is."""
+    """Say how much of the service there is."""
     degradation = await _look(ctx, "degradation", breaker_actions.degradation)
     return schema.DegradationView(**asdict(degradation), maintenance=switch_actions.maintenance(ctx.resources))
 
 
-@area.get("/degradation/full", **VIEW)
+@area.get("/degradation/full", **VIEW, summary="Get full degradation")
 async def get_degradation_full(ctx: Context) -> breaker_schema.DegradationFull:
-    """All that is told of services, breakers and fallbacks, with the newest changes."""
+    """Give all about services, breakers and fallbacks, with the newest changes."""
     return await _look(ctx, "degradation full", breaker_actions.degradation_full)
 
 
-@area.get("/degradation/history", **VIEW)
+@area.get("/degradation/history", **VIEW, summary="List degradation changes")
 async def get_degradation_history(ctx: Context, query: schema.ChangesQuery) -> breaker_schema.History:
-    """The newest changes of breakers and levels."""
+    """List the newest changes of breakers and levels."""
     return await actions.history(ctx.resources, query.limit)
 
 
-@area.get("/services", **VIEW)
+@area.get("/services", **VIEW, summary="List services")
 async def get_services(ctx: Context) -> breaker_schema.Services:
-    """What each service is for, how it is, and what is lost without it."""
+    """Say what each service is for, how it is, and what is lost without it."""
     return await _look(ctx, "services", breaker_actions.services)
 
 
 @area.get("/circuit-breaker/{service}", errors=(breaker_schema.UnknownService,), **VIEW)
 async def get_circuit_breaker(ctx: Context, service: Service) -> breaker_schema.ServiceMetrics:
-    """The circuit breaker of a service."""
+    """Give the circuit breaker of a service."""
     return await actions.breaker(ctx.resources, service)
 
 
-@area.get("/feature-flags", **VIEW)
+@area.get("/feature-flags", **VIEW, summary="List feature flags")
 async def get_feature_flags(ctx: Context) -> schema.FeatureFlags:
-    """What can be switched off, and whether it is."""
+    """List what can be switched off, and whether it is."""
     return switch_actions.flags(ctx.resources)
 
 
 @area.get("/fallback-cache", **VIEW)
 async def get_fallback_cache(ctx: Context) -> breaker_schema.FallbackCacheStats:
-    """The answers that are kept for the time in which the database is away."""
+    """Count the answers that are kept for a time without the database."""
     return await _look(ctx, "fallback cache", breaker_actions.fallback_cache)
 
 
-@area.get("/sync-fallback", **VIEW)
+@area.get("/sync-fallback", **VIEW, summary="List fallback jobs")
 async def get_sync_fallback(ctx: Context) -> breaker_schema.SyncFallbackStats:
-    """The jobs that API processes run themselves while no worker does."""
+    """List the jobs that API processes run themselves while no worker does."""
     return await _look(ctx, "sync fallback", breaker_actions.sync_fallback)
 
 
-@area.get("/queue-depths", **VIEW)
+@area.get("/queue-depths", **VIEW, summary="Get queue depths")
 async def queue_depths(ctx: Context) -> schema.QueueDepths:
-    """How many jobs wait in each queue."""
+    """Count the jobs that wait in each queue."""
     return await _look(ctx, "depths", actions.depths)
 
 
@@ -152,19 +159,25 @@ async def reset_circuit_breakers(ctx: Context) -> breaker_schema.Reset:
 
 @area.post("/maintenance", event="maintenance.changed", **ORDER)
 async def set_maintenance(ctx: Context, query: schema.MaintenanceQuery) -> schema.MaintenanceStatus:
-    """Begin maintenance or end it: meanwhile all but health, login and operators is answered 503 with the message."""
+    """Begin or end maintenance.
+
+    Meanwhile all but health, login and operators is answered 503 with the message.
+    """
     return await switch_actions.maintain(ctx, query)
 
 
 @area.post("/feature-flags", event="feature_flags.changed", **ORDER)
 async def set_feature_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsChanged:
-    """Switch features on or off, for all and for single tenants; an empty change only tells."""
+    """Switch features on or off, for all and for single tenants.
+
+    An empty change only reads them.
+    """
     return await switch_actions.change_flags(ctx, body)
 
 
 @area.post("/fallback-cache/clear", event="fallback_cache.cleared", streamed=True, **ORDER)
 async def clear_fallback_cache(ctx: Context) -> breaker_schema.Cleared:
-    """Forget every answer that is kept for the time in which the database is away, in every process."""
+    """Forget, in every process, the answers kept for a time without the database."""
     return await actions.clear(ctx)
 
 

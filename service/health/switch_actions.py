@@ -18,7 +18,7 @@ from service.platform.base.problem import Fault, PermissionDenied, ValidationFai
 from service.platform.unit.context import Context, Resources
 
 FAULTS_MAX = 20
-"""Unknown tenants that are told."""
+"""Most unknown tenants that a refusal names."""
 SHOWN_MAX = 100
 """Characters shown of an unknown name."""
 
@@ -57,7 +57,7 @@ async def maintain(ctx: Context, query: schema.MaintenanceQuery) -> schema.Maint
 
 
 async def change_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsChanged:
-    """Set flags, for all and for single tenants; an empty change only tells.
+    """Set flags, for all and for single tenants; an empty change only reads.
 
     Raises:
         ValidationFailed: there is no such flag or tenant, or there would be too many overrides.
@@ -154,7 +154,7 @@ def _to_statuses(state: State) -> list[schema.FlagStatus]:
 
 
 def _change_details(change: schema.FlagChange, tenants: dict[str, str]) -> dict[str, Any]:
-    """Return a change as the audit log tells it."""
+    """Return a change as the audit log has it."""
     fields: dict[str, Any] = {} if change.enabled is UNSET else {"enabled": change.enabled}
     return fields | ({"tenants": {tenants[name]: on for name, on in change.tenants.items()}} if change.tenants else {})
 

@@ -17,21 +17,35 @@ READING = "workbooks:read"
 
 @area.get("/nominations")
 async def list_nominations(ctx: Context) -> list[schema.Nomination]:
-    """The workbooks of the tenant, those first of which insights are made; a thousand at most."""
+    """List the tenant's workbooks, the nominated ones first; a thousand at most."""
     return await store.nominations(ctx)
 
 
 @area.put(
-    "/nominations/{workbook_id}", errors=(WorkbookNotFound, schema.NominationLimitExceeded), event="nomination.updated"
+    "/nominations/{workbook_id}",
+    errors=(WorkbookNotFound, schema.NominationLimitExceeded),
+    event="nomination.updated",
+    summary="Nominate workbook",
 )
 async def put_nomination(ctx: Context, workbook_id: UUID, body: schema.NominationPut) -> schema.Nomination:
-    """Have insights made of a workbook, or no more. What comes later to its deal takes its place."""
+    """Nominate a workbook for insights, or end its nomination.
+
+    The deal's next workbook takes its place.
+    """
     return await actions.nominate(ctx, workbook_id, body)
 
 
-@area.post("/nominations/bulk", errors=(WorkbookNotFound, schema.NominationLimitExceeded), event="nomination.updated")
+@area.post(
+    "/nominations/bulk",
+    errors=(WorkbookNotFound, schema.NominationLimitExceeded),
+    event="nomination.updated",
+    summary="Nominate workbooks",
+)
 async def put_nominations(ctx: Context, body: schema.NominationBulk) -> schema.BulkNominated:
-    """The same of several workbooks: of all of them, or of none where one is not there."""
+    """Nominate several workbooks, or end their nomination.
+
+    All change, or none where one is not there.
+    """
     return await actions.nominate_many(ctx, body)
 
 
@@ -44,10 +58,10 @@ async def put_nominations(ctx: Context, body: schema.NominationBulk) -> schema.B
     heavy=True,
 )
 async def generate_insights(ctx: Context, body: schema.GenerateRequest) -> schema.Session:
-    """Analyse the nominated workbooks for a kind of reader; the caller's new session.
+    """Analyse the nominated workbooks for a kind of reader.
 
-    A workbook that cannot be read is left out, and `warnings` tells it; where none can, the answer is why the first one
-    cannot.
+    The answer is the caller's new session. A workbook that cannot be read is left out, and `warnings` tells it; where
+    none can, the answer is why the first one cannot.
     """
     return await actions.generate(ctx, body)
 
@@ -67,9 +81,10 @@ async def generate_insights(ctx: Context, body: schema.GenerateRequest) -> schem
     heavy=True,
 )
 async def regenerate_insights(ctx: Context) -> schema.Session:
-    """Look at the nominated workbooks from another angle: the insights of the caller's newest session are replaced.
+    """Look at the nominated workbooks from another angle.
 
-    Three times for a session; it takes nothing from the day's generations.
+    The insights of the caller's newest session are replaced. Three times for a session; it takes nothing from the day's
+    generations.
     """
     return await actions.regenerate(ctx)
 
@@ -81,36 +96,41 @@ async def regenerate_insights(ctx: Context) -> schema.Session:
     event="insight.asked",
     flag="questions",
     heavy=True,
+    summary="Ask question",
 )
 async def ask(ctx: Context, body: schema.QuestionRequest) -> schema.QA:
-    """Ask about the nominated workbooks. What cannot be answered is said, with questions that can.
+    """Ask about the nominated workbooks.
 
-    Without a nominated workbook the answer says what to nominate or to upload.
+    A question that cannot be answered gets questions that can. Without a nominated workbook the answer says
+    what to nominate or to upload.
     """
     return await question_actions.ask(ctx, body)
 
 
 @area.get("/sessions/current", errors=(schema.NoCurrentSession,))
 async def get_current_session(ctx: Context) -> schema.Session:
-    """The caller's newest session; an API key has its creator's."""
+    """Give the caller's newest session; an API key has its creator's."""
     return await store.current(ctx)
 
 
 @area.get("/sessions/{session_id}", errors=(schema.SessionNotFound,))
 async def get_session(ctx: Context, session_id: str) -> schema.Session:
-    """One of the caller's sessions."""
+    """Give one of the caller's sessions."""
     return await store.session(ctx, session_id)
 
 
 @area.get("/questions/history")
 async def list_questions(ctx: Context, query: schema.QuestionHistory) -> list[schema.QuestionItem]:
-    """What the caller asked, the newest first."""
+    """List what the caller asked, the newest first."""
     return await store.questions(ctx, query.limit)
 
 
 @area.get("/{insight_id}", errors=(schema.InsightNotFound,))
 async def get_insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
-    """One of the caller's insights: how it came about, what it rests on, what was asked of it."""
+    """Give one of the caller's insights.
+
+    It says how it came about, what it rests on, and what was asked of it.
+    """
     return await actions.insight(ctx, insight_id)
 
 
@@ -121,6 +141,7 @@ async def get_insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
     event="insight.asked",
     flag="questions",
     heavy=True,
+    summary="Ask about insight",
 )
 async def ask_insight(ctx: Context, insight_id: str, body: schema.QuestionRequest) -> schema.QA:
     """Ask about the workbooks of an insight, as of everything."""

@@ -22,6 +22,7 @@ from service.compliance.schema import RunTooSlow
 from service.compliance.shared import NotRepeatable
 from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
+from service.deals.schema import Point as DealPoint
 from service.insights import child, store
 from service.insights.schema import UNREADABLE, NoNominatedWorkbooks, Remark
 from service.mappings.schema import MappingTooSlow
@@ -77,7 +78,7 @@ class Gathered(NamedTuple):
 async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> Gathered:
     """Return the subjects of some workbooks, or of the nominated ones.
 
-    One that cannot be read is left out, and that is told. What was begun is committed: no connection is held while it
+    One that cannot be read is left out, with a remark. What was begun is committed: no connection is held while it
     works.
 
     Raises:
@@ -192,7 +193,7 @@ async def _read_source(ctx: Context, workbook_id: UUID) -> _Source:
 async def _previous(
     ctx: Context, deal_id: UUID, workbook_id: UUID, subject: Subject, remarks: list[str]
 ) -> Subject | None:
-    """Return the deal's month before; where it cannot be read, that is told."""
+    """Return the deal's month before, or a remark where it cannot be read."""
     assert subject.day is not None
     run = await compliance.run_before(ctx, deal_id=deal_id, workbook_id=workbook_id, as_of=subject.day)
     if run is None:
@@ -217,14 +218,13 @@ async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, l
     """Return the deal's tests through the months, by full runs."""
     series, _ = await deals.history(ctx, deal_id, DealHistoryQuery(end_date=subject.day))
     return {
-        test_series.test_id: list({
-            point.as_of: Point(
-                day=point.as_of, value=point.value, limit=point.threshold, status=point.status, run_id=str(point.run_id)
-            )
-            for point in test_series.points
-        }.values())
+        test_series.test_id: list({at.as_of: _to_point(at) for at in test_series.points}.values())
         for test_series in series
-    }  # fmt: skip
+    }
+
+
+def _to_point(at: DealPoint) -> Point:
+    return Point(day=at.as_of, value=at.value, limit=at.threshold, status=at.status, run_id=str(at.run_id))
 
 
 # Answers --------------------------------------------------------------------------------------------------------------
@@ -254,9 +254,16 @@ async def ask(ctx: Context, question: str, workbook_ids: Collection[UUID] | None
     except NoNominatedWorkbooks:
         text = NOMINATE_FIRST if await store.has_workbooks(ctx) else UPLOAD_FIRST
         nothing = Answer(
-            question=question, answered=False, text=text, understood="", query=None, figures=[], names=[],
-            warnings=[], suggestions=[],
-        )  # fmt: skip
+            question=question,
+            answered=False,
+            text=text,
+            understood="",
+            query=None,
+            figures=[],
+            names=[],
+            warnings=[],
+            suggestions=[],
+        )
         return nothing, []
     reply = await answer(ctx, question, gathered)
     return reply, [*gathered.warnings, *(Remark(code="assumed", message=warning) for warning in reply.warnings)]

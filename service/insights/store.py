@@ -113,11 +113,7 @@ class WorkbookNames(Struct, frozen=True, kw_only=True):
 
 
 async def about(unit: Unit, workbook_id: UUID) -> WorkbookNames:
-    """Return a workbook's name, and its deal.
-
-    Raises:
-        WorkbookNotFound: there is none of that identifier.
-    """
+    """Return a workbook's name, and its deal."""
     return await unit.fetch_one(
         WorkbookNames,
         """
@@ -213,11 +209,7 @@ def _viewer(ctx: Context) -> dict[str, Any]:
 
 
 async def session(ctx: Context, session_id: str) -> schema.Session:
-    """Return a session of the caller's.
-
-    Raises:
-        SessionNotFound: the caller has none of that identifier.
-    """
+    """Return a session of the caller's."""
     return await _session(ctx, "s.id = %(id)s", schema.SessionNotFound, id=session_id)
 
 
@@ -302,11 +294,7 @@ _QUESTION: Final = columns_of(schema.QuestionItem, **{name: f"details -> '{name}
 
 
 async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
-    """Return an insight of one of the caller's sessions.
-
-    Raises:
-        InsightNotFound: the caller has none of that identifier.
-    """
+    """Return an insight of one of the caller's sessions."""
     recent = f"""(
         SELECT coalesce(json_agg(q), '[]') FROM (
             SELECT {_QUESTION} FROM insight_questions

@@ -10,13 +10,14 @@ from msgspec import Struct
 
 from service.jobs.schema import JobNotFound, JobState, Status
 from service.platform.unit.context import Context
+from service.platform.unit.records import narrow
 
 _NAMED: Final = re.compile(r"(job|task|rec)_([0-9a-f]{32})")
 _UNKNOWN: Final = "The job failed; the tenant's administrators find out more among the dead letters."
 
 
 class _Record(NamedTuple):
-    """What a kind of job works on: how it is called, which argument names it, and the statement that tells of it."""
+    """The record of a kind of job: its type, its argument, and its statement."""
 
     type: str
     argument: str
@@ -74,11 +75,7 @@ def announced_id(job_id: str) -> str:
 
 
 async def get(ctx: Context, job_id: str) -> JobState:
-    """Return a job of the tenant.
-
-    Raises:
-        JobNotFound: there is none, or no more.
-    """
+    """Return a job of the tenant."""
     spelt = _NAMED.fullmatch(job_id)
     if spelt is None:
         raise JobNotFound
@@ -88,16 +85,13 @@ async def get(ctx: Context, job_id: str) -> JobState:
     resource_id = str(row.arguments[record.argument]) if record is not None else None
     outcome = await ctx.fetch_one_or_none(_Outcome, record.statement, [resource_id]) if record is not None else None
     error = (outcome.error if outcome is not None else None) or _UNKNOWN
-    return JobState(
+    return narrow(
+        JobState,
+        row,
         job_id=job_id,
         kind=row.name,
-        status=row.status,
         progress=_PERCENT.get(row.status, outcome.percent if outcome is not None else None),
         resource_type=record.type if record is not None else None,
         resource_id=resource_id,
-        failures=row.failures,
-        created_at=row.created_at,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
         error=error if row.status == "failed" else None,
     )

@@ -16,6 +16,7 @@ from service.platform.base.secrets import new_id
 from service.platform.http.bodies import Unread
 from service.platform.route.api import Page, Raw, page_of
 from service.platform.unit.context import Context
+from service.platform.unit.records import narrow
 
 SYSTEM: Final = "system"
 """Who made the built-in mappings."""
@@ -79,10 +80,7 @@ async def create(ctx: Context, body: schema.MappingCreate) -> schema.Mapping:
         ctx,
         {
             "id": str(new_id()),
-            "name": body.name,
-            "description": body.description,
-            "source_type": body.source_type,
-            "profile_id": body.profile_id,
+            **{name: getattr(body, name) for name in ("name", "description", "source_type", "profile_id")},
             "created_by": await ctx.email(),
             **written,
         },
@@ -176,14 +174,7 @@ def _system(mapping: CoreMapping) -> schema.MappingRow:
         source_type=mapping.source_type,
         profile_id=None,
         mappings={
-            field.aliases[0]: schema.Column(
-                target=field.target,
-                type=field.type,
-                required=field.required,
-                default=field.default,
-                aliases=list(field.aliases[1:]),
-            )
-            for field in mapping.fields
+            field.aliases[0]: narrow(schema.Column, field, aliases=list(field.aliases[1:])) for field in mapping.fields
         },
         transforms=[],
         validation_rules=[],
@@ -196,16 +187,5 @@ def _system(mapping: CoreMapping) -> schema.MappingRow:
 
 _SYSTEM: Final = {mapping_id: _system(mapping) for mapping_id, mapping in PROFILES.items()}
 _SUMMARIES: Final = [
-    schema.MappingSummary(
-        id=row.id,
-        name=row.name,
-        description=row.description,
-        source_type=row.source_type,
-        is_system=True,
-        field_count=len(row.mappings),
-        profile_id=row.profile_id,
-        created_by=row.created_by,
-        created_at=row.created_at,
-    )
-    for row in _SYSTEM.values()
+    narrow(schema.MappingSummary, row, is_system=True, field_count=len(row.mappings)) for row in _SYSTEM.values()
 ]

@@ -23,7 +23,7 @@ SOURCE_TYPES: Final = get_args(SourceType)
 FAULTS_MAX: Final = 20
 """Faults of a configuration that one refusal names."""
 STEP_LENGTH_MAX: Final = 200
-"""Characters that it tells of a name."""
+"""Most characters of a name in a fault."""
 SHORT_BYTES: Final = 4 * 1024
 """A mapping whose document is no longer takes some milliseconds to make, of pure Python."""
 

@@ -11,7 +11,10 @@ area = Area("/api/v1/mappings", tag="mappings", scope="mappings")
 
 @area.get()
 async def list_mappings(ctx: Context, query: schema.MappingList) -> Page[schema.MappingSummary]:
-    """The mappings of the tenant, the newest first; behind the built-in ones, with `include_system`."""
+    """List the mappings of the tenant, the newest first.
+
+    With `include_system` the built-in ones come before them.
+    """
     return await actions.list_mappings(ctx, query)
 
 
@@ -35,7 +38,10 @@ async def create_mapping(ctx: Context, body: schema.MappingCreate) -> schema.Map
 
 @area.get("/{mapping_id}", errors=(schema.MappingNotFound,), versioned=True)
 async def get_mapping(ctx: Context, mapping_id: str, query: schema.MappingDetail) -> schema.Mapping:
-    """A mapping; `resolve_profile` adds every field with all of its columns."""
+    """Give a mapping.
+
+    `resolve_profile` adds every field with all of its columns.
+    """
     return await actions.detail(ctx, mapping_id, query)
 
 
@@ -53,7 +59,10 @@ async def get_mapping(ctx: Context, mapping_id: str, query: schema.MappingDetail
     heavy=True,
 )
 async def update_mapping(ctx: Context, mapping_id: str, body: schema.MappingPatch) -> schema.Mapping:
-    """Change a mapping; runs use it as it is then. A stale If-Match is refused."""
+    """Run use the mapping as it is then.
+
+    A stale If-Match is refused.
+    """
     return await actions.update(ctx, mapping_id, body)
 
 
@@ -63,7 +72,10 @@ async def update_mapping(ctx: Context, mapping_id: str, body: schema.MappingPatc
     event="mapping.deleted",
 )
 async def delete_mapping(ctx: Context, mapping_id: str) -> None:
-    """Delete a mapping that no workbook and no deal names."""
+    """Delete a mapping.
+
+    One that a workbook or a deal names is refused.
+    """
     await actions.delete(ctx, mapping_id)
 
 
@@ -76,5 +88,8 @@ async def delete_mapping(ctx: Context, mapping_id: str) -> None:
     deferred=True,
 )
 async def validate_mapping(ctx: Context, mapping_id: str, body: schema.Sample) -> schema.Trial | Raw:
-    """Try a mapping on sample rows; nothing is stored."""
+    """Try a mapping on sample rows.
+
+    Nothing is stored.
+    """
     return await actions.validate(ctx, mapping_id, body)

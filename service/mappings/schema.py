@@ -37,7 +37,7 @@ ProfileId = Annotated[
 # What a mapping is made of --------------------------------------------------------------------------------------------
 
 
-# Anything may come, described as what it should be: the engine checks it, and tells which source column it stands in.
+# Anything may come, described as what it should be: the engine checks it, and names the source column.
 GivenText = Annotated[Any, Meta(extra_json_schema={"type": "string"})]
 GivenType = Annotated[Any, Meta(extra_json_schema={"type": "string", "enum": list(get_args(FieldType))})]
 GivenFlag = Annotated[Any, Meta(extra_json_schema={"type": "boolean", "nullable": True})]

@@ -46,11 +46,7 @@ BUILT_IN: Final = {mapping_id: with_json(mapping) for mapping_id, mapping in PRO
 
 
 async def get_mapping(unit: Unit, mapping_id: str) -> MappingAndJson:
-    """Return a built-in mapping or one of the tenant's, as it stands now.
-
-    Raises:
-        MappingNotFound: there is none of that identifier.
-    """
+    """Return a built-in mapping or one of the tenant's, as it stands now."""
     built_in = BUILT_IN.get(mapping_id)
     if built_in is not None:
         return built_in
@@ -65,11 +61,7 @@ async def get_mapping(unit: Unit, mapping_id: str) -> MappingAndJson:
 
 
 async def check_mapping(unit: Unit, mapping_id: str) -> None:
-    """Ask whether there is a mapping of that identifier, without making it.
-
-    Raises:
-        MappingNotFound: there is none.
-    """
+    """Ask whether there is a mapping of that identifier, without making it."""
     if mapping_id not in BUILT_IN:
         await store.mappings.version(unit, mapping_id)
 

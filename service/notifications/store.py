@@ -32,11 +32,7 @@ async def read_page(ctx: Context, query: NotificationList) -> Page[Notification]
 
 
 async def read(ctx: Context, notification_id: UUID) -> None:
-    """Note that the caller has read one; when it was first.
-
-    Raises:
-        NotificationNotFound: the caller has none of that identifier.
-    """
+    """Note that the caller has read one; when it was first."""
     count = await ctx.execute(
         "UPDATE notifications SET read_at = coalesce(read_at, now()) WHERE id = %s AND user_id = %s",
         [notification_id, ctx.caller.user_id],

@@ -398,8 +398,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     job_backoff_seconds: Annotated[int, Meta(ge=0)] = 2
     """pause before the second run of a job; doubles with each run"""
     drain_seconds: Annotated[int, Meta(ge=0, le=300)] | None = None
-    """time for which an API process that has to stop still serves, and says that it is not ready, so that a
-    balancer sends its requests elsewhere; unset: 5, on the embedded default 0"""
+    """time for which a stopping API process still serves and is not ready, so that a balancer sends requests elsewhere;
+    unset: 5, on the embedded default 0"""
     worker_drain_seconds: Annotated[int, Meta(ge=0, le=3600)] = 45
     """time in which a worker that has to stop ends its jobs; the others go back to the queue"""
     worker_jobs: Annotated[int, Meta(ge=1, le=256)] = 4

@@ -37,7 +37,7 @@ SAMPLES_TIME: Final = 10
 
 
 class GivenDay(NamedTuple):
-    """A day that somebody gives for a workbook's figures."""
+    """The day of a workbook's figures, and who gave it."""
 
     day: date
     source: GivenSource

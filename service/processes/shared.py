@@ -167,7 +167,7 @@ class Children:
         """
 
     def _idle_child(self) -> Child | None:
-        """Return one that did not end while nobody looked."""
+        """Return a child that has not ended meanwhile."""
         while self._idle:
             child = self._idle.pop()
             if child.is_alive():

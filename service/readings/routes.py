@@ -27,13 +27,14 @@ area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
         Damaged,
     ),
     heavy=True,
+    summary="List loans",
 )
 async def list_workbook_loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> WorkbookLoans | Raw:
-    """List loans by column.
+    """List the loans of a workbook as its mapping reads them, by column.
 
-    The loans of a workbook as its mapping reads them, by column. `filter` is given once for each condition, such as
-    `filter=spread:ge:400&filter=industry:contains:retail`: texts are compared in any case, dates as YYYY-MM-DD, ratings
-    by their rank, of which the best is the least. Loans of one value stay in the sheet's order, and blanks come last.
+    `filter` comes once for each condition, such as `filter=spread:ge:400&filter=industry:contains:retail`. Texts are
+    compared in any case, dates as YYYY-MM-DD, ratings by their rank, of which the best is the least. Loans of one value
+    stay in the sheet's order, and blanks come last.
     """
     return await loan_actions.loans(ctx, workbook_id, query)
 
@@ -54,12 +55,13 @@ async def list_workbook_loans(ctx: Context, workbook_id: UUID, query: LoansQuery
         Damaged,
     ),
     heavy=True,
+    summary="Try unsaved mapping",
 )
 async def try_detection(ctx: Context, workbook_id: UUID, body: DetectionTrial) -> TriedDetection | Raw:
-    """Try an unsaved mapping.
+    """Explain how a mapping that is not stored reads the loans of a workbook.
 
-    How the loans of a workbook are read by a mapping that is not stored, as `GET` tells it of a stored one, and which
-    results of its tests change. The mapping is what `POST /api/v1/mappings` takes, its name left out or not. Nothing is
-    stored. `changes` compares with the workbook's present mapping; a key without `compliance:read` has none.
+    It is like `GET`, which does this for a stored mapping. The answer says which results of its tests change. The
+    mapping is what `POST /api/v1/mappings` takes, its name left out or not. Nothing is stored. `changes` compares with
+    the workbook's present mapping; a key without `compliance:read` has none.
     """
     return await detection_actions.try_mapping(ctx, workbook_id, body)

@@ -147,11 +147,7 @@ class IssuePlace(Struct, frozen=True, kw_only=True):
 
 
 async def place_of(ctx: Context, issue_id: str) -> IssuePlace:
-    """Return where the loan of an issue stands.
-
-    Raises:
-        IssueNotFound: there is none of that identifier.
-    """
+    """Return where the loan of an issue stands."""
     sql = f"SELECT {columns_of(IssuePlace)} FROM reconciliation_issues WHERE id = %s"
     return await ctx.fetch_one(IssuePlace, sql, [issue_id], missing=schema.IssueNotFound)
 
@@ -197,15 +193,7 @@ async def _count(tx: Transaction, tenant_id: UUID, issue: schema.Issue, more: in
         ON CONFLICT (tenant_id, tape_id, workbook_id, severity, category, status)
         DO UPDATE SET issues = c.issues + EXCLUDED.issues
         """,
-        {
-            "tenant_id": tenant_id,
-            "tape_id": issue.tape_id,
-            "workbook_id": issue.workbook_id,
-            "severity": issue.severity,
-            "category": issue.category,
-            "status": issue.status,
-            "more": more,
-        },
+        {**msgspec.structs.asdict(issue), "tenant_id": tenant_id, "more": more},
     )
 
 

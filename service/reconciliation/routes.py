@@ -33,13 +33,16 @@ BUSY = frozenset({"processing"})
     heavy=True,
 )
 async def upload_tape(ctx: Context, form: schema.TapeForm) -> schema.TapeUploaded:
-    """Upload a trustee's tape (.xlsx, .xlsm, .xls). Its loans follow once it is completed."""
+    """Take a trustee's tape (.xlsx, .xlsm, .xls).
+
+    Its loans follow once it is completed.
+    """
     return await actions.upload_tape(ctx, form)
 
 
 @area.get("/tapes")
 async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
-    """The tapes of the tenant, the newest first."""
+    """List the tapes of the tenant, the newest first."""
     return await store.list_tapes(ctx, query)
 
 
@@ -49,7 +52,7 @@ async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
     waits=Waits("tape_id", BUSY, lambda tape: (tape.processing_status,)),
 )
 async def get_tape(ctx: Context, tape_id: str, query: WaitQuery) -> schema.Tape:
-    """A tape: how far it is, what was found in its file, or why it cannot be used."""
+    """Give a tape: how far it is, what its file holds, or why it cannot be used."""
     return await store.show_tape(ctx, tape_id)
 
 
@@ -59,7 +62,10 @@ async def get_tape(ctx: Context, tape_id: str, query: WaitQuery) -> schema.Tape:
     event="tape.updated",
 )
 async def update_tape(ctx: Context, tape_id: str, body: schema.TapePatch) -> schema.Tape:
-    """Change a tape's deal or its day; where another mapping reads it then, it is processed once more."""
+    """Change a tape's deal or its day.
+
+    If another mapping then reads it, it is processed once more.
+    """
     return await actions.update_tape(ctx, tape_id, body)
 
 
@@ -71,13 +77,16 @@ async def update_tape(ctx: Context, tape_id: str, body: schema.TapePatch) -> sch
     event="tape.downloaded",
 )
 async def download_tape(ctx: Context, tape_id: str) -> Streamed:
-    """The file as the trustee sent it, whether or not its loans could be read."""
+    """Give the file as the trustee sent it, even if its loans could not be read."""
     return await actions.file(ctx, tape_id)
 
 
 @area.get("/tapes/{tape_id}/loans", errors=(schema.TapeNotFound, schema.TapeNotReady, Damaged))
 async def list_tape_loans(ctx: Context, tape_id: str, query: schema.LoanList) -> Page[schema.TapeLoan]:
-    """The loans of a tape, in its order, lots of one identifier added up; a tape that is not completed is refused."""
+    """List the loans of a tape, in its order, lots of one identifier added up.
+
+    A tape that is not completed is refused.
+    """
     return await actions.loans(ctx, tape_id, query)
 
 
@@ -94,7 +103,10 @@ async def list_tape_loans(ctx: Context, tape_id: str, query: schema.LoanList) ->
     event="reconciliation.started",
 )
 async def compare_tape(ctx: Context, body: schema.CompareRequest) -> schema.CompareStarted:
-    """Compare a tape with a workbook; asked again while the very same comparison is under way, that one is told."""
+    """Compare a tape with a workbook.
+
+    While the same comparison is under way, a second request gets that one.
+    """
     return await actions.compare(ctx, body)
 
 
@@ -104,19 +116,22 @@ async def compare_tape(ctx: Context, body: schema.CompareRequest) -> schema.Comp
     waits=Waits("job_id", BUSY, lambda job: (job.status,)),
 )
 async def get_comparison(ctx: Context, job_id: str, query: WaitQuery) -> schema.Job:
-    """A comparison: how far it is, its summary, how loans were matched, and what could not be compared."""
+    """Give a comparison and how far it is.
+
+    It has its summary, how loans were matched, and what could not be compared.
+    """
     return await store.comparisons.get(ctx, job_id)
 
 
 @area.get("/issues", errors=(schema.TapeNotFound,))
 async def list_issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issue]:
-    """Issues: of one tape the gravest first, of all tapes the newest first."""
+    """List issues: of one tape the gravest first, of all tapes the newest first."""
     return await actions.issues(ctx, query)
 
 
-@area.get("/issues/summary", errors=(schema.TapeNotFound,))
+@area.get("/issues/summary", errors=(schema.TapeNotFound,), summary="Count issues")
 async def summarize_issues(ctx: Context, query: schema.SummaryQuery) -> schema.IssueSummary:
-    """How many issues there are, by severity and by status."""
+    """Count issues by severity and by status."""
     return await actions.summary(ctx, query)
 
 
@@ -124,9 +139,10 @@ async def summarize_issues(ctx: Context, query: schema.SummaryQuery) -> schema.I
     "/issues/{issue_id}/rows", errors=(schema.IssueNotFound, workbooks_schema.WorkbookNotReady, Damaged), heavy=True
 )
 async def get_issue_rows(ctx: Context, issue_id: str) -> schema.IssueRows:
-    """Both rows of an issue: every column of the workbook and of the trustee's file, with header, field and value.
+    """Give both rows of an issue, of the workbook and of the trustee's file.
 
-    A side that lacks the loan, or whose workbook was deleted, is null, and its note says why.
+    Each column has its header, field and value. A side that lacks the loan, or whose workbook was deleted, is null, and
+    its note says why.
     """
     return await row_actions.rows(ctx, issue_id)
 
@@ -143,7 +159,10 @@ async def get_issue_rows(ctx: Context, issue_id: str) -> schema.IssueRows:
     event="issues.updated",
 )
 async def review_issues(ctx: Context, body: schema.IssuesPatch) -> schema.IssuesReviewed:
-    """Set the status, and the notes where given, of many issues, chosen by identifier or by filter."""
+    """Set the status of many issues, by identifier or by filter.
+
+    Notes are set if they are in the body.
+    """
     return await review_actions.review_many(ctx, body)
 
 
@@ -153,5 +172,8 @@ async def review_issues(ctx: Context, body: schema.IssuesPatch) -> schema.Issues
     event="issue.updated",
 )
 async def review_issue(ctx: Context, issue_id: str, body: schema.IssuePatch) -> schema.Issue:
-    """Set an issue's status, its notes, or both. What is reviewed stays so while neither of its values changes."""
+    """Set an issue's status, its notes, or both.
+
+    A review counts as long as both values stay as they are.
+    """
     return await review_actions.review(ctx, issue_id, body)

@@ -97,7 +97,7 @@ class Facts(Struct, frozen=True, kw_only=True):
 
 
 class TapeHead(Struct, frozen=True, kw_only=True):
-    """What is told of a tape, and what a decision about it needs."""
+    """A stored tape with what decisions about it need."""
 
     id: str
     job_id: str

@@ -42,11 +42,7 @@ async def read_again(ctx: Unit, tape_id: str, job_id: str) -> None:
 
 
 async def show_tape(ctx: Context, tape_id: str) -> schema.Tape:
-    """Return a tape as it is told.
-
-    Raises:
-        TapeNotFound: as `tapes.get`.
-    """
+    """Return a tape as callers read it."""
     sql = f"SELECT {_TAPE} FROM tapes WHERE id = %s"
     return _with_doubt(await ctx.fetch_one(schema.Tape, sql, [tape_id], missing=schema.TapeNotFound))
 
@@ -60,9 +56,7 @@ def _with_doubt(tape: schema.Tape) -> schema.Tape:
 
 async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
     """Return a page of tapes, the newest first."""
-    filters = {
-        "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
-    }  # fmt: skip
+    filters = {"trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter}
     tapes_page = await fetch_page(
         ctx, schema.Tape, _TAPE, "tapes WHERE true", filters, query, order="created_at DESC, id"
     )
@@ -193,11 +187,7 @@ async def find_comparison(unit: Unit, tape_id: str, job_id: str | None = None) -
 
 
 async def job_row(unit: Unit, job_id: str) -> JobRow:
-    """Return a comparison as the worker needs it.
-
-    Raises:
-        JobNotFound: as `comparisons.get`.
-    """
+    """Return a comparison as the worker needs it."""
     return await unit.fetch_one(
         JobRow,
         """

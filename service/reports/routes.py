@@ -27,7 +27,10 @@ LIMITS = (StorageLimitExceeded, schema.ReportLimitExceeded)
     "/compliance", status=201, access=GENERATE, errors=(*OF_RUN, *LIMITS), event="report.created", flag="reports"
 )
 async def report_compliance(ctx: Context, body: schema.ComplianceReportRequest) -> schema.Report:
-    """Have a report made of a compliance run: the one named, else the newest full one of the workbook (and suite)."""
+    """Make a report of a compliance run.
+
+    It is the run in the body, else the newest full run of the workbook (and suite).
+    """
     return await actions.of_run(ctx, body)
 
 
@@ -35,7 +38,7 @@ async def report_compliance(ctx: Context, body: schema.ComplianceReportRequest) 
     "/reconciliation", status=201, access=GENERATE, errors=(*OF_TAPE, *LIMITS), event="report.created", flag="reports"
 )
 async def report_reconciliation(ctx: Context, body: schema.ReconciliationReportRequest) -> schema.Report:
-    """Have a report made of a tape's newest completed comparison."""
+    """Make a report of a tape's newest completed comparison."""
     return await actions.of_tape(ctx, body)
 
 
@@ -48,13 +51,13 @@ async def report_reconciliation(ctx: Context, body: schema.ReconciliationReportR
     flag="reports",
 )
 async def generate_report(ctx: Context, body: schema.ReportRequest) -> schema.Report:
-    """Have a report of either kind made."""
+    """Make a report of either kind."""
     return await actions.of_either(ctx, body)
 
 
 @area.get()
 async def list_reports(ctx: Context, query: schema.ReportList) -> Slice[schema.Report]:
-    """The reports of the tenant."""
+    """List the reports of the tenant."""
     return await store.read_page(ctx, query)
 
 
@@ -62,7 +65,10 @@ async def list_reports(ctx: Context, query: schema.ReportList) -> Slice[schema.R
     "/{report_id}", errors=(schema.ReportNotFound,), waits=Waits("report_id", BUSY, lambda report: (report.status,))
 )
 async def get_report(ctx: Context, report_id: UUID, query: WaitQuery) -> schema.Report:
-    """A report; once it is completed it says where it can be downloaded."""
+    """Give a report.
+
+    A completed one says where it can be downloaded.
+    """
     return await actions.detail(ctx, report_id)
 
 
@@ -75,11 +81,14 @@ async def get_report(ctx: Context, report_id: UUID, query: WaitQuery) -> schema.
     event="report.downloaded",
 )
 async def download_report(ctx: Context, report_id: UUID) -> Streamed:
-    """The file of a completed report, or the range of it that the request asks for."""
+    """Give the file of a completed report, or the range that is asked for."""
     return await actions.download(ctx, report_id)
 
 
 @area.delete("/{report_id}", access=GENERATE, errors=(schema.ReportNotFound,), event="report.deleted")
 async def delete_report(ctx: Context, report_id: UUID) -> None:
-    """Delete a report with its file; one that is being made is made no further."""
+    """Delete a report and its file.
+
+    A report in work is stopped.
+    """
     await actions.delete(ctx, report_id)

@@ -166,7 +166,7 @@ def propose(
                 return WrongOffer(place, error.reason)
     try:
         simulator = Simulator(portfolio, suite, details=False, **rules)
-        optimum = optimize(simulator, objective, offered, constraints, made=trades, seconds=limits.seconds)
+        optimum = optimize(simulator, objective, offered, constraints, prior_trades=trades, seconds=limits.seconds)
     except TradeError as error:
         return WrongTrade(error.trade, error.reason)
     except InfeasibleError as error:

@@ -34,7 +34,7 @@ UNREADABLE = (
 
 @area.get()
 async def list_scenarios(ctx: Context, query: schema.ScenarioList) -> schema.ScenarioPage:
-    """The scenarios of the tenant, the newest first."""
+    """List the scenarios of the tenant, the newest first."""
     return await store.read_page(ctx, query)
 
 
@@ -69,10 +69,9 @@ async def create_scenario(ctx: Context, body: schema.ScenarioCreate) -> schema.S
     heavy=True,
 )
 async def preview_trades(ctx: Context, body: schema.TradePreviewRequest) -> schema.TradePreview:
-    """Simulate without a scenario.
+    """Run every test of a workbook before and after trades, without a scenario.
 
-    Every test of a workbook before and after the trades, without a scenario. Nothing is stored. A trade that cannot be
-    made is refused with its place.
+    Nothing is stored. A trade that cannot be made is refused with its place.
     """
     return await preview_actions.preview(ctx, body)
 
@@ -85,7 +84,10 @@ async def preview_trades(ctx: Context, body: schema.TradePreviewRequest) -> sche
     waits=Waits("scenario_id", frozenset({"calculating"}), lambda scenario: (scenario.status,), look_seconds=1.0),
 )
 async def get_scenario(ctx: Context, scenario_id: UUID, query: WaitQuery) -> schema.ScenarioDetail:
-    """A scenario; its ETag is what If-Match of a change compares."""
+    """Give a scenario.
+
+    Its ETag is what If-Match of a change compares.
+    """
     return await actions.detail(ctx, scenario_id)
 
 
@@ -96,7 +98,10 @@ async def get_scenario(ctx: Context, scenario_id: UUID, query: WaitQuery) -> sch
     versioned=True,
 )
 async def update_scenario(ctx: Context, scenario_id: UUID, body: schema.ScenarioPatch) -> schema.ScenarioDetail:
-    """Change what is given of a scenario. With another base it is a draft again, without results."""
+    """Change the fields in the body.
+
+    With another base it is a draft again, without results.
+    """
     return await actions.update(ctx, scenario_id, body)
 
 
@@ -113,13 +118,16 @@ async def delete_scenario(ctx: Context, scenario_id: UUID) -> None:
     event="trade.added",
 )
 async def add_trade(ctx: Context, scenario_id: UUID, body: schema.TradeCreate) -> schema.Trade:
-    """Add a trade behind the others. A completed scenario is a draft again, without results."""
+    """Add a trade behind the present ones.
+
+    A completed scenario is a draft again, without results.
+    """
     return await actions.add_trade(ctx, scenario_id, body)
 
 
 @area.get("/{scenario_id}/trades", errors=(schema.ScenarioNotFound,))
 async def list_trades(ctx: Context, scenario_id: UUID) -> list[schema.Trade]:
-    """The trades of a scenario, in the order in which they apply."""
+    """List the trades of a scenario, in the order in which they apply."""
     return await actions.trades(ctx, scenario_id)
 
 
@@ -129,7 +137,10 @@ async def list_trades(ctx: Context, scenario_id: UUID) -> list[schema.Trade]:
     event="trade.removed",
 )
 async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
-    """Take a trade out of a scenario. A completed one is a draft again, without results."""
+    """Take a trade out of a scenario.
+
+    A completed one is a draft again, without results.
+    """
     await actions.remove_trade(ctx, scenario_id, trade_id)
 
 
@@ -141,17 +152,17 @@ async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
     heavy=True,
 )
 async def simulate_scenario(ctx: Context, scenario_id: UUID) -> schema.Simulated:
-    """Run every test of the base workbook before the trades and after them; the scenario is completed.
+    """Run every test of the base workbook before the trades and after them.
 
-    The suite is that of the deal's definition, `enhanced` where there is none. A trade that cannot be made is refused,
-    and the scenario stays as it is.
+    The scenario is completed. The suite is that of the deal's definition, `enhanced` where there is none. A trade that
+    cannot be made is refused, and the scenario stays as it is.
     """
     return await actions.simulate(ctx, scenario_id)
 
 
-@area.get("/{scenario_id}/results", errors=(schema.ScenarioNotFound,))
+@area.get("/{scenario_id}/results", errors=(schema.ScenarioNotFound,), summary="List scenario results")
 async def get_scenario_results(ctx: Context, scenario_id: UUID, query: schema.ResultsQuery) -> list[Projected]:
-    """What came of each test, or of those of a category; of a draft nothing."""
+    """List what came of each test, or of those of a category; of a draft nothing."""
     return await actions.results(ctx, scenario_id, query)
 
 
@@ -161,17 +172,21 @@ async def get_scenario_results(ctx: Context, scenario_id: UUID, query: schema.Re
     event="scenario.optimized",
     flag="scenarios",
     heavy=True,
+    summary="Propose trades",
 )
 async def optimize_scenario(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest) -> schema.Proposed:
-    """Propose trades, to be made after those of the scenario, that raise the cushion of a test as far as is found.
+    """Propose trades that raise the cushion of a test as far as the search gets.
 
-    What is proposed was simulated, and keeps to the constraints. Where no trades are found after which every test
-    passes, the refusal names those that fail by the least that was found.
+    They come after the trades of the scenario. What is proposed was simulated, and keeps to the constraints. Where no
+    trades are found after which every test passes, the refusal names those that fail by the least that was found.
     """
     return await actions.optimize(ctx, scenario_id, body)
 
 
-@area.get("/{scenario_id}/headroom", errors=(*UNREADABLE, schema.TradeNotFound), heavy=True)
+@area.get("/{scenario_id}/headroom", errors=(*UNREADABLE, schema.TradeNotFound), heavy=True, summary="Get headroom")
 async def get_scenario_headroom(ctx: Context, scenario_id: UUID, query: schema.HeadroomQuery) -> schema.TradeHeadroom:
-    """How much more of a trade each test bears until it fails, after the trades of the scenario."""
+    """Say how much more of a trade each test bears until it fails.
+
+    The trades of the scenario come first.
+    """
     return await actions.headroom(ctx, scenario_id, query)

@@ -54,11 +54,7 @@ _LOCKED = """
 
 
 async def lock_to_edit(ctx: Context, scenario_id: UUID) -> LockedScenario:
-    """Lock a scenario's row; edits share what keeps simulations away.
-
-    Raises:
-        ScenarioNotFound: as `get`.
-    """
+    """Lock a scenario's row; edits share what keeps simulations away."""
     return await ctx.fetch_one(
         LockedScenario,
         f"""
@@ -71,11 +67,7 @@ async def lock_to_edit(ctx: Context, scenario_id: UUID) -> LockedScenario:
 
 
 async def lock_to_simulate(ctx: Context, scenario_id: UUID) -> LockedScenario:
-    """Return a scenario to simulate; its row stays readable.
-
-    Raises:
-        ScenarioNotFound: as `get`.
-    """
+    """Return a scenario to simulate; its row stays readable."""
     return await ctx.fetch_one(
         LockedScenario,
         f"""
@@ -147,11 +139,7 @@ async def complete(ctx: Context, scenario_id: UUID, version: int, done: schema.S
 
 
 async def results(ctx: Context, scenario_id: UUID) -> schema.SimulationResults:
-    """Return what came of each test; nothing in a draft.
-
-    Raises:
-        ScenarioNotFound: as `get`.
-    """
+    """Return what came of each test; nothing in a draft."""
     sql = "SELECT coalesce(simulation -> 'results', '[]') AS results FROM scenarios WHERE id = %s"
     return await ctx.fetch_one(schema.SimulationResults, sql, [scenario_id], missing=schema.ScenarioNotFound)
 
@@ -210,11 +198,7 @@ async def add_trade(ctx: Context, scenario_id: UUID, trade: schema.TradeCreate) 
 
 
 async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
-    """Remove a trade of a scenario that is held.
-
-    Raises:
-        TradeNotFound: the scenario has none of that identifier.
-    """
+    """Remove a trade of a scenario that is held."""
     done = await ctx.execute("DELETE FROM scenario_trades WHERE scenario_id = %s AND id = %s", [scenario_id, trade_id])
     if not done:
         raise schema.TradeNotFound

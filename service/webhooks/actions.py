@@ -89,7 +89,7 @@ async def rotate(ctx: Context, webhook_id: UUID, body: schema.SecretRotation) ->
 
 
 async def deliveries(ctx: Context, webhook_id: UUID, query: schema.DeliveryList) -> Page[schema.Delivery]:
-    """Return a page of what a webhook was told, or is to be."""
+    """Return a page of a webhook's deliveries."""
     await store.targets.get(ctx, webhook_id)
     return await store.deliveries(ctx, webhook_id, query)
 

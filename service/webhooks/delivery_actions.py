@@ -68,7 +68,7 @@ async def record(unit: Unit, target: Target, waiting: WaitingDelivery, result: A
         status_code=result.status_code,
         at=result.at,
     )
-    # The webhook's row comes first: an order in which nobody waits for anybody in a circle.
+    # The webhook's row comes first: one order of locks, so no deadlock.
     await store.targets.change(unit, target.id, {"last_delivery": to_json(last), "failing_since": failing_since})
     next_at = None if pause is None else unit.now() + timedelta(seconds=pause)
     await store.write_attempt(unit, waiting.id, result, status, result.error, next_at)

@@ -82,11 +82,7 @@ async def deliveries(ctx: Context, webhook_id: UUID, query: DeliveryList) -> Pag
 
 
 async def delivery(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> Delivery:
-    """Return a delivery of a webhook.
-
-    Raises:
-        DeliveryNotFound: it has none of that identifier.
-    """
+    """Return a delivery of a webhook."""
     sql = f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE webhook_id = %s AND id = %s"
     return await ctx.fetch_one(Delivery, sql, [webhook_id, delivery_id], missing=DeliveryNotFound)
 
@@ -131,7 +127,7 @@ async def next_waiting(unit: Unit, webhook_id: UUID) -> WaitingDelivery | None:
 
 
 async def take_service(unit: Unit, webhook_id: UUID) -> bool:
-    """Return whether nobody serves the line: from now on the caller does."""
+    """Reserve a line's service; return whether it was free."""
     sql = _ITS_LINE.format("is_served = true, waiting = waiting + 1") + " AND NOT is_served"
     return bool(await unit.execute(sql, [webhook_id]))
 

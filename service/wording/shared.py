@@ -40,7 +40,7 @@ UNSUPPORTED_MAX: Final = 3
 """Figures that no fact has; a reply with more of them is not used."""
 
 NAME_LETTERS: Final = 3
-"""Letters of a name that is not shown: what has fewer tells nobody to do anything."""
+"""Least letters of a hidden name: a shorter one is no instruction."""
 OPEN: Final = frozenset(name.lower() for name in (*(test.name for test in CATALOGUE), *OUTSIDE))
 """Names that are ours and not the file's: a model has to know what a test is of."""
 _NAME: Final = re.compile(r"\bNAME_[A-Z]{3}\b", re.IGNORECASE)
@@ -121,7 +121,7 @@ class WordedText(Struct, frozen=True):
 async def word_answer(unit: Unit, answer: Answer) -> WordedText:
     """Return an answer in the model's words, else in its own.
 
-    What was assumed and left out stands in front of it either way; what was not answered is told as it is.
+    What was assumed and left out stands in front of it either way; what was not answered stays as it is.
     """
     if not answer.answered:
         return WordedText(answer.text, BUILT_IN)

@@ -13,6 +13,7 @@ from service.mappings.shared import DEFAULT_MAPPING, check_mapping, get_mapping
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.route.api import Raw, Streamed
 from service.platform.unit.context import Context
+from service.platform.unit.records import narrow
 from service.processes.shared import run_limited_in_child
 from service.workbooks import child, schema, shared, sheet_actions, store
 from service.workbooks.upload_actions import WorkbookAbout, head, take_in
@@ -160,9 +161,4 @@ async def delete(ctx: Context, workbook_id: UUID) -> None:
 
 
 def _stats(row: schema.WorkbookRow) -> schema.Stats:
-    return schema.Stats(
-        total_cells=row.total_cells,
-        formula_cells=row.formula_cells,
-        last_calculation=row.last_calculation,
-        calculation_count=row.calculation_count,
-    )
+    return narrow(schema.Stats, row)

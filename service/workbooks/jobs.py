@@ -121,7 +121,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
             await _fail(unit, workbook_id, "calculation.failed", str(failure))
             return
         await keep_columns(unit, workbook_id, calculation.manifest, calculation.paths, calculated_at=now)
-    counts = calculation.told
+    counts = calculation.answer
     details = {
         "cells": counts.cell_count,
         "unsupported_functions": list(counts.unsupported),

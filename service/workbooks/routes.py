@@ -18,7 +18,7 @@ area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
 
 @area.get(lags=True)
 async def list_workbooks(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
-    """The workbooks of the tenant."""
+    """List the workbooks of the tenant."""
     return await store.read_page(ctx, query)
 
 
@@ -41,7 +41,10 @@ async def list_workbooks(ctx: Context, query: schema.WorkbookList) -> Page[schem
     heavy=True,
 )
 async def upload_workbook(ctx: Context, form: schema.UploadForm) -> schema.Uploaded:
-    """Upload a spreadsheet (.xlsx, .xlsm, .xls). The answer names its sheets; its cells follow once it is ready."""
+    """Take a spreadsheet (.xlsx, .xlsm, .xls).
+
+    The answer names its sheets; its cells follow once it is ready.
+    """
     return await actions.upload(ctx, form)
 
 
@@ -56,13 +59,16 @@ async def upload_workbook(ctx: Context, form: schema.UploadForm) -> schema.Uploa
     ),
 )
 async def get_workbook(ctx: Context, workbook_id: UUID, query: schema.Detail) -> schema.Workbook:
-    """A workbook; its ETag is what If-Match of a change compares."""
+    """Give a workbook.
+
+    Its ETag is what If-Match of a change compares.
+    """
     return await actions.detail(ctx, workbook_id, query)
 
 
 @area.get("/{workbook_id}/sheets", errors=(schema.WorkbookNotFound,))
 async def list_sheets(ctx: Context, workbook_id: UUID) -> list[schema.Sheet]:
-    """The sheets of a workbook, hidden ones included."""
+    """List the sheets of a workbook, hidden ones included."""
     return await actions.sheets(ctx, workbook_id)
 
 
@@ -75,13 +81,13 @@ async def list_sheets(ctx: Context, workbook_id: UUID) -> list[schema.Sheet]:
 async def get_sheet_data(
     ctx: Context, workbook_id: UUID, sheet_name: str, query: schema.DataQuery
 ) -> schema.SheetData | Raw:
-    """Rows of a sheet, by its name or identifier.
+    """Give rows of a sheet, by its name or identifier.
 
     Columns are named by the header row, or by their letters where the sheet has none; rows are those below the header.
-    With `letters` every row comes, and columns are named by their letters.
-    Dates are ISO 8601, error cells their code (`#N/A`), blanks null. With `format=csv` the rows come as text/csv (RFC
-    4180), unaltered: text that begins with `=` stays so. With `include_formulas` a row of JSON has its formulas beside
-    its values; in CSV a cell's formula stands in place of its value.
+    With `letters` every row comes, and columns are named by their letters. Dates are ISO 8601, error cells their code
+    (`#N/A`), blanks null. With `format=csv` the rows come as text/csv (RFC 4180), unaltered: text that begins with `=`
+    stays so. With `include_formulas` a row of JSON has its formulas beside its values; in CSV a cell's formula stands
+    in place of its value.
     """
     return await actions.sheet_data(ctx, workbook_id, sheet_name, query)
 
@@ -91,7 +97,10 @@ async def get_sheet_data(
     errors=(schema.WorkbookNotFound, schema.SheetNotFound, schema.WorkbookNotReady, Damaged),
 )
 async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> schema.Cell:
-    """One cell by its A1 name; one that holds nothing is blank."""
+    """Give a cell by its A1 name.
+
+    One without content is blank.
+    """
     return await actions.cell(ctx, workbook_id, sheet_name, ref)
 
 
@@ -106,16 +115,18 @@ async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -
         Damaged,
     ),
     heavy=True,
+    summary="Explain reading",
 )
 async def get_detection(
     ctx: Context, workbook_id: UUID, query: schema.DetectionQuery
 ) -> schema.WorkbookDetection | Raw:
-    """How the loans of a workbook are read, and why: what each sheet is, the header, rows that are no loans, for each
-    column its role, the runner-up and the evidence, and the unit of each field.
+    """Explain how the loans of a workbook are read.
 
-    A column that is ambiguous could as well be the runner-up. `validation` says what the mapping's rules say of the
-    rows, with the first 100 errors and warnings. Columns that feed no field, and those of other sheets, are told up to
-    2,000; `columns_not_shown` counts the rest. Nothing is stored.
+    The answer says what each sheet is, where the header is, and which rows are no loans. Each column has its role, the
+    runner-up and the evidence, each field its unit. A column that is ambiguous could as well be the runner-up.
+    `validation` says what the mapping's rules say of the rows, with the first 100 errors and warnings. Columns that
+    feed no field, and those of other sheets, are told up to 2,000; `columns_not_shown` counts the rest. Nothing is
+    stored.
     """
     return await actions.detection(ctx, workbook_id, query)
 
@@ -128,7 +139,10 @@ async def get_detection(
     event="workbook.downloaded",
 )
 async def download_workbook(ctx: Context, workbook_id: UUID, query: schema.FileQuery) -> Streamed:
-    """The file as it was uploaded, whatever became of the workbook since; of several files the one of that number."""
+    """Give the file as it was uploaded, whatever became of the workbook since.
+
+    `number` picks one of several files.
+    """
     return await actions.file(ctx, workbook_id, query)
 
 
@@ -139,7 +153,10 @@ async def download_workbook(ctx: Context, workbook_id: UUID, query: schema.FileQ
     versioned=True,
 )
 async def update_workbook(ctx: Context, workbook_id: UUID, body: schema.WorkbookPatch) -> schema.Workbook:
-    """Change what is said of a workbook. A stale If-Match is refused."""
+    """Change the fields in the body.
+
+    A stale If-Match is refused.
+    """
     return await actions.update(ctx, workbook_id, body)
 
 
@@ -151,11 +168,17 @@ async def update_workbook(ctx: Context, workbook_id: UUID, body: schema.Workbook
     flag="recalculation",
 )
 async def recalculate_workbook(ctx: Context, workbook_id: UUID, body: schema.RecalculateRequest) -> schema.Workbook:
-    """Have every formula of a workbook calculated anew; it is `recalculating` until then, and `ready` afterwards."""
+    """Calculate every formula of a workbook.
+
+    It is `recalculating` until then, and `ready` afterwards.
+    """
     return await actions.recalculate(ctx, workbook_id, body.locale)
 
 
 @area.delete("/{workbook_id}", errors=(schema.WorkbookNotFound, schema.WorkbookInUse), event="workbook.deleted")
 async def delete_workbook(ctx: Context, workbook_id: UUID) -> None:
-    """Delete a workbook that is not in use."""
+    """Delete a workbook.
+
+    One in use is refused.
+    """
     await actions.delete(ctx, workbook_id)

@@ -1,4 +1,4 @@
-"""The cells of mapped sheets as JSON and CSV, and what is told of a sheet without reading it.
+"""The cells of mapped sheets as JSON and CSV, and a sheet's contents.
 
 A plain read gives the data as it is: text that a spreadsheet program would take for a formula (`=1+1`, `@SUM`) is not
 altered, in CSV either. Who opens such a CSV in a spreadsheet program should import it as text.
@@ -63,7 +63,7 @@ _CELL_TYPES: Final[dict[Kind, schema.CellType]] = {
 T = TypeVar("T")
 
 
-# What is told of a sheet ----------------------------------------------------------------------------------------------
+# A sheet's contents ---------------------------------------------------------------------------------------------------
 
 
 class Contents(NamedTuple):
@@ -80,7 +80,7 @@ class Contents(NamedTuple):
 
 
 def contents(sheet: Sheet) -> Contents:
-    """Return what is told of a sheet: its header, its columns' types, its counts."""
+    """Return a sheet's header, its columns' types and its counts."""
     header = detect(sheet)
     names = [] if header.row is None else _distinct(header.names)
     row = header.row
@@ -110,7 +110,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
 def _type_letter(column: Column | None, first: int) -> str:
     if column is None:
         return "-"
-    counts = np.bincount(column.held.kinds[column.begin(first) :], minlength=len(Kind))
+    counts = np.bincount(column.dense.kinds[column.begin(first) :], minlength=len(Kind))
     letters = [kind for kind in _LETTERS if counts[kind]]
     if len(letters) == 1:
         return _LETTERS[letters[0]]
@@ -119,7 +119,7 @@ def _type_letter(column: Column | None, first: int) -> str:
 
 def _cell_count(sheet: Sheet) -> int:
     """Cells with a value, and cells with a formula that left none."""
-    count = sum(int(np.count_nonzero(column.held.kinds)) for column in sheet.columns if column is not None)
+    count = sum(int(np.count_nonzero(column.dense.kinds)) for column in sheet.columns if column is not None)
     order = np.argsort(sheet.formulas.columns, kind="stable")
     bounds = np.searchsorted(sheet.formulas.columns[order], np.arange(sheet.column_count + 1))
     for index in np.flatnonzero(np.diff(bounds)).tolist():
@@ -376,7 +376,7 @@ def _plain(value: Value) -> str | None:
 def _format_code(book: Workbook, sheet: Sheet, row: int, column: int) -> str:
     stored = sheet.columns[column]
     assert stored is not None
-    return book.number_formats[int(stored.held.formats[stored.slot(row)])]
+    return book.number_formats[int(stored.dense.formats[stored.slot(row)])]
 
 
 def cell(book: Workbook, sheet_index: int, row: int, column: int) -> schema.Cell:

@@ -86,11 +86,7 @@ async def lock_room(ctx: Context) -> Room:
 
 
 async def check_deal(unit: Unit, deal_id: UUID) -> None:
-    """Ask whether there is such a deal.
-
-    Raises:
-        DealNotFound: there is none.
-    """
+    """Ask whether there is such a deal."""
     if not await unit.fetch_value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
         raise schema.DealNotFound
 

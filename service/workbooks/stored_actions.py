@@ -78,5 +78,5 @@ async def keep_columns(
 
 
 def _describe(paths: Sequence[Path], stored: Mapping[Path, str]) -> list[_Described]:
-    """Return each stored sheet's hash, and what is told of its cells."""
+    """Return each stored sheet's hash and contents."""
     return [_Described(stored.get(path) or hash_path(path), sheet_actions.contents(open_sheet(path))) for path in paths]

@@ -130,7 +130,7 @@ async def take_in(
 
 
 def head(row: schema.WorkbookRow) -> dict[str, Any]:
-    """Return what is told of a stored workbook everywhere."""
+    """Return the fields of a stored workbook that every answer has."""
     return {name: getattr(row, name) for name in schema.WorkbookHead.__struct_fields__}
 
 

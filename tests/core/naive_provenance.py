@@ -40,7 +40,7 @@ def error(text: str) -> bytes:
 def number_format(book: Workbook, sheet: Sheet, row: int, column: int) -> str:
     own_column = sheet.columns[column]
     assert own_column is not None
-    return book.number_formats[int(own_column.held.formats[own_column.slot(row)])]
+    return book.number_formats[int(own_column.dense.formats[own_column.slot(row)])]
 
 
 def result(value: object, kind: Kind, *, of_array: bool) -> bytes:

@@ -260,25 +260,25 @@ def _with_cash(portfolio: Portfolio, rules: Sequence[Block], tests: list[_Test])
     ]
 
 
-def _adding_cash(one: _Test) -> _Test:
+def _adding_cash(test: _Test) -> _Test:
     """A test with principal cash in its numerator, where that takes any."""
-    entries = one.block.entries
-    if one.block.is_open or not takes_cash({entry.key: entry.value for entry in entries if not entry.is_open}):
-        return one
+    entries = test.block.entries
+    if test.block.is_open or not takes_cash({entry.key: entry.value for entry in entries if not entry.is_open}):
+        return test
     at = next(at for at, entry in enumerate(entries) if entry.key in ("measure", "share")) + 1
     cash = Entry("adds", ["cash"], origin("the printed numerator has principal cash in it", ONE))
-    return _Test(replace(one.block, entries=(*entries[:at], cash, *entries[at:])), one.fact)
+    return _Test(replace(test.block, entries=(*entries[:at], cash, *entries[at:])), test.fact)
 
 
-def _list_open(one: _Test, refused: str | None, sections: Sections) -> None:
+def _list_open(test: _Test, refused: str | None, sections: Sections) -> None:
     """List what has to be decided of a test."""
-    name = _name_of(one.block)
-    place = None if one.fact is None else one.fact.place
+    name = _name_of(test.block)
+    place = None if test.fact is None else test.fact.place
     if refused is not None:
-        limit = None if one.fact is None else one.fact.trigger
+        limit = None if test.fact is None else test.fact.trigger
         sections.decide.append(Decision(subject=name, why=refused, limit=limit, place=place))
         return
-    for entry in one.block.entries:
+    for entry in test.block.entries:
         if entry.is_open:
             why = entry.comment.removeprefix("to decide: ").removesuffix(f" ({place})")
             sections.decide.append(Decision(subject=name, why=f"its limit: {why}", limit=entry.value, place=place))
@@ -327,7 +327,9 @@ def _open_blocks(unmeasured: Sequence[Unmeasured], sections: Sections) -> list[B
         name = one_line(fact.label, TEXT_MAX) or fact.place
         entries = [Entry("name", name, f"as printed, {fact.place}")]
         # A figure of the nearest test that the page does not print, such as how many obligors, is not repeated.
-        entries += [Entry(part, said, "the nearest") for part, said in each.nearest.items() if isinstance(said, str)]
+        entries += [
+            Entry(part, nearest, "the nearest") for part, nearest in each.nearest.items() if isinstance(nearest, str)
+        ]
         if fact.trigger is not None:
             entries.append(Entry(fact.direction or "limit", fact.trigger, fact.place))
         blocks.append(Block("tests", tuple(entries), is_listed=True, is_open=True, note=f"To decide: {each.why}"))

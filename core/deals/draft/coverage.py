@@ -29,21 +29,21 @@ def tested_classes(
     drafted: Iterable[DraftTest], structure: Structure | None, cells: dict[str, str]
 ) -> list[TestedClass]:
     """The classes with a printed trigger, senior first: those of the coverage tests, else those of the notes' table."""
-    found: dict[str, TestedClass] = {}
+    by_letter: dict[str, TestedClass] = {}
     for each in drafted:
         measure, trigger = each.measured.get("measure"), each.fact.trigger
         if measure in _TRIGGERS and trigger is not None and not each.open_limit:
             name = str(each.measured["class"])
-            tested = found.setdefault(_last(name), TestedClass(name))
+            tested = by_letter.setdefault(_last(name), TestedClass(name))
             tested.name = max(tested.name, name, key=len)
             tested.triggers.setdefault(measure, (trigger, each.fact.place))
-    if not found and structure is not None:
+    if not by_letter and structure is not None:
         for measure, letters, trigger in sheet_triggers(structure):
             place = cells.get(f"tranches.{measure}_trigger", "the table of the notes")
             name = "/".join(letters)
-            found.setdefault(_last(name), TestedClass(name)).triggers.setdefault(measure, (trigger, place))
+            by_letter.setdefault(_last(name), TestedClass(name)).triggers.setdefault(measure, (trigger, place))
     order = {} if structure is None else {group.letter: at for at, group in enumerate(structure.groups)}
-    return sorted(found.values(), key=lambda each: (order.get(_last(each.name), len(order)), _last(each.name)))
+    return sorted(by_letter.values(), key=lambda each: (order.get(_last(each.name), len(order)), _last(each.name)))
 
 
 def sheet_triggers(structure: Structure) -> Iterator[tuple[str, tuple[str, ...], float]]:

@@ -89,10 +89,10 @@ def _add_reading(sections: Sections, choice: Choice, option: Option | None) -> N
     second = "" if runner_up is None else f", runner-up {len(runner_up.ties)}"
     where = f"by the file's figures: {ties} tie{second}, {_places(choice)}".rstrip(", ")
     sure: Sure = ONE if choice.state == "proposed" else CERTAIN
-    said = _settings(option)
-    for setting in said:
+    settings = _settings(option)
+    for setting in settings:
         sections.put(setting.key, setting.document, where, sure)
-    path = said[0].key if said else choice.name
+    path = settings[0].key if settings else choice.name
     if choice.state == "proposed":
         sections.decide.append(Decision(subject=path, why=f"one amount alone ties by it: {choice.reading.words}",
                                         place=_places(choice) or None))  # fmt: skip
@@ -128,10 +128,10 @@ def cash_correction(sections: Sections, portfolio: Portfolio, interpretation: In
 def _leave_open(sections: Sections, choice: Choice, option: Option | None, words: str) -> None:
     """A choice that no figure decides: what is used stays what the market or the reading has."""
     why = f"no figure of the file decides {words}; {choice.reading.words} until something does"
-    said = _settings(option)
-    for setting in said:
+    settings = _settings(option)
+    for setting in settings:
         sections.leave(setting.key, setting.document, why)
-    if not said:
+    if not settings:
         sections.decide.append(Decision(subject=choice.name, why=why))
 
 

@@ -39,8 +39,8 @@ class Portfolio(PortfolioData):
         A frame of pandas, polars, pyarrow or DuckDB is taken for a sheet with its headings in the first row.
 
         `mapping` may be the name of a built-in one; None is standard_clo. `as_of` (days since 1970-01-01) wins over
-        what the file says where its source is "request" or "workbook", and else stands in where nothing of the file
-        says a day. A workbook without holdings gives no rows, and notes that say so.
+        what the file says where its source is "request" or "workbook". Else it counts where nothing of the file says a
+        day. A workbook without holdings gives no rows, and notes that say so.
 
         Raises:
             UnknownMapping: no built-in mapping has the name.

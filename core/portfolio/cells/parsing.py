@@ -156,7 +156,7 @@ class Cells:
         kinds, numbers = np.zeros(height, np.uint8), np.zeros(height, np.float64)
         codes, formats = np.full(height, -1, np.int32), np.zeros(height, np.uint16)
         if column is not None:
-            held, (met, slots) = column.held, column.meeting(rows)
+            held, (met, slots) = column.dense, column.meeting(rows)
             kinds[met], numbers[met] = held.kinds[slots], held.numbers[slots]
             codes[met], formats[met] = held.codes[slots], held.formats[slots]
         return cls(kinds, numbers, codes, formats, pool)

@@ -288,8 +288,11 @@ class PortfolioData(Framed):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns that `portfolio[name]` gives: those of `numbers`, `names`, `flags` and `ranks`,
-        lien_type, <agency>_rank, defaulted; lots and conflicting where lots were added up."""
+        """The names of the columns that `portfolio[name]` gives.
+
+        They are those of `numbers`, `names`, `flags` and `ranks`, lien_type, <agency>_rank and defaulted. Where lots
+        were added up there are lots and conflicting, too.
+        """
         return tuple(framed.names_of(self))
 
     def __len__(self) -> int:

@@ -1035,7 +1035,7 @@ def _demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[in
 
 def has_cells(column: Column | None, first: int) -> bool:
     """Whether a column has a cell that is not blank from row `first` (0-based) on."""
-    return column is not None and bool(column.held.kinds[column.begin(first) :].any())
+    return column is not None and bool(column.dense.kinds[column.begin(first) :].any())
 
 
 def _is_constant(column: Column | None, first: int) -> bool:

@@ -516,7 +516,7 @@ def _row_count(sheet: Sheet, found: header.Found, mapping: Mapping) -> int:
     columns = (sheet.columns[found.columns[target][0]] for target in found.columns.keys() & set(mapping.anchors))
     return max(
         (
-            int(np.count_nonzero(column.held.kinds[column.begin(found.row + 1) :]))
+            int(np.count_nonzero(column.dense.kinds[column.begin(found.row + 1) :]))
             for column in columns
             if column is not None
         ),

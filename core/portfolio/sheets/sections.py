@@ -83,7 +83,7 @@ def lone_texts(sheet: Sheet, first: int, last: int) -> list[Lone]:
         return []
     rows, filled, columns = _sparse(sheet, first, last)
     held = [sheet.columns[column] for column in columns.tolist()]
-    codes = [one.held.codes[one.slot(first + row)] for one, row in zip(held, rows.tolist(), strict=True) if one]
+    codes = [one.dense.codes[one.slot(first + row)] for one, row in zip(held, rows.tolist(), strict=True) if one]
     texts = parsing.decoded(sheet.text, np.array(codes, np.int64))
     lones = [
         Lone(first + row, column, " ".join(text.split()), count == 1)

@@ -203,6 +203,8 @@ class Route:
     body_bytes: Callable[[Settings], int] | None = None
     """Most bytes of a request body, from the settings; None: the figure of every other route."""
     tag: str
+    summary: str = ""
+    """Two to four words for the operation; empty: the words of its handler's name."""
     media_type: str = "application/json"
     """Of a successful answer."""
     also_media: tuple[str, ...] = ()
@@ -257,6 +259,11 @@ class Route:
     def name(self) -> str:
         """The operation's name: the handler's."""
         return self.handler.__name__
+
+    @property
+    def title(self) -> str:
+        """The operation's summary, such as "List deals"."""
+        return self.summary or re.sub(r"\bapi\b", "API", self.name.replace("_", " ").capitalize())
 
     @property
     def missing(self) -> type[Problem]:

@@ -376,12 +376,11 @@ def _operation(
     always: list[type[Problem]],
     named: dict[str, Any],
 ) -> dict[str, Any]:
-    description = cleandoc(route.handler.__doc__ or "")
     operation: dict[str, Any] = {
         "operationId": route.name,
         "tags": [route.tag],
-        "summary": description.partition("\n")[0].rstrip("."),
-        "description": f"{description.partition(chr(10))[2]}\n\n{_access(route)}".strip(),
+        "summary": route.title,
+        "description": f"{cleandoc(route.handler.__doc__ or '')}\n\n{_access(route)}",
         "parameters": [
             {
                 "name": name,
@@ -444,7 +443,7 @@ def _access(route: Route) -> str:
         "user": "Needs a user's token.",
         "role:admin": "Needs the owner or admin role.",
         "role:owner": "Needs the owner role.",
-        "operator": "For who runs the deployment: the owner or an admin of an operator tenant, the system key; on the "
+        "operator": "For who runs the deployment: the owner or an admin of an operator tenant, the system key. On the "
         "embedded default, while it listens on a loopback address, the owner or an admin of any tenant.",
     }
     return words.get(route.access, f"Needs the scope `{route.access}`.")

@@ -33,7 +33,7 @@ def pairs(*facts: Fact, definition: Definition | None = None, suite: str = "enha
 
 
 def pair_lines(actual_pairs: Pairs) -> list[str]:
-    return [match.test.test_id for match in actual_pairs.found]
+    return [match.test.test_id for match in actual_pairs.matches]
 
 
 RIGHT: list[tuple[str, dict[str, Any], float, str]] = [
@@ -144,7 +144,7 @@ def test_a_guess_contradicts_nothing_that_is_certain() -> None:
     sure = printed("Cov-Lite Loans", 9.8, 30.0, place="'T'!C1", conflict="'L'!J9: 4", measure="cov_lite")
     guess = printed("Acme Cov-Lite Loan", 4.0, 4.0, place="'L'!J9", is_guessed=True, measure="cov_lite")
     result = pairs(guess, sure)
-    assert [match.published for match in result.found] == [sure]
+    assert [match.published for match in result.matches] == [sure]
     assert [item.why for item in result.listed] == [
         "its column is a guess, and the figure of a certain one is taken: 'T'!C1"
     ]
@@ -157,7 +157,7 @@ def test_one_figure_on_two_pages_is_taken_once() -> None:
         for place, trigger, decimals in (("'A'!C1", None, 1), ("'B'!C1", 30.0, 2))
     )
     result = pairs(first, second)
-    assert [match.published.place for match in result.found] == ["'B'!C1"]  # the one with the limit
+    assert [match.published.place for match in result.matches] == ["'B'!C1"]  # the one with the limit
     assert [(item.published.place, item.why) for item in result.listed] == [
         ("'A'!C1", "the same figure is taken from 'B'!C1")
     ]
@@ -167,7 +167,7 @@ def test_a_memo_beside_a_test_is_listed() -> None:
     memo = printed("Spread without excess", 4.02, None, kind="figure", measure="was", place="'M'!B2")
     test = printed("Minimum Spread", 4.1, 3.9, measure="was", place="'T'!B2")
     result = pairs(memo, test)
-    assert [match.published for match in result.found] == [test]
+    assert [match.published for match in result.matches] == [test]
     assert [item.why for item in result.listed] == ["the figure with a limit is taken: 'T'!B2"]
     assert pair_lines(pairs(memo)) == ["was"]
 
@@ -176,7 +176,7 @@ def test_each_agencys_bucket_stands_beside_the_greatest_of_all() -> None:
     facts = [printed(f"{agency} CCC", 4.0, 7.5, measure="ccc", agency=agency) for agency in ("b", "c")]
     result = pairs(*facts)
     assert pair_lines(result) == ["ccc_bucket_pct"] * 2
-    assert [match.published for match in result.found] == facts
+    assert [match.published for match in result.matches] == facts
     market = pairs(*facts, definition=READY["euro"])
     assert pair_lines(market) == ["sp_ccc_concentration", "fitch_ccc_concentration"]
 
@@ -185,7 +185,7 @@ def test_a_name_of_the_definition_comes_before_the_words() -> None:
     test = {"id": "loose", "name": "Loose terms", "measure": "cov_lite", "max": 40.0, "aliases": ["Clause (xiv)"]}
     named, second = printed("Clause (XIV)", 9.0), printed("Cov-Lite Loans", 12.0, measure="cov_lite")
     result = pairs(second, named, definition=parse({"tests": [test]}))
-    assert [(match.test.test_id, match.published) for match in result.found] == [("loose", named)]
+    assert [(match.test.test_id, match.published) for match in result.matches] == [("loose", named)]
     assert [(item.nearest, item.why) for item in result.listed] == [
         ("loose", "the figure that the definition names is taken")
     ]
@@ -255,5 +255,5 @@ def test_a_last_digit_that_is_always_zero_is_none(
 def test_prior_figures_and_lines_are_beside_nothing() -> None:
     prior = printed("Cov-Lite Loans", 9.0, is_prior=True, measure="cov_lite")
     line = printed("Cov-Lite Loans", 36_950_336.27, None, kind="component", measure="cov_lite")
-    assert pairs(prior, line).found == ()
+    assert pairs(prior, line).matches == ()
     assert Facts(all=(prior, line)).figures == ()

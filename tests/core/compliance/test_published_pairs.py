@@ -111,9 +111,9 @@ def test_each_figure_stands_beside_its_test_and_no_other(file: tuple[str, Portfo
     for column, pairs in result.items():
         assert matched(pairs, portfolio) == {row["place"]: row[column] for row in expected if row[column]}, column
         assert {fact.place for fact in portfolio.facts.figures} == {
-            *(match.published.place for match in pairs.found), *(item.published.place for item in pairs.listed)
+            *(match.published.place for match in pairs.matches), *(item.published.place for item in pairs.listed)
         }  # fmt: skip
-        ids = [match.test.test_id for match in pairs.found if match.test.test_id != "ccc_bucket_pct"]
+        ids = [match.test.test_id for match in pairs.matches if match.test.test_id != "ccc_bucket_pct"]
         assert len(ids) == len(set(ids))
 
 
@@ -121,7 +121,7 @@ def matched(pairs: Pairs, portfolio: Portfolio) -> dict[str, str]:
     """The tests of the matched figures, each under the place at which a person paired it."""
     known = {row["place"] for rows in PAIRS.values() for row in rows}
     result = {}
-    for match in pairs.found:
+    for match in pairs.matches:
         places = (match.published.place, *match.published.also)
         result[next((place for place in places if place in known), places[0])] = match.test.test_id
     return result

@@ -31,7 +31,7 @@ def cells(page: Sheet) -> list[list[Any]]:
 def shown(book: Workbook, row: int, column: int) -> str:
     own_column = book.sheets[0].columns[column]
     assert own_column is not None
-    return book.number_formats[int(own_column.held.formats[own_column.slot(row)])]
+    return book.number_formats[int(own_column.dense.formats[own_column.slot(row)])]
 
 
 def test_a_plain_table() -> None:

@@ -54,7 +54,7 @@ STYLES = (
 def shown(book: Workbook, at: int, row: int, column: int) -> str:
     own_column = book.sheets[at].columns[column]
     assert own_column is not None
-    return book.number_formats[int(own_column.held.formats[own_column.slot(row)])]
+    return book.number_formats[int(own_column.dense.formats[own_column.slot(row)])]
 
 
 def test_types_of_cells_and_their_formats() -> None:

@@ -113,7 +113,7 @@ def test_a_column_is_cut_where_it_pays_and_else_it_is_one_run() -> None:
     assert type(whole) is Column
     assert len(whole.kinds) == BLANKS_MAX + 2
     assert isinstance(cut, GappedColumn)
-    assert len(cut.held.kinds) == 2
+    assert len(cut.dense.kinds) == 2
     assert not cut.kinds.flags.writeable
 
 
@@ -121,7 +121,7 @@ def test_what_lies_in_one_run_is_a_view() -> None:
     number = (Kind.NUMBER, 1.0, -1, 0)
     column = column_from(dict.fromkeys([*range(10), 999_999], number))
     assert column is not None
-    assert np.shares_memory(column.span(2, 8).numbers, column.held.numbers)
+    assert np.shares_memory(column.span(2, 8).numbers, column.dense.numbers)
 
 
 @pytest.mark.parametrize(

@@ -66,10 +66,10 @@ def test_every_formula_is_calculated_and_stored(stored: Callable[..., Any], fold
     assert float(result["B2"]) == 45_351  # 29 February 2024
     assert open_workbook(recalculated.manifest, recalculated.paths).sheets[0].formula(3, 1) == "B1*2"
     assert (
-        recalculated.told.cell_count,
-        recalculated.told.unsupported,
-        recalculated.told.cycles,
-        recalculated.told.fault_count,
+        recalculated.answer.cell_count,
+        recalculated.answer.unsupported,
+        recalculated.answer.cycles,
+        recalculated.answer.fault_count,
     ) == (4, (), (), 0)
     assert sorted(path.name for path in recalculated.paths) == sorted(path.name for path in folder.iterdir())
 
@@ -79,9 +79,9 @@ def test_what_cannot_be_calculated_is_reported_and_the_rest_is_done(stored: Call
     recalculated = recalculate_isolated(manifest, paths, folder, **LIMITS)
     assert cells(recalculated)["B4"] == 6
     assert cells(recalculated)["B3"] == "#NAME?"
-    assert recalculated.told.unsupported == ("RTD",)
-    assert recalculated.told.cycle_count == 1
-    assert [set(cycle) for cycle in recalculated.told.cycles] == [{"S!B1", "S!B2"}]
+    assert recalculated.answer.unsupported == ("RTD",)
+    assert recalculated.answer.cycle_count == 1
+    assert [set(cycle) for cycle in recalculated.answer.cycles] == [{"S!B1", "S!B2"}]
 
 
 def test_a_workbook_that_takes_too_long(stored: Callable[..., Any], folder: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_formula_that_needs_too_much_memory_is_a_fault_of_its_cell(stored: Cal
     """Three gigabytes of text under a limit of a half; the other formulas are calculated."""
     manifest, paths = stored({"B1": '=SUM(LEN(REPT("a",SEQUENCE(100000,1,32000,0))))', "B2": "=SUM(A1:A3)"})
     recalculated = recalculate_isolated(manifest, paths, folder, **{**LIMITS, "memory_bytes_max": 512 * 1024**2})
-    assert (cells(recalculated)["B2"], recalculated.told.fault_count) == (6, 1)
+    assert (cells(recalculated)["B2"], recalculated.answer.fault_count) == (6, 1)
 
 
 def test_a_child_that_crashes(stored: Callable[..., Any], folder: Path) -> None:

@@ -201,7 +201,7 @@ def test_a_figure_that_a_definition_rounds_stays_on_the_side_of_its_limit() -> N
 
 def test_trades_that_were_made_come_first(base: Simulator, universe: list[Trade]) -> None:
     sale = sales(base.holdings.portfolio)[0]
-    proposal = optimize(base, "was", universe[:10], Constraints(max_trades=2), made=[sale])
+    proposal = optimize(base, "was", universe[:10], Constraints(max_trades=2), prior_trades=[sale])
     assert proposal.cushion_before == pytest.approx(cushion_of(base.simulate([sale]), "was"), abs=1e-9)
     assert sale.cusip not in {trade.cusip for trade in proposal.trades if trade.trade_type == "sell"}
     assert proposal.cushion_after == pytest.approx(cushion_of(proposal.simulation, "was"), abs=1e-9)

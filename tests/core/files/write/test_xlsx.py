@@ -45,14 +45,14 @@ def cells_of(book: Workbook) -> dict[tuple[str, int, int], tuple[Any, ...]]:
             (int(row), int(column)) for row, column in zip(sheet.formulas.rows, sheet.formulas.columns, strict=True)
         }
         for at, column in enumerate(sheet.columns):
-            current = None if column is None else column.held
+            current = None if column is None else column.dense
             for slot, row in enumerate(() if column is None else column.rows().tolist()):
                 if current is not None and current.kinds[slot] != Kind.BLANK:
                     places.add((row, at))
         for row, at in places:
             column = sheet.columns[at] if at < sheet.column_count else None
             slot = -1 if column is None else column.slot(row)
-            code = "General" if column is None or slot < 0 else book.number_formats[column.held.formats[slot]]
+            code = "General" if column is None or slot < 0 else book.number_formats[column.dense.formats[slot]]
             result[sheet.name, row, at] = sheet.kind(row, at), sheet.value(row, at), code, sheet.formula(row, at)
     return result
 

@@ -1,4 +1,4 @@
-"""The page of refusals: a section for each code, and in it a paragraph for each message, with its cause and remedy."""
+"""The page of refusals: for each code its messages, with cause and remedy."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from docs.made.markdown import code, page, plain, table
-from docs.made.messages import HELP, Help
+from docs.generated.markdown import code, page, plain, table
+from docs.generated.messages import HELP, Help
 from service.app import routes
 from service.platform.base.flags import FLAGS
 from service.platform.base.problem import Problem, anchor_of
@@ -38,7 +38,7 @@ MEANINGS: Final = {
     ),
     "METHOD_NOT_ALLOWED": ("The path is there, and has no such method.", "Read `Allow` in the answer, or the endpoint's page."),
     "CONFLICT": (
-        "The request is right by itself and does not fit the record as it stands: it has another state or version, is in use, or the name is taken.",
+        "The request does not fit the record as it stands. The record has another state or version, is in use, or its name is taken.",
         "Read the record again. A state that passes (`processing`, `recalculating`) is waited for; a version that is old is read anew and the change made again.",
     ),
     "EXPORT_EXPIRED": ("The file of the export or report was kept for its time and is gone.", "Make another one; the record of the old one stays."),
@@ -62,25 +62,30 @@ MEANINGS: Final = {
 
 OPENING: Final = """# Errors
 
-Every refusal is one JSON object: `detail` says what is wrong in words, `error_code` is one of the codes below, `request_id` finds the
-request in the service's log, `help` leads to the message's paragraph on this page (as the header `Link` does, with `rel="help"`), and
-`errors` lists single faults with their place where there are some (at most 100). A refusal for a rate limit has `error`, `message`
-and `retry_after` beside them.
+Every refusal is one JSON object:
+
+- `detail` says what is wrong in words.
+- `error_code` is one of the codes below.
+- `request_id` finds the request in the service's log.
+- `help` leads to the message's paragraph on this page, as the header `Link` does, with `rel="help"`.
+- `errors` lists single faults with their place where there are some (at most 100).
+
+A refusal for a rate limit has `error`, `message` and `retry_after` beside them.
 
 Programs decide by the status and `error_code`; the words may become clearer from version to version."""
 
 
 def problems() -> dict[type[Problem], list[Route]]:
-    """Every refusal that a route may give, with the routes that list it; none for those that any may give."""
-    found: dict[type[Problem], list[Route]] = {problem: [] for problem in ANYWHERE}
+    """Map each refusal to the routes that list it; none where any route may give it."""
+    routes_by_problem: dict[type[Problem], list[Route]] = {problem: [] for problem in ANYWHERE}
     for route in routes():
         for problem in route.errors if route.tag != "docs" else ():
-            found.setdefault(problem, []).append(route)
-    return found
+            routes_by_problem.setdefault(problem, []).append(route)
+    return routes_by_problem
 
 
 def pages() -> dict[str, str]:
-    """The page by its path."""
+    """Make the page, by its path."""
     by_code: dict[str, dict[tuple[int, str], list[Route]]] = defaultdict(dict)
     for problem, givers in problems().items():
         by_code[problem.code].setdefault((problem.status, problem.detail), []).extend(givers)

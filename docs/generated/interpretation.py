@@ -1,15 +1,15 @@
-"""The page of the interpretation: the closed list of choices, how one is decided, and how honest that is."""
+"""The page of the interpretation: choices, how they are decided, how reliably."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 from core.definition.choices import CHOICES
-from docs.made.markdown import code, page, table
+from docs.generated.markdown import code, page, table
 
 
 class Measured(NamedTuple):
-    """What the search of a real report's readings gives; `tests/docs/test_interpretation.py` measures it anew."""
+    """Figures of a real report; `tests/docs/test_interpretation.py` measures them."""
 
     file: str
     name: str
@@ -29,9 +29,9 @@ MEASURED: Final = (
 
 OPENING: Final = """# How a file's open choices are read
 
-After a file is read, a deal's figures still hang on conventions that its indenture sets: which cash counts, what shares are divided by, whose
-ratings make a CCC loan, by whose industries the tests go. A file prints no indenture, yet it prints its own figures, and these often leave
-room for one convention only. `cushion compliance FILE` says what it found in one line:
+After a file is read, a deal's figures still depend on conventions of its indenture. Which cash counts? What are shares divided by? Whose ratings
+make a CCC loan, and whose industries count? A file prints no indenture. But it prints its own figures, and these often leave room for one
+convention only. `cushion compliance FILE` says which in one line:
 
 ```text
 read as: defaulted loans stand in the denominator at their carrying value; 47 of 52 printed figures tie
@@ -53,7 +53,7 @@ cent. A percentage ties by chance too often, and decides nothing however many of
 | `stated` | a definition of the deal is given | what the definition says |
 
 Where a file prints the OC ratios of three classes or more and no numerator, they leave an interval for it together. If one reading alone gives a
-numerator inside, that counts as two figures. There are many readings that change several choices, and one of them may lie inside by chance: where
+numerator inside, that counts as two figures. There are many readings that change several choices, and one of them may lie inside by chance. Where
 that is likelier than one in a hundred, it decides nothing. OC ratios without a CCC excess say nothing of masked ratings.
 
 Interpret a file beside its definition: `cushion.interpreted(portfolio, definition)`. Loans that were read by the file's figures before keep their
@@ -62,29 +62,27 @@ cash and obligors, and a run under a definition says so (`reading_differs`).
 A definition always outranks the search: nothing is changed. (A ready-made one, `us_bsl` or `euro`, is the market's standard, and gives way.) Where the file's own figures tie by another reading than the definition's,
 `differs` is true, and the rows that it moves have the doubt `reading_differs`.
 
-A choice stays open where a file prints too few amounts, where nothing in the portfolio tells two readings apart (no loan is defaulted, no
-rating is masked), or where the printed figures contradict each other. A printed figure that was altered ties with nothing: it
-shows as a difference.
+A choice stays open where a file prints too few amounts, or where its figures contradict each other. It also stays open where two readings come to
+the same, since no loan is defaulted or no rating is masked. A printed figure that was altered ties with nothing: it shows as a difference.
 
 A run keeps its interpretation, its evidence has the hash of it, and a replay (`cushion lookback verify`) searches anew and compares. Runs of
 earlier versions have none, and are replayed without."""
 
 HONEST: Final = """## How honest the reading is
 
-Each printed figure is left out of the search once, the choices are inferred from the rest, and the figure is looked at again: does it still
-tie? The share that does is what to expect of a figure that the file does not print. `cushion deal tie-out` prints it for every file
+Each printed figure is left out of the search once, and the choices are inferred from the rest. Does the figure still tie? The share that does is what to expect of a figure that the file does not print. `cushion deal tie-out` prints it for every file
 (`hold_out`). For two real reports, without a definition:"""
 
 
 def pages() -> dict[str, str]:
-    """The page by its path."""
+    """Make the page, by its path."""
     measured = [
-        (one.name, f"{one.tied_before} of {one.figures}", f"{one.tied} of {one.figures}",
-         f"{one.right} of {one.held_out}") for one in MEASURED
+        (item.name, f"{item.tied_before} of {item.figures}", f"{item.tied} of {item.figures}",
+         f"{item.right} of {item.held_out}") for item in MEASURED
     ]  # fmt: skip
     choices = [
-        (code(one.name), one.words, "; ".join(f"{code(option.name)}: {option.words}" for option in one.options))
-        for one in CHOICES
+        (code(item.name), item.words, "; ".join(f"{code(option.name)}: {option.words}" for option in item.options))
+        for item in CHOICES
     ]
     return {
         "reference/interpretation.md": page(

@@ -1,4 +1,4 @@
-"""The page of the compliance tests, from their catalogue: formulas as MathML, limits, fields, definitions."""
+"""The page of the compliance tests, from their catalogue."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from latex2mathml.converter import convert
 from core.compliance.grouped import KINDS
 from core.compliance.suites import CATALOGUE, SUITES, UNIT_SIGNS, Test
 from core.portfolio.model.portfolio import DAYS_PAST_DUE_DEFAULTED
-from docs.made.markdown import code, page, plain, table
+from docs.generated.markdown import code, page, plain, table
 
 OPENING: Final = """A test divides sums over the deal's loans and compares what comes out with a limit. Its *cushion* is the distance to
 that limit, positive while the test passes; a test that passes within its warning band is a `warning`. A figure is compared before it is
 rounded for display; one that stands on its limit passes.
 
-The formulas are those that the market's indentures share. Where deals differ (what a defaulted loan counts for, which agency's rating is
-read, how interest is counted), the [definition](definition.md) of the deal decides, and the ready definitions `us_bsl` and `euro` are the
-defaults of their markets. The limits below are used where nobody set one; each test says where it and its limit come from: an agency's
-method, the indentures of Magnetite XVII, Ares LXVIII (US broadly syndicated) and Ares European CLO XV as published, or a house figure."""
+The formulas are those that the market's indentures share. Deals differ in what a defaulted loan counts for, which agency's rating is read, and how
+interest is counted. There the [definition](definition.md) of the deal decides. The ready definitions `us_bsl` and `euro` are the defaults of
+their markets. The limits below are used where nobody set one. Each test says where it and its limit come from. The sources are agencies'
+methods, three published indentures (Magnetite XVII, Ares LXVIII, Ares European CLO XV), or house figures."""
 
 WORDS: Final = (
     ("PAR", "par of the performing loans"),
     ("CPA", "collateral principal amount: PAR and the principal cash"),
-    ("ACPA", "adjusted collateral principal amount, the numerator of the coverage ratios: CPA less the haircuts of the deal's "
-     "policies (CCC loans past their limit at market, loans bought at a discount at their price), and defaulted loans at the lower of recovery and market"),
+    ("ACPA", "adjusted collateral principal amount, the numerator of the coverage ratios. It is CPA less the haircuts of the deal's policies. "
+     "CCC loans past their limit count at market, loans bought at a discount at their price, defaulted loans at the lower of recovery and market"),
     ("performing", f"not defaulted. A loan is defaulted where the file says so, where it is rated so, or past due for {DAYS_PAST_DUE_DEFAULTED} days and more"),
     ("floating PAR", "PAR of the loans that pay a floating rate"),
 )  # fmt: skip
@@ -34,22 +34,22 @@ LIMITS: Final = """A limit is the request's, else the workbook's, the deal's, it
 suite's: the first that there is. Each result says whose it was (`threshold_source`)."""
 
 
-DOUBTS: Final = """A result says what its figure may be wrong for. `published` is the figure of the same test that the file prints, with
-its numerator, denominator, limit, status and place, `difference` (ours less the trustee's) and `agrees`: numerator and denominator decide to
-the cent where both are printed, else the last printed digit. `doubt` has every reason with the cells that it is about; no list is cut.
+DOUBTS: Final = """A result says what its figure may be wrong for. `published` is the figure of the same test that the file prints,
+with its numerator, denominator, limit, status and place. It has `difference` (ours less the trustee's) and `agrees`. Numerator and denominator
+decide to the cent where both are printed, else the last printed digit. `doubt` has every reason with the cells that it is about; no list is cut.
 
-`doubtful` is true where the status may be wrong: the file prints the other status, or masked or blank inputs miss so much par that they
+`doubtful` is true where the status may be wrong. The file prints the other status, or masked or blank inputs leave out so much par that they
 could turn it. Then `low` and `high` are the figure at its lowest and highest. A figure that ties with the trustee's is not doubtful for what
 is masked or blank. `status` stays as computed, and `summary.doubtful` is a count beside the others: total = passed + failed + warnings +
 skipped."""
 
 
 def pages() -> dict[str, str]:
-    """The page by its path."""
-    suites = [(code(one.id), str(one.test_count), one.description) for one in SUITES.values()]
+    """Make the page, by its path."""
+    suites = [(code(item.id), str(item.test_count), item.description) for item in SUITES.values()]
     suites.append(("`deal`", "the deal's own", "The tests of the deal's definition, under its conventions."))
     rows = [(f"[{test.name}](#{test.test_id})", code(test.test_id), _limit(test), _warning(test)) for test in CATALOGUE]
-    made = page(
+    text = page(
         "# Compliance tests",
         OPENING,
         "## Suites",
@@ -65,7 +65,7 @@ def pages() -> dict[str, str]:
         table(("test", "id", "limit", "warning"), rows),
         *(_test(test) for test in CATALOGUE),
     )
-    return {"reference/compliance-tests.md": made}
+    return {"reference/compliance-tests.md": text}
 
 
 def _limit(test: Test) -> str:
@@ -79,12 +79,12 @@ def _warning(test: Test) -> str:
 def _test(test: Test) -> str:
     facts = [
         ("category", test.category),
-        ("in the suites", ", ".join(code(one.id) for one in SUITES.values() if test in one.tests)),
+        ("in the suites", ", ".join(code(item.id) for item in SUITES.values() if test in item.tests)),
         ("limit", _limit(test)),
         ("warning", _warning(test)),
         ("source", plain(test.source)),
-        ("needs the fields", ", ".join(" or ".join(map(code, one)) for one in test.alternatives)),
-        ("is skipped where", " or ".join({"cpa": "CPA", "par": "PAR"}[one] + " is not above zero" for one in test.divides_by)),
+        ("needs the fields", ", ".join(" or ".join(map(code, item)) for item in test.alternatives)),
+        ("is skipped where", " or ".join({"cpa": "CPA", "par": "PAR"}[item] + " is not above zero" for item in test.divides_by)),
         ("limit of the sheet", f"its {code(test.sheet_trigger)} trigger" if test.sheet_trigger else ""),
     ]  # fmt: skip
     main, _, added = test.formula.partition(", plus ")
@@ -101,12 +101,12 @@ def _test(test: Test) -> str:
 
 
 def mathml(formula: str) -> str:
-    """A formula of the catalogue as MathML, which browsers draw by themselves."""
+    """Write a formula of the catalogue as MathML, which browsers draw."""
     return convert(_latex(formula), display="block")
 
 
 def _latex(text: str) -> str:
-    """In LaTeX: a division between words as a fraction, sums as a sign, the rest as words."""
+    """Write LaTeX: divisions as fractions, sums as a sign, the rest as words."""
     main, factor = (text.removesuffix(" x 100"), r" \times 100") if text.endswith(" x 100") else (text, "")
     at = _division(main)
     if at is None:
@@ -115,13 +115,13 @@ def _latex(text: str) -> str:
 
 
 def _division(text: str) -> int | None:
-    """The place of the last ` / ` outside of brackets that divides the whole."""
-    depth, found = 0, None
+    """Find the last ` / ` outside of brackets, which divides the whole."""
+    depth, last = 0, None
     for at, character in enumerate(text):
         depth += (character == "(") - (character == ")")
         if depth == 0 and text.startswith(" / ", at):
-            found = at
-    return found
+            last = at
+    return last
 
 
 SIGNS: Final = {

@@ -1,4 +1,4 @@
-"""The pages of the API, one for each area, from its OpenAPI document and the rows of its routes."""
+"""The pages of the API, from its OpenAPI document and the rows of its routes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
 
-from docs.made.markdown import code, fenced, page, plain, table
+from docs.generated.markdown import code, fenced, page, plain, table
 from service.app import document, routes
 from service.platform.base.problem import anchor_of
 from service.platform.config import Settings
@@ -34,14 +34,14 @@ These pages are made from the same document.
 
 
 def pages() -> dict[str, str]:
-    """An index, and a page for each area."""
-    told = document()
+    """Make an index, and a page for each area."""
+    spec = document()
     by_tag: dict[str, list[tuple[Route, Node]]] = defaultdict(list)
     for route in routes():
-        operation = told["paths"].get(route.path, {}).get(route.method.lower())
+        operation = spec["paths"].get(route.path, {}).get(route.method.lower())
         if operation is not None:
             by_tag[route.tag].append((route, operation))
-    made = {}
+    by_path = {}
     parts = [OPENING]
     for tag in sorted(by_tag):
         name = anchor_of(tag)
@@ -51,29 +51,29 @@ def pages() -> dict[str, str]:
             for route, operation in by_tag[tag]
         ]
         parts += [f"## [{title.capitalize()}]({name}.md)", table(("endpoint", "what it does"), rows)]
-        made[f"reference/api/{name}.md"] = page(
-            f"# {title.capitalize()}", *(_endpoint(route, operation, told) for route, operation in by_tag[tag])
+        by_path[f"reference/api/{name}.md"] = page(
+            f"# {title.capitalize()}", *(_endpoint(route, operation, spec) for route, operation in by_tag[tag])
         )
-    made["reference/api/index.md"] = page(*parts)
-    return made
+    by_path["reference/api/index.md"] = page(*parts)
+    return by_path
 
 
-def _endpoint(route: Route, operation: Node, told: Node) -> str:
-    parameters = [_resolved(one, told) for one in operation.get("parameters", ())]
+def _endpoint(route: Route, operation: Node, spec: Node) -> str:
+    parameters = [_resolved(entry, spec) for entry in operation.get("parameters", ())]
     rows = [
-        (code(one["name"]), one["in"] + ("" if one.get("required") else ", optional"), _kind(one["schema"], told),
-         _told(one, told))
-        for one in parameters
+        (code(entry["name"]), entry["in"] + ("" if entry.get("required") else ", optional"), _kind(entry["schema"], spec),
+         _meaning(entry, spec))
+        for entry in parameters
     ]  # fmt: skip
-    responses = {status: _resolved(one, told) for status, one in operation["responses"].items()}
+    responses = {status: _resolved(entry, spec) for status, entry in operation["responses"].items()}
     return page(
         f"## {plain(operation['summary'])} {{#{route.name}}}",
         fenced(f"{route.method} {route.path}", "http"),
         plain(operation.get("description", "")),
         " ".join(_limits(route)),
         table(("parameter", "where", "type", "what it is"), rows) if rows else "",
-        *_bodies(operation.get("requestBody", {}), told),
-        *_answers(responses, told),
+        *_bodies(operation.get("requestBody", {}), spec),
+        *_answers(responses, spec),
         _refusals(route, responses),
     )
 
@@ -96,29 +96,29 @@ def _span(seconds: int) -> str:
     return {60: "a minute", 3600: "an hour", 86400: "a day"}.get(seconds, f"{seconds:,} seconds")
 
 
-def _bodies(body: Node, told: Node) -> Iterator[str]:
+def _bodies(body: Node, spec: Node) -> Iterator[str]:
     for media_type, content in body.get("content", {}).items():
         yield f"**Body** ({code(media_type)}{'' if body.get('required') else ', may be left out'})"
-        yield from _record(content, told, is_asked=True)
+        yield from _record(content, spec, in_request=True)
 
 
-def _answers(responses: Node, told: Node) -> Iterator[str]:
+def _answers(responses: Node, spec: Node) -> Iterator[str]:
     for status, answer in responses.items():
         if not status.startswith("2"):
             continue
         contents = answer.get("content") or {"": {}}
         for media_type, content in contents.items():
             yield f"**Answer {status}**{f' ({code(media_type)})' if media_type else ' without a body'}"
-            yield from _record(content, told, is_asked=False)
+            yield from _record(content, spec, in_request=False)
 
 
-def _record(content: Node, told: Node, *, is_asked: bool) -> Iterator[str]:
+def _record(content: Node, spec: Node, *, in_request: bool) -> Iterator[str]:
     schema = content.get("schema", {})
-    rows = list(_fields(schema, told, "", 0, is_asked, ()))
+    rows = list(_fields(schema, spec, "", 0, in_request, ()))
     if rows:
         yield table(("field", "type", "what it is"), rows)
     elif schema and schema != {"type": "string"}:
-        yield f"Type: {_kind(schema, told)}"
+        yield f"Type: {_kind(schema, spec)}"
     for title, example in _examples(content):
         yield page(plain(title), fenced(json.dumps(example, indent=2, ensure_ascii=False), "json"))
 
@@ -126,50 +126,50 @@ def _record(content: Node, told: Node, *, is_asked: bool) -> Iterator[str]:
 def _examples(content: Node) -> Iterator[tuple[str, Any]]:
     if "example" in content:
         yield "", content["example"]
-    for name, one in content.get("examples", {}).items():
-        if "value" in one:
-            yield one.get("summary", name), one["value"]
+    for name, entry in content.get("examples", {}).items():
+        if "value" in entry:
+            yield entry.get("summary", name), entry["value"]
 
 
 def _fields(
-    schema: Node, told: Node, path: str, depth: int, is_asked: bool, within: tuple[str, ...]
+    schema: Node, spec: Node, path: str, depth: int, in_request: bool, within: tuple[str, ...]
 ) -> Iterator[tuple[str, str, str]]:
-    """A row for each field of a record and of the records in it."""
+    """Give a row for each field of a record and of the records in it."""
     names = {*within, *_names(schema)}
     if len(names) == len(within) and _names(schema):
         return  # a record that holds itself
-    whole = _resolved(schema, told)
+    whole = _resolved(schema, spec)
     if whole.get("type") == "array":
         if depth < DEPTH_MAX:
-            yield from _fields(whole.get("items", {}), told, f"{path}[]", depth, is_asked, within)
+            yield from _fields(whole.get("items", {}), spec, f"{path}[]", depth, in_request, within)
         return
     for name, kind in whole.get("properties", {}).items():
-        optional = is_asked and name not in whole.get("required", ())
+        optional = in_request and name not in whole.get("required", ())
         place = f"{path}.{name}".lstrip(".")
-        yield code(place) + (", optional" if optional else ""), _kind(kind, told), _told(kind, told)
+        yield code(place) + (", optional" if optional else ""), _kind(kind, spec), _meaning(kind, spec)
         if depth < DEPTH_MAX:
-            yield from _fields(kind, told, place, depth + 1, is_asked, tuple(names))
+            yield from _fields(kind, spec, place, depth + 1, in_request, tuple(names))
 
 
 def _names(schema: Node) -> list[str]:
-    return [one["$ref"] for one in (schema, *schema.get("allOf", ())) if "$ref" in one]
+    return [entry["$ref"] for entry in (schema, *schema.get("allOf", ())) if "$ref" in entry]
 
 
-def _resolved(schema: Node, told: Node) -> Node:
-    """A schema with what it refers to in its place; its own words come first."""
+def _resolved(schema: Node, spec: Node) -> Node:
+    """Return a schema with its references resolved; its own words come first."""
     merged: Node = {}
     for part in schema.get("allOf", ()):
-        merged |= _resolved(part, told)
+        merged |= _resolved(part, spec)
     if "$ref" in schema:
-        found: Any = told
+        target: Any = spec
         for step in schema["$ref"].removeprefix("#/").split("/"):
-            found = found[step]
-        merged |= _resolved(found, told)
+            target = target[step]
+        merged |= _resolved(target, spec)
     return merged | {name: value for name, value in schema.items() if name not in ("allOf", "$ref")}
 
 
-def _kind(schema: Node, told: Node) -> str:
-    whole = _resolved(schema, told)
+def _kind(schema: Node, spec: Node) -> str:
+    whole = _resolved(schema, spec)
     nullable = " or null" if whole.get("nullable") else ""
     if whole.get("enum") == [None]:
         return "null"
@@ -177,25 +177,25 @@ def _kind(schema: Node, told: Node) -> str:
         return " ".join(code(json.dumps(value).strip('"')) for value in values if value is not None) + nullable
     for word in ("oneOf", "anyOf"):
         if branches := whole.get(word):
-            kinds = dict.fromkeys(_kind(branch, told).removesuffix(" or null") for branch in branches)
+            kinds = dict.fromkeys(_kind(branch, spec).removesuffix(" or null") for branch in branches)
             return " or ".join(kind for kind in kinds if kind != "null") + (nullable or " or null" * ("null" in kinds))
     kind = whole.get("type")
     if kind == "array":
-        return f"list of {_kind(whole.get('items', {}), told)}{nullable}"
+        return f"list of {_kind(whole.get('items', {}), spec)}{nullable}"
     if kind is None:
         return "any value"
     return f"{kind}{_format(whole)}{nullable}"
 
 
 def _format(schema: Node) -> str:
-    told = [schema["format"]] if "format" in schema else []
+    details = [schema["format"]] if "format" in schema else []
     ends = (("minimum", "from"), ("maximum", "to"), ("minLength", "at least"), ("maxLength", "at most"))
-    told += [f"{word} {schema[name]:,}" for name, word in ends if name in schema]
-    return f" ({', '.join(told)})" if told else ""
+    details += [f"{word} {schema[name]:,}" for name, word in ends if name in schema]
+    return f" ({', '.join(details)})" if details else ""
 
 
-def _told(schema: Node, told: Node) -> str:
-    whole = _resolved(schema, told)
+def _meaning(schema: Node, spec: Node) -> str:
+    whole = _resolved(schema, spec)
     text = plain(whole.get("description", ""))
     default = whole.get("default", whole.get("schema", {}).get("default"))
     if default not in (None, [], {}, ""):
@@ -211,5 +211,5 @@ def _refusals(route: Route, responses: Node) -> str:
         for status, name, detail in own
     ]
     others = ", ".join(status for status in responses if not status.startswith("2"))
-    told = f"Statuses in all: {others}. What any endpoint may be refused for is told under [errors](../../errors.md)."
-    return page(table(("status", "code", "message"), rows) if rows else "", told if others else "")
+    note = f"Statuses in all: {others}. What any endpoint may be refused for is under [errors](../../errors.md)."
+    return page(table(("status", "code", "message"), rows) if rows else "", note if others else "")

@@ -7,29 +7,29 @@ from collections.abc import Iterable, Sequence
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; a bar and a line end in a cell are written so that the cell stays whole."""
+    """Make a table; bars and line ends in a cell are escaped."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(cell(text) for text in line)} |" for line in lines)
 
 
 def cell(text: str) -> str:
-    """A text as a table's cell takes it."""
+    """Escape a text for a table's cell."""
     return re.sub(r"\s*\n\s*", " ", text).replace("|", "\\|")
 
 
 def code(text: str) -> str:
-    """A text as code within a line."""
+    """Write a text as code within a line."""
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def plain(text: str) -> str:
-    """A text of the code's as it is: nothing in it is taken for a tag, an emphasis or a link."""
+    """Escape a text, so that nothing in it is a tag, an emphasis or a link."""
     outside = re.split(r"(`[^`]*`)", text)
     return "".join(part if at % 2 else re.sub(r"([*_<\[\]])", r"\\\1", part) for at, part in enumerate(outside))
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A block of code."""
+    """Make a block of code."""
     return f"```{language}\n{text.rstrip()}\n```"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from docs.made.markdown import page
+from docs.generated.markdown import page
 from service.commands.cli import app
 
 OPENING = """# The command
@@ -14,15 +14,15 @@ service say so where `pip install 'cushion[service]'` is missing."""
 
 
 def pages() -> dict[str, str]:
-    """The page by its path."""
-    told = app.generate_docs(output_format="markdown")
-    first = told.index("\n## ", told.index("**Commands**"))
-    summary = told[told.index("**Commands**") : first]
-    text = summary.replace("**Commands**:", "") + told[first:]
+    """Make the page, by its path."""
+    text = app.generate_docs(output_format="markdown")
+    first = text.index("\n## ", text.index("**Commands**"))
+    summary = text[text.index("**Commands**") : first]
+    text = summary.replace("**Commands**:", "") + text[first:]
     text = re.sub(r"^(#+) (cushion( .*)?)$", _heading, text, flags=re.MULTILINE)
     return {"reference/command.md": page(OPENING, text)}
 
 
-def _heading(found: re.Match[str]) -> str:
-    """A heading with the anchor that the list of commands leads to."""
-    return f"{found[1]} {found[2]} {{#{re.sub('[ -]+', '-', found[2])}}}"
+def _heading(match: re.Match[str]) -> str:
+    """Make a heading with the anchor that the list of commands leads to."""
+    return f"{match[1]} {match[2]} {{#{re.sub('[ -]+', '-', match[2])}}}"

@@ -1,4 +1,4 @@
-"""Why each message of a refusal is given, and what to do about it: the paragraphs of the page of errors."""
+"""Causes and remedies of refusals: the paragraphs of the page of errors."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ HELP: Final = {
         "Take the identifier from the answer that started the job, and read the record that it works on.",
     ),
     "Mapping not found": _absent("mapping", "mappings"),
-    "Notification not found": _absent("notification of yours, which are kept for some months,", "notifications"),
+    "Notification not found": _absent("notification of yours", "notifications"),
     "Report not found": _absent("report", "reports"),
     "Result not found": Help(
         "No compliance run of your tenant has this identifier, or it is another workbook's.",
@@ -378,7 +378,7 @@ HELP: Final = {
     ),
     "Registration is closed": Help(
         "The deployment has a tenant already, and lets nobody register by themselves (`CUSHION_OPEN_REGISTRATION`).",
-        "Ask an owner or admin of your tenant for an invitation, or who runs the deployment to register a tenant with the system API key.",
+        "Ask an owner or admin of your tenant for an invitation. Or ask who runs the deployment for a tenant, made with the system API key.",
     ),
     "Email already registered": Help("A user of this deployment has this e-mail.", "Log in, reset the password, or register with another e-mail."),
     "Invalid or expired invitation": Help(
@@ -416,7 +416,7 @@ HELP: Final = {
     ),
     # ---- mappings, tapes
     "Invalid mapping configuration": Help(
-        "A column, transform or rule of the mapping cannot work: an empty target, two sources for one target, an unknown operation, a parameter of the wrong type.",
+        "A column, transform or rule of the mapping cannot work. It may have an empty target, two sources for one target, an unknown operation, or a wrong parameter.",
         "Correct what `errors` names; [mapping](how-to/map.md) has examples.",
     ),
     "Invalid source type": Help("`source_type` is none that a mapping can have.", "Take one that `errors` lists."),

@@ -7,7 +7,7 @@ from typing import Final
 
 from core.definition import parse_toml
 from core.definition.describe import described
-from docs.made.markdown import code, fenced, page, table
+from docs.generated.markdown import code, fenced, page, table
 
 EXAMPLE: Final = """name = "Harbour III"
 base = "us_bsl"
@@ -35,7 +35,7 @@ NAMES: Final = ("contego_xi", "cairn_xvii", "mag17")
 
 
 def examples() -> str:
-    """The definitions of real deals that are installed with the rest, with what each one begins with."""
+    """List the installed definitions of real deals, each with its first sentence."""
     folder = files("core.definition") / "examples"
     texts = {name: (folder / f"{name}.toml").read_text(encoding="utf-8") for name in NAMES}
     rows = [(code(f"{name}.toml"), _opening(text), str(len(parse_toml(text).tests))) for name, text in texts.items()]
@@ -48,13 +48,13 @@ def examples() -> str:
 
 
 def _opening(text: str) -> str:
-    """The first sentence of the comment at the top."""
+    """Return the first sentence of the comment at the top."""
     comment = " ".join(line.lstrip("# ") for line in text.partition("\n\n")[0].splitlines() if line.startswith("#"))
     return comment.partition(". ")[0].rstrip(".") + "."
 
 
 def pages() -> dict[str, str]:
-    """The page by its path."""
+    """Make the page, by its path."""
     parse_toml(EXAMPLE)  # what is shown is understood
     opening, _, rest = described().partition("\n## ")
     example = page(
