@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 
 from core.alerts.conditions import Conditions, InvalidConditions, conditions_of, named_tests
-from core.alerts.evaluate import Point, Reading, Verdict, history_of, is_covered, judge
+from core.alerts.evaluate import AlertReading, AlertVerdict, RunPoint, history_of, is_covered, judge
 from core.compliance.suites import DEAL_SUITE
 from service.alerts import evaluation_store as store
 from service.alerts.delivery_actions import queue
@@ -41,7 +41,7 @@ class Look(NamedTuple):
     """Figures that alerts are held against."""
 
     book: Watched
-    reading: Reading | None
+    reading: AlertReading | None
     run_id: UUID | None = None
     fault: str = ""
     """Why there is no reading."""
@@ -113,8 +113,8 @@ async def _newest_for(unit: Unit, book: Watched, alert: Watching) -> StoredRun |
     return full
 
 
-async def _reading(unit: Unit, book: Watched, run: StoredRun) -> Reading:
-    return Reading(
+async def _reading(unit: Unit, book: Watched, run: StoredRun) -> AlertReading:
+    return AlertReading(
         at=run.executed_at,
         day=book.as_of or run.as_of,
         suite=run.test_suite,
@@ -139,7 +139,7 @@ async def _recalculated(unit: Unit, book: Watched, at: datetime) -> Look | None:
         return None
     except NOT_RUN as why:
         return Look(book, None, fault=f"the workbook could not be run: {_told(why)}")
-    reading = Reading(
+    reading = AlertReading(
         at=at,
         day=results.as_of or ready.as_of.day,
         suite=suite,
@@ -184,12 +184,12 @@ async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: date
         await _await(unit, look.book.workbook_id, due)
 
 
-async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> dict[UUID, Verdict]:
+async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> dict[UUID, AlertVerdict]:
     """What the figures say of each alert; a partial run says nothing of an alert whose tests it left out."""
     if look.reading is None:
-        unknown = Verdict(holds=None, sentence=f"It cannot be told: {look.fault}")
+        unknown = AlertVerdict(holds=None, sentence=f"It cannot be told: {look.fault}")
         return {alert.id: unknown for alert in alerts}
-    verdicts: dict[UUID, Verdict] = {}
+    verdicts: dict[UUID, AlertVerdict] = {}
     asked: dict[UUID, Conditions] = {}
     for alert in alerts:
         try:
@@ -197,15 +197,15 @@ async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: dat
             if is_covered(conditions, look.reading):
                 asked[alert.id] = conditions
         except InvalidConditions as error:  # of another version of this program
-            verdicts[alert.id] = Verdict(holds=None, sentence=f"It cannot be told: {error}")
+            verdicts[alert.id] = AlertVerdict(holds=None, sentence=f"It cannot be told: {error}")
     needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in asked.items()}
     since: dict[str, datetime] = {}
     for one in needs.values():
         if one is not None:
             since[one.test_id] = min(one.since, since.get(one.test_id, one.since))
-    history: dict[str, list[Point]] = {test_id: [] for test_id in since}
+    history: dict[str, list[RunPoint]] = {test_id: [] for test_id in since}
     for figure in await store.history(unit, look.book, since, look.reading.at) if since else ():
-        history[figure.test_id].append(Point(figure.at, figure.day, figure.value))
+        history[figure.test_id].append(RunPoint(figure.at, figure.day, figure.value))
     clocks = partial(there, zone=await unit.zone())
     for alert_id, conditions in asked.items():
         need = needs[alert_id]
@@ -218,7 +218,7 @@ def _cools(one: Held, now: datetime) -> bool:
     return one.last_triggered is not None and now - one.last_triggered < timedelta(minutes=one.cooldown_minutes)
 
 
-def _outcome(verdict: Verdict, look: Look, now: datetime, *, is_raised: bool) -> dict[str, Any]:
+def _outcome(verdict: AlertVerdict, look: Look, now: datetime, *, is_raised: bool) -> dict[str, Any]:
     return {
         "evaluated_at": now,
         "figures_at": now if look.reading is None else look.reading.at,
@@ -247,7 +247,7 @@ async def _await(unit: Unit, workbook_id: UUID, due: Mapping[UUID, datetime]) ->
 async def trigger(
     unit: Unit,
     raised: Sequence[Held],
-    verdicts: Mapping[UUID, Verdict],
+    verdicts: Mapping[UUID, AlertVerdict],
     *,
     workbook_id: UUID | None,
     run_id: UUID | None,

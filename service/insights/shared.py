@@ -14,7 +14,7 @@ import msgspec
 
 from core import words
 from core.compliance.suites import DEAL_SUITE
-from core.insights.subject import BREAKS_SHOWN, Break, Breaks, Point, Subject
+from core.insights.subject import BREAKS_SHOWN, Break, Breaks, HistoryPoint, Subject
 from core.labels import labelled
 from core.portfolio import Portfolio
 from core.questions.answer import Answer
@@ -209,12 +209,12 @@ async def _previous(
     )
 
 
-async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, list[Point]]:
+async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, list[HistoryPoint]]:
     """The deal's tests through the months: of each day what the newest full run says."""
     series, _ = await deals.history(ctx, deal_id, DealHistoryQuery(end_date=subject.day))
     return {
         one.test_id: list({
-            point.as_of: Point(
+            point.as_of: HistoryPoint(
                 day=point.as_of, value=point.value, limit=point.threshold, status=point.status, run_id=str(point.run_id)
             )
             for point in one.points

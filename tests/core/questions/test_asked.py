@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import timedelta
 from functools import cache
 
-from core.insights.subject import Point, Subject
+from core.insights.subject import HistoryPoint, Subject
 from core.questions.ask import ask
 from tests.core.questions import oracle
 from tests.core.questions.judge import EPOCH, judge
@@ -25,7 +25,9 @@ def subject(name: str) -> Subject:
         return Subject(name=name, portfolio=portfolio)
     before = subject(oracle.MARCH)
     day = EPOCH + timedelta(days=before.portfolio.deal.as_of or 0.0)
-    history = {one.test_id: [Point(day=day, value=one.current_value, status=one.status)] for one in before.results}
+    history = {
+        one.test_id: [HistoryPoint(day=day, value=one.current_value, status=one.status)] for one in before.results
+    }
     return Subject(name=name, portfolio=portfolio, previous=before, history=history)
 
 
