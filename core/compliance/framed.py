@@ -74,12 +74,16 @@ def frame_of(results: Results) -> Frame:
     columns = {}
     for name in _COLUMNS:
         values = [_value(row, name) for row in rows]
-        columns[name] = text_column(values) if name in _TEXTS else number_column(
-            [value if isinstance(value, int | float) else None for value in values]
-        )  # fmt: skip
+        columns[name] = (
+            text_column(values)
+            if name in _TEXTS
+            else number_column([value if isinstance(value, int | float) else None for value in values])
+        )
     agrees = [None if row.published is None else row.published.agrees for row in rows]
-    columns["agrees"] = FrameColumn(np.array([bool(each) for each in agrees], np.bool_),
-                                    valid=np.array([each is not None for each in agrees], np.bool_))  # fmt: skip
+    columns["agrees"] = FrameColumn(
+        np.array([bool(each) for each in agrees], np.bool_),
+        valid=np.array([each is not None for each in agrees], np.bool_),
+    )
     columns["doubtful"] = FrameColumn(np.array([row.doubtful for row in rows], np.bool_))
     attrs: dict[str, Any] = {
         "as_of": None if results.as_of is None else results.as_of.isoformat(),

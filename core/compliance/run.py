@@ -18,7 +18,7 @@ from core.checked import checked
 from core.compliance.beside import beside_tests, other_figures
 from core.compliance.conventions import DEFAULT, definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
-from core.compliance.doubt import Doubter, Judged
+from core.compliance.doubt import Doubter, JudgedFigure
 from core.compliance.file_figures import NOT_PRINTED
 from core.compliance.findings import findings
 from core.compliance.home import at_home
@@ -91,7 +91,7 @@ class InvalidThreshold(ValueError):
     """A threshold that cannot be a limit."""
 
 
-class Sheet(NamedTuple):
+class SheetFigures(NamedTuple):
     """What the file itself says of tests."""
 
     matches: tuple[Match, ...] = ()
@@ -101,10 +101,10 @@ class Sheet(NamedTuple):
     """Figures that are beside no test."""
 
 
-_NO_SHEET: Final = Sheet()
+_NO_SHEET: Final = SheetFigures()
 
 
-class Limits(NamedTuple):
+class RunLimits(NamedTuple):
     """Who set limits, by test id: callers, workbooks and deals before the definition, a tenant after it."""
 
     first: tuple[tuple[Source, Mapping[str, Threshold]], ...] = ()
@@ -116,7 +116,7 @@ class Limits(NamedTuple):
     day: date | None = None
     """The as-of day: limits step with it."""
     reinvestment_end: date | None = None
-    sheet: Sheet = _NO_SHEET
+    sheet: SheetFigures = _NO_SHEET
 
 
 class ResolvedThreshold(NamedTuple):
@@ -191,12 +191,14 @@ def run_suite(
     deal = portfolio.deal
     day = day_of(deal.as_of)
     sources: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
-        ("request", request_thresholds), ("workbook", workbook_thresholds), ("deal", deal_thresholds),
-    )  # fmt: skip
+        ("request", request_thresholds),
+        ("workbook", workbook_thresholds),
+        ("deal", deal_thresholds),
+    )
     # Details may be made later, when the caller's mappings have changed.
     tenant_thresholds = dict(tenant_thresholds)
     own = {} if rules is None else {test.id: test for test in rules.tests}
-    limits = Limits(
+    limits = RunLimits(
         tuple((source, dict(thresholds)) for source, thresholds in sources if thresholds),
         tenant_thresholds,
         rules,
@@ -316,26 +318,26 @@ def _with_published(skipped: Skipped, tests: Iterable[Test], doubter: Doubter) -
 
 def _sheet(
     tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool, triggers: Mapping[str, SheetLimit | None]
-) -> Sheet:
+) -> SheetFigures:
     """What the file publishes of these tests; the triggers of its classes come first."""
     if not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
     pairs = pair(tests, own, pool)
     by_test_id = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
-    return Sheet(pairs.matches, limits_of(pairs.matches, pool) | by_test_id, pairs.listed)
+    return SheetFigures(pairs.matches, limits_of(pairs.matches, pool) | by_test_id, pairs.listed)
 
 
 def _sheet_alone(
     tests: tuple[Test, ...], own: Mapping[str, DealTest], portfolio: Portfolio, rules: Definition | None
-) -> Sheet:
+) -> SheetFigures:
     """The same of a file without loans that can be measured: its figures stand beside the tests that are skipped."""
     if not portfolio.facts.all:
         return _NO_SHEET
     pairs = pair_alone(tests, own, Terms((rules or DEFAULT).conventions.home_countries), portfolio.facts)
-    return Sheet(pairs.matches, {}, pairs.listed)
+    return SheetFigures(pairs.matches, {}, pairs.listed)
 
 
-def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Pool) -> None:
+def _check_scale(test: Test, limit: ResolvedThreshold, limits: RunLimits, pool: Pool) -> None:
     """Refuse the suites' recovery test where limit and rates are two agencies': each has a scale of its own.
 
     Raises:
@@ -364,7 +366,7 @@ _LIKE: Final = {measure: test_id for test_id, measure in reversed(SUITE_TESTS.it
 _ON_MOODYS_SCALE: Final = "warf"
 
 
-def _ran(test_ids: Iterable[str], limits: Limits) -> set[str]:
+def _ran(test_ids: Iterable[str], limits: RunLimits) -> set[str]:
     """The tests that ran, those of a definition under the suites' names, too: of rating factors only Moody's."""
     ran = set(test_ids)
     own = [limits.tests[test_id] for test_id in ran if test_id in limits.tests]
@@ -405,15 +407,17 @@ def _left_open(
 ) -> Skipped:
     """A test whose status ratings leave open that a definition takes for a range."""
     ratings = DEFAULT.ratings if rules is None else rules.ratings
-    bounded = [kind for kind in ("masked", "unrated") if any(
-        getattr(getattr(ratings, agency), kind) == "bounds" for agency in AGENCIES
-    )]  # fmt: skip
+    bounded = [
+        kind
+        for kind in ("masked", "unrated")
+        if any(getattr(getattr(ratings, agency), kind) == "bounds" for agency in AGENCIES)
+    ]
     what = " or ".join({"masked": "masked", "unrated": "missing"}[kind] for kind in bounded)
     reason = f"{what} ratings leave it open: between {low:.2f} and {high:.2f} around the limit {limit.value:.2f}"
     return Skipped(test.test_id, test.name, reason, rounded(measured.value), rounded(low), rounded(high))
 
 
-def _has_limit(test: Test, limits: Limits) -> bool:
+def _has_limit(test: Test, limits: RunLimits) -> bool:
     """Whether anybody limits a test of a definition; one without a limit is a figure for others."""
     own = limits.tests.get(test.test_id)
     if own is not None and own.class_ is not None and test.test_id in limits.sheet.limits:
@@ -424,7 +428,7 @@ def _has_limit(test: Test, limits: Limits) -> bool:
     )
 
 
-def _decimals(test: Test, limits: Limits) -> int | None:
+def _decimals(test: Test, limits: RunLimits) -> int | None:
     """The decimals to which a figure is rounded before it is compared; None for all that it has."""
     if limits.definition is None:
         return None
@@ -512,7 +516,7 @@ def _warns_first(direction: Direction, limit: float, warning: float) -> bool:
     return warning <= limit if direction == "max" else warning >= limit
 
 
-def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
+def resolve(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThreshold:
     """The limit that applies to a test.
 
     Raises:
@@ -542,7 +546,7 @@ def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
     return _DEFAULTS[test.test_id]
 
 
-def _defined(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold | None:
+def _defined(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThreshold | None:
     """The limit that the definition gives: that of its test of this id, or the trigger of the class that is tested."""
     definition = limits.definition
     if definition is None:
@@ -699,8 +703,17 @@ def _figures(
         shown = rounded(cushion)
         shown_pct = rounded(cushion / bound * 100) if bound else None
     return (
-        test.test_id, test.name, test.category, status, rounded(value), bound, direction, shown, shown_pct, source,
-    )  # fmt: skip
+        test.test_id,
+        test.name,
+        test.category,
+        status,
+        rounded(value),
+        bound,
+        direction,
+        shown,
+        shown_pct,
+        source,
+    )
 
 
 def cushion_of(value: float, limit: ResolvedThreshold) -> float:
@@ -787,7 +800,7 @@ class _Maker:
         self,
         portfolio: Portfolio,
         pool: Pool | None,
-        limits: Limits,
+        limits: RunLimits,
         resolved: Mapping[int, ResolvedThreshold],
         include_cushion: bool,
         details: bool,
@@ -847,12 +860,18 @@ class _Maker:
         judged: tuple[float, Status],
         low: float | None,
         high: float | None,
-    ) -> Judged:
+    ) -> JudgedFigure:
         decimals = None if self._limits.definition is None else _decimals(test, self._limits)
-        return Judged(
-            test, measured, judged[1], limit.value, limit.source, low, high,
+        return JudgedFigure(
+            test,
+            measured,
+            judged[1],
+            limit.value,
+            limit.source,
+            low,
+            high,
             lambda value: _judged(value, limit, decimals)[1],
-        )  # fmt: skip
+        )
 
     @cached_property
     def _rows(self) -> dict[str, Any]:
@@ -867,13 +886,17 @@ class _Maker:
     def _details(self, test: Test, measured: Measured, limit: ResolvedThreshold) -> Details:
         portfolio, limits = self._portfolio, self._limits
         cells = portfolio.source_cells
-        refs = [
-            cells[field]
-            for options in test.alternatives
-            for option in options
-            for field in _CELLS_OF.get(option, (option,))
-            if field in cells
-        ] if cells else []  # fmt: skip
+        refs = (
+            [
+                cells[field]
+                for options in test.alternatives
+                for option in options
+                for field in _CELLS_OF.get(option, (option,))
+                if field in cells
+            ]
+            if cells
+            else []
+        )
         breakdown: dict[str, Any] = {
             "unit": test.unit,
             "numerator": rounded(measured.numerator),
@@ -901,7 +924,7 @@ _Held = dict[int, tuple[ResolvedThreshold, int | None]]
 class _Classes:
     """The classes that coverage tests look at, each as this run judges it."""
 
-    def __init__(self, pool: Pool, limits: Limits, resolved: Mapping[int, ResolvedThreshold]) -> None:
+    def __init__(self, pool: Pool, limits: RunLimits, resolved: Mapping[int, ResolvedThreshold]) -> None:
         self._pool = pool
         self._limits = limits
         self._resolved = resolved  # by the test's identity: a definition's test may have the id of one of the suites
@@ -935,10 +958,14 @@ class _Classes:
         return [*rows[:place], *self._rows(kind, {place: own}, [place]), *rows[place + 1 :]]
 
     def _rows(self, kind: _Kind, limits: _Held, places: Iterable[int] | None = None) -> list[dict[str, Any]]:
-        return self._pool.classes(kind, {
-            place: Held(limit.value, limit.direction, partial(_judged, limit=limit, decimals=decimals))
-            for place, (limit, decimals) in limits.items()
-        }, places)  # fmt: skip
+        return self._pool.classes(
+            kind,
+            {
+                place: Held(limit.value, limit.direction, partial(_judged, limit=limit, decimals=decimals))
+                for place, (limit, decimals) in limits.items()
+            },
+            places,
+        )
 
 
 def _place(role: Role | None, last: int) -> int:

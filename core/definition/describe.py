@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.definition.definition import Definition
 from core.definition.formulas import FUNCTIONS
-from core.definition.keys import Listed, Named, Table, rows_of
+from core.definition.keys import ListKey, NamedKeys, TableKey, rows_of
 from core.definition.terms import DENOMINATORS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS, MEASURES, TOTALS
 
 OPENING: Final = """# A deal's definition
@@ -47,9 +47,13 @@ without the field is skipped.
 def described() -> str:
     """The page, in Markdown."""
     parts = [OPENING, *_section("", Definition)]
-    parts.append(_table("Measures", ("measure", "unit", "takes", "meaning"), [
-        (name, measure.unit, ", ".join(measure.takes), measure.meaning) for name, measure in MEASURES.items()
-    ]))  # fmt: skip
+    parts.append(
+        _table(
+            "Measures",
+            ("measure", "unit", "takes", "meaning"),
+            [(name, measure.unit, ", ".join(measure.takes), measure.meaning) for name, measure in MEASURES.items()],
+        )
+    )
     parts.append(_table("Made for formulas over loans", ("field", "meaning"), list(LOAN_MADE.items())))
     parts.append(_list("Numbers of a loan", LOAN_NUMBERS))
     parts.append(_list("Texts of a loan", LOAN_TEXTS))
@@ -65,12 +69,12 @@ def _section(path: str, of: type[Any], *, is_listed: bool = False) -> list[str]:
     rows, below = [], []
     for row in rows_of(of):
         name, kind = row.name.rstrip("_"), row.metadata["kind"]
-        inner = kind.kind if isinstance(kind, Listed) else kind
-        if isinstance(inner, Table):
-            below += _section(f"{path}.{name}".strip("."), inner.of, is_listed=isinstance(kind, Listed))
+        inner = kind.kind if isinstance(kind, ListKey) else kind
+        if isinstance(inner, TableKey):
+            below += _section(f"{path}.{name}".strip("."), inner.of, is_listed=isinstance(kind, ListKey))
             continue
         description = (
-            kind.words if not isinstance(kind, Named) else f"a table of {', '.join(kind.keys)}: {kind.kind.words}"
+            kind.words if not isinstance(kind, NamedKeys) else f"a table of {', '.join(kind.keys)}: {kind.kind.words}"
         )
         default = "required" if row.default is MISSING else _shown(row.default)
         rows.append((name, description, default, row.metadata["meaning"]))

@@ -6,7 +6,7 @@ loans), `book` (the workbook), `tapes` and `reports`; `faults` and `edits` make 
 """
 
 from core.generate.deal import LOANS_MAX, LOANS_MIN, SEED_MAX, GeneratedDeal, GenerateError, generate
-from core.generate.edits import Answer
+from core.generate.edits import ExpectedIssue
 from core.generate.faults import FAULTS
 from core.generate.months import MONTHS_MAX, generate_months
 from core.generate.reports import REPORTS, GeneratedReport, generate_report
@@ -25,7 +25,7 @@ __all__ = [
     "REPORTS",
     "SEED_MAX",
     "TRUSTEE_TAPES",
-    "Answer",
+    "ExpectedIssue",
     "GenerateError",
     "GeneratedDeal",
     "GeneratedReport",

@@ -7,7 +7,7 @@ here. A comparison of a million loans runs in a child, and writes its issues as 
 
 from core.reconciliation.issues import Issue, Issues
 from core.reconciliation.rules import RULES, ReconcileError
-from core.reconciliation.run import Reconciliation, Summary, reconcile
+from core.reconciliation.run import IssueCounts, Reconciliation, reconcile
 from core.reconciliation.side import LOANS_MAX
 
-__all__ = ["LOANS_MAX", "RULES", "Issue", "Issues", "ReconcileError", "Reconciliation", "Summary", "reconcile"]
+__all__ = ["LOANS_MAX", "RULES", "Issue", "IssueCounts", "Issues", "ReconcileError", "Reconciliation", "reconcile"]

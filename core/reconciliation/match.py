@@ -301,8 +301,10 @@ class _Work:
             return
         names = _Names(*left, tape, book, *_shared(tape, book))
         steps: tuple[tuple[IdentifierType, CodesOf], ...] = (
-            ("borrower_maturity", _maturities), ("borrower_name", _facilities), ("borrower_name", self.prints_of)
-        )  # fmt: skip
+            ("borrower_maturity", _maturities),
+            ("borrower_name", _facilities),
+            ("borrower_name", self.prints_of),
+        )
         for stage, others in steps:
             rows = self.left()
             codes = None if rows is None else others(self.tape, self.book, *rows)

@@ -27,7 +27,7 @@ from core.portfolio.model.portfolio import without_figures_of_loans
 from core.scenario.after import NeedsFullPass, pools_after
 from core.scenario.base import Base
 from core.scenario.changed import changed
-from core.scenario.holdings import Change, Holdings
+from core.scenario.holdings import Holdings, TradeEffect
 from core.scenario.trades import Trade
 from core.words import agreed, counted
 
@@ -201,7 +201,7 @@ class Simulator:
     def __repr__(self) -> str:
         return f"Simulator({self.suite!r}, {counted(self.before.summary.total, 'test')})"
 
-    def run(self, change: Change) -> Results:
+    def run(self, change: TradeEffect) -> Results:
         """The suite over the portfolio after a change."""
         if self._bases:
             with suppress(NeedsFullPass):

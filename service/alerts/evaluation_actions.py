@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 
 from core.alerts.conditions import Conditions, InvalidConditions, conditions_of, named_tests
-from core.alerts.evaluate import Point, Reading, Verdict, history_of, is_covered, judge
+from core.alerts.evaluate import AlertReading, AlertVerdict, RunPoint, history_of, is_covered, judge
 from core.compliance.suites import DEAL_SUITE
 from service.alerts import evaluation_store as store
 from service.alerts.delivery_actions import queue
@@ -41,7 +41,7 @@ class Look(NamedTuple):
     """Figures that alerts are held against."""
 
     book: AlertWorkbook
-    reading: Reading | None
+    reading: AlertReading | None
     run_id: UUID | None = None
     fault: str = ""
     """Why there is no reading."""
@@ -119,8 +119,8 @@ async def _newest_for(unit: Unit, book: AlertWorkbook, alert: EnabledAlert) -> S
     return full
 
 
-async def _reading(unit: Unit, book: AlertWorkbook, run: StoredRun) -> Reading:
-    return Reading(
+async def _reading(unit: Unit, book: AlertWorkbook, run: StoredRun) -> AlertReading:
+    return AlertReading(
         at=run.executed_at,
         day=book.as_of or run.as_of,
         suite=run.test_suite,
@@ -147,7 +147,7 @@ async def _recalculate(unit: Unit, book: AlertWorkbook, at: datetime) -> Look | 
         return None
     except NOT_RUN as why:
         return Look(book, None, fault=f"the workbook could not be run: {_reason_of(why)}")
-    reading = Reading(
+    reading = AlertReading(
         at=at,
         day=results.as_of or ready.as_of.day,
         suite=suite,
@@ -192,12 +192,12 @@ async def _look_at(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now: 
         await _await(unit, look.book.workbook_id, due)
 
 
-async def _verdicts(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now: datetime) -> dict[UUID, Verdict]:
+async def _verdicts(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now: datetime) -> dict[UUID, AlertVerdict]:
     """Return a verdict for each alert whose tests the run has."""
     if look.reading is None:
-        unknown = Verdict(holds=None, sentence=f"It cannot be told: {look.fault}")
+        unknown = AlertVerdict(holds=None, sentence=f"It cannot be told: {look.fault}")
         return {alert.id: unknown for alert in alerts}
-    verdicts: dict[UUID, Verdict] = {}
+    verdicts: dict[UUID, AlertVerdict] = {}
     covered: dict[UUID, Conditions] = {}
     for alert in alerts:
         try:
@@ -205,14 +205,14 @@ async def _verdicts(unit: Unit, alerts: Sequence[EnabledAlert], look: Look, now:
             if is_covered(conditions, look.reading):
                 covered[alert.id] = conditions
         except InvalidConditions as error:  # of another version of this program
-            verdicts[alert.id] = Verdict(holds=None, sentence=f"It cannot be told: {error}")
+            verdicts[alert.id] = AlertVerdict(holds=None, sentence=f"It cannot be told: {error}")
     needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in covered.items()}
     since: dict[str, datetime] = {}
     for need in filter(None, needs.values()):
         since[need.test_id] = min(need.since, since.get(need.test_id, need.since))
-    history: dict[str, list[Point]] = {test_id: [] for test_id in since}
+    history: dict[str, list[RunPoint]] = {test_id: [] for test_id in since}
     for figure in await store.history(unit, look.book, since, look.reading.at) if since else ():
-        history[figure.test_id].append(Point(figure.at, figure.day, figure.value))
+        history[figure.test_id].append(RunPoint(figure.at, figure.day, figure.value))
     clocks = partial(local_time, zone=await unit.zone())
     for alert_id, conditions in covered.items():
         wanted = needs[alert_id]
@@ -227,7 +227,7 @@ def _cools(alert: LockedAlert, now: datetime) -> bool:
     return alert.last_triggered is not None and now - alert.last_triggered < timedelta(minutes=alert.cooldown_minutes)
 
 
-def _outcome(verdict: Verdict, look: Look, now: datetime, *, is_raised: bool) -> dict[str, Any]:
+def _outcome(verdict: AlertVerdict, look: Look, now: datetime, *, is_raised: bool) -> dict[str, Any]:
     return {
         "evaluated_at": now,
         "figures_at": now if look.reading is None else look.reading.at,
@@ -256,7 +256,7 @@ async def _await(unit: Unit, workbook_id: UUID, due: Mapping[UUID, datetime]) ->
 async def trigger(
     unit: Unit,
     raised: Sequence[LockedAlert],
-    verdicts: Mapping[UUID, Verdict],
+    verdicts: Mapping[UUID, AlertVerdict],
     *,
     workbook_id: UUID | None,
     run_id: UUID | None,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from core.alerts.evaluate import Verdict
+from core.alerts.evaluate import AlertVerdict
 from core.words import counted
 from service.alerts import evaluation_store as store
 from service.alerts.evaluation_actions import trigger
@@ -129,7 +129,7 @@ async def _raise(
     if run is not None:
         details |= {"as_of": run.as_of, "suite": run.test_suite, "summary": run.summary}
         sentences.insert(0, _summary(run, await unit.local_time(run.executed_at)))
-    verdict = Verdict(holds=True, sentence=". ".join(sentences), details=details)
+    verdict = AlertVerdict(holds=True, sentence=". ".join(sentences), details=details)
     await store.lock_alerts(unit, [alert.id])
     await trigger(
         unit,

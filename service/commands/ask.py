@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from service.commands.compliance import read_day
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, OutputPage, emit, json_of, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, emit, json_of, member
 from service.commands.progress import busy
 from service.commands.reading import read_definition, read_interpreted, read_mapping, refuse_absent_definition
 from service.commands.refusal import Refused
@@ -91,5 +91,6 @@ def _page(answer: Answer) -> OutputPage:
 
 
 _FIGURES: Final = [
-    Column(key=name, value=member(name)) for name in ("name", "of", "identifier", "subject", "value", "unit", "text")
+    OutputColumn(key=name, value=member(name))
+    for name in ("name", "of", "identifier", "subject", "value", "unit", "text")
 ]

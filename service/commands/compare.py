@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, OutputPage, counted, emit, json_with_rows, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_with_rows, member
 from service.commands.progress import busy
 from service.commands.reading import (
     NO_DEFINITION,
@@ -191,18 +191,18 @@ def _blocks(loans: Changes, tests: Simulation, grid: Grid, limit: int) -> Iterat
     yield Line(summary, style=STYLES["fail" if tests.new_failures else "pass"])
 
 
-def _loan_columns() -> list[Column]:
+def _loan_columns() -> list[OutputColumn]:
     from core.reconciliation.rules import FIELDS
 
     fields = [field for field, rule in FIELDS if rule.name not in ("missing_loan", "duplicate")]
     return [
-        Column(key="change", heading="Change", value=member("kind")),
-        Column(key="identifier", heading="Loan", value=member("identifier"), folds=True),
-        Column(key="borrower_name", heading="Borrower", value=member("borrower_name"), folds=True, least=14),
-        Column(key="par_change", heading="Par", value=member("par_change"), right=True,
+        OutputColumn(key="change", heading="Change", value=member("kind")),
+        OutputColumn(key="identifier", heading="Loan", value=member("identifier"), folds=True),
+        OutputColumn(key="borrower_name", heading="Borrower", value=member("borrower_name"), folds=True, least=14),
+        OutputColumn(key="par_change", heading="Par", value=member("par_change"), right=True,
                shown=lambda loan: f"{loan.par_change:+,.2f}" if loan.par_change else "-"),
-        Column(heading="What changed", shown=_what, folds=True, least=24),
-        *(Column(key=f"{field}_{when}", value=_changed(field, when))
+        OutputColumn(heading="What changed", shown=_what, folds=True, least=24),
+        *(OutputColumn(key=f"{field}_{when}", value=_changed(field, when))
           for field in fields for when in ("before", "after")),
     ]  # fmt: skip
 

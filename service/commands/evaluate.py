@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, OutputPage, counted, emit, json_of, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_of, member
 from service.commands.progress import busy
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, one_line
@@ -404,22 +404,22 @@ def _text(value: Any) -> str:
 
 
 _STEPS: Final = [
-    Column(heading="Step", shown=lambda step: step["expression"], folds=True),
-    Column(heading="Value", shown=lambda step: one_line(_text(step["value"]).replace("\n", "; ")), folds=True),
-    Column(heading="Type", shown=lambda step: step["type"]),
+    OutputColumn(heading="Step", shown=lambda step: step["expression"], folds=True),
+    OutputColumn(heading="Value", shown=lambda step: one_line(_text(step["value"]).replace("\n", "; ")), folds=True),
+    OutputColumn(heading="Type", shown=lambda step: step["type"]),
 ]
 
-_CELL: Final = Column(key="cell", heading="Cell", value=member("cell"), shown=lambda answer: answer.cell or "")
+_CELL: Final = OutputColumn(key="cell", heading="Cell", value=member("cell"), shown=lambda answer: answer.cell or "")
 
 _COLUMNS: Final = [
-    Column(key="formula", heading="Formula", value=member("formula"), folds=True),
-    Column(
+    OutputColumn(key="formula", heading="Formula", value=member("formula"), folds=True),
+    OutputColumn(
         key="value",
         heading="Value",
         value=lambda answer: _text(answer.value) if isinstance(answer.value, list) else answer.value,
         shown=lambda answer: answer.text.replace("\n", "; "),
         folds=True,
     ),
-    Column(key="type", heading="Type", value=member("type")),
-    Column(key="error", value=member("error")),
+    OutputColumn(key="type", heading="Type", value=member("type")),
+    OutputColumn(key="error", value=member("error")),
 ]

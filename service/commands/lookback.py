@@ -16,11 +16,11 @@ from uuid import UUID
 from cyclopts import App
 
 from service.commands.output import (
-    Column,
     Format,
     Grid,
     Line,
     Output,
+    OutputColumn,
     OutputPage,
     counted,
     emit,
@@ -129,12 +129,12 @@ def _kind(row: tuple[str, str, dict[str, Any]]) -> str:
 
 
 _COLUMNS: Final = [
-    Column(key="tenant", value=itemgetter(0)),
-    Column(key="kind", value=_kind),
-    Column(key="run_id", value=lambda row: str(row[2]["run"].run_id) if "run" in row[2] else None),
-    Column(key="status", value=_in("run", "status")),
-    Column(key="sequence", value=_in("break", "sequence")),
-    Column(key="told", value=itemgetter(1)),
+    OutputColumn(key="tenant", value=itemgetter(0)),
+    OutputColumn(key="kind", value=_kind),
+    OutputColumn(key="run_id", value=lambda row: str(row[2]["run"].run_id) if "run" in row[2] else None),
+    OutputColumn(key="status", value=_in("run", "status")),
+    OutputColumn(key="sequence", value=_in("break", "sequence")),
+    OutputColumn(key="told", value=itemgetter(1)),
 ]
 
 

@@ -83,7 +83,7 @@ Value = str | float | int | bool | date | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class OutputColumn:
     """One column of a `Grid`.
 
     `value` takes an item to its typed value, for CSV; `shown` to what people read, the value itself if not given.
@@ -113,7 +113,7 @@ class Column:
 class Grid:
     """Rows under columns."""
 
-    columns: Sequence[Column]
+    columns: Sequence[OutputColumn]
     items: Iterable[Any]
     shown_items: Iterable[Any] | None = None
     """What people are shown where that is less than the whole."""
@@ -462,7 +462,7 @@ def _rich_table(grid: Grid, width: int) -> RichTable:
     return table
 
 
-def _floors(columns: Sequence[Column], widths: Sequence[int], folded: Sequence[int]) -> list[int]:
+def _floors(columns: Sequence[OutputColumn], widths: Sequence[int], folded: Sequence[int]) -> list[int]:
     """The least width of each column: that of what folds may be less than its widest text."""
     return [
         max(column.least, min(wide, least)) if column.folds else wide

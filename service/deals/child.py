@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from core.compliance.run import run_suite
 from core.compliance.suites import DEAL_SUITE
-from core.deals.draft import Draft, DraftError, draft
+from core.deals.draft import DefinitionDraft, DraftError, draft
 from core.deals.movements import Movement, movements
 from core.deals.tie_out import TieOut, tie_out
 from core.definition.definition import Definition
@@ -60,7 +60,7 @@ def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules
 class DraftResult(Struct, frozen=True, tag=True):
     """A definition out of what a file prints."""
 
-    draft: Draft
+    draft: DefinitionDraft
 
 
 class NoDraft(Struct, frozen=True, tag=True):

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from core import words
 from core.compliance.suites import DEAL_SUITE
-from core.insights.subject import BREAKS_SHOWN, Point, Subject
+from core.insights.subject import BREAKS_SHOWN, HistoryPoint, Subject
 from core.labels import labelled
 from core.portfolio import Portfolio
 from core.questions.answer import Answer
@@ -214,7 +214,7 @@ async def _previous(
     )
 
 
-async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, list[Point]]:
+async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, list[HistoryPoint]]:
     """Return the deal's tests through the months, by full runs."""
     series, _ = await deals.history(ctx, deal_id, DealHistoryQuery(end_date=subject.day))
     return {
@@ -223,8 +223,8 @@ async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, l
     }
 
 
-def _to_point(at: DealPoint) -> Point:
-    return Point(day=at.as_of, value=at.value, limit=at.threshold, status=at.status, run_id=str(at.run_id))
+def _to_point(at: DealPoint) -> HistoryPoint:
+    return HistoryPoint(day=at.as_of, value=at.value, limit=at.threshold, status=at.status, run_id=str(at.run_id))
 
 
 # Answers --------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from core.compliance.run import UnknownTest
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AsOfSource
-from core.scenario.headroom import Room, headroom
+from core.scenario.headroom import TradeRoom, headroom
 from core.scenario.optimize import Constraints, InfeasibleError, ObjectiveError, UniverseError, after, optimize
 from core.scenario.simulate import Impacts, NotCompared, Projected, Simulation, Simulator
 from core.scenario.trades import Trade, TradeError, loan_of
@@ -190,7 +190,7 @@ class NoRoom(Struct, frozen=True, tag=True):
 class Rooms(Struct, frozen=True, tag=True):
     """How much of a trade each test bears."""
 
-    room: Room
+    room: TradeRoom
 
 
 def bear(

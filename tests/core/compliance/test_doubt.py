@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from core.compliance.beside import other_figures
-from core.compliance.doubt import READS, Doubter, Judged
+from core.compliance.doubt import READS, Doubter, JudgedFigure
 from core.compliance.grouped import KINDS, doubt_groups
 from core.compliance.result import DoubtCode, Results, TestResult, Threshold, Verdict
 from core.compliance.run import run_suite
@@ -275,7 +275,7 @@ def test_a_summary_looks_through_no_doubts(monkeypatch: pytest.MonkeyPatch) -> N
     looked: list[str] = []
     verdict = Doubter.verdict
 
-    def counted(doubter: Doubter, case: Judged) -> Verdict:
+    def counted(doubter: Doubter, case: JudgedFigure) -> Verdict:
         looked.append(case.test.test_id)
         return verdict(doubter, case)
 

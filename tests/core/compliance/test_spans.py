@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.compliance.measures import Measured, Pool, ccc_bucket
-from core.compliance.spans import Case, Missing, is_covered, missing, span
+from core.compliance.spans import Case, MissingPar, is_covered, missing, span
 from core.portfolio.model.ratings import RECOVERY
 from tests.core.compliance.conftest import A, portfolio_of
 from tests.rows import every
@@ -26,7 +26,7 @@ def case(value: float = 50.0, coverage: float | None = None, agency: str | None 
 def test_par_that_a_figure_misses(coverage: float | None, pct: float | None) -> None:
     """But for the rounding of sums."""
     lacks = missing("average_price", case(coverage=coverage))
-    assert lacks == ([] if pct is None else [Missing("price", "no price", pytest.approx(pct))])
+    assert lacks == ([] if pct is None else [MissingPar("price", "no price", pytest.approx(pct))])
     assert is_covered(Measured(50.0, 50.0, 100.0, coverage)) == (pct is None)
     assert (span("average_price", case(coverage=coverage)) is None) == (pct is None)
 
@@ -63,5 +63,7 @@ def test_the_ccc_bucket_without_what_nobody_rates() -> None:
     assert measured.value == pytest.approx(50.0)
     assert span("ccc", Case(pool, measured)) == (pytest.approx(37.5), pytest.approx(50.0))
     assert span("ccc", Case(pool, measured), with_ratings=False) is None
-    assert missing("ccc", Case(pool, measured)) == [Missing("ratings", "no rating of any agency", pytest.approx(12.5))]
+    assert missing("ccc", Case(pool, measured)) == [
+        MissingPar("ratings", "no rating of any agency", pytest.approx(12.5))
+    ]
     assert missing("ccc", Case(pool, measured, "a")) == []

@@ -9,7 +9,7 @@ import pytest
 
 from core.definition import DefinitionError, parse, to_document
 from core.definition.definition import NoteClass
-from core.definition.keys import FAULTS_MAX, LIST_MAX, Choice, Listed, Mapped, Number, Table, rows_of
+from core.definition.keys import FAULTS_MAX, LIST_MAX, ChoiceKey, ListKey, MapKey, NumberKey, TableKey, rows_of
 from tests.rows import every
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -87,9 +87,9 @@ def test_a_range_has_its_ends() -> None:
 
 
 def test_a_kind_says_in_words_what_it_takes() -> None:
-    assert Listed(Number(0, 1)).words == f"a list of at most {LIST_MAX} elements, each a number from 0 to 1"
-    assert Table(NoteClass).words == f"a table of {', '.join(row.name for row in rows_of(NoteClass))}"
-    mapped = Mapped("a name", str.upper, Choice(("x", "y")), 3)
+    assert ListKey(NumberKey(0, 1)).words == f"a list of at most {LIST_MAX} elements, each a number from 0 to 1"
+    assert TableKey(NoteClass).words == f"a table of {', '.join(row.name for row in rows_of(NoteClass))}"
+    mapped = MapKey("a name", str.upper, ChoiceKey(("x", "y")), 3)
     assert mapped.words == "a table of at most 3 keys, each a name, with one of x, y"
     assert mapped.write((("A", "x"),)) == {"A": "x"}
 

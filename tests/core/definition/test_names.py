@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.definition import parse
-from core.definition.names import Meaning, NoMeaning, meaning_of
+from core.definition.names import NoMeaning, SubjectMeaning, meaning_of
 from core.portfolio.model.facts import Direction, Subject
 from tests.rows import every
 
@@ -99,7 +99,7 @@ NOT_MEANT: list[tuple[dict[str, Any], float | None, str, dict[str, Any]]] = [
 @every("phrase, trigger, test", MEANT)
 def test_a_subject_means(phrase: dict[str, Any], trigger: float | None, test: dict[str, Any]) -> None:
     meaning = meaning_of(Subject(**phrase), trigger)
-    assert isinstance(meaning, Meaning)
+    assert isinstance(meaning, SubjectMeaning)
     assert meaning.test == test
 
 
@@ -118,7 +118,7 @@ def test_what_is_meant_is_a_definitions_test(
     phrase: dict[str, Any], trigger: float | None, test: dict[str, Any]
 ) -> None:
     meaning = meaning_of(Subject(**phrase), trigger)
-    assert isinstance(meaning, Meaning)
+    assert isinstance(meaning, SubjectMeaning)
     document = {
         "reinvestment_oc": {"class": "E", "trigger": 104.0}, "event_of_default": {"class": "A", "trigger": 102.5},
         "tests": [{"id": "printed", "name": "Printed", **meaning.test, meaning.side: 10.0}],
@@ -139,7 +139,7 @@ def test_the_side_is_the_pages_else_the_measures(
     measure: str, printed: Direction | None, trigger: float, side: str, test: str
 ) -> None:
     meaning = meaning_of(Subject(measure=measure), trigger, printed)
-    assert isinstance(meaning, Meaning)
+    assert isinstance(meaning, SubjectMeaning)
     assert (meaning.side, meaning.test["measure"]) == (side, test)
 
 

@@ -8,9 +8,9 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from core.insights.insight import Change, Condition, Recipe
+from core.insights.insight import FigureCondition, FigureRecipe, PortfolioChange
 from core.insights.limits import headroom_of
-from core.insights.study import Draft, NotKnown
+from core.insights.study import FindingDraft, NotKnown
 from core.insights.subject import Subject
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import A, portfolio_of, tranches_of
@@ -20,7 +20,7 @@ LOANS = {"par_value": [60.0, 40.0], "cusip": ["111111AA1", "222222BB2"], "price"
 PRICES = {"id": "price", "name": "Price", "measure": "average_price", "min": 80}
 
 
-def draft_of(subject: Subject) -> Draft:
+def draft_of(subject: Subject) -> FindingDraft:
     return study_of(subject).draft("draft")
 
 
@@ -28,7 +28,7 @@ def test_a_figure_that_is_no_number_is_not_said() -> None:
     draft = draft_of(small(LOANS))
     for value in (nan, inf, -inf):
         with pytest.raises(NotKnown):
-            draft.put("figure", value, "amount", Recipe(operation="given"))
+            draft.put("figure", value, "amount", FigureRecipe(operation="given"))
     with pytest.raises(NotKnown):
         draft["figure"]
     draft.given("none", 0.0, "amount", "a place")
@@ -66,7 +66,7 @@ def test_what_a_test_measures() -> None:
 def test_a_purchase_is_one_of_the_changes() -> None:
     study = study_of(small(LOANS, tests=[{"id": "how_many", "name": "Loans", "value": "=loans", "max": 7}]))
     trades = [{"trade_type": "buy", "par_value": 10.0, "borrower_name": f"New {at}"} for at in range(3)]
-    change = Change(kind="buy", trades=trades)
+    change = PortfolioChange(kind="buy", trades=trades)
     assert [result.current_value for result in study.after(change)] == [5.0]
     assert study.after(change) is study.after(change)
     draft = study.draft("draft")
@@ -122,17 +122,17 @@ def test_loans_are_named_by_what_they_have() -> None:
 def test_figures_of_columns() -> None:
     notes = tranches_of([("A", 50.0), ("Sub", 20.0)], coupon=[5.0, None])
     columns = study_of(small(LOANS | {"spread": [300.0, None]}, tranches=notes)).columns
-    assert columns.figure(Recipe(operation="sum")) == 100.0
-    assert columns.figure(Recipe(operation="count", where=[Condition("spread", "blank")])) == 1.0
-    assert columns.figure(Recipe(operation="count", where=[Condition("price", "at_most", 80.0)])) == 1.0
-    assert columns.figure(Recipe(operation="share", where=[Condition("price", "below", 90.0)])) == 40.0
-    assert columns.figure(Recipe(operation="average", column="price")) == 86.0
-    assert columns.figure(Recipe(operation="average", column="spread")) == 300.0
-    assert columns.figure(Recipe(operation="weighted", column="price", times=0.01)) == pytest.approx(86.0)
-    assert columns.figure(Recipe(operation="least", column="price")) == 80.0
-    assert columns.figure(Recipe(operation="most", column="price")) == 90.0
-    assert columns.figure(Recipe(operation="sum", column="current_balance", loans="notes")) == 50.0
-    assert columns.figure(Recipe(operation="average", column="coupon", loans="notes")) == 5.0
+    assert columns.figure(FigureRecipe(operation="sum")) == 100.0
+    assert columns.figure(FigureRecipe(operation="count", where=[FigureCondition("spread", "blank")])) == 1.0
+    assert columns.figure(FigureRecipe(operation="count", where=[FigureCondition("price", "at_most", 80.0)])) == 1.0
+    assert columns.figure(FigureRecipe(operation="share", where=[FigureCondition("price", "below", 90.0)])) == 40.0
+    assert columns.figure(FigureRecipe(operation="average", column="price")) == 86.0
+    assert columns.figure(FigureRecipe(operation="average", column="spread")) == 300.0
+    assert columns.figure(FigureRecipe(operation="weighted", column="price", times=0.01)) == pytest.approx(86.0)
+    assert columns.figure(FigureRecipe(operation="least", column="price")) == 80.0
+    assert columns.figure(FigureRecipe(operation="most", column="price")) == 90.0
+    assert columns.figure(FigureRecipe(operation="sum", column="current_balance", loans="notes")) == 50.0
+    assert columns.figure(FigureRecipe(operation="average", column="coupon", loans="notes")) == 5.0
 
 
 def test_a_failing_test_without_a_cushion_has_the_least_headroom() -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from core.files.read import read
 from core.generate import generate
-from core.insights.subject import Point, Subject
+from core.insights.subject import HistoryPoint, Subject
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal, Tranches
 
@@ -120,6 +120,7 @@ def subject(name: str) -> Subject:
     before = subject(MARCH)
     day = EPOCH + timedelta(days=before.portfolio.deal.as_of or 0.0)
     history = {
-        result.test_id: [Point(day=day, value=result.current_value, status=result.status)] for result in before.results
+        result.test_id: [HistoryPoint(day=day, value=result.current_value, status=result.status)]
+        for result in before.results
     }
     return Subject(name=name, portfolio=portfolio, previous=before, history=history)
