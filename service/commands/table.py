@@ -139,23 +139,48 @@ def before_and_after() -> list[OutputColumn]:
         OutputColumn(key="test_id", value=member("test_id")),
         OutputColumn(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
         OutputColumn(key="category", value=member("test_category")),
-        OutputColumn(key="before", heading="Before", right=True, value=member("current_value"),
-               shown=lambda row: _figure(row, row.current_value, _unit(row))),
-        OutputColumn(key="after", heading="After", right=True, value=member("projected_value"),
-               shown=lambda each: _figure(each, each.projected_value, _unit(each))),
+        OutputColumn(
+            key="before",
+            heading="Before",
+            right=True,
+            value=member("current_value"),
+            shown=lambda row: _figure(row, row.current_value, _unit(row)),
+        ),
+        OutputColumn(
+            key="after",
+            heading="After",
+            right=True,
+            value=member("projected_value"),
+            shown=lambda each: _figure(each, each.projected_value, _unit(each)),
+        ),
         OutputColumn(key="threshold_type", value=member("threshold_type")),
-        OutputColumn(key="threshold", heading="Threshold", right=True, value=member("threshold_value"),
-               shown=lambda each: f"{each.threshold_type} {_figure(each, each.threshold_value)}"),
+        OutputColumn(
+            key="threshold",
+            heading="Threshold",
+            right=True,
+            value=member("threshold_value"),
+            shown=lambda each: f"{each.threshold_type} {_figure(each, each.threshold_value)}",
+        ),
         OutputColumn(key="cushion_before", value=member("cushion_current")),
-        OutputColumn(key="cushion_after", heading="Cushion", right=True, value=member("cushion_projected"),
-               shown=lambda each: _figure(each, each.cushion_projected, sign="+")),
+        OutputColumn(
+            key="cushion_after",
+            heading="Cushion",
+            right=True,
+            value=member("cushion_projected"),
+            shown=lambda each: _figure(each, each.cushion_projected, sign="+"),
+        ),
         OutputColumn(key="cushion_change", heading="Change", right=True, value=member("cushion_change"), shown=_moved),
-        OutputColumn(heading="0 to 50 %", from_width=110, shown=lambda each: _bar(_relative(each), each.status_projected)),
+        OutputColumn(
+            heading="0 to 50 %", from_width=110, shown=lambda each: _bar(_relative(each), each.status_projected)
+        ),
         OutputColumn(key="status_before", value=member("status_current")),
-        OutputColumn(key="status_after", heading="Status", value=member("status_projected"), shown=_changed_status,
-               folds=True),
-        OutputColumn(key="reason", value=lambda each: member("reason_projected")(each) or member("reason_current")(each)),
-    ]  # fmt: skip
+        OutputColumn(
+            key="status_after", heading="Status", value=member("status_projected"), shown=_changed_status, folds=True
+        ),
+        OutputColumn(
+            key="reason", value=lambda each: member("reason_projected")(each) or member("reason_current")(each)
+        ),
+    ]
 
 
 def two_files_columns(simulation: Simulation) -> list[OutputColumn]:
@@ -323,28 +348,52 @@ def _result_columns(has_published: bool) -> list[OutputColumn]:
     return [
         OutputColumn(key="test_id", value=member("test_id")),
         OutputColumn(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
-        OutputColumn(key="category", heading="Category", value=member("category"), folds=True, from_width=widths[1] + 30),
-        OutputColumn(key="current_value", heading="Current", right=True, value=member("current_value"),
-               shown=lambda row: _figure(row, row.current_value, _unit(row))),
+        OutputColumn(
+            key="category", heading="Category", value=member("category"), folds=True, from_width=widths[1] + 30
+        ),
+        OutputColumn(
+            key="current_value",
+            heading="Current",
+            right=True,
+            value=member("current_value"),
+            shown=lambda row: _figure(row, row.current_value, _unit(row)),
+        ),
         OutputColumn(key="published_value", heading=trustee, right=True, value=_published("value"), shown=_trustee),
-        OutputColumn(key="difference", heading=apart, right=True, value=_published("difference"),
-               shown=_difference),
+        OutputColumn(key="difference", heading=apart, right=True, value=_published("difference"), shown=_difference),
         OutputColumn(key="threshold_type", value=member("threshold_type")),
-        OutputColumn(key="threshold_value", heading="Threshold", right=True, value=member("threshold_value"),
-               shown=lambda row: f"{row.threshold_type} {_figure(row, row.threshold_value)}"),
-        OutputColumn(key="cushion", heading="Cushion", right=True, value=member("cushion"),
-               shown=lambda row: "-" if row.cushion is None else _figure(row, row.cushion, _unit(row), sign="+")),
-        OutputColumn(key="cushion_pct", heading="of limit", right=True, value=member("cushion_pct"), from_width=widths[1],
-               shown=lambda row: "-" if row.cushion_pct is None else f"{row.cushion_pct:+,.1f} %"),
+        OutputColumn(
+            key="threshold_value",
+            heading="Threshold",
+            right=True,
+            value=member("threshold_value"),
+            shown=lambda row: f"{row.threshold_type} {_figure(row, row.threshold_value)}",
+        ),
+        OutputColumn(
+            key="cushion",
+            heading="Cushion",
+            right=True,
+            value=member("cushion"),
+            shown=lambda row: "-" if row.cushion is None else _figure(row, row.cushion, _unit(row), sign="+"),
+        ),
+        OutputColumn(
+            key="cushion_pct",
+            heading="of limit",
+            right=True,
+            value=member("cushion_pct"),
+            from_width=widths[1],
+            shown=lambda row: "-" if row.cushion_pct is None else f"{row.cushion_pct:+,.1f} %",
+        ),
         OutputColumn(heading="0 to 50 %", from_width=widths[0], shown=lambda row: _bar(row.cushion_pct, row.status)),
-        OutputColumn(key="status", heading="Status", value=lambda row: getattr(row, "status", "skipped"), shown=_status),
+        OutputColumn(
+            key="status", heading="Status", value=lambda row: getattr(row, "status", "skipped"), shown=_status
+        ),
         OutputColumn(key="published_status", value=_published("status")),
         OutputColumn(key="agrees", value=_published("agrees")),
         OutputColumn(key="doubtful", value=member("doubtful")),
         OutputColumn(key="doubts", value=_doubt_codes),
         OutputColumn(key="threshold_source", value=member("threshold_source")),
         OutputColumn(key="reason", value=member("reason")),
-    ]  # fmt: skip
+    ]
 
 
 def _unit(result: TestResult | Projected) -> str:
