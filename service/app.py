@@ -27,7 +27,6 @@ from service.platform.http import application
 from service.platform.http.connections import Connections
 from service.platform.http.waiting import announcements_of
 from service.platform.metrics import REQUESTS_IN_FLIGHT
-from service.platform.resilience.sync_fallback import sync_fallback_of
 from service.platform.route import openapi
 from service.platform.route.api import Area, Raw, Route
 from service.platform.tracing import trace_process
@@ -35,6 +34,7 @@ from service.platform.unit.context import Context
 from service.platform.work.exposition import expose
 from service.platform.work.jobs import table_of
 from service.platform.work.process import end, resources
+from service.platform.work.sync_fallback import sync_fallback_of
 from service.processes.shared import start_calculators
 from service.work import jobs as all_jobs
 

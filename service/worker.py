@@ -19,7 +19,6 @@ from service.host.data_folder import HOME, app_account, hand_over_files, open_da
 from service.platform import config
 from service.platform.config import Settings
 from service.platform.events.stream import drain_forever
-from service.platform.resilience.sync_fallback import report_alive
 from service.platform.tracing import trace_process
 from service.platform.work.cleanup import clean_up_forever
 from service.platform.work.expiry import expire_forever
@@ -27,6 +26,7 @@ from service.platform.work.exposition import expose
 from service.platform.work.process import end, resources
 from service.platform.work.queues import dispatch_forever, queue_of, wake_forever, workers
 from service.platform.work.runner import QUEUES_MARKER
+from service.platform.work.sync_fallback import report_alive
 from service.platform.work.usage import keep_usage
 from service.work import jobs
 

@@ -6,8 +6,8 @@ from service.auth import store
 from service.auth.schema import AuthOptions, Me
 from service.auth.tenant_schema import TenantView
 from service.platform.base.caller import KEY_SCOPES
-from service.platform.resilience.looks import QueryCache
 from service.platform.unit.context import Context, Resources, Unit
+from service.platform.unit.query_cache import QueryCache
 from service.platform.unit.records import narrow
 
 

@@ -16,16 +16,15 @@ from redis.exceptions import RedisError
 
 import core
 from core import warm
-from service.health import store
+from service.health import breaker_actions, store
+from service.health.breaker_schema import Cleared, History, Reset, ServiceMetrics
 from service.health.schema import Check, Deep, DeepCheck, Detailed, QueueDepths, Readiness
 from service.health.switch_actions import flags, maintenance, note
-from service.platform.base.breaker_schema import Cleared, History, Reset, Service, ServiceMetrics
-from service.platform.base.breakers import HISTORY_MAX
+from service.platform.base.breakers import HISTORY_MAX, Service
 from service.platform.base.problem import Problem, Unavailable
 from service.platform.data.scratch import has_room
-from service.platform.resilience import views
-from service.platform.resilience.looks import Look, QueryCache
 from service.platform.unit.context import Context, Resources
+from service.platform.unit.query_cache import Look, QueryCache
 from service.platform.work.jobs import QUEUES
 
 DEEP_SECONDS: Final = 5.0
@@ -97,25 +96,27 @@ async def deep(resources: Resources) -> Deep:
 
 async def breaker(resources: Resources, service: Service) -> ServiceMetrics:
     """Return the circuit breaker of a service."""
-    return await resources.once(QueryCache).of(("breaker", service), lambda look: views.metrics(look, service))
+    return await resources.once(QueryCache).of(
+        ("breaker", service), lambda look: breaker_actions.metrics(look, service)
+    )
 
 
 async def history(resources: Resources, limit: int) -> History:
     """Return the newest changes."""
-    events = await resources.once(QueryCache).of("history", lambda look: views.history(look, HISTORY_MAX))
+    events = await resources.once(QueryCache).of("history", lambda look: breaker_actions.history(look, HISTORY_MAX))
     return replace(events, events=events.events[:limit], limit=limit)
 
 
 async def reset(ctx: Context, service: Service | None) -> Reset:
     """Close one breaker, or all of them."""
-    done = await views.reset(ctx.resources, service)
+    done = await breaker_actions.reset(ctx.resources, service)
     note(ctx, "circuit_breakers", {"services": done.services, "processes_reached": done.processes_reached})
     return done
 
 
 async def clear(ctx: Context) -> Cleared:
     """Forget the kept answers."""
-    done = await views.clear_fallback_cache(ctx.resources)
+    done = await breaker_actions.clear_fallback_cache(ctx.resources)
     note(ctx, "fallback_cache", {"entries": done.entries, "processes_reached": done.processes_reached})
     return done
 

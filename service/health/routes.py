@@ -8,13 +8,12 @@ import msgspec
 from msgspec.structs import asdict
 
 import core
-from service.health import actions, schema, switch_actions
+from service.health import actions, breaker_actions, breaker_schema, schema, switch_actions
 from service.health.actions import DEEP_SECONDS
-from service.platform.base import breaker_schema as platform_breaker_schema
-from service.platform.resilience import views
-from service.platform.resilience.looks import LOOK_SECONDS, Look, QueryCache
+from service.platform.base.breakers import Service
 from service.platform.route.api import Area, Raw
 from service.platform.unit.context import Context
+from service.platform.unit.query_cache import LOOK_SECONDS, Look, QueryCache
 
 T = TypeVar("T")
 
@@ -78,39 +77,37 @@ async def health_deep(ctx: Context) -> schema.Deep:
 @area.get("/resilience", **VIEW, summary="List circuit breakers")
 async def get_resilience(ctx: Context) -> schema.ResilienceView:
     """List all circuit breakers at a look."""
-    resilience = await _look(ctx, "resilience", views.resilience)
+    resilience = await _look(ctx, "resilience", breaker_actions.resilience)
     return schema.ResilienceView(**asdict(resilience), maintenance=switch_actions.maintenance(ctx.resources))
 
 
 @area.get("/degradation", **VIEW)
 async def get_degradation(ctx: Context) -> schema.DegradationView:
     """Say how much of the service there is."""
-    degradation = await _look(ctx, "degradation", views.degradation)
+    degradation = await _look(ctx, "degradation", breaker_actions.degradation)
     return schema.DegradationView(**asdict(degradation), maintenance=switch_actions.maintenance(ctx.resources))
 
 
 @area.get("/degradation/full", **VIEW, summary="Get full degradation")
-async def get_degradation_full(ctx: Context) -> platform_breaker_schema.DegradationFull:
+async def get_degradation_full(ctx: Context) -> breaker_schema.DegradationFull:
     """Give all about services, breakers and fallbacks, with the newest changes."""
-    return await _look(ctx, "degradation full", views.degradation_full)
+    return await _look(ctx, "degradation full", breaker_actions.degradation_full)
 
 
 @area.get("/degradation/history", **VIEW, summary="List degradation changes")
-async def get_degradation_history(ctx: Context, query: schema.ChangesQuery) -> platform_breaker_schema.History:
+async def get_degradation_history(ctx: Context, query: schema.ChangesQuery) -> breaker_schema.History:
     """List the newest changes of breakers and levels."""
     return await actions.history(ctx.resources, query.limit)
 
 
 @area.get("/services", **VIEW, summary="List services")
-async def get_services(ctx: Context) -> platform_breaker_schema.Services:
+async def get_services(ctx: Context) -> breaker_schema.Services:
     """Say what each service is for, how it is, and what is lost without it."""
-    return await _look(ctx, "services", views.services)
+    return await _look(ctx, "services", breaker_actions.services)
 
 
-@area.get("/circuit-breaker/{service}", errors=(platform_breaker_schema.UnknownService,), **VIEW)
-async def get_circuit_breaker(
-    ctx: Context, service: platform_breaker_schema.Service
-) -> platform_breaker_schema.ServiceMetrics:
+@area.get("/circuit-breaker/{service}", errors=(breaker_schema.UnknownService,), **VIEW)
+async def get_circuit_breaker(ctx: Context, service: Service) -> breaker_schema.ServiceMetrics:
     """Give the circuit breaker of a service."""
     return await actions.breaker(ctx.resources, service)
 
@@ -122,15 +119,15 @@ async def get_feature_flags(ctx: Context) -> schema.FeatureFlags:
 
 
 @area.get("/fallback-cache", **VIEW)
-async def get_fallback_cache(ctx: Context) -> platform_breaker_schema.FallbackCacheStats:
+async def get_fallback_cache(ctx: Context) -> breaker_schema.FallbackCacheStats:
     """Count the answers that are kept for a time without the database."""
-    return await _look(ctx, "fallback cache", views.fallback_cache)
+    return await _look(ctx, "fallback cache", breaker_actions.fallback_cache)
 
 
 @area.get("/sync-fallback", **VIEW, summary="List fallback jobs")
-async def get_sync_fallback(ctx: Context) -> platform_breaker_schema.SyncFallbackStats:
+async def get_sync_fallback(ctx: Context) -> breaker_schema.SyncFallbackStats:
     """List the jobs that API processes run themselves while no worker does."""
-    return await _look(ctx, "sync fallback", views.sync_fallback)
+    return await _look(ctx, "sync fallback", breaker_actions.sync_fallback)
 
 
 @area.get("/queue-depths", **VIEW, summary="Get queue depths")
@@ -144,20 +141,18 @@ async def queue_depths(ctx: Context) -> schema.QueueDepths:
 
 @area.post(
     "/reset/{service}",
-    errors=(platform_breaker_schema.UnknownService,),
+    errors=(breaker_schema.UnknownService,),
     event="circuit_breaker.reset",
     streamed=True,
     **ORDER,
 )
-async def reset_circuit_breaker(
-    ctx: Context, service: platform_breaker_schema.Service
-) -> platform_breaker_schema.Reset:
+async def reset_circuit_breaker(ctx: Context, service: Service) -> breaker_schema.Reset:
     """Close the circuit breaker of a service, in every process."""
     return await actions.reset(ctx, service)
 
 
 @area.post("/reset-all", event="circuit_breaker.reset", streamed=True, **ORDER)
-async def reset_circuit_breakers(ctx: Context) -> platform_breaker_schema.Reset:
+async def reset_circuit_breakers(ctx: Context) -> breaker_schema.Reset:
     """Close all circuit breakers, in every process."""
     return await actions.reset(ctx, None)
 
@@ -181,7 +176,7 @@ async def set_feature_flags(ctx: Context, body: schema.FlagChanges) -> schema.Fl
 
 
 @area.post("/fallback-cache/clear", event="fallback_cache.cleared", streamed=True, **ORDER)
-async def clear_fallback_cache(ctx: Context) -> platform_breaker_schema.Cleared:
+async def clear_fallback_cache(ctx: Context) -> breaker_schema.Cleared:
     """Forget, in every process, the answers kept for a time without the database."""
     return await actions.clear(ctx)
 

@@ -26,12 +26,12 @@ from msgspec import Struct
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import core
+from service.host import backup_store as store
 from service.host.data_folder import default_data_dir, find_programs, open_data_dir, own_folder, server_account
 from service.host.deployment import Deployment
 from service.host.embedded import Embedded
 from service.platform.base.problem import Problem
 from service.platform.config import Settings
-from service.platform.data import backup_store as store
 from service.platform.data import database
 from service.platform.data.blobs import Blobs, Damaged, hash_path
 from service.platform.work import process

@@ -257,13 +257,13 @@ class Fallback:
         else:
             self._take(tokens, bounds, spans, now)
         if figures is not None:
-            verdicts = self._least_left(subjects, figures)
+            verdict = self._least_left(subjects, figures)
         else:
-            verdicts = self._report_of(spans[-1]) if spans else GateVerdict("ok")
+            verdict = self._report_of(spans[-1]) if spans else GateVerdict("ok")
         if outcome != "limited":
             retry_after, passed = 0, None
         moment = repr(now) if spans else ""
-        return verdicts._replace(outcome=outcome, retry_after_seconds=retry_after, moment=moment, passed=passed)
+        return verdict._replace(outcome=outcome, retry_after_seconds=retry_after, moment=moment, passed=passed)
 
     def _take(self, tokens: Mapping[str, float], bounds: Iterable[Window], spans: Iterable[Window], now: float) -> None:
         for subject, left in tokens.items():

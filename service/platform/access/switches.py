@@ -182,19 +182,19 @@ class Switches:
 
     async def _in_redis(self) -> State | None:
         raw = await self._redis.hget(NAME, "record")  # type: ignore[misc]
-        signature, version = (raw or b"")[:SIGNATURE_BYTES], (raw or b"")[SIGNATURE_BYTES:]
-        if not hmac.compare_digest(signature, self._vault.sign("switches", version)):
+        signature, record = (raw or b"")[:SIGNATURE_BYTES], (raw or b"")[SIGNATURE_BYTES:]
+        if not hmac.compare_digest(signature, self._vault.sign("switches", record)):
             log.error("copy.refused", name=NAME)
             return None
-        return _decode(version)
+        return _decode(record)
 
     async def _publish(self) -> None:
         if not self._state.version:
             return
-        version = _encode(self._state)
+        record = _encode(self._state)
         copy: dict[Any, Any] = {
             "version": self._version_text,
-            "record": self._vault.sign("switches", version) + version,
+            "record": self._vault.sign("switches", record) + record,
         }
         await self._redis.hset(NAME, mapping=copy)  # type: ignore[misc]
 

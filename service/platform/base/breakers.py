@@ -5,14 +5,44 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 from uuid import uuid4
 
+from msgspec import Struct
+
 from service.platform.base.breaker import Breaker, BreakerFigures, Limits, State
-from service.platform.base.breaker_schema import LEVELS, SERVICES, Change, Level, Service
 
 HISTORY_MAX: Final = 500
 """Changes that are kept, here and in Redis."""
+
+
+Service = Literal["database", "cache", "task_queue", "blobs", "mail", "webhooks", "language_model"]
+SERVICES: tuple[Service, ...] = ("database", "cache", "task_queue", "blobs", "mail", "webhooks", "language_model")
+
+Level = Literal["normal", "reduced", "limited", "offline"]
+LEVELS: tuple[Level, ...] = ("normal", "reduced", "limited", "offline")
+"""In this order, the best first."""
+
+SeenBy = Literal["all_processes", "this_process"]
+"""Whose states a view is made of: of every living process, or, while Redis is away, of the one that answers."""
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """A change of a breaker's state, or of a level."""
+
+    at: datetime
+    process: str
+    """The process that saw it, by a name that it made up at its start."""
+    kind: Literal["breaker", "level"]
+    """breaker: of one service; level: of the whole."""
+    service: Service | None
+    """The service of the breaker, or whose breaker changed the level."""
+    before: str
+    """State or level until then."""
+    after: str
+    """State or level from then on."""
+    reason: str | None
+    """Class of the failure that brought it, or reset where somebody closed it. Null: there was none."""
 
 
 class BreakerRow(NamedTuple):

@@ -19,8 +19,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from service.platform.base.breaker import BreakerFigures
-from service.platform.base.breaker_schema import Change, SeenBy, Service
-from service.platform.base.breakers import HISTORY_MAX, Breakers
+from service.platform.base.breakers import HISTORY_MAX, Breakers, Change, SeenBy, Service
 from service.platform.data.fallback_cache import Counts, FallbackCache
 from service.platform.data.pipeline import Pipeline
 

@@ -178,16 +178,16 @@ def room_for(files: int) -> int:
 def _list_connections() -> list[Connection]:
     """Return connections to this process: files on a port that it listens on."""
     listening = set()
-    slow = []
+    sockets = []
     for name in os.listdir(OWN_FILES):
         for own in _duplicate(int(name)):
             place: Any = own.getsockname()
             try:
-                slow.append((int(name), own.getpeername()[:2], place[1:2]))
+                sockets.append((int(name), own.getpeername()[:2], place[1:2]))
             except OSError:  # not connected
                 if own.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                     listening.add(place[1:2])
-    return [(file, peer) for file, peer, port in slow if port in listening]
+    return [(file, peer) for file, peer, port in sockets if port in listening]
 
 
 def _end(file: int, peer: Peer) -> None:

@@ -12,11 +12,12 @@ import structlog
 from msgspec import Struct
 
 from service.platform.base.problem import Problem
-from service.platform.data.backup_store import BACKUP_LOCK
 from service.platform.unit.context import Resources, Unit
 
 CHECK: Final = "blobs.check"
 """The job that looks again at a blob that was found damaged."""
+BACKUP_LOCK: Final = 0x4241434B
+"""The advisory lock of a backup: what it has read the names of stays in the store until it has the bytes."""
 
 CLEAR_DAMAGE: Final = "SELECT clear_blob_damage(%s)"
 """The stored bytes are right: no tenant's row says otherwise any more."""

@@ -4,8 +4,8 @@ A job is a row written with the record that it works on. A loop, woken by NOTIFY
 to arq under a new identifier for each attempt. A worker takes the row only if that attempt is the present one. It
 renews its lease while it works, and commits the effect with the final state. Silence past the lease is a failure, so
 a job that kills its worker ends as a dead letter. arq carries `(tenant, job, attempt)` as plain data, so who writes
-to Redis has no code run. `claim_jobs` takes a few jobs of each tenant and queue, in turn. Start with `jobs` and
-`process`.
+to Redis has no code run. `claim_jobs` takes a few jobs of each tenant and queue, in turn. Start with `jobs`
+(kinds of jobs), `queues` (from the table to arq), `runner` (one attempt), and `process`.
 
 - `outgoing` sends where users say: every address of a name must be public, without redirection, proxy or decoder,
   with limits on time, ports, headers and answer.

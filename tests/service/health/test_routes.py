@@ -21,12 +21,12 @@ from service.app import routes
 from service.health.actions import deep, details, readiness
 from service.health.routes import health_deep, ready
 from service.health.schema import Check, Deep, Readiness
-from service.platform.base.breaker_schema import SERVICES
+from service.platform.base.breakers import SERVICES
 from service.platform.base.flags import FLAGS
 from service.platform.base.problem import Unavailable
-from service.platform.resilience.looks import LOOK_SECONDS, QueryCache
 from service.platform.route.api import Raw, Route
 from service.platform.unit.context import Context, Resources
+from service.platform.unit.query_cache import LOOK_SECONDS, QueryCache
 from service.platform.work.queues import LISTENER
 from tests.conftest import Member, Stack, register, wait_until
 from tests.records import path_of

@@ -34,15 +34,15 @@ def test_it_opens_after_failures_in_a_row_and_one_tries() -> None:
     probe = breaker.enter()
     assert probe
     assert not breaker.enter(), "the herd waits for the one that tries"
-    breaker.failed(probe, "TimeoutError")
+    breaker.fail(probe, "TimeoutError")
     clock.now = 29.9
     assert breaker.state == "open", "twice as long"
     clock.now = 30.0
-    breaker.failed(breaker.enter(), "TimeoutError")
+    breaker.fail(breaker.enter(), "TimeoutError")
     clock.now = 59.9
     assert breaker.state == "open", "and never longer than the most"
     clock.now = 60.0
-    breaker.succeeded(breaker.enter())
+    breaker.succeed(breaker.enter())
     assert clock.told == [("closed", "open"), ("half_open", "closed")]
     figures = breaker.figures
     assert (figures.state, figures.successes, figures.failures, figures.times_opened) == ("closed", 2, 11, 1)
@@ -79,7 +79,7 @@ def test_what_ends_late_changes_nothing() -> None:
     assert third, "one that never came back holds nobody up for ever"
     breaker.reset()
     assert breaker.state == "closed"
-    breaker.failed(third, "OSError")
+    breaker.fail(third, "OSError")
     assert breaker.state == "closed", "it tried before the reset"
 
 

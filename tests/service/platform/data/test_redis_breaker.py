@@ -14,8 +14,7 @@ import pytest
 from redis import Redis
 
 from service.platform.access.caller_status import GateVerdict, TenantUsage
-from service.platform.base.breaker_schema import SERVICES
-from service.platform.base.breakers import TABLE
+from service.platform.base.breakers import SERVICES, TABLE
 from service.platform.base.problem import Unavailable
 from service.platform.data.pipeline import ROUND_TRIP_SECONDS
 from service.platform.unit.context import Resources

@@ -11,9 +11,9 @@ import psycopg
 from msgspec import Struct
 from psycopg.sql import SQL, Identifier
 
+from service.platform.unit.storage import BACKUP_LOCK
+
 KEYS_AT_A_TIME: Final = 10_000
-BACKUP_LOCK: Final = 0x4241434B
-"""The advisory lock of a backup: what it has read the names of stays in the store until it has the bytes."""
 
 Connection = psycopg.Connection[Any]
 

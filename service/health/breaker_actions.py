@@ -10,9 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from service.platform.base.breaker import State
-from service.platform.base.breaker_schema import (
-    SERVICES,
+from service.health.breaker_schema import (
     Cleared,
     Degradation,
     DegradationFull,
@@ -20,19 +18,17 @@ from service.platform.base.breaker_schema import (
     History,
     Reset,
     Resilience,
-    SeenBy,
-    Service,
     ServiceMetrics,
     Services,
     ServiceStatus,
     SyncFallbackStats,
-    UnknownService,
 )
-from service.platform.base.breakers import DESCRIPTIONS, TABLE, level_of
+from service.platform.base.breaker import State
+from service.platform.base.breakers import DESCRIPTIONS, SERVICES, TABLE, SeenBy, Service, level_of
 from service.platform.data.breaker_sharing import Snapshot
-from service.platform.resilience.sync_fallback import sync_fallback_of
 from service.platform.unit.context import Resources
 from service.platform.work.jobs import SMALL_BYTES, SMALL_ROWS
+from service.platform.work.sync_fallback import sync_fallback_of
 
 WORST: Final[tuple[State, ...]] = ("closed", "half_open", "open")
 """The worst last."""
@@ -160,28 +156,11 @@ async def _read_reports(resources: Resources) -> _Reports:
     return _Reports(resources, *await resources.sharing.snapshots())
 
 
-def service_of(name: str) -> Service:
-    """Return the service of that name.
-
-    Raises:
-        UnknownService: there is none.
-    """
-    for service in SERVICES:
-        if service == name:
-            return service
-    raise UnknownService
-
-
 # Views ----------------------------------------------------------------------------------------------------------------
 
 
-async def metrics(resources: Resources, name: str) -> ServiceMetrics:
-    """Return one service's breaker.
-
-    Raises:
-        UnknownService: there is none of that name.
-    """
-    service = service_of(name)
+async def metrics(resources: Resources, service: Service) -> ServiceMetrics:
+    """Return one service's breaker."""
     return (await _read_reports(resources)).metrics(service)
 
 
@@ -249,13 +228,9 @@ async def sync_fallback(resources: Resources) -> SyncFallbackStats:
 # Orders ---------------------------------------------------------------------------------------------------------------
 
 
-async def reset(resources: Resources, name: str | None = None) -> Reset:
-    """Close one breaker, or all of them, in every process that can be reached.
-
-    Raises:
-        UnknownService: there is none of that name.
-    """
-    chosen = SERVICES if name is None else (service_of(name),)
+async def reset(resources: Resources, service: Service | None = None) -> Reset:
+    """Close one breaker, or all of them, in every process that can be reached."""
+    chosen = SERVICES if service is None else (service,)
     resources.breakers.reset(chosen)
     heard = await resources.sharing.order("reset", services=chosen)
     reached, seen_by = _count_reached(heard)

@@ -1,4 +1,4 @@
-"""Records of the views of breakers, levels and fallbacks.
+"""Words of the views of breakers, levels and fallbacks.
 
 They hold nothing of a tenant, no address, no message of an error.
 """
@@ -11,17 +11,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from service.platform.base.breaker import State
+from service.platform.base.breakers import Change, Level, SeenBy, Service
 from service.platform.base.problem import Problem
-
-Service = Literal["database", "cache", "task_queue", "blobs", "mail", "webhooks", "language_model"]
-SERVICES: tuple[Service, ...] = ("database", "cache", "task_queue", "blobs", "mail", "webhooks", "language_model")
-
-Level = Literal["normal", "reduced", "limited", "offline"]
-LEVELS: tuple[Level, ...] = ("normal", "reduced", "limited", "offline")
-"""In this order, the best first."""
-
-SeenBy = Literal["all_processes", "this_process"]
-"""Whose states a view is made of: of every living process, or, while Redis is away, of the one that answers."""
 
 HistoryLimit = Annotated[int, Meta(ge=1, le=500, description="Most changes of an answer, the newest first")]
 
@@ -123,24 +114,6 @@ class Degradation(Struct, frozen=True, kw_only=True):
     seen_by: SeenBy
     processes: int
     timestamp: datetime
-
-
-class Change(Struct, frozen=True, kw_only=True):
-    """A change of a breaker's state, or of a level."""
-
-    at: datetime
-    process: str
-    """The process that saw it, by a name that it made up at its start."""
-    kind: Literal["breaker", "level"]
-    """breaker: of one service; level: of the whole."""
-    service: Service | None
-    """The service of the breaker, or whose breaker changed the level."""
-    before: str
-    """State or level until then."""
-    after: str
-    """State or level from then on."""
-    reason: str | None
-    """Class of the failure that brought it, or reset where somebody closed it. Null: there was none."""
 
 
 class History(Struct, frozen=True, kw_only=True):
