@@ -82,9 +82,9 @@ def fetch(name: str, package: Package, folder: Path) -> Path:
         cwd=folder, capture_output=True, text=True, check=True,
     )  # fmt: skip
     archive = folder / packed.stdout.strip().splitlines()[-1]
-    found = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
-    if found != package.sha512:
-        sys.exit(f"{name}@{package.version}: the archive's hash is {found}, and the one that stands here is another")
+    digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
+    if digest != package.sha512:
+        sys.exit(f"{name}@{package.version}: the archive's hash is {digest}, and the one that stands here is another")
     target = folder / "node_modules" / name
     target.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive) as opened:

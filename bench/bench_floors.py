@@ -16,5 +16,5 @@ def bench_floors(suite: Suite, request: pytest.FixtureRequest) -> None:
         return
     for _ in range(AGAIN):
         suite.again()
-    told = [f"{name}, against {', '.join(against)}" for name, against in suite.fallen().items()]
-    assert not told, f"under {GATE:.0%} of their floors in {1 + AGAIN} runs: {'; '.join(told)}"
+    lines = [f"{name}, against {', '.join(against)}" for name, against in suite.fallen().items()]
+    assert not lines, f"under {GATE:.0%} of their floors in {1 + AGAIN} runs: {'; '.join(lines)}"

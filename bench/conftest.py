@@ -13,7 +13,7 @@ from rich.table import Table
 from bench import machine
 from bench.floors import shares
 from bench.questions import OURS
-from bench.rows import Suite, time_text, told
+from bench.rows import Suite, row_details, time_text
 
 SUITE = pytest.StashKey[Suite]()
 
@@ -39,9 +39,9 @@ def pytest_benchmark_update_machine_info(machine_info: dict[str, Any]) -> None:
 @pytest.fixture(scope="session")
 def suite(request: pytest.FixtureRequest) -> Iterator[Suite]:
     """The questions that are asked in this session."""
-    found = request.config.stash[SUITE] = Suite()
-    yield found
-    found.close()
+    new_suite = request.config.stash[SUITE] = Suite()
+    yield new_suite
+    new_suite.close()
 
 
 def pytest_terminal_summary(config: pytest.Config) -> None:
@@ -51,7 +51,7 @@ def pytest_terminal_summary(config: pytest.Config) -> None:
     for name in ("question", "ours", "best peer", "its time", "ratio", "of the limit", "target", "met", "of its floor"):
         table.add_column(name, justify="left" if name in ("question", "best peer") else "right")
     for question, measured in suite.lines():
-        row = told(question, OURS, measured)
+        row = row_details(question, OURS, measured)
         floor = shares(suite.floors, question.name, measured)
         table.add_row(
             question.name,

@@ -34,16 +34,16 @@ def shares(runs: Runs, question: str, measured: Measured) -> dict[str, float]:
 
 def fallen(runs: Runs, question: str, measurings: list[Measured]) -> list[str]:
     """What ours fell against in each of several runs."""
-    found = [shares(runs, question, measured) for measured in measurings]
-    return [name for name in found[0] if all(share[name] < GATE for share in found if name in share)]
+    runs_shares = [shares(runs, question, measured) for measured in measurings]
+    return [name for name in runs_shares[0] if all(share[name] < GATE for share in runs_shares if name in share)]
 
 
 def record(measured: dict[str, Measured], file: Path = FILE) -> None:
     """Add a run's scores."""
     runs = load(file)
-    for question, one in measured.items():
+    for question, measurement in measured.items():
         kept = runs.setdefault(question, {})
-        for name, score in one.scores.items():
+        for name, score in measurement.scores.items():
             kept[name] = [*kept.get(name, []), float(f"{score:.4g}")][-RUNS_KEPT:]
     ordered = {question: dict(sorted(kept.items())) for question, kept in sorted(runs.items())}
     file.write_bytes(msgspec.json.format(msgspec.json.encode(ordered), indent=2) + b"\n")

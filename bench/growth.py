@@ -47,7 +47,7 @@ def grown(make: Make, sizes: Sequence[int] = SIZES) -> Prepared:
             folder = Path(stack.enter_context(TemporaryDirectory()))
             pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
             children[rows] = stack.enter_context(pool)
-            peaks.append(pool.submit(_made, make, sizes[0], rows, folder).result())
+            peaks.append(pool.submit(_peak_bytes, make, sizes[0], rows, folder).result())
         for _ in range(ROUNDS):
             for rows, child in children.items():
                 calls = round((sizes[-1] / rows) ** 0.5)  # the smaller, the noisier
@@ -75,7 +75,7 @@ def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
 growings: list[Growing] = []
 
 
-def _made(make: Make, least: int, rows: int, folder: Path) -> int:
+def _peak_bytes(make: Make, least: int, rows: int, folder: Path) -> int:
     """Keeps the work of a size, its answer checked; bytes at the peak of its first call over what was there before."""
     small = folder / "small"
     small.mkdir()

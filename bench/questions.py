@@ -97,8 +97,8 @@ class Measured(Struct, kw_only=True):
     def scores(self) -> dict[str, float]:
         """What floors are kept of, more is better: our times against each contender, or the yardstick where none is."""
         ours = self.seconds(OURS)
-        found = {name: self.seconds(name) / ours for name in self.samples if name != OURS}
-        return found if self.yardstick_seconds is None else {YARDSTICK: self.yardstick_seconds / ours}
+        ratios = {name: self.seconds(name) / ours for name in self.samples if name != OURS}
+        return ratios if self.yardstick_seconds is None else {YARDSTICK: self.yardstick_seconds / ours}
 
 
 class Measuring:
@@ -106,7 +106,7 @@ class Measuring:
 
     def __init__(self) -> None:
         self._stack = ExitStack()
-        self._held: tuple[Callable[[], Any], Any] | None = None
+        self._prepared_data: tuple[Callable[[], Any], Any] | None = None
 
     def measure(self, question: Question) -> Measured:
         """All contenders in turn; AssertionError where their answers differ."""
@@ -116,14 +116,14 @@ class Measuring:
         if question.data is None:
             self.close()
             return _measured(question, question.prepare())
-        if self._held is None or self._held[0] is not question.data:
+        if self._prepared_data is None or self._prepared_data[0] is not question.data:
             self.close()
-            self._held = question.data, self._stack.enter_context(question.data())
-        return _measured(question, question.prepare(self._held[1]))
+            self._prepared_data = question.data, self._stack.enter_context(question.data())
+        return _measured(question, question.prepare(self._prepared_data[1]))
 
     def close(self) -> None:
         """Frees what is held."""
-        self._held = None
+        self._prepared_data = None
         self._stack.close()
 
 

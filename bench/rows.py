@@ -48,7 +48,7 @@ def asked(*questions: Question) -> Callable[..., None]:
         samples = measured.samples[contender]
         _moments.clear()
         _moments.extend(moment for seconds in samples for moment in (0.0, seconds))
-        benchmark.extra_info.update(told(question, contender, measured))
+        benchmark.extra_info.update(row_details(question, contender, measured))
         benchmark.pedantic(lambda: None, rounds=len(samples), iterations=1)
 
     return row
@@ -89,8 +89,8 @@ class Suite:
 
     def fallen(self) -> dict[str, list[str]]:
         """By question, what ours fell against in every run."""
-        found = {name: fallen(self.floors, name, runs) for name, runs in self.runs.items()}
-        return {name: against for name, against in found.items() if against}
+        failures = {name: fallen(self.floors, name, runs) for name, runs in self.runs.items()}
+        return {name: against for name, against in failures.items() if against}
 
     def close(self) -> None:
         """Free the data."""
@@ -101,7 +101,7 @@ class Suite:
         return [(self._questions[name], runs[0]) for name, runs in self.runs.items()]
 
 
-def told(question: Question, contender: str, measured: Measured) -> dict[str, Any]:
+def row_details(question: Question, contender: str, measured: Measured) -> dict[str, Any]:
     """The extra_info of a row; that of ours compares."""
     seconds = measured.seconds(contender)
     row = {"question": question.name, "contender": contender, "ours": contender == OURS, "seconds": seconds}

@@ -40,20 +40,20 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     least = 1 if "." in function.__qualname__ else 0  # a method's own object; book.recalculate() takes microseconds
 
     @wraps(function)
-    def held(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         if (kwargs or len(args) != least) and not _are_plain(function, args, kwargs):
             refuse(function, args, kwargs)
         return function(*args, **kwargs)
 
-    return held
+    return wrapper
 
 
 @lru_cache(maxsize=256)
 def _stated(function: Callable[..., Any]) -> tuple[Signature, dict[str, Any]]:
     """The signature and the type of each parameter that has one which is known when the program runs."""
-    found, names = signature(function), vars(sys.modules[function.__module__])
+    own_signature, names = signature(function), vars(sys.modules[function.__module__])
     types: dict[str, Any] = {}
-    for name, parameter in found.parameters.items():
+    for name, parameter in own_signature.parameters.items():
         if parameter.annotation is not Parameter.empty and parameter.kind not in (
             Parameter.VAR_POSITIONAL,
             Parameter.VAR_KEYWORD,
@@ -62,23 +62,23 @@ def _stated(function: Callable[..., Any]) -> tuple[Signature, dict[str, Any]]:
                 types[name] = eval(parameter.annotation, names) if isinstance(parameter.annotation, str) else Any  # noqa: S307 - our own source
             except NameError:  # imported for type checkers alone
                 continue
-    return found, types
+    return own_signature, types
 
 
 @lru_cache(maxsize=256)
 def _plain(function: Callable[..., Any]) -> tuple[tuple[type | None, ...], dict[str, type], int]:
     """The class that each parameter given by its place states, those that may be given by name, and how many must be
     given; None, and no entry, for a parameter that states more than a class."""
-    found, types = _stated(function)
+    own_signature, types = _stated(function)
     known = [
         (parameter, kind if (kind := types.get(parameter.name)) in (str, bool) or _is_ours(kind) else None)
-        for parameter in found.parameters.values()
+        for parameter in own_signature.parameters.values()
     ]
     by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    placed = [(one, kind) for one, kind in known if one.kind in by_place]
-    by_name = {one.name: kind for one, kind in known if one.kind is Parameter.KEYWORD_ONLY and kind is not None}
-    named_only = any(one.kind is Parameter.KEYWORD_ONLY and one.default is Parameter.empty for one, _ in known)
-    needed = sum(one.default is Parameter.empty for one, _ in placed)
+    placed = [(each, kind) for each, kind in known if each.kind in by_place]
+    by_name = {each.name: kind for each, kind in known if each.kind is Parameter.KEYWORD_ONLY and kind is not None}
+    named_only = any(each.kind is Parameter.KEYWORD_ONLY and each.default is Parameter.empty for each, _ in known)
+    needed = sum(each.default is Parameter.empty for each, _ in placed)
     return tuple(kind for _, kind in placed), by_name, len(known) + 1 if named_only else needed
 
 
@@ -102,23 +102,23 @@ def refuse(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 
     For a function of a microsecond, once something has failed.
     """
-    found, types = _stated(function)
+    own_signature, types = _stated(function)
     called = function.__qualname__.removesuffix(".__init__")
     try:
-        given = found.bind(*args, **kwargs).arguments
+        arguments = own_signature.bind(*args, **kwargs).arguments
     except TypeError as error:
-        unknown = next((name for name in kwargs if name not in found.parameters), "")
-        near = get_close_matches(unknown, found.parameters, n=1)
-        told = f"; near: {near[0]}" if near else ""
-        raise TypeError(f"{called}() {error}{told}") from None
-    for name, value in given.items():
+        unknown = next((name for name in kwargs if name not in own_signature.parameters), "")
+        near = get_close_matches(unknown, own_signature.parameters, n=1)
+        near_name = f"; near: {near[0]}" if near else ""
+        raise TypeError(f"{called}() {error}{near_name}") from None
+    for name, value in arguments.items():
         if name in types and not _fits(value, types[name]):
             wanted = list(dict.fromkeys(_words(types[name])))
-            told = " or ".join([", ".join(wanted[:-1]), wanted[-1]] if wanted[1:] else wanted)
+            near_name = " or ".join([", ".join(wanted[:-1]), wanted[-1]] if wanted[1:] else wanted)
             shown = repr(value)[:60] if isinstance(value, str) else type(value).__name__
             shown += f" of {type(value[0]).__name__}" if isinstance(value, list | tuple) and value else ""
             hint = next((text for kind, text in _MADE_BY.items() if f"a {kind}" in wanted), "")
-            raise TypeError(f"{called}(): {name} is {told}, not {shown}{hint}") from None
+            raise TypeError(f"{called}(): {name} is {near_name}, not {shown}{hint}") from None
 
 
 def _fits(value: Any, kind: Any) -> bool:
@@ -126,7 +126,7 @@ def _fits(value: Any, kind: Any) -> bool:
     if origin in (Union, UnionType):
         return any(_fits(value, arg) for arg in get_args(kind))
     if origin is Literal:
-        return any(type(value) is type(one) and value == one for one in get_args(kind))
+        return any(type(value) is type(arg) and value == arg for arg in get_args(kind))
     if kind is None:
         return value is None
     kind, inside = origin or kind, get_args(kind)
@@ -134,7 +134,7 @@ def _fits(value: Any, kind: Any) -> bool:
         return True
     if kind in _LISTS:
         if isinstance(value, list | tuple):
-            return all(_fits(one, inner) for inner in inside for one in value[:_LOOKED_AT])
+            return all(_fits(each, inner) for inner in inside for each in value[:_LOOKED_AT])
         if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
             return False
         return isinstance(value, Sequence) or not hasattr(value, "__arrow_c_stream__")  # a frame's items are its names
@@ -150,9 +150,9 @@ def _words(kind: Any) -> list[str]:
     if origin in (Union, UnionType):
         return [word for arg in get_args(kind) for word in _words(arg)]
     if origin is Literal:
-        return [repr(one) for one in get_args(kind)]
+        return [repr(arg) for arg in get_args(kind)]
     inside = get_args(kind) if origin in (*_LISTS, tuple) else ()
-    named = ["lists" if get_origin(one) in _LISTS else getattr(one, "__name__", "") for one in inside]
+    named = ["lists" if get_origin(each) in _LISTS else getattr(each, "__name__", "") for each in inside]
     inner = ", ".join(filter(None, named))
     kind = NoneType if kind is None else origin or kind
     name = getattr(kind, "__name__", str(kind))

@@ -37,8 +37,8 @@ def counted(count: float, noun: str, verb: str = "") -> str:
 
 def agreed(count: float, words: str) -> str:
     """The half of "was/were" that goes with a count."""
-    one, many = words.split("/")
-    return one if count == 1 else many
+    singular, many = words.split("/")
+    return singular if count == 1 else many
 
 
 # Names ----------------------------------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ def agreed(count: float, words: str) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The one of `known` that a misspelt name may have meant; None where none is near."""
-    names = {one.casefold(): one for one in islice(known, NAMES_MAX)}
+    names = {each.casefold(): each for each in islice(known, NAMES_MAX)}
     close_matches = get_close_matches(name[:ASKED_MAX].casefold(), names, n=1)
     return names[close_matches[0]] if close_matches else None
 

@@ -27,12 +27,12 @@ _PARTS = {module.name for module in iter_modules([str(_FOLDER)])}
 
 def _ours() -> ModuleType:
     """Our `core`, whoever has that name; it is no more than the list of what is offered."""
-    found = getattr(sys.modules.get("core"), "__spec__", None) or find_spec("core")
-    if found is not None and found.origin is not None and Path(found.origin).resolve().parent == _FOLDER:
+    core_spec = getattr(sys.modules.get("core"), "__spec__", None) or find_spec("core")
+    if core_spec is not None and core_spec.origin is not None and Path(core_spec.origin).resolve().parent == _FOLDER:
         ours = import_module("core")
         _refuse_doubles(path for path in ours.__path__ if Path(path).resolve() != _FOLDER)
         return ours
-    _refuse_doubles((found and found.submodule_search_locations) or ())
+    _refuse_doubles((core_spec and core_spec.submodule_search_locations) or ())
     spec = PathFinder.find_spec("core", [str(_FOLDER.parent)])
     assert spec is not None
     assert spec.loader is not None

@@ -33,8 +33,8 @@ def files_of(folder: Path) -> Files:
             continue
         scripts: Files = {}
 
-        def moved(found: re.Match[str], up: str = up, scripts: Files = scripts) -> str:
-            content = found[1].encode()
+        def moved(match: re.Match[str], up: str = up, scripts: Files = scripts) -> str:
+            content = match[1].encode()
             place = f"assets/javascripts/page-{hashlib.sha256(content).hexdigest()[:12]}.js"
             scripts[place] = content
             return f'<script src="{up}/{place}"></script>'
@@ -75,17 +75,17 @@ class _Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attributes}
-        self.anchors |= {told[name] for name in ("id", "name") if name in told}
-        self.runs += [name for name in told if name.startswith("on")]
-        if tag == "script" and "src" not in told and told.get("type") != "application/json":
+        values = {name: value or "" for name, value in attributes}
+        self.anchors |= {values[name] for name in ("id", "name") if name in values}
+        self.runs += [name for name in values if name.startswith("on")]
+        if tag == "script" and "src" not in values and values.get("type") != "application/json":
             self.runs.append("script")
-        if tag == "a" and "href" in told:
-            self.links.append(told["href"])
-        elif tag == "link" and told.get("rel") not in ("canonical", "prev", "next") and "href" in told:
-            self.loads.append(told["href"])
-        elif "src" in told:
-            self.loads.append(told["src"])
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        elif tag == "link" and values.get("rel") not in ("canonical", "prev", "next") and "href" in values:
+            self.loads.append(values["href"])
+        elif "src" in values:
+            self.loads.append(values["src"])
 
 
 def checked(files: Files) -> tuple[list[str], set[str]]:

@@ -216,9 +216,9 @@ def _reference() -> Area:
     async def guide_page(ctx: Context, path: str) -> Raw:
         """A page of the guide, or a file that belongs to one."""
         known = ctx.headers.get(b"if-none-match", b"").decode("latin-1")
-        found = await ctx.compute(guide.answer, path, known)
-        if found is None:
+        page = await ctx.compute(guide.answer, path, known)
+        if page is None:
             raise NotFound
-        return found
+        return page
 
     return area

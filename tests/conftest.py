@@ -152,14 +152,14 @@ class Stack:
     @contextmanager
     def hashing(self) -> Iterator[Stack]:
         """The same with an API that hashes passwords as the product does: for tests of what that costs."""
-        with self._with({name: value for name, value in self.environment.items() if name != APPLICATION}) as other:
-            yield other
+        with self._with({name: value for name, value in self.environment.items() if name != APPLICATION}) as second:
+            yield second
 
     @contextmanager
     def waiting(self) -> Iterator[Stack]:
         """The same with an API where a hash takes its time without the work: for tests of what happens meanwhile."""
-        with self._with({**self.environment, HASH_SECONDS: "0.03"}) as other:
-            yield other
+        with self._with({**self.environment, HASH_SECONDS: "0.03"}) as second:
+            yield second
 
     @contextmanager
     def _with(self, environment: dict[str, str]) -> Iterator[Stack]:
@@ -327,7 +327,7 @@ class Asked(Protocol):
 def calls(database: Asked, *members: Member) -> int:
     """How many calculations of the members' tenants the audit log tells of, those counted that no entry has yet."""
     tenants = [member.tenant_id for member in members]
-    ((told, counted),) = database.sql(
+    ((answer, counted),) = database.sql(
         """
         SELECT (SELECT coalesce(sum((details ->> 'calls')::int), 0) FROM audit_log
                 WHERE tenant_id = ANY(%(tenants)s::uuid[]) AND action = 'calculation.completed'),
@@ -335,7 +335,7 @@ def calls(database: Asked, *members: Member) -> int:
         """,
         {"tenants": tenants},
     )
-    return int(told) + int(counted)
+    return int(answer) + int(counted)
 
 
 @dataclass
@@ -385,8 +385,8 @@ class Member:
             busy = workbook["status"] in ("processing", "recalculating") or workbook["written_by"]
             return None if busy else workbook
 
-        found: dict[str, Any] = wait_until(done, seconds=60, what="the parsed workbook")
-        return found
+        result: dict[str, Any] = wait_until(done, seconds=60, what="the parsed workbook")
+        return result
 
     def invite(self, role: str) -> Member:
         """A further user of this tenant, joined."""

@@ -94,8 +94,8 @@ def _ask(order: Order, first: int, answers: Counter[str], stop: threading.Event)
 
 def _main() -> None:
     os.nice(NICE)
-    given: dict[str, Any] = json.loads(sys.stdin.readline())
-    order = Order(**given | {"requests": [Request(**one) for one in given["requests"]]})
+    value: dict[str, Any] = json.loads(sys.stdin.readline())
+    order = Order(**value | {"requests": [Request(**request) for request in value["requests"]]})
     answers: Counter[str] = Counter()
     stop = threading.Event()
     threads = [

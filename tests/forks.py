@@ -34,11 +34,11 @@ class Fork:
 
     def __init__(self, kind: str, arguments: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]):
         """Run `kind`, a key of `KINDS`, with three descriptors as its standard streams."""
-        ends, told = os.pipe()
+        ends, answer = os.pipe()
         order = json.dumps([kind, list(arguments), dict(environment)]).encode()
         connection = _server()
-        socket.send_fds(connection, [order], [*streams, told])
-        os.close(told)
+        socket.send_fds(connection, [order], [*streams, answer])
+        os.close(answer)
         self.pid = int(connection.recv(32))
         self.returncode: int | None = None
         self._ends = ends
@@ -82,16 +82,16 @@ class Fork:
 
 def cushion(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run a `cushion` command line to its end, in this environment where another than ours is given."""
-    given = [str(argument) for argument in arguments]
+    value = [str(argument) for argument in arguments]
     (out, out_end), (error, error_end) = os.pipe(), os.pipe()
     with open(os.devnull) as nothing:
-        process = Fork("command", given, environment or os.environ, [nothing.fileno(), out_end, error_end])
+        process = Fork("command", value, environment or os.environ, [nothing.fileno(), out_end, error_end])
     for end in (out_end, error_end):
         os.close(end)
     try:
         with ThreadPoolExecutor(2) as both:
-            said = list(both.map(_all_of, (out, error)))
-        return subprocess.CompletedProcess(given, process.wait(120), *said)
+            words = list(both.map(_all_of, (out, error)))
+        return subprocess.CompletedProcess(value, process.wait(120), *words)
     finally:
         process.kill()
 
@@ -227,13 +227,13 @@ def _serve(connection: socket.socket) -> None:
                     for pid in children:
                         os.kill(pid, signal.SIGKILL)
                     return
-                *streams, told = descriptors
+                *streams, answer = descriptors
                 if (pid := os.fork()) == 0:
-                    for ours in (connection.fileno(), woken, wakes, told, *children.values()):
+                    for ours in (connection.fileno(), woken, wakes, answer, *children.values()):
                         os.close(ours)
                     waiting.close()
                     _become(*json.loads(order), streams)
-                children[pid] = told
+                children[pid] = answer
                 for descriptor in streams:
                     os.close(descriptor)
                 connection.send(b"%d" % pid)
@@ -241,10 +241,10 @@ def _serve(connection: socket.socket) -> None:
                 pid, status = os.waitpid(-1, os.WNOHANG)
                 if not pid:
                     break
-                told = children.pop(pid)
+                answer = children.pop(pid)
                 with suppress(BrokenPipeError):
-                    os.write(told, b"%d" % os.waitstatus_to_exitcode(status))
-                os.close(told)
+                    os.write(answer, b"%d" % os.waitstatus_to_exitcode(status))
+                os.close(answer)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def write_book(
     has_values: bool = True,
 ) -> Path:
     """Write cells by address, of a sheet S or by the name of their sheet; `calculation` are attributes of calcPr."""
-    sheets = cells if any(isinstance(one, Mapping) for one in cells.values()) else {"S": cells}
+    sheets = cells if any(isinstance(item, Mapping) for item in cells.values()) else {"S": cells}
     codes: list[str] = []
     parts = {}
     for at, own in enumerate(sheets.values(), 1):
@@ -34,7 +34,7 @@ def write_book(
         rows: dict[int, list[str]] = {}
         for ref, cell in sorted(own.items(), key=lambda item: (_row(item[0]), len(item[0]), item[0])):
             rows.setdefault(_row(ref), []).append(_cell_xml(ref, cell, codes, has_values=has_values))
-        data = "".join(f'<row r="{row}">{"".join(found)}</row>' for row, found in rows.items())
+        data = "".join(f'<row r="{row}">{"".join(actual_row)}</row>' for row, actual_row in rows.items())
         parts[f"xl/worksheets/sheet{at}.xml"] = f'<worksheet xmlns="{MAIN}"><sheetData>{data}</sheetData></worksheet>'
     numbers = range(1, len(sheets) + 1)
     listed = "".join(
@@ -90,7 +90,7 @@ def _cell_xml(ref: str, cell: Cell, codes: list[str], *, has_values: bool) -> st
 
 
 def _links(links: Sequence[tuple[str, str, str]]) -> str:
-    listed = "".join(f'<Relationship Id="{one}" Type="{OFFICE}/{kind}" Target="{to}"/>' for one, kind, to in links)
+    listed = "".join(f'<Relationship Id="{item}" Type="{OFFICE}/{kind}" Target="{to}"/>' for item, kind, to in links)
     return f'<Relationships xmlns="{PACKAGE}">{listed}</Relationships>'
 
 

@@ -100,7 +100,7 @@ class Hostile:
     def __init__(self, member: Member, folder: Path) -> None:
         self.member = member
         self.folder = folder
-        self.deal_id: str = self._made("/deals", {"name": "Heavy CLO", "currency": "USD"})["id"]
+        self.deal_id: str = self._create("/deals", {"name": "Heavy CLO", "currency": "USD"})["id"]
         small = self._book("small.xlsx", LOANS)
         self.small = small
         (folder / "wide.xlsx").write_bytes(wide_book())
@@ -116,35 +116,35 @@ class Hostile:
         for book in [*self.books[:2], *self.months]:
             suite = "deal" if book in self.months else "enhanced"
             self.runs.append(
-                self._made("/compliance/run", {"workbook_id": book, "test_suite": suite}, status=200)["id"]
+                self._create("/compliance/run", {"workbook_id": book, "test_suite": suite}, status=200)["id"]
             )
         nominated = {"workbook_ids": self.books[:2], "is_nominated": True}
-        self._made("/insights/nominations/bulk", nominated, status=200)
+        self._create("/insights/nominations/bulk", nominated, status=200)
         trades = [
             {"trade_type": "buy", "par_value": 1e6, "borrower_name": f"Buy {at}", "price": 99.0, "spread": 400.0}
             for at in range(200)
         ]
         scenario = {"name": "Heavy", "base_workbook_id": self.books[0]}
-        self.scenario: str = self._made("/scenarios", scenario)["id"]
+        self.scenario: str = self._create("/scenarios", scenario)["id"]
         self.busy: list[str] = [
-            self._made("/scenarios", scenario | {"name": f"Busy {at}", "trades": trades})["id"] for at in range(8)
+            self._create("/scenarios", scenario | {"name": f"Busy {at}", "trades": trades})["id"] for at in range(8)
         ]
-        session = self._made("/insights/generate", {})
+        session = self._create("/insights/generate", {})
         self.insight: str = session["insights"][0]["id"]
-        self.mapping: str = self._made("/mappings", self.mapping_body(0))["id"]
+        self.mapping: str = self._create("/mappings", self.mapping_body(0))["id"]
         formula = {"name": "Par", "template_id": "custom", "graph": graph_of(20), "status": "active"}
-        self.formula: str = self._made("/formulas", formula)["id"]
-        self.draft: str = self._made("/formulas", formula | {"name": "Draft", "status": "draft"})["id"]
+        self.formula: str = self._create("/formulas", formula)["id"]
+        self.draft: str = self._create("/formulas", formula | {"name": "Draft", "status": "draft"})["id"]
         self.tape_bytes = self._tape()
         self.issue = self._issue()
         self.sheet: str = member.get(f"{API}/workbooks/{self.universe}/sheets").json()[0]["id"]
         self.invitations = [self._invitation(number) for number in range(4)]
 
-    def _made(self, path: str, body: Any, status: int = 201) -> dict[str, Any]:
+    def _create(self, path: str, body: Any, status: int = 201) -> dict[str, Any]:
         answer = self.member.post(API + path, json=body)
         assert answer.status_code in (status, 200), answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        result: dict[str, Any] = answer.json()
+        return result
 
     def _book(self, name: str, loans: int, seed: int = 1) -> Path:
         path = self.folder / name
@@ -173,11 +173,11 @@ class Hostile:
         while self._waited(f"{path}/tapes/{tape['tape_id']}")["processing_status"] == "processing":
             pass
         body = {"tape_id": tape["tape_id"], "workbook_id": self.universe}
-        job = self._made("/reconciliation/compare", body, status=200)
+        job = self._create("/reconciliation/compare", body, status=200)
         while self._waited(f"{path}/compare/{job['job_id']}/status")["status"] == "processing":
             pass
-        found = self.member.get(f"{path}/issues", params={"tape_id": tape["tape_id"]}).json()
-        return str(next(one["id"] for one in found["items"] if one["issue_type"] == "value_mismatch"))
+        actual_body = self.member.get(f"{path}/issues", params={"tape_id": tape["tape_id"]}).json()
+        return str(next(item["id"] for item in actual_body["items"] if item["issue_type"] == "value_mismatch"))
 
     def _waited(self, path: str) -> dict[str, Any]:
         answer: dict[str, Any] = self.member.get(path, params={"wait": 30}, timeout=60).json()
@@ -185,7 +185,7 @@ class Hostile:
 
     def _invitation(self, number: int) -> str:
         body = {"email": f"guest-{number}-{secrets.token_hex(4)}@example.com", "full_name": "Gus", "role": "viewer"}
-        return str(self._made("/admin/users/invite", body)["invitation_token"])
+        return str(self._create("/admin/users/invite", body)["invitation_token"])
 
     def mapping_body(self, number: int) -> dict[str, Any]:
         """A mapping of many columns with many steps."""
@@ -285,7 +285,7 @@ def _tables(of: Hostile) -> list[Case]:
     unsaved = {"mapping": {name: value for name, value in of.mapping_body(0).items() if name != "name"}}
     loans = "limit=10000&sort=-borrower_name&filter=borrower_name:contains:a"
     sample = [{f"Column {column}": f"text {row}" for column in range(40)} for row in range(2_500)]
-    made = [posted("/mappings", of.mapping_body(at)) for at in range(1, 4)]
+    result = [posted("/mappings", of.mapping_body(at)) for at in range(1, 4)]
     changed = [Request("PATCH", f"{API}/mappings/{of.mapping}", json.dumps(of.mapping_body(at))) for at in range(4)]
     return [
         _case("get_sheet_data", 32, [_get(page + kind) for kind in ("json", "json", "csv")]),
@@ -294,7 +294,7 @@ def _tables(of: Hostile) -> list[Case]:
         _case("get_issue_rows", 8, [_get(f"/reconciliation/issues/{of.issue}/rows")]),
         _case("get_detection", 8, [_get(f"/workbooks/{book}/detection") for book in (of.universe, of.wide)]),
         _case("validate_mapping", 4, [posted("/mappings/standard_clo/validate", {"sample_data": sample})]),
-        _case("create_mapping update_mapping", 4, [*made, *changed], 200, 201, 409),
+        _case("create_mapping update_mapping", 4, [*result, *changed], 200, 201, 409),
         _case("export_audit_logs", 1, [_get("/admin/audit-logs/export?format=csv")]),
     ]
 

@@ -37,8 +37,8 @@ class ModelServer(ThreadingHTTPServer):
     @property
     def sent(self) -> dict[str, Any]:
         """The document that came last: the question and the facts."""
-        found: dict[str, Any] = json.loads(self.asked[-1]["messages"][1]["content"])
-        return found
+        result: dict[str, Any] = json.loads(self.asked[-1]["messages"][1]["content"])
+        return result
 
 
 def honest(document: dict[str, Any]) -> str:
@@ -84,8 +84,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _data(self, *parts: Any) -> None:
-        for one in parts:
-            self.wfile.write(b"data: " + (one if isinstance(one, bytes) else json.dumps(one).encode()) + b"\n\n")
+        for item in parts:
+            self.wfile.write(b"data: " + (item if isinstance(item, bytes) else json.dumps(item).encode()) + b"\n\n")
         self.wfile.flush()
 
     def _stream(self, text: str) -> None:

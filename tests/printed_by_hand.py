@@ -103,12 +103,12 @@ def discount_haircut() -> float:
     return PAR[DISCOUNT] * 0.25
 
 
-def adjusted(**said: float) -> float:
+def adjusted(**words: float) -> float:
     """The numerator of the OC ratios, with some parts as they are said."""
     parts = {
         "cash": CASH, "carried": carried(), "ccc": -ccc_haircut(MOODYS), "discount": -discount_haircut(),
         "accrued": 0.0,
-    } | said  # fmt: skip
+    } | words  # fmt: skip
     return performing() + sum(parts.values())
 
 
@@ -165,5 +165,5 @@ def account(amount: float, measure: str = "principal") -> Fact:
 def portfolio(*facts: Fact, deal: Deal | None = None, **columns: Any) -> Portfolio:
     """The loans, with what their file prints."""
     own = deal or Deal(principal_cash=CASH, currency="USD")
-    made = Portfolio.from_columns({**COLUMNS, **columns}, tranches=TRANCHES, deal=own)
-    return replace(made, facts=Facts(all=facts))
+    result = Portfolio.from_columns({**COLUMNS, **columns}, tranches=TRANCHES, deal=own)
+    return replace(result, facts=Facts(all=facts))

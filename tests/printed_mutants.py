@@ -44,18 +44,18 @@ def altered(fact: Fact, chance: random.Random) -> Fact:
     parts = [name for name in ("value", "numerator", "denominator") if getattr(fact, name)]
     name = chance.choice(parts)
     amount = getattr(fact, name)
-    other = chance.choice((
+    second = chance.choice((
         amount * chance.uniform(0.5, 1.5), amount + 10.0 ** chance.randint(-1, 6), amount * 10, amount / 1_000,
     ))  # fmt: skip
     if name == "value":
-        other = _moved(amount, chance)
-    return replace(fact, **{name: other if name == "value" else round(other, 2)})
+        second = _moved(amount, chance)
+    return replace(fact, **{name: second if name == "value" else round(second, 2)})
 
 
 def _moved(value: float, chance: random.Random) -> float:
     """A value that is far from what it was: near it, its amounts decide."""
-    other = value * chance.choice((chance.uniform(0.5, 0.97), chance.uniform(1.03, 1.5), 10.0))
-    return other if abs(other - value) > VALUE_LEAST else value + chance.uniform(VALUE_LEAST, 5.0)
+    second = value * chance.choice((chance.uniform(0.5, 0.97), chance.uniform(1.03, 1.5), 10.0))
+    return second if abs(second - value) > VALUE_LEAST else value + chance.uniform(VALUE_LEAST, 5.0)
 
 
 VALUE_LEAST = 0.5
@@ -68,8 +68,8 @@ def of_facts(portfolio: Portfolio, chance: random.Random) -> Mutant:
     taken = chance.sample(figures, chance.randint(1, ALTERED_MAX))
     changed = {id(fact): altered(fact, chance) for fact in taken}
     facts = tuple(changed.get(id(fact), fact) for fact in portfolio.facts.all)
-    other = replace(portfolio, facts=replace(portfolio.facts, all=facts))
-    return Mutant(other, frozenset(fact.place for fact in taken if changed[id(fact)] != fact))
+    second = replace(portfolio, facts=replace(portfolio.facts, all=facts))
+    return Mutant(second, frozenset(fact.place for fact in taken if changed[id(fact)] != fact))
 
 
 def of_cells(book: Workbook, portfolio: Portfolio, chance: random.Random) -> Mutant:
@@ -91,7 +91,7 @@ def _cell_of(fact: Fact) -> tuple[str, int, int] | None:
 
 def _has_number(book: Workbook, fact: Fact) -> bool:
     place = _cell_of(fact)
-    sheet = None if place is None else next((one for one in book.sheets if one.name == place[0]), None)
+    sheet = None if place is None else next((item for item in book.sheets if item.name == place[0]), None)
     return place is not None and sheet is not None and isinstance(sheet.value(*place[1:]), float)
 
 
@@ -99,15 +99,15 @@ def _with_cell(book: Workbook, fact: Fact, factor: float) -> Workbook:
     place = _cell_of(fact)
     assert place is not None
     name, row, column = place
-    sheet = next(one for one in book.sheets if one.name == name)
+    sheet = next(item for item in book.sheets if item.name == name)
     cells = sheet.columns[column]
     assert cells is not None
     numbers = np.array(cells.numbers)
     numbers[row - cells.start] *= factor
     columns = list(sheet.columns)
     columns[column] = replace(cells, numbers=frozen(numbers))
-    other = replace(sheet, columns=tuple(columns))
-    return replace(book, sheets=tuple(other if one is sheet else one for one in book.sheets))
+    second = replace(sheet, columns=tuple(columns))
+    return replace(book, sheets=tuple(second if item is sheet else item for item in book.sheets))
 
 
 def faults(mutant: Mutant, original: Portfolio) -> Iterator[str]:
@@ -115,11 +115,11 @@ def faults(mutant: Mutant, original: Portfolio) -> Iterator[str]:
     used = interpreted(mutant.portfolio)
     assert used.interpretation is not None
     assert original.interpretation is not None
-    proved = {(one.name, one.reading.option) for one in original.interpretation.used}
+    proved = {(item.name, item.reading.option) for item in original.interpretation.used}
     doubted = " ".join(warning.message for warning in used.notes.warnings if warning.code == "reading_proposed")
-    for one in used.interpretation.changed:
-        if (one.name, one.reading.option) not in proved and one.reading.words not in doubted:
-            yield f"{one.name}: {one.reading.words}, {one.state} by {[tie.printed for tie in one.reading.ties]}"
+    for item in used.interpretation.changed:
+        if (item.name, item.reading.option) not in proved and item.reading.words not in doubted:
+            yield f"{item.name}: {item.reading.words}, {item.state} by {[tie.printed for tie in item.reading.ties]}"
     for row in tie_out(used):
         if row.cell in mutant.places and row.agrees:
             yield f"{row.trustee_name} at {row.cell} still ties"

@@ -241,16 +241,18 @@ def _reconciled(member: Member, workbook_id: str) -> dict[str, str]:
     return {"tape_id": tape_id, "job_id": job_id, "issue_id": issues[0]["id"]}
 
 
-def _told(owner: Member) -> dict[str, str]:
+def _channels_and_notices(owner: Member) -> dict[str, str]:
     """A webhook, which was given up once, what it was told then, and the notification of that."""
     with Receiver() as gone:
         thread = threading.Thread(target=gone.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         webhook = hooked(owner, gone.url("/410"), "calculation.completed")
         evaluated(owner)
-        told: list[dict[str, Any]] = wait_until(
+        answer: list[dict[str, Any]] = wait_until(
             lambda: [
-                one for one in owner.get("/api/v1/notifications").json()["items"] if one["resource_id"] == webhook["id"]
+                item
+                for item in owner.get("/api/v1/notifications").json()["items"]
+                if item["resource_id"] == webhook["id"]
             ],
             what="the notification",
         )
@@ -259,7 +261,7 @@ def _told(owner: Member) -> dict[str, str]:
     (delivery,) = ended(owner, webhook)
     mended = {"enabled": True, "url": NOBODY, "events": ["alert.triggered"]}
     assert owner.patch(f"/api/v1/webhooks/{webhook['id']}", json=mended).status_code == 200
-    return {"webhook_id": webhook["id"], "delivery_id": delivery["id"], "notification_id": told[0]["id"]}
+    return {"webhook_id": webhook["id"], "delivery_id": delivery["id"], "notification_id": answer[0]["id"]}
 
 
 EXAMPLES = examples(ALL_ROWS)
@@ -295,11 +297,11 @@ def stand_in(name: str) -> str:
     return PREFIXES[name] + identifier.hex if name in PREFIXES else str(identifier)
 
 
-def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
+def body_of(row: Route, result: dict[str, str]) -> dict[str, Any]:
     """A body, or the text fields of a form, that the row would take: its example, of these records. Every text field
     that it knows is given."""
     text, fresh = msgspec.json.encode(EXAMPLES[row.name].body).decode(), uuid4().hex[:12]
-    for name, value in made.items():
+    for name, value in result.items():
         text = text.replace(stand_in(name), value)
     for example, own in NEVER_TWICE.items():
         text = text.replace(example, own.format(fresh))
@@ -343,7 +345,8 @@ def _given_up(owner: Member, workbook_id: str) -> str:
     assert alert.status_code == 201, alert.text
     assert owner.post("/api/v1/compliance/run", json={"workbook_id": workbook_id}).status_code == 200
     dead = wait_until(
-        lambda: [one["dlq_id"] for one in _dead_letters(owner) if one["dlq_id"] not in before], what="the dead letter"
+        lambda: [dead_letter["dlq_id"] for dead_letter in _dead_letters(owner) if dead_letter["dlq_id"] not in before],
+        what="the dead letter",
     )
     assert owner.delete(f"/api/v1/alerts/{alert.json()['id']}").status_code == 204
     return str(dead[0])
@@ -403,7 +406,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     session = owner.post("/api/v1/insights/generate", json={})
     assert session.status_code == 200, session.text
     return {
-        **_told(owner),
+        **_channels_and_notices(owner),
         "task_id": _given_up(owner, workbook["id"]),
         "session_id": session.json()["session_id"],
         "insight_id": session.json()["insights"][0]["id"],
@@ -422,7 +425,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
         "sheet_id": workbook["sheets"][0]["id"],
         "ref": "A1",
         "result_id": run.json()["id"],
-        "test_id": next(one["test_id"] for one in run.json()["results"] if len(one["test_id"]) < 30),
+        "test_id": next(result["test_id"] for result in run.json()["results"] if len(result["test_id"]) < 30),
         "user_id": user_id,
         "user_email": owner.get(f"/api/v1/admin/users/{user_id}").json()["email"],
         "actor_id": owner.user_id,

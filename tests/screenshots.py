@@ -218,7 +218,7 @@ def prepare(url: str) -> Known:
         book = deal["latest"]["workbook_id"]
         tape = checked(client.get("reconciliation/tapes"))["items"][0]["id"]
         queue = checked(client.get("reconciliation/issues", params={"tape_id": tape, "status": "open"}))["items"]
-        issue = next(one["id"] for one in queue if one["issue_type"] == "value_mismatch")
+        issue = next(item["id"] for item in queue if item["issue_type"] == "value_mismatch")
         known = {"deal": deal["id"], "book": book, "test": deal["latest"]["thinnest"]["test_id"], "column": "G"}
         return known | {"issue": issue, "scenario": _scenario(client, book), "formula": _others(client, book)}
 
@@ -268,7 +268,7 @@ ALERT: Final = {
 def _others(client: httpx.Client, book: str) -> str:
     """Make what the other lists show; the identifier of the formula."""
     inbox = {"type": "in_app", "config": {"user_ids": [checked(client.get("auth/me"))["id"]], "priority": "high"}}
-    made: list[tuple[str, dict[str, Any]]] = [
+    result: list[tuple[str, dict[str, Any]]] = [
         ("admin/users/invite", {"email": "ann@example.com", "full_name": "Ann Analyst", "role": "analyst"}),
         ("admin/api-keys", {"name": "Nightly upload", "permissions": ["workbooks:read", "workbooks:write"]}),
         ("alerts/configure", {**ALERT, "workbook_id": book, "channels": [inbox]}),
@@ -278,7 +278,7 @@ def _others(client: httpx.Client, book: str) -> str:
         ("insights/generate", {"stakeholder_type": "analyst"}),
     ]
     checked(client.put(f"insights/nominations/{book}", json={"is_nominated": True}))
-    for path, body in made:
+    for path, body in result:
         checked(client.post(path, json=body))
     formula = {"name": "Market value", "description": "Of each loan", "template_id": "custom", "graph": GRAPH}
     made_formula = checked(client.post("formulas", json=formula))

@@ -133,7 +133,7 @@ def said_in_python(path: Path, *, hints: bool) -> Iterator[tuple[str, str | None
             yield module, name
 
 
-def said(path: Path, *, hints: bool = True, cimports: bool = True) -> Iterator[tuple[str, str | None]]:
+def imports_of_module(path: Path, *, hints: bool = True, cimports: bool = True) -> Iterator[tuple[str, str | None]]:
     """(module, name) of every import of a module, its .pxd included; `hints`: those for type hints, its .pyi, too."""
     if path.suffix == ".py":
         yield from said_in_python(path, hints=hints)
@@ -147,7 +147,7 @@ def said(path: Path, *, hints: bool = True, cimports: bool = True) -> Iterator[t
 
 def imports_of(path: Path) -> Iterator[str]:
     """Modules that a file imports, and what could be one; what is imported for type hints alone counts too."""
-    for module, name in said(path):
+    for module, name in imports_of_module(path):
         yield module
         if name is not None:
             yield f"{module}.{name}"
@@ -198,7 +198,7 @@ def test_the_library_needs_no_package_of_an_extra() -> None:
     strange = [
         f"{path.relative_to(ROOT)}: {module}"
         for path in BARE
-        for module, _ in said(path, hints=False)
+        for module, _ in imports_of_module(path, hints=False)
         if (top := module.partition(".")[0])
         not in {"core", "cython", "cpython", "libc", "libcpp", *sys.stdlib_module_names}
         and top not in OF_AN_EXTRA.get(str(path.relative_to(ROOT)), ())
@@ -213,7 +213,7 @@ def test_core_is_pure_and_its_floors_stand_in_order(path: Path) -> None:
     own = floor_of(name)
     if name != "core":
         assert own is not None, f"{name} stands on no floor: give it one in CORE_FLOORS"
-    for module, what in said(path):
+    for module, what in imports_of_module(path):
         assert module != "core" or floor_of(f"core.{what}") is not None, f"{name} takes {what} from the library's face"
     for imported in imports_of(path):
         assert not within(imported, "service", *NETWORK), imported
@@ -246,7 +246,10 @@ def test_no_module_needs_itself() -> None:
     modules = {name_of(path): path for path in paths}
     needs: dict[str, set[str]] = {}
     for name, path in modules.items():
-        homes = {f"{home}.{what}" if f"{home}.{what}" in modules else home for home, what in said(path, hints=False)}
+        homes = {
+            f"{home}.{what}" if f"{home}.{what}" in modules else home
+            for home, what in imports_of_module(path, hints=False)
+        }
         needs[name] = homes & set(modules)
     assert sum(map(len, needs.values())) > len(modules), "few imports were found: does this test read them?"
     try:
@@ -264,21 +267,21 @@ def test_imports_are_read_wherever_they_stand(tmp_path: Path) -> None:
     (tmp_path / "more.pxi").write_text("cdef object p():\n    from q import (r)\n")
     imports = {("g", "h"), ("g", "j"), ("k.l", None), ("o", None), ("q", "r")}
     cimports = {("a.b", "C"), ("a.b", "D"), ("a.b", "E"), ("m", "n")}
-    assert set(said(tmp_path / "one.pyx")) == imports | cimports
+    assert set(imports_of_module(tmp_path / "one.pyx")) == imports | cimports
     (tmp_path / "two.pxd").write_text("from s cimport t\n")
-    assert set(said(tmp_path / "one.pyx", cimports=False)) == imports
+    assert set(imports_of_module(tmp_path / "one.pyx", cimports=False)) == imports
     (tmp_path / "two.py").write_text(
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a\ndef f():\n    from b import c\n"
         "_HOMES = {'Name': 'd.e'}\n"
     )
-    told = {("typing", "TYPE_CHECKING"), ("b", "c"), ("d.e", "Name"), ("s", "t")}
-    assert set(said(tmp_path / "two.py", hints=False)) == told
-    assert set(said(tmp_path / "two.py")) == told | {("a", None)}
+    answer = {("typing", "TYPE_CHECKING"), ("b", "c"), ("d.e", "Name"), ("s", "t")}
+    assert set(imports_of_module(tmp_path / "two.py", hints=False)) == answer
+    assert set(imports_of_module(tmp_path / "two.py")) == answer | {("a", None)}
     (tmp_path / "two.pyi").write_text("from u import v\n")
-    assert set(said(tmp_path / "two.py")) == told | {("a", None), ("u", "v")}
+    assert set(imports_of_module(tmp_path / "two.py")) == answer | {("a", None), ("u", "v")}
     (tmp_path / "three.pyx").write_text("from .b cimport C\n")
     with pytest.raises(AssertionError, match="relative import"):
-        list(said(tmp_path / "three.pyx"))
+        list(imports_of_module(tmp_path / "three.pyx"))
 
 
 ROOMS = ["values", "language", "ranges", "functions", "machine", "columns", "blocks", "translation"]
@@ -325,7 +328,11 @@ OUTSIDE_THE_FORMULA_ENGINE = [
 
 
 def test_a_front_door_lends_what_somebody_takes() -> None:
-    taken = {(module, name) for path in OUTSIDE_THE_FORMULA_ENGINE for module, name in said(path, cimports=False)}
+    taken = {
+        (module, name)
+        for path in OUTSIDE_THE_FORMULA_ENGINE
+        for module, name in imports_of_module(path, cimports=False)
+    }
     idle = [
         f"{door}.{name}"
         for door in sorted(FRONT_DOORS - {"core.formula.evaluate"})
@@ -338,7 +345,7 @@ def test_a_front_door_lends_what_somebody_takes() -> None:
 @each(OUTSIDE_THE_FORMULA_ENGINE)
 def test_the_formula_engine_is_entered_by_its_front_doors(path: Path) -> None:
     """A compiled module may cimport from the module itself: what C shares has no front door."""
-    for module, name in said(path, cimports=False):
+    for module, name in imports_of_module(path, cimports=False):
         assert (module, name) != ("core", "formula"), "all of its rooms at once"
         if within(module, "core.formula"):
             assert module in FRONT_DOORS, module
@@ -384,9 +391,9 @@ def portfolio_ties() -> Iterator[tuple[str, str, str]]:
         name = name_of(path)
         own = portfolio_folder(name)
         for imported in imports_of(path):
-            other = portfolio_folder(imported)
-            if own is not None and other is not None and other != own and imported != "core.portfolio":
-                yield name, own, other
+            second = portfolio_folder(imported)
+            if own is not None and second is not None and second != own and imported != "core.portfolio":
+                yield name, own, second
 
 
 def test_the_rooms_of_the_portfolio_stand_in_order() -> None:
@@ -396,19 +403,19 @@ def test_the_rooms_of_the_portfolio_stand_in_order() -> None:
     assert len(ties) > 100, "few imports were found: does this test read them?"
     floors = {room: floor for floor, room in enumerate(PORTFOLIO_ROOMS)}
     up = [
-        f"{name} imports {other or 'the front door'}"
-        for name, own, other in ties
-        if not other or floors[other.split("/")[0]] > floors[own.split("/")[0]]
+        f"{name} imports {second or 'the front door'}"
+        for name, own, second in ties
+        if not second or floors[second.split("/")[0]] > floors[own.split("/")[0]]
     ]
     assert up == []
 
 
 def test_no_folder_of_the_portfolio_needs_itself() -> None:
-    ties = {(own, other) for _, own, other in portfolio_ties()}
+    ties = {(own, second) for _, own, second in portfolio_ties()}
     assert ties >= PORTFOLIO_CIRCLES, "a circle is gone: strike it here"
     needs: dict[str, set[str]] = {}
-    for own, other in ties - PORTFOLIO_CIRCLES:
-        needs.setdefault(own, set()).add(other)
+    for own, second in ties - PORTFOLIO_CIRCLES:
+        needs.setdefault(own, set()).add(second)
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
@@ -447,19 +454,19 @@ def handed_in(tree: ast.Module) -> Iterator[str]:
             changed = [target for target in node.targets if not isinstance(target, ast.Name)]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             changed = [node.value.func]
-        if any(base_of(one) in taken for one in changed):
+        if any(base_of(item) in taken for item in changed):
             yield ast.unparse(node)
     yield from (ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Global))
 
 
 def test_no_module_of_the_portfolio_hands_itself_to_another() -> None:
     """An import that runs up would hide behind a function that is put into a module below."""
-    found = {
-        str(path.relative_to(ROOT)): said
+    result = {
+        str(path.relative_to(ROOT)): words
         for path in PORTFOLIO_FILES
-        if path.suffix == ".py" and (said := [*handed_in(parse(path))])
+        if path.suffix == ".py" and (words := [*handed_in(parse(path))])
     }
-    assert found == {}
+    assert result == {}
 
 
 @pytest.mark.parametrize(
@@ -593,29 +600,29 @@ def test_an_area_imports_its_own_and_what_stands_below(path: Path) -> None:
         if not within(imported, "service") or service_floor(imported) != "areas":
             continue
         steps = imported.split(".")
-        other, their_room = steps[1], room_of(steps[2]) if len(steps) > 2 else ""
-        if other == area:
+        second, their_room = steps[1], room_of(steps[2]) if len(steps) > 2 else ""
+        if second == area:
             if room == "schema":
                 assert their_room == "schema", f"schema stands below its area: {imported}"
             if room == "store":
                 assert their_room in ("schema", "store"), f"store knows its schema: {imported}"
             continue
-        assert AREAS[other] < AREAS[area], f"{area} imports {other}, which does not stand below it"
+        assert AREAS[second] < AREAS[area], f"{area} imports {second}, which does not stand below it"
         lent = ("", "schema") if room in ("schema", "store", "routes") else ("", "schema", "shared")
-        assert their_room in lent, f"{area}.{room} imports {imported}; what {other} lends stands in its shared.py"
+        assert their_room in lent, f"{area}.{room} imports {imported}; what {second} lends stands in its shared.py"
 
 
 @each([path for path in AREA_FILES if room_of(path.stem) == "store"])
 def test_a_store_calls_no_kernel(path: Path) -> None:
     words = {f"core.{name}" for name in ("compliance.result", "reconciliation.rules", "portfolio.model.fields")}
     words |= {"core.insights.insight", "core.portfolio.model.notes", "core.values"}
-    for module, _ in said(path):
+    for module, _ in imports_of_module(path):
         assert not within(module, "core") or module in words, f"{module} is more than words"
 
 
 def test_every_area_has_its_place_in_the_order() -> None:
-    found = {path.parent.name for path in SOURCES if path.name == "routes.py"}
-    assert found <= set(AREAS)
+    names = {path.parent.name for path in SOURCES if path.name == "routes.py"}
+    assert names <= set(AREAS)
 
 
 STATEMENT = re.compile(

@@ -38,13 +38,13 @@ def row_of(endpoint: dict[str, Any]) -> Route | None:
     return ROWS.get((endpoint["method"], re.sub(r"{\w+}", "{}", endpoint["path"])))
 
 
-def told(endpoint: dict[str, Any]) -> str:
+def endpoint_name(endpoint: dict[str, Any]) -> str:
     return f"{endpoint['method']} {endpoint['path']}"
 
 
 def test_what_is_done_is_there() -> None:
     asked = [each for each in ENDPOINTS if each["built_in"] in DONE]
-    assert [told(endpoint) for endpoint in asked if row_of(endpoint) is None] == []
+    assert [endpoint_name(endpoint) for endpoint in asked if row_of(endpoint) is None] == []
 
 
 def test_what_is_there_is_as_the_specification_says() -> None:
@@ -54,7 +54,7 @@ def test_what_is_there_is_as_the_specification_says() -> None:
         row = row_of(endpoint)
         asked = (endpoint["path"], endpoint["success"], endpoint["access"])
         if row is not None and (row.path, row.status, row.access) != asked:
-            differing[told(endpoint)] = (row.path, row.status, row.access)
+            differing[endpoint_name(endpoint)] = (row.path, row.status, row.access)
     assert differing == {}
 
 

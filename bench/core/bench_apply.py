@@ -88,10 +88,10 @@ def _applied(name: str, data: _Stored) -> Prepared:
     ours()
     theirs()
     book = open_workbook(data.manifest, data.stored)
-    made = apply_column(book, Headed(book.sheets[0], 0, COLUMNS), formula, "New")
+    applied = apply_column(book, Headed(book.sheets[0], 0, COLUMNS), formula, "New")
     expected = polars.read_ipc(out.with_suffix(".arrow"))["New"].to_list()
-    sheet, at = made.workbook.sheets[0], len(COLUMNS)
-    assert (made.rows_affected, made.rows_failed) == (ROWS, 0)
+    sheet, at = applied.workbook.sheets[0], len(COLUMNS)
+    assert (applied.rows_affected, applied.rows_failed) == (ROWS, 0)
     for row in np.random.default_rng(2).integers(0, ROWS, 20_000).tolist():
         assert same(sheet.value(row + 1, at), expected[row]), (name, row)
     return Prepared(works={OURS: ours, "Polars": theirs}, note="Polars from Arrow to Arrow")

@@ -147,8 +147,8 @@ def finish(
 
 def diversity(obligor_par: NDArray[np.float64], industry: NDArray[Any], par: float) -> float:
     """Score from the obligors' par; the same few lines for both peers."""
-    held = obligor_par > 0
-    units = np.bincount(industry[held], np.minimum(1.0, obligor_par[held] / (par / held.sum())), INDUSTRIES)
+    has_par = obligor_par > 0
+    units = np.bincount(industry[has_par], np.minimum(1.0, obligor_par[has_par] / (par / has_par.sum())), INDUSTRIES)
     return float(DIVERSITY_SCORES[np.floor((np.minimum(units, 20) + 0.05 + 1e-9) * 10).astype(int).clip(0, 200)].sum())
 
 
@@ -203,10 +203,10 @@ def polars_figures(book: Portfolio, table: pl.DataFrame) -> Figures:
     by_rank_of = lazy.select(w, rank=rank).group_by("rank").agg(c("w").sum())
     by_obligor_of = lazy.group_by("obligor").agg(w.sum(), c("industry").first())
     by_industry_of = lazy.group_by("industry").agg(w.sum())
-    found, by_rank, by_obligor, by_industry = pl.collect_all(
+    totals, by_rank, by_obligor, by_industry = pl.collect_all(
         [sums_of, by_rank_of, by_obligor_of, by_industry_of], engine="streaming"
     )
-    sums = found.row(0, named=True)
+    sums = totals.row(0, named=True)
     sums["factor"] = float((FACTOR[by_rank["rank"].to_numpy()] * by_rank["w"].to_numpy()).sum())
     cpa = sums["par"] + (book.deal.principal_cash or 0.0)
     name = max(("ccc_a", "ccc_b", "ccc_c"), key=sums.__getitem__)
@@ -415,7 +415,11 @@ def _tested_alone() -> Prepared:
 
 def _tested_and_read() -> Prepared:
     book = portfolio(200)
-    return Prepared(works={OURS: lambda: [(one.message, one.details) for one in run_suite(book, "enhanced")]})
+    return Prepared(
+        works={
+            OURS: lambda: [(test_result.message, test_result.details) for test_result in run_suite(book, "enhanced")]
+        }
+    )
 
 
 bench_compliance = asked(

@@ -74,7 +74,7 @@ def numpy_shares(book: Portfolio) -> dict[str, float]:
         **{f"price_{line}_x": price < line for line in PRICES},
         **{f"spread_{line}_x": (n["spread"] >= line) & fixed for line in SPREADS},
         **{f"moodys_{rank}_x": a >= rank for rank in RANKS},
-        **{f"industry_{one}_x": industry == one for one in INDUSTRIES},
+        **{f"industry_{each}_x": industry == each for each in INDUSTRIES},
         "some_industries": (industry == 1) | (industry == 2) | (industry == 3),
         "abroad_and_low": (country != 0) & (price < 90),
         "either_low": (a >= 17) | (b >= 17),
@@ -113,9 +113,9 @@ def polars_shares(book: Portfolio, table: pl.DataFrame) -> dict[str, float]:
         & (c("rating_agency_b") > 0),
     }  # fmt: skip
     chosen = [par.filter(row).sum().alias(name) for name, row in rows.items()]
-    found = table.select(par.sum().alias("par"), *chosen).row(0, named=True)
-    cpa = found.pop("par") + (book.deal.principal_cash or 0.0)
-    return {name: value / cpa * 100 for name, value in found.items()}
+    totals = table.select(par.sum().alias("par"), *chosen).row(0, named=True)
+    cpa = totals.pop("par") + (book.deal.principal_cash or 0.0)
+    return {name: value / cpa * 100 for name, value in totals.items()}
 
 
 def check(book: Portfolio, table: pl.DataFrame, rules: Definition) -> None:

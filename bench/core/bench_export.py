@@ -50,7 +50,7 @@ def books(folder: Path, loans: int) -> Iterator[tuple[Workbook, ExportOrder]]:
         )  # fmt: skip
 
 
-def made(book: Workbook, order: ExportOrder, folder: Path, file_format: Format) -> Exported:
+def export_checked(book: Workbook, order: ExportOrder, folder: Path, file_format: Format) -> Exported:
     """One export."""
     fields = {name: getattr(order, name) for name in order.__struct_fields__}
     return export_workbook(book, ExportOrder(**fields | {"format": file_format}), folder)
@@ -58,7 +58,7 @@ def made(book: Workbook, order: ExportOrder, folder: Path, file_format: Format) 
 
 def check(book: Workbook, order: ExportOrder, folder: Path) -> None:
     """The file is what was exported, its checks agree, and a changed cell is named."""
-    exported = made(book, order, folder, "xlsx")
+    exported = export_checked(book, order, folder, "xlsx")
     prints = exported.fingerprints
     assert prints is not None
     record = Record(exported.result_summary.provenance.data_hash, (folder / prints.path).read_bytes(), KEY)
@@ -82,13 +82,13 @@ def _exported(file_format: Format, folder: Path) -> Prepared:
     deals = books(folder, LOANS)
     check(*next(deals), folder)
     ready = [next(deals) for _ in range(REPEATS + 1)]
-    return Prepared(works={OURS: lambda: made(*ready.pop(), folder, file_format)})
+    return Prepared(works={OURS: lambda: export_checked(*ready.pop(), folder, file_format)})
 
 
 def _exported_many(folder: Path) -> Prepared:
     many = next(books(folder, MANY_LOANS))
     check(*many, folder)
-    return Prepared(works={OURS: lambda: made(*many, folder, "xlsx")})
+    return Prepared(works={OURS: lambda: export_checked(*many, folder, "xlsx")})
 
 
 bench_export = asked(

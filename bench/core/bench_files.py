@@ -96,8 +96,8 @@ def check(path: Path, folder: Path, rows: int) -> None:
 
 
 def moment(serial: float) -> date | datetime | None:
-    found = from_serial(serial)
-    return found.date() if found is not None and serial == int(serial) else found
+    instant = from_serial(serial)
+    return instant.date() if instant is not None and serial == int(serial) else instant
 
 
 class _Written(NamedTuple):
@@ -112,11 +112,11 @@ class _Written(NamedTuple):
 def _file(make: Callable[[int], Rows]) -> Iterator[_Written]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        found = _Written(folder / "book.xlsx", folder, folder / "out")
-        found.out.mkdir()
-        write_workbook_rows(found.path, {"Loans": make(ROWS)})
-        check(found.path, folder, ROWS)
-        yield found
+        case = _Written(folder / "book.xlsx", folder, folder / "out")
+        case.out.mkdir()
+        write_workbook_rows(case.path, {"Loans": make(ROWS)})
+        check(case.path, folder, ROWS)
+        yield case
 
 
 def _stored(file: _Written) -> Prepared:

@@ -122,8 +122,8 @@ class FillDown:
 def _fill_down() -> Prepared:
     scene = FillDown(ROWS, np.random.default_rng(7))
     scene.check()
-    made = {name: make() for name, make in PEERS.items()}
-    peers = {name: peer for name, peer in made.items() if not isinstance(peer, LeftOut)}
+    fillers = {name: make() for name, make in PEERS.items()}
+    peers = {name: peer for name, peer in fillers.items() if not isinstance(peer, LeftOut)}
     for name, peer in peers.items():
         for column, values in enumerate((scene.a, scene.b, scene.c), 1):
             peer.put(column, values.tolist())
@@ -137,7 +137,7 @@ def _fill_down() -> Prepared:
             peer.put(1, scene.a.tolist())
 
     works: dict[str, Work | LeftOut] = {OURS: Work(scene.ours), NUMPY: Work(scene.numpy)}
-    for name, peer in made.items():
+    for name, peer in fillers.items():
         works[name] = peer if isinstance(peer, LeftOut) else Work(peer.calculate, turns=7)
     return Prepared(works=works, before=renew)
 
@@ -181,9 +181,9 @@ def _edits_of_many(scene: FillDown) -> Prepared:
     edit_by_hand()
     for cell, _ in edits:
         row = int(cell[1:]) - 1
-        found = book.value(SHEET, f"D{row + 1}")
-        assert isinstance(found, float)
-        assert np.isclose(found, by_hand[row], rtol=1e-12), cell
+        answer = book.value(SHEET, f"D{row + 1}")
+        assert isinstance(answer, float)
+        assert np.isclose(answer, by_hand[row], rtol=1e-12), cell
     return Prepared(works={OURS: Work(edit, count=EDITS), NUMPY: Work(edit_by_hand, count=EDITS)}, before=renew)
 
 
@@ -295,10 +295,10 @@ def _once(work: Callable[[], Any]) -> float:
 
 def _values(book: Book, column: int) -> Numbers:
     """The numbers of a calculated column from its first row down."""
-    found = book.sheets[0].columns[column]
-    assert found is not None
-    assert found.start == 0
-    return found.numbers
+    cells = book.sheets[0].columns[column]
+    assert cells is not None
+    assert cells.start == 0
+    return cells.numbers
 
 
 def _column(peer: Peer, column: int) -> Numbers:

@@ -39,9 +39,9 @@ def _hashed(make: Callable[[], Workbook]) -> Prepared:
     pieces = check(book, ROWS)
 
     def theirs() -> None:
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for piece in pieces:
-            found.update(piece)
+            digest.update(piece)
 
     note = f"the canonical form has {sum(map(len, pieces)) / 1e6:.0f} MB"
     return Prepared(works={OURS: lambda: data_hash(book), SHA: theirs}, note=note)
@@ -69,8 +69,8 @@ def check(book: Workbook, rows: int) -> list[bytes]:
 
 
 def _book(columns: dict[str, object]) -> Workbook:
-    made = Book.from_columns({"Loans": columns})  # type: ignore[dict-item]
-    return replace(Workbook(made.sheets), number_formats=("General",))
+    book = Book.from_columns({"Loans": columns})  # type: ignore[dict-item]
+    return replace(Workbook(book.sheets), number_formats=("General",))
 
 
 def tape(rows: int) -> Workbook:

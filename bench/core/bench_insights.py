@@ -29,8 +29,8 @@ EVERYTHING = 200
 def deal(loans: int) -> Subject:
     """A deal and its month before: prices moved, a tenth of the loans paid down, some ratings fell, six loans came and
     five went."""
-    made = generate(loans, seed=3)
-    now: dict[str, Any] = made.portfolio_columns()
+    generated = generate(loans, seed=3)
+    now: dict[str, Any] = generated.portfolio_columns()
     draw = np.random.default_rng(3)
     codes, scale = now["rating_agency_a"]
     then = now | {
@@ -38,30 +38,30 @@ def deal(loans: int) -> Subject:
         "par_value": np.asarray(now["par_value"]) * np.where(draw.random(loans) < 0.1, 1.05, 1.0),
         "rating_agency_a": (np.where(draw.random(loans) < 0.05, np.maximum(codes - 1, 0), codes), scale),
     }
-    early = replace(made.deal, as_of=(made.deal.as_of or 0.0) - 31.0)
+    early = replace(generated.deal, as_of=(generated.deal.as_of or 0.0) - 31.0)
 
     def portfolio(columns: dict[str, Any], rows: slice, day: Deal) -> Portfolio:
         taken = {
             name: (values[0][rows], values[1]) if isinstance(values, tuple) else values[rows]
             for name, values in columns.items()
         }
-        return Portfolio.from_columns(taken, tranches=made.tranches, deal=day)
+        return Portfolio.from_columns(taken, tranches=generated.tranches, deal=day)
 
     before = Subject(name="A deal", portfolio=portfolio(then, slice(6, loans), early))
-    return Subject(name="A deal", portfolio=portfolio(now, slice(0, loans - 5), made.deal), previous=before)
+    return Subject(name="A deal", portfolio=portfolio(now, slice(0, loans - 5), generated.deal), previous=before)
 
 
 def check(subject: Subject, insights: list[Insight]) -> None:
     """What the insights print against the columns."""
-    told = {one.key: {figure.name: figure.value for figure in one.figures} for one in insights}
+    figures = {insight.key: {figure.name: figure.value for figure in insight.figures} for insight in insights}
     portfolio = subject.portfolio
     par, price = portfolio.numbers["par_value"], portfolio.numbers["price"]
     performing = ~portfolio.defaulted() & np.isfinite(price)
-    market = told["worth"]["loans at their prices"]
+    market = figures["worth"]["loans at their prices"]
     assert isinstance(market, float)
     assert abs(market - float((par * price)[performing].sum()) / 100) < 1e-6 * market
     assert {"moved", "turnover", "migration", "downgrade", "headroom", "thin"} <= {
-        key.partition(":")[0] for key in told
+        key.partition(":")[0] for key in figures
     }
 
 

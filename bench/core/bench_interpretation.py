@@ -57,7 +57,7 @@ def printed(book: Portfolio) -> Iterator[Fact]:
     for result in run_suite(book, "standard", definition=rules):
         if result.test_id in SUBJECTS:
             yield fact(result, SUBJECTS[result.test_id])
-    pool_ratio = next(one for one in run_suite(book, "standard", definition=rules) if one.test_id == "oc_ratio")
+    pool_ratio = next(each for each in run_suite(book, "standard", definition=rules) if each.test_id == "oc_ratio")
     assert book.tranches is not None
     tested = [name for name, income in zip(book.tranches.classes, book.tranches.is_income, strict=True) if not income]
     yield fact(pool_ratio, Subject(measure="oc", classes=(tested[-1].removeprefix("Class ")[:1],)))
@@ -76,11 +76,11 @@ def fact(result: TestResult, subject: Subject) -> Fact:
 
 def _searched(count: int) -> Prepared:
     book = loans(count)
-    found = interpret(book)
-    options = {one.name: one.reading.option for one in found.changed}
+    interpretation = interpret(book)
+    options = {choice.name: choice.reading.option for choice in interpretation.changed}
     assert options in (FOUND, {name: FOUND[name] for name in FOUND if name != "discount_obligations"}), options
-    assert found.tied == found.figures, found
-    return Prepared(works={OURS: partial(interpret, book)}, note=f"{found.figures} printed amounts and values")
+    assert interpretation.tied == interpretation.figures, interpretation
+    return Prepared(works={OURS: partial(interpret, book)}, note=f"{interpretation.figures} printed amounts and values")
 
 
 bench_interpretation = asked(

@@ -220,9 +220,9 @@ def mapping() -> Mapping:
 
 def ours(workbook: Workbook, own: Mapping) -> NormalisedRows:
     """From the stored sheet, its header found, to typed columns and what is wrong with them."""
-    found = validate(workbook, own)
-    assert found is not None
-    return found
+    validation = validate(workbook, own)
+    assert validation is not None
+    return validation
 
 
 TARGETS = {

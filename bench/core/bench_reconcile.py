@@ -116,14 +116,14 @@ def in_one_query(tape: pl.DataFrame, book: pl.DataFrame) -> Found:
     pairs = []
     for stage, key in STAGES.items():
         has = pl.all_horizontal(c(key).is_not_null())
-        found = (
+        matched = (
             left.filter(has).select("t", *key).unique(key, keep="none")
             .join(right.filter(has).select("b", *key).unique(key, keep="none"), on=key)
             .select("t", "b", stage=pl.lit(stage)).cache()
         )  # fmt: skip
-        pairs.append(found)
-        left = left.join(found, on="t", how="anti").cache()
-        right = right.join(found, on="b", how="anti").cache()
+        pairs.append(matched)
+        left = left.join(matched, on="t", how="anti").cache()
+        right = right.join(matched, on="b", how="anti").cache()
     paired = pl.concat(pairs).cache()
     wide = paired.join(tape.lazy().with_row_index("t"), on="t", how="left").join(
         book.lazy().with_row_index("b"), on="b", how="left", suffix="_b"
@@ -138,17 +138,17 @@ def on_hashes(tape: pl.DataFrame, book: pl.DataFrame) -> Found:
     left, right = hashed(tape, "t"), hashed(book, "b")
     counts, differing = {}, []
     for stage in STAGES:
-        found = (
+        matched = (
             left.lazy().select("t", "print_t", stage)
             .join(right.lazy().select("b", "print_b", stage), on=stage)
             .select("t", "b", "print_t", "print_b").collect()
         )  # fmt: skip
-        single = found["t"].is_unique() & found["b"].is_unique()
+        single = matched["t"].is_unique() & matched["b"].is_unique()
         if not single.all():
-            found = found.filter(single)
-        counts[stage] = found.height
-        differing.append(found.filter(pl.col("print_t") != pl.col("print_b")).select("t", "b"))
-        left, right = left_over(left, found["t"], tape.height), left_over(right, found["b"], book.height)
+            matched = matched.filter(single)
+        counts[stage] = matched.height
+        differing.append(matched.filter(pl.col("print_t") != pl.col("print_b")).select("t", "b"))
+        left, right = left_over(left, matched["t"], tape.height), left_over(right, matched["b"], book.height)
     rows = pl.concat(differing)
     others = book[rows["b"]].select(pl.all().name.suffix("_b"))
     pairs = pl.concat([rows, tape[rows["t"]], others], how="horizontal")
@@ -184,8 +184,10 @@ def issues_of(pairs: pl.LazyFrame, left: pl.LazyFrame, right: pl.LazyFrame) -> p
         "borrower_name": c("borrower_name").ne_missing(c("borrower_name_b")).cast(pl.UInt8) * 4,
     }  # fmt: skip
     for name, tolerance in NUMBERS.items():
-        other = c(f"{name}_b")
-        differs = ((c(name) - other).abs().round(6) > tolerance).fill_null(c(name).is_null() != other.is_null())
+        book_value = c(f"{name}_b")
+        differs = ((c(name) - book_value).abs().round(6) > tolerance).fill_null(
+            c(name).is_null() != book_value.is_null()
+        )
         severities[name] = differs.cast(pl.UInt8) * 3
     for name in (*CLASSES, *RANKS):
         severities[name] = (c(name) != c(f"{name}_b")).cast(pl.UInt8) * 3
@@ -236,11 +238,11 @@ def in_duckdb(tape: pl.DataFrame, book: pl.DataFrame) -> Found:
             f"(t.{name} is null) <> (b.{name} is null))::int"
         )
     severities |= {name: f"3 * coalesce(t.{name} <> b.{name}, false)::int" for name in (*CLASSES, *RANKS, *TEXTS[:3])}
-    told = ", ".join(f"({text})::utinyint as {name}" for name, text in severities.items())
+    columns = ", ".join(f"({text})::utinyint as {name}" for name, text in severities.items())
     missing = "case when abs(par_value) > 1e6 then 1 when abs(par_value) >= 1e5 then 2 else 3 end::utinyint"
     issues = engine.sql(f"""
         with joined as (
-            select p.t, p.b, round(abs(t.par_value - b.par_value), 6) as apart, abs(t.par_value) as size, {told}
+            select p.t, p.b, round(abs(t.par_value - b.par_value), 6) as apart, abs(t.par_value) as size, {columns}
             from pairs p join t on p.t = t.row join b on p.b = b.row
         )
         select t, b, field, severity from (unpivot joined on {", ".join(severities)} into name field value severity)
@@ -261,10 +263,10 @@ def in_pandas(tape: Any, book: Any) -> Found:
             side.dropna(subset=key).drop_duplicates(key, keep=False)[key].rename_axis(name).reset_index()
             for name, side in sides.items()
         ]
-        found = single[0].merge(single[1], on=key)[["t", "b"]]
-        counts[stage] = len(found)
-        pairs.append(found)
-        sides = {name: side.drop(index=found[name]) for name, side in sides.items()}
+        matched = single[0].merge(single[1], on=key)[["t", "b"]]
+        counts[stage] = len(matched)
+        pairs.append(matched)
+        sides = {name: side.drop(index=matched[name]) for name, side in sides.items()}
     both = pd.concat(pairs, ignore_index=True)
     left, right = (side.loc[both[name]].reset_index(drop=True) for name, side in (("t", tape), ("b", book)))
     apart, size = (left.par_value - right.par_value).abs().round(6), left.par_value.abs()
@@ -280,16 +282,16 @@ def in_pandas(tape: Any, book: Any) -> Found:
     for name in TEXTS[:3]:
         here = left[name].notna() & right[name].notna()
         severities[name] = 3 * (here & (left[name] != right[name])).to_numpy()
-    fields, told = [], []
+    fields, levels = [], []
     for name, values in severities.items():
-        found = values[values > 0]
-        fields += [name] * len(found)
-        told.append(found)
+        matched = values[values > 0]
+        fields += [name] * len(matched)
+        levels.append(matched)
     for side in sides.values():
         size = side.par_value.abs()
         fields += ["missing_loan"] * len(side)
-        told.append(np.select([size > 1e6, size >= 1e5], [1, 2], 3))
-    return counts, pl.DataFrame({"field": fields, "severity": np.concatenate(told)})
+        levels.append(np.select([size > 1e6, size >= 1e5], [1, 2], 3))
+    return counts, pl.DataFrame({"field": fields, "severity": np.concatenate(levels)})
 
 
 def in_datacompy(tape: Any, book: Any) -> int:
@@ -325,12 +327,12 @@ def _compared(loans: int) -> Prepared:
     ours = partial(reconcile, tape, book, threads=pl.thread_pool_size())
     works: dict[str, Work] = {OURS: Work(ours)}
     for name, way in (WAYS if loans == LARGEST else WAYS | IN_MEMORY).items():
-        given = [side.to_pandas() for side in frames] if way in IN_MEMORY.values() else frames
+        inputs = [side.to_pandas() for side in frames] if way in IN_MEMORY.values() else frames
         if way is in_datacompy:
-            assert way(*given) == ours().stages["cusip"]
+            assert way(*inputs) == ours().stages["cusip"]
         else:
-            check(ours(), *way(*given))
-        works[name] = Work(partial(way, *given), turns=SLOW_TURNS if name not in POLARS_WAYS else None)
+            check(ours(), *way(*inputs))
+        works[name] = Work(partial(way, *inputs), turns=SLOW_TURNS if name not in POLARS_WAYS else None)
     return Prepared(works=works)
 
 

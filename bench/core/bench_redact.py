@@ -102,7 +102,7 @@ def peer(sheet: Sheet, rows: range) -> Iterator[tuple[int, int]]:
                 EMAIL.search(text)
                 or SSN.search(text)
                 or any(iban.is_valid(match[0]) for match in IBAN.finditer(text))
-                or any(luhn.is_valid(re.sub(r"\D", "", found[0])) for found in CARD.finditer(text))
+                or any(luhn.is_valid(re.sub(r"\D", "", match[0])) for match in CARD.finditer(text))
                 or any(True for _ in phonenumbers.PhoneNumberMatcher(text, "US"))
             ):
                 yield row, at
@@ -111,8 +111,8 @@ def peer(sheet: Sheet, rows: range) -> Iterator[tuple[int, int]]:
 def _redacted() -> Prepared:
     workbook = book()
     sheet = workbook.sheets[0]
-    found = redact(workbook, POLICY)
-    after = found.workbook.sheets[0]
+    redaction = redact(workbook, POLICY)
+    after = redaction.workbook.sheets[0]
     rows = range(1, PEER_ROWS + 1)
     missed = [
         text
@@ -120,7 +120,7 @@ def _redacted() -> Prepared:
         if (text := sheet.value(row, at)) == after.value(row, at) and not str(text).startswith(("Amended", "card"))
     ]
     assert not missed, f"not redacted: {missed[:5]}"
-    others = {place for places in found.counts.values() for place in places} - {"Tape!F"}
+    others = {place for places in redaction.counts.values() for place in places} - {"Tape!F"}
     assert not others, f"identifiers and names are no personal data: {others}"
     # A call of the peer is the share PEER_ROWS / ROWS of the question.
     theirs = partial(_took, lambda: list(peer(sheet, rows)))

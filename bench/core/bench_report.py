@@ -79,11 +79,13 @@ def books() -> Iterator[tuple[Portfolio, Results]]:
 def check(loans: Portfolio, results: Results) -> None:
     """Every test's chart is in the file with the result's own words, and the file says that it is PDF/A-2b."""
     with pikepdf.open(io.BytesIO(compliance_pdf(content(loans, results)))) as pdf:
-        alts = " ".join(str(one.get("/Alt", "")) for one in pdf.objects if isinstance(one, pikepdf.Dictionary))
+        alts = " ".join(
+            str(pdf_object.get("/Alt", "")) for pdf_object in pdf.objects if isinstance(pdf_object, pikepdf.Dictionary)
+        )
         assert len(results) > 20
         assert all(result.message in alts for result in results)
-        with pdf.open_metadata() as told:
-            assert (told["pdfaid:part"], told["pdfaid:conformance"]) == ("2", "B")
+        with pdf.open_metadata() as metadata:
+            assert (metadata["pdfaid:part"], metadata["pdfaid:conformance"]) == ("2", "B")
 
 
 @contextmanager
@@ -113,9 +115,9 @@ def _process(*arguments: str) -> None:
 
 
 def _reported() -> Prepared:
-    made = books()
-    check(*next(made))
-    ready = [next(made) for _ in range(REPEATS + 1)]
+    copies = books()
+    check(*next(copies))
+    ready = [next(copies) for _ in range(REPEATS + 1)]
     return Prepared(works={OURS: lambda: compliance_pdf(content(*ready.pop()))})
 
 

@@ -30,39 +30,41 @@ MANY_SECONDS_MOST = 1.0
 
 def book(loans: int) -> Portfolio:
     """The book of the compliance benchmark, with a CUSIP for each loan."""
-    made = portfolio(loans)
+    plain = portfolio(loans)
     cusips = Names(np.arange(loans, dtype=np.int32), tuple(f"{at:09d}" for at in range(loans)))
-    return replace(made, names=made.names | {"cusip": cusips})
+    return replace(plain, names=plain.names | {"cusip": cusips})
 
 
-def trades(held: Portfolio, chance: np.random.Generator) -> list[Trade]:
+def trades(portfolio: Portfolio, chance: np.random.Generator) -> list[Trade]:
     """Sells of held loans and buys of new ones."""
-    found = []
-    for at, row in enumerate(chance.choice(held.row_count, TRADES, replace=False).tolist()):
+    trades = []
+    for at, row in enumerate(chance.choice(portfolio.row_count, TRADES, replace=False).tolist()):
         if at % 2:
-            par = float(held.numbers["par_value"][row]) * (0.5 if at % 4 == 1 else 1.0)
-            found.append(Trade(trade_type="sell", par_value=par, cusip=f"{row:09d}", price=98.5))
+            par = float(portfolio.numbers["par_value"][row]) * (0.5 if at % 4 == 1 else 1.0)
+            trades.append(Trade(trade_type="sell", par_value=par, cusip=f"{row:09d}", price=98.5))
         else:
-            found.append(
+            trades.append(
                 Trade(
                     trade_type="buy", par_value=2e6, cusip=f"N{row:08d}", borrower_name=f"Nova {row}", price=99.0,
                     rating_agency_a="B2", rating_agency_b="B", industry="Industry 3", spread=400.0,
                     loan_data={"country": "US", "lien_type": "First Lien", "recovery_rate": 45, "facility_size": 5e8},
                 )
             )  # fmt: skip
-    return found
+    return trades
 
 
 def _simulated() -> Prepared:
     large = book(LARGE)
     simulator = Simulator(large, "enhanced")
-    made = trades(large, np.random.default_rng(5))
-    found = simulator.simulate(made)
-    again = run_suite(changed(simulator.holdings, simulator.holdings.traded(made)), "enhanced")
-    assert len(again) == len(found.after) == 25
-    for ours, theirs in zip(found.after, again, strict=True):
+    orders = trades(large, np.random.default_rng(5))
+    simulation = simulator.simulate(orders)
+    again = run_suite(changed(simulator.holdings, simulator.holdings.traded(orders)), "enhanced")
+    assert len(again) == len(simulation.after) == 25
+    for ours, theirs in zip(simulation.after, again, strict=True):
         assert abs(ours.current_value - theirs.current_value) <= 1e-6 + 1e-9 * abs(theirs.current_value), ours.test_id
-    return Prepared(works={OURS: partial(simulator.simulate, made), SUITE_AGAIN: partial(run_suite, large, "enhanced")})
+    return Prepared(
+        works={OURS: partial(simulator.simulate, orders), SUITE_AGAIN: partial(run_suite, large, "enhanced")}
+    )
 
 
 def _simulated_many() -> Prepared:

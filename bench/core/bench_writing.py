@@ -65,18 +65,18 @@ def by_rust(path: Path, records: list[dict[str, Any]]) -> None:
 
 def check(path: Path, sheet: Sheet) -> None:
     """Every cell and formula as it was in memory."""
-    found = read(path).sheets[0]
-    assert (found.row_count, found.column_count) == (sheet.row_count, sheet.column_count)
-    for mine, theirs in zip(sheet.columns, found.columns, strict=True):
+    copy = read(path).sheets[0]
+    assert (copy.row_count, copy.column_count) == (sheet.row_count, sheet.column_count)
+    for mine, theirs in zip(sheet.columns, copy.columns, strict=True):
         assert mine is not None
         assert theirs is not None
         assert mine.kinds.tolist() == theirs.kinds.tolist()
         assert mine.numbers.tolist() == theirs.numbers.tolist()
     last = sheet.row_count - 1
     for row in range(0, sheet.row_count, 97):
-        assert [found.value(row, at) for at in range(10)] == [sheet.value(row, at) for at in range(10)]
-        assert found.formula(row, 9) == sheet.formula(row, 9)
-    assert found.formula(last, 9) == sheet.formula(last, 9)
+        assert [copy.value(row, at) for at in range(10)] == [sheet.value(row, at) for at in range(10)]
+        assert copy.formula(row, 9) == sheet.formula(row, 9)
+    assert copy.formula(last, 9) == sheet.formula(last, 9)
 
 
 @contextmanager

@@ -123,8 +123,8 @@ def check(folder: Path) -> None:
         assert [
             [_parsed(text, value) for text, value in zip(*pair, strict=True)] for pair in zip(read, rows, strict=True)
         ] == wanted, name
-    (told,) = json.loads((folder / "ours.json").read_bytes())["sheets"]
-    assert told["rows"] == wanted
+    (written,) = json.loads((folder / "ours.json").read_bytes())["sheets"]
+    assert written["rows"] == wanted
 
 
 def _plain(value: Any) -> Any:

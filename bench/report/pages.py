@@ -29,8 +29,8 @@ def trend(runs: Sequence[BenchmarkRun]) -> str:
 
 def growth(runs: Sequence[BenchmarkRun]) -> str:
     """The table under its head, where anything was asked about growth."""
-    found = tables.growth(runs[-1])
-    return f"## How time and memory grow with the rows\n\n{found}" if found else ""
+    table = tables.growth(runs[-1])
+    return f"## How time and memory grow with the rows\n\n{table}" if table else ""
 
 
 _BLOCKS: Final[dict[str, Callable[[Sequence[BenchmarkRun]], str]]] = {
@@ -45,20 +45,20 @@ _BLOCKS: Final[dict[str, Callable[[Sequence[BenchmarkRun]], str]]] = {
 def drawn(runs: Sequence[BenchmarkRun]) -> dict[str, str]:
     """The pictures by name of file; of the last run, and of all where there are several."""
     last = runs[-1]
-    found = {
+    drawings = {
         "speed.svg": pictures.peers(tables.longest(last)),
         "speed-peers.svg": pictures.peers(last.ours),
         "speed-limits.svg": pictures.limits(last.ours),
     }
-    return found | ({"speed-trend.svg": pictures.trend(runs)} if len(runs) > 1 else {})
+    return drawings | ({"speed-trend.svg": pictures.trend(runs)} if len(runs) > 1 else {})
 
 
 def filled(page: str, runs: Sequence[BenchmarkRun]) -> str:
     """A page with its blocks written anew."""
 
-    def block(found: re.Match[str]) -> str:
-        text = _BLOCKS[found[2]](runs)
-        return f"{found[1]}\n{text}\n\n{found[3]}" if text else f"{found[1]}{found[3]}"
+    def block(match: re.Match[str]) -> str:
+        text = _BLOCKS[match[2]](runs)
+        return f"{match[1]}\n{text}\n\n{match[3]}" if text else f"{match[1]}{match[3]}"
 
     return _BLOCK.sub(block, page)
 
@@ -72,5 +72,5 @@ def published(runs: Sequence[BenchmarkRun]) -> dict[Path, str]:
 def apart(runs: Sequence[BenchmarkRun]) -> dict[Path, str]:
     """The guide's page and all pictures, by their paths in a folder."""
     page = filled((ROOT / GUIDE).read_text(encoding="utf-8"), runs)
-    found = {"speed.md": page.replace("../assets/", ""), **drawn(runs)}
-    return {Path(name): text for name, text in found.items()}
+    pages = {"speed.md": page.replace("../assets/", ""), **drawn(runs)}
+    return {Path(name): text for name, text in pages.items()}

@@ -39,24 +39,24 @@ class Scale:
     """A logarithmic scale over the strip, from one power of ten to another."""
 
     def __init__(self, left: float, values: Iterable[float]) -> None:
-        found = [math.log10(value) for value in values]
+        powers = [math.log10(value) for value in values]
         self.left, self.least, self.most = (
             left,
-            math.floor(min(found)),
-            max(math.ceil(max(found)), math.floor(min(found)) + 1),
+            math.floor(min(powers)),
+            max(math.ceil(max(powers)), math.floor(min(powers)) + 1),
         )
 
     def at(self, value: float) -> float:
         """The place of a value in pixels."""
         return self.left + (math.log10(value) - self.least) / (self.most - self.least) * STRIP
 
-    def lines(self, height: float, told: Callable[[float], str]) -> str:
+    def lines(self, height: float, label: Callable[[float], str]) -> str:
         """A line and its value at each power of ten."""
         parts = []
         for power in range(self.least, self.most + 1):
             x = self.at(10.0**power)
             parts.append(_upright("one" if power == 0 else "line", x, TOP - 8, height - EDGE))
-            parts.append(_text(x, TOP - 14, told(10.0**power), kind="faint", anchor="middle"))
+            parts.append(_text(x, TOP - 14, label(10.0**power), kind="faint", anchor="middle"))
         return "".join(parts)
 
 
@@ -67,15 +67,17 @@ def peers(rows: Sequence[BenchmarkRow]) -> str:
     scale = Scale(_left(rows), [1.0, *values])
 
     def strip(row: BenchmarkRow, middle: float) -> str:
-        told = row.extra_info
-        parts = [_bar("ahead" if told.ratio >= 1 else "behind", scale.at(1.0), scale.at(told.ratio), middle)]
-        parts += [_ring(scale.at(ratio), middle) for name, ratio in told.ratios.items() if name != told.best_peer]
-        parts += [_upright("target", scale.at(target), middle - 8, middle + 8) for target in told.targets]
+        extra = row.extra_info
+        parts = [_bar("ahead" if extra.ratio >= 1 else "behind", scale.at(1.0), scale.at(extra.ratio), middle)]
+        parts += [_ring(scale.at(ratio), middle) for name, ratio in extra.ratios.items() if name != extra.best_peer]
+        parts += [_upright("target", scale.at(target), middle - 8, middle + 8) for target in extra.targets]
         return "".join(parts)
 
-    said = [f"{times(row.extra_info.ratio)}  {row.extra_info.best_peer}" for row in rows]
+    labels = [f"{times(row.extra_info.ratio)}  {row.extra_info.best_peer}" for row in rows]
     legend = "bar: the fastest peer · ring: others · upright line: target"
-    return _picture("Times as fast as the peers", legend, rows, said, strip, lambda height: scale.lines(height, times))
+    return _picture(
+        "Times as fast as the peers", legend, rows, labels, strip, lambda height: scale.lines(height, times)
+    )
 
 
 def limits(rows: Sequence[BenchmarkRow]) -> str:
@@ -89,24 +91,24 @@ def limits(rows: Sequence[BenchmarkRow]) -> str:
         own = _bar("ahead", scale.left, scale.at(share), middle)
         return own + (_ring(scale.at(share / ratio), middle) if ratio else "")
 
-    said = [percent(row.extra_info.limit_ratio) for row in rows]
+    labels = [percent(row.extra_info.limit_ratio) for row in rows]
     legend = "limit: the bytes that must be read and written, at the speed of a copy · ring: the fastest peer"
     return _picture(
-        "Share of the physical limit", legend, rows, said, strip, lambda height: scale.lines(height, percent)
+        "Share of the physical limit", legend, rows, labels, strip, lambda height: scale.lines(height, percent)
     )
 
 
 def trend(runs: Sequence[BenchmarkRun]) -> str:
     """The ratio to the fastest peer in each run, around the median of the runs: a path for each question."""
-    found: dict[str, list[float]] = {}
+    history: dict[str, list[float]] = {}
     for row in (row for run in runs for row in run.ours if row.extra_info.ratio is not None):
-        found.setdefault(row.extra_info.question, []).append(row.extra_info.ratio)
-    rows = [row for row in runs[-1].ours if len(found.get(row.extra_info.question, ())) > 1]
+        history.setdefault(row.extra_info.question, []).append(row.extra_info.ratio)
+    rows = [row for row in runs[-1].ours if len(history.get(row.extra_info.question, ())) > 1]
     left = _left(rows)
-    middle_of = {name: sorted(ratios)[len(ratios) // 2] for name, ratios in found.items()}
+    middle_of = {name: sorted(ratios)[len(ratios) // 2] for name, ratios in history.items()}
 
     def strip(row: BenchmarkRow, middle: float) -> str:
-        ratios, usual = found[row.extra_info.question], middle_of[row.extra_info.question]
+        ratios, usual = history[row.extra_info.question], middle_of[row.extra_info.question]
         step = STRIP / (len(ratios) - 1)
         heights = [middle - 9 * max(-1.0, min(1.0, math.log2(ratio / usual))) for ratio in ratios]
         path = " ".join(f"{left + at * step:.1f},{height:.1f}" for at, height in enumerate(heights))
@@ -114,23 +116,23 @@ def trend(runs: Sequence[BenchmarkRun]) -> str:
         end = f'<circle class="ahead" cx="{left + STRIP:.1f}" cy="{heights[-1]:.1f}" r="3"/>'
         return f'{level}<polyline class="path" points="{path}"/>{end}'
 
-    said = [f"{times(row.extra_info.ratio)}  (median {times(middle_of[row.extra_info.question])})" for row in rows]
+    labels = [f"{times(row.extra_info.ratio)}  (median {times(middle_of[row.extra_info.question])})" for row in rows]
     days = f"{runs[0].datetime[:10]} to {runs[-1].datetime[:10]}"
     legend = f"{len(runs)} runs, {days} · the height of a row: half to twice its median"
-    return _picture("Times as fast as the fastest peer, run by run", legend, rows, said, strip, lambda _: "")
+    return _picture("Times as fast as the fastest peer, run by run", legend, rows, labels, strip, lambda _: "")
 
 
 def _picture(
     title: str,
     legend: str,
     rows: Sequence[BenchmarkRow],
-    said: Sequence[str],
+    labels: Sequence[str],
     strip: Strip,
     under: Callable[[float], str],
 ) -> str:
     """The rows under the heads of their areas; `said` stands right of each, `under` gives the lines behind all."""
     left = _left(rows)
-    parts, y, texts = [], TOP, iter(said)
+    parts, y, texts = [], TOP, iter(labels)
     for area, inside in groupby(rows, key=lambda row: row.area):
         parts.append(_text(EDGE, y + 14, area, kind="head"))
         y += ROW
@@ -140,7 +142,7 @@ def _picture(
             parts.append(strip(row, middle))
             parts.append(_text(left + STRIP + 12, middle + 4, next(texts)))
             y += ROW
-    width = left + STRIP + 12 + LETTER * max(map(len, said), default=0) + EDGE
+    width = left + STRIP + 12 + LETTER * max(map(len, labels), default=0) + EDGE
     height = y + EDGE
     heads = _text(EDGE, 26, title, kind="title") + _text(EDGE, 46, legend, kind="faint")
     ground = f'<rect class="ground" x="0.5" y="0.5" width="{width - 1:.0f}" height="{height - 1:.0f}" rx="6"/>'

@@ -102,8 +102,8 @@ class BenchmarkRun(Struct, frozen=True, kw_only=True):
     @property
     def ours(self) -> list[BenchmarkRow]:
         """Our row of each question, in the order of the areas and of the file."""
-        found = [row for row in self.benchmarks if row.extra_info.ours]
-        return sorted(found, key=lambda row: (row.area == "HTTP", row.area))
+        rows = [row for row in self.benchmarks if row.extra_info.ours]
+        return sorted(rows, key=lambda row: (row.area == "HTTP", row.area))
 
 
 class NoRunError(ValueError):

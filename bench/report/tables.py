@@ -11,15 +11,15 @@ from docs.made.markdown import table
 
 def machine(run: BenchmarkRun) -> str:
     """What was measured on what, in one paragraph."""
-    told = run.machine
+    host = run.machine
     versions = ", ".join(
-        f"{name} {version}" for name, version in sorted(told.versions.items()) if version and name != "cushion"
+        f"{name} {version}" for name, version in sorted(host.versions.items()) if version and name != "cushion"
     )
     return (
         f"Measured on {run.datetime[:10]} at commit {run.commit_info.id[:12]}"
-        f"{' with changes' if run.commit_info.dirty else ''}: {told.cpu}, {told.cores} cores,"
-        f" {told.memory_bytes / 2**30:.0f} GiB, {told.system}; a copy in memory by one thread reads and writes"
-        f" {told.copy_bytes_per_second / 1e9:.1f} GB/s; Python {told.python}, {versions}."
+        f"{' with changes' if run.commit_info.dirty else ''}: {host.cpu}, {host.cores} cores,"
+        f" {host.memory_bytes / 2**30:.0f} GiB, {host.system}; a copy in memory by one thread reads and writes"
+        f" {host.copy_bytes_per_second / 1e9:.1f} GB/s; Python {host.python}, {versions}."
     )
 
 
@@ -51,16 +51,16 @@ HEADS = ("question", "Cushion", "fastest peer", "times as fast", "others", "targ
 
 
 def _line(row: BenchmarkRow) -> Sequence[str]:
-    told = row.extra_info
-    others = sorted((ratio, name) for name, ratio in told.ratios.items() if name != told.best_peer)
+    extra = row.extra_info
+    others = sorted((ratio, name) for name, ratio in extra.ratios.items() if name != extra.best_peer)
     return (
-        told.question,
-        time(told.seconds),
-        told.best_peer or "",
-        times(told.ratio),
+        extra.question,
+        time(extra.seconds),
+        extra.best_peer or "",
+        times(extra.ratio),
         ", ".join(f"{name} {times(ratio)}" for ratio, name in others),
-        f"{told.target}{'' if told.met else ': not met'}" if told.target else "",
-        percent(told.limit_ratio),
+        f"{extra.target}{'' if extra.met else ': not met'}" if extra.target else "",
+        percent(extra.limit_ratio),
     )
 
 
@@ -70,12 +70,12 @@ def growth(run: BenchmarkRun) -> str:
     if not extra_infos:
         return ""
     sizes = extra_infos[0].rows
-    assert all(told.rows == sizes for told in extra_infos), "questions about growth have other sizes"
+    assert all(info.rows == sizes for info in extra_infos), "questions about growth have other sizes"
     lines = []
-    for told in extra_infos:
-        pairs = zip(told.seconds_by_rows, told.peak_bytes_by_rows, strict=True)
+    for extra in extra_infos:
+        pairs = zip(extra.seconds_by_rows, extra.peak_bytes_by_rows, strict=True)
         cells = [f"{time(seconds)}, {peak / 1e6:,.0f} MB" for seconds, peak in pairs]
-        lines.append((told.question, *cells, f"{told.time_exponent:.2f}", f"{told.memory_exponent:.2f}"))
+        lines.append((extra.question, *cells, f"{extra.time_exponent:.2f}", f"{extra.memory_exponent:.2f}"))
     return table(("", *(f"{size:,} rows" for size in sizes), "exponent of time", "of memory"), lines)
 
 

@@ -167,23 +167,23 @@ async def _events(
             "compliance.run_completed", Subject("compliance_run", str(run_id), None, {"workbook_id": book})
         )
         await unit.commit()
-    found = connection.execute(
+    jobs = connection.execute(
         "UPDATE jobs SET status = 'queued', attempt = 1, lease_until = now() + interval '1 hour'"
         " WHERE name = 'alerts.evaluate' AND status = 'pending' RETURNING tenant_id, id"
     ).fetchall()
-    assert len(found) == len(books), "an event wrote no job"
-    return [(str(tenant), job_id) for tenant, job_id in found]
+    assert len(jobs) == len(books), "an event wrote no job"
+    return [(str(tenant), job_id) for tenant, job_id in jobs]
 
 
 async def _worked(runner: Runner, waiting: list[tuple[str, str]], at_a_time: int) -> float:
     places = asyncio.Semaphore(at_a_time)
 
-    async def one(tenant: str, job_id: str) -> None:
+    async def evaluate(tenant: str, job_id: str) -> None:
         async with places:
             await runner({}, tenant, job_id, 1)
 
     started = time.perf_counter()
-    await asyncio.gather(*(one(*job) for job in waiting))
+    await asyncio.gather(*(evaluate(*job) for job in waiting))
     return time.perf_counter() - started
 
 

@@ -34,9 +34,9 @@ def _generated(folder: Path) -> Prepared:
 def _recalculated(folder: Path) -> Prepared:
     _cushion("generate", f"--loans={LOANS}", f"--out={folder}")
     (book,) = folder.iterdir()
-    told = _cushion("recalc", str(book), "--check")
-    assert f"{LOANS:,} formula cells" in told, told
-    assert "0 mismatches" in told, told
+    output = _cushion("recalc", str(book), "--check")
+    assert f"{LOANS:,} formula cells" in output, output
+    assert "0 mismatches" in output, output
     return Prepared(works={OURS: lambda: _cushion("recalc", str(book))})
 
 

@@ -105,8 +105,8 @@ def _second_worker() -> Iterator[None]:
     """Another worker of the one service that runs."""
     parents = {number: int(fields[1]) for number, fields in processes()}
     (first,) = [number for number in parents if descends(number, parents) and _is_worker(number)]
-    told = Path(f"/proc/{first}/environ").read_bytes().rstrip(b"\0").split(b"\0")
-    environment = dict(os.fsdecode(one).split("=", 1) for one in told)
+    settings = Path(f"/proc/{first}/environ").read_bytes().rstrip(b"\0").split(b"\0")
+    environment = dict(os.fsdecode(entry).split("=", 1) for entry in settings)
     second = subprocess.Popen(
         [sys.executable, "-m", "service.worker"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -130,21 +130,21 @@ def _children_seconds() -> float:
 
 
 def _requests(request: str, borne: Borne) -> Prepared:
-    works = {name: [1 / one.rate for one in rounds] for name, rounds in borne[request].items()}
-    rates = (f"{name} {median(one.rate for one in rounds):,.0f}/s" for name, rounds in borne[request].items())
+    works = {name: [1 / outcome.rate for outcome in rounds] for name, rounds in borne[request].items()}
+    rates = (f"{name} {median(outcome.rate for outcome in rounds):,.0f}/s" for name, rounds in borne[request].items())
     return Prepared(works=works, note=", ".join(rates))
 
 
 def _processor(request: str, borne: Borne) -> Prepared:
-    works = {name: [one.seconds for one in rounds] for name, rounds in borne[request].items()}
+    works = {name: [outcome.seconds for outcome in rounds] for name, rounds in borne[request].items()}
     facts = {f"milliseconds by part, {name}": _by_part(rounds) for name, rounds in borne[request].items()}
     return Prepared(works=works, facts=facts)
 
 
 def _by_part(rounds: Sequence[Round]) -> dict[str, float]:
     """Processor milliseconds of a request."""
-    requests = sum(one.requests for one in rounds)
-    spent = {part: sum(one.spent.get(part, 0.0) for one in rounds) for one in rounds for part in one.spent}
+    requests = sum(outcome.requests for outcome in rounds)
+    spent = {part: sum(each.spent.get(part, 0.0) for each in rounds) for outcome in rounds for part in outcome.spent}
     return {part: round(took / requests * 1e3, 3) for part, took in sorted(spent.items()) if took > 0}
 
 

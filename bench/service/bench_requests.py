@@ -104,7 +104,8 @@ def _driven(asked: Mapping[str, tuple[str, Step]], connections: int = 1) -> Prep
     """A round's sample is its median, of many callers its time a request."""
     outcomes = drive_in_turn(asked, rounds=ROUNDS, connections=connections)
     works = {
-        name: [one.p50 if connections == 1 else 1 / one.rate for one in rounds] for name, rounds in outcomes.items()
+        name: [outcome.p50 if connections == 1 else 1 / outcome.rate for outcome in rounds]
+        for name, rounds in outcomes.items()
     }
     middle = sorted(outcomes[OURS], key=lambda outcome: outcome.rate)[ROUNDS // 2]
     return Prepared(works=works, note=f"{middle.rate:,.0f} requests/s, p95 {middle.p95 * 1e3:.1f} ms")

@@ -84,8 +84,8 @@ def _simulated(asked: tuple[Client, str]) -> Prepared:
 def _trades(portfolio: core.Portfolio) -> list[dict[str, Any]]:
     """Half of them sell a part of a loan that is held, half buy a new one."""
     cusips = portfolio.names["cusip"]
-    held = [cusips.values[code] for code in cusips.codes[: TRADES // 2]]
-    sells = [{"trade_type": "sell", "cusip": cusip, "par_value": 100_000.0, "price": 98.5} for cusip in held]
+    cusips_to_sell = [cusips.values[code] for code in cusips.codes[: TRADES // 2]]
+    sells = [{"trade_type": "sell", "cusip": cusip, "par_value": 100_000.0, "price": 98.5} for cusip in cusips_to_sell]
     buy = {"trade_type": "buy", "par_value": 500_000.0, "price": 99.0, "rating_agency_a": "B2", "spread": 375.0}
     return sells + [buy | {"borrower_name": f"Bought {number}"} for number in range(TRADES - len(sells))]
 

@@ -86,18 +86,18 @@ def named_tests(conditions: Conditions) -> list[str]:
     return [] if isinstance(conditions, ScheduleConditions) else [conditions.metric]
 
 
-def conditions_of(alert_type: str, given: Any) -> Conditions:
+def conditions_of(alert_type: str, document: Any) -> Conditions:
     """The conditions of an alert of this type.
 
     Raises:
         InvalidConditions: they are none of this type.
     """
     try:
-        found = msgspec.convert(given, CONDITIONS[alert_type])
+        conditions = msgspec.convert(document, CONDITIONS[alert_type])
     except msgspec.ValidationError as error:
         raise InvalidConditions(str(error)) from None
     for name in ("value", "cushion_threshold", "change_threshold"):
-        figure = getattr(found, name, None)
+        figure = getattr(conditions, name, None)
         if figure is not None and not isfinite(figure):
             raise InvalidConditions(f"Expected a finite number - at `$.{name}`")
-    return found
+    return conditions

@@ -89,7 +89,7 @@ class Reading:
     @cached_property
     def reasons(self) -> Mapping[str, str]:
         """Why a test was skipped."""
-        return {one.test_id: one.reason for one in self.skipped}
+        return {each.test_id: each.reason for each in self.skipped}
 
     @cached_property
     def tried(self) -> frozenset[str]:
@@ -108,8 +108,8 @@ class Reading:
 
     def measured(self, metric: Metric) -> TestResult | None:
         """The result that a metric is; None where it is unknown."""
-        found = self.ran.get(self.test_of(metric) or "")
-        return found if found is not None and isfinite(found.current_value) else None
+        result = self.ran.get(self.test_of(metric) or "")
+        return result if result is not None and isfinite(result.current_value) else None
 
 
 def is_covered(conditions: Conditions, reading: Reading) -> bool:
@@ -132,11 +132,11 @@ class Need(NamedTuple):
 def history_of(conditions: Conditions, reading: Reading, now: datetime) -> Need | None:
     """What of the history `judge` is to be given; None where it needs none."""
     if isinstance(conditions, ThresholdConditions) and conditions.duration_minutes:
-        found = reading.measured(conditions.metric)
-        if found is not None and _compared(conditions, found):
-            return Need(found.test_id, now - timedelta(minutes=conditions.duration_minutes))
-    if isinstance(conditions, TrendConditions) and (found := reading.measured(conditions.metric)) is not None:
-        return Need(found.test_id, _earlier(_moment(reading), LOOKBACKS * timedelta(days=conditions.lookback_days)))
+        measured = reading.measured(conditions.metric)
+        if measured is not None and _compared(conditions, measured):
+            return Need(measured.test_id, now - timedelta(minutes=conditions.duration_minutes))
+    if isinstance(conditions, TrendConditions) and (measured := reading.measured(conditions.metric)) is not None:
+        return Need(measured.test_id, _earlier(_moment(reading), LOOKBACKS * timedelta(days=conditions.lookback_days)))
     return None
 
 
@@ -226,43 +226,42 @@ def _threshold(
     now: datetime,
     there: Callable[[datetime], datetime],
 ) -> Verdict:
-    found = reading.measured(conditions.metric)
-    if found is None:
+    measured = reading.measured(conditions.metric)
+    if measured is None:
         return _unknown(conditions.metric, reading)
-    value, sign = found.current_value, unit_of(conditions.metric)
+    value, sign = measured.current_value, unit_of(conditions.metric)
     compare, words = COMPARISONS[conditions.operator]
     details = {
         "metric": conditions.metric,
         "current_value": value,
         "threshold_value": conditions.value,
         "operator": conditions.operator,
-        "test_id": found.test_id,
-        "test_name": found.test_name,
-        **_form_of(found, conditions.value),
-        **_doubt_of(found),
+        "test_id": measured.test_id,
+        "test_name": measured.test_name,
+        **_form_of(measured, conditions.value),
+        **_doubt_of(measured),
     }
-    answer = _compared(conditions, found)
-    shown, limit = _shown(found, value, conditions.value)
-    sentence = (
-        f"{found.test_name} is {shown}{sign}, {'' if answer else 'not '}{words} {limit}{sign}{_doubt_words(found)}"
-    )
+    answer = _compared(conditions, measured)
+    shown, limit = _shown(measured, value, conditions.value)
+    verdict = f"{'' if answer else 'not '}{words} {limit}{sign}"
+    sentence = f"{measured.test_name} is {shown}{sign}, {verdict}{_doubt_words(measured)}"
     verdict = Verdict(holds=answer, sentence=sentence, metric_value=value, details=details)
     if answer is None:
-        assert found.low is not UNSET
-        assert found.high is not UNSET
-        low, high = (f"{end}{sign}" for end in _shown(found, found.low, found.high))
+        assert measured.low is not UNSET
+        assert measured.high is not UNSET
+        low, high = (f"{end}{sign}" for end in _shown(measured, measured.low, measured.high))
         return replace(
-            verdict, sentence=f"It cannot be told: masked ratings leave {found.test_name} between {low} and {high}"
+            verdict, sentence=f"It cannot be told: masked ratings leave {measured.test_name} between {low} and {high}"
         )
     if not answer or not conditions.duration_minutes:
         return verdict
     since = _unbroken(reading, history, lambda point: compare(point.value, conditions.value))
     due = since + timedelta(minutes=conditions.duration_minutes)
-    told = f"{sentence}, since {there(since):%Y-%m-%d %H:%M %Z}"
+    text = f"{sentence}, since {there(since):%Y-%m-%d %H:%M %Z}"
     if due > now:
-        told = f"{told}: not yet for {counted(conditions.duration_minutes, 'minute')}"
-        return replace(verdict, holds=False, sentence=told, due_at=due)
-    return replace(verdict, sentence=told, details={**details, "since": since})
+        text = f"{text}: not yet for {counted(conditions.duration_minutes, 'minute')}"
+        return replace(verdict, holds=False, sentence=text, due_at=due)
+    return replace(verdict, sentence=text, details={**details, "since": since})
 
 
 def _unbroken(reading: Reading, history: Sequence[Point], holds: Callable[[Point], bool]) -> datetime:
@@ -302,10 +301,10 @@ _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Point]) -> Verdict:
-    found = reading.measured(conditions.metric)
-    if found is None:
+    measured = reading.measured(conditions.metric)
+    if measured is None:
         return _unknown(conditions.metric, reading)
-    value, sign, here = found.current_value, unit_of(conditions.metric), _moment(reading)
+    value, sign, here = measured.current_value, unit_of(conditions.metric), _moment(reading)
     span = timedelta(days=conditions.lookback_days)
     placed = [(_midnight(point.day) if reading.by_day else point.at, point) for point in history]
     # Of the runs on one day's figures the last one stands.
@@ -313,7 +312,7 @@ def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Poin
     before = [at for at in line if at <= _earlier(here, span)]
     start = max(before) if before else min(line, default=None)
     if start is None:
-        why = f"no earlier figure of {found.test_name} within {counted(conditions.lookback_days or 0, 'day')}"
+        why = f"no earlier figure of {measured.test_name} within {counted(conditions.lookback_days or 0, 'day')}"
         return Verdict(holds=None, sentence=f"It cannot be told: there is {why}", metric_value=value)
     earlier = line[start].value
     change = value - earlier
@@ -322,22 +321,22 @@ def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Poin
         "current_value": value,
         "threshold_value": conditions.change_threshold,
         "operator": conditions.direction,
-        "test_id": found.test_id,
-        "test_name": found.test_name,
+        "test_id": measured.test_id,
+        "test_name": measured.test_name,
         "change": round(change, 6),
         "earlier_value": earlier,
         "earlier_day": start.date(),
         "lookback_days": conditions.lookback_days,
-        **_form_of(found, earlier),
-        **_doubt_of(found),
+        **_form_of(measured, earlier),
+        **_doubt_of(measured),
     }
     signed = {"increasing": change, "decreasing": -change, "either": abs(change)}[conditions.direction]
-    was, now_is = _shown(found, earlier, value)
+    was, now_is = _shown(measured, earlier, value)
     verb = "rose" if change > 0 else "fell" if change < 0 else "has not moved"
-    sentence = f"{found.test_name} {verb} from {was}{sign} on {start.date()} to {now_is}{sign}"
+    sentence = f"{measured.test_name} {verb} from {was}{sign} on {start.date()} to {now_is}{sign}"
     if not change:
-        sentence = f"{found.test_name} has stood at {was}{sign} since {start.date()}"
-    sentence += _doubt_words(found)
+        sentence = f"{measured.test_name} has stood at {was}{sign} since {start.date()}"
+    sentence += _doubt_words(measured)
     return Verdict(
         holds=signed >= conditions.change_threshold - _CLOSE, sentence=sentence, metric_value=value, details=details
     )
@@ -350,17 +349,17 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
     asked = conditions.test_ids or [*reading.ran, *reading.reasons]
     unknown = [test_id for test_id in asked if test_id not in reading.ran]
     raised = [
-        one
+        result
         for test_id in dict.fromkeys(asked)
-        if (one := reading.ran.get(test_id)) is not None and _raises(conditions, one)
+        if (result := reading.ran.get(test_id)) is not None and _raises(conditions, result)
     ]
-    raised.sort(key=lambda one: _WORST_FIRST.index(one.status))
+    raised.sort(key=lambda test_result: _WORST_FIRST.index(test_result.status))
     details: dict[str, Any] = {
         "metric": None,
         "current_value": None,
         "threshold_value": None,
         "operator": None,
-        "tests": [_test(one) for one in raised[:TESTS_SHOWN]],
+        "tests": [_test(test_result) for test_result in raised[:TESTS_SHOWN]],
         "tests_in_all": len(raised),
         "not_run": unknown[:TESTS_SHOWN],
     }
@@ -369,19 +368,26 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
         sentence = f"It cannot be told: {why}" if unknown else why.capitalize()
         return Verdict(holds=None if unknown else False, sentence=sentence, details=details)
     if len(raised) == 1:
-        (one,) = raised
-        details |= {"metric": one.test_id, "current_value": one.current_value, "threshold_value": one.threshold_value}
-        details |= {"test_id": one.test_id, "test_name": one.test_name, **_form_of(one), **_doubt_of(one)}
-        sentence = one.message + _doubt_words(one)
-        return Verdict(holds=True, sentence=sentence, metric_value=one.current_value, details=details)
-    counts = [(status, sum(one.status == status for one in raised)) for status in _STATUS_WORDS]
-    told = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
-    names = ", ".join(one.test_name for one in raised[:5]) + (", ..." if len(raised) > 5 else "")
-    doubtful = [one for one in raised if one.doubtful]
+        (result,) = raised
+        details |= {
+            "metric": result.test_id,
+            "current_value": result.current_value,
+            "threshold_value": result.threshold_value,
+        }
+        details |= {"test_id": result.test_id, "test_name": result.test_name, **_form_of(result), **_doubt_of(result)}
+        sentence = result.message + _doubt_words(result)
+        return Verdict(holds=True, sentence=sentence, metric_value=result.current_value, details=details)
+    counts = [(status, sum(test_result.status == status for test_result in raised)) for status in _STATUS_WORDS]
+    text = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
+    names = ", ".join(test_result.test_name for test_result in raised[:5]) + (", ..." if len(raised) > 5 else "")
+    doubtful = [test_result for test_result in raised if test_result.doubtful]
     details |= {"doubtful": bool(doubtful), "doubtful_tests": len(doubtful)}
-    sentence = f"{len(raised)} tests ({told}): {names}"
+    sentence = f"{len(raised)} tests ({text}): {names}"
     if doubtful:
-        why = "; ".join(f"{one.test_name}, {doubtful_words(one).removeprefix('doubtful: ')}" for one in doubtful)
+        why = "; ".join(
+            f"{test_result.test_name}, {doubtful_words(test_result).removeprefix('doubtful: ')}"
+            for test_result in doubtful
+        )
         sentence += f". Doubtful {'is' if len(doubtful) == 1 else 'are'} {len(doubtful)} of them: {why}"
     return Verdict(holds=True, sentence=sentence, details=details)
 

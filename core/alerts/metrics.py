@@ -67,8 +67,8 @@ def metric_test(
     if metric in every or suite != DEAL_SUITE or definition is None:
         return metric if metric in every else None
     row = METRICS[metric]
-    own = {one.id: one for one in definition.tests}
-    found = {
+    own = {each.id: each for each in definition.tests}
+    by_test_id = {
         test_id: test
         for test_id in every
         if (test := own.get(test_id) or (class_test_named(test_id) if definition.standard else None)) is not None
@@ -76,10 +76,10 @@ def metric_test(
     }
     if row.pick == "lowest class":
         order = {test_id: place for place, test_id in enumerate(dict.fromkeys([*own, *every]))}
-        return max(found, key=lambda test_id: (_letter(found[test_id]), order[test_id]), default=None)
-    measured = [test_id for test_id in found if test_id in ran]
+        return max(by_test_id, key=lambda test_id: (_letter(by_test_id[test_id]), order[test_id]), default=None)
+    measured = [test_id for test_id in by_test_id if test_id in ran]
     if not measured:
-        return next(iter(sorted(found)), None)
+        return next(iter(sorted(by_test_id)), None)
     return (max if row.pick == "greatest" else min)(measured, key=lambda test_id: ran[test_id])
 
 

@@ -124,12 +124,12 @@ class _Scale(NamedTuple):
 
 def _scale(row: Against, width: float) -> _Scale:
     margin = 3.5
-    known = [one for one in (row.value, row.warning, row.low, row.high) if one is not None and isfinite(one)]
+    known = [each for each in (row.value, row.warning, row.low, row.high) if each is not None and isfinite(each)]
     if row.direction == "max" and row.limit > 0 and min(known) >= 0:
         return _Scale(0.0, row.limit / _LIMIT_AT, 0.0, width - margin, from_zero=True)
     mark = {"max": 1 - _FLOOR_AT, "min": _FLOOR_AT, "exact": 0.5}[row.direction]
     # Around the limit: so much to each side that everything known is on it, and a twentieth of the limit at the least.
-    sides = [abs(one - row.limit) / (mark if one < row.limit else 1 - mark) for one in known]
+    sides = [abs(each - row.limit) / (mark if each < row.limit else 1 - mark) for each in known]
     unit = max(*sides, abs(row.limit) * 0.05, 1e-9) * 1.1
     return _Scale(row.limit - mark * unit, row.limit + (1 - mark) * unit, margin, width - margin)
 
@@ -205,7 +205,7 @@ def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, heig
     drawing = Drawing(width, height)
     if not rows:
         return drawing.chart(alt)
-    values = [one for row in rows for one in (row.value, row.trigger)]
+    values = [each for row in rows for each in (row.value, row.trigger)]
     ticks = ticks_of(min(values), max(values))
     shown = [f"{tick:,.{_decimals(ticks)}f}" for tick in ticks]
     last = rows[-1]
@@ -275,7 +275,7 @@ def ticks_of(low: float, high: float) -> list[float]:
         low, high = low - pad, high + pad
     rough = (high - low) / TICKS
     power = 10.0 ** floor(log10(rough))
-    step = next(one * power for one in (1, 2, 5, 10) if one * power >= rough * (1 - 1e-9))
+    step = next(each * power for each in (1, 2, 5, 10) if each * power >= rough * (1 - 1e-9))
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     return [at * step for at in range(first, last + 1)]
 

@@ -69,7 +69,7 @@ def _of_agency(facts: list[Fact], pool: Pool | None, *, is_of_all: bool) -> Fact
     if pool is None:
         return max(facts, key=lambda fact: (_agency(fact) is None, fact.value or 0.0))
     deciding = AGENCIES[pool.ccc[0]]
-    return next((one for wanted in (deciding, None) for one in facts if _agency(one) == wanted), None)
+    return next((fact for wanted in (deciding, None) for fact in facts if _agency(fact) == wanted), None)
 
 
 def beside(fact: Fact, test: Test, measured: Measured | None) -> Beside:
@@ -102,12 +102,12 @@ def differs(test_result: TestResult) -> bool:
     )
 
 
-def difference_words(test: Test, one: Beside, measured: Measured, status: Status) -> str:
+def difference_words(test: Test, beside_figure: Beside, measured: Measured, status: Status) -> str:
     """What differs between the two, in words: the first of numerator, denominator and value, then the status."""
-    figure, sign = one.figure, UNIT_SIGNS[test.unit]
-    if one.agreement.differs == "numerator" and figure.numerator is not None:
+    figure, sign = beside_figure.figure, UNIT_SIGNS[test.unit]
+    if beside_figure.agreement.differs == "numerator" and figure.numerator is not None:
         part = f"the trustee's numerator is {figure.numerator:,.2f}, ours {measured.numerator:,.2f}"
-    elif one.agreement.differs == "denominator" and figure.denominator is not None:
+    elif beside_figure.agreement.differs == "denominator" and figure.denominator is not None:
         part = f"the trustee's denominator is {figure.denominator:,.2f}, ours {measured.denominator:,.2f}"
     else:
         part = ""
@@ -116,7 +116,7 @@ def difference_words(test: Test, one: Beside, measured: Measured, status: Status
     if contradicts(figure, status):
         here = "fail" if status == "fail" else "pass"
         words += f"{'; ' if words else ''}its status is {figure.status}, ours {here}"
-    guess = "; its column is a guess" if one.fact.is_guessed else ""
+    guess = "; its column is a guess" if beside_figure.fact.is_guessed else ""
     return f"{words}{': ' if part and words else ''}{part}{guess}"
 
 
@@ -128,7 +128,7 @@ def _shown(value: float) -> str:
 def other_figures(results: Iterable[TestResult]) -> Iterator[DataWarning]:
     """A warning with all tests of which the file publishes another figure or status, other statuses first; several
     where they are too many for the length of one."""
-    told = []
+    differing = []
     for result in results:
         figure = result.published
         if figure is None or not differs(result):
@@ -137,9 +137,9 @@ def other_figures(results: Iterable[TestResult]) -> Iterator[DataWarning]:
         here = "fail" if result.status == "fail" else "pass"
         words = "" if is_same_status else f" ({here} here, {figure.status} there)"
         value = "" if figure.value is None else f" {figure.value:g}"
-        told.append((is_same_status, f"{result.test_name}{value}, here {result.current_value:.2f}{words}"))
+        differing.append((is_same_status, f"{result.test_name}{value}, here {result.current_value:.2f}{words}"))
     part: list[str] = []
-    for _, words in sorted(told, key=lambda one: one[0]):
+    for _, words in sorted(differing, key=lambda each: each[0]):
         if part and sum(map(len, part)) + len(words) + 2 * len(part) > PART_CHARACTERS:
             yield _differing(part)
             part = []
@@ -148,5 +148,5 @@ def other_figures(results: Iterable[TestResult]) -> Iterator[DataWarning]:
         yield _differing(part)
 
 
-def _differing(told: list[str]) -> DataWarning:
-    return DataWarning("published_differs", f"the file publishes other figures: {'; '.join(told)}", len(told))
+def _differing(sentences: list[str]) -> DataWarning:
+    return DataWarning("published_differs", f"the file publishes other figures: {'; '.join(sentences)}", len(sentences))

@@ -110,18 +110,18 @@ def monitor(
     spwarf = float(weight @ factors) / total
     # A masked rating takes no loan out of its obligor, industry or region.
     chosen = rated | ((ranks == MASKED) & (par > 0))
-    held = par[chosen]
+    chosen_par = par[chosen]
     known = np.isfinite(years[chosen])
-    lives = float(held[known].sum())
+    lives = float(chosen_par[known].sum())
     return Monitor(
         total,
         total / float(par[par > 0].sum()),
         spwarf,
         float(weight @ np.abs(factors - spwarf)) / total,
-        effective_number(obligor[chosen], held),
-        effective_number(industry[chosen], held),
-        effective_number(region[chosen], held),
-        float(held[known] @ years[chosen][known]) / lives if lives > 0 else np.nan,
+        effective_number(obligor[chosen], chosen_par),
+        effective_number(industry[chosen], chosen_par),
+        effective_number(region[chosen], chosen_par),
+        float(chosen_par[known] @ years[chosen][known]) / lives if lives > 0 else np.nan,
     )
 
 

@@ -140,12 +140,12 @@ def currency_of(portfolio: Portfolio, recorded: str | None = None) -> str | None
 def standard_of(portfolio: Portfolio) -> Definition | None:
     """The ready-made definition by which a portfolio without one goes: `euro` by its currency; None where that is
     `us_bsl`, which the suites' own defaults stand for."""
-    found = currency_of(portfolio)
-    if found is None:
+    code = currency_of(portfolio)
+    if code is None:
         return None
     from core.definition import READY, ready_for  # with them comes the formula engine, which other runs do without
 
-    name = ready_for(found)
+    name = ready_for(code)
     return None if name == "us_bsl" else READY[name]
 
 
@@ -171,12 +171,12 @@ def definition_for(portfolio: Portfolio, definition: Definition | str | None) ->
 
 def _under_market(portfolio: Portfolio, definition: Definition) -> Definition:
     """A definition over the standard of its market, by its own currency, else the file's."""
-    found = definition.conventions.currency or currency_of(portfolio)
-    if found is None:
+    code = definition.conventions.currency or currency_of(portfolio)
+    if code is None:
         return definition
     from core.definition import READY, ready_for, under_market
 
-    name = ready_for(found)
+    name = ready_for(code)
     return definition if name == "us_bsl" else under_market(definition, READY[name], name)
 
 
@@ -297,16 +297,16 @@ def _unrated(portfolio: Portfolio) -> NDArray[np.bool_]:
 
 def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
     """Loans that no agency rates openly and one or more rate behind a mask; None where there are none."""
-    found: NDArray[np.bool_] | None = None
+    masked_by_every: NDArray[np.bool_] | None = None
     for column in _AGENCY_FIELDS:
         if column in portfolio.ranks and (masked := masked_rows(portfolio, column)) is not None:
-            found = masked if found is None else found | masked
-    if found is None:
+            masked_by_every = masked if masked_by_every is None else masked_by_every | masked
+    if masked_by_every is None:
         return None
     for column in _AGENCY_FIELDS:
         if column in portfolio.ranks:
-            found = found & (portfolio.ranks[column] == 0)
-    return found if found.any() else None
+            masked_by_every = masked_by_every & (portfolio.ranks[column] == 0)
+    return masked_by_every if masked_by_every.any() else None
 
 
 _SAY_UNRATED: Final = ("ratings.unrated_is_ccc", *(f"ratings.{agency}.unrated" for agency in AGENCIES))
@@ -384,8 +384,8 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
         ranks = own.copy()
         open_rows = masked.copy()
         waits = masked if ratings.masked != "other_agency" else np.zeros_like(masked)
-        for other in ratings.notched_from:
-            theirs, _ = shown[other]
+        for other_agency in ratings.notched_from:
+            theirs, _ = shown[other_agency]
             if theirs is not None:
                 take = (ranks == 0) & ~waits & (theirs > 0)
                 ranks[take] = notched(theirs[take], ratings)
@@ -400,8 +400,8 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
         nobody &= ranks == 0
         view.has_bounds |= ratings.unrated == "bounds" and bool((ranks == 0).any())
         masked_anywhere |= ranks == MASKED
-    given = view.ranks.get("rating")
-    deal = np.zeros(portfolio.row_count, np.uint8) if given is None else given.copy()
+    deal_ranks = view.ranks.get("rating")
+    deal = np.zeros(portfolio.row_count, np.uint8) if deal_ranks is None else deal_ranks.copy()
     without = deal == 0
     alone = nobody & without
     if not _is_unrated_ccc(definition, assumed):
@@ -409,7 +409,7 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
     if alone.any():
         view.has_bounds |= any(getattr(definition.ratings, agency).unrated == "bounds" for agency in AGENCIES)
     deal[~nobody & masked_anywhere & without] = MASKED
-    if given is not None or deal.any():
+    if deal_ranks is not None or deal.any():
         view.ranks["rating"] = deal
 
 
@@ -454,7 +454,7 @@ def _shown(
 ) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
     """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch; None
     where the file has none of its columns."""
-    found: Ranks | None = None
+    worst: Ranks | None = None
     ratings: AgencyRatings = getattr(definition.ratings, agency)
     masked = np.zeros(portfolio.row_count, np.bool_)
     for column in _columns(portfolio, agency, definition):
@@ -466,14 +466,14 @@ def _shown(
         if hidden is not None:
             masked |= hidden
         moved = ranks if column == "derived" else _watched(portfolio, field, agency, ranks, ratings)
-        if found is None:
-            found = moved.copy()
+        if worst is None:
+            worst = moved.copy()
         else:
-            blank = found == 0
-            found[blank] = moved[blank]
-    if found is None:
+            blank = worst == 0
+            worst[blank] = moved[blank]
+    if worst is None:
         return None, None
-    return found, masked & (found == 0)
+    return worst, masked & (worst == 0)
 
 
 def _watched(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, ratings: AgencyRatings) -> Ranks:
@@ -484,8 +484,8 @@ def _watched(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, rating
     for name in (field, f"watch_{agency}"):
         texts = portfolio.names.get(name)
         if texts is not None and (ways := [watch(text) for text in texts.values]) and any(ways):
-            said = np.array([*ways, 0], np.int16)[texts.codes]
-            moves = np.where(said != 0, said, moves)
+            moves_by_row = np.array([*ways, 0], np.int16)[texts.codes]
+            moves = np.where(moves_by_row != 0, moves_by_row, moves)
     if not moves.any():
         return ranks
     steps = np.where(moves < 0, ratings.watch_negative, np.where(moves > 0, -ratings.watch_positive, 0))
@@ -649,22 +649,22 @@ def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]
     """The recovery rates of the agencies that the definition names, else Moody's, whose scale the rates of the kinds of
     loans are on; the file's general ones where these are blank and no other agency's."""
     numbers = portfolio.numbers
-    held = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]
+    with_rates = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]
     of_general = _agency_of(portfolio, "recovery_rate")
     if "recovery_rate" not in numbers:
         of_general = next((agency for agency in AGENCIES if f"recovery_rate_{agency}" in numbers), None)
-    if not held and ("recovery_rate_a" not in numbers or (of_general == "a" and "recovery_rate" in numbers)):
+    if not with_rates and ("recovery_rate_a" not in numbers or (of_general == "a" and "recovery_rate" in numbers)):
         printed = printed_agency(portfolio, "warr")
         has_own = printed is not None and f"recovery_rate_{printed}" in numbers
         view.recovery_agency = of_general if of_general == "a" or not has_own else printed
         return
-    held = held or ["a"]
-    columns = [numbers[f"recovery_rate_{agency}"] for agency in held]
-    general = numbers.get("recovery_rate") if of_general in (None, held[0]) else None
+    with_rates = with_rates or ["a"]
+    columns = [numbers[f"recovery_rate_{agency}"] for agency in with_rates]
+    general = numbers.get("recovery_rate") if of_general in (None, with_rates[0]) else None
     lowest = columns[0]
     for column in columns[1:]:
         lowest = np.fmin(lowest, column)
-    view.recovery_agency = held[0]
+    view.recovery_agency = with_rates[0]
     view.numbers = dict(view.numbers)
     for name, column in (("recovery_rate", columns[0]), ("carrying_recovery", lowest)):
         view.numbers[name] = column if general is None else np.where(np.isnan(column), general, column)

@@ -225,7 +225,7 @@ def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
     where none of them is among the notes, under their own."""
     if not tested:
         return tranches
-    triggers = {letter_of(one.name.rpartition("/")[2]): (one.oc_trigger, one.ic_trigger) for one in tested}
+    triggers = {letter_of(each.name.rpartition("/")[2]): (each.oc_trigger, each.ic_trigger) for each in tested}
     letters = [letter_of(name) for name in tranches.classes]
     rows = [triggers.get(letter, (None, None)) if letter else (None, None) for letter in letters]
     if not any(letter in triggers for letter in letters if letter):
@@ -290,7 +290,7 @@ def income(
         estimated = max(0.0, yearly * whole_years - collected)
     fees = senior_fees(deal.senior_fees, rules, bases, lambda own: period_years(deal.payment_days, own or day_count))
     hedge = rules.hedge_receipts - rules.hedge_payments
-    other = _known(deal.interest_other) or 0.0
+    other_income = _known(deal.interest_other) or 0.0
     received = 0.0 if collected is None else collected + (receivable or 0.0)
     return {
         "interest_basis": basis,
@@ -303,9 +303,9 @@ def income(
         **({} if fees.counted == fees.amount else {"senior_fees_counted": fees.counted}),
         **({"senior_fee_parts": fees.parts} if fees.parts else {}),
         **({"hedge": hedge} if hedge else {}),
-        **({"interest_other": other} if other else {}),
+        **({"interest_other": other_income} if other_income else {}),
         "period_years": whole_years,
-        "available": received + estimated + hedge + other - fees.counted,
+        "available": received + estimated + hedge + other_income - fees.counted,
     }
 
 
@@ -330,7 +330,7 @@ def classes(
     tested: list[Tested],
     numerator: float,
     against: Literal["balance", "interest_due"],
-    held: Mapping[int, Held],
+    limits: Mapping[int, Held],
     places: Iterable[int] | None = None,
 ) -> list[dict[str, Any]]:
     """The tested classes, or those at these places, each with its ratio and what would cure it: money for numerator,
@@ -342,7 +342,7 @@ def classes(
     for place in range(len(tested)) if places is None else places:
         test = tested[place]
         denominator = notes.balance(test.at) if against == "balance" else notes.interest_due(test.at)
-        own = held.get(place)
+        own = limits.get(place)
         trigger = test.trigger if own is None else own.limit
         row: dict[str, Any] = {
             "class": test.name, "numerator": rounded(numerator), "denominator": denominator, "trigger": trigger,

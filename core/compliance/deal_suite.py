@@ -74,7 +74,7 @@ def tests_of(definition: Definition) -> tuple[Test, ...]:
 
 def test_named(definition: Definition, test_id: str) -> Test | None:
     """The test of a definition with this id, those among them that a ready-made one has by the classes of a file."""
-    test = next((one for one in tests_of(definition) if one.test_id == test_id), None)
+    test = next((each for each in tests_of(definition) if each.test_id == test_id), None)
     if test is not None or not definition.standard:
         return test
     by_class = class_test_named(test_id)
@@ -112,14 +112,16 @@ def with_coverage(definition: Definition, pool: Pool | None) -> tuple[Definition
     structure, tests, triggers = None if pool is None else pool.structure, [], {}
     for measure, words in _WORDS.items():
         tested = [] if structure is None else structure.oc if measure == "oc" else structure.ic
-        for one in tested:
+        for each in tested:
             assert structure is not None
-            letters = tested_letters(structure, one, is_first=one is tested[0])
-            test = _class_test(measure, letters, structure.groups[one.at].name)
+            letters = tested_letters(structure, each, is_first=each is tested[0])
+            test = _class_test(measure, letters, structure.groups[each.at].name)
             if test.id in triggers:  # classes of a letter that are tested apart
-                test = replace(test, id=f"{test.id}_{one.at + 1}", name=f"{one.name} {words}")
+                test = replace(test, id=f"{test.id}_{each.at + 1}", name=f"{each.name} {words}")
             tests.append(test)
-            triggers[test.id] = SheetLimit(one.trigger, "min", one.name, "") if one.trigger and one.from_sheet else None
+            triggers[test.id] = (
+                SheetLimit(each.trigger, "min", each.name, "") if each.trigger and each.from_sheet else None
+            )
         if not tested:
             tests.append(DealTest(id=f"{measure}_by_class", name=f"Each class's {words}", measure=measure, class_=""))
     trigger = None if pool is None else pool.portfolio.deal.reinvestment_oc_trigger
@@ -212,11 +214,11 @@ def _same(measure: Callable[[Pool], Measured]) -> Figure:
     """A measure of the suites, over another denominator where the test names one."""
 
     def figure(pool: Pool, test: DealTest) -> Measured:
-        found = measure(pool)
+        measured = measure(pool)
         if test.of is None:
-            return found
+            return measured
         divisor = divisor_of(pool, test.of)
-        return found._replace(value=found.numerator / divisor * 100, denominator=divisor)
+        return measured._replace(value=measured.numerator / divisor * 100, denominator=divisor)
 
     return figure
 
@@ -323,7 +325,7 @@ def _oc_at(pool: Pool, name: str) -> Measured:
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
     adjusted = pool.adjustments["adjusted"]
-    extra = {"adjustments": {one: rounded(amount) for one, amount in pool.adjustments.items()}}
+    extra = {"adjustments": {each: rounded(amount) for each, amount in pool.adjustments.items()}}
     return Measured(adjusted / balance * 100, adjusted, balance, None, lambda: extra)
 
 
@@ -398,13 +400,13 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     assert industries is not None and country is not None and obligor is not None  # noqa: PT018
     cut_off = pool.definition.quality.spwarf_cut_off
     ranks, hidden = _monitor_ranks(pool)
-    found = cdo_monitor.monitor(
+    monitor = cdo_monitor.monitor(
         pool.weights, ranks, obligor.codes, industries.codes,
         cdo_monitor.regions(tuple(country.values))[country.codes], years, worst=rank(cut_off), hidden=hidden,
     )  # fmt: skip
-    if found is None:
+    if monitor is None:
         raise Unmeasurable(f"no loan that S&P rates {cut_off} or better")
-    return found
+    return monitor
 
 
 def _monitor_ranks(pool: Pool) -> tuple[NDArray[np.uint8], ByRank]:

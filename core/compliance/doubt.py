@@ -191,20 +191,20 @@ class Doubter:
         """The trustee's own figure, and every doubt of ours."""
         theirs = self.beside(case.test, case.measured)
         lacks = missing(*self._inputs(case))
-        found = [] if theirs is None else list(_of_difference(case, theirs))
+        all_doubts = [] if theirs is None else list(_of_difference(case, theirs))
         if not self._is_plain and (theirs is None or not theirs.is_to_the_cent):
-            found += self._inherited(case.test)
-        found += [
+            all_doubts += self._inherited(case.test)
+        all_doubts += [
             Doubt("blank_inputs", f"{lack.pct:.2f} % of par has {lack.what}", self._cells([lack.input]))
             for lack in lacks
         ]
-        found += self._of_warnings(case.test, {one.input for one in lacks})
+        all_doubts += self._of_warnings(case.test, {lack.input for lack in lacks})
         if not self._is_plain:
-            found += self._of_facts(case.test)
-            found += self._of_industries(case.test) if theirs is None else ()
+            all_doubts += self._of_facts(case.test)
+            all_doubts += self._of_industries(case.test) if theirs is None else ()
         if _ties(theirs):  # what the trustee's figure confirms is no conflict
-            found = [doubt for doubt in found if doubt.code != "conflict"]
-        return Doubts(None if theirs is None else theirs.figure, found)
+            all_doubts = [doubt for doubt in all_doubts if doubt.code != "conflict"]
+        return Doubts(None if theirs is None else theirs.figure, all_doubts)
 
     def _inputs(self, case: Judged) -> tuple[str, Case]:
         """The measure of a figure, and what it is of."""
@@ -270,13 +270,13 @@ class Doubter:
     def reads(self, test: Test) -> frozenset[str]:
         """What a test reads, in the names of `FIELDS`."""
         test_id = test.test_id
-        found = self._reads.get(test_id)
-        if found is None:
-            found = self._reads[test_id] = (
+        inputs = self._reads.get(test_id)
+        if inputs is None:
+            inputs = self._reads[test_id] = (
                 frozenset((*_ALWAYS, *self._read_by(test_id, test))) if test_id in self._own
                 else self._read_of_suite(SUITE_TESTS.get(test_id, ""), test)
             )  # fmt: skip
-        return found
+        return inputs
 
     def _read_of_suite(self, measure: str, test: Test) -> frozenset[str]:
         """What a test of the suites reads."""
@@ -327,10 +327,10 @@ class Doubter:
 
     @cached_property
     def _cells_by_input(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        cells: dict[str, list[str]] = {}
         for field, cell in ({} if self._pool is None else self._pool.portfolio.source_cells).items():
-            found.setdefault(input_of(field), []).append(cell)
-        return found
+            cells.setdefault(input_of(field), []).append(cell)
+        return cells
 
     # ---- warnings
 
@@ -347,8 +347,8 @@ class Doubter:
 
     @cached_property
     def _inputs_of_warnings(self) -> list[tuple[DataWarning, frozenset[str]]]:
-        told = ((warning, inputs_of(warning)) for warning in self.warnings)
-        return [(warning, inputs) for warning, inputs in told if inputs]
+        pairs = ((warning, inputs_of(warning)) for warning in self.warnings)
+        return [(warning, inputs) for warning, inputs in pairs if inputs]
 
     def _places(self, warning: DataWarning, inputs: Iterable[str]) -> list[str]:
         cells = {} if self._pool is None else self._pool.portfolio.source_cells
@@ -441,9 +441,9 @@ class Doubter:
             reads = frozenset(self._read_by(test_id, None))
             if fact.denominator is not None and "cash" in reads and "notes" not in reads and fact.unit != "amount":
                 printed.setdefault(fact.denominator, []).append(fact.place)
-        if self._pool is None or not printed or any(_is_same(self._pool.denominator, one) for one in printed):
+        if self._pool is None or not printed or any(_is_same(self._pool.denominator, each) for each in printed):
             return None
-        amount = max(printed, key=lambda one: len(printed[one]))
+        amount = max(printed, key=lambda each: len(printed[each]))
         return amount, printed[amount][0]
 
     @cached_property
@@ -464,8 +464,8 @@ class Doubter:
         if "cash" not in reads or self._pool is None or not measured.denominator:
             return False
         if "notes" not in reads:
-            other = self._other_denominator
-            value = None if other is None else measured.value * measured.denominator / other[0]
+            other_denominator = self._other_denominator
+            value = None if other_denominator is None else measured.value * measured.denominator / other_denominator[0]
         else:
             is_oc = self._measure_of(case.test.test_id) in _OC
             numerator = self._other_numerator if is_oc else None

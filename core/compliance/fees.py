@@ -34,10 +34,10 @@ def senior_fees(printed: float | None, rules: InterestCoverage, bases: Mapping[s
         printed: the file's amount, or that of the definition where it has none; with either sign.
         bases: the amounts of which rates are a percentage, by their names in `FEE_BASES`.
     """
-    given = printed if printed is not None and isfinite(printed) else rules.senior_fees
+    stated = printed if printed is not None and isfinite(printed) else rules.senior_fees
     parts: list[dict[str, Any]] = []
-    if given is not None:
-        amount, basis = abs(given), GIVEN
+    if stated is not None:
+        amount, basis = abs(stated), GIVEN
     elif rules.fees or rules.expenses is not None:
         parts = [{"name": fee.name, "amount": _yearly(fee, bases) * years(fee.day_count)} for fee in rules.fees]
         parts += [] if rules.expenses is None else [_expenses(rules.expenses, bases, years)]

@@ -126,8 +126,8 @@ def _by_some_rates(portfolio: Portfolio, definition: Definition, amount: float) 
     rows = np.flatnonzero(portfolio.defaulted())
     par, price = numbers["par_value"][rows], numbers.get("price", np.full(portfolio.row_count, np.nan))[rows]
     rates = [rate[rows] for rate in rates]
-    for one in (*rates, np.fmin.reduce(rates)):
-        value = np.fmin(price, one) if rule == "lower" else one
+    for each in (*rates, np.fmin.reduce(rates)):
+        value = np.fmin(price, each) if rule == "lower" else each
         if abs(float((par * value).sum()) / 100 - amount) <= CENTS * (len(rows) + 1):
             return True
     return False
@@ -145,12 +145,12 @@ def _has(view: View, name: str) -> bool:
 def printed_ccc(portfolio: Portfolio, definition: Definition) -> ByAgency:
     """By agency the par of CCC ratings that its rating table has and no row shows; None where no table says it, or the
     definition says otherwise."""
-    said = _TABLES(portfolio.deal)
-    if said == NOT_PRINTED:
+    ccc = _TABLES(portfolio.deal)
+    if ccc == NOT_PRINTED:
         return NOT_PRINTED
     a, b, c = (
         more if more is not None and _goes_by_table(portfolio, definition, agency) else None
-        for agency, more in zip(AGENCIES, said, strict=True)
+        for agency, more in zip(AGENCIES, ccc, strict=True)
     )
     return a, b, c
 
@@ -158,12 +158,12 @@ def printed_ccc(portfolio: Portfolio, definition: Definition) -> ByAgency:
 def printed_ratings(portfolio: Portfolio, definition: Definition) -> tuple[ByRank | None, ...]:
     """By agency the par by rank of the loans that no row rates; None where no rating table says it, or the definition
     says otherwise."""
-    said = _RATINGS(portfolio.deal)
-    if said == NOT_PRINTED:
+    tables = _RATINGS(portfolio.deal)
+    if tables == NOT_PRINTED:
         return NOT_PRINTED
     return tuple(
         by_rank if by_rank is not None and _goes_by_table(portfolio, definition, agency) else None
-        for agency, by_rank in zip(AGENCIES, said, strict=True)
+        for agency, by_rank in zip(AGENCIES, tables, strict=True)
     )
 
 

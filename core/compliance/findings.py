@@ -113,30 +113,31 @@ def _recoveries(pool: Pool) -> Iterator[DataWarning]:
     """Whose recovery rates are averaged where nobody said, and what becomes of loans without one."""
     agency = pool.view.recovery_agency
     if agency not in ("b", "c"):
-        given = pool.covered(pool.tally.recovery_given)
-        if given < WHOLE_PCT:
+        covered = pool.covered(pool.tally.recovery_given)
+        if covered < WHOLE_PCT:
             yield DataWarning(
-                "recovery_assumed", f"{100 - given:.2f} % of par has no recovery rate: the one of its kind is assumed"
+                "recovery_assumed", f"{100 - covered:.2f} % of par has no recovery rate: the one of its kind is assumed"
             )
         return
-    given = pool.covered(recovered(pool, agency)[0])
-    if not pool.definition.ratings.recovery or given < WHOLE_PCT:
+    covered = pool.covered(recovered(pool, agency)[0])
+    if not pool.definition.ratings.recovery or covered < WHOLE_PCT:
         yield DataWarning(
             "recovery_agency",
-            f"the weighted average recovery rate is by {AGENCY_NAMES[agency]}'s rates, which {given:.2f} % of par has",
+            f"the weighted average recovery rate is by {AGENCY_NAMES[agency]}'s rates, which "
+            f"{covered:.2f} % of par has",
         )
 
 
 def _haircuts(pool: Pool) -> Iterator[DataWarning]:
     """Parts of the OC numerator that the file prints and its loans give otherwise."""
     own = pool.adjustments_of_loans
-    told = [
+    texts = [
         f"{part.words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"
         for name, part in PARTS.items()
         if name in pool.printed and part.words and abs(pool.printed[name] - own.get(name, 0.0)) > AMOUNT_TOLERANCE
     ]
-    if told:
-        yield DataWarning("haircuts_as_printed", f"the file's own OC numerator counts: {'; '.join(told)}")
+    if texts:
+        yield DataWarning("haircuts_as_printed", f"the file's own OC numerator counts: {'; '.join(texts)}")
 
 
 def _cell(pool: Pool, name: str) -> str:
@@ -217,7 +218,7 @@ def _joined(pool: Pool) -> list[DataWarning]:
     joined = pool.view.affiliates
     if not joined:
         return []
-    shown = ", ".join(f"{name} with {other}" for name, other in joined)
+    shown = ", ".join(f"{name} with {rival}" for name, rival in joined)
     codes = pool.portfolio.names["obligor"].codes
     apart = float(np.bincount(codes + 1, pool.weights, 2)[1:].max())
     return [
@@ -244,7 +245,7 @@ def _lives(pool: Pool) -> list[DataWarning]:
 
 def _masked(pool: Pool) -> list[DataWarning]:
     """A warning for each agency some of whose ratings are not shown."""
-    found = []
+    warnings = []
     for agency in AGENCIES:
         field = f"rating_agency_{agency}"
         if field not in pool.portfolio.ranks:
@@ -253,7 +254,7 @@ def _masked(pool: Pool) -> list[DataWarning]:
         if not rows:
             continue
         if pool.masked_ratings["abc".index(agency)] is not None:
-            found.append(
+            warnings.append(
                 DataWarning(
                     "masked_by_rating_table",
                     f"the rating by {AGENCY_NAMES[agency]} of {pool.covered(par):.2f} % of par is masked: its rating "
@@ -264,19 +265,19 @@ def _masked(pool: Pool) -> list[DataWarning]:
             )
             continue
         way = getattr(pool.definition.ratings, agency).masked
-        found.append(
+        warnings.append(
             DataWarning(
                 "masked_ratings",
                 f"the rating by {AGENCY_NAMES[agency]} of {pool.covered(par):.2f} % of par is masked: it counts as "
-                f"{_told(way)}, and never as CCC unless the definition says so",
+                f"{_way_words(way)}, and never as CCC unless the definition says so",
                 int(rows),
                 (field,),
             )
         )
-    return found
+    return warnings
 
 
-def _told(way: str | float) -> str:
+def _way_words(way: str | float) -> str:
     words = {
         "other_agency": "another agency's rating, or is left out where there is none", "left_out": "left out",
         "bounds": "anything between the definition's best and worst",
@@ -343,12 +344,12 @@ def _floored_coupon(pool: Pool) -> Iterator[DataWarning]:
     if not pool.tally.spread_par > 0 or not pool.definition.leaves("conventions.excess_coupon"):
         return
     with suppress(Unmeasurable):
-        said = average_spread(pool, "was").breakdown
-        if said.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon:
+        breakdown = average_spread(pool, "was").breakdown
+        if breakdown.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon:
             yield DataWarning(
                 "excess_coupon_floored",
-                f"the excess coupon of {said['excess_coupon_pct']:.2f} % is below zero and counts as none, since the "
-                "file's own average spread is ours without it",
+                f"the excess coupon of {breakdown['excess_coupon_pct']:.2f} % is below zero and counts as none, since "
+                "the file's own average spread is ours without it",
             )
 
 

@@ -65,7 +65,7 @@ def result_of(results: Results, name: str) -> TestResult:
     for skip in results.skipped:
         if folded in (skip.test_id.casefold(), skip.test_name.casefold()):
             raise missing("result of", name, (), because=f"it was skipped: {skip.reason}")
-    raise missing("test", name, (text for one in list(results) for text in (one.test_id, one.test_name)))
+    raise missing("test", name, (text for each in list(results) for text in (each.test_id, each.test_name)))
 
 
 def frame_of(results: Results) -> Frame:
@@ -78,8 +78,8 @@ def frame_of(results: Results) -> Frame:
             [value if isinstance(value, int | float) else None for value in values]
         )  # fmt: skip
     agrees = [None if row.published is None else row.published.agrees for row in rows]
-    columns["agrees"] = FrameColumn(np.array([bool(one) for one in agrees], np.bool_),
-                                    valid=np.array([one is not None for one in agrees], np.bool_))  # fmt: skip
+    columns["agrees"] = FrameColumn(np.array([bool(each) for each in agrees], np.bool_),
+                                    valid=np.array([each is not None for each in agrees], np.bool_))  # fmt: skip
     columns["doubtful"] = FrameColumn(np.array([row.doubtful for row in rows], np.bool_))
     attrs: dict[str, Any] = {
         "as_of": None if results.as_of is None else results.as_of.isoformat(),
@@ -95,7 +95,7 @@ def frame_of(results: Results) -> Frame:
 def _value(row: TestResult, name: str) -> Any:
     """A field of a result, a member of its published figure, or the kinds of its doubts."""
     if name == "doubts":
-        return "; ".join(dict.fromkeys(one.code for one in row.doubt))
+        return "; ".join(dict.fromkeys(each.code for each in row.doubt))
     if name in _PUBLISHED or name == "difference":
         return getattr(row.published, name.removeprefix("published_"), None)
     return getattr(row, name)
@@ -109,31 +109,31 @@ def _head(results: Results) -> str:
         f"{summary.failed} fail" * bool(summary.failed),
         f"{summary.skipped} skipped" * bool(summary.skipped),
     ]
-    told = f"{counted(summary.total, 'test')}: {', '.join(filter(None, parts))}" if summary.total else "no tests"
+    text = f"{counted(summary.total, 'test')}: {', '.join(filter(None, parts))}" if summary.total else "no tests"
     part = "a partial run, " if results.partial else ""
     day = "" if results.as_of is None else f"; as of {results.as_of.isoformat()}"
     doubtful = f"; {summary.doubtful} of them doubtful" if summary.doubtful else ""
     doubts = f"; {counted(len(results.warnings), 'note')} on the data in .warnings" if results.warnings else ""
     used = 0 if results.interpretation is None else len(results.interpretation.used)
     readings = f"; {counted(used, 'reading')} by the file's figures in .interpretation" if used else ""
-    return f"{part}{told}{doubtful}{day}{doubts}{readings}"
+    return f"{part}{text}{doubtful}{day}{doubts}{readings}"
 
 
 def repr_of(results: Results) -> str:
     """The counts, and the results with the thinnest cushion in aligned columns."""
     lines = [f"Results({_head(results)})"]
     shown = thinnest_first(results)[:ROWS_SHOWN]
-    has_published = any(one.published is not None for one in shown)
+    has_published = any(each.published is not None for each in shown)
     cells = [
         (
-            f"{one.status} ?" if one.doubtful else one.status,
-            shortened(one.test_name, _NAME),
-            figure_shown(one.current_value, decimals=decimals),
-            f"{one.threshold_type} {figure_shown(one.threshold_value, decimals=decimals)}",
-            "" if one.cushion is None else f"cushion {figure_shown(one.cushion, '+', decimals)}",
-            *([_trustee_shown(one, decimals)] if has_published else []),
+            f"{each.status} ?" if each.doubtful else each.status,
+            shortened(each.test_name, _NAME),
+            figure_shown(each.current_value, decimals=decimals),
+            f"{each.threshold_type} {figure_shown(each.threshold_value, decimals=decimals)}",
+            "" if each.cushion is None else f"cushion {figure_shown(each.cushion, '+', decimals)}",
+            *([_trustee_shown(each, decimals)] if has_published else []),
         )
-        for one, decimals in ((one, one.decimals) for one in shown)
+        for each, decimals in ((each, each.decimals) for each in shown)
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for status, name, *figures in cells:
@@ -198,33 +198,33 @@ def _headings(*, has_published: bool) -> list[str]:
 
 def html_of_result(result: TestResult) -> str:
     """One result: its row, its message, and how its figure came about."""
-    told = [result.message]
+    lines = [result.message]
     if result.threshold_source is not None:
-        told.append(f"Limit: {result.threshold_source}")
+        lines.append(f"Limit: {result.threshold_source}")
     if result.details is not None:
-        told.append(f"Figure: {result.details.formula}")
-    told += [f"Doubt: {group.heading}: {group.message}" for group in doubt_groups([result])]
+        lines.append(f"Figure: {result.details.formula}")
+    lines += [f"Doubt: {group.heading}: {group.message}" for group in doubt_groups([result])]
     has = result.published is not None
     status = f"{result.status}, doubtful" if result.doubtful else result.status
     rows = [_row(result, has_published=has)]
-    return card(f"{result.test_name}: {status}", told, table(_headings(has_published=has), rows))
+    return card(f"{result.test_name}: {status}", lines, table(_headings(has_published=has), rows))
 
 
 def html_of(results: Results) -> str:
     """A row for each result, the thinnest cushion first, then what was skipped."""
     has_published = any(result.published is not None for result in list(results))
-    rows = [_row(one, has_published=has_published) for one in thinnest_first(results)[:NOTEBOOK_ROWS]]
-    told = [f"Read as: {results.read_as}"] if results.read_as else []
-    told += warning_texts(results.warnings)
+    rows = [_row(each, has_published=has_published) for each in thinnest_first(results)[:NOTEBOOK_ROWS]]
+    lines = [f"Read as: {results.read_as}"] if results.read_as else []
+    lines += warning_texts(results.warnings)
     if len(results) > NOTEBOOK_ROWS:
-        told.append(f"{counted(len(results) - NOTEBOOK_ROWS, 'more result')} with more cushion not shown")
+        lines.append(f"{counted(len(results) - NOTEBOOK_ROWS, 'more result')} with more cushion not shown")
     tables = []
     if rows:
         tables.append(table(_headings(has_published=has_published), rows))
     if results.skipped:
         skipped = [
-            [f"{one.test_name} ({one.test_id})", sentence(f"{one.reason}{trustee_of_skipped(one)}")]
-            for one in results.skipped[:NOTEBOOK_ROWS]
+            [f"{each.test_name} ({each.test_id})", sentence(f"{each.reason}{trustee_of_skipped(each)}")]
+            for each in results.skipped[:NOTEBOOK_ROWS]
         ]
         tables.append(table(["skipped", "reason"], skipped))
     doubts = [
@@ -233,4 +233,4 @@ def html_of(results: Results) -> str:
     ]
     if doubts:
         tables.append(table(["doubt", "what", "tests"], doubts))
-    return card(_head(results), told, *tables)
+    return card(_head(results), lines, *tables)

@@ -72,4 +72,4 @@ def _of_word(word: str, unit: float | None) -> float | None:
 
 def _usual(often: float) -> float:
     """The usual frequency next to one in days or weeks."""
-    return next((one for one in _USUAL if abs(often - one) <= _NEAR * one), often)
+    return next((each for each in _USUAL if abs(often - each) <= _NEAR * each), often)

@@ -68,7 +68,7 @@ class Unmatched(NamedTuple):
 class Pairs(NamedTuple):
     """A file's figures beside the tests of a run: each test has at most one, but for the bucket of all agencies."""
 
-    found: tuple[Match, ...] = ()
+    matches: tuple[Match, ...] = ()
     """In the file's order."""
     listed: tuple[Unmatched, ...] = ()
     """The file's other figures, in its order."""
@@ -93,7 +93,7 @@ class _Key(NamedTuple):
 def matches(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> tuple[Match, ...]:
     """The published figures that are tests of ours."""
     printed = _printed_of(_File(pool.portfolio.facts))
-    return _Pairing(tests, own, terms_of(pool), is_listing=False).of(printed).found if printed else ()
+    return _Pairing(tests, own, terms_of(pool), is_listing=False).of(printed).matches if printed else ()
 
 
 def pair(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> Pairs:
@@ -195,33 +195,33 @@ class _Pairing:
         self._terms = terms
         self._is_listing = is_listing  # a run asks for what is found alone, many times
         self._tests = {test.test_id: test for test in tests}
-        listed = [one for one in own.values() if one.id in self._tests]
-        self._named = {word: one.id for one in reversed(listed) for word in _names(one)}
+        listed = [each for each in own.values() if each.id in self._tests]
+        self._named = {word: each.id for each in reversed(listed) for word in _names(each)}
         keys = ((test.test_id, _key_of_test(test.test_id, own, terms)) for test in tests)
-        self._keys = {test_id: _with_terms(one, terms) for test_id, one in keys if one is not None}
+        self._keys = {test_id: _with_terms(each, terms) for test_id, each in keys if each is not None}
         self._by_key: dict[_Key, list[str]] = {}
-        for test_id, one in self._keys.items():
-            self._by_key.setdefault(one, []).append(test_id)
-        self._found: dict[int, list[Match]] = {}  # by the figure's identity: not every place is known
+        for test_id, each in self._keys.items():
+            self._by_key.setdefault(each, []).append(test_id)
+        self._matches: dict[int, list[Match]] = {}  # by the figure's identity: not every place is known
         self._listed: dict[int, Unmatched] = {}
 
     def of(self, figures: Sequence[_Printed]) -> Pairs:
         groups: dict[str | _Key, _Group] = {}
         for figure in figures:
             self._sort(figure, groups)
-        facts = [one.fact for one in figures]
+        facts = [each.fact for each in figures]
         taken: set[str] = set()
-        for group in sorted(groups.values(), key=lambda one: one.named is None):  # names of the definition come first
+        for group in sorted(groups.values(), key=lambda each: each.named is None):  # names of the definition come first
             taken |= self._match(group, taken)
         return Pairs(
-            tuple(match for fact in facts for match in self._found.get(id(fact), ())),
+            tuple(match for fact in facts for match in self._matches.get(id(fact), ())),
             tuple(self._listed[id(fact)] for fact in facts if id(fact) in self._listed),
             tuple(test_id for test_id in self._tests if test_id not in taken),
         )
 
-    def _sort(self, one: _Printed, groups: dict[str | _Key, _Group]) -> None:
+    def _sort(self, printed: _Printed, groups: dict[str | _Key, _Group]) -> None:
         """Put a figure to those that are about the same, or list it where nothing of ours is."""
-        fact, name, meaning, theirs = one
+        fact, name, meaning, theirs = printed
         if (named := self._named.get(name)) is not None:
             side = meaning.side if isinstance(meaning, Meaning) else self._tests[named].threshold_type
             groups.setdefault(named, _Group(named, None, [], side)).facts.append(fact)
@@ -260,7 +260,7 @@ class _Pairing:
             why = self._why_alone(theirs, nearest)
             self._listed[id(chosen)] = Unmatched(chosen, nearest, why, is_measurable=why != _TAKEN)
             return set()
-        self._found[id(chosen)] = [Match(self._tests[test_id], chosen, group.side) for test_id in test_ids]
+        self._matches[id(chosen)] = [Match(self._tests[test_id], chosen, group.side) for test_id in test_ids]
         return set(test_ids)
 
     def _tests_of(self, group: _Group, taken: set[str]) -> list[str]:
@@ -314,17 +314,17 @@ def _key_of_test(test_id: str, own: Mapping[str, DealTest], terms: Terms) -> _Ke
         measure, place = _COVERAGE[test_id]
         tested = (terms.structure.oc if measure == "oc" else terms.structure.ic)[place]
         return _key_of({"measure": measure, "class": tested.name})
-    if (found := own.get(test_id)) is not None:
+    if (own_test := own.get(test_id)) is not None:
         # A ready-made definition has the reinvestment test as the ratio of the junior class.
-        is_ready_made = test_id == REINVESTMENT and found.measure == "oc"
-        return _key_of({"measure": "reinvestment_oc"} if is_ready_made else said_of(found))
+        is_ready_made = test_id == REINVESTMENT and own_test.measure == "oc"
+        return _key_of({"measure": "reinvestment_oc"} if is_ready_made else said_of(own_test))
     return None if test_id in WITHOUT_TWIN else _key_of_suite(test_id)
 
 
 @lru_cache(maxsize=128)
 def _key_of_suite(test_id: str) -> _Key | None:
-    said = suite_said(test_id)
-    return None if said is None else _key_of(said)
+    terms = suite_said(test_id)
+    return None if terms is None else _key_of(terms)
 
 
 def suite_said(test_id: str) -> dict[str, Any] | None:
@@ -334,22 +334,22 @@ def suite_said(test_id: str) -> dict[str, Any] | None:
     return {"measure": SUITE_TESTS[test_id]} | ({"nth": SUITE_NTH[test_id]} if test_id in SUITE_NTH else {})
 
 
-def _key_of(said: Mapping[str, Any], fact: Fact | None = None) -> _Key:
+def _key_of(terms: Mapping[str, Any], fact: Fact | None = None) -> _Key:
     """What the fields of a definition's test measure; `fact` is the published figure that means them, None for a test
     of ours."""
-    measure = said.get("measure")
-    agency = said.get("agency")
-    if (bucket := _BUCKET_OF.get(_plain(said.get("share", "")))) is not None:
+    measure = terms.get("measure")
+    agency = terms.get("agency")
+    if (bucket := _BUCKET_OF.get(_plain(terms.get("share", "")))) is not None:
         measure, agency = "ccc", bucket
     if measure == "warf" and agency is None and (fact is None or _is_of_moodys(fact)):
         agency = "a"
     # Moody's diversity and the CDO Monitor's figures have lists of industries of their own.
-    classification = said.get("classification") if measure == "industry" else None
-    nth = said.get("nth", {"top_obligors": 10, "obligor": 1, "industry": 1, "country": 1}.get(str(measure)))
-    what = measure or _loans(said.get("share") or said.get("value") or "")
-    last_class = letter_of(str(said.get("class", "")).rpartition("/")[2])
-    among = None if said.get("among") is None else _loans(said["among"])
-    more = (said.get("line"), said.get("of"), said.get("group"), among, tuple(sorted(said.get("adds", ()))))
+    classification = terms.get("classification") if measure == "industry" else None
+    nth = terms.get("nth", {"top_obligors": 10, "obligor": 1, "industry": 1, "country": 1}.get(str(measure)))
+    what = measure or _loans(terms.get("share") or terms.get("value") or "")
+    last_class = letter_of(str(terms.get("class", "")).rpartition("/")[2])
+    among = None if terms.get("among") is None else _loans(terms["among"])
+    more = (terms.get("line"), terms.get("of"), terms.get("group"), among, tuple(sorted(terms.get("adds", ()))))
     return _Key(what, nth, agency, classification, last_class, more)
 
 
@@ -447,18 +447,18 @@ _NUMBERS: Final = {1: "the largest", 2: "the second largest", 3: "the third larg
 
 def _difference(theirs: _Key, ours: _Key) -> str:
     """What tells a figure from the nearest test of ours, in words."""
-    told = []
+    reasons = []
     if theirs.last_class != ours.last_class:
-        told.append(f"it is of class {theirs.last_class or '?'}, ours of class {ours.last_class or '?'}")
+        reasons.append(f"it is of class {theirs.last_class or '?'}, ours of class {ours.last_class or '?'}")
     if theirs.nth != ours.nth:
-        told.append(f"it is of {_nth(theirs)}, ours of {_nth(ours)}")
+        reasons.append(f"it is of {_nth(theirs)}, ours of {_nth(ours)}")
     if theirs.agency != ours.agency:
-        told.append(f"it is by {_agency(theirs.agency)}, ours by {_agency(ours.agency)}")
+        reasons.append(f"it is by {_agency(theirs.agency)}, ours by {_agency(ours.agency)}")
     if theirs.classification != ours.classification:
-        told.append(f"it is by the industries of {_agency(theirs.classification)}, "
+        reasons.append(f"it is by the industries of {_agency(theirs.classification)}, "
                     f"ours by those of {_agency(ours.classification)}")  # fmt: skip
-    told += _other_loans(theirs.more, ours.more)
-    return "; ".join(told)
+    reasons += _other_loans(theirs.more, ours.more)
+    return "; ".join(reasons)
 
 
 def _other_loans(theirs: tuple[Any, ...], ours: tuple[Any, ...]) -> Iterator[str]:
@@ -481,10 +481,10 @@ def _added(names: tuple[str, ...]) -> str:
     return " and ".join(names) or "neither cash nor what is not drawn"
 
 
-def _nth(one: _Key) -> str:
-    if one.what == "top_obligors":
-        return f"the {one.nth} largest together"
-    return _NUMBERS.get(one.nth or 1, f"number {one.nth} by size")
+def _nth(key: _Key) -> str:
+    if key.what == "top_obligors":
+        return f"the {key.nth} largest together"
+    return _NUMBERS.get(key.nth or 1, f"number {key.nth} by size")
 
 
 def _agency(letter: str | None) -> str:

@@ -160,14 +160,14 @@ class Pool:
         self.tally = tally
         self.par = self.tally.par
         self.cpa = self.par + self.cash
-        self.held = self.cpa + self.tally.defaulted_par
-        held = self.definition.conventions.defaulted_in_denominator
+        self.total_with_defaults = self.cpa + self.tally.defaulted_par
+        defaulted_in_denominator = self.definition.conventions.defaulted_in_denominator
         if self.definition.leaves("conventions.defaulted_in_denominator"):
-            held = self.portfolio.deal.defaulted_in_denominator or held
+            defaulted_in_denominator = self.portfolio.deal.defaulted_in_denominator or defaulted_in_denominator
         self.denominator = self.cpa if self.definition.conventions.cash_in_denominator else self.par
-        if held != "none":
+        if defaulted_in_denominator != "none":
             carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
-            self.denominator += carried if held == "carried" else tally.defaulted_par
+            self.denominator += carried if defaulted_in_denominator == "carried" else tally.defaulted_par
         self.divisors = {"cpa": min(self.cpa, self.denominator), "par": self.par}
         self.least_divisor = min(self.divisors.values())
         (
@@ -216,7 +216,7 @@ class Pool:
     @cached_property
     def fault(self) -> str | None:
         """Why nothing can be measured of it; None where it can."""
-        if not isfinite(self.held):
+        if not isfinite(self.total_with_defaults):
             return TOO_LARGE
         if self.tally.blank_rows == self.portfolio.row_count:
             return "Skipped: required column(s) par_value has no values"
@@ -308,13 +308,13 @@ class Pool:
     @cached_property
     def by_classification(self) -> dict[str, list[dict[str, Any]]]:
         """The largest industries of each agency's own classification, under a definition."""
-        found: dict[str, list[dict[str, Any]]] = {}
+        shares: dict[str, list[dict[str, Any]]] = {}
         for field in ("industry_a", "industry_b", "industry_c") if not is_plain(self.definition) else ():
             if field in self.view.names:
                 par = self.par_by_name(field)[:-1]
                 order = np.argsort(-par, kind="stable")[:4].tolist()
-                found[field] = [self._shown(field, at, float(par[at])) for at in order]
-        return found
+                shares[field] = [self._shown(field, at, float(par[at])) for at in order]
+        return shares
 
     @cached_property
     def industry_coverage_pct(self) -> float:
@@ -354,9 +354,9 @@ class Pool:
     @property
     def adjustments_of_loans(self) -> dict[str, float]:
         """The same by the loans alone, whatever the file prints; what `other_haircut` covers under its name."""
-        found = self._adjusted({})
-        other = found["deferring_haircut"] - found.get("long_dated_and_current_pay", 0.0)
-        return {**found, "other_haircut": other}
+        adjusted = self._adjusted({})
+        other_haircut = adjusted["deferring_haircut"] - adjusted.get("long_dated_and_current_pay", 0.0)
+        return {**adjusted, "other_haircut": other_haircut}
 
     def _adjusted(self, printed: dict[str, float]) -> dict[str, float]:
         """The same with some parts as the file prints them; the others by the loans."""
@@ -412,12 +412,12 @@ class Pool:
         where unknown, None where no column says."""
         numbers, maturity = self.view.numbers, self.view.numbers.get("maturity_date")
         bullet = None if maturity is None or not isfinite(self.as_of) else (maturity - self.as_of) / DAYS_A_YEAR
-        known = [one for one in (numbers.get("average_life"), self.scheduled_life, bullet) if one is not None]
+        known = [each for each in (numbers.get("average_life"), self.scheduled_life, bullet) if each is not None]
         if not known:
             return None
         years = known[0]
-        for other in known[1:]:
-            years = np.where(np.isnan(years), other, years)
+        for fallback in known[1:]:
+            years = np.where(np.isnan(years), fallback, years)
         return np.maximum(years, 0.0)
 
     def tally_by_industry(self, industries: Names) -> kernels.Tally:
@@ -433,9 +433,9 @@ class Pool:
     def identifier(self, row: int) -> tuple[str, ...]:
         """What orders loans of one price: their identifiers, then their names."""
         names = self.portfolio.names
-        found = (names.get(field) for field in ("cusip", "loanx_id", "isin", "obligor", "facility_name"))
+        columns = (names.get(field) for field in ("cusip", "loanx_id", "isin", "obligor", "facility_name"))
         return tuple(
-            "" if column is None or column.codes[row] < 0 else column.values[column.codes[row]] for column in found
+            "" if column is None or column.codes[row] < 0 else column.values[column.codes[row]] for column in columns
         )
 
     @cached_property
@@ -464,14 +464,14 @@ class Pool:
         )  # fmt: skip
 
     def classes(
-        self, kind: Literal["oc", "ic"], held: Mapping[int, coverage.Held], places: Iterable[int] | None = None
+        self, kind: Literal["oc", "ic"], limits: Mapping[int, coverage.Held], places: Iterable[int] | None = None
     ) -> list[dict[str, Any]]:
         """The tested classes, or those at these places, as `coverage.classes` tells them."""
         notes = self.structure
         assert notes is not None
         if kind == "oc":
-            return coverage.classes(notes, notes.oc, self.adjustments["adjusted"], "balance", held, places)
-        return coverage.classes(notes, notes.ic, self.interest["available"], "interest_due", held, places)
+            return coverage.classes(notes, notes.oc, self.adjustments["adjusted"], "balance", limits, places)
+        return coverage.classes(notes, notes.ic, self.interest["available"], "interest_due", limits, places)
 
 
 def _shown_ccc(agency: str, pool: Pool) -> float:
@@ -682,12 +682,12 @@ def _by_factor_ratings(pool: Pool) -> float:
 def factor_changes(pool: Pool) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """(loans that both columns rate, what the sum of par x factor has more of each)."""
     own = pool.view.ranks.get("rating_agency_a")
-    other = pool.portfolio.ranks.get(f"rating_agency_a_{pool.portfolio.deal.factor_ratings}")
-    if own is None or other is None:
+    trustee = pool.portfolio.ranks.get(f"rating_agency_a_{pool.portfolio.deal.factor_ratings}")
+    if own is None or trustee is None:
         return np.zeros(0, np.intp), np.zeros(0)
-    rated = np.flatnonzero((own > 0) & (own <= DEFAULTED) & (other > 0) & (other <= DEFAULTED))
+    rated = np.flatnonzero((own > 0) & (own <= DEFAULTED) & (trustee > 0) & (trustee <= DEFAULTED))
     factors = np.array(pool.view.factors[: DEFAULTED + 1])
-    return rated, pool.weights[rated] * (factors[other[rated]] - factors[own[rated]])
+    return rated, pool.weights[rated] * (factors[trustee[rated]] - factors[own[rated]])
 
 
 def _factors_told(pool: Pool) -> dict[str, Any]:
@@ -712,10 +712,10 @@ def recovery_rate(pool: Pool) -> Measured:
         raise no_values("recovery_rate")
 
     def break_down() -> dict[str, Any]:
-        said = {"given_pct": rounded(given_pct), "by_lien_type_pct": rounded(100 - given_pct)}
+        breakdown = {"given_pct": rounded(given_pct), "by_lien_type_pct": rounded(100 - given_pct)}
         if portfolio.lien is not None:
-            said["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
-        return said
+            breakdown["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
+        return breakdown
 
     return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, break_down)
 
@@ -792,7 +792,7 @@ def _ic(pool: Pool, place: int) -> Measured:
 
 def shown_income(pool: Pool) -> dict[str, Any]:
     """The IC numerator in its parts, as results show it."""
-    return {name: rounded(said) if isinstance(said, float) else said for name, said in pool.interest.items()}
+    return {name: rounded(amount) if isinstance(amount, float) else amount for name, amount in pool.interest.items()}
 
 
 def junior_ic(pool: Pool) -> Measured:
@@ -871,14 +871,14 @@ def diversity_by(pool: Pool, field: str) -> Measured:
 
 def delinquency(pool: Pool) -> Measured:
     tally, portfolio = pool.tally, pool.portfolio
-    held = pool.par + tally.defaulted_par
-    if held <= 0:
+    total = pool.par + tally.defaulted_par
+    if total <= 0:
         raise Unmeasurable("performing and defaulted par is zero or negative")
     # A flag says of every row whether it is defaulted; without one, only the days past due say anything.
     only_days = "is_defaulted" not in portfolio.flags
     if only_days and not tally.aged_par and not tally.defaulted_rows:
         if portfolio.deal.defaulted_par is not None:
-            return _printed_defaults(portfolio.deal.defaulted_par, held)
+            return _printed_defaults(portfolio.deal.defaulted_par, total)
         raise no_values("days_past_due")
     par = max(0.0, tally.defaulted_par + tally.past_due_par)
 
@@ -886,12 +886,12 @@ def delinquency(pool: Pool) -> Measured:
         return {"defaulted_par": rounded(tally.defaulted_par), "past_due_par": rounded(tally.past_due_par)}
 
     coverage_pct = pool.covered(tally.aged_par) if only_days and pool.par > 0 else None
-    return Measured(par / held * 100, par, held, coverage_pct, break_down)
+    return Measured(par / total * 100, par, total, coverage_pct, break_down)
 
 
-def _printed_defaults(par: float, held: float) -> Measured:
+def _printed_defaults(par: float, total: float) -> Measured:
     """What the file prints of its defaulted loans, where no row says which they are."""
-    return Measured(par / held * 100, par, held, None, lambda: {"defaulted_par": rounded(par), "basis": "as printed"})
+    return Measured(par / total * 100, par, total, None, lambda: {"defaulted_par": rounded(par), "basis": "as printed"})
 
 
 # Liquidity

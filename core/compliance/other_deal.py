@@ -52,19 +52,20 @@ def of_other_limits(limits: Iterable[tuple[float, Fact]]) -> Iterator[DataWarnin
 
 
 def _currency(portfolio: Portfolio, definition: Definition) -> Iterator[DataWarning]:
-    said, found = definition.conventions.currency, currency_of(portfolio)
-    if said is not None and found is not None and said != found:
+    stated, printed = definition.conventions.currency, currency_of(portfolio)
+    if stated is not None and printed is not None and stated != printed:
         yield DataWarning(
-            "definition_currency", f"the definition is of a deal in {said}, and the file's loans are in {found}"
+            "definition_currency", f"the definition is of a deal in {stated}, and the file's loans are in {printed}"
         )
 
 
 def _days(portfolio: Portfolio, definition: Definition) -> Iterator[DataWarning]:
     for name, words in DAYS.items():
-        said, found = getattr(definition.conventions, name), day_of(getattr(portfolio.deal, name))
-        if said is not None and found is not None and said != found:
+        stated, printed = getattr(definition.conventions, name), day_of(getattr(portfolio.deal, name))
+        if stated is not None and printed is not None and stated != printed:
             yield DataWarning(
-                "definition_days", f"the definition has {words} {said.isoformat()}, and the file {found.isoformat()}"
+                "definition_days",
+                f"the definition has {words} {stated.isoformat()}, and the file {printed.isoformat()}",
             )
 
 

@@ -91,9 +91,9 @@ def loans_share(pool: Pool, test: DealTest) -> Measured:
 
 
 def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measured:
-    def sums_of(one: Pool) -> tuple[float, ...]:
-        rows, unknown = fields_over(one).rows(part)
-        drawn, more = one.weights, undrawn_of(one, test)
+    def sums_of(each_pool: Pool) -> tuple[float, ...]:
+        rows, unknown = fields_over(each_pool).rows(part)
+        drawn, more = each_pool.weights, undrawn_of(each_pool, test)
         return (
             float(drawn @ rows),
             0.0 if more is None else float(more @ rows),
@@ -235,10 +235,10 @@ def group_members(names: Sequence[str], group: CountryGroup, definition: Definit
     }  # fmt: skip
     below = 0 if group.ceiling_below is None else rank(group.ceiling_below)
     least = _WORST if group.ceiling_least is None else rank(group.ceiling_least)
-    found = [ceilings.get(name, 0) for name in names]
+    ceilings_of_names = [ceilings.get(name, 0) for name in names]
     return (
-        np.array([below < one <= least if one else False for one in found], np.bool_),
-        np.array([not one for one in found], np.bool_),
+        np.array([below < each <= least if each else False for each in ceilings_of_names], np.bool_),
+        np.array([not each for each in ceilings_of_names], np.bool_),
     )
 
 

@@ -30,11 +30,11 @@ class SheetLimit(NamedTuple):
 
 def limits_of(matches: Iterable[Match], pool: Pool) -> dict[str, SheetLimit]:
     """The limits that are taken, by test id: in the test's unit and on its side, and the only one that is published."""
-    given: dict[str, list[Match]] = {}
+    by_test: dict[str, list[Match]] = {}
     for match in matches:
-        given.setdefault(match.test.test_id, []).append(match)
+        by_test.setdefault(match.test.test_id, []).append(match)
     taken = {}
-    for test_id, listed in given.items():
+    for test_id, listed in by_test.items():
         limits = {match.published.trigger for match in listed}
         first = listed[0]
         if len(limits) == 1 and _is_certain(first) and (test_id != "ccc_bucket_pct" or _is_every_agency(listed, pool)):

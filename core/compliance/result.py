@@ -199,10 +199,10 @@ class TestResult(_Deferred):
             put(self, _FORM, (unit, decimals_of(unit, self.current_value, self.threshold_value)))
 
     def __repr__(self) -> str:
-        told = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _FORM}
-        at = list(told).index("status") + 1
-        doubtful = told.pop("doubtful")  # beside the status: what comes late in a line is left out of it
-        items = list(told.items())
+        by_name = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _FORM}
+        at = list(by_name).index("status") + 1
+        doubtful = by_name.pop("doubtful")  # beside the status: what comes late in a line is left out of it
+        items = list(by_name.items())
         return shown("TestResult", dict([*items[:at], *([("doubtful", True)] if doubtful else []), *items[at:]]))
 
     def _repr_html_(self) -> str:
@@ -214,7 +214,7 @@ _DOUBTS: Final = Doubts._fields
 _VERDICT: Final = Verdict._fields
 _FORM: Final = ("unit", "decimals")
 _LATER: Final = (*_TEXTS, *_DOUBTS, *_VERDICT, *_FORM)
-_FIGURES: Final = tuple(one.name for one in fields(TestResult) if one.name not in _LATER)
+_FIGURES: Final = tuple(each.name for each in fields(TestResult) if each.name not in _LATER)
 _AT_FIRST: Final = (*_FIGURES, "_maker", "_args")
 
 
@@ -329,7 +329,7 @@ class Results(list[TestResult], Framed):
         """Whether it is one of the results, or the id or name of one."""
         if not isinstance(key, str):
             return super().__contains__(key)
-        return any(key.casefold() in (one.test_id.casefold(), one.test_name.casefold()) for one in self)
+        return any(key.casefold() in (each.test_id.casefold(), each.test_name.casefold()) for each in self)
 
     def __repr__(self) -> str:
         return framed.repr_of(self)

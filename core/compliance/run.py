@@ -94,7 +94,7 @@ class InvalidThreshold(ValueError):
 class Sheet(NamedTuple):
     """What the file itself says of tests."""
 
-    found: tuple[Match, ...] = ()
+    matches: tuple[Match, ...] = ()
     limits: Mapping[str, SheetLimit] = {}
     """By test id."""
     listed: tuple[Unmatched, ...] = ()
@@ -191,14 +191,14 @@ def run_suite(
     skipped: list[Skipped] = []
     deal = portfolio.deal
     day = day_of(deal.as_of)
-    given: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
+    sources: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
         ("request", request_thresholds), ("workbook", workbook_thresholds), ("deal", deal_thresholds),
     )  # fmt: skip
     # Details may be made later, when the caller's mappings have changed.
     tenant_thresholds = dict(tenant_thresholds)
     own = {} if rules is None else {test.id: test for test in rules.tests}
     limits = Limits(
-        tuple((source, dict(thresholds)) for source, thresholds in given if thresholds),
+        tuple((source, dict(thresholds)) for source, thresholds in sources if thresholds),
         tenant_thresholds,
         rules,
         own,
@@ -209,7 +209,7 @@ def run_suite(
     ends = pools[1:]
     has_defaults = not (limits.first or limits.tenant or rules is not None or limits.sheet.limits)
     resolved: dict[int, ResolvedThreshold] = {}
-    facts = beside_tests(limits.sheet.found, pool, own)
+    facts = beside_tests(limits.sheet.matches, pool, own)
     doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
     maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details, doubter)
     cushions: dict[str, float] = {}
@@ -264,15 +264,15 @@ def run_suite(
         settle(results)
     if facts and compare:
         warnings = [*warnings, *other_figures(results)]
-        skipped = [_with_published(one, tests, doubter) for one in skipped]
+        skipped = [_with_published(item, tests, doubter) for item in skipped]
     order = {test.id: at for at, test in enumerate(rules.tests)} if suite == DEAL_SUITE and rules else {}
     return Results(
         sorted(results, key=lambda result: order[result.test_id]) if order else results,
-        sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
+        sorted(skipped, key=lambda item: order[item.test_id]) if order else skipped,
         as_of=day,
         as_of_source=deal.as_of_source,
         warnings=warnings,
-        partial=bool(wanted) or any(one.reason in LEFT_OUT for one in skipped),
+        partial=bool(wanted) or any(item.reason in LEFT_OUT for item in skipped),
         figures=None if pool is None else pool.figures,
         cushions=cushions,
         exact=exact,
@@ -322,8 +322,8 @@ def _sheet(
     if not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
     pairs = pair(tests, own, pool)
-    given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
-    return Sheet(pairs.found, limits_of(pairs.found, pool) | given, pairs.listed)
+    by_test_id = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
+    return Sheet(pairs.matches, limits_of(pairs.matches, pool) | by_test_id, pairs.listed)
 
 
 def _sheet_alone(
@@ -333,7 +333,7 @@ def _sheet_alone(
     if not portfolio.facts.all:
         return _NO_SHEET
     pairs = pair_alone(tests, own, Terms((rules or DEFAULT).conventions.home_countries), portfolio.facts)
-    return Sheet(pairs.found, {}, pairs.listed)
+    return Sheet(pairs.matches, {}, pairs.listed)
 
 
 def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Pool) -> None:
@@ -382,8 +382,8 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
     if not portfolio.row_count or "par_value" not in portfolio.numbers:
         return ()
     if definition is not None:
-        said = definition.conventions
-        days = {name: getattr(said, name) for name in DEFINITION_DAYS}
+        conventions = definition.conventions
+        days = {name: getattr(conventions, name) for name in DEFINITION_DAYS}
         portfolio = with_stated(with_days(portfolio, days, "the definition", first=True), definition)
         portfolio = with_stand_ins(portfolio, definition)
     pool = Pool(portfolio, definition)
@@ -419,8 +419,8 @@ def _has_limit(test: Test, limits: Limits) -> bool:
     own = limits.tests.get(test.test_id)
     if own is not None and own.class_ is not None and test.test_id in limits.sheet.limits:
         return True
-    given = (*(thresholds for _, thresholds in limits.first), limits.tenant)
-    return any(test.test_id in one for one in given) or (
+    sources = (*(thresholds for _, thresholds in limits.first), limits.tenant)
+    return any(test.test_id in each for each in sources) or (
         own is not None and (own.max is not None or own.min is not None or own.matrix is not None)
     )
 
@@ -494,7 +494,7 @@ def check_threshold(
     if test is None and definition is not None:
         test = _deal_suite().test_named(definition, test_id)
     if test is None:
-        known = [*TESTS, *(() if definition is None else (one.id for one in definition.tests))]
+        known = [*TESTS, *(() if definition is None else (each.id for each in definition.tests))]
         raise UnknownTest(f"Unknown test {test_id[:100]!r}; {suggestion(test_id, known)}")
     direction = threshold_type or test.threshold_type
     if not isfinite(threshold_value) or (warning_threshold is not None and not isfinite(warning_threshold)):
@@ -523,8 +523,8 @@ def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
         if (threshold := thresholds.get(test.test_id)) is not None:
             return _resolved(test, threshold, source)
     is_standard = limits.definition is not None and limits.definition.has_market_limits
-    if limits.definition is not None and not is_standard and (found := _defined(test, pool, limits)) is not None:
-        return found
+    if limits.definition is not None and not is_standard and (limit := _defined(test, pool, limits)) is not None:
+        return limit
     of_tenant = limits.tenant.get(test.test_id)
     # What a tenant has taken out of its runs stays out, though the sheet has a trigger for it.
     if of_tenant is None or of_tenant.enabled:
@@ -538,8 +538,8 @@ def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
             return ResolvedThreshold(trigger, test.threshold_type, warning, "sheet")
     if of_tenant is not None:
         return _resolved(test, of_tenant, "tenant")
-    if is_standard and (found := _defined(test, pool, limits)) is not None:
-        return found
+    if is_standard and (limit := _defined(test, pool, limits)) is not None:
+        return limit
     return _DEFAULTS[test.test_id]
 
 
@@ -554,7 +554,7 @@ def _defined(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold
             return None
         matrix = next(matrice for matrice in definition.quality.matrices if matrice.id == own.matrix)
         assert own.matrix_limit is not None
-        known = frozenset((*(one.id for one in definition.tests), *TOTALS))
+        known = frozenset((*(each.id for each in definition.tests), *TOTALS))
         value = _deal_suite().matrix_limit(matrix, pool, known)
         return ResolvedThreshold(value, own.matrix_limit, own.warning, "definition")
     if own is not None:
@@ -884,8 +884,8 @@ class _Maker:
             "threshold_source": limit.source,
             "rows": self._rows,
         }
-        if limit.source == "sheet" and (told := limits.sheet.limits.get(test.test_id)) is not None:
-            breakdown["threshold_from"] = f"{told.name}, {told.cell}" if told.cell else told.name
+        if limit.source == "sheet" and (printed := limits.sheet.limits.get(test.test_id)) is not None:
+            breakdown["threshold_from"] = f"{printed.name}, {printed.cell}" if printed.cell else printed.name
         breakdown.update(measured.break_down())
         if test.sheet_trigger is not None:
             breakdown["classes"] = self._classes.of(test, limit)
@@ -921,11 +921,11 @@ class _Classes:
             usual: _Held = {}
             for other_class_test in _CLASS_TESTS[kind]:
                 with suppress(Unmeasurable):  # taken out of runs, it holds its class to nothing
-                    held = self._resolved.get(id(other_class_test)) or resolve(
+                    resolved = self._resolved.get(id(other_class_test)) or resolve(
                         other_class_test, self._pool, self._limits
                     )
                     usual[_place(other_class_test.sheet_trigger, last)] = (
-                        held,
+                        resolved,
                         _decimals(other_class_test, self._limits),
                     )
             self._usual[kind] = usual, self._rows(kind, usual)
@@ -935,10 +935,10 @@ class _Classes:
             return rows
         return [*rows[:place], *self._rows(kind, {place: own}, [place]), *rows[place + 1 :]]
 
-    def _rows(self, kind: _Kind, held: _Held, places: Iterable[int] | None = None) -> list[dict[str, Any]]:
+    def _rows(self, kind: _Kind, limits: _Held, places: Iterable[int] | None = None) -> list[dict[str, Any]]:
         return self._pool.classes(kind, {
             place: Held(limit.value, limit.direction, partial(_judged, limit=limit, decimals=decimals))
-            for place, (limit, decimals) in held.items()
+            for place, (limit, decimals) in limits.items()
         }, places)  # fmt: skip
 
 

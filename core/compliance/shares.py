@@ -32,7 +32,7 @@ KEPT_ROWS_MAX: Final = 64_000_000
 
 _DATES: Final = frozenset(("maturity_date", "default_date"))
 _DAYS_A_YEAR: Final = 365.25
-_LIENS: Final = tuple("first_lien" if one == Lien.BLANK else one.name.lower() for one in Lien)
+_LIENS: Final = tuple("first_lien" if each == Lien.BLANK else each.name.lower() for each in Lien)
 _RANKS: Final = {
     "rank_a": ("rating_agency_a",),
     "rank_b": ("rating_agency_b",),
@@ -188,9 +188,9 @@ class Fields:
     def _par_by(self, field: str) -> NDArray[np.float64]:
         """Performing par by the value of a field, the last for blank."""
         if field not in self._par_by_value:
-            found = self.category(field)
-            assert found is not None
-            codes, values = found
+            column = self.category(field)
+            assert column is not None
+            codes, values = column
             sums = np.bincount(codes.astype(np.intp) + 1, self.pool.weights, len(values) + 1)
             self._par_by_value[field] = np.append(sums[1:], sums[0])
         return self._par_by_value[field]
@@ -208,20 +208,20 @@ class Fields:
     def _truth(self, part: Logic | Atom) -> tuple[Bools, Bools | None]:
         """For each row whether the part is TRUE, and whether that cannot be told; in the logic of three values."""
         if isinstance(part, Atom):
-            found = self._atoms.get(part.text)
-            if found is None:
-                found = self._atom(part)
+            truth = self._atoms.get(part.text)
+            if truth is None:
+                truth = self._atom(part)
                 if len(self._atoms) * self.pool.portfolio.row_count < KEPT_ROWS_MAX:
-                    self._atoms[part.text] = found
-            return found
+                    self._atoms[part.text] = truth
+            return truth
         if part.operator == "NOT":
             true, unknown = self._truth(part.parts[0])
             return (~true if unknown is None else ~true & ~unknown), unknown
         both = part.operator == "AND"
         together: Bools | None = None
         open_rows: Bools | None = None
-        for one in part.parts:
-            true, unknown = self._truth(one)
+        for each in part.parts:
+            true, unknown = self._truth(each)
             if together is None:
                 together, open_rows = true, unknown
                 continue
@@ -259,9 +259,9 @@ class Fields:
         alone, and hold some number, since a column of numbers runs several times as fast as one with blanks."""
         numbers = self.number(field) if field in NUMBERS or field in self._own else None
         if numbers is None:
-            found = self.category(field)
-            assert found is not None
-            codes, values = found
+            column = self.category(field)
+            assert column is not None
+            codes, values = column
             if field in LOAN_FLAGS or field.startswith("is_") or self._own.get(field) in self.pool.portfolio.flags:
                 return np.asarray(codes != 0), None
             if field not in _RANKS and field != "payments_a_year":
@@ -282,10 +282,10 @@ class Fields:
     def _of_values(self, atom: Atom, category: str) -> tuple[Bools, Bools]:
         """For each value of the atom's field, then for a blank: whether it is TRUE, and whether that cannot be told."""
         checkpoint()
-        found = self.category(category)
-        assert found is not None
-        listed = np.empty(len(found[1]) + 1, object)
-        listed[:-1] = list(found[1])
+        column = self.category(category)
+        assert column is not None
+        listed = np.empty(len(column[1]) + 1, object)
+        listed[:-1] = list(column[1])
         true, faulty = _truths(map_columns(atom.plan, {"A": listed}, atom.program))
         unknown = np.zeros(len(listed), np.bool_) if faulty is None else faulty
         unknown[-1] |= atom.needs_value
@@ -293,9 +293,9 @@ class Fields:
 
     def _category_atom(self, atom: Atom, category: str) -> tuple[Bools, Bools | None]:
         true, unknown = self._of_values(atom, category)
-        found = self.category(category)
-        assert found is not None
-        codes = found[0]
+        column = self.category(category)
+        assert column is not None
+        codes = column[0]
         rows = codes.view(np.uint8) if codes.dtype == np.bool_ else codes
         if not unknown[:-1].any() and not (unknown[-1] and self._par_by(category)[-1]):
             return true[rows], None
@@ -305,8 +305,8 @@ class Fields:
 def _payments(names: Names) -> tuple[NDArray[Any], Sequence[Any]]:
     """(code of each row, payments a year); -1 where the text says no one number."""
     often = payments_a_year(names.values)
-    values = sorted({one for one in often if one is not None})
-    table = np.array([*(-1 if one is None else values.index(one) for one in often), -1], np.int32)
+    values = sorted({each for each in often if each is not None})
+    table = np.array([*(-1 if each is None else values.index(each) for each in often), -1], np.int32)
     return table[names.codes], values
 
 
@@ -344,11 +344,11 @@ def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
         return values, None
     if values.dtype.kind == "f":
         return values != 0, None
-    told = [
+    answers = [
         value if isinstance(value, bool) else value != 0 if isinstance(value, int | float) else None for value in values
     ]
-    faulty = np.array([one is None for one in told], np.bool_)
-    return np.array([bool(one) for one in told], np.bool_), faulty if faulty.any() else None
+    faulty = np.array([each is None for each in answers], np.bool_)
+    return np.array([bool(each) for each in answers], np.bool_), faulty if faulty.any() else None
 
 
 def _missing(fields: Sequence[str], pool: Pool) -> str:
@@ -364,8 +364,8 @@ def share_measure(text: str, of: str) -> Callable[[Pool], Measured]:
     def measured(pool: Pool) -> Measured:
         par, unknown = pool.summed(("share", text), shared)
         divisor = divisor_of(pool, of)
-        held = max(0.0, par)
-        return Measured(held / divisor * 100, held, divisor, pool.covered(pool.par - unknown))
+        share_par = max(0.0, par)
+        return Measured(share_par / divisor * 100, share_par, divisor, pool.covered(pool.par - unknown))
 
     return measured
 
@@ -462,9 +462,9 @@ def value_of(text: str, names: frozenset[str], pool: Pool) -> float:
             raise Unmeasurable(f"{name} has no figure")
     text, called = without_cells(text, names)
     try:
-        found = evaluate(text, {called[name]: value for name, value in context.items()}).value
+        answer = evaluate(text, {called[name]: value for name, value in context.items()}).value
     except FormulaError as error:
         raise Unmeasurable(f"the formula has no value: {error.message}") from None
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        raise Unmeasurable(f"the formula gives {str(found)[:60]} and no number")
-    return float(found)
+    if isinstance(answer, bool) or not isinstance(answer, int | float):
+        raise Unmeasurable(f"the formula gives {str(answer)[:60]} and no number")
+    return float(answer)

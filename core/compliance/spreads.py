@@ -44,9 +44,9 @@ def minimum_spread(pool: Pool, test_id: str | None = None) -> float | None:
     if (stated := pool.definition.conventions.minimum_spread) is not None:
         return stated
     tests = [test for test in pool.definition.tests if test.measure == "was"]
-    held = [pool.limits[test.id] for test in tests if test.id in pool.limits]
+    limits = [pool.limits[test.id] for test in tests if test.id in pool.limits]
     own = [test.min for test in tests if test.min is not None and not test.steps]
-    return next(iter((*own, *held)), None)
+    return next(iter((*own, *limits)), None)
 
 
 def excess_spread(pool: Pool, spread: float) -> float:
@@ -135,11 +135,11 @@ def with_spread_rules(deal: Deal, pool: Pool) -> Deal:
     """The deal for other loans than a pool's: how its average spread counts the excess stays, though the file's own
     average is that of the loans before."""
     try:
-        said = average_spread(pool, "was").breakdown
+        breakdown = average_spread(pool, "was").breakdown
     except Unmeasurable:
         return deal
-    is_floored = said.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon
-    kept = pool.portfolio.deal.excess_spread if "excess_spread_pct" in said else None
+    is_floored = breakdown.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon
+    kept = pool.portfolio.deal.excess_spread if "excess_spread_pct" in breakdown else None
     return replace(deal, excess_spread_kept=kept, is_excess_floored=is_floored or None) if kept or is_floored else deal
 
 

@@ -30,9 +30,13 @@ def with_stand_ins(portfolio: Portfolio, definition: Definition) -> Portfolio:
     columns: dict[str, dict[str, Any]] = {"names": {}, "numbers": {}, "ranks": {}}
     for agency in AGENCIES:
         for field, kind in (("industry", "names"), ("recovery_rate", "numbers")):
-            held, whose = getattr(portfolio, kind), [one for one in AGENCIES if (field, one) in wanted]
-            if whose == [agency] and field in held and not any(f"{field}_{one}" in held for one in AGENCIES):
-                columns[kind][f"{field}_{agency}"] = held[field]
+            own_columns, whose = getattr(portfolio, kind), [each for each in AGENCIES if (field, each) in wanted]
+            if (
+                whose == [agency]
+                and field in own_columns
+                and not any(f"{field}_{each}" in own_columns for each in AGENCIES)
+            ):
+                columns[kind][f"{field}_{agency}"] = own_columns[field]
                 warnings.append(_warning(portfolio, field, f"{field} of {AGENCY_NAMES[agency]}"))
         for kind in _ratings_wanted(portfolio, definition, agency, wanted):
             field = f"rating_agency_{agency}"
@@ -78,5 +82,5 @@ def _ratings_wanted(
 
 def _warning(portfolio: Portfolio, field: str, what: str) -> DataWarning:
     header, place = portfolio.notes.matched_columns.get(field), portfolio.source_cells.get(field)
-    said = f"{header!r} ({place})" if header and place else place or field
-    return DataWarning("column_stands_in", f"{said} stands in for {what}, which the file has not", fields=(field,))
+    source = f"{header!r} ({place})" if header and place else place or field
+    return DataWarning("column_stands_in", f"{source} stands in for {what}, which the file has not", fields=(field,))

@@ -52,18 +52,21 @@ def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
     """
     if definition.amounts == _NO_AMOUNTS and not definition.corrections and not definition.index_rates:
         return portfolio
-    said, before = _Statements(), portfolio.notes.stated
+    statements, before = _Statements(), portfolio.notes.stated
     for correction in _corrections_of(definition.corrections, portfolio.deal):
         if before.get(_key(correction)) != correction.amount:
-            _correct(correction, portfolio, said)
+            _correct(correction, portfolio, statements)
     for name, amount in _amounts_of(definition.amounts):
-        if name not in before and name not in said.seen:
-            _state(name, amount, portfolio, said)
-    said.warnings += _of_other_days(definition.corrections, portfolio)
-    if said.seen or said.warnings:
-        warnings = [*portfolio.notes.warnings, *said.warnings]
-        notes = replace(portfolio.notes, stated=before | said.seen, warnings=warnings)
-        deal, tranches = _deal_with(portfolio.deal, said.taken), _notes_with(portfolio.tranches, said.of_classes)
+        if name not in before and name not in statements.seen:
+            _state(name, amount, portfolio, statements)
+    statements.warnings += _of_other_days(definition.corrections, portfolio)
+    if statements.seen or statements.warnings:
+        warnings = [*portfolio.notes.warnings, *statements.warnings]
+        notes = replace(portfolio.notes, stated=before | statements.seen, warnings=warnings)
+        deal, tranches = (
+            _deal_with(portfolio.deal, statements.taken),
+            _notes_with(portfolio.tranches, statements.of_classes),
+        )
         portfolio = replace(portfolio, deal=deal, tranches=tranches, notes=notes)
     return _with_index_rates(portfolio, dict(definition.index_rates)) if definition.index_rates else portfolio
 
@@ -87,7 +90,11 @@ def _corrections_of(corrections: Sequence[Correction], deal: Deal) -> list[Corre
     """The corrections of a file of the deal's day: of a figure that of this day alone, else that of every day."""
     day = day_of(deal.as_of)
     chosen = {_key(correction): correction for correction in corrections if correction.as_of is None}
-    chosen |= {_key(one): one for one in corrections if one.as_of is not None and one.as_of == day}
+    chosen |= {
+        _key(correction): correction
+        for correction in corrections
+        if correction.as_of is not None and correction.as_of == day
+    }
     return list(chosen.values())
 
 
@@ -96,16 +103,20 @@ def _of_other_days(corrections: Sequence[Correction], portfolio: Portfolio) -> l
     deal, day = portfolio.deal, day_of(portfolio.deal.as_of)
     is_stated = day is not None and deal.as_of_source not in _STAND_INS
     others = [correction for correction in corrections if correction.as_of is not None and correction.as_of != day]
-    found = [] if is_stated else [
-        DataWarning(
-            "correction_left_out",
-            f"the definition's correction of {_named_figure(one)} is for {one.as_of}, and the file does not say its day"
-            + ("" if day is None else f": {day} stands in"),
-            fields=(_field(one),),
-        )
-        for one in others
-    ]  # fmt: skip
-    return [one for one in found if one not in portfolio.notes.warnings]
+    warnings = (
+        []
+        if is_stated
+        else [
+            DataWarning(
+                "correction_left_out",
+                f"the definition's correction of {_named_figure(each)} is for {each.as_of}, and the file "
+                "does not say its day" + ("" if day is None else f": {day} stands in"),
+                fields=(_field(each),),
+            )
+            for each in others
+        ]
+    )
+    return [each for each in warnings if each not in portfolio.notes.warnings]
 
 
 _STAND_INS: Final = ("modified", "upload")
@@ -145,19 +156,19 @@ def _shown(figure: str, amount: float) -> str:
 _RATES: Final = ("base_rate", "coupon")
 
 
-def _correct(correction: Correction, portfolio: Portfolio, said: _Statements) -> None:
+def _correct(correction: Correction, portfolio: Portfolio, statements: _Statements) -> None:
     """Take a corrected figure of the deal or of a class; tell of it where the file has another."""
     if correction.class_ is None:
         own = _own(portfolio, correction.figure)
-        said.taken[correction.figure] = correction.amount
+        statements.taken[correction.figure] = correction.amount
     else:
         rows = [] if portfolio.tranches is None else _rows_of(portfolio.tranches, correction.class_)
         if len(rows) != 1 or portfolio.tranches is None:
-            said.warnings += _without_class(correction, len(rows), portfolio)
+            statements.warnings += _without_class(correction, len(rows), portfolio)
             return
         own = _finite(float(getattr(portfolio.tranches, correction.figure)[rows[0]]))
-        said.of_classes.append((correction.figure, rows[0], correction.amount))
-    said.seen[_key(correction)] = correction.amount
+        statements.of_classes.append((correction.figure, rows[0], correction.amount))
+    statements.seen[_key(correction)] = correction.amount
     if own is not None and abs(own - correction.amount) <= (RATE_TOLERANCE if correction.figure in _RATES else CENT):
         return
     theirs = "the file has none" if own is None else f"{_shown(correction.figure, own)} by the file"
@@ -165,14 +176,14 @@ def _correct(correction: Correction, portfolio: Portfolio, said: _Statements) ->
         f"{_named_figure(correction)} is {_shown(correction.figure, correction.amount)} by a "
         f"correction of the definition, and {theirs}{_place(portfolio, _field(correction))}: {correction.note}"
     )
-    said.warnings.append(DataWarning("figure_corrected", message, fields=(_field(correction),)))
+    statements.warnings.append(DataWarning("figure_corrected", message, fields=(_field(correction),)))
 
 
 def _rows_of(notes: Tranches, name: str) -> list[int]:
     """The rows of a class: that of its very name, else those of its letter."""
     rows = [at for at, note_class in enumerate(notes.classes) if note_class == name]
     letter = letter_of(name) if len(name) == 1 else ""
-    return rows or [at for at, one in enumerate(notes.classes) if letter and letter_of(one) == letter]
+    return rows or [at for at, note_class in enumerate(notes.classes) if letter and letter_of(note_class) == letter]
 
 
 def _without_class(correction: Correction, count: int, portfolio: Portfolio) -> list[DataWarning]:
@@ -192,20 +203,20 @@ def _notes_with(notes: Tranches | None, figures: Sequence[tuple[str, int, float]
     return notes if notes is None or not changed else replace(notes, **changed)  # type: ignore[arg-type]
 
 
-def _state(name: str, amount: float, portfolio: Portfolio, said: _Statements) -> None:
+def _state(name: str, amount: float, portfolio: Portfolio, statements: _Statements) -> None:
     """Take an amount that the file does not print; tell of one that it prints otherwise."""
-    said.seen[name] = amount
+    statements.seen[name] = amount
     place, stated = (f"deal.{name}",), f"{FIGURES[name]} is {amount:,.2f} by the definition"
     own, own_name, words = _own(portfolio, name), name, FIGURES[name]
     if own is None and name == "interest_collected":
         own, own_name = _own(portfolio, "interest_available"), "interest_available"
         words = "the numerator of interest coverage"
     if own is None:
-        said.taken[name] = amount
-        said.warnings.append(DataWarning("amount_stated", f"{stated}: the file has none", fields=place))
+        statements.taken[name] = amount
+        statements.warnings.append(DataWarning("amount_stated", f"{stated}: the file has none", fields=place))
     elif own_name != name or abs(own - amount) > CENT:
         theirs = f"{words} is {own:,.2f} by the file{_place(portfolio, f'deal.{own_name}')}, which counts"
-        said.warnings.append(DataWarning("amount_differs", f"{stated}, and {theirs}", fields=place))
+        statements.warnings.append(DataWarning("amount_differs", f"{stated}, and {theirs}", fields=place))
 
 
 # ---- levels of indexes
@@ -259,7 +270,7 @@ def level_of(index: str, rates: Mapping[str, float]) -> float | None:
         return rates.get(family)
     if (usual := rates.get(family + _MAIN_TENOR)) is not None:
         return usual
-    like = [level for other, level in rates.items() if other.partition("-")[0] == family]
+    like = [level for other_index, level in rates.items() if other_index.partition("-")[0] == family]
     return like[0] if len(like) == 1 else None
 
 

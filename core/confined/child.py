@@ -63,10 +63,10 @@ def _channel() -> tuple[BinaryIO, BinaryIO]:
 
 def _outcome(work: Callable[..., Any], order: bytes, limits: Limits) -> bytes:
     try:
-        given: list[Any] = [msgspec.json.decode(order, type=get_type_hints(work)["order"])]
+        arguments: list[Any] = [msgspec.json.decode(order, type=get_type_hints(work)["order"])]
         if limits.writes is not None:
-            given.append(Path(limits.writes))
-        outcome = Outcome(answer=msgspec.Raw(msgspec.json.encode(work(*given))))
+            arguments.append(Path(limits.writes))
+        outcome = Outcome(answer=msgspec.Raw(msgspec.json.encode(work(*arguments))))
     except MemoryError:
         outcome = Outcome(lacked_memory=True)
     except OSError as failure:

@@ -112,9 +112,9 @@ def run(
         raise work.refusal(work.texts.broken) from error
 
 
-def _outcome(told: bytes) -> Outcome:
+def _outcome(answer: bytes) -> Outcome:
     try:
-        outcome = msgspec.json.decode(told, type=Outcome)
+        outcome = msgspec.json.decode(answer, type=Outcome)
     except msgspec.MsgspecError as error:
         raise ChildFailed("an answer that cannot be read") from error
     if outcome.crashed is not None:
@@ -139,14 +139,14 @@ def _answer(work: ConfinedWork[O, A], outcome: Outcome) -> A:
 def workplace(folder: Path) -> Iterator[Path]:
     """A new folder in an existing one, for a child to write; what it made is moved up in the end, unless something is
     raised."""
-    made = folder / ".confined"
-    made.mkdir()
+    place = folder / ".confined"
+    place.mkdir()
     try:
-        yield made
-        for path in made.iterdir():
+        yield place
+        for path in place.iterdir():
             path.replace(folder / path.name)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _widen(pipe: int) -> None:
@@ -276,8 +276,8 @@ class Child:
             return ChildOutOfTime()
         if code >= 0:
             return ChildFailed(f"ended with code {code}")
-        told = f"ended by {signal.Signals(-code).name}"
-        return ChildKilled(told) if -code in _FROM_OUTSIDE else ChildFailed(told)
+        text = f"ended by {signal.Signals(-code).name}"
+        return ChildKilled(text) if -code in _FROM_OUTSIDE else ChildFailed(text)
 
     def is_alive(self) -> bool:
         """Whether the child can be asked."""

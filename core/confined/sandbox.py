@@ -150,9 +150,9 @@ def _permit(library: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
 
 def _drop_capabilities(library: ctypes.CDLL) -> None:
     head = struct.pack("=Ii", _CAPABILITIES_VERSION, 0)
-    held = ctypes.create_string_buffer(24)
-    if library.capget(head, held) == 0:
-        kept = struct.unpack("=6I", held.raw)[0] & 1 << _CAP_DAC_READ_SEARCH
+    state = ctypes.create_string_buffer(24)
+    if library.capget(head, state) == 0:
+        kept = struct.unpack("=6I", state.raw)[0] & 1 << _CAP_DAC_READ_SEARCH
         library.capset(head, struct.pack("=6I", kept, kept, 0, 0, 0, 0))
 
 

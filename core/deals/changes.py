@@ -71,26 +71,27 @@ def changes(before: Portfolio, after: Portfolio) -> Changes:
         ReconcileError: more loans than a reconciliation takes.
     """
     exact = {name: 0.0 for name, rule in RULES.items() if rule.tolerance is not None}
-    found = reconcile(before, after, tolerances=exact, names=("earlier file", "later file"))
+    differences = reconcile(before, after, tolerances=exact, names=("earlier file", "later file"))
     by_loan: dict[str, list[Issue]] = {}
-    for issue in found.issues:
+    for issue in differences.issues:
         if issue.issue_type in _KINDS:
             by_loan.setdefault(issue.loan_key, []).append(issue)
     loans = sorted(
-        map(_loan, by_loan.values()), key=lambda one: (_ORDER.index(one.kind), -abs(one.par_change), one.borrower_name)
+        map(_loan, by_loan.values()),
+        key=lambda each: (_ORDER.index(each.kind), -abs(each.par_change), each.borrower_name),
     )
     par = {kind: sum(loan.par_change for loan in loans if loan.kind == kind) for kind in _ORDER}
     return Changes(
-        loans_before=found.summary.matched + found.summary.unmatched_trustee,
-        loans_after=found.summary.matched + found.summary.unmatched_internal,
-        loans_in=found.summary.unmatched_internal,
-        loans_out=found.summary.unmatched_trustee,
-        loans_changed=sum(one.kind == "changed" for one in loans),
+        loans_before=differences.summary.matched + differences.summary.unmatched_trustee,
+        loans_after=differences.summary.matched + differences.summary.unmatched_internal,
+        loans_in=differences.summary.unmatched_internal,
+        loans_out=differences.summary.unmatched_trustee,
+        loans_changed=sum(loan.kind == "changed" for loan in loans),
         par_in=par["in"],
         par_out=-par["out"],
         par_changed=par["changed"],
-        not_compared=found.not_compared,
-        warnings=list(found.warnings),
+        not_compared=differences.not_compared,
+        warnings=list(differences.warnings),
         loans=loans,
     )
 
@@ -99,7 +100,7 @@ def _loan(issues: list[Issue]) -> LoanChange:
     issues.sort(key=lambda issue: FIELD_CODE[issue.field_name])
     first = issues[0]
     kind = _KINDS[first.issue_type]
-    fields = [FieldChange(one.field_name, one.trustee_value, one.internal_value) for one in issues]
+    fields = [FieldChange(issue.field_name, issue.trustee_value, issue.internal_value) for issue in issues]
     if kind == "in":
         par = _number(first.internal_value)
     elif kind == "out":

@@ -142,15 +142,15 @@ def movements(
     steps = list(mix.steps())
     first, last = run(before), run(after)
     figures = [_figures(first), *(_figures(run(mix.portfolio(state))) for _, state, _ in steps), _figures(last)]
-    names = {one.test_id: one.test_name for results in (first, last) for one in (*results, *results.skipped)}
+    names = {each.test_id: each.test_name for results in (first, last) for each in (*results, *results.skipped)}
     effects = [
         _effects(mix, state_before, part, mix.heaviest(rows, loans_tried), run, earlier)
         for (part, _, rows), state_before, earlier in zip(
             steps, [mix.start, *(state for _, state, _ in steps)], figures, strict=False
         )
     ]
-    opens = [{one.test_id: _open(one) for one in results.skipped} for results in (first, last)]
-    forms = {one.test_id: (one.unit, one.decimals) for one in (*first, *last)}
+    opens = [{each.test_id: _open(each) for each in results.skipped} for results in (first, last)]
+    forms = {each.test_id: (each.unit, each.decimals) for each in (*first, *last)}
     return [
         msgspec.structs.replace(
             _movement(
@@ -176,9 +176,9 @@ def _open(skipped: Skipped) -> Open:
 
 def _figures(results: Results) -> dict[str, float]:
     return {
-        one.test_id: one.current_value
-        for one in (*results, *results.skipped)
-        if not isinstance(one.current_value, msgspec.UnsetType)
+        each.test_id: each.current_value
+        for each in (*results, *results.skipped)
+        if not isinstance(each.current_value, msgspec.UnsetType)
     }
 
 
@@ -277,12 +277,14 @@ class _Mix:
             (self._after, int(self._row_after[row])) if self.is_new[row] else (self._before, int(self._row_before[row]))
         )
 
-        def said(target: str) -> str | None:
+        def identifier_text(target: str) -> str | None:
             names = side.names.get(target)
             return None if names is None or names.codes[at] < 0 else names.values[int(names.codes[at])]
 
-        identifier = next((text for target in ("cusip", "loanx_id", "isin") if (text := said(target))), None)
-        return said("borrower_name") or said("facility_name") or identifier or f"loan {row + 1}", identifier
+        identifier = next((text for target in ("cusip", "loanx_id", "isin") if (text := identifier_text(target))), None)
+        return identifier_text("borrower_name") or identifier_text(
+            "facility_name"
+        ) or identifier or f"loan {row + 1}", identifier
 
     # Columns of both sides
 
@@ -320,7 +322,7 @@ class _Mix:
         A column that the file which a class of fields comes from does not have is not there.
         """
         kept = np.flatnonzero(state.kept)
-        made: dict[str, dict[str, Any]] = {"numbers": {}, "names": {}, "flags": {}, "ranks": {}, "lien": {}}
+        columns: dict[str, dict[str, Any]] = {"numbers": {}, "names": {}, "flags": {}, "ranks": {}, "lien": {}}
         for kind, targets in _columns(self._before, self._after).items():
             for target in targets:
                 applied = state.applied.get(_part_of(target))
@@ -330,16 +332,16 @@ class _Mix:
                 earlier, later = self._sides(kind, target)
                 is_later = self.is_new if applied is None else self.is_new | (applied & ~self.is_gone)
                 values = np.where(is_later, later, earlier)[kept]
-                made[kind][target] = Names(values, self._shared_names(target)[2]) if kind == "names" else values
+                columns[kind][target] = Names(values, self._shared_names(target)[2]) if kind == "names" else values
         applied = state.applied.get("other_fields", np.zeros(len(self.is_new), np.bool_))
         first, last = (self._before, self._after) if applied.all() else (self._after, self._before)
         return Portfolio(
             len(kept),
-            made["numbers"],
-            made["names"],
-            made["flags"],
-            made["ranks"],
-            made["lien"].get("lien_type"),
+            columns["numbers"],
+            columns["names"],
+            columns["flags"],
+            columns["ranks"],
+            columns["lien"].get("lien_type"),
             self._before.tranches,
             replace(self._before.deal, as_of=last.deal.as_of),
             self._amortization(kept, self.is_new | applied),
@@ -385,11 +387,11 @@ def _part_of(target: str) -> PartName:
 
 def _columns(*portfolios: Portfolio) -> dict[str, list[str]]:
     """The columns of any of the portfolios by kind, in one order."""
-    found = {
+    by_kind = {
         kind: sorted({target for portfolio in portfolios for target in getattr(portfolio, kind)})
         for kind in ("numbers", "names", "flags", "ranks")
     }
-    return found | {"lien": ["lien_type"] if any(one.lien is not None for one in portfolios) else []}
+    return by_kind | {"lien": ["lien_type"] if any(portfolio.lien is not None for portfolio in portfolios) else []}
 
 
 def _column(portfolio: Portfolio, kind: str, target: str) -> NDArray[Any] | None:

@@ -97,13 +97,13 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
             one goes.
     """
     base, rules, asked, ours = _measured(portfolio, definition)
-    rows = [_row(one, ours) for one in asked]
+    rows = [_row(each, ours) for each in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
     explained: dict[int, list[Explanation]] = {at: [] for at in apart}
-    for why, other, document, changed in _variants(portfolio, base):
+    for why, variant, document, changed in _variants(portfolio, base):
         if all(why in explained[at] for at in apart):
             continue
-        theirs = _run(other, document, rules, [changed(asked[at]) for at in apart])
+        theirs = _run(variant, document, rules, [changed(asked[at]) for at in apart])
         for at in apart:
             if why not in explained[at] and _row(asked[at], theirs, why).agrees:
                 explained[at].append(why)
@@ -112,18 +112,18 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
             explained[at].append("rounding")
         elif not explained[at] and _is_left_open(asked[at].published, ours[rows[at].test_id or ""]):
             explained[at].append("blank_inputs")
-    told = (
+    tied_rows = (
         msgspec.structs.replace(row, explained_by=explained[at]) if at in explained else row
         for at, row in enumerate(rows)
     )
     printed = {row.test_id for row in rows}
-    return TieOuts(told, (test["id"] for test in base.get("tests", ()) if test["id"] not in printed))
+    return TieOuts(tied_rows, (test["id"] for test in base.get("tests", ()) if test["id"] not in printed))
 
 
 def compare(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
     """The rows of a tie-out without what explains their differences, which takes many runs."""
     _, _, asked, ours = _measured(portfolio, definition)
-    return [_row(one, ours) for one in asked]
+    return [_row(each, ours) for each in asked]
 
 
 def _measured(
@@ -141,14 +141,14 @@ def _run(
 ) -> dict[str, TestResult | Skipped | str]:
     """Test id -> the result, or why there is none, of just the tests that are asked for and those that they name."""
     own = {test["id"]: test for test in base.get("tests", ())}
-    tests = own | {one.test["id"]: one.test for one in asked if one.test is not None}
-    found: dict[str, TestResult | Skipped | str] = {}
+    tests = own | {each.test["id"]: each.test for each in asked if each.test is not None}
+    outcomes: dict[str, TestResult | Skipped | str] = {}
     definition, refused = with_tests(base, rules, tests)
-    found |= refused
+    outcomes |= refused
     if tests:
         results = run_suite(portfolio, "deal", definition=definition)
-        found |= {one.test_id: one for one in results.skipped} | {result.test_id: result for result in results}
-    return found
+        outcomes |= {each.test_id: each for each in results.skipped} | {result.test_id: result for result in results}
+    return outcomes
 
 
 def _row(asked: FigureTest, ours: dict[str, TestResult | Skipped | str], why: Explanation | None = None) -> TieOut:
@@ -161,7 +161,7 @@ def _row(asked: FigureTest, ours: dict[str, TestResult | Skipped | str], why: Ex
     return TieOut(
         trustee_name=published.label,
         test_id=None if test is None else test["id"],
-        measured_as=None if test is None else _told(test),
+        measured_as=None if test is None else _test_words(test),
         trustee_value=published.value,
         our_value=value,
         difference=None if value is None or published.value is None else round(value - published.value, 9),
@@ -198,7 +198,7 @@ def _figures(result: TestResult | Skipped | str) -> tuple[float | None, float | 
     """A test's figure and the ends between which masked ratings leave it."""
     if isinstance(result, str):
         return None, None, None
-    value, low, high = (None if one is UNSET else one for one in (result.current_value, result.low, result.high))
+    value, low, high = (None if each is UNSET else each for each in (result.current_value, result.low, result.high))
     return value, low, high
 
 
@@ -235,11 +235,11 @@ def _with_cash(asked: FigureTest) -> FigureTest:
     return replace(asked, test={**asked.test, "adds": ["cash"]})
 
 
-def _told(test: dict[str, Any]) -> str:
+def _test_words(test: dict[str, Any]) -> str:
     """What a test measures in words: "ccc, agency b"."""
     what = test.get("measure") or test.get("share") or test.get("value")
-    said = {name: test[name] for name in PARAMETERS if name in test}
-    words = {name: " and ".join(one) if isinstance(one, list) else one for name, one in said.items()}
+    by_name = {name: test[name] for name in PARAMETERS if name in test}
+    words = {name: " and ".join(each) if isinstance(each, list) else each for name, each in by_name.items()}
     return ", ".join([str(what), *(f"{name} {word}" for name, word in words.items())])
 
 
@@ -326,8 +326,8 @@ def _is_said(base: Mapping[str, Any], option: Option, *, is_default: bool) -> bo
     """Whether a document reads a choice so already."""
     for setting in option.sets:
         section, name = setting.path
-        said = base.get(section, {})
-        if not (said[name] == setting.document if name in said else is_default):
+        own_section = base.get(section, {})
+        if not (own_section[name] == setting.document if name in own_section else is_default):
             return False
     return True
 

@@ -22,14 +22,17 @@ def limits_read(test: DealTest, definition: Definition) -> set[str]:
     """The tests whose limits a test reads: of the spread, for the excess of the spread in the coupon."""
     if test.measure != "wac" or definition.conventions.excess_spread == "none":
         return set()
-    return {one.id for one in definition.tests if one.measure == "was"}
+    return {each.id for each in definition.tests if each.measure == "was"}
 
 
 def check_amounts(definition: Definition, faults: Faults) -> None:
     """A figure is stated once, and corrected once for a day."""
-    for name, other in _STATED_TWICE.items():
-        if getattr(definition.amounts, name) is not None and getattr(definition.interest_coverage, other) is not None:
-            faults.append((f"amounts.{name}", f"is interest_coverage.{other}, too: give it once"))
+    for name, counterpart in _STATED_TWICE.items():
+        if (
+            getattr(definition.amounts, name) is not None
+            and getattr(definition.interest_coverage, counterpart) is not None
+        ):
+            faults.append((f"amounts.{name}", f"is interest_coverage.{counterpart}, too: give it once"))
     seen: set[tuple[str, str | None, date | None]] = set()
     for at, correction in enumerate(definition.corrections):
         if (what := (correction.figure, correction.class_, correction.as_of)) in seen:

@@ -63,35 +63,35 @@ _DAY_COUNT: Final = Choice(("actual/360", "actual/365", "30/360"))
 _FEE_BASE: Final = Choice(FEE_BASES)
 
 
-def _symbol(given: Any) -> int:
-    if isinstance(given, str) and (found := rank(given)):
-        return found
+def _symbol(value: Any) -> int:
+    if isinstance(value, str) and (place := rank(value)):
+        return place
     raise ValueError("must be a rating symbol such as B3 or CCC+")
 
 
 def _counts_as(*words: str) -> Checked:
     """A rating symbol, a rating factor or one of some words; read as the rank, the factor or the word."""
-    told = f"a rating symbol such as B3, a rating factor, or one of {', '.join(words)}"
+    text = f"a rating symbol such as B3, a rating factor, or one of {', '.join(words)}"
 
-    def made(given: Any) -> str | float:
-        if isinstance(given, str) and (given in words or rank(given)):
-            return given
-        if isinstance(given, int | float) and not isinstance(given, bool) and 1 <= given <= 10_000:
-            return float(given)
-        raise ValueError(f"must be {told}")
+    def read_way(value: Any) -> str | float:
+        if isinstance(value, str) and (value in words or rank(value)):
+            return value
+        if isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value <= 10_000:
+            return float(value)
+        raise ValueError(f"must be {text}")
 
-    return Checked(told, made)
+    return Checked(text, read_way)
 
 
-def _country(given: Any) -> str:
-    if isinstance(given, str) and 0 < len(given.strip()) <= 60:
-        return country_code(given)
+def _country(value: Any) -> str:
+    if isinstance(value, str) and 0 < len(value.strip()) <= 60:
+        return country_code(value)
     raise ValueError("must be a country, by its ISO code or its English name")
 
 
-def _index(given: str) -> str:
+def _index(text: str) -> str:
     """The name of a reference rate as the loans have it, such as EURIBOR-3M."""
-    name = index_name(given.replace("_", " "))
+    name = index_name(text.replace("_", " "))
     family = name.partition("-")[0]
     if not any(
         family == floating_index or family.endswith(f" {floating_index}") for floating_index in FLOATING_INDEXES
@@ -100,10 +100,10 @@ def _index(given: str) -> str:
     return name
 
 
-def _text_symbol(given: Any) -> str:
-    _symbol(given)
-    assert isinstance(given, str)
-    return given
+def _text_symbol(value: Any) -> str:
+    _symbol(value)
+    assert isinstance(value, str)
+    return value
 
 
 _SYMBOL: Final = Checked("a rating symbol such as B3 or CCC+", _text_symbol)
@@ -445,7 +445,7 @@ class Step:
     """A limit from a day on."""
 
     from_: str = key(
-        Checked("a date (YYYY-MM-DD) or reinvestment_end", lambda given: _step_day(given)),
+        Checked("a date (YYYY-MM-DD) or reinvestment_end", lambda value: _step_day(value)),
         "the first day, or reinvestment_end",
     )
     limit: float = key(_LIMIT, "the limit from that day on")
@@ -457,27 +457,27 @@ class Step:
         return None if self.from_ == "reinvestment_end" else date.fromisoformat(self.from_)
 
 
-def _among(given: Any) -> str:
-    if isinstance(given, str) and (given in AMONG or (given.startswith("=") and _is_formula_text(given))):
-        return given
+def _among(value: Any) -> str:
+    if isinstance(value, str) and (value in AMONG or (value.startswith("=") and _is_formula_text(value))):
+        return value
     raise ValueError(f"must be a formula that begins with =, or one of {', '.join(AMONG)}")
 
 
-def _is_formula_text(given: str) -> bool:
+def _is_formula_text(text: str) -> bool:
     faults: list[tuple[str, str]] = []
-    _FORMULA.read(given, "", faults)
+    _FORMULA.read(text, "", faults)
     return not faults
 
 
-def _step_day(given: Any) -> str:
-    if given == "reinvestment_end":
+def _step_day(value: Any) -> str:
+    if value == "reinvestment_end":
         return "reinvestment_end"
     faults: list[tuple[str, str]] = []
-    found = Day().read(given, "", faults)
+    day = Day().read(value, "", faults)
     if faults:
         raise ValueError("must be a date (YYYY-MM-DD) or reinvestment_end")
-    assert isinstance(found, date)
-    return found.isoformat()
+    assert isinstance(day, date)
+    return day.isoformat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,7 +503,7 @@ class DealTest:
     group: str | None = key(_ID, "which group of countries", None)
     of: str | None = key(Choice(DENOMINATORS), "what a share is a share of", None)
     among: str | None = key(
-        Checked("a formula, or the name of a measure of loans", lambda given: _among(given)),
+        Checked("a formula, or the name of a measure of loans", lambda value: _among(value)),
         "of which loans alone the figure counts: a formula like a share's, or the name of a measure such as "
         "non_senior_secured; `of` stays what it is",
         None,

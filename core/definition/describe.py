@@ -69,9 +69,11 @@ def _section(path: str, of: type[Any], *, is_listed: bool = False) -> list[str]:
         if isinstance(inner, Table):
             below += _section(f"{path}.{name}".strip("."), inner.of, is_listed=isinstance(kind, Listed))
             continue
-        told = kind.words if not isinstance(kind, Named) else f"a table of {', '.join(kind.keys)}: {kind.kind.words}"
+        description = (
+            kind.words if not isinstance(kind, Named) else f"a table of {', '.join(kind.keys)}: {kind.kind.words}"
+        )
         default = "required" if row.default is MISSING else _shown(row.default)
-        rows.append((name, told, default, row.metadata["meaning"]))
+        rows.append((name, description, default, row.metadata["meaning"]))
     title = (f"`[[{path}]]`" if is_listed else f"`[{path}]`") if path else "Top level"
     return [_table(title, ("key", "value", "default", "meaning"), rows), *below] if rows else below
 

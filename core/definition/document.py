@@ -90,10 +90,10 @@ def parse(
     faults: Faults = []
     if not isinstance(document, Mapping):
         raise DefinitionError([("", "must be a table")])
-    given = {str(name): value for name, value in document.items() if name != "base"}
+    own_keys = {str(name): value for name, value in document.items() if name != "base"}
     if "base" in document and (base := _BASE.read(document["base"], "base", faults)):
-        given = _over({**_ready_document(base), "standard": False}, given)
-    definition = read_table(Definition, given, "", faults)
+        own_keys = _over({**_ready_document(base), "standard": False}, own_keys)
+    definition = read_table(Definition, own_keys, "", faults)
     if definition is not None:
         faults.extend(_cross_faults(definition))
         if own_fields is not None:
@@ -252,12 +252,12 @@ def _document(text: str) -> dict[str, Any]:
         raise DefinitionError([("", f"is no TOML: {error}")]) from None
 
 
-def _over(base: Any, given: Any) -> Any:
+def _over(base: Any, own: Any) -> Any:
     """The given values over those of the base."""
-    if not isinstance(base, Mapping) or not isinstance(given, Mapping):
-        return given
-    return {name: _over(base[name], given[name]) if name in base and name in given else
-            given.get(name, base.get(name)) for name in {**base, **given}}  # fmt: skip
+    if not isinstance(base, Mapping) or not isinstance(own, Mapping):
+        return own
+    return {name: _over(base[name], own[name]) if name in base and name in own else
+            own.get(name, base.get(name)) for name in {**base, **own}}  # fmt: skip
 
 
 def _cross_faults(definition: Definition) -> Faults:
@@ -293,7 +293,7 @@ def _check_classes(definition: Definition, faults: Faults) -> None:
 
 
 def _class_is(name: str, names: list[str]) -> bool:
-    return name in names or any(name in one.split("/") for one in names)
+    return name in names or any(name in each.split("/") for each in names)
 
 
 def _names_class(name: str, definition: Definition) -> bool:
@@ -409,10 +409,10 @@ def _check_figure(test: DealTest, place: str, definition: Definition, faults: Fa
         if name not in takes and _has(test, name):
             faults.append((f"{place}.{name}", f"is nothing that {test.measure or names[0]} takes"))
     if test.measure in ("oc", "ic") and test.class_ is not None and not _names_class(test.class_, definition):
-        told = (
+        text = (
             f"is no class: a letter such as C or D-1, or one of {', '.join(each.name for each in definition.classes)}"
         )
-        faults.append((f"{place}.class", told))
+        faults.append((f"{place}.class", text))
     _check_loans(test, place, definition, faults)
 
 

@@ -115,7 +115,7 @@ def without_cells(text: str, names: Iterable[str]) -> tuple[str, dict[str, str]]
     A name such as ob1, which the engine would take for a cell, has an underscore before it.
     """
     called = {name: f"_{name}" if _CELL.fullmatch(name) else name for name in names}
-    if any(name != other for name, other in called.items()):
+    if any(name != stand_in for name, stand_in in called.items()):
         text = _written_without_cells(text)
     return text, called
 
@@ -146,8 +146,8 @@ def share_of(text: str) -> Logic | Atom:
         if isinstance(node, Call) and node.name in ("AND", "OR", "NOT") and node.arguments:
             if any(isinstance(argument, Empty) for argument in node.arguments):
                 raise FormulaFault(f"{node.name} has an empty argument")
-            if not any(_is_list(one) for one in node.arguments):
-                return Logic(node.name, tuple(taken_apart(one) for one in node.arguments))  # type: ignore[arg-type]
+            if not any(_is_list(argument) for argument in node.arguments):
+                return Logic(node.name, tuple(taken_apart(argument) for argument in node.arguments))  # type: ignore[arg-type]
         atoms += 1
         if atoms > ATOMS_MAX:
             raise FormulaFault(f"has more than {ATOMS_MAX} parts")
@@ -167,11 +167,11 @@ def _atom(node: Node, text: str) -> Atom:
     names: dict[str, None] = {}
     matters: dict[str, None] = {}
     places: list[tuple[int, int, str]] = []
-    for one, is_asked in _walk_asked(node, is_asked=False):
-        if isinstance(one, Name | Cell):
-            field = _name_of(one, text)
+    for each, is_asked in _walk_asked(node, is_asked=False):
+        if isinstance(each, Name | Cell):
+            field = _name_of(each, text)
             names[field] = None
-            places.append((one.start, one.end, field))
+            places.append((each.start, each.end, field))
             if not is_asked:
                 matters[field] = None
     fields = tuple(names)
@@ -280,15 +280,15 @@ def _children(node: Any) -> tuple[Node, ...]:
 def _walk(node: Node) -> Iterator[Node]:
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(_children(one))
+        current = waiting.pop()
+        yield current
+        waiting.extend(_children(current))
 
 
 def _walk_asked(node: Node, *, is_asked: bool) -> Iterator[tuple[Node, bool]]:
     waiting = [(node, is_asked)]
     while waiting:
-        one, asked = waiting.pop()
-        yield one, asked
-        asked = asked or (isinstance(one, Call) and one.name in _ASKING)
-        waiting.extend((child, asked) for child in _children(one))
+        each, asked = waiting.pop()
+        yield each, asked
+        asked = asked or (isinstance(each, Call) and each.name in _ASKING)
+        waiting.extend((child, asked) for child in _children(each))

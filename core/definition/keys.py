@@ -35,16 +35,16 @@ class Kind(Protocol):
     def words(self) -> str:
         """In words, such as "a number from 0 to 100"."""
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
         """The value; what is wrong with it goes into the faults."""
 
     def write(self, value: Any) -> Any:
         """What `read` makes the value of."""
 
 
-def shown(given: Any) -> str:
+def shown(value: Any) -> str:
     """What was given, short enough to be repeated."""
-    text = repr(given) if isinstance(given, str | int | float | bool) else type(given).__name__
+    text = repr(value) if isinstance(value, str | int | float | bool) else type(value).__name__
     return text if len(text) <= SHOWN_MAX else text[:SHOWN_MAX] + "..."
 
 
@@ -66,11 +66,11 @@ class Number(_Plain):
     def words(self) -> str:
         return f"a number from {self.low:g} to {self.high:g}"
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
         # The range is asked first: float() of an integer of 400 digits fails.
-        if isinstance(given, int | float) and not isinstance(given, bool) and self.low <= given <= self.high:
-            return float(given)
-        faults.append((place, f"must be {self.words}, not {shown(given)}"))
+        if isinstance(value, int | float) and not isinstance(value, bool) and self.low <= value <= self.high:
+            return float(value)
+        faults.append((place, f"must be {self.words}, not {shown(value)}"))
         return None
 
 
@@ -85,10 +85,10 @@ class Integer(_Plain):
     def words(self) -> str:
         return f"a whole number from {self.low} to {self.high}"
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
-        if isinstance(given, int) and not isinstance(given, bool) and self.low <= given <= self.high:
-            return given
-        faults.append((place, f"must be {self.words}, not {shown(given)}"))
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
+        if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
+            return value
+        faults.append((place, f"must be {self.words}, not {shown(value)}"))
         return None
 
 
@@ -98,10 +98,10 @@ class Flag(_Plain):
 
     words: ClassVar[str] = "true or false"
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
-        if isinstance(given, bool):
-            return given
-        faults.append((place, f"must be {self.words}, not {shown(given)}"))
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
+        if isinstance(value, bool):
+            return value
+        faults.append((place, f"must be {self.words}, not {shown(value)}"))
         return None
 
 
@@ -121,11 +121,11 @@ class Text(_Plain):
     def words(self) -> str:
         return f"a text of 1 to {self.most} characters" + (f" such as {self.example}" if self.example else "")
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
-        fits = isinstance(given, str) and 0 < len(given.strip()) <= len(given) <= self.most
-        if fits and not _CONTROL.search(given) and (self.pattern is None or re.fullmatch(self.pattern, given)):
-            return given
-        faults.append((place, f"must be {self.words}, not {shown(given)}"))
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
+        fits = isinstance(value, str) and 0 < len(value.strip()) <= len(value) <= self.most
+        if fits and not _CONTROL.search(value) and (self.pattern is None or re.fullmatch(self.pattern, value)):
+            return value
+        faults.append((place, f"must be {self.words}, not {shown(value)}"))
         return None
 
 
@@ -139,12 +139,12 @@ class Choice(_Plain):
     def words(self) -> str:
         return f"one of {', '.join(self.options)}"
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
-        if isinstance(given, str) and given in self.options:
-            return given
-        near = nearest(given, self.options) if isinstance(given, str) else None
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
+        if isinstance(value, str) and value in self.options:
+            return value
+        near = nearest(value, self.options) if isinstance(value, str) else None
         meant = f"; did you mean {near}?" if near else ""
-        faults.append((place, f"must be {self.words}, not {shown(given)}{meant}"))
+        faults.append((place, f"must be {self.words}, not {shown(value)}{meant}"))
         return None
 
 
@@ -153,15 +153,15 @@ class Day:
 
     words: ClassVar[str] = "a date (YYYY-MM-DD)"
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
-        if isinstance(given, date) and not isinstance(given, datetime):
-            return given
-        if isinstance(given, str) and len(given) == 10:
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
+        if isinstance(value, date) and not isinstance(value, datetime):
+            return value
+        if isinstance(value, str) and len(value) == 10:
             try:
-                return date.fromisoformat(given)
+                return date.fromisoformat(value)
             except ValueError:
                 pass
-        faults.append((place, f"must be {self.words}, not {shown(given)}"))
+        faults.append((place, f"must be {self.words}, not {shown(value)}"))
         return None
 
     def write(self, value: date) -> str:
@@ -173,11 +173,11 @@ class Checked:
     """A value that a function makes of the given one, or refuses with a ValueError that says what it must be."""
 
     words: str
-    made: Callable[[Any], Any]
+    convert: Callable[[Any], Any]
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
         try:
-            return self.made(given)
+            return self.convert(value)
         except ValueError as error:
             faults.append((place, str(error)))
             return None
@@ -200,20 +200,20 @@ class Listed:
     def words(self) -> str:
         return f"a list of at most {self.most} elements, each {self.kind.words}"
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
-        if not isinstance(given, list | tuple):
-            faults.append((place, f"must be a list, not {shown(given)}"))
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
+        if not isinstance(value, list | tuple):
+            faults.append((place, f"must be a list, not {shown(value)}"))
             return None
-        if not self.least <= len(given) <= self.most:
-            faults.append((place, f"has {len(given)} elements; it takes {self.least} to {self.most}"))
+        if not self.least <= len(value) <= self.most:
+            faults.append((place, f"has {len(value)} elements; it takes {self.least} to {self.most}"))
             return None
-        values = tuple(self.kind.read(one, f"{place}[{at}]", faults) for at, one in enumerate(given))
+        values = tuple(self.kind.read(each, f"{place}[{at}]", faults) for at, each in enumerate(value))
         if self.is_set and len(set(values)) < len(values):
             faults.append((place, "names one thing twice"))
         return values
 
     def write(self, value: Sequence[Any]) -> Any:
-        return [self.kind.write(one) for one in value]
+        return [self.kind.write(each) for each in value]
 
 
 @dataclass(frozen=True)
@@ -226,8 +226,8 @@ class Table:
     def words(self) -> str:
         return f"a table of {', '.join(row.name for row in rows_of(self.of))}"
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
-        return read_table(self.of, given, place, faults)
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
+        return read_table(self.of, value, place, faults)
 
     def write(self, value: Any) -> Any:
         return write_table(value)
@@ -244,15 +244,15 @@ class Named:
     def words(self) -> str:
         return f"a table of {', '.join(self.keys)}, each {self.kind.words}"
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
-        if not isinstance(given, Mapping):
-            faults.append((place, f"must be a table, not {shown(given)}"))
+    def read(self, value: Any, place: str, faults: Faults) -> Any:
+        if not isinstance(value, Mapping):
+            faults.append((place, f"must be a table, not {shown(value)}"))
             return None
-        _refuse_unknown(given, self.keys, place, faults)
-        return tuple((key, self.kind.read(given[key], f"{place}.{key}", faults)) for key in self.keys if key in given)
+        _refuse_unknown(value, self.keys, place, faults)
+        return tuple((key, self.kind.read(value[key], f"{place}.{key}", faults)) for key in self.keys if key in value)
 
     def write(self, value: Sequence[tuple[str, Any]]) -> Any:
-        return {key: self.kind.write(one) for key, one in value}
+        return {key: self.kind.write(each) for key, each in value}
 
 
 @dataclass(frozen=True)
@@ -270,28 +270,28 @@ class Mapped:
     def words(self) -> str:
         return f"a table of at most {self.most} keys, each {self.key_words}, with {self.kind.words}"
 
-    def read(self, given: Any, place: str, faults: Faults) -> Any:
-        if not isinstance(given, Mapping):
-            faults.append((place, f"must be a table, not {shown(given)}"))
+    def read(self, document: Any, place: str, faults: Faults) -> Any:
+        if not isinstance(document, Mapping):
+            faults.append((place, f"must be a table, not {shown(document)}"))
             return None
-        if len(given) > self.most:
-            faults.append((place, f"has {len(given)} keys; it takes at most {self.most}"))
+        if len(document) > self.most:
+            faults.append((place, f"has {len(document)} keys; it takes at most {self.most}"))
             return None
-        found: dict[str, Any] = {}
-        for key, value in given.items():
+        rows: dict[str, Any] = {}
+        for key, value in document.items():
             where = f"{place}.{str(key)[:SHOWN_MAX]}"
             try:
                 name = self.named(str(key))
             except ValueError as error:
                 faults.append((where, str(error)))
                 continue
-            if name in found:
+            if name in rows:
                 faults.append((where, f"names {name} a second time"))
-            found[name] = self.kind.read(value, where, faults)
-        return tuple(found.items())
+            rows[name] = self.kind.read(value, where, faults)
+        return tuple(rows.items())
 
     def write(self, value: Sequence[tuple[str, Any]]) -> Any:
-        return {key: self.kind.write(one) for key, one in value}
+        return {key: self.kind.write(each) for key, each in value}
 
 
 def key(kind: Kind, meaning: str, default: Any = MISSING) -> Any:
@@ -304,28 +304,28 @@ def rows_of(of: Any) -> tuple[Field[Any], ...]:
     return tuple(row for row in fields(of) if row.metadata)
 
 
-def read_table(of: type[T], given: Any, place: str, faults: Faults) -> T | None:
+def read_table(of: type[T], document: Any, place: str, faults: Faults) -> T | None:
     """A table as its class; None where something is wrong with it."""
-    if not isinstance(given, Mapping):
-        faults.append((place, f"must be a table, not {shown(given)}"))
+    if not isinstance(document, Mapping):
+        faults.append((place, f"must be a table, not {shown(document)}"))
         return None
     rows = {row.name: row for row in rows_of(of)}
     before = len(faults)
     # A word of Python is written with an underscore behind it here, and without one in the document.
     names = {name.rstrip("_"): name for name in rows}
-    _refuse_unknown(given, tuple(names), place, faults)
+    _refuse_unknown(document, tuple(names), place, faults)
     values = {}
-    for told, name in names.items():
-        where = f"{place}.{told}" if place else told
-        if told in given:
-            values[name] = rows[name].metadata["kind"].read(given[told], where, faults)
+    for key, name in names.items():
+        where = f"{place}.{key}" if place else key
+        if key in document:
+            values[name] = rows[name].metadata["kind"].read(document[key], where, faults)
         elif rows[name].default is MISSING:
             faults.append((where, f"is missing: {rows[name].metadata['meaning']}"))
     return of(**values) if len(faults) == before else None
 
 
-def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], place: str, faults: Faults) -> None:
-    for name in given:
+def _refuse_unknown(document: Mapping[str, Any], known: tuple[str, ...], place: str, faults: Faults) -> None:
+    for name in document:
         if len(faults) > FAULTS_MAX:
             return
         if name not in known:
@@ -338,10 +338,10 @@ def write_table(value: Any) -> dict[str, Any]:
     """The table of a class, without what has its default."""
     written: dict[str, Any] = {}
     for row in rows_of(value):
-        one = getattr(value, row.name)
-        if one == row.default or one is None:
+        value_of_row = getattr(value, row.name)
+        if value_of_row == row.default or value_of_row is None:
             continue
-        told = row.metadata["kind"].write(one)
-        if told != {}:
-            written[row.name.rstrip("_")] = told
+        content = row.metadata["kind"].write(value_of_row)
+        if content != {}:
+            written[row.name.rstrip("_")] = content
     return written

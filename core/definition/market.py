@@ -30,9 +30,9 @@ def _over(path: str, own: Any, market: Any, stated: frozenset[str]) -> Any:
     taken = {}
     for row in rows_of(own):
         key = f"{path}.{row.name.rstrip('_')}"
-        said, usual = getattr(own, row.name), getattr(market, row.name)
-        if isinstance(row.metadata["kind"], Table) and said is not None and usual is not None:
-            taken[row.name] = _over(key, said, usual, stated)
-        elif key not in stated and said == row.default:
+        own_value, usual = getattr(own, row.name), getattr(market, row.name)
+        if isinstance(row.metadata["kind"], Table) and own_value is not None and usual is not None:
+            taken[row.name] = _over(key, own_value, usual, stated)
+        elif key not in stated and own_value == row.default:
             taken[row.name] = usual
     return replace(own, **taken)

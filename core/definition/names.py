@@ -61,9 +61,9 @@ class _Role:
 
 def _row(test: dict[str, Any] | str, limit: Direction = "max", takes: str = "", **more: Any) -> _Role:
     """A measure by its name, or a share by its formula."""
-    told = {"share" if test.startswith("=") else "measure": test} if isinstance(test, str) else test
+    terms = {"share" if test.startswith("=") else "measure": test} if isinstance(test, str) else test
     agency, ignores = frozenset(more.pop("agency", "")), frozenset(more.pop("ignores", "").split())
-    return _Role(told, limit, frozenset(takes.split()), agency, ignores=ignores, **more)
+    return _Role(terms, limit, frozenset(takes.split()), agency, ignores=ignores, **more)
 
 
 _LOANS: Final = {"share": '=lien="first_lien"'}
@@ -272,17 +272,17 @@ def _with_rank(test: dict[str, Any], subject: Subject, role: _Role) -> dict[str,
 def _obligors(subject: Subject, trigger: float | None, side: Direction) -> Meaning | NoMeaning:
     """One obligor by its rank, or several of the largest together."""
     among = {} if subject.subset is None else {"among": _SUBSETS[subject.subset]}
-    one = {"measure": "obligor", "nth": subject.rank or 1, **among}
+    single = {"measure": "obligor", "nth": subject.rank or 1, **among}
     ten = {"measure": "top_obligors", "nth": 10, **among}
     if subject.aggregate:
         return Meaning({"measure": "top_obligors", "nth": subject.aggregate, **among}, side)
     if subject.aggregate is None and subject.rank is not None:
-        return Meaning(one, side)
+        return Meaning(single, side)
     if subject.aggregate is None and trigger is None:
-        return NoMeaning("the label does not say whether it is one obligor or several", one)
+        return NoMeaning("the label does not say whether it is one obligor or several", single)
     if subject.aggregate == 0 or (trigger is not None and trigger > ONE_OBLIGOR_MOST_PCT):
         return NoMeaning("it adds up several obligors, and the label does not say how many", ten)
-    return Meaning(one, side)
+    return Meaning(single, side)
 
 
 def _country(subject: Subject, side: Direction) -> Meaning | NoMeaning:

@@ -76,8 +76,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _block(block: Block) -> list[str]:
@@ -114,7 +114,7 @@ def _key(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    escaped = _ESCAPED.sub(lambda found: _SHORT.get(found[0], f"\\u{ord(found[0]):04X}"), text)
+    escaped = _ESCAPED.sub(lambda match: _SHORT.get(match[0], f"\\u{ord(match[0]):04X}"), text)
     return f'"{escaped}"'
 
 
@@ -128,7 +128,7 @@ def _value(value: Any) -> str:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(name)} = {_value(each)}" for name, each in value.items()) + "}"
     return "" if value is None else "[" + ", ".join(map(_value, value)) + "]"
 
 

@@ -63,14 +63,14 @@ def sums_of(sheet: Sheet) -> SheetSums:
     for at, column in enumerate(sheet.columns):
         if column is None:
             continue
-        filled = column.held.kinds != Kind.BLANK
+        filled = column.dense.kinds != Kind.BLANK
         cells += int(np.count_nonzero(filled))
         if not _has_figures(column, head.first_row):
             continue
-        if len(sums) == COLUMNS_MAX or at in without_values or np.any(column.held.kinds == Kind.ERROR):
+        if len(sums) == COLUMNS_MAX or at in without_values or np.any(column.dense.kinds == Kind.ERROR):
             unsummed += 1
             continue
-        summed = column.held.numbers[np.isin(column.held.kinds, (Kind.NUMBER, Kind.DATE))]
+        summed = column.dense.numbers[np.isin(column.dense.kinds, (Kind.NUMBER, Kind.DATE))]
         with np.errstate(over="ignore"):
             size = float(np.abs(summed).sum())
         if not isfinite(size):
@@ -92,11 +92,11 @@ def uncalculated(sheet: Sheet) -> NDArray[np.int32]:
         at = int(columns[begin])
         if at < sheet.column_count and (column := sheet.columns[at]) is not None:
             met, slots = column.meeting(rows[begin:end])
-            has_none[begin:end][met] = column.held.kinds[slots] == Kind.BLANK
+            has_none[begin:end][met] = column.dense.kinds[slots] == Kind.BLANK
     return columns[has_none]
 
 
 def _has_figures(column: Column, first_row: int) -> bool:
-    kinds = column.held.kinds[column.begin(first_row) :]
+    kinds = column.dense.kinds[column.begin(first_row) :]
     filled = int(np.count_nonzero(kinds != Kind.BLANK))
     return filled > 0 and int(np.count_nonzero(kinds == Kind.NUMBER)) >= SHARE_MIN * filled

@@ -38,8 +38,12 @@ def compliance_rows(
     )
     left_out = (
         ComplianceRow(
-            test_id=one.test_id, name=one.test_name, category="", status="skipped", reason=labelled(one.reason, labels)
+            test_id=each.test_id,
+            name=each.test_name,
+            category="",
+            status="skipped",
+            reason=labelled(each.reason, labels),
         )
-        for one in skipped
+        for each in skipped
     )
     return (*ran, *left_out)

@@ -86,8 +86,8 @@ def _verdicts(draft: Draft, statuses: str | None, checks: str, *, has_doubtful: 
         for word in ("pass", "warning", DOUBTFUL, "fail"):
             verdict = f'IF({counts[word]}>0,"{word}",{verdict})' if word in counts else verdict
         draft.put(1, formula=verdict, style="status")
-        told = '&", "&'.join(f'{count}&" {word}"' for word, count in counts.items())
-        draft.put(2, formula=told, style="note")
+        text = '&", "&'.join(f'{count}&" {word}"' for word, count in counts.items())
+        draft.put(2, formula=text, style="note")
         draft.statuses.append((draft.row, 1, draft.row, 1))
     draft.row += 1
 
@@ -268,8 +268,8 @@ def _redactions(draft: Draft, order: ExportOrder, redacted: Mapping[str, Mapping
     if not options.sanitize_pii:
         draft.prose("Personal data was not looked for: sanitize_pii is off.")
         return
-    told = f"Looked for from level {options.classification_threshold} up; strategy {options.redaction_strategy}."
-    draft.prose(told if redacted else f"{told} Nothing was found.")
+    text = f"Looked for from level {options.classification_threshold} up; strategy {options.redaction_strategy}."
+    draft.prose(text if redacted else f"{text} Nothing was found.")
     lines = [(kind, column, count) for kind, columns in redacted.items() for column, count in columns.items()]
     if not lines:
         return

@@ -75,13 +75,13 @@ class Draft:
     """Where the next row is put."""
 
     def put(
-        self, column: int, given: Given = None, style: Style = "text", number_format: str = GENERAL,
+        self, column: int, value: Given = None, style: Style = "text", number_format: str = GENERAL,
         formula: str | None = None,
     ) -> str:  # fmt: skip
         """Put a cell into the present row, a text cut to `TEXT_MAX`; gives its name."""
-        if isinstance(given, str):
-            given = cut(given, TEXT_MAX)
-        self.cells[self.row, column] = DraftCell(given, formula, style, number_format)
+        if isinstance(value, str):
+            value = cut(value, TEXT_MAX)
+        self.cells[self.row, column] = DraftCell(value, formula, style, number_format)
         return cell_name(self.row, column)
 
     def line(self, *values: Given, style: Style = "text") -> None:
@@ -117,7 +117,7 @@ def page_of(
     height = max((row for row, _ in draft.cells), default=-1) + 1
     rows: list[list[Writable]] = [[None] * len(draft.widths) for _ in range(height)]
     fills: list[tuple[Range, StyleName]] = []
-    for (row, column), cell in sorted(draft.cells.items(), key=lambda one: one[0][::-1]):
+    for (row, column), cell in sorted(draft.cells.items(), key=lambda each: each[0][::-1]):
         rows[row][column] = cell.written
         look = _LOOKS.get(cell.style)
         if look is None:
@@ -152,9 +152,9 @@ def settle(drafts: Sequence[Draft], foundation: Workbook) -> None:
     book = Book(Workbook((*there, *blank), foundation.date_1904, foundation.number_formats))
     for draft in drafts:
         for (row, column), cell in draft.cells.items():
-            given = f"={cell.formula}" if cell.formula is not None else cell.value
-            if cell.formula is not None or not (isinstance(given, str) and given.startswith("=")):
-                book.set(draft.name, cell_name(row, column), given)
+            content = f"={cell.formula}" if cell.formula is not None else cell.value
+            if cell.formula is not None or not (isinstance(content, str) and content.startswith("=")):
+                book.set(draft.name, cell_name(row, column), content)
     calculated = book.recalculate()
     assert not calculated.faults, calculated.faults
     assert not calculated.cycles, calculated.cycles

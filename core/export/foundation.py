@@ -60,16 +60,16 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
     tables = fitting_tables(book.tables, same)
     kept = _Kept(book, [sheet for _, sheet in same], tables)
     known = known_of([(names[sheet.name], sheet) for sheet in sheets], tables)
-    made = []
+    new_sheets = []
     dropped = 0
     for index, sheet in enumerate(sheets):
         # By settings of a calculation that no export has, programs would come to other figures.
         has_settings = book.calculation != CALCULATION
         formulas = no_formulas() if has_settings else _kept_formulas(sheet, kept, known)
         dropped += len(sheet.formulas) - len(formulas)
-        made.append(replace(sheet, index=index, name=names[sheet.name], formulas=formulas))
-    made, tables_dropped = _without_data_tables(
-        made
+        new_sheets.append(replace(sheet, index=index, name=names[sheet.name], formulas=formulas))
+    new_sheets, tables_dropped = _without_data_tables(
+        new_sheets
     )  # programs calculate a table anew, so its values alone are exported
     dropped += tables_dropped
     # By folded names: of two that a spreadsheet takes for one, the last.
@@ -77,10 +77,10 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
     local = {(sheet.casefold(), name.casefold()): (sheet, name, text)
              for (sheet, name), text in book.local_names.items()}  # fmt: skip
     workbook = Workbook(
-        tuple(made),
+        tuple(new_sheets),
         book.date_1904,
         book.number_formats,
-        dict(told for folded, told in defined.items() if (None, folded) in kept.names),
+        dict(definition for folded, definition in defined.items() if (None, folded) in kept.names),
         {(sheet, name): text for key, (sheet, name, text) in local.items() if key in kept.names},
         tuple(tables),
     )
@@ -89,15 +89,15 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
 
 def _without_data_tables(sheets: Sequence[Sheet]) -> tuple[list[Sheet], int]:
     """The sheets with the values of data tables alone, and how many tables that concerns."""
-    made, count = [], 0
+    new_sheets, count = [], 0
     for sheet in sheets:
         formulas = sheet.formulas
         tables = np.zeros(len(formulas), bool)
         for at in formulas.arrays:
             tables[at] = data_table_of(formulas.text[int(formulas.texts[at])]) is not None
         count += int(tables.sum())
-        made.append(replace(sheet, formulas=without(formulas, tables)) if tables.any() else sheet)
-    return made, count
+        new_sheets.append(replace(sheet, formulas=without(formulas, tables)) if tables.any() else sheet)
+    return new_sheets, count
 
 
 class _Kept:

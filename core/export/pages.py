@@ -62,11 +62,11 @@ def set_pages(
     warnings: Sequence[str],
 ) -> tuple[Typeset, list[str]]:
     """The chosen sheets as a PDF, and what it does not show."""
-    content, told, cells = contents(book, order, provenance, redacted, warnings)
-    made = typeset(_TEMPLATE, content, created=order.created, tagged=cells <= TAGGED_CELLS_MAX)
-    if made.remark is not None:
-        told.append(made.remark)
-    return made, told
+    content, remarks, cells = contents(book, order, provenance, redacted, warnings)
+    document = typeset(_TEMPLATE, content, created=order.created, tagged=cells <= TAGGED_CELLS_MAX)
+    if document.remark is not None:
+        remarks.append(document.remark)
+    return document, remarks
 
 
 def contents(
@@ -77,7 +77,7 @@ def contents(
     warnings: Sequence[str],
 ) -> tuple[dict[str, Any], list[str], int]:
     """What the template is told, which sheets are not whole, and how many cells are set."""
-    sheets, told = [], []
+    sheets, remarks = [], []
     cells = 0
     sizes = [_size(sheet) for sheet in book.sheets]
     for sheet, room in zip(book.sheets, shared_out(CELLS_MAX, sizes), strict=True):
@@ -85,7 +85,7 @@ def contents(
         cells += shown.pop("cells")
         sheets.append(shown)
         if shown["cut"]:
-            told.append(f"Sheet {sheet.name!r} is not whole in the PDF: {shown['cut']}.")
+            remarks.append(f"Sheet {sheet.name!r} is not whole in the PDF: {shown['cut']}.")
     lineage = order.lineage
     content = {
         "title": lineage.workbook_name,
@@ -101,11 +101,11 @@ def contents(
         ],
         "redacted": _redacted(redacted),
         "sanitized": order.options.sanitize_pii,
-        "warnings": [*lineage.warnings, *warnings, *told],
+        "warnings": [*lineage.warnings, *warnings, *remarks],
         "sheets": sheets,
         "export_id": order.export_id,
     }  # fmt: skip
-    return content, told, cells
+    return content, remarks, cells
 
 
 def _redacted(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, str]]:
@@ -121,11 +121,11 @@ def _redacted(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, s
 
 def shared_out(room: int, sizes: Sequence[int]) -> list[int]:
     """How much of `room` each size gets: one below an even share all of itself, so that none yields to a large one."""
-    found = [0] * len(sizes)
+    shares = [0] * len(sizes)
     for count, at in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
-        found[at] = min(sizes[at], room // (len(sizes) - count))
-        room -= found[at]
-    return found
+        shares[at] = min(sizes[at], room // (len(sizes) - count))
+        room -= shares[at]
+    return shares
 
 
 def _facts(order: ExportOrder, provenance: Provenance) -> Iterator[tuple[str, str]]:
@@ -199,7 +199,7 @@ def _size(sheet: Sheet) -> int:
     longer = np.minimum(np.diff(sheet.text.offsets), TEXT_MAX) // CELL_TEXT
     for column in columns:
         if column is not None:
-            codes = column.held.codes
+            codes = column.dense.codes
             size += int(longer[codes[codes >= 0]].sum())
     return size
 
@@ -218,16 +218,16 @@ def _groups(widths: Sequence[int]) -> list[list[int]]:
     """Columns by part, the first of all at the head of each."""
     if not widths:
         return []
-    found = [[0]]
+    groups = [[0]]
     room = LINE_CHARACTERS - widths[0] - GAP_CHARACTERS
     left = room
     for at, width in enumerate(widths[1:], 1):
-        if left < width + GAP_CHARACTERS and len(found[-1]) > 1:
-            found.append([0])
+        if left < width + GAP_CHARACTERS and len(groups[-1]) > 1:
+            groups.append([0])
             left = room
-        found[-1].append(at)
+        groups[-1].append(at)
         left -= width + GAP_CHARACTERS
-    return found
+    return groups
 
 
 def _width(texts: Sequence[str], name: str) -> int:
@@ -244,15 +244,15 @@ def _texts(sheet: Sheet, column: Column | None, rows: int, book: Workbook) -> li
     if column is None:
         return [""] * rows
     span = column.span(0, rows)
-    found = [""] * rows
+    texts = [""] * rows
     for row in np.flatnonzero(span.kinds != Kind.BLANK).tolist():
         value = _value(sheet, span, row)
         if isinstance(value, str):
-            found[row] = plain_text(value)
+            texts[row] = plain_text(value)
         else:
             shown = format_value(value, book.number_formats[span.formats[row]], book.date_1904)
-            found[row] = plain_text(shown if isinstance(shown, str) else repr(value))
-    return found
+            texts[row] = plain_text(shown if isinstance(shown, str) else repr(value))
+    return texts
 
 
 def _value(sheet: Sheet, span: Column, row: int) -> float | str | bool:
@@ -267,6 +267,6 @@ def _value(sheet: Sheet, span: Column, row: int) -> float | str | bool:
 def _is_figures(column: Column | None, first_row: int) -> bool:
     if column is None:
         return False
-    kinds = column.held.kinds[column.begin(first_row) :]
+    kinds = column.dense.kinds[column.begin(first_row) :]
     filled = int(np.count_nonzero(kinds != Kind.BLANK))
     return 2 * int(np.count_nonzero((kinds == Kind.NUMBER) | (kinds == Kind.DATE))) > filled

@@ -107,21 +107,21 @@ def export_workbook(
         progress(phase, phases.index(phase), len(phases))
 
     places = chosen_places(book, order.sheets)
-    found = Redacted(book, {}, {}, {})
+    redaction = Redacted(book, {}, {}, {})
     if order.options.sanitize_pii:
         begin("Redacting")
         policy = _policy(order)
         # Sheets that are not exported say what in the others is personal: by their headings, to formulas that read it.
-        found = redact(book, policy)
+        redaction = redact(book, policy)
         order = _redacted_order(order, policy)
-    sheets = [found.workbook.sheets[at] for at in places]
-    foundation = foundation_of(found.workbook, sheets)
+    sheets = [redaction.workbook.sheets[at] for at in places]
+    foundation = foundation_of(redaction.workbook, sheets)
     names = [sheet.name for sheet in foundation.book.sheets]
     written = dict(zip((sheet.name for sheet in sheets), names, strict=True))
-    counts = {kind: _exported_ones(counted, written) for kind, counted in found.counts.items()}
+    counts = {kind: _exported_ones(counted, written) for kind, counted in redaction.counts.items()}
     redacted = {kind: counted for kind, counted in counts.items() if counted}
-    redacted_formulas = sum(_exported_ones(found.formulas, written).values())
-    warnings = [*found.warnings]
+    redacted_formulas = sum(_exported_ones(redaction.formulas, written).values())
+    warnings = [*redaction.warnings]
     if order.format in ("xlsx", "json"):  # the others have values alone
         warnings += _dropped(foundation, redacted_formulas)
     if count := sum(len(uncalculated(sheet)) for sheet in foundation.book.sheets):
@@ -137,8 +137,8 @@ def export_workbook(
         data_hash=found_hash.hash,
         source_hash=order.lineage.source_hash,
     )
-    given = dict(zip((book.sheets[at].name for at in places), names, strict=True))
-    work = _Work(order, folder, begin, foundation, given, found_hash, provenance, redacted, warnings)
+    sheet_names = dict(zip((book.sheets[at].name for at in places), names, strict=True))
+    work = _Work(order, folder, begin, foundation, sheet_names, found_hash, provenance, redacted, warnings)
     try:
         if order.format == "xlsx":
             main = _xlsx(work, _loans(work, book) if _has_zones(order) else None)
@@ -201,12 +201,12 @@ def _policy(order: ExportOrder) -> Policy:
 
 def _exported_ones(counts: Mapping[str, int], written: Mapping[str, str]) -> dict[str, int]:
     """The counts of exported sheets, under the names that these are `written` with, and those of no sheet."""
-    found = {}
+    counts_by_place = {}
     for place, count in counts.items():
         sheet, _, column = place.rpartition("!")
         if not sheet or sheet in written:
-            found[f"{written[sheet]}!{column}" if sheet else place] = count
-    return found
+            counts_by_place[f"{written[sheet]}!{column}" if sheet else place] = count
+    return counts_by_place
 
 
 def _redacted_order(order: ExportOrder, policy: Policy) -> ExportOrder:
@@ -238,13 +238,13 @@ def _redacted_order(order: ExportOrder, policy: Policy) -> ExportOrder:
 
 def _dropped(foundation: Foundation, redacted_formulas: int) -> list[str]:
     """What of formulas and names did not come along."""
-    told = {
+    counts = {
         "Formulas that read what is not exported (other sheets, other files, tables), or that cannot be read; their "
         "values were kept": foundation.dropped,
         "Formulas that showed or read personal data; their values, redacted, were kept": redacted_formulas,
         "Defined names that stand for what is not exported; they were left out": foundation.names_dropped,
     }
-    return [f"{text}: {count:,}." for text, count in told.items() if count]
+    return [f"{text}: {count:,}." for text, count in counts.items() if count]
 
 
 # Formats --------------------------------------------------------------------------------------------------------------
@@ -264,10 +264,10 @@ def _csv(work: _Work) -> ExportedFile:
             ]
         else:
             written = [*write_csv_zip(stream, book, dialect=dialect)]
-    work.guarded = sum(one.guarded for one in written)
+    work.guarded = sum(each.guarded for each in written)
     if work.guarded:
         work.warnings.append(f"Texts that got an apostrophe, so that no spreadsheet calculates them: {work.guarded:,}.")
-    if replaced := sum(one.replaced for one in written):
+    if replaced := sum(each.replaced for each in written):
         work.warnings.append(f"Characters that {options.csv_encoding} lacks, each a question mark: {replaced:,}.")
     return work.file(name, ending, media_type)
 
@@ -289,10 +289,10 @@ def _json(work: _Work) -> ExportedFile:
 
 def _pdf(work: _Work) -> ExportedFile:
     work.begin("Setting pages")
-    made, told = set_pages(work.book, work.order, work.provenance, work.redacted, work.warnings)
-    work.warnings += told
+    document, remarks = set_pages(work.book, work.order, work.provenance, work.redacted, work.warnings)
+    work.warnings += remarks
     name = f"export{PDF.extension}"
-    data = made.data
+    data = document.data
     keys = work.order.keys
     if _has_sealed(work.order) and not keys.sealed_apart:
         work.begin("Sealing")

@@ -127,8 +127,8 @@ def _numbers(sheet: Sheet, column: int, first_row: int, last_row: int) -> NDArra
     if stored is None:
         return np.empty(0)
     span = stored.span(first_row, last_row + 1)
-    found: NDArray[np.float64] = span.numbers[span.kinds == Kind.NUMBER]
-    return found
+    numbers: NDArray[np.float64] = span.numbers[span.kinds == Kind.NUMBER]
+    return numbers
 
 
 def _place(text: str) -> tuple[str, tuple[int, int], int]:
@@ -273,22 +273,22 @@ def _labels(loans: LoanColumns, field: str) -> list[str]:
     column, par = sheet.columns[loans.columns[field]], sheet.columns[loans.columns["par_value"]]
     if column is None or par is None:
         return []
-    texts, amounts = (one.span(loans.first_row, loans.last_row + 1) for one in (column, par))
-    told = texts.kinds == Kind.TEXT
+    texts, amounts = (each.span(loans.first_row, loans.last_row + 1) for each in (column, par))
+    is_text = texts.kinds == Kind.TEXT
     counted = np.where((amounts.kinds == Kind.NUMBER), amounts.numbers, 0.0)
-    codes, place = np.unique(texts.codes[told], return_inverse=True)
-    sums = np.bincount(place, counted[told], len(codes))
+    codes, place = np.unique(texts.codes[is_text], return_inverse=True)
+    sums = np.bincount(place, counted[is_text], len(codes))
     by_name: dict[str, tuple[float, str]] = {}
     for code, amount in zip(codes.tolist(), sums.tolist(), strict=True):
         text = sheet.text[code]
         if len(text) <= LABEL_LENGTH_MAX and not _NO_CONDITION.search(text):
             known = by_name.get(text.casefold(), (0.0, text))
             by_name[text.casefold()] = (known[0] + amount, known[1])
-    found = sorted(by_name.values(), key=lambda one: (-one[0], one[1]))
+    ranked = sorted(by_name.values(), key=lambda each: (-each[0], each[1]))
     if field.startswith("rating"):
-        best = found[:RATINGS_MAX]
-        return [text for _, text in sorted(best, key=lambda one: (rank(one[1]) or 99, one[1]))]
-    return [text for _, text in found[:LABELS_MAX]]
+        best = ranked[:RATINGS_MAX]
+        return [text for _, text in sorted(best, key=lambda each: (rank(each[1]) or 99, each[1]))]
+    return [text for _, text in ranked[:LABELS_MAX]]
 
 
 def _maturities(draft: Draft, loans: LoanColumns, total: str) -> None:

@@ -167,8 +167,8 @@ _Cells = tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArra
 
 def _cells(cells: Iterable[Cell], first: int) -> _Cells:
     """One column's cells from a row on."""
-    found = [(row, *_cell(value)) for row, value in enumerate(cells, first) if value != ""]
-    rows, kinds, numbers, strings, formats = zip(*found, strict=True) if found else ((),) * 5
+    entries = [(row, *_cell(value)) for row, value in enumerate(cells, first) if value != ""]
+    rows, kinds, numbers, strings, formats = zip(*entries, strict=True) if entries else ((),) * 5
     return (
         np.array(rows, np.int32),
         np.array(kinds, np.uint8),

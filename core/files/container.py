@@ -105,13 +105,13 @@ class _Table:
         return data.ljust(self._size, b"\0") if data else b""
 
     def chain(self, sector: int, limit: int) -> list[int]:
-        found: list[int] = []
+        sectors: list[int] = []
         per_table = self._size // 4
-        while sector < _LAST_SECTOR and len(found) < limit:
-            found.append(sector)
+        while sector < _LAST_SECTOR and len(sectors) < limit:
+            sectors.append(sector)
             table = self.sector(self._tables[sector // per_table])
             (sector,) = struct.unpack_from("<I", table, sector % per_table * 4)
-        return found
+        return sectors
 
 
 def _has_file_pass(head: bytes) -> bool:

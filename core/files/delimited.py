@@ -53,10 +53,10 @@ def read_delimited(data: bytes, name: str, index: int = 0) -> Sheet:
         delimiter, text = hint[1].decode(), text[hint.end() :]
     else:
         delimiter = _delimiter(text, label)
-    found = delimited(label, text, delimiter, False, slots_max=SLOTS_MAX, slots_used=0)
-    if found[4] == _COMMA_SEEN:
-        found = delimited(label, text, delimiter, True, slots_max=SLOTS_MAX, slots_used=0)
-    (row_count, _), columns, (offsets, strings), *_ = found
+    parsed = delimited(label, text, delimiter, False, slots_max=SLOTS_MAX, slots_used=0)
+    if parsed[4] == _COMMA_SEEN:
+        parsed = delimited(label, text, delimiter, True, slots_max=SLOTS_MAX, slots_used=0)
+    (row_count, _), columns, (offsets, strings), *_ = parsed
     return Sheet(
         name=name,
         index=index,

@@ -38,9 +38,9 @@ def decode(data: bytes, label: str) -> str:
     for begin, name in _UNMARKED:
         if head.lstrip(b" \t\r\n").startswith(begin) or head.startswith(begin):
             return _decode(data, name, label)
-    found = next((found for pattern in _DECLARED if (found := pattern.search(head))), None)
-    if found is not None:
-        name = _known(found[1].decode("ascii"), label)
+    declared = next((declared for pattern in _DECLARED if (declared := pattern.search(head))), None)
+    if declared is not None:
+        name = _known(declared[1].decode("ascii"), label)
         # What can be read byte by byte is in no encoding of two bytes a sign, whatever it declares.
         return _decode(data, "utf-8" if name.startswith("utf-16") else name, label)
     try:

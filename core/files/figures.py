@@ -92,10 +92,10 @@ def shown_as(text: str, code: str, *, comma: bool = False) -> Value | None:
         return None
     if shown(code) & Shows.DAY and (day := _day_by(text, code)) is not None:
         return Kind.DATE, day, code
-    found = typed(text, comma=comma)
-    if found is None:
+    value = typed(text, comma=comma)
+    if value is None:
         return None
-    kind, number, own = found
+    kind, number, own = value
     keeps = (
         code not in ("", "General") and kind in (Kind.NUMBER, Kind.DATE) and bool(shown(code)) == (kind == Kind.DATE)
     )

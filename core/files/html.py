@@ -386,10 +386,10 @@ class _Page:
             return Cell(kind, number, format=self._index("General" if code == "@" else code))
         if not text:
             return None
-        found = shown_as(text, code, comma=self._comma) if code else typed(text, comma=self._comma)
-        if found is None:
+        value = shown_as(text, code, comma=self._comma) if code else typed(text, comma=self._comma)
+        if value is None:
             return Cell(Kind.TEXT, text=text)
-        return Cell(found[0], found[1], format=self._index(found[2]))
+        return Cell(value[0], value[1], format=self._index(value[2]))
 
     def _index(self, code: str) -> int:
         return self._formats.setdefault(code or "General", len(self._formats))
@@ -445,8 +445,8 @@ def _format_code(text: str) -> str:
     return NAMED_FORMATS.get(code.lower(), code)
 
 
-def _unescape(found: re.Match[str]) -> str:
-    escaped = found[1].strip()
+def _unescape(match: re.Match[str]) -> str:
+    escaped = match[1].strip()
     if len(escaped) > 1:
         number = int(escaped, 16)
         return chr(number) if 32 <= number < 0x110000 and not 0xD800 <= number < 0xE000 else ""

@@ -62,13 +62,13 @@ def parse_isolated(
     """
     named = [(files.name, files)] if isinstance(files, Path) else files
     order = ParseOrder(tuple(NamedFile(name, str(path.resolve())) for name, path in named))
-    with workplace(folder) as made:
+    with workplace(folder) as place:
         answer = read_by_child(
             PARSE,
             order,
             now=now,
             reads=[file.path for file in order.files],
-            writes=made,
+            writes=place,
             memory_bytes_max=memory_bytes_max,
             seconds_max=seconds_max,
             stop=stop,

@@ -44,8 +44,8 @@ class Joined:
             raise ParseFailed(f"The files have more number formats than the limit of {FORMATS_MAX:,}.")
         is_same = bool((formats == np.arange(len(formats))).all()) and not book.date_1904
         for sheet in book.sheets:
-            held = [column for column in sheet.columns if column is not None]
-            self._slots += sum(column.stop - column.start for column in held)
+            full_columns = [column for column in sheet.columns if column is not None]
+            self._slots += sum(column.stop - column.start for column in full_columns)
             if self._slots > SLOTS_MAX:
                 raise ParseFailed(
                     f"The files' sheets span more cells than the limit of {SLOTS_MAX:,}, blanks between the first and "
@@ -71,12 +71,12 @@ class Joined:
         return not self._sheets
 
     def _unique(self, name: str) -> str:
-        found, number = name, 1
-        while found.casefold() in self._names:
+        candidate, number = name, 1
+        while candidate.casefold() in self._names:
             number += 1
-            found = f"{name} ({number})"
-        self._names.add(found.casefold())
-        return found
+            candidate = f"{name} ({number})"
+        self._names.add(candidate.casefold())
+        return candidate
 
     def workbook(self) -> Workbook:
         """What was added."""
@@ -92,14 +92,14 @@ def _all_filled(books: list[tuple[str, Filled]]) -> Filled | None:
     """What became of formulas without values in all of these files; the first of them say it with their names."""
     if not books:
         return None
-    told = " ".join(f"{file!r}: {one.message}" for file, one in books[:NOTES_MAX])
+    text = " ".join(f"{file!r}: {each.message}" for file, each in books[:NOTES_MAX])
     more = f" So did formulas of {len(books) - NOTES_MAX:,} more files." if len(books) > NOTES_MAX else ""
-    return Filled(sum(one.cells for _, one in books), sum(one.blank for _, one in books), told + more)
+    return Filled(sum(each.cells for _, each in books), sum(each.blank for _, each in books), text + more)
 
 
 def _moved(column: Column, formats: np.ndarray[tuple[int], np.dtype[np.int64]], shift: int) -> Column:
     """A column with other format numbers, and dates later by some days."""
-    held = column.held
-    numbers = np.where(held.kinds == Kind.DATE, held.numbers + shift, held.numbers) if shift else held.numbers
-    changed = Column(held.start, held.kinds, numbers, held.codes, formats[held.formats].astype(np.uint16))
-    return changed if held is column else GappedColumn(changed, *column.runs)
+    cells = column.dense
+    numbers = np.where(cells.kinds == Kind.DATE, cells.numbers + shift, cells.numbers) if shift else cells.numbers
+    changed = Column(cells.start, cells.kinds, numbers, cells.codes, formats[cells.formats].astype(np.uint16))
+    return changed if cells is column else GappedColumn(changed, *column.runs)

@@ -152,11 +152,13 @@ def sources_of(path: Path) -> list[tuple[str, Path]]:
     """
     if not path.is_dir():
         return [(path.name, path)]
-    found = sorted(
-        one for one in path.iterdir() if one.suffix.lower() in EXTENSIONS and one.is_file() and one.name[0] not in ".~"
+    paths = sorted(
+        each
+        for each in path.iterdir()
+        if each.suffix.lower() in EXTENSIONS and each.is_file() and each.name[0] not in ".~"
     )
-    if not found:
+    if not paths:
         raise InvalidFormat(f"The folder holds no file that ends in {', '.join(EXTENSIONS)}.")
-    if len(found) > FILES_MAX:
+    if len(paths) > FILES_MAX:
         raise InvalidFormat(f"The folder holds more files than the limit of {FILES_MAX}.")
-    return [(one.name, one) for one in found]
+    return [(each.name, each) for each in paths]

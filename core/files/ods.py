@@ -210,15 +210,15 @@ class _Lengths:
         if not 0 <= days < 1:
             return True
         if style is None:
-            at = bisect_right(self._columns, column, key=lambda found: found[0]) - 1
+            at = bisect_right(self._columns, column, key=lambda entry: entry[0]) - 1
             style = self.row_style or (self._columns[at][1] if at >= 0 else "")
         return style in self._counting
 
 
 def _count(attributes: dict[str, str], name: str, most: int) -> int:
     """How often something is repeated, at most once more than the limit that it is held against."""
-    told = attributes.get(name, "1")
-    return min(int(told), most + 1) if told.isascii() and told.isdigit() and len(told) < 10 else 1
+    text = attributes.get(name, "1")
+    return min(int(text), most + 1) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
 def _cell(attributes: dict[str, str], shown: str) -> Cell | None:
@@ -249,9 +249,9 @@ def _boolean(attributes: dict[str, str]) -> Cell:
 
 
 def _date(attributes: dict[str, str]) -> Cell:
-    told = attributes["office:date-value"]
-    moment = datetime.fromisoformat(told[:26]).replace(tzinfo=None)
-    return Cell(Kind.DATE, to_serial(moment), format=_MOMENT if "T" in told else _DATE)
+    text = attributes["office:date-value"]
+    moment = datetime.fromisoformat(text[:26]).replace(tzinfo=None)
+    return Cell(Kind.DATE, to_serial(moment), format=_MOMENT if "T" in text else _DATE)
 
 
 def _duration(attributes: dict[str, str]) -> Cell:

@@ -345,7 +345,7 @@ def parse_language(data: bytes) -> str | None:
     Raises:
         ParseFailed: not well-formed.
     """
-    found: list[str] = []
+    parts: list[str] = []
     inside = False
 
     def start(name: str, attributes: Attributes) -> None:
@@ -354,14 +354,14 @@ def parse_language(data: bytes) -> str | None:
 
     def text(data: str) -> None:
         if inside:
-            found.append(data)
+            parts.append(data)
 
     def end(name: str) -> None:
         nonlocal inside
         inside = False
 
     parse_part(data, "The core properties", start, text, end, qualified=True)
-    language = "".join(found).strip()
+    language = "".join(parts).strip()
     return language if re.fullmatch(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}", language) else None
 
 
@@ -431,7 +431,7 @@ def parse_table(data: bytes) -> TablePart:
             table.header_rows = _number(attributes.get("headerRowCount", "1"))
             table.totals_rows = _number(attributes.get("totalsRowCount"))
         elif name == "tableColumn":
-            table.columns.append(_HEADING_ESCAPE.sub(lambda found: chr(int(found[1], 16)), attributes.get("name", "")))
+            table.columns.append(_HEADING_ESCAPE.sub(lambda match: chr(int(match[1], 16)), attributes.get("name", "")))
             if len(table.columns) > COLUMNS_MAX:
                 raise ParseFailed(f"A table has more columns than the limit of {COLUMNS_MAX:,}.")
         elif name == "filterColumn":
@@ -480,7 +480,7 @@ def parse_rich_errors(metadata: bytes, values: bytes, structures: bytes) -> list
 
 def _error_places(structures: bytes) -> dict[str, list[int]]:
     """By the number of a structure of errors the place of the error's type among its values."""
-    found: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {}
     count = keys = 0
     is_error = False
 
@@ -491,11 +491,11 @@ def _error_places(structures: bytes) -> dict[str, list[int]]:
             count, keys = count + 1, 0
         elif name == "k":
             if is_error and attributes.get("n") == "errorType":
-                found[str(count - 1)] = [keys]
+                places[str(count - 1)] = [keys]
             keys += 1
 
     parse_part(structures, "The structures of the rich values", start)
-    return found
+    return places
 
 
 def _rich_values(metadata: bytes) -> list[int]:
@@ -503,7 +503,7 @@ def _rich_values(metadata: bytes) -> list[int]:
     kinds: list[str] = []
     inside = ""
     rich: list[int] = []
-    found: list[int] = []
+    codes: list[int] = []
 
     def start(name: str, attributes: Attributes) -> None:
         nonlocal inside
@@ -515,16 +515,16 @@ def _rich_values(metadata: bytes) -> list[int]:
             if inside == "XLRICHVALUE":
                 rich.append(-1)
             elif inside == "valueMetadata":
-                found.append(-1)
+                codes.append(-1)
         elif _local(name) == "rvb" and inside == "XLRICHVALUE" and rich:
             rich[-1] = _number(attributes.get("i"))
-        elif name == "rc" and inside == "valueMetadata" and found:
+        elif name == "rc" and inside == "valueMetadata" and codes:
             kind, at = _number(attributes.get("t")), _number(attributes.get("v"))
             if 1 <= kind <= len(kinds) and kinds[kind - 1] == "XLRICHVALUE" and at < len(rich):
-                found[-1] = rich[at]
+                codes[-1] = rich[at]
 
     parse_part(metadata, "The metadata part", start)
-    return found
+    return codes
 
 
 def _number(text: str | None) -> int:

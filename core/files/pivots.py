@@ -261,13 +261,13 @@ def _box(part: PivotPart) -> tuple[int, int, int, int]:
         raise ParseFailed("A pivot table does not say where it stands.") from None
 
 
-def _field(told: _Field, source: str, cached: list[tuple[Name, ...]]) -> PivotField:
+def _field(definition: _Field, source: str, cached: list[tuple[Name, ...]]) -> PivotField:
     """A field with the names of its items: their own captions beside what the cache calls them."""
     items = []
-    for caption, place in told.items or [("", place) for place in range(len(cached))]:
+    for caption, place in definition.items or [("", place) for place in range(len(cached))]:
         names = cached[place] if 0 <= place < len(cached) else ()
         items.append((caption, *names) if caption else names)
-    return PivotField(told.name or source, source, tuple(items))
+    return PivotField(definition.name or source, source, tuple(items))
 
 
 def _axis(axis: _Axis, at: dict[int, int], room: int) -> PivotAxis:

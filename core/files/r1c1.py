@@ -48,7 +48,7 @@ def to_a1(formula: str, row: int, column: int) -> str:
 
 def _names(reference: str, row: int, column: int) -> tuple[str, str] | None:
     """The row and the column of a reference in A1 notation, "" for the whole of one; None outside the sheet."""
-    found = {"R": "", "C": ""}
+    axes = {"R": "", "C": ""}
     for part in _PART.finditer(reference):
         axis = part["axis"].upper()
         own, end = (row, ROWS_MAX) if axis == "R" else (column, COLUMNS_MAX)
@@ -56,5 +56,5 @@ def _names(reference: str, row: int, column: int) -> tuple[str, str] | None:
         at = int(part["place"]) - 1 if is_fixed else own + int(part["offset"] or 0)
         if not 0 <= at < end:
             return None
-        found[axis] = ("$" if is_fixed else "") + (str(at + 1) if axis == "R" else column_name(at))
-    return found["R"], found["C"]
+        axes[axis] = ("$" if is_fixed else "") + (str(at + 1) if axis == "R" else column_name(at))
+    return axes["R"], axes["C"]

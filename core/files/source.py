@@ -32,8 +32,8 @@ class Origin:
             OSError: there is none.
         """
         path = path.resolve()
-        told = path.stat()
-        return cls(path, told.st_size, told.st_mtime_ns, told.st_ino)
+        status = path.stat()
+        return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def opened(content: Content) -> BinaryIO:

@@ -98,7 +98,7 @@ class _Styles:
         self.codes: dict[str, int] = {"General": 0}
         self._own: dict[str, str] = {}
         self._parents: dict[str, str] = {}
-        self._found: dict[str, tuple[int, bool]] = {}
+        self._formats: dict[str, tuple[int, bool]] = {}
 
     def begin(self, style: str, parent: str) -> None:
         self._parents[style] = parent
@@ -110,11 +110,11 @@ class _Styles:
 
     def format(self, style: str) -> tuple[int, bool]:
         """The index of a style's number format, and whether that shows a date."""
-        found = self._found.get(style)
-        if found is None:
+        known_code = self._formats.get(style)
+        if known_code is None:
             code = self._code(style)
-            found = self._found[style] = self.codes.setdefault(code, len(self.codes)), is_date_format(code)
-        return found
+            known_code = self._formats[style] = self.codes.setdefault(code, len(self.codes)), is_date_format(code)
+        return known_code
 
     def index(self, code: str) -> int:
         """The index of a number format by its code."""

@@ -92,16 +92,16 @@ class _Package:
     @cached_property
     def tables(self) -> dict[str, tuple[list[Table], bool]]:
         """By sheet its tables, and whether one of them filters rows."""
-        found = {}
+        by_sheet = {}
         for entry, part in self.sheets:
             links = _relationships(self.archive, part)
             parts = [link.target for link in links.values() if link.kind == "table" and link.target in self.archive]
             if len(parts) > TABLES_MAX:
                 raise ParseFailed(f"A sheet has more tables than the limit of {TABLES_MAX:,}.")
             read = [parse_table(self.archive.read(name)) for name in parts]
-            tables = [table for told in read if (table := _table(told, entry.name)) is not None]
-            found[entry.name] = tables, any(told.filtered for told in read)
-        return found
+            tables = [table for table_part in read if (table := _table(table_part, entry.name)) is not None]
+            by_sheet[entry.name] = tables, any(table_part.filtered for table_part in read)
+        return by_sheet
 
     def pivots(self) -> tuple[Pivot, ...] | None:
         """The pivot tables of all sheets; None where one cannot be read, so that nobody takes it for missing."""
@@ -110,19 +110,19 @@ class _Package:
             if len(names) > PIVOTS_MAX:
                 return None
             self._small_enough([name for _, name in names])
-            told = [(sheet, parse_pivot_table(self.archive.read(name)), self._cache(name)) for sheet, name in names]
+            parts = [(sheet, parse_pivot_table(self.archive.read(name)), self._cache(name)) for sheet, name in names]
             wanted: dict[str, set[int]] = {}
-            for _, part, cache in told:
+            for _, part, cache in parts:
                 wanted.setdefault(cache, set()).update(part.used)
             self._small_enough(wanted)
             caches: dict[str, PivotCache] = {}
             for name, fields in wanted.items():
                 data = self.archive.read(name)
                 caches[name] = parse_pivot_cache(data, fields, self.book.date_1904, iso_serial)
-            found = tuple(pivot_of_parts(part, caches[cache], sheet) for sheet, part, cache in told)
+            all_pivots = tuple(pivot_of_parts(part, caches[cache], sheet) for sheet, part, cache in parts)
         except ParseFailed:
             return None
-        return found if sum(pivot.size for pivot in found) <= PIVOT_ITEMS_MAX else None
+        return all_pivots if sum(pivot.size for pivot in all_pivots) <= PIVOT_ITEMS_MAX else None
 
     def _small_enough(self, names: Iterable[str]) -> None:
         """Raises ParseFailed where parts, one that is named again counted again, pass PIVOT_BYTES_MAX."""
@@ -249,7 +249,7 @@ def _relationships(archive: Archive, part: str) -> dict[str, Relationship]:
 
 def _worksheets(book: WorkbookPart, links: dict[str, Relationship], sheets_max: int) -> list[tuple[SheetEntry, str]]:
     """The worksheets among the sheets (charts, dialogs and macro sheets have no cells of ours), with their parts."""
-    found = []
+    sheets = []
     for entry in book.sheets:
         link = links.get(entry.relationship)
         if link is None and not entry.relationship:  # a module of old macros: Excel lists it without a part
@@ -257,15 +257,15 @@ def _worksheets(book: WorkbookPart, links: dict[str, Relationship], sheets_max: 
         if link is None:
             raise ParseFailed(f"The workbook lists the sheet {entry.name!r} but does not say where it is.")
         if link.kind == "worksheet":
-            found.append((entry, link.target))
-    if len(found) > sheets_max:
-        raise TooManySheets(f"The workbook has {len(found)} sheets; the limit is {sheets_max}.")
-    names = [entry.name.casefold() for entry, _ in found]
+            sheets.append((entry, link.target))
+    if len(sheets) > sheets_max:
+        raise TooManySheets(f"The workbook has {len(sheets)} sheets; the limit is {sheets_max}.")
+    names = [entry.name.casefold() for entry, _ in sheets]
     if len(set(names)) != len(names) or "" in names:
         raise ParseFailed("Two sheets of the workbook have the same name, or one has none.")
-    if len({part.lower() for _, part in found}) != len(found):
+    if len({part.lower() for _, part in sheets}) != len(sheets):
         raise ParseFailed("Two sheets of the workbook are the same part.")
-    return found
+    return sheets
 
 
 def _sheet(entry: SheetEntry, scanner: SheetScanner, index: int, *, filtered: bool) -> Sheet:

@@ -132,20 +132,20 @@ def evaluate_batch(
         environment = ContextEnvironment(shared_context, locale=None if locale is None else locale_of(locale))
     texts = list(formulas)
     options: dict[str, Any] = {"error_handling": error_handling, "precision": precision, "date_format": date_format}
-    found: list[Evaluation | FormulaError | None] = [None] * len(texts)
+    answers: list[Evaluation | FormulaError | None] = [None] * len(texts)
     for program, places, rows, columns in _filled(texts):
         group = [texts[place] for place in places]
-        for place, one in zip(
+        for place, each in zip(
             places, program.evaluate_filled(group, rows, columns, environment, **options), strict=True
         ):
-            found[place] = one
+            answers[place] = each
     return [
-        _one(text, environment, options) if already is None else already
-        for text, already in zip(texts, found, strict=True)
+        _evaluate_text(text, environment, options) if already is None else already
+        for text, already in zip(texts, answers, strict=True)
     ]
 
 
-def _one(text: str, environment: ContextEnvironment, options: dict[str, Any]) -> Evaluation | FormulaError:
+def _evaluate_text(text: str, environment: ContextEnvironment, options: dict[str, Any]) -> Evaluation | FormulaError:
     try:
         return compile(text).evaluate(environment=environment, **options)
     except FormulaError as error:

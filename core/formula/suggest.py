@@ -61,13 +61,13 @@ def repairs(text: str, position: int | None) -> tuple[str, ...]:
     """Texts near a formula that has a fault at `position` and that are formulas, as "did you mean =...?"."""
     if position is None or not 0 < len(text) <= CHARACTERS_MAX:
         return ()
-    found: dict[str, None] = {}
+    candidates: dict[str, None] = {}
     for candidate in _candidates(text, position):
-        if candidate != text and candidate not in found and _is_formula(candidate):
-            found[candidate] = None
-            if len(found) == SUGGESTIONS_MAX:
+        if candidate != text and candidate not in candidates and _is_formula(candidate):
+            candidates[candidate] = None
+            if len(candidates) == SUGGESTIONS_MAX:
                 break
-    return tuple(f"did you mean {candidate}?" for candidate in found)
+    return tuple(f"did you mean {candidate}?" for candidate in candidates)
 
 
 def _is_formula(text: str) -> bool:
@@ -167,9 +167,9 @@ def similar(name: str) -> tuple[str, ...]:
     if not 1 < len(name) <= 32:
         return ()
     edits = 2 if len(name) >= 5 else 1
-    near = {other for part in _shortened(name, edits) for other in _by_part(len(FUNCTIONS)).get(part, ())}
-    ranked = sorted((_distance(name, other), -_common(name, other), other) for other in near)
-    return tuple(other for distance, _, other in ranked if distance <= edits)[:SUGGESTIONS_MAX]
+    near = {function for part in _shortened(name, edits) for function in _by_part(len(FUNCTIONS)).get(part, ())}
+    ranked = sorted((_distance(name, function), -_common(name, function), function) for function in near)
+    return tuple(function for distance, _, function in ranked if distance <= edits)[:SUGGESTIONS_MAX]
 
 
 @lru_cache(maxsize=1)
@@ -196,8 +196,8 @@ def _shortened(name: str, edits: int) -> set[str]:
 def _common(first: str, second: str) -> int:
     """Letters that two names begin with alike."""
     count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
+    for each, opposite in zip(first, second, strict=False):
+        if each != opposite:
             break
         count += 1
     return count
@@ -207,11 +207,11 @@ def _distance(first: str, second: str) -> int:
     """Edits between two names (optimal string alignment)."""
     before: list[int] = []
     line = list(range(len(second) + 1))
-    for i, one in enumerate(first, 1):
+    for i, each in enumerate(first, 1):
         earlier, before, line = before, line, [i]
-        for j, other in enumerate(second, 1):
-            cost = min(before[j] + 1, line[j - 1] + 1, before[j - 1] + (one != other))
-            if i > 1 and j > 1 and one == second[j - 2] and other == first[i - 2]:
+        for j, opposite in enumerate(second, 1):
+            cost = min(before[j] + 1, line[j - 1] + 1, before[j - 1] + (each != opposite))
+            if i > 1 and j > 1 and each == second[j - 2] and opposite == first[i - 2]:
                 cost = min(cost, earlier[j - 2] + 1)
             line.append(cost)
     return line[-1]
@@ -235,14 +235,14 @@ def complexity(tree: Node) -> int:
 
 def warnings(tree: Node) -> list[str]:
     """What is valid and yet likely to surprise, in the order of the text, each once."""
-    found: dict[str, None] = {}
+    messages: dict[str, None] = {}
     known: dict[int, set[str]] = {}
     for node, calls in walk(tree):
         for warning in _warnings_of(node, known):
-            found[warning] = None
+            messages[warning] = None
         if calls == NESTING_DEEP and isinstance(node, Call):
-            found[f"calls are nested more than {NESTING_DEEP} deep: LET can name the steps"] = None
-    return list(found)
+            messages[f"calls are nested more than {NESTING_DEEP} deep: LET can name the steps"] = None
+    return list(messages)
 
 
 _VOLATILE: Final = {"TODAY", "NOW", "RAND", "RANDBETWEEN", "RANDARRAY", "OFFSET", "INDIRECT", "CELL", "INFO"}
@@ -286,13 +286,13 @@ def _is_number(text: str) -> bool:
 def _unused(arguments: tuple[Node, ...], known: dict[int, set[str]]) -> Iterator[str]:
     """Names of a LET that nothing behind them mentions; each argument is walked through once."""
     mentioned = _names_in(arguments[-1], known)
-    found = []
+    messages = []
     for index in range(len(arguments) - 3, -1, -2):
         name = arguments[index]
         if isinstance(name, Name) and name.name.lower() not in mentioned:
-            found.append(f"{name.name} is named by LET and never used")
+            messages.append(f"{name.name} is named by LET and never used")
         mentioned |= _names_in(name, known) | _names_in(arguments[index + 1], known)
-    yield from reversed(found)
+    yield from reversed(messages)
 
 
 def _names_in(tree: Node, known: dict[int, set[str]]) -> set[str]:

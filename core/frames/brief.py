@@ -70,14 +70,14 @@ def value_shown(value: object) -> str:
     return _repr.repr(value)
 
 
-def brief(one: object) -> str:
+def brief(result: object) -> str:
     """The repr of a record: its fields in order, as far as a line takes them; without those that are None or empty.
 
     For the body of a class with fields (a Struct or a dataclass): `__repr__ = brief`.
     """
-    kind = type(one)
+    kind = type(result)
     names: Any = getattr(kind, "__struct_fields__", None) or getattr(kind, "__dataclass_fields__", ())
-    return shown(kind.__name__, {name: getattr(one, name, None) for name in names if not name.startswith("_")})
+    return shown(kind.__name__, {name: getattr(result, name, None) for name in names if not name.startswith("_")})
 
 
 def shown(called: str, values: Mapping[str, object]) -> str:
@@ -109,16 +109,16 @@ class Missing(KeyError):
 
 def missing(what: str, name: object, names: Iterable[str], *, because: str = "") -> Missing:
     """The error for a name that is none of `names`: `there is no column 'par'; near: 'par_value'`, or why not."""
-    told = f"there is no {what} {value_shown(name)}"
+    text = f"there is no {what} {value_shown(name)}"
     if because:
-        return Missing(f"{told}: {because}")
+        return Missing(f"{text}: {because}")
     known = list(islice(names, _NAMES_MAX))
-    folded = {one[:100].casefold(): one for one in reversed(known)}
+    folded = {each[:100].casefold(): each for each in reversed(known)}
     if isinstance(name, str):
         asked = name[:100].casefold()
         near = [folded[close_match] for close_match in get_close_matches(asked, folded, n=3, cutoff=0.6)]
-        near += [one for key, one in folded.items() if asked and asked in key and one not in near][: 3 - len(near)]
+        near += [each for key, each in folded.items() if asked and asked in key and each not in near][: 3 - len(near)]
         if near:
-            return Missing(f"{told}; near: {', '.join(map(value_shown, near))}")
+            return Missing(f"{text}; near: {', '.join(map(value_shown, near))}")
     more = ", ..." if len(known) > 5 else ""
-    return Missing(f"{told}; there are: {', '.join(map(value_shown, known[:5]))}{more}" if known else told)
+    return Missing(f"{text}; there are: {', '.join(map(value_shown, known[:5]))}{more}" if known else text)

@@ -58,9 +58,9 @@ class FrameColumn:
         if self.valid is None or self.valid.all():
             return self.values
         is_boolean = self.values.dtype.kind == "b"
-        found = self.values.astype(object if is_boolean else np.float64)
-        found[~self.valid] = None if is_boolean else np.nan
-        return found
+        objects = self.values.astype(object if is_boolean else np.float64)
+        objects[~self.valid] = None if is_boolean else np.nan
+        return objects
 
     def taken(self, rows: NDArray[np.int64]) -> list[Any]:
         """The values of some rows, None for null; days as `date`, moments as `datetime`."""
@@ -80,8 +80,8 @@ class FrameColumn:
         bytes_ = data.data
         for at, code in enumerate(used.tolist()):
             strings[at] = str(bytes_[offsets[code] : offsets[code + 1]], "utf-8", "replace") if code >= 0 else None
-        found: NDArray[Any] = strings[places]
-        return found
+        texts: NDArray[Any] = strings[places]
+        return texts
 
     def arrow(self, name: str) -> ArrowColumn:
         """The column as Arrow lays it out: the array itself where it is contiguous, and a bitmap where it has nulls."""

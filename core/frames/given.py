@@ -18,7 +18,7 @@ COLUMNS_MAX: Final = 16_384
 """Columns of a frame that is taken in, as many as a sheet has."""
 
 
-def cell_value(given: Any) -> float | str | bool | date | None:
+def cell_value(value: Any) -> float | str | bool | date | None:
     """A value as a cell knows it: a number, a text, a boolean, a day, a moment, or None for a blank.
 
     NumPy's scalars are their values, a Decimal is the nearest double; NaN, NaT, NA and what is masked are blank. A
@@ -28,25 +28,25 @@ def cell_value(given: Any) -> float | str | bool | date | None:
         TypeError: it is none of these; the message says what would be.
         ValueError: a moment outside the years 1 to 9999.
     """
-    if isinstance(given, np.generic) and given.dtype.kind in "biufUM":
-        given = (moments(given) if given.dtype.kind == "M" else given).item()
-    if given is None or given is np.ma.masked or type(given).__name__ == "NAType":
+    if isinstance(value, np.generic) and value.dtype.kind in "biufUM":
+        value = (moments(value) if value.dtype.kind == "M" else value).item()
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
         return None
-    if isinstance(given, str):
-        return str.__str__(given)  # a subclass without what it adds
-    if isinstance(given, bool):
-        return given
-    if isinstance(given, int):
-        return float(given)
-    if isinstance(given, float | np.longdouble):
-        return None if given != given else float(given)
-    if isinstance(given, Decimal):
-        return None if given.is_nan() else float(given)
-    if isinstance(given, date):
-        if given != given:  # NaT
+    if isinstance(value, str):
+        return str.__str__(value)  # a subclass without what it adds
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return float(value)
+    if isinstance(value, float | np.longdouble):
+        return None if value != value else float(value)
+    if isinstance(value, Decimal):
+        return None if value.is_nan() else float(value)
+    if isinstance(value, date):
+        if value != value:  # NaT
             return None
-        return given.replace(tzinfo=None) if isinstance(given, datetime) else given
-    raise TypeError(f"a value is a number, a text, a boolean, a date or null, not {type(given).__name__}")
+        return value.replace(tzinfo=None) if isinstance(value, datetime) else value
+    raise TypeError(f"a value is a number, a text, a boolean, a date or null, not {type(value).__name__}")
 
 
 def moments(values: Any) -> Any:
@@ -61,62 +61,62 @@ def moments(values: Any) -> Any:
     return values.astype("datetime64[us]")
 
 
-def listed(given: Any) -> Any:
+def listed(values: Any) -> Any:
     """An array (of NumPy, or a column or frame that can be one) as a list of its values, of rows where it has two
     dimensions; anything else as it is."""
-    if given is np.ma.masked:
+    if values is np.ma.masked:
         return None
-    if isinstance(given, np.generic) or not hasattr(given, "__array__"):
-        return given
-    array: Any = given if isinstance(given, np.ndarray) else np.asarray(given)
+    if isinstance(values, np.generic) or not hasattr(values, "__array__"):
+        return values
+    array: Any = values if isinstance(values, np.ndarray) else np.asarray(values)
     if array.dtype.kind == "M":
         array = moments(array)
     return _unmasked(array.astype(object), None).tolist() if isinstance(array, np.ma.MaskedArray) else array.tolist()
 
 
-def column_of(name: str, given: Any) -> NDArray[Any]:
+def column_of(name: str, values: Any) -> NDArray[Any]:
     """One column that is given by itself, as `columns_of` has those of a frame: an array, a list, or a Series.
 
     Raises:
         TypeError: it is none of these, or holds what no cell can; the message has its name.
     """
-    if isinstance(given, np.ndarray):
-        return _plain(name, given)
-    if hasattr(given, "iloc"):
-        return _plain(name, _of_pandas(given))
+    if isinstance(values, np.ndarray):
+        return _plain(name, values)
+    if hasattr(values, "iloc"):
+        return _plain(name, _of_pandas(values))
     for listing in ("to_list", "to_pylist"):
-        if hasattr(given, listing):
-            return _plain(name, _objects(getattr(given, listing)()))
-    if hasattr(given, "__array__"):
-        return _plain(name, np.asarray(given, object))
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Sequence):
-        raise TypeError(f"column {name!r} is an array, a list or a Series of values, not {type(given).__name__}")
-    return _plain(name, _objects(list(given)))
+        if hasattr(values, listing):
+            return _plain(name, _objects(getattr(values, listing)()))
+    if hasattr(values, "__array__"):
+        return _plain(name, np.asarray(values, object))
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Sequence):
+        raise TypeError(f"column {name!r} is an array, a list or a Series of values, not {type(values).__name__}")
+    return _plain(name, _objects(list(values)))
 
 
-def table_of(given: Any, argument: str) -> Mapping[str, Any]:
+def table_of(source: Any, argument: str) -> Mapping[str, Any]:
     """What was given for a table as columns by name: a mapping as it is, of a frame its columns.
 
     Raises:
         TypeError, ValueError: as `columns_of`.
     """
-    if isinstance(given, Mapping):
-        return given
-    if not is_frame(given):
+    if isinstance(source, Mapping):
+        return source
+    if not is_frame(source):
         raise TypeError(
             f"{argument} is a dict of columns, or a frame of pandas, polars, pyarrow or DuckDB, "
-            f"not {type(given).__name__}"
+            f"not {type(source).__name__}"
         )
-    return columns_of(given)
+    return columns_of(source)
 
 
-def is_frame(given: object) -> bool:
+def is_frame(source: object) -> bool:
     """Whether it is a table that `columns_of` takes: of pandas, polars, pyarrow, DuckDB, or any that gives Arrow."""
-    return not isinstance(given, Mapping | np.ndarray) and (
-        _is_pandas(given)
-        or _is_relation(given)
-        or (hasattr(given, "collect_schema") and hasattr(given, "collect"))
-        or hasattr(given, "__arrow_c_stream__")
+    return not isinstance(source, Mapping | np.ndarray) and (
+        _is_pandas(source)
+        or _is_relation(source)
+        or (hasattr(source, "collect_schema") and hasattr(source, "collect"))
+        or hasattr(source, "__arrow_c_stream__")
     )
 
 
@@ -133,30 +133,30 @@ def columns_of(frame: Any) -> dict[str, NDArray[Any]]:
         ValueError: two columns have one name, there are too many rows or columns, or a moment is outside the years 1
             to 9999.
     """
-    found: dict[str, NDArray[Any]] = {}
+    columns: dict[str, NDArray[Any]] = {}
     for name, values in _columns(frame):
-        if name in found:
+        if name in columns:
             raise ValueError(f"two columns of the frame are called {name!r}")
-        if len(found) == COLUMNS_MAX:
+        if len(columns) == COLUMNS_MAX:
             raise ValueError(f"the frame has more than {COLUMNS_MAX:,} columns")
         if len(values) > ROWS_MAX:
             raise ValueError(f"the frame has more than {ROWS_MAX:,} rows")
-        found[name] = _plain(name, values)
-    return found
+        columns[name] = _plain(name, values)
+    return columns
 
 
-def _is_pandas(given: object) -> bool:
-    return hasattr(given, "iloc") and hasattr(given, "columns")
+def _is_pandas(source: object) -> bool:
+    return hasattr(source, "iloc") and hasattr(source, "columns")
 
 
-def _is_relation(given: object) -> bool:
+def _is_relation(source: object) -> bool:
     """Whether it is a query of DuckDB; a connection has the one, not the other."""
-    return hasattr(given, "fetchnumpy") and hasattr(given, "limit")
+    return hasattr(source, "fetchnumpy") and hasattr(source, "limit")
 
 
 def _of_pandas(series: Any) -> NDArray[Any]:
-    found: NDArray[Any] = series.to_numpy() if series.dtype.kind in "biufM" else series.to_numpy(dtype=object)
-    return found
+    values: NDArray[Any] = series.to_numpy() if series.dtype.kind in "biufM" else series.to_numpy(dtype=object)
+    return values
 
 
 def _columns(frame: Any) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -200,15 +200,15 @@ def _read(stream: Any) -> Any:
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:
-    found: NDArray[Any] = np.empty(len(values), object)
-    found[:] = values
-    return found
+    objects: NDArray[Any] = np.empty(len(values), object)
+    objects[:] = values
+    return objects
 
 
 def _unmasked(values: Any, blank: Any) -> NDArray[Any]:
-    found: NDArray[Any] = values.data.copy()
-    found[np.ma.getmaskarray(values)] = blank  # not by `filled`, to which None is its own default: "?" among objects
-    return found
+    copied: NDArray[Any] = values.data.copy()
+    copied[np.ma.getmaskarray(values)] = blank  # not by `filled`, to which None is its own default: "?" among objects
+    return copied
 
 
 def _plain(name: str, values: Any) -> NDArray[Any]:
@@ -222,10 +222,10 @@ def _plain(name: str, values: Any) -> NDArray[Any]:
         values = _unmasked(values, np.datetime64("NaT")) if is_time else _unmasked(values.astype(object), None)
     if values.dtype.kind in "biufM":
         try:
-            found: NDArray[Any] = moments(values) if values.dtype.kind == "M" else values
+            plain_values: NDArray[Any] = moments(values) if values.dtype.kind == "M" else values
         except ValueError as refused:
             raise ValueError(f"column {name!r}: {refused}") from None
-        return found
+        return plain_values
     if values.dtype.kind not in "OU":
         raise TypeError(f"column {name!r} holds {values.dtype}, which no cell can")
     try:

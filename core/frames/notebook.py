@@ -50,9 +50,9 @@ class Figure(str):
     __slots__ = ()
 
 
-def card(title: str, told: Sequence[str] = (), *tables: Markup) -> str:
+def card(title: str, sentences: Sequence[str] = (), *tables: Markup) -> str:
     """The whole of what an object shows: its title, lines about it, tables."""
-    lines = "".join(f'<div style="color:{MUTED}">{_text(line, LINE_CHARACTERS)}</div>' for line in told if line)
+    lines = "".join(f'<div style="color:{MUTED}">{_text(line, LINE_CHARACTERS)}</div>' for line in sentences if line)
     head = f'<div style="font-weight:600">{_text(title, 200)}</div>'
     return f'<div style="{_CARD}">{head}{lines}{"".join(tables)}</div>'
 
@@ -95,7 +95,7 @@ def left_out(count: int, what: str) -> str:
 
 def bar(value: float, limit: float, direction: Any, status: Status) -> Markup:
     """A figure against its limit, drawn; nothing where one of them cannot be."""
-    if not all(isfinite(one) and abs(one) <= 1e15 for one in (value, limit)):
+    if not all(isfinite(each) and abs(each) <= 1e15 for each in (value, limit)):
         return Markup("")
     drawn = bullet(Against(value, limit, direction, status), f"{value:,.2f} against {direction} {limit:,.2f}: {status}")
     return Markup(f'<span style="background:{PAPER}">{drawn.svg}</span>')

@@ -84,12 +84,12 @@ class Draft:
 
         `book` None: loans that it does not have.
         """
-        found = np.full(len(rows), "", "U12")
+        first_identifiers = np.full(len(rows), "", "U12")
         for name in IDENTIFIERS:
             for column in (self.identifiers.get(name), None if book is None else book[name]):
                 if column is not None:
-                    found = np.where(found == "", np.asarray(column)[rows], found)
-        names: list[str] = found.tolist()
+                    first_identifiers = np.where(first_identifiers == "", np.asarray(column)[rows], first_identifiers)
+        names: list[str] = first_identifiers.tolist()
         return [name or borrower for name, borrower in zip(names, self.words["borrower_name"].at(rows), strict=True)]
 
     def append_unknown(self, templates: Rows) -> Rows:

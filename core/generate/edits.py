@@ -228,5 +228,5 @@ def _par_severity(trustee: NDArray[np.float64], internal: NDArray[np.float64]) -
     """Above 5 % of the trustee's par critical, from 1 % an error, below it for information."""
     off = np.round(np.abs(trustee - internal), 6)
     percent = np.round(off / trustee * 100.0, 6)
-    found = np.where(percent > 5.0, "critical", np.where(percent >= 1.0, "error", "info"))
-    return np.where(off > 0.01, found, "none")
+    severity = np.where(percent > 5.0, "critical", np.where(percent >= 1.0, "error", "info"))
+    return np.where(off > 0.01, severity, "none")

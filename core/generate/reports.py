@@ -166,13 +166,13 @@ class GeneratedReport:
             "interest_collected": self.interest_collected,
             "loans": [_members(loan) for loan in self.loans],
             "notes": [_members(note) for note in self.notes],
-            "published": [_members(one) for one in self.published],
+            "published": [_members(each) for each in self.published],
         }
         Path(path).write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
 
 
-def _members(one: Loan | Note | Published) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in type(one).__dataclass_fields__}
+def _members(record: Loan | Note | Published) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in type(record).__dataclass_fields__}
 
 
 def generate_report(deal: GeneratedDeal, manner: str, seed: int = 7) -> GeneratedReport:
@@ -196,7 +196,7 @@ def generate_report(deal: GeneratedDeal, manner: str, seed: int = 7) -> Generate
         cash = -cash
     interest = float(np.round(deal.book.par.sum() * 0.011, 2))
     published = _published(loans, notes, cash)
-    said: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "seed": seed,
         "name": deal_name(deal.book),
         "loans": loans,
@@ -208,9 +208,9 @@ def generate_report(deal: GeneratedDeal, manner: str, seed: int = 7) -> Generate
     }
     style = _Style.drawn(chance, loans)
     if manner in _WORKBOOKS:
-        return GeneratedReport(manner=manner, pages=tuple(_WORKBOOKS[manner](style, said).all()), **said)
-    pages = tuple(_Flat(style, said).all())
-    return GeneratedReport(manner=manner, pages=pages, delimiter=style.delimiter, encoding=style.encoding, **said)
+        return GeneratedReport(manner=manner, pages=tuple(_WORKBOOKS[manner](style, figures).all()), **figures)
+    pages = tuple(_Flat(style, figures).all())
+    return GeneratedReport(manner=manner, pages=pages, delimiter=style.delimiter, encoding=style.encoding, **figures)
 
 
 # ---- what the report says ------------------------------------------------------------------------------------------
@@ -374,9 +374,9 @@ class _Column:
 class _Pages:
     """A workbook of pages with titles, stacked headers, lists of some loans, and totals."""
 
-    def __init__(self, style: _Style, said: dict[str, Any]) -> None:
-        self.style, self.said = style, said
-        self.loans: tuple[Loan, ...] = said["loans"]
+    def __init__(self, style: _Style, figures: dict[str, Any]) -> None:
+        self.style, self.figures = style, figures
+        self.loans: tuple[Loan, ...] = figures["loans"]
 
     def all(self) -> list[Page]:
         """The pages in their order."""
@@ -393,7 +393,7 @@ class _Pages:
 
     def titled(self, title: str, rows: list[Row], formats: Sequence[str | None] = ()) -> Page:
         day = f"As of: {_slashed(date.fromisoformat(AS_OF))}"
-        top: list[Row] = [(self.said["name"],), (title,)]
+        top: list[Row] = [(self.figures["name"],), (title,)]
         below: list[Row] = []
         if self.style.as_of_below:
             below = [(), (day,)]
@@ -526,11 +526,11 @@ class _Pages:
         return self.titled("Executive Summary", rows)
 
     def accounts(self) -> Page:
-        cash = self.said["principal_cash"]
+        cash = self.figures["principal_cash"]
         shown = f"({-cash:,.2f})" if cash < 0 else f"{cash:,.2f}"
         rows: list[Row] = [
             ("Account Name", "Principal Balance", "Interest Balance"),
-            ("INTEREST ACCOUNT", "0.00", f"{self.said['interest_collected']:,.2f}"),
+            ("INTEREST ACCOUNT", "0.00", f"{self.figures['interest_collected']:,.2f}"),
             ("PRINCIPAL ACCOUNT", shown, "0.00"),
         ]
         return self.titled("Proceeds Account Summary", rows)
@@ -538,7 +538,7 @@ class _Pages:
     def notes(self) -> Page:
         style = self.style
         rows: list[Row] = [("Class", f"Current Balance{style.unit()}", "Spread", "Coupon", "OC Trigger", "IC Trigger")]
-        for note in self.said["notes"]:
+        for note in self.figures["notes"]:
             spread = None if note.spread is None else note.spread / 100.0
             rows.append((note.name, note.balance / style.scale, spread, note.coupon, note.oc_trigger, note.ic_trigger))
         return self.titled("Note Information", rows)
@@ -546,8 +546,8 @@ class _Pages:
     def tests(self) -> Page:
         rows: list[Row] = [("Test Description", "Threshold", "Current", "Result")]
         rows += [
-            (one.name, f"{one.trigger:.2f}%", f"{one.value:.2f}%", "Passed" if one.passed else "Failed")
-            for one in self.said["published"]
+            (each.name, f"{each.trigger:.2f}%", f"{each.value:.2f}%", "Passed" if each.passed else "Failed")
+            for each in self.figures["published"]
         ]
         return self.titled("Test Summary", rows)
 
@@ -564,7 +564,7 @@ class _Sheet(_Pages):
     def all(self) -> list[Page]:
         """The sheet."""
         loans = sorted(self.loans, key=lambda loan: loan.industry)
-        rows: list[Row] = [(self.said["name"],), (f"As of {_named(date.fromisoformat(AS_OF))}",), ()]
+        rows: list[Row] = [(self.figures["name"],), (f"As of {_named(date.fromisoformat(AS_OF))}",), ()]
         for part in (self.notes(), self.accounts(), self.tests()):
             rows += [(part.name,), *(row for row in part.rows if len(row) > 1), ()]
         return [Page("Report", [*rows, ("Collateral Obligations",), *self.listing(loans)])]
@@ -588,16 +588,16 @@ class _Sheet(_Pages):
                 ]
             rows.append(self.line(loan))
             if at + 1 == len(loans) or loans[at + 1].industry != loan.industry:
-                same = [one for one in loans if one.industry == loan.industry]
-                rows.append((len(same), f"Total {loan.industry}", None, None, sum(one.par_value for one in same)))
+                same = [each for each in loans if each.industry == loan.industry]
+                rows.append((len(same), f"Total {loan.industry}", None, None, sum(each.par_value for each in same)))
         total: Row = (len(loans), "Total", None, None, sum(loan.par_value for loan in loans))
         return [*rows, total, (), ("Prepared for the noteholders",)]
 
     def line(self, loan: Loan) -> Row:
         """A loan's cells."""
 
-        def flag(said: bool) -> str:
-            return "Yes" if said else self.style.no
+        def flag(is_yes: bool) -> str:
+            return "Yes" if is_yes else self.style.no
 
         is_second = loan.lien_type == "Second Lien"
         return (
@@ -658,9 +658,9 @@ _WORKBOOKS: Final = {"pages": _Pages, "sheet": _Sheet, "months": _Months}
 class _Flat:
     """Files with a header row each, underscores in the headers, and constant columns of the deal."""
 
-    def __init__(self, style: _Style, said: dict[str, Any]) -> None:
-        self.style, self.said = style, said
-        self.loans: tuple[Loan, ...] = said["loans"]
+    def __init__(self, style: _Style, figures: dict[str, Any]) -> None:
+        self.style, self.figures = style, figures
+        self.loans: tuple[Loan, ...] = figures["loans"]
 
     def all(self) -> list[Page]:
         """The files, by name."""
@@ -673,7 +673,7 @@ class _Flat:
         return text.replace(".", ",") if self.style.decimal_comma else text
 
     def file(self, name: str, headers: str, rows: Sequence[Row]) -> Page:
-        common = (self.said["name"], _named(date.fromisoformat(AS_OF)))
+        common = (self.figures["name"], _named(date.fromisoformat(AS_OF)))
         return Page(name, [("Deal_Name", "As_Of_Date", *headers.split(",")), *((*common, *row) for row in rows)])
 
     def collateral(self) -> Page:
@@ -723,7 +723,7 @@ class _Flat:
                     number(None if note.spread is None else note.spread / 100.0), number(note.oc_trigger),
                     number(note.ic_trigger),
                 )
-                for note in self.said["notes"]
+                for note in self.figures["notes"]
             ],
         )  # fmt: skip
 
@@ -732,8 +732,8 @@ class _Flat:
             "Accounts",
             "Account_Name,Balance",
             [
-                ("Principal Account", self.number(self.said["principal_cash"], 2)),
-                ("Interest Account", self.number(self.said["interest_collected"], 2)),
+                ("Principal Account", self.number(self.figures["principal_cash"], 2)),
+                ("Interest Account", self.number(self.figures["interest_collected"], 2)),
             ],
         )
 
@@ -742,8 +742,8 @@ class _Flat:
             "Test_Results",
             "Test_Name,Trigger,Current_Value,Status",
             [
-                (one.name, self.number(one.trigger, 2) + "%", self.number(one.value, 2) + "%",
-                 "Passed" if one.passed else "Failed")
-                for one in self.said["published"]
+                (each.name, self.number(each.trigger, 2) + "%", self.number(each.value, 2) + "%",
+                 "Passed" if each.passed else "Failed")
+                for each in self.figures["published"]
             ],
         )  # fmt: skip

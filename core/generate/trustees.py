@@ -72,12 +72,12 @@ class Sheet:
     @property
     def header(self) -> list[Sequence[Writable]]:
         """The header's rows."""
-        return [[line or None for line in lines] for lines in zip(*(one.header for one in self.printed), strict=True)]
+        return [[line or None for line in lines] for lines in zip(*(each.header for each in self.printed), strict=True)]
 
     @property
     def number_formats(self) -> list[str | None]:
         """The number format of each column."""
-        return [one.number_format for one in self.printed]
+        return [each.number_format for each in self.printed]
 
     @property
     def row_count(self) -> int:
@@ -101,7 +101,7 @@ class Sheet:
         for start in range(0, len(self.lines), _CHUNK):
             cut = slice(start, start + _CHUNK)
             part = Lines(self.lines.row[cut], self.lines.par[cut], start)
-            yield from zip(*(one.cells(self.columns, part, self.chance) for one in self.printed), strict=True)
+            yield from zip(*(each.cells(self.columns, part, self.chance) for each in self.printed), strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +218,8 @@ def _one_identifier(draft: Draft) -> None:
 
 
 def _mixed_identifier(columns: Columns, lines: Lines, _: Chance) -> list[Writable]:
-    each = (_read(columns[name], lines) for name in ("loanx_id", "isin", "cusip"))
-    return [loanx or isin or cusip or None for loanx, isin, cusip in zip(*each, strict=True)]
+    identifiers = (_read(columns[name], lines) for name in ("loanx_id", "isin", "cusip"))
+    return [loanx or isin or cusip or None for loanx, isin, cusip in zip(*identifiers, strict=True)]
 
 
 def _on_watch(value: Writable) -> Writable:

@@ -145,25 +145,25 @@ class Named(NamedTuple):
 
 def named_in(text: str) -> Iterator[Named]:
     """The areas and words of a formula, from the left; a range by its two ends, of whatever they are made."""
-    sheet, found, is_range = "", None, False
+    sheet, area, is_range = "", None, False
     for match in _WORD.finditer(text):
-        one = _area(match, sheet)
-        if one is not None and is_range and found is not None:
-            found = _hull(found, one)
-        elif match[0] == ":" and found is not None:
+        named_area = _area(match, sheet)
+        if named_area is not None and is_range and area is not None:
+            area = _hull(area, named_area)
+        elif match[0] == ":" and area is not None:
             is_range = True
             continue
         else:
-            if found is not None:
-                yield found
-            found = one
+            if area is not None:
+                yield area
+            area = named_area
         is_range = False
         quoted = match[0][1:-2].replace("''", "'") if match[0].startswith("'") else match[0][:-1]
         sheet = quoted if match[0].endswith("!") else ""
-        if one is None and not sheet and (match[0][0].isalpha() or match[0][0] in "_\\["):
+        if named_area is None and not sheet and (match[0][0].isalpha() or match[0][0] in "_\\["):
             yield Named(sheet, match[0])
-    if found is not None:
-        yield found
+    if area is not None:
+        yield area
 
 
 def _area(match: re.Match[str], sheet: str) -> Named | None:

@@ -130,67 +130,67 @@ class Manifest:
             CodecError: not such a text.
         """
         try:
-            found = json.loads(text)
-            _require(found["version"] in (VERSION, _WHOLE_SPANS))
-            names = found["defined_names"]
-            formats = tuple(found["number_formats"])
-            _require(isinstance(found["date_1904"], bool) and len(formats) > 0 and isinstance(names, dict))
+            body = json.loads(text)
+            _require(body["version"] in (VERSION, _WHOLE_SPANS))
+            names = body["defined_names"]
+            formats = tuple(body["number_formats"])
+            _require(isinstance(body["date_1904"], bool) and len(formats) > 0 and isinstance(names, dict))
             _require(all(isinstance(word, str) for word in (*formats, *names, *names.values())))
-            local = [(sheet, name, text) for sheet, name, text in found["local_names"]]
+            local = [(sheet, name, text) for sheet, name, text in body["local_names"]]
             _require(all(isinstance(word, str) for key in local for word in key))
             return cls(
-                tuple(map(_record, found["sheets"])),
-                found["date_1904"],
+                tuple(map(_record, body["sheets"])),
+                body["date_1904"],
                 formats,
                 names,
                 {(sheet, name): text for sheet, name, text in local},
-                tuple(map(_table, found["tables"])),
-                None if found.get("pivots") is None else tuple(map(pivot_of, found["pivots"])),
-                tuple(map(str, found.get("left_out", ()))),
-                None if found.get("language") is None else str(found["language"]),
-                _filled(found.get("filled")),
-                _calculation(found.get("calculation")),
-                tuple(map(_doubt, found.get("doubts", ()))),
+                tuple(map(_table, body["tables"])),
+                None if body.get("pivots") is None else tuple(map(pivot_of, body["pivots"])),
+                tuple(map(str, body.get("left_out", ()))),
+                None if body.get("language") is None else str(body["language"]),
+                _filled(body.get("filled")),
+                _calculation(body.get("calculation")),
+                tuple(map(_doubt, body.get("doubts", ()))),
             )
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise CodecError("the manifest of the workbook is damaged") from error
 
 
-def _record(found: Any) -> SheetRecord:
-    record = SheetRecord(**found)
+def _record(document: Any) -> SheetRecord:
+    record = SheetRecord(**document)
     _require(isinstance(record.name, str) and isinstance(record.file, str) and record.state in _STATES)
     _require(record.file == Path(record.file).name != "")
     _require(all(type(count) is int and count >= 0 for count in (record.index, record.row_count, record.column_count)))
     return record
 
 
-def _filled(found: Any) -> Filled | None:
-    if found is None:
+def _filled(document: Any) -> Filled | None:
+    if document is None:
         return None
-    filled = Filled(**found)
+    filled = Filled(**document)
     _require(all(type(count) is int and count >= 0 for count in (filled.cells, filled.blank)))
     _require(isinstance(filled.message, str) and isinstance(filled.engine, str))
     return filled
 
 
-def _doubt(found: Any) -> Doubt:
-    doubt = Doubt(**found)
+def _doubt(document: Any) -> Doubt:
+    doubt = Doubt(**document)
     _require(isinstance(doubt.code, str) and isinstance(doubt.message, str) and type(doubt.cells) is int)
     return doubt
 
 
-def _calculation(found: Any) -> Calculation:
-    if found is None:
+def _calculation(document: Any) -> Calculation:
+    if document is None:
         return CALCULATION
-    calculation = Calculation(**found)
+    calculation = Calculation(**document)
     _require(isinstance(calculation.iterates, bool) and isinstance(calculation.as_displayed, bool))
     _require(type(calculation.iterations_max) is int and 1 <= calculation.iterations_max <= ITERATIONS_MAX)
     _require(isinstance(calculation.change_max, float) and calculation.change_max >= 0)
     return calculation
 
 
-def _table(found: Any) -> Table:
-    table = Table(**{**found, "columns": tuple(found["columns"])})
+def _table(document: Any) -> Table:
+    table = Table(**{**document, "columns": tuple(document["columns"])})
     numbers = (table.first_row, table.first_column, table.last_row, table.last_column)
     _require(all(type(number) is int and number >= 0 for number in (*numbers, table.header_rows, table.totals_rows)))
     _require(table.first_row <= table.last_row < ROWS_MAX and table.first_column <= table.last_column < COLUMNS_MAX)
@@ -232,10 +232,10 @@ def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
     if isinstance(paths, Path):
         paths = [paths / record.file for record in manifest.sheets]
     sheets = tuple(open_sheet(path) for path in paths)
-    found = [(s.name, s.index, s.state, s.row_count, s.column_count) for s in sheets]
-    told = [(r.name, r.index, r.state, r.row_count, r.column_count) for r in manifest.sheets]
-    formats = max((int(c.held.formats.max(initial=0)) for s in sheets for c in s.columns if c is not None), default=0)
-    if found != told or formats >= len(manifest.number_formats):
+    stored = [(s.name, s.index, s.state, s.row_count, s.column_count) for s in sheets]
+    declared = [(r.name, r.index, r.state, r.row_count, r.column_count) for r in manifest.sheets]
+    formats = max((int(c.dense.formats.max(initial=0)) for s in sheets for c in s.columns if c is not None), default=0)
+    if stored != declared or formats >= len(manifest.number_formats):
         raise CodecError("the stored sheets are not those of the manifest")
     return Workbook(
         sheets,
@@ -277,10 +277,10 @@ def write_sheet(sheet: Sheet, path: Path) -> None:
 def _parts(sheet: Sheet) -> dict[str, list[NDArray[Any]]]:
     """Each tensor as the contiguous arrays that it is joined from."""
     runs = [((), ()) if column is None or column.start == column.stop else column.runs for column in sheet.columns]
-    filled = [column.held for column in sheet.columns if column is not None]
+    filled = [column.dense for column in sheet.columns if column is not None]
     formulas = sheet.formulas
     arrays = [(at, *parse_range(name)) for at, name in formulas.arrays.items()]
-    found: dict[str, list[Any]] = {
+    parts: dict[str, list[Any]] = {
         "numbers": [column.numbers for column in filled],
         "text_offsets": [sheet.text.offsets],
         "formula_text_offsets": [formulas.text.offsets],
@@ -301,7 +301,7 @@ def _parts(sheet: Sheet) -> dict[str, list[NDArray[Any]]]:
         "text_data": [sheet.text.data],
         "formula_text_data": [formulas.text.data],
     }
-    return {name: [np.ascontiguousarray(part, kind) for part in found[name]] for name, (_, kind) in _TENSORS.items()}
+    return {name: [np.ascontiguousarray(part, kind) for part in parts[name]] for name, (_, kind) in _TENSORS.items()}
 
 
 def _header(sheet: Sheet, parts: dict[str, list[NDArray[Any]]]) -> bytes:
@@ -365,7 +365,7 @@ def _read_header(mapped: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
 
 def _tensors(header: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
     """Each tensor as a view; they must cover the data one after another with no hole, as this module writes them."""
-    found = {}
+    tensors = {}
     at = 0
     for name, (word, kind) in _TENSORS.items():
         if name not in header:
@@ -375,19 +375,19 @@ def _tensors(header: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, NDArr
         _require(entry["dtype"] == word and type(count) is int and 0 <= count <= len(data))
         stop = at + count * np.dtype(kind).itemsize
         _require(entry["data_offsets"] == [at, stop] and stop <= len(data))
-        found[name] = data[at:stop].view(kind)
+        tensors[name] = data[at:stop].view(kind)
         at = stop
     _require(at == len(data))
-    return found
+    return tensors
 
 
 def _in_runs(tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """The tensors as this version has them: of the one before, whose spans are runs and may be empty."""
     if "runs" not in tensors:
-        held = tensors["lengths"] != 0
-        _require(len(tensors["starts"]) == len(held))
-        starts, lengths = tensors["starts"][held], tensors["lengths"][held]
-        tensors |= {"starts": starts, "lengths": lengths, "runs": held.astype(np.int32)}
+        is_filled = tensors["lengths"] != 0
+        _require(len(tensors["starts"]) == len(is_filled))
+        starts, lengths = tensors["starts"][is_filled], tensors["lengths"][is_filled]
+        tensors |= {"starts": starts, "lengths": lengths, "runs": is_filled.astype(np.int32)}
     return tensors
 
 

@@ -48,7 +48,7 @@ class Column:
         return self.start + len(self.kinds)
 
     @property
-    def held(self) -> Column:
+    def dense(self) -> Column:
         """The stored slots end to end; where each stands, `slot` and `rows` say."""
         return self
 
@@ -74,8 +74,8 @@ class Column:
         """The row of each slot in `held`."""
         starts, lengths = self.runs
         ends = np.cumsum(lengths, dtype=np.int64)
-        found: NDArray[np.int64] = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
-        return found
+        row_numbers: NDArray[np.int64] = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
+        return row_numbers
 
     def span(self, first: int, last: int) -> Column:
         """Rows `first` to `last - 1` as a column of exactly `last - first` rows that starts at `first`.
@@ -102,17 +102,17 @@ class GappedColumn(Column):
     """A column of several runs. Its arrays are made anew, blanks and all, whenever they are asked for: two cells may
     stand a million rows apart in each of fifty columns, and nobody needs more than a column of that at a time."""
 
-    __slots__ = ("_held", "_lengths", "_offsets", "_starts")
+    __slots__ = ("_dense", "_lengths", "_offsets", "_starts")
 
     def __init__(self, column: Column, starts: NDArray[np.int32], lengths: NDArray[np.int32]) -> None:
         put = object.__setattr__
         put(self, "start", int(starts[0]))
-        put(self, "_held", column)
+        put(self, "_dense", column)
         put(self, "_starts", starts)
         put(self, "_lengths", lengths)
         put(self, "_offsets", np.cumsum(lengths, dtype=np.int64) - lengths)
 
-    _held: Column
+    _dense: Column
     _starts: NDArray[np.int32]
     _lengths: NDArray[np.int32]
     _offsets: NDArray[np.int64]
@@ -123,8 +123,8 @@ class GappedColumn(Column):
         return int(self._starts[-1]) + int(self._lengths[-1])
 
     @property
-    def held(self) -> Column:
-        return self._held
+    def dense(self) -> Column:
+        return self._dense
 
     @property
     def runs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -132,19 +132,19 @@ class GappedColumn(Column):
 
     @property
     def kinds(self) -> NDArray[np.uint8]:
-        return self._spread(self._held.kinds)
+        return self._spread(self._dense.kinds)
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        return self._spread(self._held.numbers)
+        return self._spread(self._dense.numbers)
 
     @property
     def codes(self) -> NDArray[np.int32]:
-        return self._spread(self._held.codes, blank=-1)
+        return self._spread(self._dense.codes, blank=-1)
 
     @property
     def formats(self) -> NDArray[np.uint16]:
-        return self._spread(self._held.formats)
+        return self._spread(self._dense.formats)
 
     def slot(self, row: int) -> int:
         run = int(np.searchsorted(self._starts, row, "right")) - 1
@@ -168,8 +168,8 @@ class GappedColumn(Column):
         met = slice(low, high)
         begin = int(self._offsets[low]) if low < high else 0
         cut = slice(begin, begin + int(self._lengths[met].sum()))
-        held = self._held
-        part = Column(first, held.kinds[cut], held.numbers[cut], held.codes[cut], held.formats[cut])
+        cells = self._dense
+        part = Column(first, cells.kinds[cut], cells.numbers[cut], cells.codes[cut], cells.formats[cut])
         if high - low > 1:
             whole = GappedColumn(part, self._starts[met], self._lengths[met])
             start, arrays = whole.start, (whole.kinds, whole.numbers, whole.codes, whole.formats)
@@ -177,13 +177,13 @@ class GappedColumn(Column):
         start = int(self._starts[low]) if low < high else first
         return Column(start, part.kinds, part.numbers, part.codes, part.formats).span(first, last)
 
-    def _spread(self, held: NDArray[_Item], blank: int = 0) -> NDArray[_Item]:
+    def _spread(self, values: NDArray[_Item], blank: int = 0) -> NDArray[_Item]:
         height = self.stop - self.start
-        found = (
-            np.full(height, blank, held.dtype) if blank else np.zeros(height, held.dtype)
+        spread = (
+            np.full(height, blank, values.dtype) if blank else np.zeros(height, values.dtype)
         )  # untouched zeros are free
-        found[self.rows() - self.start] = held
-        return frozen(found)
+        spread[self.rows() - self.start] = values
+        return frozen(spread)
 
 
 def column_of(

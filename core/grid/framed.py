@@ -60,9 +60,11 @@ def frame_of(sheet: Sheet, header: int | None) -> Frame:
             undated[name] = without_day
         if len(kinds) > 1:
             mixed.append(name)
-    told = {"error_cells": errors, "cells_without_date": undated, "columns_of_several_kinds": mixed}
+    remarks = {"error_cells": errors, "cells_without_date": undated, "columns_of_several_kinds": mixed}
     _warn(sheet.name, errors, undated)
-    attrs: dict[str, Any] = {"sheet": sheet.name, "header_row": header} | {key: one for key, one in told.items() if one}
+    attrs: dict[str, Any] = {"sheet": sheet.name, "header_row": header} | {
+        key: each for key, each in remarks.items() if each
+    }
     return Frame(columns, height, attrs)
 
 
@@ -183,8 +185,8 @@ def html_of(sheet: Sheet) -> str:
         None if row is None else [str(row + 1), *(_shown(sheet, row, at) for at in columns)]
         for row in places(sheet.row_count)
     ]
-    told = [left_out(sheet.row_count, "rows")]
+    lines = [left_out(sheet.row_count, "rows")]
     if sheet.column_count > COLUMNS_SHOWN:
-        told.append(f"{sheet.column_count - COLUMNS_SHOWN:,} more columns are not shown")
+        lines.append(f"{sheet.column_count - COLUMNS_SHOWN:,} more columns are not shown")
     tables = [table(["", *map(column_name, columns)], rows)] if rows else []
-    return card(repr(sheet), told, *tables)
+    return card(repr(sheet), lines, *tables)

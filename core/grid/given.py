@@ -31,9 +31,11 @@ def workbook_of(frame: Any, sheet: str = "Sheet1") -> Workbook:
     texts: list[str | None] = list(columns)
     slots = [_cells(values, texts) for values in columns.values()]
     codes, offsets, data = intern(texts)
-    made = [_column(name, slot, codes) for name, slot in enumerate(slots)]
+    new_columns = [_column(name, slot, codes) for name, slot in enumerate(slots)]
     text = Text(frozen(offsets), frozen(data))
-    return Workbook((Sheet(sheet, 0, "visible", tuple(made), height, text, no_formulas()),), number_formats=_FORMATS)
+    return Workbook(
+        (Sheet(sheet, 0, "visible", tuple(new_columns), height, text, no_formulas()),), number_formats=_FORMATS
+    )
 
 
 _Cells = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int64], int]
@@ -50,8 +52,8 @@ def _cells(values: NDArray[Any], texts: list[str | None]) -> _Cells:
                 kinds[at], places[at] = Kind.TEXT, len(texts)
                 texts.append(value)
             elif value is not None:
-                one = np.array([value], None if isinstance(value, bool | float) else "datetime64[us]")
-                kinds[at : at + 1], numbers[at : at + 1], _, _ = _cells(one, texts)
+                each = np.array([value], None if isinstance(value, bool | float) else "datetime64[us]")
+                kinds[at : at + 1], numbers[at : at + 1], _, _ = _cells(each, texts)
         return kinds, numbers, places, 1
     if form == "M":
         blank = np.isnat(values)

@@ -39,11 +39,11 @@ class PivotField:
     @cached_property
     def item_by_name(self) -> dict[Name, int]:
         """An item's number by its names, texts without case; the first of equal ones."""
-        found: dict[Name, int] = {}
+        numbers: dict[Name, int] = {}
         for number, names in enumerate(self.items):
             for name in names:
-                found.setdefault(name.lower() if isinstance(name, str) else name, number)
-        return found
+                numbers.setdefault(name.lower() if isinstance(name, str) else name, number)
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class PivotAxis:
     @cached_property
     def places(self) -> dict[Line, tuple[int, ...]]:
         """Which rows or columns a line is, counted from the first with figures."""
-        found: dict[Line, list[int]] = {}
+        places_by_line: dict[Line, list[int]] = {}
         for place, line in enumerate(self.lines):
             if line is not None:
-                found.setdefault(line, []).append(place)
-        return {line: tuple(places) for line, places in found.items()}
+                places_by_line.setdefault(line, []).append(place)
+        return {line: tuple(places) for line, places in places_by_line.items()}
 
 
 @dataclass(frozen=True)
@@ -111,37 +111,39 @@ class Pivot:
         )  # fmt: skip
 
 
-def pivot_of(found: dict[str, Any]) -> Pivot:
+def pivot_of(document: dict[str, Any]) -> Pivot:
     """The pivot table of what `dataclasses.asdict` gave, as JSON keeps it.
 
     Raises:
         KeyError, TypeError, ValueError: it is none.
     """
     fields = tuple(
-        PivotField(_text(one["name"]), _text(one["source"]), tuple(tuple(map(_name, names)) for names in one["items"]))
-        for one in found["fields"]
+        PivotField(
+            _text(field["name"]), _text(field["source"]), tuple(tuple(map(_name, names)) for names in field["items"])
+        )
+        for field in document["fields"]
     )
-    places = {key: _count(found[key]) for key in (
+    places = {key: _count(document[key]) for key in (
         "first_row", "first_column", "last_row", "last_column", "data_row", "data_column", "page_rows",
     )}  # fmt: skip
     if places["last_row"] >= ROWS_MAX or places["last_column"] >= COLUMNS_MAX:
         raise ValueError("a pivot table outside its sheet")
-    pages = tuple((_place(field, fields), _number(item)) for field, item in found["pages"])
+    pages = tuple((_place(field, fields), _number(item)) for field, item in document["pages"])
     return Pivot(
-        name=_text(found["name"]),
-        sheet=_text(found["sheet"]),
+        name=_text(document["name"]),
+        sheet=_text(document["sheet"]),
         **places,
-        data=tuple((_text(name), _text(source)) for name, source in found["data"]),
+        data=tuple((_text(name), _text(source)) for name, source in document["data"]),
         fields=fields,
-        rows=_axis(found["rows"], fields),
-        columns=_axis(found["columns"], fields),
+        rows=_axis(document["rows"], fields),
+        columns=_axis(document["columns"], fields),
         pages=pages,
     )
 
 
-def _axis(found: dict[str, Any], fields: tuple[PivotField, ...]) -> PivotAxis:
-    lines = tuple(None if line is None else tuple(map(_number, line)) for line in found["lines"])
-    return PivotAxis(tuple(_place(field, fields) for field in found["fields"]), lines)
+def _axis(document: dict[str, Any], fields: tuple[PivotField, ...]) -> PivotAxis:
+    lines = tuple(None if line is None else tuple(map(_number, line)) for line in document["lines"])
+    return PivotAxis(tuple(_place(field, fields) for field in document["fields"]), lines)
 
 
 def _place(value: Any, within: Iterable[Any]) -> int:

@@ -120,7 +120,7 @@ class Sheet(Framed):
         at = -1 if stored is None else stored.slot(row)
         if stored is None or at < 0:
             return None
-        stored = stored.held
+        stored = stored.dense
         kind = int(stored.kinds[at])
         if kind == _BLANK:
             return None
@@ -134,7 +134,7 @@ class Sheet(Framed):
         """The kind of one cell."""
         stored = self.columns[column] if column < len(self.columns) else None
         at = -1 if stored is None else stored.slot(row)
-        return Kind.BLANK if stored is None or at < 0 else Kind(stored.held.kinds[at])
+        return Kind.BLANK if stored is None or at < 0 else Kind(stored.dense.kinds[at])
 
     def formula(self, row: int, column: int) -> str | None:
         """The formula of one cell without its leading '='; None where there is none.
@@ -142,16 +142,16 @@ class Sheet(Framed):
         A shared member's is its origin's, moved by their distance. The text is the file's own: newer functions carry
         Excel's `_xlfn.` prefix.
         """
-        found = self.formulas
-        first, last = np.searchsorted(found.rows, (row, row + 1))
-        at = int(first) + int(np.searchsorted(found.columns[first:last], column))
-        if at >= last or found.columns[at] != column:
+        stored = self.formulas
+        first, last = np.searchsorted(stored.rows, (row, row + 1))
+        at = int(first) + int(np.searchsorted(stored.columns[first:last], column))
+        if at >= last or stored.columns[at] != column:
             return None
-        origin = int(found.origins[at])
-        text = found.text[int(found.texts[origin])]
+        origin = int(stored.origins[at])
+        text = stored.text[int(stored.texts[origin])]
         if origin == at:
             return text
-        return move_formula(text, row - int(found.rows[origin]), column - int(found.columns[origin]))
+        return move_formula(text, row - int(stored.rows[origin]), column - int(stored.columns[origin]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,10 +250,10 @@ class Workbook:
             [sheet.name, sheet.row_count, sheet.column_count, len(sheet.formulas), sheet.state]
             for sheet in self.sheets[:SHEETS_SHOWN]
         ]
-        told = [self.filled.message] if self.filled is not None else []
+        lines = [self.filled.message] if self.filled is not None else []
         if len(self.sheets) > SHEETS_SHOWN:
-            told.append(f"{len(self.sheets) - SHEETS_SHOWN:,} more sheets are not shown")
-        return card(repr(self), told, table(["sheet", "rows", "columns", "formulas", "state"], rows))
+            lines.append(f"{len(self.sheets) - SHEETS_SHOWN:,} more sheets are not shown")
+        return card(repr(self), lines, table(["sheet", "rows", "columns", "formulas", "state"], rows))
 
 
 SHEETS_SHOWN = 20

@@ -72,7 +72,7 @@ class _Known:
     """A reading of a fact, and what the fact says of it."""
 
     reading: Reading
-    said: str
+    sentence: str
     nouns: frozenset[str]
     things: frozenset[str]
     """Whom it is said of."""
@@ -109,10 +109,10 @@ class Facts:
             )
             self._add(known, f"{fact.text} {fact.about}", is_limit=bool(_A_LIMIT.search(fact.text)))
 
-    def _add(self, reading: Reading, said: str, *, is_limit: bool) -> None:
+    def _add(self, reading: Reading, sentence: str, *, is_limit: bool) -> None:
         if reading.kind == "name":
             self._names.add(reading.what)
-        known = _Known(reading, said, counted(said), self.things_in(said), is_limit)
+        known = _Known(reading, sentence, counted(sentence), self.things_in(sentence), is_limit)
         self._known.setdefault(reading.kind, []).append(known)
 
     def things_in(self, text: str) -> frozenset[str]:
@@ -129,7 +129,7 @@ class Facts:
             not (things and known.things and things.isdisjoint(known.things))
             and (known.is_limit or not _LIMIT.search(before))
             and _agree(reading, known, before, sentence)
-            and not _contradicts(sentence, known.said)
+            and not _contradicts(sentence, known.sentence)
             for kind in kinds
             for known in self._known.get(kind, ())
         )
@@ -198,7 +198,7 @@ def _agree(reading: Reading, known: _Known, before: str, sentence: str) -> bool:
     value = fact.value * (100.0 if fact.kind == "factor" and reading.kind != "factor" else 1.0)
     value /= 100.0 if reading.kind == "factor" and fact.kind != "factor" else 1.0
     if reading.value < 0 < value:
-        if not _FALLS.search(known.said):
+        if not _FALLS.search(known.sentence):
             return False
         value = -value
     elif value < 0 < reading.value:
@@ -225,29 +225,29 @@ def _near(reading: Reading, value: float, known_step: float, before: str) -> boo
     return abs(gap) <= allowed + exact
 
 
-def _same_day(said: str, known: str) -> bool:
-    if said == known or known.startswith(f"{said}-") or (said.startswith("-") and known.endswith(said)):
+def _same_day(text: str, known: str) -> bool:
+    if text == known or known.startswith(f"{text}-") or (text.startswith("-") and known.endswith(text)):
         return True
-    year, _, quarter = said.partition("-Q")
+    year, _, quarter = text.partition("-Q")
     return bool(quarter) and any(
         known.startswith(f"{year}-{month:02}") for month in range(3 * int(quarter) - 2, 3 * int(quarter) + 1)
     )
 
 
-def _contradicts(said: str, known: str) -> bool:
+def _contradicts(sentence: str, known: str) -> bool:
     """Whether one of two sentences says only the one thing and the other only its opposite."""
     return any(
         ours in ((True, False), (False, True)) and _says(pair, known) == ours[::-1]
         for pair in _OPPOSITES
-        for ours in (_says(pair, said),)
+        for ours in (_says(pair, sentence),)
     )
 
 
 def _says(pair: tuple[re.Pattern[str], re.Pattern[str]], sentence: str) -> tuple[bool, bool]:
     """Whether a sentence says the one thing, and whether it says the other."""
-    said = {
+    sides = {
         place ^ bool(NOT.search(sentence, 0, match.start()))
         for place, pattern in enumerate(pair)
         for match in pattern.finditer(sentence)
     }
-    return 0 in said, 1 in said
+    return 0 in sides, 1 in sides

@@ -346,8 +346,8 @@ class Claims:
         bound = _BOUND_OF_A_FACT.search(sentence)
         if bound is not None and (limit := _number(bound[2])) is not None:
             self._limits.add(limit)
-            found = (_number(match[1]) for match in _FIGURE_OF_A_FACT.finditer(sentence, 0, bound.start()))
-            known = [figure for figure in found if figure is not None]
+            numbers = (_number(match[1]) for match in _FIGURE_OF_A_FACT.finditer(sentence, 0, bound.start()))
+            known = [figure for figure in numbers if figure is not None]
             if known:
                 sides = {"above"} if known[-1] > limit else {"below"} if known[-1] < limit else {"above", "below"}
             elif verdicts in ({"pass"}, {"fail"}) and bound[1].lower() in ("at most", "at least"):

@@ -54,14 +54,14 @@ def facts_of(text: str, names: Sequence[str], figures: Iterable[Printed]) -> lis
         names: what of the text comes out of the file.
         figures: where one has an `of`, that is whose it is.
     """
-    found = tuple(dict.fromkeys(names))
-    facts = [Fact(line, names=found) for line in text.splitlines() if line.strip()]
+    own_names = tuple(dict.fromkeys(names))
+    facts = [Fact(line, names=own_names) for line in text.splitlines() if line.strip()]
     for figure in figures:
         about = str(getattr(figure, "of", None) or "")
-        told = f"{figure.name} of {about}" if about else figure.name
+        subject = f"{figure.name} of {about}" if about else figure.name
         known = figure.value
         if isinstance(known, str | None):
-            facts.append(Fact(f"{told}: {figure.text}", about=about, names=found))
+            facts.append(Fact(f"{subject}: {figure.text}", about=about, names=own_names))
         else:
-            facts.append(Fact(told, known, figure.unit, about, found))
+            facts.append(Fact(subject, known, figure.unit, about, own_names))
     return facts

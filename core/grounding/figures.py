@@ -210,12 +210,12 @@ _JOINS: Final = re.compile(r"(?i)\s*(?:,|-|/|to|and|or|versus|vs\.?|against)(?:\
 def figures(text: str) -> Iterator[Figure]:
     """The figures of a text, from the left."""
     read = plain(text)
-    found = [
+    all_readings = [
         Figure(match.start(), match.start() + len(match[0].rstrip(".,:/")), readings)
         for match in _FIGURE.finditer(read)
         if (readings := tuple(_readings(match, read)))
     ]
-    for figure, following in zip(found, (*found[1:], None), strict=False):
+    for figure, following in zip(all_readings, (*all_readings[1:], None), strict=False):
         if following is not None and _JOINS.fullmatch(read, figure.end, following.start):
             yield replace(figure, readings=(*figure.readings, *_sharing(figure.readings[0], following.readings[0])))
         else:
@@ -281,8 +281,10 @@ def _numbers(match: re.Match[str], text: str) -> Iterator[Reading]:
         return
     whole, _, decimals = digits.partition(".")
     power = 10.0 ** int(match["power"] or 0)
-    said = whole.rstrip("0")
-    zeros = 10.0 ** (len(whole) - len(said)) if said and not decimals.strip("0") else 10.0 ** -len(decimals)
+    significant = whole.rstrip("0")
+    zeros = (
+        10.0 ** (len(whole) - len(significant)) if significant and not decimals.strip("0") else 10.0 ** -len(decimals)
+    )
     first = Reading("number", float(digits) * power, 10.0 ** -len(decimals) * power, zeros * power)
     if match["minus"] or match["inner"]:
         first = replace(first, value=-first.value)

@@ -33,30 +33,30 @@ def _tightest(studies: Sequence[Study]) -> Iterator[Finding]:
             thinnest.append((min(tests, key=_nearest), study))
     if len(thinnest) < 2:
         return
-    thinnest.sort(key=lambda one: _nearest(one[0]))
+    thinnest.sort(key=lambda each: _nearest(each[0]))
     draft = Draft(studies[0], "tightest")
-    told = []
-    for at, (one, study) in enumerate(thinnest[:NAMED]):
+    texts = []
+    for at, (each, study) in enumerate(thinnest[:NAMED]):
         own = Draft(study, "tightest")
-        own.test("value", one.test_id)
-        own.test("limit", one.test_id, "limit")
-        draft.tests.append(one.test_id)
-        draft.say(f"test_{at}", one.test_name)
+        own.test("value", each.test_id)
+        own.test("limit", each.test_id, "limit")
+        draft.tests.append(each.test_id)
+        draft.say(f"test_{at}", each.test_name)
         draft.say(f"deal_{at}", study.subject.name)
         text = f"{{deal_{at}}}: {{test_{at}}} {{value_{at}}} against {{limit_{at}}}"
-        if clause := doubted(own, one):
+        if clause := doubted(own, each):
             text += f", doubtful: {clause.replace('{printed}', f'{{printed_{at}}}')}"
         for part, figure in own.figures.items():
             _take(draft, f"{part}_{at}", figure, study)
-        told.append(text)
-    fails = sum(any(one.status == "fail" and not one.doubtful for one in study.results) for study in studies)
-    surely = " beyond doubt" if any(one.doubtful for study in studies for one in study.results) else ""
-    draft.given("deals", len(studies), "count", "portfolios looked at", noun="portfolio")
-    draft.given("failing", fails, "count", "portfolios with a failing test", noun="portfolio")
+        texts.append(text)
+    fails = sum(any(result.status == "fail" and not result.doubtful for result in study.results) for study in studies)
+    surely = " beyond doubt" if any(result.doubtful for study in studies for result in study.results) else ""
+    draft.quote("deals", len(studies), "count", "portfolios looked at", noun="portfolio")
+    draft.quote("failing", fails, "count", "portfolios with a failing test", noun="portfolio")
     yield draft.finding(
         "risk_compliance", "act" if fails else "context",
         f"{{failing}} of {{deals}} fail a test{surely}" if fails else "{deal_0} has the tightest test",
-        f"Of {{deals}}, {{failing}} fail a test{surely}. The tightest of each: {'; '.join(told)}.",
+        f"Of {{deals}}, {{failing}} fail a test{surely}. The tightest of each: {'; '.join(texts)}.",
         weight=10.0, methodology="The test of each portfolio with the least cushion in percent of its limit.",
     )  # fmt: skip
 
@@ -68,17 +68,17 @@ def _nearest(test_result: TestResult) -> tuple[bool, float]:
 
 def _shared(studies: Sequence[Study]) -> Iterator[Finding]:
     """Obligors that several portfolios of one currency hold."""
-    held: dict[str, dict[int, float]] = defaultdict(dict)
+    par_by_deal: dict[str, dict[int, float]] = defaultdict(dict)
     for at, study in enumerate(studies):
         if study.columns.has("obligor"):
             for name, par in study.columns.by_name("obligor")[:SHARED_LOOKED_AT]:
-                held[name][at] = par
-    shared = {name: by for name, by in held.items() if len(by) > 1}
+                par_by_deal[name][at] = par
+    shared = {name: by for name, by in par_by_deal.items() if len(by) > 1}
     if not shared or len({study.subject.currency for study in studies}) > 1:
         return
     draft = Draft(studies[0], "shared")
     largest = sorted(shared, key=lambda name: (-sum(shared[name].values()), name))[:NAMED]
-    told = []
+    texts = []
     for at, name in enumerate(largest):
         keys = []
         for place in shared[name]:
@@ -87,14 +87,14 @@ def _shared(studies: Sequence[Study]) -> Iterator[Finding]:
             _take(draft, f"par_{at}_{place}", own.figures["par"], studies[place])
             keys.append(f"par_{at}_{place}")
         draft.combined(f"par_{at}", "total", "amount", *keys)
-        draft.given(f"deals_{at}", len(keys), "count", f"portfolios that hold obligor {at + 1}", noun="portfolio")
+        draft.quote(f"deals_{at}", len(keys), "count", f"portfolios that hold obligor {at + 1}", noun="portfolio")
         draft.say(f"obligor_{at}", _name(studies, shared[name], name))
-        told.append(f"{{obligor_{at}}} {{par_{at}}} in {{deals_{at}}}")
-    draft.given("count", len(shared), "count", "obligors that several portfolios hold", noun="obligor")
+        texts.append(f"{{obligor_{at}}} {{par_{at}}} in {{deals_{at}}}")
+    draft.quote("count", len(shared), "count", "obligors that several portfolios hold", noun="obligor")
     yield draft.finding(
         "portfolio_composition", "context", "{count} " + ("are" if len(shared) != 1 else "is")
         + " held by several portfolios",
-        "{count} " + ("are" if len(shared) != 1 else "is") + f" held by more than one portfolio: {', '.join(told)}.",
+        "{count} " + ("are" if len(shared) != 1 else "is") + f" held by more than one portfolio: {', '.join(texts)}.",
         weight=float(len(shared)),
         methodology="Performing par of obligors of the same name or identifier, added up over the portfolios.",
     )  # fmt: skip

@@ -67,7 +67,7 @@ def analyse(
         raise ValueError("an angle is 0 or more")
     studies = [None if subject.pool is None else Study(subject, subject.pool) for subject in subjects]
     known = [study for study in studies if study is not None]
-    found = [
+    findings = [
         (at, finding)
         for at, study in enumerate(studies)
         if study is not None
@@ -75,8 +75,8 @@ def analyse(
         for finding in _said_by(finder, study)
     ]
     if len(known) > 1:
-        found += [(-1, finding) for finding in _said_by(between, known)]
-    shown = ranked(found, VIEWS[stakeholder], angle, most)
+        findings += [(-1, finding) for finding in _said_by(between, known)]
+    shown = ranked(findings, VIEWS[stakeholder], angle, most)
     insights = [_empty(subject) for subject, study in zip(subjects, studies, strict=True) if study is None]
     for at, finding in shown:
         several = len(subjects) > 1
@@ -87,7 +87,7 @@ def analyse(
 def _labelled(insight: Insight, labels: Mapping[str, str]) -> Insight:
     """An insight with labels in the place of names."""
     texts = {name: labelled(getattr(insight, name), labels) for name in ("title", "summary", "methodology")}
-    lists = {name: [labelled(one, labels) for one in getattr(insight, name)] for name in ("names", "remarks")}
+    lists = {name: [labelled(each, labels) for each in getattr(insight, name)] for name in ("names", "remarks")}
     return replace(insight, **texts, **lists)
 
 
@@ -112,8 +112,8 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
     summary = " ".join(part.format_map(words) for part in (finding.headline, finding.more.get(stakeholder, "")) if part)
     rests = [rest for study in studies for rest in rests_on(study, finding)]
     names = [*dict.fromkeys(finding.names.values())]
-    told = [*(one.message for one in rests), *_doubts(finding, studies)]
-    cares = [*dict.fromkeys(WARNING_CODES[one.code] for one in rests if one.code not in EVERYWHERE)]
+    messages = [*(rest.message for rest in rests), *_doubts(finding, studies)]
+    cares = [*dict.fromkeys(WARNING_CODES[rest.code] for rest in rests if rest.code not in EVERYWHERE)]
     if cares:
         summary += f" Read with care: {'; '.join(cares)}."
     return Insight(
@@ -135,7 +135,7 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
                  if field in subject.portfolio.source_cells} if len(studies) == 1 else {},
         as_of=subject.day if len(studies) == 1 else None,
         remarks=[
-            *dict.fromkeys(plain(one, REMARK_CHARACTERS) for one in (*subject.remarks, *finding.remarks, *told))
+            *dict.fromkeys(plain(each, REMARK_CHARACTERS) for each in (*subject.remarks, *finding.remarks, *messages))
         ],
     )  # fmt: skip
 
@@ -144,8 +144,8 @@ def _doubts(finding: Finding, studies: Sequence[Study]) -> Iterator[str]:
     """Why the figures of a finding's tests may be wrong."""
     for study in studies:
         for test_id in finding.tests:
-            if (one := study.by_id.get(test_id)) is not None:
-                yield from (f"{one.test_name}: {doubt.message}" for doubt in one.doubt)
+            if (test_result := study.by_id.get(test_id)) is not None:
+                yield from (f"{test_result.test_name}: {doubt.message}" for doubt in test_result.doubt)
 
 
 def _empty(subject: Subject) -> Insight:

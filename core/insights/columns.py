@@ -34,7 +34,7 @@ class Columns:
         self.par = np.where(has_par, par, 0.0)
         self._loans = {"performing": has_par & ~pool.defaulted, "defaulted": has_par & pool.defaulted, "all": has_par}
         self._seen: dict[str, Floats | Names | None] = {}
-        self.other: Columns | None = None
+        self.other_month: Columns | None = None
         """The other month."""
         self.pair: NDArray[np.int64] = np.full(pool.portfolio.row_count, -1)
         """The row of the same loan in the other month; -1 where there is none."""
@@ -46,7 +46,7 @@ class Columns:
     def column(self, name: str) -> Floats | Names | None:
         """A column: numbers, flags as 0 and 1 and ratings as ranks with NaN for a blank, or names; None without it."""
         if name not in self._seen:
-            self._seen[name] = self._made(name)
+            self._seen[name] = self._derive(name)
         return self._seen[name]
 
     def numbers(self, name: str) -> Floats:
@@ -61,7 +61,7 @@ class Columns:
         assert isinstance(column, Names), name
         return column
 
-    def _made(self, name: str) -> Floats | Names | None:
+    def _derive(self, name: str) -> Floats | Names | None:
         view = self._view
         if name == "country":
             return self.portfolio.names.get(name)  # a definition's home countries are one in its view
@@ -86,10 +86,10 @@ class Columns:
 
     def chosen(self, where: Sequence[Condition] = (), loans: str = "performing") -> Mask:
         """The loans that have a par and meet every condition."""
-        found = self._loans[loans]
+        loan = self._loans[loans]
         for condition in where:
-            found = found & self._meets(condition)
-        return found
+            loan = loan & self._meets(condition)
+        return loan
 
     def _meets(self, condition: Condition) -> Mask:
         if condition.is_ == "only_here":
@@ -113,8 +113,8 @@ class Columns:
 
     def paired(self, name: str) -> Floats:
         """A column of numbers of the other month, in the order of these loans; NaN for a loan that is only here."""
-        assert self.other is not None
-        theirs = self.other.column(name)
+        assert self.other_month is not None
+        theirs = self.other_month.column(name)
         if not isinstance(theirs, np.ndarray):
             return np.full(len(self.pair), np.nan)
         return np.asarray(np.append(theirs, np.nan)[self.pair])
@@ -180,9 +180,9 @@ class Columns:
         """The column that names borrowers for a reader."""
         return next(
             (
-                found
+                borrowers
                 for name in ("borrower_name", "obligor", "facility_name")
-                if isinstance(found := self.column(name), Names)
+                if isinstance(borrowers := self.column(name), Names)
             ),
             None,
         )

@@ -67,21 +67,21 @@ def verdict(study: Study) -> Iterator[Finding]:
     for status, count in (*counts.items(), ("skipped", len(study.results.skipped)), ("all", len(study.results))):
         noun = "test" if status in ("all", "skipped") else ""
         draft.put(status, count, "count", Recipe(operation="tests", part=status), name=f"tests: {status}", noun=noun)
-    doubtful = sorted((one for one in study.results if one.doubtful), key=_gravity)
-    certain = [one for one in study.results if not one.doubtful]
-    fails = sum(one.status == "fail" for one in certain)
+    doubtful = sorted((item for item in study.results if item.doubtful), key=_gravity)
+    certain = [item for item in study.results if not item.doubtful]
+    fails = sum(item.status == "fail" for item in certain)
     warns, skipped = counts["warning"], len(study.results.skipped)
     draft.put("certain_fail", fails, "count", Recipe(operation="tests", part="certain_fail"),
               name="tests: fail beyond doubt")  # fmt: skip
     draft.put("doubtful", len(doubtful), "count", Recipe(operation="tests", part="doubtful"), name="tests: doubtful")
-    told = (
+    summary = (
         "{certain_fail} of {all} failing" if fails
         else "none of {all} fails beyond doubt" if doubtful
         else "all {all} pass" + (", {warning} in the warning band" if warns else "")
     )  # fmt: skip
-    told += ", {doubtful} doubtful" if doubtful else ""
-    worst = sorted((one for one in certain if one.status != "pass"), key=_gravity)[:NAMED]
-    named = [_named(draft, f"_{at}", one) for at, one in enumerate(worst)]
+    summary += ", {doubtful} doubtful" if doubtful else ""
+    worst = sorted((item for item in certain if item.status != "pass"), key=_gravity)[:NAMED]
+    named = [_named(draft, f"_{at}", item) for at, item in enumerate(worst)]
     if fails:
         headline = "{certain_fail} of {all} with a figure fail" + ("" if fails > 1 else "s")
         headline += " and {warning} stand" + ("s" if warns == 1 else "") + " in the warning band" if warns else ""
@@ -94,13 +94,13 @@ def verdict(study: Study) -> Iterator[Finding]:
     headline += ". " + (f"{told_of} {'; '.join(named)}. " if named else "")
     if doubtful:
         each = [
-            f"{_named(draft, f'_doubt_{at}', one)}, {_STATUS_HERE[status_here(one)]} by our figures"
-            f", though {doubted(draft, one, f'printed_{at}')}"
-            for at, one in enumerate(doubtful)
+            f"{_named(draft, f'_doubt_{at}', item)}, {_STATUS_HERE[status_here(item)]} by our figures"
+            f", though {doubted(draft, item, f'printed_{at}')}"
+            for at, item in enumerate(doubtful)
         ]
         verb = "is" if len(doubtful) == 1 else "are"
         headline += f"Doubtful {verb} {{doubtful}}: {'; '.join(each)}. "
-    usual = sum(study.is_usual(one) for one in study.results)
+    usual = sum(study.is_usual(item) for item in study.results)
     if usual:
         draft.put(
             "usual", usual, "count", Recipe(operation="tests", part="usual"), name="tests: usual limit", noun="test"
@@ -109,12 +109,19 @@ def verdict(study: Study) -> Iterator[Finding]:
         headline += f"{{usual}} {verb} held to a usual limit of the market: {_NOT_ITS_OWN}"
     left = "{skipped} could not be run: see the data gaps." if skipped else ""
     yield draft.finding(
-        "risk_compliance", "act" if fails else "near" if warns or doubtful else "context", f"Compliance: {told}",
-        headline.strip(), weight=50.0, operations=left, analyst=left,
-        executive=CURE["coverage"] if any(one.category == "coverage" for one in worst if one.status == "fail") else "",
+        "risk_compliance",
+        "act" if fails else "near" if warns or doubtful else "context",
+        f"Compliance: {summary}",
+        headline.strip(),
+        weight=50.0,
+        operations=left,
+        analyst=left,
+        executive=CURE["coverage"]
+        if any(item.category == "coverage" for item in worst if item.status == "fail")
+        else "",
         methodology="Every test of the newest run, counted by its status; a skipped test counts as neither. A status "
         "is doubtful where the file prints the other one, or where more par is missing than the cushion bears.",
-    )  # fmt: skip
+    )
 
 
 def _named(draft: Draft, place: str, test_result: TestResult) -> str:
@@ -145,32 +152,33 @@ def doubted(draft: Draft, test_result: TestResult, key: str = "printed") -> str:
     if published.value is None:
         return f"the file itself calls it {there}"
     name = f"figure that the file prints for {plain(test_result.test_name)}"
-    draft.given(key, published.value, draft.study.unit(test_result), published.place, name=name)
+    draft.quote(key, published.value, draft.study.unit(test_result), published.place, name=name)
     return f"the file itself prints {{{key}}} and calls it {there}"
 
 
 def failing(study: Study) -> Iterator[Finding]:
     """Each failing test, the gravest first."""
     failed = sorted(
-        (result for result in study.results if result.status == "fail"), key=lambda one: (one.doubtful, _gravity(one))
+        (result for result in study.results if result.status == "fail"),
+        key=lambda result: (result.doubtful, _gravity(result)),
     )
-    for place, one in enumerate(failed[:FAILING_SHOWN]):
-        draft = study.draft(f"failing:{one.test_id}")
-        more = _told(draft, one)
-        theirs = doubted(draft, one)
+    for place, each in enumerate(failed[:FAILING_SHOWN]):
+        draft = study.draft(f"failing:{each.test_id}")
+        more = _figures_of(draft, each)
+        theirs = doubted(draft, each)
         theirs = f" This is doubtful: {theirs}. See first what differs." if theirs else ""
-        fails = "fails by our figures, which is doubtful" if one.doubtful else "fails"
+        fails = "fails by our figures, which is doubtful" if each.doubtful else "fails"
         draft.restated("short", "cushion")
-        side, where = _SIDES[one.threshold_type]
+        side, where = _SIDES[each.threshold_type]
         yield draft.finding(
             "risk_compliance", "act", f"{{test}} {fails}: {{value}} against a {side} of {{limit}}",
-            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{_usual(study, one)}",
-            is_disputed=one.doubtful,
+            f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{_usual(study, each)}",
+            is_disputed=each.doubtful,
             weight=float(len(failed) - place),
-            executive="" if study.measure(one.test_id) == "delinquency" else CURE.get(one.category, ""),
-            finance=_money(draft, one, "It would pass with {slack} less of such par at the same total",
+            executive="" if study.measure(each.test_id) == "delinquency" else CURE.get(each.category, ""),
+            finance=_money(draft, each, "It would pass with {slack} less of such par at the same total",
                            "It is {slack} short of what the {side} asks of its numerator"),
-            more=more, methodology=_method(one), coverage_pct=_coverage(one),
+            more=more, methodology=_method(each), coverage_pct=_coverage(each),
         )  # fmt: skip
 
 
@@ -178,30 +186,30 @@ def thin(study: Study) -> Iterator[Finding]:
     """The tests that pass with the least headroom in percent of their limit."""
     passing = [result for result in study.results if result.status != "fail" and result.cushion_pct is not None]
     seen: set[tuple[str, float]] = set()
-    for place, one in enumerate(sorted(passing, key=headroom_of)[:THIN_SHOWN]):
-        if (one.category, one.current_value) in seen:
+    for place, each in enumerate(sorted(passing, key=headroom_of)[:THIN_SHOWN]):
+        if (each.category, each.current_value) in seen:
             continue  # one ratio that is held to two limits: the nearer one is told
-        seen.add((one.category, one.current_value))
-        draft = study.draft(f"thin:{one.test_id}")
-        more = _told(draft, one)
+        seen.add((each.category, each.current_value))
+        draft = study.draft(f"thin:{each.test_id}")
+        more = _figures_of(draft, each)
         draft.combined("part", "quotient", "percent", "cushion", "limit", times=100.0)
-        side, _ = _SIDES[one.threshold_type]
-        urgency: Urgency = "near" if one.status == "warning" or headroom_of(one) < NEAR_PCT else (
-            "notable" if headroom_of(one) < NOTABLE_PCT else "context" if place < NAMED else "background"
+        side, _ = _SIDES[each.threshold_type]
+        urgency: Urgency = "near" if each.status == "warning" or headroom_of(each) < NEAR_PCT else (
+            "notable" if headroom_of(each) < NOTABLE_PCT else "context" if place < NAMED else "background"
         )  # fmt: skip
-        warned = " It is inside its warning band." if one.status == "warning" else ""
+        warned = " It is inside its warning band." if each.status == "warning" else ""
         first = "No test that passes has less headroom beside its limit." if place == 0 else ""
-        theirs = doubted(draft, one)
+        theirs = doubted(draft, each)
         theirs = f" That it passes is doubtful: {theirs}." if theirs else ""
         yield draft.finding(
-            "financial_health" if one.category == "coverage" else "risk_compliance", urgency,
+            "financial_health" if each.category == "coverage" else "risk_compliance", urgency,
             "{test} has headroom of {cushion}",
             f"{{test}} is {{value}} against a {side} of {{limit}}: a cushion of {{cushion}}, {{part}} of the {side}."
-            f"{warned}{theirs}{_usual(study, one)}",
-            weight=-headroom_of(one), executive=first, is_disputed=one.doubtful,
-            finance=_money(draft, one, "Another {slack} of such par, at the same total, would use it up",
+            f"{warned}{theirs}{_usual(study, each)}",
+            weight=-headroom_of(each), executive=first, is_disputed=each.doubtful,
+            finance=_money(draft, each, "Another {slack} of such par, at the same total, would use it up",
                            "Its numerator may lose {slack} before it fails"),
-            more=more, methodology=_method(one), coverage_pct=_coverage(one),
+            more=more, methodology=_method(each), coverage_pct=_coverage(each),
         )  # fmt: skip
 
 
@@ -212,7 +220,7 @@ def _usual(study: Study, test_result: TestResult) -> str:
     return f" The {_SIDES[test_result.threshold_type][0]} is a usual one of the market: {_NOT_ITS_OWN}"
 
 
-def _told(draft: Draft, test_result: TestResult) -> dict[Stakeholder, str]:
+def _figures_of(draft: Draft, test_result: TestResult) -> dict[Stakeholder, str]:
     """The figures of a test, with the loans behind it for operations, and the earlier month's figure for analysts."""
     study, test_id = draft.study, test_result.test_id
     draft.say("test", test_result.test_name)
@@ -263,7 +271,7 @@ def _behind(draft: Draft, test_result: TestResult) -> str:
 
 def _names(draft: Draft, column: str, words: str) -> str:
     """The three largest names of a column with their share."""
-    told = []
+    texts = []
     study = draft.study
     for at, (name, _) in enumerate(study.columns.by_name(column)[:NAMED]):
         rows = study.columns.largest(study.columns.chosen([Condition(column, "equal", name)]))
@@ -272,8 +280,8 @@ def _names(draft: Draft, column: str, words: str) -> str:
             draft.list(rows)
         draft.loans(f"{column}_{at}_share", "share", "percent", Condition(column, "equal", name), of="denominator",
                     name=f"share of {plain(name)}")  # fmt: skip
-        told.append(f"{{{column}_{at}}} {{{column}_{at}_share}}")
-    return f"{words}: {', '.join(told)}."
+        texts.append(f"{{{column}_{at}}} {{{column}_{at}_share}}")
+    return f"{words}: {', '.join(texts)}."
 
 
 def _money(draft: Draft, test_result: TestResult, share: str, ratio: str) -> str:
@@ -300,18 +308,23 @@ def _coverage(test_result: TestResult) -> float:
 
 def erosion(study: Study) -> Iterator[Finding]:
     """What the numerator of the tightest overcollateralisation test is made of, and how much loss it bears."""
-    one = study.first("oc")
-    if one is None or one.details is None or "adjustments" not in one.details.breakdown or one.cushion is None:
+    oc_result = study.first("oc")
+    if (
+        oc_result is None
+        or oc_result.details is None
+        or "adjustments" not in oc_result.details.breakdown
+        or oc_result.cushion is None
+    ):
         return
     draft = study.draft("erosion")
-    test_id = one.test_id
-    draft.say("test", one.test_name)
+    test_id = oc_result.test_id
+    draft.say("test", oc_result.test_name)
     draft.test("value", test_id)
     draft.test("limit", test_id, "limit")
     draft.test("numerator", test_id, "adjustments.adjusted")
     draft.test("principal", test_id, "adjustments.collateral_principal_amount")
     slack = draft.test("slack", test_id, "slack")
-    if one.status == "fail" or not slack or draft["numerator"] <= 0:
+    if oc_result.status == "fail" or not slack or draft["numerator"] <= 0:
         return
     draft.combined("loss", "quotient", "percent", "slack", "numerator", times=100.0)
     taken = []
@@ -351,7 +364,7 @@ def worth(study: Study) -> Iterator[Finding]:
     market = draft.loans("market", "weighted", "amount", column="price", times=0.01, name="loans at their prices")
     if not rated or not market:
         return
-    draft.given("cash", 0.0 if cash is None or not np.isfinite(cash) else cash, "amount", "deal.principal_cash")
+    draft.quote("cash", 0.0 if cash is None or not np.isfinite(cash) else cash, "amount", "deal.principal_cash")
     draft.combined("assets", "total", "amount", "market", "cash")
     draft.combined("cover", "quotient", "percent", "assets", "rated", times=100.0)
     over = draft.combined("over", "difference", "amount", "assets", "rated")
@@ -408,15 +421,15 @@ def spread(study: Study) -> Iterator[Finding]:
 
 def cash(study: Study) -> Iterator[Finding]:
     """Principal cash, where it is negative or more than a little."""
-    held = study.subject.measured.deal.principal_cash
-    if held is None or not np.isfinite(held) or study.pool.cpa <= 0:
+    principal_cash = study.subject.measured.deal.principal_cash
+    if principal_cash is None or not np.isfinite(principal_cash) or study.pool.cpa <= 0:
         return
     draft = study.draft("cash")
-    draft.given("cash", held, "amount", "deal.principal_cash")
+    draft.quote("cash", principal_cash, "amount", "deal.principal_cash")
     draft.loans("par", "sum", "amount", name="performing par")
     draft.combined("all", "total", "amount", "par", "cash")
     draft.combined("share", "quotient", "percent", "cash", "all", times=100.0)
-    if held < 0:
+    if principal_cash < 0:
         draft.restated("owed", "cash")
         yield draft.finding(
             "financial_health", "notable", "Principal cash is overdrawn by {owed}",

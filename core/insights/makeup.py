@@ -38,7 +38,7 @@ def obligors(study: Study) -> Iterator[Finding]:
     if len(by_name) <= TOP:
         return
     draft = study.draft("obligors")
-    told, keys = [], []
+    texts, keys = [], []
     for at, (name, _) in enumerate(by_name[:TOP]):
         where = Condition("obligor", "equal", name)
         rows = columns.largest(columns.chosen([where]))
@@ -46,16 +46,16 @@ def obligors(study: Study) -> Iterator[Finding]:
         draft.loans(f"share_{at}", "share", "percent", where, of="denominator", name=f"share of obligor {at + 1}")
         keys.append(f"share_{at}")
         draft.list(rows[:2], in_all=len(rows))
-        told.append(f"{{obligor_{at}}} {{share_{at}}}")
+        texts.append(f"{{obligor_{at}}} {{share_{at}}}")
     draft.combined("top", "total", "percent", *keys)
-    draft.given("ten", TOP, "count", "how many are looked at", noun="obligor")
-    draft.given("all", len(by_name), "count", "distinct obligors with par")
+    draft.quote("ten", TOP, "count", "how many are looked at", noun="obligor")
+    draft.quote("all", len(by_name), "count", "distinct obligors with par")
     draft.combined("even", "quotient", "percent", "ten", "all", times=100.0)
     yield draft.finding(
         "portfolio_composition", "notable" if draft["top"] > 16.0 else "context",
         "The largest {ten} make {top} of the deal",
-        f"The largest {{ten}} of {{all}} make {{top}} of {share_of(study)}. The first are {', '.join(told[:NAMED])}.",
-        weight=draft["top"], analyst=f"Then come {', '.join(told[NAMED:6])}.",
+        f"The largest {{ten}} of {{all}} make {{top}} of {share_of(study)}. The first are {', '.join(texts[:NAMED])}.",
+        weight=draft["top"], analyst=f"Then come {', '.join(texts[NAMED:6])}.",
         finance="Were all alike, as many would make {even}.",
         methodology="Performing par by obligor, facilities added up, over the denominator of the limits.",
     )  # fmt: skip
@@ -71,22 +71,22 @@ def groups(study: Study) -> Iterator[Finding]:
         if len(by_name) < 2:
             continue
         draft = study.draft(f"groups:{column}")
-        told, keys = [], []
+        texts, keys = [], []
         for at, (name, _) in enumerate(by_name[:NAMED]):
             where = Condition(column, "equal", name)
             draft.say(f"name_{at}", name)
             draft.loans(f"share_{at}", "share", "percent", where, of="denominator", name=f"share of {plain(name)}")
             draft.loans(f"count_{at}", "count", "count", where, name=f"loans of {plain(name)}")
             keys.append(f"share_{at}")
-            told.append(f"{{name_{at}}} {{share_{at}}}")
+            texts.append(f"{{name_{at}}} {{share_{at}}}")
         draft.combined("top", "total", "percent", *keys)
-        draft.given("all", len(by_name), "count", f"distinct names of {column} with par", noun=noun)
+        draft.quote("all", len(by_name), "count", f"distinct names of {column} with par", noun=noun)
         largest = columns.chosen([Condition(column, "equal", by_name[0][0])])
         named = draft.largest("loan", largest)
         yield draft.finding(
             "portfolio_composition", "context" if draft["share_0"] > 10.0 else "background",
             f"{{name_0}} is the largest {noun} with {{share_0}}",
-            f"Of {{all}}, the largest are {', '.join(told)}: {{top}} of {share_of(study)} together.",
+            f"Of {{all}}, the largest are {', '.join(texts)}: {{top}} of {share_of(study)} together.",
             weight=draft["share_0"], operations=f"The largest loans of {{name_0}}: {named}.",
             analyst=f"{{name_0}} has {{count_0}}; the largest are {named}.", coverage_pct=study.covered(column),
             methodology=f"Performing par by {noun} over the denominator of the limits; blanks belong to none.",
@@ -107,10 +107,10 @@ def ratings(study: Study) -> Iterator[Finding]:
     draft.loans(
         "unrated", "share", "percent", Condition("worst_rating", "blank"), of="par", name="share without a rating"
     )
-    one = study.first("warf")
+    each = study.first("warf")
     factor = ""
-    if one is not None and draft.test("factor", one.test_id) is not None:
-        draft.say("factor_name", one.test_name)
+    if each is not None and draft.test("factor", each.test_id) is not None:
+        draft.say("factor_name", each.test_name)
         factor = "{factor_name} is {factor}."
     unrated = " {unrated} has no rating." if draft["unrated"] >= 0.01 else ""
     yield draft.finding(
@@ -136,20 +136,20 @@ _KINDS: Final = (
 def kinds(study: Study) -> Iterator[Finding]:
     """The shares of loans of special kinds."""
     draft = study.draft("kinds")
-    told = []
+    shares = []
     for words, where in _KINDS:
         if study.columns.has(where.column):
             share = draft.loans(
                 f"{words}_share".replace("-", "_"), "share", "percent", where, of="par", name=f"share {words}"
             )
             if share:
-                told.append((share, f"{words} {{{words.replace('-', '_')}_share}}"))
-    if not told:
+                shares.append((share, f"{words} {{{words.replace('-', '_')}_share}}"))
+    if not shares:
         return
-    told.sort(reverse=True)
+    shares.sort(reverse=True)
     yield draft.finding(
-        "portfolio_composition", "background", "Special kinds of loans: " + told[0][1],
-        f"Of performing par: {', '.join(text for _, text in told)}.", weight=told[0][0],
+        "portfolio_composition", "background", "Special kinds of loans: " + shares[0][1],
+        f"Of performing par: {', '.join(text for _, text in shares)}.", weight=shares[0][0],
         methodology="Shares of performing par; a loan may be of several kinds.",
     )  # fmt: skip
 
@@ -163,7 +163,7 @@ def tail(study: Study) -> Iterator[Finding]:
         if average is not None and average > LOW_BY:
             line = float(np.floor((average - LOW_BY) / 25.0) * 25.0)
             low = [*floating, Condition("spread", "below", line)]
-            draft.given("line", line, "bps", "the line below which a spread is called low here")
+            draft.quote("line", line, "bps", "the line below which a spread is called low here")
             draft.loans("count", "count", "count", *low)
             draft.loans("par", "sum", "amount", *low)
             draft.loans("share", "share", "percent", *low, of="par")
@@ -172,18 +172,18 @@ def tail(study: Study) -> Iterator[Finding]:
                 rows = columns.largest(columns.chosen(low))
                 cheapest = sorted(map(int, rows), key=lambda row: float(columns.numbers("spread")[row]))
                 draft.list(cheapest)
-                one = study.first("was")
-                held = ""
-                if one is not None and one.threshold_type == "min":
-                    draft.test("was", one.test_id)
-                    draft.test("was_limit", one.test_id, "limit")
-                    held = " The tested spread is {was} against a minimum of {was_limit}."
+                each = study.first("was")
+                text = ""
+                if each is not None and each.threshold_type == "min":
+                    draft.test("was", each.test_id)
+                    draft.test("was_limit", each.test_id, "limit")
+                    text = " The tested spread is {was} against a minimum of {was_limit}."
                 yield draft.finding(
                     "portfolio_composition", "background", "{share} of performing par pays less than {line}",
                     "{count} with {par} pay less than {line}, {low} on average, against {average} for the pool.",
                     weight=draft["share"], operations=f"The lowest: "
                         f"{draft.each('low', cheapest[:NAMED], column='spread')}.",
-                    analyst=f"Selling them first raises the spread test most.{held}", finance=held.strip(),
+                    analyst=f"Selling them first raises the spread test most.{text}", finance=text.strip(),
                     coverage_pct=study.covered("spread"),
                     methodology="Performing floating-rate loans with a spread 75 bps or more below the pool's "
                         "average, the line "
@@ -193,7 +193,7 @@ def tail(study: Study) -> Iterator[Finding]:
     if columns.has("price"):
         where = Condition("price", "at_least", CALL_PRICE)
         draft = study.draft("above_par")
-        draft.given("line", CALL_PRICE, "price", "the price from which on refinancing pays")
+        draft.quote("line", CALL_PRICE, "price", "the price from which on refinancing pays")
         draft.loans("count", "count", "count", where)
         draft.loans("par", "sum", "amount", where)
         share = draft.loans("share", "share", "percent", where, of="par")
@@ -226,20 +226,20 @@ def maturities(study: Study) -> Iterator[Finding]:
     years = columns.numbers("year")
     chosen = columns.chosen() & np.isfinite(years)
     if chosen.any():
-        found, places = np.unique(years[chosen].astype(int), return_inverse=True)
+        calendar_years, places = np.unique(years[chosen].astype(int), return_inverse=True)
         by_year = np.bincount(places, columns.par[chosen])
-        peak = int(found[int(np.argmax(by_year))])
+        peak = int(calendar_years[int(np.argmax(by_year))])
         draft = study.draft("wall")
         draft.say("year", str(peak))
         where = Condition("year", "equal", float(peak))
         draft.loans("share", "share", "percent", where, of="par")
         draft.loans("par", "sum", "amount", where)
         draft.loans("count", "count", "count", where)
-        one = study.first("wal")
+        each = study.first("wal")
         life = ""
-        if one is not None:
-            draft.test("life", one.test_id)
-            draft.test("limit", one.test_id, "limit")
+        if each is not None:
+            draft.test("life", each.test_id)
+            draft.test("limit", each.test_id, "limit")
             life = " The weighted average life is {life} against at most {limit}."
         named = draft.largest("loan", columns.chosen([where]))
         yield draft.finding(
@@ -262,7 +262,7 @@ def _soon(study: Study, as_of: float) -> Iterator[Finding]:
     if not chosen.any():
         return
     draft = study.draft("soon")
-    draft.given("days", YEAR_DAYS, "days", "how far ahead is looked")
+    draft.quote("days", YEAR_DAYS, "days", "how far ahead is looked")
     draft.loans("count", "count", "count", *where)
     draft.loans("par", "sum", "amount", *where)
     draft.loans("share", "share", "percent", *where, of="par")
@@ -270,7 +270,7 @@ def _soon(study: Study, as_of: float) -> Iterator[Finding]:
     weak = ""
     if columns.has("price"):
         cheap = [*where, Condition("price", "below", REFINANCING_PRICE)]
-        draft.given("line", REFINANCING_PRICE, "price", "the line below which refinancing is in doubt here")
+        draft.quote("line", REFINANCING_PRICE, "price", "the line below which refinancing is in doubt here")
         draft.loans("weak_count", "count", "count", *cheap, name="of these priced below the line")
         draft.loans("weak_par", "sum", "amount", *cheap, name="par of these priced below the line")
         if draft["weak_count"]:
@@ -300,7 +300,7 @@ def _late(study: Study) -> Iterator[Finding]:
     if not chosen.any():
         return
     draft = study.draft("late")
-    draft.given("end", last, "date", "deal.stated_maturity")
+    draft.quote("end", last, "date", "deal.stated_maturity")
     draft.loans("count", "count", "count", where)
     draft.loans("par", "sum", "amount", where)
     draft.loans("share", "share", "percent", where, of="par")
@@ -323,7 +323,7 @@ def _period(study: Study, day: date) -> Iterator[Finding]:
     if end is None:
         return
     draft = study.draft("reinvestment")
-    draft.given("end", end, "date", "deal.reinvestment_end")
+    draft.quote("end", end, "date", "deal.reinvestment_end")
     draft.put("days", abs((end - day).days), "days", Recipe(operation="given", place="days between it and deal.as_of"))
     if end < day:
         yield draft.finding(

@@ -51,21 +51,21 @@ def moved(study: Study) -> Iterator[Finding]:
     if previous is None or before is None or not before:
         return
     chosen = _most_moved(study)
-    ids = [one.test_id for one in chosen]
-    found: dict[str, Movement] = {}
+    ids = [each.test_id for each in chosen]
+    by_test: dict[str, Movement] = {}
     if ids and max(previous.portfolio.row_count, study.subject.portfolio.row_count) <= ROWS_MAX:
         run = partial(study.subject.run, test_ids=ids)
-        told = movements(
+        movement_list = movements(
             previous.portfolio,
             study.subject.portfolio,
             run,
             definition=study.subject.definition,
             loans_tried=LOANS_TRIED,
         )
-        found = {one.test_id: one for one in told}
-    then = {one.test_id: one for one in before}
-    for one in chosen:
-        yield _move(study, one, then[one.test_id], found.get(one.test_id))
+        by_test = {each.test_id: each for each in movement_list}
+    then = {each.test_id: each for each in before}
+    for each in chosen:
+        yield _move(study, each, then[each.test_id], by_test.get(each.test_id))
 
 
 def _most_moved(study: Study) -> list[TestResult]:
@@ -79,9 +79,11 @@ def _most_moved(study: Study) -> list[TestResult]:
         if result.test_id in before and result.threshold_value
     }
     changed = {
-        one.test_id for one in study.before if one.test_id in moves and one.status != study.by_id[one.test_id].status
+        each.test_id
+        for each in study.before
+        if each.test_id in moves and each.status != study.by_id[each.test_id].status
     }
-    tests = [one for one in study.results if abs(moves.get(one.test_id, 0.0)) >= MOVED_PCT]
+    tests = [result for result in study.results if abs(moves.get(result.test_id, 0.0)) >= MOVED_PCT]
     tests.sort(key=lambda test: (test.test_id not in changed, -abs(moves[test.test_id])))
     return tests[:MOVED_SHOWN]
 
@@ -144,15 +146,15 @@ def _parts(draft: Draft, test_result: TestResult, movement: Movement | None) -> 
     if movement is None or not movement.parts or movement.change is None:
         return []
     unit = draft.figures["change"].unit
-    told = []
+    texts = []
     largest = sorted((part for part in movement.parts if part.change), key=lambda part: -abs(part.change))[:NAMED]
     for part in largest:
         recipe = Recipe(operation="movement", test_id=test_result.test_id, part=part.part)
         draft.put(part.part, part.change, unit, recipe, name=f"part of the change: {_WORDS[part.part]}", sign=True)
-        told.append(f"{_WORDS[part.part]} {{{part.part}}}")
-    if not told:
+        texts.append(f"{_WORDS[part.part]} {{{part.part}}}")
+    if not texts:
         return []
-    sentences = [f"By cause: {', '.join(told)}."]
+    sentences = [f"By cause: {', '.join(texts)}."]
     loans = []
     for at, mover in enumerate(largest[0].loans[:NAMED]):
         recipe = Recipe(operation="movement", test_id=test_result.test_id, part=largest[0].part, loan=plain(mover.name))
@@ -217,7 +219,7 @@ def migration(study: Study) -> Iterator[Finding]:
     since = draft.since()
     falls = study.columns.chosen(down, "all")
     named = draft.largest("fallen", fell if fell.any() else falls) if falls.any() else ""
-    told = f"The largest that fell{' into CCC' if fell.any() else ''}: {named}." if named else ""
+    text = f"The largest that fell{' into CCC' if fell.any() else ''}: {named}." if named else ""
     more_down = draft["down_par"] > draft["up_par"]
     is_notable = fell.any() or draft["down_par"] > 0.02 * max(study.pool.par, 1.0)
     yield draft.finding(
@@ -226,8 +228,8 @@ def migration(study: Study) -> Iterator[Finding]:
         f"Since {since}, {{agency}} has {{down_count}} with {{down_par}} at a lower rating and {{up_count}} with "
         f"{{up_par}} "
         "at a higher one" + (": more par fell than rose." if more_down else "."),
-        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100, executive=told, operations=told, analyst=told,
-        finance=told, coverage_pct=study.covered(rating),
+        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100, executive=text, operations=text, analyst=text,
+        finance=text, coverage_pct=study.covered(rating),
         methodology="The rating of each loan that is in both months, by the first agency that rates loans of both.",
     )  # fmt: skip
 
@@ -254,16 +256,16 @@ def prices(study: Study) -> Iterator[Finding]:
     draft.loans("rose", "count", "count", Condition("price", "rose"), name="loans whose price rose")
     falls = np.where(both, now - then, 0.0)
     worst = [int(row) for row in np.argsort(falls, kind="stable")[:NAMED] if falls[int(row)] < 0]
-    told = []
+    texts = []
     for at, row in enumerate(worst):
         draft.say(f"loan_{at}", study.borrower(row))
         for key, values, own, book in (("", now, row, "newest"), ("_before", then, int(columns.pair[row]), "earlier")):
             recipe = Recipe(operation="sum", column="price", row=own, loans="all", book=book)  # type: ignore[arg-type]
             name = f"price of loan {row}" + key.replace("_before", ", earlier")
             draft.put(f"price_{at}{key}", float(values[row]), "price", recipe, name=name)
-        told.append(f"{{loan_{at}}} from {{price_{at}_before}} to {{price_{at}}}")
+        texts.append(f"{{loan_{at}}} from {{price_{at}_before}} to {{price_{at}}}")
     draft.list(worst)
-    named = f"The steepest falls: {', '.join(told)}." if told else ""
+    named = f"The steepest falls: {', '.join(texts)}." if texts else ""
     yield draft.finding(
         "trends_forecasts", "notable" if change < -0.5 else "context",
         "The average price went from {before} to {now}",
@@ -288,7 +290,7 @@ def drift(study: Study) -> Iterator[Finding]:
         then = {name: par / earlier.pool.denominator for name, par in earlier.by_name(column)}
         if not now:
             continue
-        name, gain = max(((name, share - then.get(name, 0.0)) for name, share in now.items()), key=lambda one: one[1])
+        name, gain = max(((name, share - then.get(name, 0.0)) for name, share in now.items()), key=lambda each: each[1])
         if gain * 100 < 0.1:
             continue
         draft = study.draft(f"drift:{column}")
@@ -300,8 +302,8 @@ def drift(study: Study) -> Iterator[Finding]:
         draft.combined("change", "difference", "points", "now", "before", sign=True)
         draft.loans("par", "sum", "amount", where)
         draft.list(rows)
-        place = [one for one, _ in study.columns.by_name(column)].index(name) + 1
-        draft.given("place", place, "number", f"rank by par of the {word}")
+        place = [each for each, _ in study.columns.by_name(column)].index(name) + 1
+        draft.quote("place", place, "number", f"rank by par of the {word}")
         since = draft.since()
         yield draft.finding(
             "trends_forecasts", "notable" if gain * 100 > 1.0 else "context",
@@ -346,18 +348,18 @@ def _line(study: Study, test_result: TestResult, points: Sequence[Point]) -> Fin
     draft.test("limit", test_result.test_id, "limit")
     cushion = draft.test("cushion", test_result.test_id, "cushion")
     place = f"history of {test_result.test_id}"
-    draft.given("runs", in_a_row, "count", f"{place}: days in a row, the newest last", noun="run")
-    draft.given("first", float(values[0]), unit, f"{place}: first value")
-    draft.given("since", points[0].day, "date", f"{place}: first day")
-    draft.given("pace", float(slope * 30.4375), "points" if unit == "percent" else unit,
+    draft.quote("runs", in_a_row, "count", f"{place}: days in a row, the newest last", noun="run")
+    draft.quote("first", float(values[0]), unit, f"{place}: first value")
+    draft.quote("since", points[0].day, "date", f"{place}: first day")
+    draft.quote("pace", float(slope * 30.4375), "points" if unit == "percent" else unit,
                 f"{place}: slope of the line of least squares, over 30.4375 days", sign=True)  # fmt: skip
-    draft.given("points", len(points), "count", f"{place}: days", noun="day")
+    draft.quote("points", len(points), "count", f"{place}: days", noun="day")
     meets = ""
     days_left = (cushion or 0.0) / towards if cushion and cushion > 0 else None
     if days_left is not None and days_left <= AHEAD_DAYS:
         meeting = points[-1].day + timedelta(days=int(days_left))
         if meeting <= date.max:
-            draft.given("meets", meeting, "date", f"{place}: newest cushion over the slope of the line")
+            draft.quote("meets", meeting, "date", f"{place}: newest cushion over the slope of the line")
             meets = " A straight line through them meets the limit about {meets}."
     return draft.finding(
         "trends_forecasts", "near" if days_left is not None and days_left <= 180 else "notable" if meets else "context",

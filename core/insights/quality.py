@@ -43,17 +43,17 @@ def skipped(study: Study) -> Iterator[Finding]:
     draft = study.draft("skipped")
     draft.put("count", len(left), "count", Recipe(operation="tests", part="skipped"))
     draft.put("all", len(left) + len(study.results), "count", Recipe(operation="tests", part="total"), noun="test")
-    told = []
-    for at, one in enumerate(left[:NAMED]):
-        draft.say(f"test_{at}", one.test_name)
-        draft.names[f"reason_{at}"] = plain(one.reason.removeprefix("Skipped: "), 160)
-        draft.tests.append(one.test_id)
-        told.append(f"{{test_{at}}} ({{reason_{at}}})")
-    draft.tests += [one.test_id for one in left[NAMED:]]
+    texts = []
+    for at, each in enumerate(left[:NAMED]):
+        draft.say(f"test_{at}", each.test_name)
+        draft.names[f"reason_{at}"] = plain(each.reason.removeprefix("Skipped: "), 160)
+        draft.tests.append(each.test_id)
+        texts.append(f"{{test_{at}}} ({{reason_{at}}})")
+    draft.tests += [each.test_id for each in left[NAMED:]]
     more = "" if len(left) <= NAMED else " and others"
     yield draft.finding(
         "data_quality", "notable" if len(left) > len(study.results) / 4 else "context",
-        "{count} of {all} could not be run", f"{{count}} of {{all}} could not be run: {'; '.join(told)}{more}.",
+        "{count} of {all} could not be run", f"{{count}} of {{all}} could not be run: {'; '.join(texts)}{more}.",
         weight=len(left), operations="Add what is missing to the file, or to its mapping, and run again.",
         executive="A test without a figure counts neither as passed nor as failed.",
         methodology="The tests that the newest run lists as skipped, with its reasons.",
@@ -77,12 +77,12 @@ def gaps(study: Study) -> Iterator[Finding]:
     if not absent and not blank:
         return
     blank.sort(reverse=True)
-    told = [f"no {words} for {{{name}_count}} ({{{name}_share}} of performing par)" for _, name, words in blank]
+    texts = [f"no {words} for {{{name}_count}} ({{{name}_share}} of performing par)" for _, name, words in blank]
     parts = []
     if absent:
         parts.append(f"The file has no column of {listed(absent)}.")
-    if told:
-        parts.append(f"Blank are: {'; '.join(told[:NAMED])}.")
+    if texts:
+        parts.append(f"Blank are: {'; '.join(texts[:NAMED])}.")
     if blank:
         rows = columns.largest(columns.chosen(_blanks(study, blank[0][1])))
         draft.list(rows)
@@ -108,20 +108,20 @@ def warned(study: Study) -> Iterator[Finding]:
     if not warnings:
         return
     draft = study.draft("warned")
-    draft.given("count", len(warnings), "count", "warnings of the newest run", noun="remark")
-    told = []
-    for at, code in enumerate(dict.fromkeys(one.code for one in warnings)):
-        rows = sum(one.rows or 0 for one in warnings if one.code == code)
+    draft.quote("count", len(warnings), "count", "warnings of the newest run", noun="remark")
+    texts = []
+    for at, code in enumerate(dict.fromkeys(warning.code for warning in warnings)):
+        rows = sum(warning.rows or 0 for warning in warnings if warning.code == code)
         draft.names[f"kind_{at}"] = WARNING_CODES.get(code, code)
         if rows:
-            draft.given(f"rows_{at}", rows, "count", f"warnings of the newest run: {code}", noun="row")
-        told.append(f"{{kind_{at}}}" + (f" ({{rows_{at}}})" if rows else ""))
+            draft.quote(f"rows_{at}", rows, "count", f"warnings of the newest run: {code}", noun="row")
+        texts.append(f"{{kind_{at}}}" + (f" ({{rows_{at}}})" if rows else ""))
     yield draft.finding(
         "data_quality", "context", "{count} on the file before its figures are trusted",
-        f"The newest run carries {{count}}: {'; '.join(told)}.",
+        f"The newest run carries {{count}}: {'; '.join(texts)}.",
         weight=len(warnings), operations="Each stands in full among the remarks, with the place in the file.",
         analyst="Each stands in full among the remarks, with the place in the file.",
-        remarks=[one.message for one in warnings], methodology="Warnings of the newest run, by kind.",
+        remarks=[warning.message for warning in warnings], methodology="Warnings of the newest run, by kind.",
     )  # fmt: skip
 
 
@@ -130,26 +130,26 @@ def differs(study: Study) -> Iterator[Finding]:
     apart = [result for result in study.results if result.published is not None and result.published.agrees is False]
     if not apart:
         return
-    apart.sort(key=lambda one: not is_contradicted(one))
+    apart.sort(key=lambda each: not is_contradicted(each))
     draft = study.draft("differs")
-    draft.given("count", len(apart), "count", "tests whose printed figure is another", noun="test")
-    told = []
-    for at, one in enumerate(apart):
-        printed = one.published
+    draft.quote("count", len(apart), "count", "tests whose printed figure is another", noun="test")
+    texts = []
+    for at, each in enumerate(apart):
+        printed = each.published
         if printed is None or printed.value is None:
             continue
-        draft.say(f"test_{at}", one.test_name)
-        draft.test(f"ours_{at}", one.test_id)
-        draft.given(f"theirs_{at}", printed.value, study.unit(one), printed.place,
-                    name=f"figure that the file prints for {plain(one.test_name)}")  # fmt: skip
+        draft.say(f"test_{at}", each.test_name)
+        draft.test(f"ours_{at}", each.test_id)
+        draft.quote(f"theirs_{at}", printed.value, study.unit(each), printed.place,
+                    name=f"figure that the file prints for {plain(each.test_name)}")  # fmt: skip
         status = (
-            f", which it calls {'passed' if printed.status == 'pass' else 'failed'}" if is_contradicted(one) else ""
+            f", which it calls {'passed' if printed.status == 'pass' else 'failed'}" if is_contradicted(each) else ""
         )
-        told.append(f"{{test_{at}}} {{theirs_{at}}}{status} (here {{ours_{at}}})")
+        texts.append(f"{{test_{at}}} {{theirs_{at}}}{status} (here {{ours_{at}}})")
     yield draft.finding(
         "data_quality", "near" if is_contradicted(apart[0]) else "context",
         "The file prints other figures for {count}",
-        f"The file's own page of tests has other figures for {{count}}: {'; '.join(told)}.",
+        f"The file's own page of tests has other figures for {{count}}: {'; '.join(texts)}.",
         weight=len(apart), analyst="The deal's tie-out looks for the rule that makes the two agree.",
         operations="Run the deal's tie-out, which looks for the rule that makes the two agree.",
         methodology="Tests that the file publishes, matched with ours by subject, whose figure differs by more than "
@@ -199,17 +199,17 @@ def odd(study: Study) -> Iterator[Finding]:
     draft = study.draft("odd")
     draft.loans("high", "count", "count", *high, name="CCC loans priced high")
     draft.loans("low", "count", "count", *low, name="better loans priced low")
-    draft.given("high_line", 97.0, "price", "the line above which a CCC loan is priced high here")
-    draft.given("low_line", DOUBTFUL, "price", "the line below which a better loan is priced low here")
-    told = []
+    draft.quote("high_line", 97.0, "price", "the line above which a CCC loan is priced high here")
+    draft.quote("low_line", DOUBTFUL, "price", "the line below which a better loan is priced low here")
+    texts = []
     if draft["high"]:
-        told.append("{high} rated CCC or lower " + _are(draft["high"]) + " priced at {high_line} or above")
+        texts.append("{high} rated CCC or lower " + _are(draft["high"]) + " priced at {high_line} or above")
     if draft["low"]:
-        told.append("{low} that no agency rates CCC " + _are(draft["low"]) + " priced below {low_line}")
+        texts.append("{low} that no agency rates CCC " + _are(draft["low"]) + " priced below {low_line}")
     named = draft.largest("loan", both)
     yield draft.finding(
         "data_quality", "notable" if draft["low"] else "context", "Prices that do not go with "
-        "ratings", f"{'; '.join(told)}: "
+        "ratings", f"{'; '.join(texts)}: "
         "one of the two may be wrong or out of date.",
         weight=float(np.count_nonzero(both)), operations=f"Check: {named}.", analyst=f"The largest: {named}.",
         methodology="Performing loans by price and by their worst rating of any agency.",
@@ -222,35 +222,35 @@ def _are(count: float) -> str:
 
 def breaks(study: Study) -> Iterator[Finding]:
     """What the newest comparison with the trustee left open."""
-    found = study.subject.breaks
-    if found is None:
+    all_breaks = study.subject.breaks
+    if all_breaks is None:
         return
     draft = study.draft("breaks")
     place = "newest comparison with the trustee"
-    still = sum(found.by_severity.values())
-    draft.say("tape", found.tape)
-    draft.given("still", still, "count", f"{place}: discrepancies that stand", noun="difference")
-    draft.given("compared", found.compared, "count", f"{place}: loans", noun="loan")
-    draft.given("matched", found.matched, "count", f"{place}: matched loans")
+    still = sum(all_breaks.by_severity.values())
+    draft.say("tape", all_breaks.tape)
+    draft.quote("still", still, "count", f"{place}: discrepancies that stand", noun="difference")
+    draft.quote("compared", all_breaks.compared, "count", f"{place}: loans", noun="loan")
+    draft.quote("matched", all_breaks.matched, "count", f"{place}: matched loans")
     kinds = []
     for severity in _SEVERITIES:
-        if count := found.by_severity.get(severity, 0):
-            draft.given(severity, count, "count", f"{place}: by severity", name=f"discrepancies: {severity}")
+        if count := all_breaks.by_severity.get(severity, 0):
+            draft.quote(severity, count, "count", f"{place}: by severity", name=f"discrepancies: {severity}")
             kinds.append(f"{{{severity}}} {severity}")
-    fields = sorted(found.by_field.items(), key=lambda one: (-one[1], one[0]))[:NAMED]
-    told = []
+    fields = sorted(all_breaks.by_field.items(), key=lambda each: (-each[1], each[0]))[:NAMED]
+    texts = []
     for at, (name, count) in enumerate(fields):
         draft.say(f"field_{at}", spaced(name))
-        draft.given(f"field_count_{at}", count, "count", f"{place}: by field", name=f"discrepancies of {plain(name)}")
-        told.append(f"{{field_{at}}} ({{field_count_{at}}})")
+        draft.quote(f"field_count_{at}", count, "count", f"{place}: by field", name=f"discrepancies of {plain(name)}")
+        texts.append(f"{{field_{at}}} ({{field_count_{at}}})")
     worst = []
-    for at, one in enumerate(found.largest[:NAMED]):
-        draft.say(f"break_{at}", one.borrower_name or one.identifier)
-        draft.say(f"break_field_{at}", spaced(one.field_name))
-        draft.say(f"trustee_{at}", one.trustee_value or "nothing")
-        draft.say(f"ours_{at}", one.internal_value or "nothing")
+    for at, each in enumerate(all_breaks.largest[:NAMED]):
+        draft.say(f"break_{at}", each.borrower_name or each.identifier)
+        draft.say(f"break_field_{at}", spaced(each.field_name))
+        draft.say(f"trustee_{at}", each.trustee_value or "nothing")
+        draft.say(f"ours_{at}", each.internal_value or "nothing")
         worst.append(f"{{break_{at}}}, {{break_field_{at}}}: the trustee has {{trustee_{at}}}, we have {{ours_{at}}}")
-    critical = found.by_severity.get("critical", 0)
+    critical = all_breaks.by_severity.get("critical", 0)
     if not still:
         yield draft.finding(
             "data_quality", "background", "No break with the trustee stands",
@@ -263,7 +263,7 @@ def breaks(study: Study) -> Iterator[Finding]:
         "data_quality", "act" if critical else "notable", "{still} with the "
         "trustee " + ("stand" if still != 1 else "stands"),
         "The newest comparison with the trustee ({tape}) matched {matched} of {compared}; {still} "
-        + ("stand" if still != 1 else "stands") + f": {listed(kinds)}. Most often: {', '.join(told)}.",
+        + ("stand" if still != 1 else "stands") + f": {listed(kinds)}. Most often: {', '.join(texts)}.",
         weight=100.0 * critical + still, operations=f"The worst: {'; '.join(worst)}." if worst else "",
         analyst=f"The worst: {'; '.join(worst)}." if worst else "",
         methodology="The newest completed comparison with a trustee's tape; differences that somebody resolved are "

@@ -123,21 +123,21 @@ def confidence_of(finding: Finding, warnings: int) -> float:
     return round(CONFIDENCE[finding.basis] * covered * doubt, 2)
 
 
-def ranked(found: Sequence[tuple[int, Finding]], view: View, angle: int, most: int) -> list[tuple[int, Finding]]:
+def ranked(findings: Sequence[tuple[int, Finding]], view: View, angle: int, most: int) -> list[tuple[int, Finding]]:
     """The findings of an angle, each with the place of its subject: those that the angles before it did not show.
 
     The angles behind the first share what it leaves, so that each has something else to say; where too few are left,
     the most important ones fill the list up to three.
     """
-    left = [one for one in found if one[1].family not in view.without or one[1].urgency == "act"]
+    left = [each for each in findings if each[1].family not in view.without or each[1].urgency == "act"]
     every, shown = list(left), list[tuple[int, Finding]]()
     for place in range(angle % ANGLES + 1):
         share = most if place == 0 else min(most, max(FEWEST, -(-len(left) // (ANGLES - place))))
         shown = _picked(left, view, LEANINGS[place], share)
-        left = [one for one in left if one not in shown]
+        left = [each for each in left if each not in shown]
     if len(shown) < FEWEST:
         top = _picked(every, view, LEANINGS[0], most)
-        shown += [one for one in top if one not in shown][: FEWEST - len(shown)]
+        shown += [each for each in top if each not in shown][: FEWEST - len(shown)]
     return shown
 
 
@@ -145,10 +145,10 @@ FEWEST: Final = 3
 
 
 def _picked(
-    found: Sequence[tuple[int, Finding]], view: View, leaning: frozenset[Category], most: int
+    findings: Sequence[tuple[int, Finding]], view: View, leaning: frozenset[Category], most: int
 ) -> list[tuple[int, Finding]]:
-    def order(one: tuple[int, Finding]) -> tuple[bool, bool, int, int, float, str, int]:
-        at, finding = one
+    def order(ranked_finding: tuple[int, Finding]) -> tuple[bool, bool, int, int, float, str, int]:
+        at, finding = ranked_finding
         place = view.first.index(finding.family) if finding.family in view.first else len(view.first)
         leans = bool(leaning) and finding.category not in leaning
         return finding.family != view.lead, leans, PRIORITY[finding.urgency], place, -finding.weight, finding.key, at
@@ -156,9 +156,9 @@ def _picked(
     chosen: list[tuple[int, Finding]] = []
     rest: list[tuple[int, Finding]] = []
     seen: dict[tuple[int, str], int] = {}
-    for one in sorted(found, key=order):
-        family = one[0], one[1].family
+    for each in sorted(findings, key=order):
+        family = each[0], each[1].family
         seen[family] = seen.get(family, 0) + 1
-        is_urgent = one[1].urgency == "act" and not view.lead  # which sums up what is left out
-        (chosen if seen[family] <= OF_A_FAMILY or is_urgent else rest).append(one)
+        is_urgent = each[1].urgency == "act" and not view.lead  # which sums up what is left out
+        (chosen if seen[family] <= OF_A_FAMILY or is_urgent else rest).append(each)
     return sorted((chosen + rest)[:most], key=order)

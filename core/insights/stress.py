@@ -43,16 +43,16 @@ def ccc(study: Study) -> Iterator[Finding]:
     draft.loans("par", "sum", "amount", *CCC_ROWS)
     if draft.loans("share", "share", "percent", *CCC_ROWS, of="denominator") is None:
         return
-    one = study.first("ccc")
-    told = ""
-    if one is not None and one.threshold_type == "max":
-        draft.test("value", one.test_id)
-        draft.test("limit", one.test_id, "limit")
-        told = " The tested bucket, of the agency that sees the most, is {value} against a limit of {limit}."
+    each = study.first("ccc")
+    text = ""
+    if each is not None and each.threshold_type == "max":
+        draft.test("value", each.test_id)
+        draft.test("limit", each.test_id, "limit")
+        text = " The tested bucket, of the agency that sees the most, is {value} against a limit of {limit}."
     if not chosen.any():
         yield draft.finding(
             "risk_compliance", "background", "No performing loan is rated CCC or lower",
-            "No performing loan is rated Caa1/CCC+ or lower by any agency." + told,
+            "No performing loan is rated Caa1/CCC+ or lower by any agency." + text,
             methodology="Loans whose worst agency rating is at least as weak as Caa1 or CCC+.",
         )  # fmt: skip
         return
@@ -63,9 +63,9 @@ def ccc(study: Study) -> Iterator[Finding]:
     yield draft.finding(
         "risk_compliance", "notable" if draft["share"] > 5.0 else "context",
         "{share} of the deal is rated CCC or lower",
-        f"{{count}} with {{par}} ({{share}} of the deal) are rated Caa1/CCC+ or lower by at least one agency.{told}"
+        f"{{count}} with {{par}} ({{share}} of the deal) are rated Caa1/CCC+ or lower by at least one agency.{text}"
         if draft["count"] != 1 else
-        f"{{count}} with {{par}} ({{share}} of the deal) is rated Caa1/CCC+ or lower by at least one agency.{told}",
+        f"{{count}} with {{par}} ({{share}} of the deal) is rated Caa1/CCC+ or lower by at least one agency.{text}",
         weight=draft["share"], operations=f"The largest: {named}.", analyst=f"{priced} The largest: {named}.".strip(),
         finance=priced, executive=f"The largest: {named}.", coverage_pct=study.covered("worst_rating"),
         methodology="Performing loans whose worst rating, as the rules derive them, is Caa1, CCC+ or weaker; the "
@@ -89,16 +89,16 @@ def downgrade(study: Study) -> Iterator[Finding]:
     draft.loans("par", "sum", "amount", *NEXT_ROWS)
     draft.loans("share", "share", "percent", *NEXT_ROWS, of="denominator")
     broken = _broken(study, change)
-    moved = [one for one in map(study.first, ("ccc", "warf", "oc")) if one is not None]
-    told = []
-    for at, one in enumerate(moved):
-        if draft.test(f"after_{at}", one.test_id, change=change) is None:
+    moved = [each for each in map(study.first, ("ccc", "warf", "oc")) if each is not None]
+    texts = []
+    for at, each in enumerate(moved):
+        if draft.test(f"after_{at}", each.test_id, change=change) is None:
             continue
-        draft.say(f"test_{at}", one.test_name)
-        draft.test(f"now_{at}", one.test_id)
-        draft.test(f"limit_{at}", one.test_id, "limit")
-        told.append(f"{{test_{at}}} would go from {{now_{at}}} to {{after_{at}}} (limit {{limit_{at}}})")
-    if not told:
+        draft.say(f"test_{at}", each.test_name)
+        draft.test(f"now_{at}", each.test_id)
+        draft.test(f"limit_{at}", each.test_id, "limit")
+        texts.append(f"{{test_{at}}} would go from {{now_{at}}} to {{after_{at}}} (limit {{limit_{at}}})")
+    if not texts:
         return
     named = draft.largest("loan", chosen)
     yield draft.finding(
@@ -108,7 +108,7 @@ def downgrade(study: Study) -> Iterator[Finding]:
         ),
         "{count} with {par} ({share} of the deal) "
         + ("stand" if draft["count"] != 1 else "stands")
-        + f" one notch above CCC. Were they all cut by one notch, {'; '.join(told)}.",
+        + f" one notch above CCC. Were they all cut by one notch, {'; '.join(texts)}.",
         weight=draft["share"], basis="projected", coverage_pct=study.covered("worst_rating"),
         executive="This is a stress of all of them at once, not a forecast.",
         finance="This is a stress of all of them at once, not a forecast.",
@@ -121,9 +121,9 @@ def downgrade(study: Study) -> Iterator[Finding]:
 def _broken(study: Study, change: Change) -> list[str]:
     """Tests that pass now and fail after a change, by id."""
     return [
-        one.test_id
-        for one in study.after(change)
-        if one.status == "fail" and one.test_id in study.by_id and study.by_id[one.test_id].status != "fail"
+        each.test_id
+        for each in study.after(change)
+        if each.status == "fail" and each.test_id in study.by_id and study.by_id[each.test_id].status != "fail"
     ]
 
 
@@ -136,7 +136,7 @@ def _tests(draft: Draft, test_ids: list[str]) -> str:
             draft.tests.append(test_id)
         names.append(f"{{fails_{at}}}")
     if len(test_ids) > TESTS_SHOWN:
-        draft.given(
+        draft.quote(
             "more_tests", len(test_ids) - TESTS_SHOWN, "count", "tests that fail after the change", noun="other"
         )
         names.append("{more_tests}")
@@ -149,29 +149,29 @@ def default(study: Study) -> Iterator[Finding]:
     if not columns.has("obligor") or not (by_name := columns.by_name("obligor")):
         return
     where = [Condition("obligor", "equal", by_name[0][0])]
-    one = study.first("oc")
+    oc_result = study.first("oc")
     draft = study.draft("default")
     change = Change(kind="default", where=where)
-    if one is None or draft.test("after", one.test_id, change=change) is None:
+    if oc_result is None or draft.test("after", oc_result.test_id, change=change) is None:
         return
     chosen = columns.chosen(where)
     rows = columns.largest(chosen)
     draft.say("obligor", study.borrower(int(rows[0])))
-    draft.say("test", one.test_name)
+    draft.say("test", oc_result.test_name)
     draft.loans("par", "sum", "amount", *where)
     draft.loans("share", "share", "percent", *where, of="denominator")
-    draft.test("now", one.test_id)
-    draft.test("limit", one.test_id, "limit")
+    draft.test("now", oc_result.test_id)
+    draft.test("limit", oc_result.test_id, "limit")
     draft.combined("move", "difference", "points", "after", "now", sign=True)
     draft.list(rows)
     broken = _broken(study, change)
-    told = f"It would fail {_tests(draft, broken)}." if broken else "No test that passes now would fail."
+    text = f"It would fail {_tests(draft, broken)}." if broken else "No test that passes now would fail."
     yield draft.finding(
         "risk_compliance", "near" if broken else "context",
         "A default of {obligor} would move {test} by {move}",
         f"{{obligor}} is the largest obligor with {{par}} ({{share}} of the deal). Were it to default, {{test}} "
         f"would go "
-        f"from {{now}} to {{after}} against {{limit}}. {told}",
+        f"from {{now}} to {{after}} against {{limit}}. {text}",
         weight=draft["share"], basis="projected",
         analyst="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
         finance="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
@@ -192,7 +192,7 @@ def distressed(study: Study) -> Iterator[Finding]:
         draft.loans("par", "sum", "amount", *where)
         draft.loans("share", "share", "percent", *where, of="par")
         draft.loans("price", "average", "price", *where, column="price")
-        draft.given("line", DISTRESSED, "price", "the line below which a loan is called distressed here")
+        draft.quote("line", DISTRESSED, "price", "the line below which a loan is called distressed here")
         draft.loans(
             "worth", "weighted", "amount", *where, column="price", times=0.01, name="these loans at their prices"
         )
@@ -220,7 +220,7 @@ def distressed(study: Study) -> Iterator[Finding]:
         draft.loans("count", "count", "count", *where)
         draft.loans("par", "sum", "amount", *where)
         draft.loans("share", "share", "percent", *where, of="par")
-        draft.given("line", WEAK, "price", "the line below which a price is called weak here")
+        draft.quote("line", WEAK, "price", "the line below which a price is called weak here")
         rows = [int(row) for row in columns.largest(chosen)]
         cheapest = sorted(rows, key=lambda row: float(columns.numbers("price")[row]))[:NAMED]
         draft.list(rows)
@@ -252,9 +252,9 @@ def defaults(study: Study) -> Iterator[Finding]:
     draft.combined("all", "total", "amount", "par", "performing")
     draft.combined("share", "quotient", "percent", "par", "all", times=100.0)
     named = draft.largest("loan", chosen)
-    one = study.first("oc")
+    each = study.first("oc")
     carried = ""
-    if one is not None and draft.test("carried", one.test_id, "adjustments.defaulted_carried"):
+    if each is not None and draft.test("carried", each.test_id, "adjustments.defaulted_carried"):
         draft.combined("rate", "quotient", "percent", "carried", "par", times=100.0)
         carried = "Overcollateralisation carries them at {carried}, {rate} of par."
     yield draft.finding(
@@ -293,27 +293,27 @@ def headroom(study: Study) -> Iterator[Finding]:
         for name, text in names.items():
             draft.say(name, text)
         if len(trades) > 1:
-            draft.given("borrowers", len(trades), "count", "trades of the search", noun="new borrower")
+            draft.quote("borrowers", len(trades), "count", "trades of the search", noun="new borrower")
         draft.put("room", amount if test_ids else most, "amount", recipe, name="par that can be bought")
         draft.loans("par", "sum", "amount", name="performing par")
         draft.combined("part", "quotient", "percent", "room", "par", times=100.0)
         first = _tests(draft, test_ids) if test_ids else ""
         verb = "fails" if len(test_ids) == 1 else "fail"
         if not test_ids:
-            title, told = (
+            title, sentence = (
                 "No test stands against buying " + words,
                 f"Up to {{room}} of {words} could be bought, as far as ",
             )
-            told += "was looked, and no test that passes now would fail"
+            sentence += "was looked, and no test that passes now would fail"
         elif amount < 1.0:
-            title = told = f"No {words} can be bought without making {first} fail"
+            title = sentence = f"No {words} can be bought without making {first} fail"
         else:
             title = f"Room for {words.rstrip(',')}: {{room}}"
-            told = f"Up to {{room}} of {words} can be bought before {first} {verb}"
+            sentence = f"Up to {{room}} of {words} can be bought before {first} {verb}"
         cash = study.subject.measured.deal.principal_cash
         paid = "The search lets principal cash go below zero."
         if cash is not None and np.isfinite(cash):
-            draft.given("cash", cash, "amount", "deal.principal_cash")
+            draft.quote("cash", cash, "amount", "deal.principal_cash")
             paid = "Principal cash is {cash}, and the search lets it go below zero."
         urgency: Urgency = "near" if amount < 1.0 else "notable" if draft["part"] < 1.0 else "context"
         if draft["part"] > ROOMY_PCT:
@@ -321,7 +321,7 @@ def headroom(study: Study) -> Iterator[Finding]:
         yield draft.finding(
             "risk_compliance" if test_ids and amount < 1.0 else "portfolio_composition",
             urgency if test_ids else "background",
-            title, f"{told} ({{described}}).", basis="projected", weight=-draft["part"],
+            title, f"{sentence} ({{described}}).", basis="projected", weight=-draft["part"],
             executive="That is {part} of performing par." if amount >= 1.0 else "",
             finance=paid,
             operations="Run the trade itself as a scenario before it is agreed.",
@@ -346,9 +346,9 @@ def _average(study: Study) -> dict[str, Any] | None:
             where[field] = round(value, 2)
     if columns.has("maturity_date"):
         value = columns.figure(Recipe(operation="average", column="maturity_date"))
-        found = None if value is None else day_of(value)
-        if found is not None:
-            trade["maturity_date"] = found.isoformat()
+        day = None if value is None else day_of(value)
+        if day is not None:
+            trade["maturity_date"] = day.isoformat()
     for agency, scale in (("a", SCALE_A), ("b", SCALE_B), ("c", SCALE_B)):
         field = f"rating_agency_{agency}"
         if columns.has(field) and (rank := _middle(study, field)) is not None:
@@ -428,8 +428,8 @@ _WEAKER: Final = {"rating_agency_a": "Caa1", "rating_agency_b": "CCC+", "rating_
 
 def _describe(draft: Draft, loan: dict[str, Any]) -> None:
     """What the loan is, as one name: its digits are terms of the trade, which the recipe holds."""
-    told = [str(loan[name]) for name in ("rating_agency_a", "rating_agency_b") if name in loan]
-    terms = ["/".join(told)] if told else []
+    ratings = [str(loan[name]) for name in ("rating_agency_a", "rating_agency_b") if name in loan]
+    terms = ["/".join(ratings)] if ratings else []
     terms += [f"spread {loan['spread']:.0f} bps"] if "spread" in loan else []
     terms += [f"price {loan['price']:.2f}"] if "price" in loan else ["price 100"]
     draft.say("described", plain(", ".join(terms)))

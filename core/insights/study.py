@@ -104,7 +104,7 @@ class Study:
         earlier = Columns(pools[0])
         theirs, ours = reconcile(previous.portfolio, self.subject.portfolio, ("missing_loan",)).pairs
         earlier.pair[theirs], self.columns.pair[ours] = ours, theirs
-        earlier.other, self.columns.other = self.columns, earlier
+        earlier.other_month, self.columns.other_month = self.columns, earlier
         return earlier
 
     @cached_property
@@ -131,7 +131,7 @@ class Study:
     def first(self, *measures: str) -> TestResult | None:
         """The test with the least cushion of those that measure one of these."""
         results = [result for result in self.results if self.measure(result.test_id) in measures]
-        return min(results, key=lambda one: (one.cushion_pct is None, one.cushion_pct or 0.0), default=None)
+        return min(results, key=lambda result: (result.cushion_pct is None, result.cushion_pct or 0.0), default=None)
 
     def after(self, change: Change) -> Results:
         """The tests after a change.
@@ -242,7 +242,7 @@ class Draft:
         columns = self.study.columns if book == "newest" else self.study.earlier
         assert columns is not None
         value = columns.figure(recipe)
-        self.columns += [one.column for one in where] + ([column] if column else ["par_value"])
+        self.columns += [item.column for item in where] + ([column] if column else ["par_value"])
         return None if value is None else self.put(key, value, unit, recipe, noun=noun, **shown)
 
     def test(
@@ -252,7 +252,7 @@ class Draft:
         """A part of a test's result; None, and none put, where the run has no figure for it."""
         study = self.study
         results = study.after(change) if change else study.results if book == "newest" else study.before
-        result = next((one for one in results or () if one.test_id == test_id), None)
+        result = next((item for item in results or () if item.test_id == test_id), None)
         if result is None or results is None:
             return None
         own = study.by_id.get(test_id, result)
@@ -288,17 +288,17 @@ class Draft:
         times: float = 1.0, sign: bool = False, noun: str = "", decimals: int | None = None, name: str = "",
     ) -> float:  # fmt: skip
         """A figure made of others of this finding."""
-        values = [self[one] for one in keys]
+        values = [self[item] for item in keys]
         if operation == "quotient" and not values[1]:
             raise NotKnown(key)
         if operation == "total":
             value = sum(values)
         else:
             value = values[0] - values[1] if operation == "difference" else values[0] / values[1]
-        recipe = Recipe(operation=operation, figures=[self.figures[one].name for one in keys], times=times)
+        recipe = Recipe(operation=operation, figures=[self.figures[item].name for item in keys], times=times)
         return self.put(key, value * times, unit, recipe, sign=sign, noun=noun, decimals=decimals, name=name)
 
-    def given(self, key: str, value: float | date, unit: Unit, place: str, **shown: Any) -> float:
+    def quote(self, key: str, value: float | date, unit: Unit, place: str, **shown: Any) -> float:
         """A figure that stands somewhere as it is."""
         return self.put(key, value, unit, Recipe(operation="given", place=place), **shown)
 
@@ -348,7 +348,7 @@ class Draft:
     def each(self, key: str, rows: Sequence[int], columns: Columns | None = None, column: str = "par_value") -> str:
         """The template of some loans with their par, or another column's figure."""
         columns = columns or self.study.columns
-        told = []
+        texts = []
         for at, row in enumerate(rows):
             self.say(f"{key}_name_{at}", self.study.borrower(row, columns))
             book = "newest" if columns is self.study.columns else "earlier"
@@ -357,27 +357,27 @@ class Draft:
             unit: Unit = {"par_value": "amount", "price": "price", "spread": "bps"}.get(column, "number")  # type: ignore[assignment]
             name = f"{column} of loan {row}" + (", earlier" if book == "earlier" else "")
             self.put(f"{key}_{at}", float(value), unit, recipe, name=name)
-            told.append(f"{{{key}_name_{at}}} ({{{key}_{at}}})")
-        return ", ".join(told)
+            texts.append(f"{{{key}_name_{at}}} ({{{key}_{at}}})")
+        return ", ".join(texts)
 
     def finding(
         self, category: Category, urgency: Urgency, title: str, headline: str, *, methodology: str,
         weight: float = 0.0, basis: Basis = "measured", coverage_pct: float = 100.0, is_disputed: bool = False,
         remarks: Sequence[str] = (),
-        more: Mapping[Stakeholder, str] = MappingProxyType({}), **said: str,
+        more: Mapping[Stakeholder, str] = MappingProxyType({}), **texts: str,
     ) -> Finding:  # fmt: skip
         """What was written down; `more` and `said` are the sentences for each kind of reader.
 
         Raises:
             NotKnown: one of them names a figure that the loans did not give.
         """
-        for text in (title, headline, *more.values(), *said.values()):
+        for text in (title, headline, *more.values(), *texts.values()):
             for _, key, _, _ in Formatter().parse(text):
                 if key is not None and key not in self.figures and key not in self.names:
                     raise NotKnown(key)
         return Finding(
             key=self.key, category=category, urgency=urgency, title=title, headline=headline,
-            more={reader: text for reader, text in (*more.items(), *said.items()) if text},  # type: ignore[misc]
+            more={reader: text for reader, text in (*more.items(), *texts.items()) if text},  # type: ignore[misc]
             methodology=methodology, figures=self.figures, names=self.names, basis=basis, weight=weight,
             coverage_pct=coverage_pct, is_disputed=is_disputed, remarks=[*remarks], tests=self.tests,
             loans=self.rows, loans_in_all=self.rows_in_all,

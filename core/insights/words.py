@@ -28,7 +28,7 @@ def plain(text: str, most: int = NAME_CHARACTERS) -> str:
 
     Control and format characters go, brackets of markup become others, and an address is no link any more.
     """
-    kept = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text[: 4 * most])
+    kept = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text[: 4 * most])
     line = " ".join(kept.translate(_LIKE).replace("://", ": //").split())
     return line if len(line) <= most else line[: most - 3].rstrip() + "..."
 
@@ -61,9 +61,9 @@ def printed(
     return shown(value, decimals) + _SUFFIX.get(unit, "")
 
 
-def decimals_between(value: float, other: float, unit: Unit) -> int:
+def decimals_between(value: float, second_value: float, unit: Unit) -> int:
     """The decimals at which two different figures are printed as such, from those of their unit on."""
-    return decimals_apart(value, other, max(unit_decimals(unit, value), unit_decimals(unit, other)))
+    return decimals_apart(value, second_value, max(unit_decimals(unit, value), unit_decimals(unit, second_value)))
 
 
 _SCALES: Final = ((1e9, "bn"), (1e6, "m"))

@@ -55,20 +55,20 @@ Readings = Mapping[str, tuple[Candidate, ...]]
 
 def readings_of(portfolio: Portfolio, definition: Definition) -> dict[str, tuple[Candidate, ...]]:
     """The choices of which more than one reading is possible for these loans."""
-    found = {}
+    by_choice = {}
     for choice in SEARCHED:
         listed = tuple(_SPECIAL.get(choice.name, _by_settings)(choice, portfolio, definition))
         if len(listed) > 1:
-            found[choice.name] = listed
-    return found
+            by_choice[choice.name] = listed
+    return by_choice
 
 
 def _by_settings(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
     """The options that a definition may say: the one that it says, then those for which the loans have columns."""
-    said = setting_of(definition, choice) or choice.options[0].name
+    setting = setting_of(definition, choice) or choice.options[0].name
     needs = _NEEDS.get(choice.name)
-    for option in sorted(choice.options, key=lambda one: one.name != said):
-        if option.name == said or ((option.sets or option is choice.options[0]) and (
+    for option in sorted(choice.options, key=lambda each: each.name != setting):
+        if option.name == setting or ((option.sets or option is choice.options[0]) and (
             needs is None or needs(portfolio, option.name)
         )):  # fmt: skip
             yield Candidate(choice.name, option.name, option.words, option.sets)
@@ -121,13 +121,13 @@ def _cash(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> 
     """The cash as it was read, then the other balances of the file, then none."""
     cash = portfolio.deal.principal_cash
     known = cash if cash is not None and isfinite(cash) else 0.0
-    said = setting_of(definition, choice) or "all"
-    option = choice.option(said)
-    yield Candidate(choice.name, said, _cash_words(portfolio, option.words, known), option.sets)
+    setting = setting_of(definition, choice) or "all"
+    option = choice.option(setting)
+    yield Candidate(choice.name, setting, _cash_words(portfolio, option.words, known), option.sets)
     # Of an overdraft, none and the positive part are the same.
     without = "positive" if known < 0 else "none"
     every = choice.option("all").sets
-    others = [one for one in ("all", without) if one != said] if known else []
+    others = [each for each in ("all", without) if each != setting] if known else []
     for name in others:
         yield Candidate(choice.name, name, choice.option(name).words, choice.option(name).sets)
     taken = {round(known, 2), 0.0}
@@ -160,11 +160,11 @@ def _balances(portfolio: Portfolio) -> Iterator[tuple[float, str]]:
 
 def _denominator(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
     """What the file's own sums say, or the definition; then the others."""
-    said = setting_of(definition, choice) or choice.options[0].name
+    setting = setting_of(definition, choice) or choice.options[0].name
     by_file = portfolio.deal.defaulted_in_denominator
-    if said == "without_cash" or not definition.leaves(_IN_DENOMINATOR):
+    if setting == "without_cash" or not definition.leaves(_IN_DENOMINATOR):
         by_file = None
-    for name in dict.fromkeys((by_file or said, *(option.name for option in choice.options))):
+    for name in dict.fromkeys((by_file or setting, *(option.name for option in choice.options))):
         option = choice.option(name)
         yield Candidate(choice.name, name, option.words, option.sets)
 
@@ -192,13 +192,13 @@ def _families(choice: NamedChoice, portfolio: Portfolio, definition: Definition)
     if obligor is None or len(obligor.values) > OBLIGORS_MAX or definition.classifications.families:
         return
     is_by_page = any(warning.code == "obligor_families" for warning in portfolio.notes.warnings)
-    said = "page" if is_by_page else setting_of(definition, choice) or "names"
-    yield Candidate(choice.name, said, choice.option(said).words, choice.option(said).sets)
+    setting = "page" if is_by_page else setting_of(definition, choice) or "names"
+    yield Candidate(choice.name, setting, choice.option(setting).words, choice.option(setting).sets)
     if is_by_page:
         yield Candidate(choice.name, "names", choice.option("names").words, choice.option("names").sets, obligor=True)
         return
-    other = "affiliates" if said == "names" else "names"
-    yield Candidate(choice.name, other, choice.option(other).words, choice.option(other).sets)
+    other_text = "affiliates" if setting == "names" else "names"
+    yield Candidate(choice.name, other_text, choice.option(other_text).words, choice.option(other_text).sets)
 
 
 def _interest(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
@@ -221,10 +221,10 @@ _SPECIAL: Final[Mapping[str, Callable[[NamedChoice, Portfolio, Definition], Iter
 
 def portfolio_under(portfolio: Portfolio, used: Mapping[str, Candidate]) -> Portfolio:
     """The loans as some readings have them."""
-    deal = {name: value for one in used.values() for name, value in one.deal}
+    deal = {name: value for each in used.values() for name, value in each.deal}
     if deal:
         portfolio = replace(portfolio, deal=replace(portfolio.deal, **deal))
-    if any(one.obligor for one in used.values()):
+    if any(each.obligor for each in used.values()):
         portfolio = replace(portfolio, names={**portfolio.names, "obligor": _by_names(portfolio)})
     return portfolio
 

@@ -121,13 +121,13 @@ class Evidence:
         Args:
             by_loans: whether the OC numerator is that of the loans, where the file prints parts of its own.
         """
-        key = by_loans, *(one.key for one in used.values())
+        key = by_loans, *(each.key for each in used.values())
         if (known := self._pools.get(key)) is not None:
             return known
         definition = with_settings(self.definition, self._settings(used))
         portfolio = portfolio_under(self._loans if by_loans else self.portfolio, used)
         moving = _MOVING | {"principal_cash"} if self._is_categorised else _MOVING
-        own = by_loans, *(one.key for one in used.values() if one.choice in moving)
+        own = by_loans, *(each.key for each in used.values() if each.choice in moving)
         view = self._views.get(own)
         if view is None:
             pool = _keep(self._views, own, Pool(portfolio, definition))
@@ -137,18 +137,18 @@ class Evidence:
 
     def _settings(self, used: Used) -> Iterator[Setting]:
         """What a definition says beside what it has already."""
-        for one in used.values():
-            if one is not self._base.get(one.choice):
-                yield from one.settings
+        for each in used.values():
+            if each is not self._base.get(each.choice):
+                yield from each.settings
 
     def ties(self, at: int, used: Used, *, by_loans: bool = True) -> frozenset[Part]:
         """The parts of a figure, by its place, that tie under a reading."""
-        key = at, by_loans, *(one.key for one in used.values())
-        found = self._ties.get(key)
-        if found is None:
+        key = at, by_loans, *(each.key for each in used.values())
+        known_ties = self._ties.get(key)
+        if known_ties is None:
             pool = self.pool(used, by_loans=by_loans)
-            found = self._ties[key] = self.figures[at].ties(pool) if pool.fault is None else frozenset()
-        return found
+            known_ties = self._ties[key] = self.figures[at].ties(pool) if pool.fault is None else frozenset()
+        return known_ties
 
     def add(self, interval: Interval) -> None:
         """Put what the ratios of all classes leave open of one numerator among the figures."""

@@ -48,10 +48,10 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
     figures = with_counted_decimals(portfolio.facts.figures)[:PUBLISHED_MAX]
     pairs, industries = _pairs(portfolio, parse_changed(base, rules), figures)
     matched: dict[int, str] = {}
-    for match in pairs.found:
+    for match in pairs.matches:
         if not _is_of_every_agency(match.published, own_test(base, match.test.test_id)):
             matched.setdefault(id(match.published), match.test.test_id)
-    left = {id(one.published): one for one in pairs.listed if not one.is_measurable}
+    left = {id(each.published): each for each in pairs.listed if not each.is_measurable}
     taken = {test["id"] for test in base.get("tests", ())} | set(matched.values())
     rows = []
     for at, fact in enumerate(figures):
@@ -66,11 +66,13 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
         if isinstance(meaning, NoMeaning):
             rows.append(FigureTest(fact, None, Unmatched(fact, None, meaning.why)))
             continue
-        said = {name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)}
-        test_id = test_id or _new_id(said, taken, at)
+        by_name = {
+            name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)
+        }
+        test_id = test_id or _new_id(by_name, taken, at)
         taken.add(test_id)
         limit = 0.0 if fact.trigger is None else fact.trigger
-        rows.append(FigureTest(fact, {"id": test_id, "name": _name(fact.label), **said, meaning.side: limit}))
+        rows.append(FigureTest(fact, {"id": test_id, "name": _name(fact.label), **by_name, meaning.side: limit}))
     return rows
 
 
@@ -104,13 +106,13 @@ def _is_of_every_agency(fact: Fact, own: dict[str, Any] | None) -> bool:
     return bool(own and own.get("measure") == "ccc" and "agency" not in own and subject and subject.agency)
 
 
-def _new_id(said: Mapping[str, Any], taken: set[str], at: int) -> str:
+def _new_id(terms: Mapping[str, Any], taken: set[str], at: int) -> str:
     """The id of a test that is made for a figure: that of a run's test which measures the same."""
-    if said.get("measure") in ("oc", "ic"):
-        usual = f"{said['measure']}_class_{said['class'].replace('/', '').lower()}"
+    if terms.get("measure") in ("oc", "ic"):
+        usual = f"{terms['measure']}_class_{terms['class'].replace('/', '').lower()}"
     else:
-        is_moodys = said.get("agency") == "a" and said.get("measure") in ("warf", "warr")
-        plain = {name: value for name, value in said.items() if name != "agency" or not is_moodys}
+        is_moodys = terms.get("agency") == "a" and terms.get("measure") in ("warf", "warr")
+        plain = {name: value for name, value in terms.items() if name != "agency" or not is_moodys}
         usual = next((test_id for test_id in SUITE_TESTS if suite_said(test_id) == plain), "")
     return f"published_{at + 1}" if not usual or usual in taken else usual
 
@@ -169,7 +171,7 @@ def with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str, 
     if not len(tested) or published is None:
         return base
     name = notes.classes[int(tested[-1])]
-    junior, classes = letter_of(name) or name, [one["name"] for one in base.get("classes", ())]
+    junior, classes = letter_of(name) or name, [each["name"] for each in base.get("classes", ())]
     if classes and not any(junior == note_class or junior in note_class.split("/") for note_class in classes):
         return base  # the definition's own classes do not have it
     return {**base, "reinvestment_oc": {"class": junior, "trigger": published.trigger}}

@@ -89,7 +89,7 @@ class _Interpreter:
 
     def interpretation(self, *, hold_out: bool) -> Interpretation:
         """The record of it."""
-        choices = [self._choice(one) for one in self._decided]
+        choices = [self._choice(each) for each in self._decided]
         return Interpretation(
             choices=[choice for choice in choices if choice is not None],
             figures=sum(len(figure.printed) for figure in self._figures),
@@ -180,7 +180,7 @@ class _Interpreter:
 
 def _of_market(base: dict[str, Candidate], readings: Readings) -> dict[str, Candidate]:
     """Readings to begin with that no sum of the file has decided."""
-    names = [one for one in readings.get("families", ()) if one.option == "names"]
+    names = [each for each in readings.get("families", ()) if each.option == "names"]
     return base | {name.choice: name for name in names}
 
 

@@ -40,7 +40,7 @@ def _candidates(changed: list[Choice], readings: dict[str, tuple[Candidate, ...]
     for choice in changed:
         used = choice.reading.option, choice.reading.words
         listed = readings.get(choice.name, ())
-        candidates.update((choice.name, one) for one in listed if (one.option, one.words) == used)
+        candidates.update((choice.name, each) for each in listed if (each.option, each.words) == used)
     return candidates
 
 

@@ -123,14 +123,14 @@ class Search:
             return used  # no other reading can tie more
         best, most = used, len(now)
         for combination in product(*listed.values()):
-            tried = {**used, **{one.choice: one for one in combination}}
+            tried = {**used, **{each.choice: each for each in combination}}
             ties = self.ties(tried, figures)
-            found = len(self.amounts(ties))
-            if found < most or tried == used:
+            count = len(self.amounts(ties))
+            if count < most or tried == used:
                 continue
             changes = _changes(tried, used)
-            if found > most or (best is not used and changes < _changes(best, used)):
-                best, most = tried, found
+            if count > most or (best is not used and changes < _changes(best, used)):
+                best, most = tried, count
         if best is used:
             return used
         kept = self._drop_unproved(best, used, listed)
@@ -144,7 +144,7 @@ class Search:
             if len(different) > 1:
                 listed[choice] = different
         if prod(map(len, listed.values())) > COMBINATIONS_MAX and "principal_cash" in listed:
-            solving = [one for one in listed["principal_cash"] if self._solves(one, used)]
+            solving = [each for each in listed["principal_cash"] if self._solves(each, used)]
             listed["principal_cash"] = tuple(dict.fromkeys((used["principal_cash"], *solving)))
         while prod(map(len, listed.values())) > COMBINATIONS_MAX:
             longest = max(listed, key=lambda choice: len(listed[choice]))
@@ -154,10 +154,10 @@ class Search:
     def _solves(self, cash: Candidate, used: Used) -> bool:
         """Whether some reading of the denominator makes a printed one with this cash."""
         figures = [at for at in self.figures_of(GROUPS[0]) if "denominator" in self.evidence.figures[at].printed]
-        tried = [{**used, "principal_cash": cash, "denominator": one} for one in self.readings.get("denominator", ())]
+        tried = [{**used, "principal_cash": cash, "denominator": each} for each in self.readings.get("denominator", ())]
         return any(
-            part == "denominator" for one in tried or [{**used, "principal_cash": cash}]
-            for _, part in self.ties(one, figures)
+            part == "denominator" for each in tried or [{**used, "principal_cash": cash}]
+            for _, part in self.ties(each, figures)
         )  # fmt: skip
 
     def different(self, choice: str, used: Used) -> tuple[Candidate, ...]:
@@ -165,8 +165,8 @@ class Search:
         if choice not in self.readings:
             return ()
         candidates: dict[object, Candidate] = {}
-        for one in (used[choice], *self.readings[choice]):
-            candidates.setdefault(_sums(self.evidence.pool({**used, choice: one}), choice), one)
+        for each in (used[choice], *self.readings[choice]):
+            candidates.setdefault(_sums(self.evidence.pool({**used, choice: each}), choice), each)
         return tuple(candidates.values())
 
     def _drop_unproved(
@@ -192,13 +192,13 @@ class Search:
         """Every reading that may move the OC numerator: those of the collateral together, with each of the ratings."""
         alone: dict[str, Candidate] = {}
         ratings = [alone] + [
-            {choice: one} for group in GROUPS if group.agency is not None
-            for choice in group.choices for one in self.different(choice, self.start)[1:]
+            {choice: each} for group in GROUPS if group.agency is not None
+            for choice in group.choices for each in self.different(choice, self.start)[1:]
         ]  # fmt: skip
-        for group in (one for one in GROUPS if "oc" in one.measures and one.agency is None):
+        for group in (each for each in GROUPS if "oc" in each.measures and each.agency is None):
             listed = self._candidates(group, self.start).values()
             for rated, combination in product(ratings, product(*listed)):
-                yield self.start | rated | {one.choice: one for one in combination}
+                yield self.start | rated | {each.choice: each for each in combination}
 
     # ---- figures
 
@@ -209,18 +209,18 @@ class Search:
 
     def figures_of(self, group: Group) -> tuple[int, ...]:
         """The places of the figures that a group moves."""
-        found, denominators = [], set[float]()
+        places, denominators = [], set[float]()
         for at in self.every:
             figure = self.evidence.figures[at]
             if figure.measure in group.measures and (group.agency is None or figure.agency in (None, group.agency)):
-                found.append(at)
+                places.append(at)
                 continue
             amount = figure.printed.get("denominator")
             is_share = group.with_shares and figure.measure not in _NO_SHARE
             if is_share and amount and amount not in denominators and len(denominators) < DENOMINATORS_MAX:
                 denominators.add(amount)
-                found.append(at)
-        return tuple(found)
+                places.append(at)
+        return tuple(places)
 
     def ties(self, used: Used, figures: Iterable[int]) -> Ties:
         """What ties under a reading."""
@@ -244,8 +244,8 @@ class Search:
     def alone(self, choice: str, used: Used) -> Ties:
         """What ties by the reading used of a choice, and by no other."""
         own = self.ties(used, self.every)
-        for one in self.different(choice, used)[1:]:
-            own -= self.ties({**used, choice: one}, self.every)
+        for each in self.different(choice, used)[1:]:
+            own -= self.ties({**used, choice: each}, self.every)
         return self.telling(choice, used, own)
 
     def telling(self, choice: str, used: Used, ties: Ties) -> Ties:
@@ -268,7 +268,7 @@ class Search:
     def decided(self, choice: str, used: Used) -> ChoiceResult:
         """A choice as it came out, with its runner-up."""
         own = self.ties(used, self.every)
-        others = [(one, self.ties({**used, choice: one}, self.every)) for one in self.different(choice, used)[1:]]
+        others = [(each, self.ties({**used, choice: each}, self.every)) for each in self.different(choice, used)[1:]]
         alone = self.telling(choice, used, own.difference(*(ties for _, ties in others)) if others else frozenset())
         runner_up, theirs = max(
             others, key=lambda pair: (len(self.amounts(pair[1] - own)), -len(own - pair[1])), default=(None, own)

@@ -57,7 +57,7 @@ def by_loan(pool: Pool, *takes: Take) -> list[Floats]:
     """
     view, rows = pool.view, np.flatnonzero(np.isfinite(pool.view.numbers["par_value"])).tolist()
     country = view.names.get("country")
-    found = [np.zeros(pool.portfolio.row_count) for _ in takes]
+    amounts = [np.zeros(pool.portfolio.row_count) for _ in takes]
     for row in rows:
         at = slice(row, row + 1)
         tally = kernels.tally(
@@ -74,6 +74,6 @@ def by_loan(pool: Pool, *takes: Take) -> list[Floats]:
             home=view.home,
             scheduled_life=None if pool.scheduled_life is None else pool.scheduled_life[at],
         )
-        for column, take in zip(found, takes, strict=True):
+        for column, take in zip(amounts, takes, strict=True):
             column[row] = take(tally, pool)
-    return found
+    return amounts

@@ -57,7 +57,7 @@ def _delinquent(pool: Pool, test: DealTest) -> Breakup:
     is_printed = "is_defaulted" not in pool.portfolio.flags and not tally.aged_par and not tally.defaulted_rows
     if is_printed and printed is not None:
         return Breakup(amounts=(Amount("account", "Defaulted loans, as the file prints them", printed),))
-    return Breakup(by_loan(pool, lambda one, _: one.defaulted_par + one.past_due_par)[0], is_share=True)
+    return Breakup(by_loan(pool, lambda each, _: each.defaulted_par + each.past_due_par)[0], is_share=True)
 
 
 def _price_below(pool: Pool, test: DealTest) -> Breakup:
@@ -202,8 +202,8 @@ def _members(pool: Pool, test: DealTest) -> Any:
 
 
 def _group(pool: Pool, test: DealTest, by_name: Floats) -> list[int]:
-    found: list[int] = np.flatnonzero(_members(pool, test)).tolist()
-    return found
+    rows: list[int] = np.flatnonzero(_members(pool, test)).tolist()
+    return rows
 
 
 def _of_group(pool: Pool, test: DealTest, by_name: Floats) -> list[int]:
@@ -215,7 +215,7 @@ def _suite_industry(pool: Pool, test: DealTest) -> Breakup:
     printed, place = pool.printed_industries, (test.nth or 1) - 1
     if not printed:
         return _INDUSTRY(pool, test)
-    shown = (Amount("industry", one.label, one.value or 0.0) for one in printed[place : place + 1])
+    shown = (Amount("industry", each.label, each.value or 0.0) for each in printed[place : place + 1])
     return Breakup(amounts=tuple(shown), is_share=True)
 
 

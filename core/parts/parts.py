@@ -105,8 +105,8 @@ def _breakup(
         return NO_FORMULA.format(formula=own.value)
     if own.share is not None:
         return pool, by_share(pool, own)
-    found = BUILDERS.get(own.measure or "")
-    return NO_SUM if found is None else (pool, found(pool, own))
+    build = BUILDERS.get(own.measure or "")
+    return NO_SUM if build is None else (pool, build(pool, own))
 
 
 def _test_of(rules: Definition, pool: Pool, test_id: str) -> DealTest | None:
@@ -129,7 +129,7 @@ class _Page:
         counts = adds != 0 if weights is None else (adds != 0) | (weights != 0)
         rows = np.flatnonzero(counts)
         amounts = [*breakup.amounts, *self._short(fsum(adds[rows]) + fsum(amount.amount for amount in breakup.amounts))]
-        weight = np.concatenate((adds[rows], [one.amount for one in amounts]))
+        weight = np.concatenate((adds[rows], [amount.amount for amount in amounts]))
         self._all = weight
         self._order = np.lexsort((np.arange(len(weight)), -np.abs(weight)))
         self._rows = rows
@@ -181,12 +181,12 @@ class _Page:
         if at < len(self._rows):
             row = int(self._rows[at])
             return self._loan("loan", "", row, float(self._all[at]), self._averaged(row))
-        one = self._amounts[at - len(self._rows)]
-        if one.row is not None:
-            return self._loan(one.kind, one.name, one.row, one.amount, {})
+        amount = self._amounts[at - len(self._rows)]
+        if amount.row is not None:
+            return self._loan(amount.kind, amount.name, amount.row, amount.amount, {})
         return FigurePart(
-            kind=one.kind, name=one.name, place=None, row=None, amount=rounded(one.amount),
-            fields={name: rounded(value) for name, value in one.fields.items()},
+            kind=amount.kind, name=amount.name, place=None, row=None, amount=rounded(amount.amount),
+            fields={name: rounded(value) for name, value in amount.fields.items()},
         )  # fmt: skip
 
     def _averaged(self, row: int) -> dict[str, float]:
@@ -198,7 +198,7 @@ class _Page:
 
     def _loan(self, kind: Any, words: str, row: int, amount: float, more: dict[str, float]) -> FigurePart:
         known = {name: value for name in self._known if (value := self._value(name, row)) is not None}
-        name = str(next((known[one] for one in _NAMES if known.get(one)), ""))
+        name = str(next((known[each] for each in _NAMES if known.get(each)), ""))
         sheet_row = self._sheet_row(row)
         return FigurePart(
             kind=kind,
@@ -228,12 +228,12 @@ class _Page:
             "rating": ((f"rating_agency_{agency}",) if agency else ()) + _RATINGS,
         }  # fmt: skip
         present = set(self._portfolio.columns)
-        found = {}
+        known = {}
         for name, options in fields.items():
             field = next((option for option in options if option in present), None)
             if field is not None:
-                found[name] = column_of(self._portfolio, field).array()
-        return found
+                known[name] = column_of(self._portfolio, field).array()
+        return known
 
     def _value(self, name: str, row: int) -> str | float | None:
         value = self._known[name][row]
@@ -244,7 +244,7 @@ class _Page:
     @property
     def _columns(self) -> list[str]:
         used = {name for amount in self._amounts for name in amount.fields}
-        if len(self._rows) or any(one.row is not None for one in self._amounts):
+        if len(self._rows) or any(amount.row is not None for amount in self._amounts):
             used |= set(self._known)
         if self._breakup.weights is not None:
             used |= {"weight", "value"}

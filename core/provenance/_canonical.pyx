@@ -94,7 +94,7 @@ cdef class Records:
     """The canonical records of one column, in the order of their rows; `chunk` gives them away as bytes, or `prints`
     as 32 bits for each. The arrays must outlive it.
 
-    Cells are `column.held` with its runs; `texts` the sheet's (offsets, data); formulas of this column in the order of
+    Cells are `column.dense` with its runs; `texts` the sheet's (offsets, data); formulas of this column in the order of
     their rows with the code of their normal form, flags (ARRAY, UNSTEADY) and extents (rows, columns) of arrays; `filled`
     the first and last rows that array formulas fill, in order, and whether their values are not covered;
     `forms` the normal forms' (offsets, data); `constants` by code what a form is worth by itself; `booleans` by number

@@ -111,16 +111,18 @@ def data_hash(book: Workbook, sheets: Sequence[str] | None = None) -> DataHash:
     """
     chosen = chosen_sheets(book, sheets)
     forms = covered_forms(book, chosen)
-    found = [_sheet_hash(book, sheet, form) for sheet, form in zip(chosen, forms, strict=True)]
-    whole = hashlib.sha256(VERSION.encode() + struct.pack("<?BI", False, book.date_1904, len(found)))
-    for told, digest in found:
-        whole.update(_counted(told.name) + digest)
+    digests = [_sheet_hash(book, sheet, form) for sheet, form in zip(chosen, forms, strict=True)]
+    whole = hashlib.sha256(VERSION.encode() + struct.pack("<?BI", False, book.date_1904, len(digests)))
+    for sheet_form, digest in digests:
+        whole.update(_counted(sheet_form.name) + digest)
     names = hashlib.sha256()
     for name, definition in names_used(book, chosen, forms):
         names.update(_counted(name) + _counted(definition_form(definition)))
     whole.update(names.digest())
     unsteady = sum(int(((form.flags & UNSTEADY) != 0).sum()) for form in forms)
-    return DataHash(whole.hexdigest(), tuple(told for told, _ in found), names.hexdigest(), book.date_1904, unsteady)
+    return DataHash(
+        whole.hexdigest(), tuple(sheet for sheet, _ in digests), names.hexdigest(), book.date_1904, unsteady
+    )
 
 
 def chosen_sheets(book: Workbook, names: Sequence[str] | None) -> list[Sheet]:
@@ -157,16 +159,16 @@ def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int
         low, high = np.searchsorted(ordered, (position, position + 1))
         if stored is None and low == high:
             continue
-        held = _NOTHING if stored is None else stored.held
+        cells = _NOTHING if stored is None else stored.dense
         starts, lengths = _NO_RUNS if stored is None else stored.runs
         chosen = order[low:high]
         records = Records(
-            _with_lengths(held, elapsed), held.numbers, held.codes, held.formats, starts, lengths, texts,
+            _with_lengths(cells, elapsed), cells.numbers, cells.codes, cells.formats, starts, lengths, texts,
             formulas.rows[chosen], forms.codes[chosen], forms.flags[chosen], forms.extents[chosen],
             np.ascontiguousarray(filled[(filled[:, 3] <= position) & (position <= filled[:, 4]), :3]),
             forms.texts, forms.constants, booleans,
         )  # fmt: skip
-        yield position, records, len(held.kinds) + len(chosen)
+        yield position, records, len(cells.kinds) + len(chosen)
 
 
 def _with_lengths(column: Column, elapsed: NDArray[np.bool_]) -> NDArray[np.uint8]:

@@ -163,8 +163,10 @@ def _write(node: Node, sheet: str, out: list[str]) -> None:
             out += (_prefix(node.sheet, node.last_sheet), _corner(node))
         case Area(first=first, last=last):
             rows, columns = not node.whole_columns, not node.whole_rows
-            one, other = _corner(first, rows, columns), _corner(last, rows, columns)
-            whole = one if one == other and rows and columns else f"{one}:{other}"
+            first_corner, last_corner = _corner(first, rows, columns), _corner(last, rows, columns)
+            whole = (
+                first_corner if first_corner == last_corner and rows and columns else f"{first_corner}:{last_corner}"
+            )
             out += (_prefix(node.sheet, node.last_sheet), whole)
         case Name(name=name):
             own = node.sheet is None or node.sheet.lower() == sheet

@@ -139,7 +139,7 @@ def read_manifest(content: Content) -> SignedManifest | None:
         InvalidFormat, FileTooLarge: it is no .xlsx file within the limits.
         OSError: the file cannot be opened.
     """
-    found = []
+    documents = []
     with _opened(content) as archive:
         names = [entry.name for entry in archive.entries if _is_custom(entry.name)]
         if len(names) > PARTS_MAX:
@@ -147,10 +147,10 @@ def read_manifest(content: Content) -> SignedManifest | None:
         for name in names:
             data = _ours(archive, name)
             if data is not None:
-                found.append(data)
-        if len(found) > 1:
+                documents.append(data)
+        if len(documents) > 1:
             raise InvalidManifest("The file has more than one manifest")
-    return _parsed(found[0]) if found else None
+    return _parsed(documents[0]) if documents else None
 
 
 def _opened(content: Content) -> Archive:
@@ -211,14 +211,14 @@ def _parsed(data: bytes) -> SignedManifest:
         raise InvalidManifest(error.hint.rstrip(".")) from error
     if len(texts) != len(_PLACES) or "".join(texts["provenance"]).strip():
         raise InvalidManifest("The manifest is not laid out as one is written")
-    said = "".join(texts["provenance/manifest"])
+    manifest_text = "".join(texts["provenance/manifest"])
     try:
         # A key that came twice would mean one thing to one reader and another to the next.
-        document = json.loads(said, object_pairs_hook=_once)
+        document = json.loads(manifest_text, object_pairs_hook=_once)
         manifest = msgspec.convert(document, Manifest)
     except (ValueError, RecursionError) as error:
         raise InvalidManifest(f"The manifest cannot be read: {error}") from error
-    return SignedManifest(manifest, said, "".join(texts["provenance/signature"]).strip())
+    return SignedManifest(manifest, manifest_text, "".join(texts["provenance/signature"]).strip())
 
 
 _PLACES: Final = ("provenance", "provenance/manifest", "provenance/signature")
@@ -226,10 +226,10 @@ _ALGORITHM: Final = {"algorithm": "HMAC-SHA256"}
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("a key came twice")
-    return found
+    return members
 
 
 def _signature(text: str, key: bytes) -> str:

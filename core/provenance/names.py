@@ -65,19 +65,19 @@ def names_used(book: Workbook, sheets: Sequence[Sheet], forms: Sequence[Forms]) 
     if not book.defined_names and not book.local_names:
         return []
     table = NameTable(book)
-    found: dict[str, str] = {}
+    used: dict[str, str] = {}
     waiting: list[tuple[str, Node]] = [
         (sheet.name, tree) for sheet, form in zip(sheets, forms, strict=True) for tree in form.trees if tree is not None
     ]
-    while waiting and len(found) < USED_MAX:
+    while waiting and len(used) < USED_MAX:
         sheet_name, tree = waiting.pop()
         for known in _names_in(table, sheet_name, tree):
-            if known.key not in found:
-                found[known.key] = known.text
+            if known.key not in used:
+                used[known.key] = known.text
                 below = table.tree(known.text)
                 if below is not None:
                     waiting.append((sheet_name, below))
-    return sorted(found.items(), key=lambda item: item[0].encode())
+    return sorted(used.items(), key=lambda item: item[0].encode())
 
 
 def _names_in(table: NameTable, sheet: str, tree: Node) -> Iterator[Known]:

@@ -98,12 +98,12 @@ def fingerprints(book: Workbook, sheets: Sequence[str] | None, key: bytes) -> by
     """
     left = CELLS_MAX
     end = None
-    told: list[_Sheet] = []
+    records: list[_Sheet] = []
     for name, columns in _columns(book, sheets, key):
         kept = []
         for position, (rows, prints) in columns:
             if len(rows) > left and end is None:
-                end = (len(told), position, int(rows[left]))
+                end = (len(records), position, int(rows[left]))
             if end is not None:
                 rows, prints = rows[:left], prints[:left]
             left -= len(rows)
@@ -112,9 +112,9 @@ def fingerprints(book: Workbook, sheets: Sequence[str] | None, key: bytes) -> by
                 lengths = np.diff(np.append(first, len(rows)))
                 arrays = rows[first].astype("<i4"), lengths.astype("<i4"), prints.astype("<u4")
                 kept.append(_Column(position, *(array.tobytes() for array in arrays)))
-        told.append(_Sheet(name, kept))
+        records.append(_Sheet(name, kept))
     shown = shown_of(book, chosen_sheets(book, sheets))
-    return msgspec.msgpack.encode(_Prints("svc_hash_v1", end, told, shown))
+    return msgspec.msgpack.encode(_Prints("svc_hash_v1", end, records, shown))
 
 
 def differences(
@@ -131,17 +131,17 @@ def differences(
     """
     prints = _decoded(kept)
     present = dict(_columns(book, list(sheets.values()), key))
-    found: list[Difference] = []
+    listed: list[Difference] = []
     more = prints.end is not None
     for at, sheet in enumerate(prints.sheets):
         if sheet.name not in sheets:
             continue
         old = {column.position: _restored(column) for column in sheet.columns}
         new = dict(_known(present[sheets[sheet.name]], at, prints.end))
-        cells, cut = _compared(old, new, limit - len(found))
-        found += [Difference(sheet.name, cell_name(row, column), _STATUSES[said]) for row, column, said in cells]
+        cells, cut = _compared(old, new, limit - len(listed))
+        listed += [Difference(sheet.name, cell_name(row, column), _STATUSES[status]) for row, column, status in cells]
         more = more or cut
-    return found, more
+    return listed, more
 
 
 def shown_in(kept: bytes) -> Shown | None:
@@ -199,19 +199,19 @@ def _compared(
     old: Mapping[int, _Found], new: Mapping[int, _Found], limit: int
 ) -> tuple[list[tuple[int, int, int]], bool]:
     """(row, column, place in `_STATUSES`) of the first differences of a sheet, and whether there are more."""
-    found: list[tuple[int, int, int]] = []
+    listed: list[tuple[int, int, int]] = []
     count = 0
     for position in sorted(old.keys() | new.keys()):
         (rows, prints), (present, others) = old.get(position, _NONE), new.get(position, _NONE)
-        _, one, other = np.intersect1d(rows, present, assume_unique=True, return_indices=True)
+        _, each, theirs = np.intersect1d(rows, present, assume_unique=True, return_indices=True)
         parts = (
-            rows[one[prints[one] != others[other]]],
+            rows[each[prints[each] != others[theirs]]],
             np.setdiff1d(present, rows, assume_unique=True),
             np.setdiff1d(rows, present, assume_unique=True),
         )
         count += sum(map(len, parts))
-        found += [(row, position, said) for said, part in enumerate(parts) for row in part[:limit].tolist()]
-    return sorted(found)[:limit], count > limit
+        listed += [(row, position, status) for status, part in enumerate(parts) for row in part[:limit].tolist()]
+    return sorted(listed)[:limit], count > limit
 
 
 def _restored(column: _Column) -> _Found:

@@ -239,20 +239,20 @@ def _cells(sheet: Sheet, forms: _Forms) -> Iterator[tuple[int, NDArray[np.int64]
     constant = _constants(sheet)
     sizes = np.diff(sheet.text.offsets)
     for position, column in enumerate(sheet.columns):
-        if column is None or not len(column.held.kinds):
+        if column is None or not len(column.dense.kinds):
             continue
-        held = column.held
-        shown = held.kinds != Kind.BLANK
-        shown &= np.isfinite(held.numbers)
-        texts = np.flatnonzero(held.kinds == Kind.TEXT)
-        shown[texts] = sizes[held.codes[texts]] > 0
+        cells = column.dense
+        shown = cells.kinds != Kind.BLANK
+        shown &= np.isfinite(cells.numbers)
+        texts = np.flatnonzero(cells.kinds == Kind.TEXT)
+        shown[texts] = sizes[cells.codes[texts]] > 0
         slots = np.flatnonzero(shown)
         if not len(slots):
             continue
         rows = column.rows()[slots]
         own = np.flatnonzero(formulas.columns == position)
         is_formula, is_constant = (_among(rows, formulas.rows[at]) for at in (own, own[constant[own]]))
-        yield position, rows, forms.of(held, slots, is_formula, is_constant)
+        yield position, rows, forms.of(cells, slots, is_formula, is_constant)
 
 
 def _among(rows: NDArray[np.int64], others: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -188,27 +188,27 @@ class _Runs:
 
     def of_forms(self, chosen: Sequence[Sequence[bool]]) -> NDArray[np.bool_]:
         """Which runs have one of these forms, which are given by sheet."""
-        found = [np.array(chosen[at], bool)[self.code[self.sheet == at]] for at in range(len(self.sheets))]
-        return np.concatenate(found)
+        masks = [np.array(chosen[at], bool)[self.code[self.sheet == at]] for at in range(len(self.sheets))]
+        return np.concatenate(masks)
 
     def reads(self, seen: _Reading, forms: Sequence[Forms]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(run, and rows of: sheet, first row, last row, first column, last column) of each range that a run reads."""
         known: dict[tuple[int, int], list[_Rectangle]] = {}
         owners: list[int] = []
-        found: list[tuple[int, int, int, int, int]] = []
+        areas: list[tuple[int, int, int, int, int]] = []
         runs = np.stack([self.sheet, self.code, self.top, self.bottom, self.left], axis=1).tolist()
         for run, (at, code, top, bottom, left) in enumerate(runs):
             if (at, code) not in known:
                 known[at, code] = list(seen.of(self.sheets[at], at, forms[at].trees[code]))
             if forms[at].trees[code] is None:
                 continue
-            for one in known[at, code]:
-                ends = [bound if fixed else bound + place for bound, fixed in one.rows for place in (top, bottom)]
-                sides = [bound if fixed else bound + left for bound, fixed in one.columns]
-                for sheet in one.sheets:
+            for each in known[at, code]:
+                ends = [bound if fixed else bound + place for bound, fixed in each.rows for place in (top, bottom)]
+                sides = [bound if fixed else bound + left for bound, fixed in each.columns]
+                for sheet in each.sheets:
                     owners.append(run)
-                    found.append((sheet, min(ends), max(ends), min(sides), max(sides)))
-        return np.array(owners, np.int64), np.array(found, np.int64).reshape(-1, 5)
+                    areas.append((sheet, min(ends), max(ends), min(sides), max(sides)))
+        return np.array(owners, np.int64), np.array(areas, np.int64).reshape(-1, 5)
 
     def marked(self, forms: Sequence[Forms], unsteady: NDArray[np.bool_]) -> list[Forms]:
         """The forms with the formulas of unsteady runs marked."""

@@ -218,22 +218,22 @@ class _Look:
         """What differs, and whether there may be more: the workbook, its sheets, their cells, what they show."""
         expected = {sheet.name: sheet.hash for sheet in self.manifest.sheets}
         actual = {sheet.name: sheet.hash for sheet in present.sheets}
-        found, kept = self._sheets(expected, actual, present, book, beside)
+        listed, kept = self._sheets(expected, actual, present, book, beside)
         changed = {name: name for name in kept if actual[name] != expected[name]}
         truncated = False
         if self.record is None or not self.record.prints:
-            found += [Difference(name, None, "changed") for name in changed]
+            listed += [Difference(name, None, "changed") for name in changed]
             truncated = bool(changed)
         else:
-            room = max(0, DIFFERENCES_MAX - len(found))
+            room = max(0, DIFFERENCES_MAX - len(listed))
             cells, truncated = differences(self.record.prints, self.record.prints_key, book, changed, limit=room)
-            found += cells
-        found += self._shown(book, kept, changed, {(one.sheet, one.cell) for one in found})
-        met = {(one.sheet, one.cell) for one in found}
+            listed += cells
+        listed += self._shown(book, kept, changed, {(each.sheet, each.cell) for each in listed})
+        met = {(each.sheet, each.cell) for each in listed}
         for item in self.findings.items:
             if item.sheet is not None and (item.sheet, item.cell) not in met:
-                found.append(Difference(item.sheet, item.cell, item.change))
-        return found, truncated
+                listed.append(Difference(item.sheet, item.cell, item.change))
+        return listed, truncated
 
     def _sheets(
         self,
@@ -244,29 +244,29 @@ class _Look:
         beside: Sequence[str],
     ) -> tuple[list[Difference], list[str]]:
         """What differs of the workbook and its sheets, and the sheets that are there under their names."""
-        found = []
+        changed_sheets = []
         if self.manifest.date_1904 != book.date_1904:
-            found.append(Difference("", "date system", "changed"))
+            changed_sheets.append(Difference("", "date system", "changed"))
         if self.manifest.names_hash != present.names:
-            found.append(Difference("", "defined names", "changed"))
+            changed_sheets.append(Difference("", "defined names", "changed"))
         listed, there = self.manifest.defined_names, all_names(book)
         if listed is not None and (there is None or not set(there) <= set(listed)):
-            found.append(Difference("", "further defined names", "added"))
+            changed_sheets.append(Difference("", "further defined names", "added"))
         missing = [name for name in expected if name not in actual]
         strangers = [name for name in (*actual, *beside) if name not in expected and name not in self.own]
         others = {} if not missing else _hashes(book, list(dict.fromkeys([*strangers, *beside])))
         for name in missing:
-            renamed = next((other for other, digest in others.items() if digest == expected[name]), None)
-            found.append(Difference(name, None, "removed" if renamed is None else "renamed"))
+            renamed = next((candidate for candidate, digest in others.items() if digest == expected[name]), None)
+            changed_sheets.append(Difference(name, None, "removed" if renamed is None else "renamed"))
             if renamed is not None:
                 others.pop(renamed)
                 strangers = [other_stranger for other_stranger in strangers if other_stranger != renamed]
-        found += [Difference(name, None, "added") for name in strangers]
+        changed_sheets += [Difference(name, None, "added") for name in strangers]
         kept = [name for name in expected if name in actual]
-        found += [
+        changed_sheets += [
             Difference(name, None, "moved") for name in _moved(kept, [name for name in actual if name in expected])
         ]
-        return found, kept
+        return changed_sheets, kept
 
     def _shown(
         self, book: Workbook, kept: Sequence[str], changed: Collection[str], met: set[tuple[str, str | None]]
@@ -280,15 +280,15 @@ class _Look:
             return []
         old = None if self.record is None else shown_in(self.record.prints)
         before = {} if old is None else {sheet.name: sheet for sheet in old.sheets}
-        found: list[Difference] = []
+        listed: list[Difference] = []
         for sheet in sheets:
             own: list[Difference] = []
             if old is not None and sheet.name in before:
                 own = list(shown_differences(old, before[sheet.name], sheet, book, limit=DIFFERENCES_MAX))
             if not own and sheet.name not in changed:
                 own = [Difference(sheet.name, None, "display")]
-            found += [one for one in own if (one.sheet, one.cell) not in met]
-        return found
+            listed += [each for each in own if (each.sheet, each.cell) not in met]
+        return listed
 
 
 def _hashes(book: Workbook, names: Sequence[str]) -> dict[str, str]:

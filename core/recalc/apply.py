@@ -128,15 +128,17 @@ def preview(
     program = compile_tree(tree, arrays=lifts(tree), text=text)
     environment = book.environment(now, random, sheet.name)
     environment.clocks(now, random, monotonic() + seconds_max)
-    found = []
+    preview_rows = []
     for row in range(first, first + min(rows, PREVIEW_ROWS_MAX, headed.row_count)):
         environment.place(sheet.index, row, at)
         with Locally(environment.locale):
             value, error = _computed(program, environment)
-        given = {name: shown(environment.cell(None, row, place), book.date_1904)[0] for name, place in inputs}
+        input_values = {name: shown(environment.cell(None, row, place), book.date_1904)[0] for name, place in inputs}
         output, kind = shown(0.0 if value is None else value, book.date_1904)
-        found.append(PreviewRow(row + 1, given, output, kind, error or (output if kind == "error" else None)))
-    return found
+        preview_rows.append(
+            PreviewRow(row + 1, input_values, output, kind, error or (output if kind == "error" else None))
+        )
+    return preview_rows
 
 
 def _computed(program: CompiledTree, environment: BookEnvironment) -> tuple[Any, str | None]:
@@ -206,10 +208,10 @@ def apply_column(
     if sum(map(len, texts)) > TEXT_CHARACTERS_MAX:
         raise CannotApply(f"the column's text is longer than {TEXT_CHARACTERS_MAX:,} characters")
     circular = [engine.place(*cell) for cycle in outcome.cycles for cell in cycle]
-    found = doubts(circular, [engine.place(*cell) for cell in outcome.unconverged], outcome.iterations)
-    changed = {index, *(other.cells.index for other, _, _ in outcome.touched)}
+    new_doubts = doubts(circular, [engine.place(*cell) for cell in outcome.unconverged], outcome.iterations)
+    changed = {index, *(touched_region.cells.index for touched_region, _, _ in outcome.touched)}
     return Applied(
-        workbook=replace(workbook, sheets=sheets_of(engine, changed), doubts=found or workbook.doubts),
+        workbook=replace(workbook, sheets=sheets_of(engine, changed), doubts=new_doubts or workbook.doubts),
         sheets_changed=tuple(sorted(changed)),
         column=at,
         formula=text,
@@ -242,11 +244,11 @@ def _without(columns: tuple[Column | None, ...], at: int, first: int, stop: int)
     column = columns[at]
     if column is None:
         return columns
-    rows, held = column.rows(), column.held
+    rows, cells = column.rows(), column.dense
     kept = (rows < first) | (rows >= stop)
     left = None
     if kept.any():
-        parts = held.kinds[kept], held.numbers[kept], held.codes[kept], held.formats[kept]
+        parts = cells.kinds[kept], cells.numbers[kept], cells.codes[kept], cells.formats[kept]
         left = column_of(rows[kept], *parts)
     return (*columns[:at], left, *columns[at + 1 :])
 

@@ -44,7 +44,7 @@ def blank_formulas(sheet: Sheet) -> BlankRows:
         blank = np.ones(len(own), np.bool_)
         if column is not None:
             stored, slots = column.meeting(own.astype(np.int64))
-            blank[stored] = column.held.kinds[slots] == Kind.BLANK
+            blank[stored] = column.dense.kinds[slots] == Kind.BLANK
         if blank.any():
             blank_rows[at] = own[blank]
     return blank_rows
@@ -67,31 +67,31 @@ def note(cells: int, blank: int, stopped: str, result: Recalculation | None) -> 
 
     `stopped` is why the calculation did not come to its end, or empty.
     """
-    said = f"{counted(cells, 'formula')} came without {'a value' if cells == 1 else 'values'}"
+    text = f"{counted(cells, 'formula')} came without {'a value' if cells == 1 else 'values'}"
     if blank == cells:
-        said += " and count as blank" if cells > 1 else " and counts as blank"
+        text += " and count as blank" if cells > 1 else " and counts as blank"
     else:
-        said += ", as programs write them that do not calculate; Cushion calculated them when it read the file"
+        text += ", as programs write them that do not calculate; Cushion calculated them when it read the file"
         if blank:
-            said += f", all but {blank:,}, which count as blank"
-    parts = [said if not stopped else f"{said}: {stopped}"]
+            text += f", all but {blank:,}, which count as blank"
+    parts = [text if not stopped else f"{text}: {stopped}"]
     if result is not None:
         parts += _doubts(result)
     return "; ".join(parts) + "."
 
 
 def _doubts(result: Recalculation) -> list[str]:
-    found = []
+    messages = []
     if result.external:
-        found.append(f"what refers to other workbooks is blank: {_some(result.external)}")
+        messages.append(f"what refers to other workbooks is blank: {_some(result.external)}")
     if result.cycles:
         cells = [cell for cycle in result.cycles for cell in cycle]
-        found.append(f"what needs its own result counts as 0: {_some(cells)}")
+        messages.append(f"what needs its own result counts as 0: {_some(cells)}")
     if result.unsupported:
-        found.append(f"functions that Cushion does not have give #NAME?: {_some(list(result.unsupported))}")
+        messages.append(f"functions that Cushion does not have give #NAME?: {_some(list(result.unsupported))}")
     if result.faults:
-        found.append("; ".join(f"{fault.reason}: {_some(fault.cells)}" for fault in result.faults[:NAMED_MAX]))
-    return found
+        messages.append("; ".join(f"{fault.reason}: {_some(fault.cells)}" for fault in result.faults[:NAMED_MAX]))
+    return messages
 
 
 def _some(names: Sequence[str]) -> str:

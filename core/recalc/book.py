@@ -126,8 +126,8 @@ def _bytes_of(file: object) -> bytes:
 
 
 def _name_of(file: object) -> str:
-    given = getattr(file, "name", None)
-    return Path(given).name if isinstance(given, str) else "file"
+    name = getattr(file, "name", None)
+    return Path(name).name if isinstance(name, str) else "file"
 
 
 def _read_bytes(content: bytes, name: str, now: datetime | None, random: Callable[[], float] | None) -> Book:
@@ -207,10 +207,10 @@ class Book(Workbook):
         Raises:
             BookError: bad letters, too many rows, a value that no cell can hold.
         """
-        made = tuple(
+        new_sheets = tuple(
             Sheet(name, at, "visible", (), 0, _NO_TEXT, _no_formulas()) for at, name in enumerate(sheets)
         )  # fmt: skip
-        book = cls(Workbook(made, date_1904, ("General",), dict(names or {}), {}, tuple(tables)))
+        book = cls(Workbook(new_sheets, date_1904, ("General",), dict(names or {}), {}, tuple(tables)))
         engine = book._started()
         for at, columns in enumerate(sheets.values()):
             if not isinstance(columns, Mapping):
@@ -288,8 +288,8 @@ class Book(Workbook):
     def locale(self) -> str:
         """The locale in which texts are read as dates and numbers: the one that was asked for last, else that of the
         file's language where it is one of those that are known here, else en-US."""
-        found = known_locale(self.language or "") if self._engine is None else self._engine.environment.locale
-        return (found or DEFAULT).tag
+        locale_in_use = known_locale(self.language or "") if self._engine is None else self._engine.environment.locale
+        return (locale_in_use or DEFAULT).tag
 
     def value(self, sheet: str, ref: str) -> Value:
         """The value of one cell as of the last calculation: errors as their text, dates as serials, None for blank.

@@ -162,7 +162,7 @@ class DataTables:
         engine, graph, sheet = self._engine, self._engine.graph, table.cells
         width = table.right - table.left + 1
         values: list[object] = [None] * ((table.bottom - table.first + 1) * width)
-        given = {source: sheet.value(*source, engine.pool) for source in _sources_of(table)}
+        by_source = {source: sheet.value(*source, engine.pool) for source in _sources_of(table)}
         inputs = [(sheet.index, *cell) for cell in _inputs_of(table) if cell is not None]
         waited = [(region, rows) for region in graph.waiting if region.dirty for rows in region.waiting_rows()]
         saved = _Saved(engine, inputs)
@@ -170,15 +170,15 @@ class DataTables:
         self._saved.append(saved)
         self._inputs += inputs
         try:
-            for one in _tries_of(table):
+            for each in _tries_of(table):
                 if monotonic() > engine.environment.deadline:
                     raise LimitExceeded("a data table took longer than it may")
-                for cell, source in one.inputs:
-                    sheet.put(*cell, given[source], engine.pool)
+                for cell, source in each.inputs:
+                    sheet.put(*cell, by_source[source], engine.pool)
                 self._mark_dependents(inputs)
-                formulas = dict.fromkeys((sheet.index, *formula) for _, formula in one.results)
+                formulas = dict.fromkeys((sheet.index, *formula) for _, formula in each.results)
                 self._settle(list(formulas), set(), outcome)
-                for (row, column), formula in one.results:
+                for (row, column), formula in each.results:
                     at = (row - table.first) * width + column - table.left
                     values[at] = sheet.value(*formula, engine.pool)
         finally:
@@ -279,5 +279,5 @@ class _Saved:
 
 
 def _slots(cells: SheetCells, first: int, last: int, column: int) -> _Slots:
-    found = cells.grown(column, first, last).span(first, last - first + 1)
-    return np.array(found.kinds), np.array(found.numbers), np.array(found.codes)
+    span = cells.grown(column, first, last).span(first, last - first + 1)
+    return np.array(span.kinds), np.array(span.numbers), np.array(span.codes)

@@ -19,18 +19,18 @@ def doubts_of(result: Recalculation) -> tuple[Doubt, ...]:
 
 def doubts(circular: Sequence[str], unconverged: Sequence[str], iterations: int) -> tuple[Doubt, ...]:
     """The same of cells that need each other, and of those that still changed after so many iterations."""
-    found = []
+    listed = []
     if circular:
         message = f"circular reference: {circular_message(circular)}"
-        found.append(Doubt("circular_reference", message, len(circular)))
+        listed.append(Doubt("circular_reference", message, len(circular)))
     if unconverged:
         times = "1 iteration" if iterations == 1 else f"{iterations:,} iterations"
         message = (
             f"iterative calculation did not converge: after {times} these cells still change, and have the values of "
             f"the last one: {named(unconverged)}"
         )
-        found.append(Doubt("not_converged", message, len(unconverged)))
-    return tuple(found)
+        listed.append(Doubt("not_converged", message, len(unconverged)))
+    return tuple(listed)
 
 
 def circular_message(cells: Sequence[str]) -> str:

@@ -178,20 +178,20 @@ class Engine:
 
     def _release(self, cells: SheetCells, row: int, column: int) -> None:
         """Take a cell out of the formula that it belongs to."""
-        region, found = self._owner_of(cells, row, column), cells.column(column)
-        if region is None or found is None:
+        region, stored = self._owner_of(cells, row, column), cells.column(column)
+        if region is None or stored is None:
             return
         self.edited.add((cells.index, row, column))
         self._formulas_edited = True
         if not region.fills:
-            found.own(row, row, -1)
+            stored.own(row, row, -1)
             self._cut(region, row)
         elif (row, column) == (region.first, region.left):
             self.changed.append((cells.index, region.first, region.bottom, region.left, region.right))
             self.graph.remove(region)
             self.filling.empty(region)
         else:
-            found.own(row, row, -1)
+            stored.own(row, row, -1)
             self.graph.mark_rows(region, region.first, region.first, self.changed)
 
     def _cut(self, region: Region, row: int) -> None:
@@ -290,10 +290,10 @@ class Engine:
             return
         low, stop = max(first, stored.base), min(last + 1, stored.base + stored.size)
         owners = stored.owners[max(low - stored.base, 0) : max(stop - stored.base, 0)]
-        found = [(number, low + int(np.argmax(owners == number))) for number in np.unique(owners[owners >= 0]).tolist()]
-        for _, row in found:
+        owned = [(number, low + int(np.argmax(owners == number))) for number in np.unique(owners[owners >= 0]).tolist()]
+        for _, row in owned:
             self._owner_of(cells, row, column)  # refused before anything is changed
-        for number, row in found:
+        for number, row in owned:
             region = self.regions[number]
             assert region is not None
             if region.fills:
@@ -421,10 +421,10 @@ class Engine:
 
     def owner(self, sheet: int, row: int, column: int) -> Region | None:
         """The region that a formula cell belongs to."""
-        found = self.cells[sheet].column(column)
-        if found is None or found.owners is None or not 0 <= row - found.base < found.size:
+        stored = self.cells[sheet].column(column)
+        if stored is None or stored.owners is None or not 0 <= row - stored.base < stored.size:
             return None
-        number = int(found.owners[row - found.base])
+        number = int(stored.owners[row - stored.base])
         return None if number < 0 else self.regions[number]
 
     def place(self, sheet: int, row: int, column: int) -> str:
@@ -439,21 +439,21 @@ class Engine:
                 (int(formulas.rows[at]), int(formulas.columns[at])): parse_range(area)[2:]
                 for at, area in formulas.arrays.items()
             }
-        found = self._ranges[region.cells.index] or {}
-        return found.get((region.first, region.left), (region.bottom, region.right))
+        ranges = self._ranges[region.cells.index] or {}
+        return ranges.get((region.first, region.left), (region.bottom, region.right))
 
     def _shape(self, cells: SheetCells, key: str | int, text: str, row: int, column: int, arrays: bool) -> Shape:
-        found = self._shapes.get((cells.index, key, arrays))
-        if found is None:
+        shape = self._shapes.get((cells.index, key, arrays))
+        if shape is None:
             fault = None
             tree: Node | None = None
             try:
                 tree = parse(text, row, column)
             except FormulaError as error:
                 fault = error.message
-            found = self._shapes[cells.index, key, arrays] = Shape(tree, arrays, text)
-            found.fault = fault
-        return found
+            shape = self._shapes[cells.index, key, arrays] = Shape(tree, arrays, text)
+            shape.fault = fault
+        return shape
 
     def _region(
         self, cells: SheetCells, first: int, last: int, column: int, shape: Shape, text: str, row: int, at: int

@@ -260,7 +260,7 @@ cdef class BookEnvironment(Environment):
         stored = None if cells is None else self.workbook.sheets[cells.index]
         carried = stored.columns[column] if stored is not None and column < stored.column_count else None
         at = -1 if carried is None else carried.slot(row)
-        return "General" if at < 0 else self.workbook.number_formats[int(carried.held.formats[at])]
+        return "General" if at < 0 else self.workbook.number_formats[int(carried.dense.formats[at])]
 
     def pivot(self, reference):
         cdef SheetCells cells = self.sheet_cells(reference.sheet)

@@ -129,9 +129,9 @@ def _stretched(value: object, height: int, width: int, missing: object) -> list[
     if not isinstance(value, Array):
         return [value] * (height * width)
     cells, rows, columns = value.cells(), value.rows, value.columns
-    found: list[object] = []
+    stretched: list[object] = []
     for row in range(height):
         for column in range(width):
             down, across = 0 if rows == 1 else row, 0 if columns == 1 else column
-            found.append(cells[down * columns + across] if down < rows and across < columns else missing)
-    return found
+            stretched.append(cells[down * columns + across] if down < rows and across < columns else missing)
+    return stretched

@@ -23,7 +23,7 @@ class Recalculated:
 
     manifest: Manifest
     paths: tuple[Path, ...]
-    told: RecalculateAnswer
+    answer: RecalculateAnswer
 
 
 def recalculate_isolated(
@@ -54,12 +54,12 @@ def recalculate_isolated(
         now=now.isoformat(),
         locale=locale,
     )
-    with workplace(folder) as made:
+    with workplace(folder) as place:
         answer = run(
             RECALCULATE,
             order,
             reads=order.paths,
-            writes=made,
+            writes=place,
             memory_bytes_max=memory_bytes_max,
             seconds_max=seconds_max,
             stop=stop,

@@ -94,27 +94,27 @@ def _cells_between(engine: Engine, circular: Cycle) -> Rows:
     engine.propagate(work)
     dependents = _marked(graph)
     _forget_marks(graph)
-    found: Rows = {}
+    chosen: Rows = {}
     waiting: list[tuple[Region, int, int]] = []
     for sheet, row, column in circular:
         owner = engine.owner(sheet, row, column)
         if owner is not None and owner.shape.data_table is None:
             at = 0 if owner.fills else row - owner.first
-            _choose(found, waiting, owner, _row_mask(owner, at, at))
+            _choose(chosen, waiting, owner, _row_mask(owner, at, at))
     while waiting:
         region, low, high = waiting.pop()
-        for other, rows in _owners_read(engine, region, low, high):
-            if other in dependents:
-                _choose(found, waiting, other, rows & dependents[other])
-    return found
+        for read_region, rows in _owners_read(engine, region, low, high):
+            if read_region in dependents:
+                _choose(chosen, waiting, read_region, rows & dependents[read_region])
+    return chosen
 
 
-def _choose(found: Rows, waiting: list[tuple[Region, int, int]], region: Region, rows: NDArray[np.bool_]) -> None:
+def _choose(chosen: Rows, waiting: list[tuple[Region, int, int]], region: Region, rows: NDArray[np.bool_]) -> None:
     """Add rows of a region to what was found; those that are new wait to be looked at."""
-    known = found.get(region)
+    known = chosen.get(region)
     new = rows if known is None else rows & ~known
     if new.any():
-        found[region] = new if known is None else known | new
+        chosen[region] = new if known is None else known | new
         waiting.extend(_runs({region: new}))
 
 
@@ -130,14 +130,14 @@ def _owners_read(engine: Engine, region: Region, low: int, high: int) -> Iterabl
             top, bottom = max(first, column.base), min(last, column.base + column.size - 1)
             owners = column.owners[top - column.base : max(top, bottom + 1) - column.base]
             for number in np.unique(owners[owners >= 0]).tolist():
-                other = engine.regions[number]
-                assert other is not None
-                if other.fills:
-                    yield other, _row_mask(other, 0, 0)
+                other_region = engine.regions[number]
+                assert other_region is not None
+                if other_region.fills:
+                    yield other_region, _row_mask(other_region, 0, 0)
                 else:
-                    rows = np.zeros(other.last - other.first + 1, np.bool_)
-                    rows[np.flatnonzero(owners == number) + top - other.first] = True
-                    yield other, rows
+                    rows = np.zeros(other_region.last - other_region.first + 1, np.bool_)
+                    rows[np.flatnonzero(owners == number) + top - other_region.first] = True
+                    yield other_region, rows
 
 
 def _marked(graph: Graph) -> Rows:
@@ -171,12 +171,12 @@ def _holds(cells: Rows, region: Region, low: int, high: int) -> bool:
 
 def _runs(cells: Rows) -> list[tuple[Region, int, int]]:
     """(region, first row, last row) of each run of cells."""
-    found = []
+    runs = []
     for region, rows in cells.items():
         edges = np.flatnonzero(np.diff(np.concatenate(([False], rows, [False])).astype(np.int8)))
         for first, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-            found.append((region, region.first + first, region.first + stop - 1))
-    return found
+            runs.append((region, region.first + first, region.first + stop - 1))
+    return runs
 
 
 def _rectangle(region: Region, low: int, high: int) -> Rectangle:

@@ -92,18 +92,18 @@ class BookNames:
     def table_range(self, node: Structured, sheet: str, row: int, column: int) -> Range | None:
         """The cells of a structured reference as a range that a formula names; None where it means nothing."""
         try:
-            found = self.reference(node, sheet, row, column)
+            area = self.reference(node, sheet, row, column)
         except Failure:
             return None
-        left, right = found.left, found.right
+        left, right = area.left, area.right
         if "#This Row" in node.items:
-            return Range(found.sheet, None, 0, False, left, True, 0, False, right, True)
-        return Range(found.sheet, None, found.top, True, left, True, found.bottom, True, right, True)
+            return Range(area.sheet, None, 0, False, left, True, 0, False, right, True)
+        return Range(area.sheet, None, area.top, True, left, True, area.bottom, True, right, True)
 
     def _text(self, sheet: str | None, name: str, own_sheet: str) -> str | None:
         key = name.casefold()
-        found = self._local.get(((own_sheet if sheet is None else sheet).casefold(), key))
-        return self._global.get(key) if found is None else found
+        local = self._local.get(((own_sheet if sheet is None else sheet).casefold(), key))
+        return self._global.get(key) if local is None else local
 
     def _tree(self, text: str) -> Node | None:
         if text not in self._trees:
@@ -182,8 +182,8 @@ def _rows(table: Table, items: tuple[str, ...]) -> tuple[int, int] | None:
         "#Headers": (table.first_row, head - 1),
         "#Totals": (foot + 1, table.last_row),
     }
-    found = [parts[item] for item in items or ("#Data",)]
-    top, bottom = min(first for first, _ in found), max(last for _, last in found)
+    spans = [parts[item] for item in items or ("#Data",)]
+    top, bottom = min(first for first, _ in spans), max(last for _, last in spans)
     return (top, bottom) if top <= bottom else None
 
 

@@ -28,23 +28,23 @@ class Precision:
         at = -1 if stored is None else stored.slot(row)
         if stored is None or at < 0:
             return value
-        code = int(stored.held.formats[at])
+        code = int(stored.dense.formats[at])
         return as_displayed(value, self._codes[code]) if self._rounds[code] else value
 
     def round_cells(self, cells: SheetCells, column: int, first: int, last: int) -> None:
         """Round rows of one column where they stand."""
-        found, stored = cells.column(column), self._stored(cells.index, column)
-        if found is None or stored is None:
+        cells_of_column, stored = cells.column(column), self._stored(cells.index, column)
+        if cells_of_column is None or stored is None:
             return
-        first, last = max(first, found.base), min(last, found.base + found.size - 1)
+        first, last = max(first, cells_of_column.base), min(last, cells_of_column.base + cells_of_column.size - 1)
         if first > last:
             return
         rows = np.arange(first, last + 1)
         met, slots = stored.meeting(rows)
-        at = rows[met] - found.base
-        new = self._rounded(found.kinds[at], found.numbers[at], stored.held.formats[slots])
+        at = rows[met] - cells_of_column.base
+        new = self._rounded(cells_of_column.kinds[at], cells_of_column.numbers[at], stored.dense.formats[slots])
         if new is not None:
-            found.numbers[at] = new
+            cells_of_column.numbers[at] = new
 
     def _rounded(
         self, kinds: NDArray[np.uint8], numbers: NDArray[np.float64], formats: NDArray[np.uint16]
@@ -53,14 +53,14 @@ class Precision:
         concerned = np.flatnonzero(((kinds == Kind.NUMBER) | (kinds == Kind.DATE)) & self._rounds[formats])
         if not len(concerned):
             return None
-        found = numbers.copy()
+        result = numbers.copy()
         of = formats[concerned]
         for code in np.unique(of).tolist():
             at = concerned[of == code]
             values, places = np.unique(numbers[at], return_inverse=True)
             text = self._codes[code]
-            found[at] = np.array([as_displayed(value, text) for value in values.tolist()])[places]
-        return None if np.array_equal(found, numbers) else found
+            result[at] = np.array([as_displayed(value, text) for value in values.tolist()])[places]
+        return None if np.array_equal(result, numbers) else result
 
     def rounded(self, sheet: Sheet) -> Sheet:
         """A sheet whose values are as they are shown; itself where they are already."""
@@ -69,12 +69,12 @@ class Precision:
         return replace(sheet, columns=columns) if changed else sheet
 
     def _rounded_column(self, column: Column) -> Column:
-        held = column.held
-        new = self._rounded(held.kinds, held.numbers, held.formats)
+        cells = column.dense
+        new = self._rounded(cells.kinds, cells.numbers, cells.formats)
         if new is None:
             return column
-        made = replace(held, numbers=frozen(new))
-        return GappedColumn(made, *column.runs) if isinstance(column, GappedColumn) else made
+        result = replace(cells, numbers=frozen(new))
+        return GappedColumn(result, *column.runs) if isinstance(column, GappedColumn) else result
 
     def _stored(self, sheet: int, column: int) -> Column | None:
         columns = self._sheets[sheet].columns

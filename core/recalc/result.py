@@ -85,11 +85,11 @@ class Recalculation:
     @property
     def unsupported(self) -> dict[str, tuple[str, ...]]:
         """Functions that the engine does not have, with the cells that call them; their value is #NAME?."""
-        found: dict[str, list[str]] = {}
+        places: dict[str, list[str]] = {}
         for region, low, high in self._runs():
             if region.shape.unsupported is not None:
-                found.setdefault(region.shape.unsupported, []).append(_place(region, low, high))
-        return {name: tuple(cells) for name, cells in sorted(found.items())}
+                places.setdefault(region.shape.unsupported, []).append(_place(region, low, high))
+        return {name: tuple(cells) for name, cells in sorted(places.items())}
 
     @property
     def external(self) -> tuple[str, ...]:
@@ -99,13 +99,13 @@ class Recalculation:
     @property
     def faults(self) -> tuple[CalculationFault, ...]:
         """Formulas that could not be read (#NAME?), or passed a limit (#VALUE!)."""
-        found: dict[str, list[str]] = {}
+        places: dict[str, list[str]] = {}
         for region, low, high in self._runs():
             if region.shape.fault is not None:
-                found.setdefault(region.shape.fault, []).append(_place(region, low, high))
+                places.setdefault(region.shape.fault, []).append(_place(region, low, high))
         for region, row, reason in self._faults:
-            found.setdefault(reason, []).append(_place(region, row, row))
-        return tuple(CalculationFault(reason, tuple(dict.fromkeys(cells))) for reason, cells in found.items())
+            places.setdefault(reason, []).append(_place(region, row, row))
+        return tuple(CalculationFault(reason, tuple(dict.fromkeys(cells))) for reason, cells in places.items())
 
     def __repr__(self) -> str:
         cycles = f", {counted(len(self.cycles), 'cycle')}" if self.cycles else ""
@@ -159,15 +159,15 @@ class Recalculation:
 
     def _runs(self) -> Iterator[tuple[Region, int, int]]:
         """What was calculated and still stands, as runs of rows without holes, each once, in the book's order."""
-        found: dict[Region, list[tuple[int, int]]] = {}
+        runs: dict[Region, list[tuple[int, int]]] = {}
         for region, low, high in self._touched:
             if region.alive:
-                found.setdefault(region, []).append((low, high))
-        for region in sorted(found, key=lambda region: (region.cells.index, region.left, region.first)):
+                runs.setdefault(region, []).append((low, high))
+        for region in sorted(runs, key=lambda region: (region.cells.index, region.left, region.first)):
             if region.fills:
                 yield region, region.first, region.first
                 continue
-            for low, high in _merged(found[region]):
+            for low, high in _merged(runs[region]):
                 for first, last in region.pieces(low, high):
                     yield region, first, last
 
@@ -178,11 +178,11 @@ def count_cells(touched: list[tuple[Region, int, int]]) -> int:
         region, low, high = touched[0]
         if not region.fills:
             return high - low + 1
-    found: dict[Region, list[tuple[int, int]]] = {}
+    runs_by_region: dict[Region, list[tuple[int, int]]] = {}
     for region, low, high in touched:
-        found.setdefault(region, []).append((low, high))
+        runs_by_region.setdefault(region, []).append((low, high))
     count = 0
-    for region, runs in found.items():
+    for region, runs in runs_by_region.items():
         if region.fills:
             count += (region.bottom - region.first + 1) * (region.right - region.left + 1)
         else:
@@ -192,13 +192,13 @@ def count_cells(touched: list[tuple[Region, int, int]]) -> int:
 
 def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Runs of rows in order, those that meet made one."""
-    found: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for low, high in sorted(runs):
-        if found and low <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
         else:
-            found.append((low, high))
-    return found
+            merged.append((low, high))
+    return merged
 
 
 def _place(region: Region, low: int, high: int) -> str:

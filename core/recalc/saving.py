@@ -57,7 +57,7 @@ def save(
     """
     target = target.resolve()
     _check(origin, target, overwrite=overwrite)
-    known = Known([one.name for one in before], {table.name.casefold() for table in tables}, _folded(before))
+    known = Known([each.name for each in before], {table.name.casefold() for table in tables}, _folded(before))
     changes, formulas_changed = {}, False
     for old, new in zip(before, after, strict=True):
         places = _edited_formulas(old, new, {(row, column) for at, row, column in edited if at == old.index}, known)
@@ -174,31 +174,31 @@ def changes_of(old: Sheet, new: Sheet, edited: Places | None = None, spills: Pla
     keys = np.unique(
         np.concatenate([*rows, places[:, 0]]) * (1 << 14) + np.concatenate([*columns, places[:, 1]])
     )  # in the order of a sheet, each once
-    return _told(new, keys >> 14, keys & ((1 << 14) - 1), formulas, spills)
+    return _cell_changes(new, keys >> 14, keys & ((1 << 14) - 1), formulas, spills)
 
 
 def _same_codes(old: Text, new: Text) -> NDArray[np.int32]:
     """By the code of each new text that of the same old one; -1 for another, and last for no text."""
     count = len(old)
-    found = np.full(len(new) + 1, -1, np.int32)
+    old_codes = np.full(len(new) + 1, -1, np.int32)
     size = int(old.offsets[-1])
     if (
         len(new) >= count
         and np.array_equal(new.offsets[: count + 1], old.offsets)
         and np.array_equal(new.data[:size], old.data)
     ):
-        found[:count] = np.arange(count)
-        return found
+        old_codes[:count] = np.arange(count)
+        return old_codes
     codes = {old[code]: code for code in range(count)}
-    found[: len(new)] = [codes.get(new[code], -1) for code in range(len(new))]
-    return found
+    old_codes[: len(new)] = [codes.get(new[code], -1) for code in range(len(new))]
+    return old_codes
 
 
 def _changed_rows(old: Column | None, new: Column | None, same_text: NDArray[np.int32]) -> NDArray[np.int64]:
-    held = [np.zeros(0, np.int64)] + [
-        column.rows()[column.held.kinds != Kind.BLANK] for column in (old, new) if column is not None
+    parts = [np.zeros(0, np.int64)] + [
+        column.rows()[column.dense.kinds != Kind.BLANK] for column in (old, new) if column is not None
     ]
-    rows = np.unique(np.concatenate(held))
+    rows = np.unique(np.concatenate(parts))
     kinds, numbers, codes = _at(old, rows)
     new_kinds, new_numbers, new_codes = _at(new, rows)
     is_text = new_kinds == Kind.TEXT
@@ -216,13 +216,13 @@ def _at(
     codes = np.full(len(rows), -1, np.int32)
     if column is not None:
         stored, slots = column.meeting(rows)
-        held = column.held
-        kinds[stored], numbers[stored], codes[stored] = held.kinds[slots], held.numbers[slots], held.codes[slots]
+        cells = column.dense
+        kinds[stored], numbers[stored], codes[stored] = cells.kinds[slots], cells.numbers[slots], cells.codes[slots]
     kinds[kinds == Kind.DATE] = Kind.NUMBER
     return kinds, numbers, codes
 
 
-def _told(
+def _cell_changes(
     new: Sheet, rows: NDArray[np.int64], columns: NDArray[np.int64], formulas: Places, spills: Places
 ) -> CellChanges:
     kinds = np.zeros(len(rows), np.uint8)
@@ -262,9 +262,9 @@ def _computed(new: Sheet, rows: NDArray[np.int64], columns: NDArray[np.int64]) -
     """1 for each cell that a formula gives its value, as its own or as one that an array formula fills."""
     formulas = new.formulas
     keys = formulas.rows.astype(np.int64) * (1 << 14) + formulas.columns
-    found = np.isin(rows * (1 << 14) + columns, keys)
+    computed = np.isin(rows * (1 << 14) + columns, keys)
     for covers in formulas.arrays.values():
         top, left, bottom, right = parse_range(covers)
         low, stop = np.searchsorted(rows, (top, bottom + 1))
-        found[low:stop] |= (columns[low:stop] >= left) & (columns[low:stop] <= right)
-    return found.astype(np.uint8)
+        computed[low:stop] |= (columns[low:stop] >= left) & (columns[low:stop] <= right)
+    return computed.astype(np.uint8)

@@ -57,11 +57,11 @@ def resolve(region: Region, environment: BookEnvironment) -> tuple[list[Read], b
 def _reads_of_table(region: Region) -> list[Read]:
     """What a data table reads: the row above it and the column to its left, with its formulas and its input values."""
     sheet, top, left = region.cells.index, region.first, region.left
-    found = []
+    reads = []
     if top and left:
-        found.append(Read(sheet, left - 1, region.right, top - 1, top - 1, True, True, False))
-        found.append(Read(sheet, left - 1, left - 1, top, region.bottom, True, True, False))
-    return found
+        reads.append(Read(sheet, left - 1, region.right, top - 1, top - 1, True, True, False))
+        reads.append(Read(sheet, left - 1, left - 1, top, region.bottom, True, True, False))
+    return reads
 
 
 class _Placed:

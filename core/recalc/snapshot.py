@@ -31,15 +31,15 @@ def sheets_of(engine: Engine, changed: Container[int] | None = None) -> tuple[Sh
         for region in engine.regions:
             if region is not None:
                 by_sheet[region.cells.index].append(region)
-    found = []
+    sheets = []
     for cells, sheet in zip(engine.cells, engine.workbook.sheets, strict=True):
         if changed is not None and sheet.index not in changed:
-            found.append(sheet)
+            sheets.append(sheet)
             continue
         columns, text = _with_text(_columns(cells, sheet, engine.date_formats), cells, engine.pool.strings)
         formulas = _formulas(by_sheet[cells.index]) if engine.formulas_changed else sheet.formulas
-        found.append(replace(sheet, columns=columns, row_count=cells.rows_used, text=text, formulas=formulas))
-    return tuple(found)
+        sheets.append(replace(sheet, columns=columns, row_count=cells.rows_used, text=text, formulas=formulas))
+    return tuple(sheets)
 
 
 def _text(strings: Sequence[str], before: Text | None = None) -> Text:
@@ -100,15 +100,15 @@ def _with_text(
 
 
 def _codes(column: Column | None) -> NDArray[np.int32]:
-    return np.zeros(0, np.int32) if column is None else column.held.codes
+    return np.zeros(0, np.int32) if column is None else column.dense.codes
 
 
 def _recoded(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
     """A column with other codes, by those that it has; the last of them is that of no text."""
     if column is None:
         return None
-    held = replace(column.held, codes=frozen(codes[column.held.codes]))
-    return GappedColumn(held, *column.runs) if isinstance(column, GappedColumn) else held
+    cells = replace(column.dense, codes=frozen(codes[column.dense.codes]))
+    return GappedColumn(cells, *column.runs) if isinstance(column, GappedColumn) else cells
 
 
 def _column(column: CellColumn, carried: Column | None, dates: NDArray[np.bool_]) -> Column | None:
@@ -121,8 +121,8 @@ def _column(column: CellColumn, carried: Column | None, dates: NDArray[np.bool_]
     if not spans:
         return None
     first, stop = min(low for low, _ in spans), max(high for _, high in spans)
-    found = column.span(first, stop - first)
-    kinds, numbers, codes = np.array(found.kinds), np.array(found.numbers), np.array(found.codes)
+    span = column.span(first, stop - first)
+    kinds, numbers, codes = np.array(span.kinds), np.array(span.numbers), np.array(span.codes)
     formats = np.zeros(stop - first, np.uint16)
     if carried is not None:
         cut = slice(carried.start - first, carried.stop - first)
@@ -157,17 +157,17 @@ def _cut(column: CellColumn, rows: NDArray[np.intp], carried: Column | None, dat
     """The cells of these rows, and those that have a format in the file, in runs."""
     places = np.zeros(0, np.int64) if carried is None else carried.rows()
     if carried is not None:
-        rows = np.union1d(rows, places[carried.held.formats != 0])
+        rows = np.union1d(rows, places[carried.dense.formats != 0])
     if not len(rows):
         return None
     at = rows - column.base
     kinds, formats = column.kinds[at], np.zeros(len(rows), np.uint16)
     if carried is not None:
         _, ours, theirs = np.intersect1d(rows, places, assume_unique=True, return_indices=True)
-        held = carried.held
-        formats[ours] = held.formats[theirs]
+        cells = carried.dense
+        formats[ours] = cells.formats[theirs]
         numbers = column.numbers[at[ours]]
-        kinds[ours] = _dated(kinds[ours], numbers, held.kinds[theirs], held.formats[theirs], dates)
+        kinds[ours] = _dated(kinds[ours], numbers, cells.kinds[theirs], cells.formats[theirs], dates)
     return column_of(rows, kinds, column.numbers[at], column.codes[at], formats)
 
 

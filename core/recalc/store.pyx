@@ -187,7 +187,7 @@ cdef class CellColumn:
         self.gapped = stored.stop - stored.start - len(codes) > GAP_MIN
         self.reserve(stored.start, stored.stop - 1)
         at = stored.rows() - self.base
-        self.kinds[at], self.numbers[at], self.codes[at] = stored.held.kinds, stored.held.numbers, codes
+        self.kinds[at], self.numbers[at], self.codes[at] = stored.dense.kinds, stored.dense.numbers, codes
 
 
 cdef class SheetCells:
@@ -210,7 +210,7 @@ cdef class SheetCells:
             stored = self.unread.pop(column)
             found = self.columns[column] = CellColumn(stored.start, 0)
             if isinstance(stored, GappedColumn):
-                found.spread(stored, self.codes_of(stored.held.codes))
+                found.spread(stored, self.codes_of(stored.dense.codes))
             else:
                 found.fill(stored.start, stored.kinds, stored.numbers, self.codes_of(stored.codes))
         return found

@@ -338,15 +338,15 @@ def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, discrepancie
         same = np.zeros(len(rows), np.bool_)
         paired = np.flatnonzero(partners >= 0)
         if ours is not None:
-            at, other = rows[paired], partners[paired]
-            equal = matched.prints[0][at] == matched.prints[1][other]
-            same[paired] = ours[other] & equal & (_lots(tape, at) == _lots(book, other))
+            at, partner_rows = rows[paired], partners[paired]
+            equal = matched.prints[0][at] == matched.prints[1][partner_rows]
+            same[paired] = ours[partner_rows] & equal & (_lots(tape, at) == _lots(book, partner_rows))
         _add_duplicates("lots", rows[~same], partners[~same], discrepancies)
     if ours is not None and ours.any():
         rows = np.flatnonzero(ours).astype(np.int32)
         partners = matched.book_pair[rows]
-        told = np.zeros(len(rows), np.bool_) if theirs is None else (partners >= 0) & theirs[partners]
-        _add_duplicates("lots", partners[~told], rows[~told], discrepancies)
+        is_doubtful = np.zeros(len(rows), np.bool_) if theirs is None else (partners >= 0) & theirs[partners]
+        _add_duplicates("lots", partners[~is_doubtful], rows[~is_doubtful], discrepancies)
 
 
 def _lots(side: Side, rows: Rows) -> NDArray[np.int32]:

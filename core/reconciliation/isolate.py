@@ -39,13 +39,13 @@ def read_tape_isolated(
         InterruptedError: `stop` was set.
     """
     order = TapeOrder(str(path.resolve()), name or path.name, trustee, mapping)
-    with workplace(folder) as made:
+    with workplace(folder) as place:
         return read_by_child(
             READ_TAPE,
             order,
             now=now,
             reads=[order.path],
-            writes=made,
+            writes=place,
             memory_bytes_max=memory_bytes_max,
             seconds_max=seconds_max,
             stop=stop,

@@ -158,8 +158,8 @@ class Issues(Sequence[Issue], Framed):
         """
         loans = self._loan[np.arange(*slice(start, stop).indices(len(self)))]
         sides = (self._tape, self._loans.tape_rows), (self._book, self._loans.book_rows)
-        found = (_sheet_rows(side, rows[loans]) for side, rows in sides)
-        return dict(zip(ROW_COLUMNS, found, strict=True))
+        columns = (_sheet_rows(side, rows[loans]) for side, rows in sides)
+        return dict(zip(ROW_COLUMNS, columns, strict=True))
 
     def _issues(self, at: NDArray[np.int64]) -> list[Issue]:
         rows = zip(*self._columns(at).values(), strict=True)
@@ -207,7 +207,7 @@ class Issues(Sequence[Issue], Framed):
             self._shared = _counts(shared.tape), _counts(shared.book)
         tape, book = self._shared
         rows = zip(self._loans.tape_rows[loans].tolist(), self._loans.book_rows[loans].tolist(), strict=True)
-        counts = [tape[row] if row in tape else book[other] for row, other in rows]
+        counts = [tape[row] if row in tape else book[book_row] for row, book_row in rows]
         return [str(count) for count, _ in counts], [str(count) for _, count in counts]
 
 

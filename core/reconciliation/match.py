@@ -112,7 +112,7 @@ def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matc
     work.by_prints()
     work.settle_units()
     work.by_names()
-    return work.found
+    return work.matches
 
 
 def _keys(side: Side, name: str, rows: Rows | None, kind: int) -> Keys:
@@ -141,7 +141,7 @@ class _Work:
 
     def __init__(self, tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> None:
         self.tape, self.book, self.fingerprints, self.threads = tape, book, prints_of, threads
-        self.found = Matched(
+        self.matches = Matched(
             np.full(tape.row_count, -1, np.int32),
             np.full(book.row_count, -1, np.int32),
             np.zeros(tape.row_count, np.uint8),
@@ -183,9 +183,9 @@ class _Work:
             columns = self.threads.both(Side.subset, (self.tape, self.book), (stage, stage), left)
             if columns[0] is not None and columns[1] is not None:
                 codes = _shared(columns[0], columns[1])
-                before = self.found.counts[stage]
+                before = self.matches.counts[stage]
                 self.pair(stage, _code_keys(codes[0]), _code_keys(codes[1]))
-                self.found.unverified += self.found.counts[stage] - before
+                self.matches.unverified += self.matches.counts[stage] - before
 
     def by_letters_and_digits(self) -> None:
         """Pair by identifiers that differ in case, blanks, hyphens and other signs alone, where no other loan of either
@@ -212,9 +212,9 @@ class _Work:
                 np.where(single[of_side[rows]], of_side[rows], np.int32(-1))
                 for of_side, rows in zip(codes, left, strict=True)
             ]
-            before = self.found.counts[stage]
+            before = self.matches.counts[stage]
             self.pair(stage, _code_keys(keys[0]), _code_keys(keys[1]))
-            self.found.printed += self.found.counts[stage] - before
+            self.matches.printed += self.matches.counts[stage] - before
 
     def by_prints(self) -> None:
         """Pair by identifiers that are cut off on one side, or LoanX ids of which one side lacks the check characters:
@@ -230,66 +230,66 @@ class _Work:
             if tape is None or book is None:
                 continue
             texts = IdentifierIndex(tape.text.strings()), IdentifierIndex(book.text.strings())
-            found = [
-                (int(theirs[0]), int(ours[0]), agrees(texts[0].strings[one], texts[1].strings[other]))
-                for one, other in pairs(*texts)
-                if len(theirs := left[0][tape.codes == one]) == len(ours := left[1][book.codes == other]) == 1
+            print_pairs = [
+                (int(theirs[0]), int(ours[0]), agrees(texts[0].strings[each], texts[1].strings[ours_at]))
+                for each, ours_at in pairs(*texts)
+                if len(theirs := left[0][tape.codes == each]) == len(ours := left[1][book.codes == ours_at]) == 1
             ]
-            if found:
-                self.take_prints(stage, found)
+            if print_pairs:
+                self.take_prints(stage, print_pairs)
 
-    def take_prints(self, stage: IdentifierType, found: list[tuple[int, int, bool]]) -> None:
+    def take_prints(self, stage: IdentifierType, pairs: list[tuple[int, int, bool]]) -> None:
         """Record pairs of rows by prints of one identifier, unless another loan of a side could be meant."""
         sides = self.tape, self.book
         all_prints = [IdentifierIndex(sorted(_strings(side, stage))) for side in sides]
-        rows = np.array([one[:2] for one in found], np.int32).T
+        rows = np.array([each[:2] for each in pairs], np.int32).T
         written = [side.texts(stage, np.ascontiguousarray(at)) for side, at in zip(sides, rows, strict=True)]
         alone = [
             all(len(prints.of(text)) == 1 for prints, text in zip(all_prints, crossed, strict=True))
             for crossed in zip(written[1], written[0], strict=True)
         ]
         names = [_borrowers(side, np.ascontiguousarray(at)) for side, at in zip(sides, rows, strict=True)]
-        equal, apart = np.zeros(len(found), np.bool_), np.zeros(len(found), np.bool_)
+        equal, apart = np.zeros(len(pairs), np.bool_), np.zeros(len(pairs), np.bool_)
         for name in ("maturity_date", "par_value"):
             values = self.tape.numbers(name), self.book.numbers(name)
             if values[0] is not None and values[1] is not None:
                 same = values[0][rows[0]] == values[1][rows[1]]
                 equal |= same
                 apart |= ~same
-        told = np.array([told for *_, told in found])
-        is_named, is_one = np.zeros(len(found), np.bool_), np.zeros(len(found), np.bool_)
+        is_named_by_both = np.array([both_named for *_, both_named in pairs])
+        is_named, is_one = np.zeros(len(pairs), np.bool_), np.zeros(len(pairs), np.bool_)
         if names[0] is not None and names[1] is not None:
             theirs, ours = _shared(names[0], names[1])
             is_named = (theirs >= 0) & (ours >= 0)
             is_one = is_named & (theirs == ours)
-        agree = is_one | (told & equal & ~(is_named & apart))
+        agree = is_one | (is_named_by_both & equal & ~(is_named & apart))
         kept = agree & np.array(alone)
         self.record(stage, rows[0][kept], rows[1][kept])
-        self.found.printed += int(np.count_nonzero(kept))
+        self.matches.printed += int(np.count_nonzero(kept))
         self.forget_paired()
 
     def find_differing(self) -> None:
         """See which of the pairs so far are of different fingerprints."""
 
         def among(first: int, last: int) -> Rows:
-            return _prints.differing(*self.found.prints, self.found.tape_pair, first, last)
+            return _prints.differing(*self.matches.prints, self.matches.tape_pair, first, last)
 
-        self.found.differing = np.concatenate(self.threads.map(among, *self.threads.shares(self.tape.row_count)))
+        self.matches.differing = np.concatenate(self.threads.map(among, *self.threads.shares(self.tape.row_count)))
 
     def settle_units(self) -> None:
         """Bring par to units of the currency, and the fingerprints with it."""
         self.find_differing()
-        _settle_units(self.tape, self.book, self.found)
+        _settle_units(self.tape, self.book, self.matches)
         if self.tape.factor != self.book.factor:
-            self.found.prints = self.threads.both(self.fingerprints, (self.tape, self.book))
+            self.matches.prints = self.threads.both(self.fingerprints, (self.tape, self.book))
             self.find_differing()
 
     def add_differing(self, rows: Rows) -> None:
         """The same of some rows of the tape that had no partner then."""
-        rows = rows[self.found.tape_pair[rows] >= 0]
-        partners = self.found.tape_pair[rows]
-        differing = rows[self.found.prints[0][rows] != self.found.prints[1][partners]]
-        self.found.differing = np.sort(np.concatenate((self.found.differing, differing)))
+        rows = rows[self.matches.tape_pair[rows] >= 0]
+        partners = self.matches.tape_pair[rows]
+        differing = rows[self.matches.prints[0][rows] != self.matches.prints[1][partners]]
+        self.matches.differing = np.sort(np.concatenate((self.matches.differing, differing)))
 
     def by_names(self) -> None:
         """Pair by borrower and maturity, by borrower and facility, by equal content, and by the borrower alone."""
@@ -317,7 +317,7 @@ class _Work:
 
     def prints_of(self, tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
         """All that is compared of some rows, as numbers from 0."""
-        prints = np.concatenate((self.found.prints[0][tape_rows], self.found.prints[1][book_rows]))
+        prints = np.concatenate((self.matches.prints[0][tape_rows], self.matches.prints[1][book_rows]))
         codes = np.unique(prints, return_inverse=True)[1].astype(np.int32)
         return codes[: len(tape_rows)], codes[len(tape_rows) :]
 
@@ -338,13 +338,13 @@ class _Work:
 
     def pair(self, stage: IdentifierType, tape_keys: Keys, book_keys: Keys) -> None:
         """Pair what is left by keys (0: none), and what shares a key by what it holds."""
-        found, tape_rows = self.found, self.tape_left
+        matches, tape_rows = self.matches, self.tape_left
         pairs, tape_members, book_members = self.join(
-            (tape_keys, book_keys), (tape_rows, self.book_left), (found.tape_pair, found.book_pair)
+            (tape_keys, book_keys), (tape_rows, self.book_left), (matches.tape_pair, matches.book_pair)
         )
-        found.counts[stage] += pairs
+        matches.counts[stage] += pairs
         if stage != STAGES[0]:  # which is what every row has from the start
-            found.stage[tape_rows[found.tape_pair[tape_rows] >= 0]] = STAGES.index(stage)
+            matches.stage[tape_rows[matches.tape_pair[tape_rows] >= 0]] = STAGES.index(stage)
         if len(tape_members[0]):
             self.settle(stage, tape_members, book_members)
         if pairs or len(tape_members[0]):
@@ -369,15 +369,15 @@ class _Work:
     def forget_paired(self) -> None:
         """Leave out of what is left the rows that have a partner by now."""
         self.tape_left, self.book_left = self.threads.both(
-            _match.unpaired, (self.tape_left, self.book_left), (self.found.tape_pair, self.found.book_pair)
+            _match.unpaired, (self.tape_left, self.book_left), (self.matches.tape_pair, self.matches.book_pair)
         )
 
     def record(self, stage: IdentifierType, tape_rows: Rows, book_rows: Rows) -> None:
         """Take down pairs."""
-        self.found.tape_pair[tape_rows] = book_rows
-        self.found.book_pair[book_rows] = tape_rows
-        self.found.stage[tape_rows] = STAGES.index(stage)
-        self.found.counts[stage] += len(tape_rows)
+        self.matches.tape_pair[tape_rows] = book_rows
+        self.matches.book_pair[book_rows] = tape_rows
+        self.matches.stage[tape_rows] = STAGES.index(stage)
+        self.matches.counts[stage] += len(tape_rows)
 
     def settle(self, stage: IdentifierType, tape: Members, book: Members) -> None:
         """Pair the rows of each group that shares a key: those that hold the same first, then by nearest par.
@@ -388,7 +388,7 @@ class _Work:
         rows = np.concatenate((tape_rows, book_rows))
         is_book = np.arange(len(rows)) >= len(tape_rows)
         _, group = np.unique(np.concatenate((tape[1], book[1])), return_inverse=True)
-        prints = np.concatenate((self.found.prints[0][tape_rows], self.found.prints[1][book_rows]))
+        prints = np.concatenate((self.matches.prints[0][tape_rows], self.matches.prints[1][book_rows]))
         place = np.concatenate((content_order(self.tape, tape_rows), content_order(self.book, book_rows)))
         partner = _equal_partners(group, prints, is_book, place)
         doubtful = np.zeros(int(group.max()) + 1, np.bool_)
@@ -402,12 +402,12 @@ class _Work:
         partner[rest[near >= 0]] = rest[near[near >= 0]]
         at = np.flatnonzero((partner >= 0) & ~is_book)
         self.record(stage, rows[at], rows[partner[at]])
-        self.found.ambiguous[stage] += int(np.count_nonzero(doubtful))
+        self.matches.ambiguous[stage] += int(np.count_nonzero(doubtful))
         tape_count = np.bincount(group[~is_book], minlength=len(doubtful))[group]
         book_count = np.bincount(group[is_book], minlength=len(doubtful))[group]
-        for of_side, kept in ((~is_book, self.found.shared.tape), (is_book, self.found.shared.book)):
-            told = np.flatnonzero(of_side & doubtful[group])
-            kept.append((rows[told], tape_count[told], book_count[told]))
+        for of_side, kept in ((~is_book, self.matches.shared.tape), (is_book, self.matches.shared.book)):
+            unsure = np.flatnonzero(of_side & doubtful[group])
+            kept.append((rows[unsure], tape_count[unsure], book_count[unsure]))
 
 
 def _together(members: Sequence[Members]) -> Members:
@@ -428,8 +428,8 @@ def _equal_partners(
     takes = within < np.minimum(tape_count, book_count)[run]
     partner = np.full(len(order), -1, np.int64)
     at = np.flatnonzero(takes & ~is_book[order])
-    other = at + tape_count[run[at]]
-    partner[order[at]], partner[order[other]] = order[other], order[at]
+    partner_place = at + tape_count[run[at]]
+    partner[order[at]], partner[order[partner_place]] = order[partner_place], order[at]
     return partner
 
 
@@ -560,8 +560,8 @@ def _settle_units(tape: Side, book: Side, matched: Matched) -> None:
 
 def _median(par: NDArray[np.float64]) -> NDArray[np.float64]:
     """The median of what is positive, 0 without any; one element."""
-    held = par[par > 0]
-    return np.array([np.median(held) if len(held) else 0.0])
+    positive = par[par > 0]
+    return np.array([np.median(positive) if len(positive) else 0.0])
 
 
 def _ratios_within(small: NDArray[np.float64], large: NDArray[np.float64], low: float, high: float) -> int:

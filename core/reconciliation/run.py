@@ -68,20 +68,20 @@ class Reconciliation:
     issues: Issues
 
     def __repr__(self) -> str:
-        one = self.summary
+        each = self.summary
         return (
-            f"Reconciliation({counted(one.total_loans_compared, 'loan')}: {one.matched:,} matched, "
-            f"{one.unmatched_trustee:,} on the tape only, {one.unmatched_internal:,} in the portfolio only; "
-            f"{counted(one.issues_found, 'issue')}, {counted(len(self.warnings), 'warning')})"
+            f"Reconciliation({counted(each.total_loans_compared, 'loan')}: {each.matched:,} matched, "
+            f"{each.unmatched_trustee:,} on the tape only, {each.unmatched_internal:,} in the portfolio only; "
+            f"{counted(each.issues_found, 'issue')}, {counted(len(self.warnings), 'warning')})"
         )
 
     def _repr_html_(self) -> str:
-        told = [
+        lines = [
             *warning_texts(self.warnings),
             *(f"{name} was not compared: {why}" for name, why in self.not_compared.items()),
             left_out(len(self.issues), "issues"),
         ]
-        return card(repr(self), told, self.issues.table())
+        return card(repr(self), lines, self.issues.table())
 
 
 @checked
@@ -118,8 +118,8 @@ def reconcile(
     fields, not_compared = compared_fields(theirs, ours, asked)
     with working(threads if max(tape.row_count, book.row_count) >= SHARED_LEAST else 1) as workers:
         matched = match(theirs, ours, partial(fingerprints, fields=fields, seed=SEED), workers)
-        found = compare(theirs, ours, matched, fields, within, workers, missing_loans="missing_loan" in asked)
-    issues = Issues(theirs, ours, matched, found)
+        discrepancies = compare(theirs, ours, matched, fields, within, workers, missing_loans="missing_loan" in asked)
+    issues = Issues(theirs, ours, matched, discrepancies)
     rows = np.flatnonzero(matched.tape_pair >= 0).astype(np.int32)
     return Reconciliation(
         summary=Summary(
@@ -138,19 +138,20 @@ def reconcile(
     )
 
 
-def _loans_of(given: Any, argument: str) -> Portfolio:
+def _loans_of(source: Any, argument: str) -> Portfolio:
     """The loans of a side in whatever form they come. Columns under standard names are taken as they are; those of
     any other frame are found by their headings, as in a sheet."""
-    if isinstance(given, Portfolio):
-        return given
-    if isinstance(given, Mapping) or (is_frame(given) and is_standard(columns_of(given))):
-        return Portfolio.from_columns(given)
-    if isinstance(given, Workbook) or is_frame(given):
-        return Portfolio.from_workbook(given)
-    if isinstance(given, str | os.PathLike | bytes | bytearray | memoryview) or hasattr(given, "read"):
-        return Portfolio.from_workbook(read(given))
+    if isinstance(source, Portfolio):
+        return source
+    if isinstance(source, Mapping) or (is_frame(source) and is_standard(columns_of(source))):
+        return Portfolio.from_columns(source)
+    if isinstance(source, Workbook) or is_frame(source):
+        return Portfolio.from_workbook(source)
+    if isinstance(source, str | os.PathLike | bytes | bytearray | memoryview) or hasattr(source, "read"):
+        return Portfolio.from_workbook(read(source))
     raise TypeError(
-        f"{argument} is a Portfolio, a workbook, a frame, or a file that cushion.read reads, not {type(given).__name__}"
+        f"{argument} is a Portfolio, a workbook, a frame, or a file that cushion.read reads, "
+        f"not {type(source).__name__}"
     )
 
 
@@ -160,7 +161,7 @@ def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[Dat
     by_name = matched.counts["borrower_maturity"] + matched.counts["borrower_name"]
     doubtful = sum(matched.ambiguous.values())
     keys = counted(doubtful, "key", "is/are")
-    told = (
+    remarks = (
         *((side.factor != 1.0, "par_in_thousands",
            f"par on the {side.name} is in thousands: it was multiplied by {side.factor:,.0f}", None)
           for side in (tape, book)),
@@ -179,7 +180,7 @@ def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[Dat
     )  # fmt: skip
     return tuple(
         DataWarning(code, message if rows is None else message.format(_loans(rows)), rows)
-        for is_so, code, message, rows in told
+        for is_so, code, message, rows in remarks
         if is_so
     )
 

@@ -133,8 +133,8 @@ def content_order(side: Side, rows: NDArray[np.int32]) -> NDArray[np.int64]:
     Rows that hold the same throughout get numbers in any order. The row -1 has the number -1.
     """
     numbered = np.full(len(rows), -1, np.int64)
-    held = np.flatnonzero(rows >= 0)
-    rows = rows[held]
+    filled = np.flatnonzero(rows >= 0)
+    rows = rows[filled]
     keys: list[NDArray[np.generic]] = [np.zeros(len(rows), np.uint8)]
     portfolio = side.portfolio
     numbers = portfolio.numbers
@@ -146,7 +146,7 @@ def content_order(side: Side, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         keys.append(_text_order(side.texts(field, rows)))
     if portfolio.lots is not None:
         keys.append(portfolio.lots[rows])
-    numbered[held[np.lexsort(keys[::-1])]] = np.arange(len(rows))
+    numbered[filled[np.lexsort(keys[::-1])]] = np.arange(len(rows))
     return numbered
 
 

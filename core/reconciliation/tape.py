@@ -52,18 +52,18 @@ def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
     holdings = located.loans
     if holdings is None:
         raise TapeRefused(_no_header(book, mapping))
-    sheet, found = holdings.sheet, holdings.header
-    where = f"Sheet {_quoted(sheet.name)}, whose header is in row {found.row + 1},"
-    told = f"Its columns are {_listed(list(found.texts.values()))}."
-    if not found.columns.keys() & set(IDENTIFIERS):
-        raise TapeRefused(f"{where} has no column with an identifier (CUSIP, LoanX ID or ISIN). {told}")
-    if "par_value" not in found.columns:
-        raise TapeRefused(f"{where} has no column with the loans' par. {told}")
+    sheet, header = holdings.sheet, holdings.header
+    where = f"Sheet {_quoted(sheet.name)}, whose header is in row {header.row + 1},"
+    text = f"Its columns are {_listed(list(header.texts.values()))}."
+    if not header.columns.keys() & set(IDENTIFIERS):
+        raise TapeRefused(f"{where} has no column with an identifier (CUSIP, LoanX ID or ISIN). {text}")
+    if "par_value" not in header.columns:
+        raise TapeRefused(f"{where} has no column with the loans' par. {text}")
     loans = portfolio_of(located, None, into=Portfolio)
     if loans.row_count == 0:
-        raise TapeRefused(f"{where} {_nothing_usable(holdings, loans.notes)} {told}")
+        raise TapeRefused(f"{where} {_nothing_usable(holdings, loans.notes)} {text}")
     if not math.isfinite(total_par(loans)):
-        raise TapeRefused(f"{where} has par values that add up to no number. {told}")
+        raise TapeRefused(f"{where} has par values that add up to no number. {text}")
     return loans
 
 
@@ -84,17 +84,19 @@ def warnings_of(loans: Portfolio) -> list[DataWarning]:
 
 
 def _no_header(book: Workbook, mapping: Mapping) -> str:
-    told = []
+    sentences = []
     for sheet in book.sheets[:SHEETS_TOLD]:
         columns = _columns(sheet, mapping)
         if columns:
-            told.append(f"sheet {_quoted(sheet.name)} has the columns {_listed(columns)}")
+            sentences.append(f"sheet {_quoted(sheet.name)} has the columns {_listed(columns)}")
         else:
-            told.append(f"sheet {_quoted(sheet.name)} is empty")
-    rest = len(book.sheets) - len(told)
+            sentences.append(f"sheet {_quoted(sheet.name)} is empty")
+    rest = len(book.sheets) - len(sentences)
     if rest:
-        told.append(f"{counted(rest, 'more sheet')} likewise")
-    return f"No sheet has a header that names par or an identifier and two more fields of a loan: {'; '.join(told)}."
+        sentences.append(f"{counted(rest, 'more sheet')} likewise")
+    return (
+        f"No sheet has a header that names par or an identifier and two more fields of a loan: {'; '.join(sentences)}."
+    )
 
 
 def _columns(sheet: Sheet, mapping: Mapping) -> list[str]:

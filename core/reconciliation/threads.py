@@ -29,14 +29,14 @@ class Threads:
 
         others = [self._others.submit(share, first) for first in range(1, min(self.count, len(calls)))]
         share(0)
-        for other in others:
-            other.result()
+        for future in others:
+            future.result()
         return [answers[place] for place in range(len(calls))]
 
     def both(self, work: Callable[..., T], *pairs: tuple[Any, Any]) -> tuple[T, T]:
         """`map` for the two sides of a comparison."""
-        one, other = self.map(work, *pairs)
-        return one, other
+        first, second = self.map(work, *pairs)
+        return first, second
 
     def shares(self, count: int) -> tuple[list[int], list[int]]:
         """Where the shares of so many things begin and end, one for each thread."""

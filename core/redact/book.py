@@ -54,34 +54,34 @@ def redact(workbook: Workbook, policy: Policy) -> Redacted:
     A formula that holds personal data, or whose value did, is replaced by its redacted value. One that reads a redacted
     cell is replaced by the value that it had, without the words of that cell: calculated anew it would give another.
     """
-    told = Told()
+    report = Told()
     look = partial(find, kinds=policy.kinds, regions=policy.regions)
-    named = redact_names(workbook, policy, look, told.add, told.warnings.append)
-    passes = [SheetPass(sheet, named, policy, told) for sheet in named.sheets]
-    for one in passes:
-        one.redact_cells()
-    people = People(told.people if "person" in policy.kinds else ())
-    for one in passes if people else ():
-        one.redact_people(people)
-    _redact_readers(passes, Readers(named), told)
-    sheets = tuple(one.written_anew() for one in passes)
+    named = redact_names(workbook, policy, look, report.add, report.warnings.append)
+    passes = [SheetPass(sheet, named, policy, report) for sheet in named.sheets]
+    for each in passes:
+        each.redact_cells()
+    people = People(report.people if "person" in policy.kinds else ())
+    for each in passes if people else ():
+        each.redact_people(people)
+    _redact_readers(passes, Readers(named), report)
+    sheets = tuple(each.written_anew() for each in passes)
     tables = tuple(table for table in named.tables if not _lost_heading(table, passes))
     if lost := len(named.tables) - len(tables):
-        told.warnings.append(
+        report.warnings.append(
             f"headings of {counted(lost, 'table')} were redacted: {agreed(lost, 'it is/they are')} plain cells"
         )
         named = replace(named, tables=tables)
-    made = replace(named, sheets=sheets) if any(map(is_not, sheets, named.sheets)) else named
+    redacted_book = replace(named, sheets=sheets) if any(map(is_not, sheets, named.sheets)) else named
     if people:
-        before = [sheet.name for sheet in made.sheets]
-        made = redact_names(made, policy, people.find, told.add, told.warnings.append)
-        told.rename_sheets(dict(zip(before, (sheet.name for sheet in made.sheets), strict=True)))
+        before = [sheet.name for sheet in redacted_book.sheets]
+        redacted_book = redact_names(redacted_book, policy, people.find, report.add, report.warnings.append)
+        report.rename_sheets(dict(zip(before, (sheet.name for sheet in redacted_book.sheets), strict=True)))
     return Redacted(
-        workbook=made,
-        counts={kind: told.counts[kind] for kind in KINDS if kind in told.counts},
-        columns=told.columns,
-        formulas=told.formulas,
-        warnings=tuple(told.warnings),
+        workbook=redacted_book,
+        counts={kind: report.counts[kind] for kind in KINDS if kind in report.counts},
+        columns=report.columns,
+        formulas=report.formulas,
+        warnings=tuple(report.warnings),
     )
 
 
@@ -91,25 +91,25 @@ def _lost_heading(table: Table, passes: Sequence[SheetPass]) -> bool:
     columns = range(table.first_column, table.last_column + 1)
     return any(
         bool(np.isin(rows, hidden[column]).any())
-        for one in passes
-        if one.sheet.name.casefold() == table.sheet.casefold() and (hidden := one.hidden())
+        for each in passes
+        if each.sheet.name.casefold() == table.sheet.casefold() and (hidden := each.hidden())
         for column in columns
         if column in hidden
     )
 
 
-def _redact_readers(passes: Sequence[SheetPass], readers: Readers, told: Told) -> None:
+def _redact_readers(passes: Sequence[SheetPass], readers: Readers, report: Told) -> None:
     """Formulas that read redacted cells become values, and what these show of them is redacted; then their readers."""
-    if not any(len(one.sheet.formulas) for one in passes):
+    if not any(len(each.sheet.formulas) for each in passes):
         return
     for _ in range(ROUNDS_MAX):
-        hidden: Hidden = {one.sheet.name.casefold(): rows for one in passes if (rows := one.hidden())}
-        words = Words(told.words)
-        shown = [one.redact_shown(one.new_readers(readers, hidden), words) for one in passes]
+        hidden: Hidden = {each.sheet.name.casefold(): rows for each in passes if (rows := each.hidden())}
+        words = Words(report.words)
+        shown = [each.redact_shown(each.new_readers(readers, hidden), words) for each in passes]
         if not any(shown):
             return
-    for one in passes:
-        one.redact_shown(np.arange(len(one.sheet.formulas)), words)
-    told.warnings.append(
+    for each in passes:
+        each.redact_shown(np.arange(len(each.sheet.formulas)), words)
+    report.warnings.append(
         f"redacted cells are read over more than {ROUNDS_MAX} formulas in a row: all with a redacted word went"
     )

@@ -42,9 +42,9 @@ _SAYS_NOTHING: Final = re.compile(
 """What a cell says that holds nothing, or what has been redacted before."""
 
 
-def like(column: Column, held: Column) -> Column:
+def like(column: Column, cells: Column) -> Column:
     """A column with other stored cells at the places of a given one."""
-    return GappedColumn(held, *column.runs) if isinstance(column, GappedColumn) else held
+    return GappedColumn(cells, *column.runs) if isinstance(column, GappedColumn) else cells
 
 
 class ColumnPass:
@@ -52,25 +52,25 @@ class ColumnPass:
 
     def __init__(self, texts: SheetTexts, column: Column, place: str) -> None:
         self.texts, self.column, self.place = texts, column, place
-        self.held = column.held
-        self.codes = self.held.codes
-        self.kinds = self.held.kinds
+        self.dense = column.dense
+        self.codes = self.dense.codes
+        self.kinds = self.dense.kinds
         self.changed = np.zeros(0, np.bool_)
 
     def run(self, claims: list[Region], is_formula: NDArray[np.bool_]) -> Column | None:
         """The column written anew; None where no cell changes."""
-        held, shared = self.held, self.texts
-        whole = shared.whole[held.codes + 1]
-        self.codes = shared.content[held.codes + 1]
-        self.changed = self.codes != held.codes
+        cells, shared = self.dense, self.texts
+        whole = shared.whole[cells.codes + 1]
+        self.codes = shared.content[cells.codes + 1]
+        self.changed = self.codes != cells.codes
         cards = self._card_numbers(is_formula)
         if not claims and not self.changed.any() and not cards.any():
             return None
-        self.kinds = held.kinds.copy()
+        self.kinds = cells.kinds.copy()
         for rank in self._of_identifiers(whole):
             self.changed &= whole != rank
             whole[whole == rank] = 0
-        self.codes = np.where(self.changed, self.codes, held.codes)
+        self.codes = np.where(self.changed, self.codes, cells.codes)
         self._count_content()
         if cards.any():
             self._redact(
@@ -82,35 +82,37 @@ class ColumnPass:
             self._claim(region, slice(low, high))
         if not claims and (most := self._most(whole)) is not None:
             kind, span = most
-            shared.told.columns[self.place] = kind
+            shared.report.columns[self.place] = kind
             self._redact(span, kind, lambda value: True)
         if not self.changed.any():
             return None
         self.kinds[self.changed] = np.where(self.codes[self.changed] < 0, Kind.BLANK, Kind.TEXT)
-        numbers = np.where(self.changed, 0.0, held.numbers)
+        numbers = np.where(self.changed, 0.0, cells.numbers)
         return like(
-            self.column, replace(held, kinds=frozen(self.kinds), numbers=frozen(numbers), codes=frozen(self.codes))
+            self.column, replace(cells, kinds=frozen(self.kinds), numbers=frozen(numbers), codes=frozen(self.codes))
         )
 
     def _count_content(self) -> None:
-        codes, cells = np.unique(self.held.codes[self.changed], return_counts=True)
+        codes, cells = np.unique(self.dense.codes[self.changed], return_counts=True)
         for code, count in zip(codes.tolist(), cells.tolist(), strict=True):
             text = self.texts.sheet.text[code]
-            for span in self.texts.found[code]:
-                self.texts.told.hide(span.kind, text[span.start : span.end])
-            for kind in {span.kind for span in self.texts.found[code]}:
-                self.texts.told.add(kind, self.place, count)
+            for span in self.texts.spans_by_code[code]:
+                self.texts.report.hide(span.kind, text[span.start : span.end])
+            for kind in {span.kind for span in self.texts.spans_by_code[code]}:
+                self.texts.report.add(kind, self.place, count)
 
     def _card_numbers(self, is_formula: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which numbers are cards': plain integers, no sums, and most numbers of the column are like them."""
-        held = self.held
-        large: NDArray[np.bool_] = (held.kinds == Kind.NUMBER) & (held.numbers >= 1e13) & (held.numbers <= _EXACT_MAX)
+        cells = self.dense
+        large: NDArray[np.bool_] = (
+            (cells.kinds == Kind.NUMBER) & (cells.numbers >= 1e13) & (cells.numbers <= _EXACT_MAX)
+        )
         if not large.any():
             return large
-        large &= ~is_formula & self.texts.is_plain_format[held.formats]
-        numbers, back = np.unique(held.numbers[large], return_inverse=True)
+        large &= ~is_formula & self.texts.is_plain_format[cells.formats]
+        numbers, back = np.unique(cells.numbers[large], return_inverse=True)
         large[large] = np.array([_is_card_number(number) for number in numbers.tolist()], np.bool_)[back]
-        if 2 * large.sum() < (held.kinds == Kind.NUMBER).sum():
+        if 2 * large.sum() < (cells.kinds == Kind.NUMBER).sum():
             large[:] = False
         return large
 
@@ -121,11 +123,11 @@ class ColumnPass:
         """
         for kind in _CHECKED:
             rank = RANKED.index(kind)
-            seeming = np.unique(self.held.codes[whole == rank])
+            seeming = np.unique(self.dense.codes[whole == rank])
             shapes = {_shape(self.texts.sheet.text[code]) for code in seeming.tolist()}
             if not shapes or any(shape.startswith("+") for shape in shapes):
                 continue
-            others = np.unique(self.held.codes[self.held.codes >= 0])
+            others = np.unique(self.dense.codes[self.dense.codes >= 0])
             alike = sum(_shape(self.texts.sheet.text[code]) in shapes for code in others.tolist())
             if 2 * len(seeming) < alike:
                 yield rank
@@ -138,7 +140,7 @@ class ColumnPass:
             return None
         places = np.flatnonzero(whole == rank)
         span = slice(int(places[0]), int(places[-1]) + 1)
-        texts = int((self.held.kinds[span] == Kind.TEXT).sum())
+        texts = int((self.dense.kinds[span] == Kind.TEXT).sum())
         return (RANKED[rank], span) if counts[rank] >= MOST * texts else None
 
     def _claim(self, region: Region, slots: slice) -> None:
@@ -152,27 +154,27 @@ class ColumnPass:
         if not likely or (region.strict and not most):
             return
         if not region.pair:
-            self.texts.told.columns[self.place] = kind.name
+            self.texts.report.columns[self.place] = kind.name
         # Under "Contact" stand companies too: one that is called like a person goes, the others stay.
         every = region.pair or kind.columns or most
         self._redact(slots, kind.name, lambda value: every or looks_like(kind, value))
 
     def _values(self, slots: slice) -> Iterator[tuple[str | float, int]]:
         """The different texts and numbers of some cells that say something, and how many cells have each."""
-        held = self.held
-        codes, counts = np.unique(held.codes[slots], return_counts=True)
+        cells = self.dense
+        codes, counts = np.unique(cells.codes[slots], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
             if code >= 0 and not _SAYS_NOTHING.fullmatch(text := self.texts.sheet.text[code]):
                 yield text, count
-        is_number = (held.kinds[slots] == Kind.NUMBER) | (held.kinds[slots] == Kind.DATE)
-        numbers, counts = np.unique(held.numbers[slots][is_number], return_counts=True)
+        is_number = (cells.kinds[slots] == Kind.NUMBER) | (cells.kinds[slots] == Kind.DATE)
+        numbers, counts = np.unique(cells.numbers[slots][is_number], return_counts=True)
         yield from zip(numbers.tolist(), counts.tolist(), strict=True)
 
     def _redact(self, slots: slice, kind: str, chosen: Callable[[str | float], bool]) -> None:
         """Put a mask or a token in the place of those of some cells that are chosen and not redacted yet."""
-        shared, held = self.texts, self.held
+        shared, cells = self.texts, self.dense
         changed, codes = self.changed[slots], self.codes[slots]  # views: what is put there is put into the column
-        texts, counts = np.unique(held.codes[slots][~changed], return_counts=True)
+        texts, counts = np.unique(cells.codes[slots][~changed], return_counts=True)
         into = np.full(len(shared.content), -2, np.int32)
         total = 0
         for code, count in zip(texts.tolist(), counts.tolist(), strict=True):
@@ -180,13 +182,13 @@ class ColumnPass:
                 continue
             if chosen(text) and not (kind == "person" and is_organisation(text)):
                 into[code + 1] = shared.code(replaced(kind, text, shared.policy))
-                shared.told.hide(kind, text)
+                shared.report.hide(kind, text)
                 total += count
-        new = into[held.codes[slots] + 1]
+        new = into[cells.codes[slots] + 1]
         put = ~changed & (new > -2)
         numeric = _NUMERIC.get(kind, ())
-        is_number = ~changed & np.isin(held.kinds[slots], numeric)
-        numbers, back = np.unique(held.numbers[slots][is_number], return_inverse=True)
+        is_number = ~changed & np.isin(cells.kinds[slots], numeric)
+        numbers, back = np.unique(cells.numbers[slots][is_number], return_inverse=True)
         if len(numbers):
             taken = [chosen(number) for number in numbers.tolist()]
             masks = [
@@ -197,10 +199,10 @@ class ColumnPass:
             put |= is_number & (new > -2)
             for number, take in zip(numbers.tolist(), taken, strict=True):
                 if take:
-                    shared.told.hide(kind, f"{number:.0f} {shared.written(number, kind)}")
+                    shared.report.hide(kind, f"{number:.0f} {shared.written(number, kind)}")
         codes[put] = new[put]
         changed |= put
-        shared.told.add(kind, self.place, int(put.sum()))
+        shared.report.add(kind, self.place, int(put.sum()))
 
 
 def _shape(text: str) -> str:

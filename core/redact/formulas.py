@@ -46,14 +46,14 @@ def without(formulas: Formulas, dropped: NDArray[np.bool_]) -> Formulas:
     for at in np.flatnonzero(origins < 0).tolist():
         old = int(formulas.origins[kept[at]])
         if old not in heirs:
-            said = formulas.text[int(formulas.texts[old])]
+            formula = formulas.text[int(formulas.texts[old])]
             down = int(formulas.rows[kept[at]]) - int(formulas.rows[old])
             right = int(formulas.columns[kept[at]]) - int(formulas.columns[old])
-            moved = move_formula(said, down, right)
+            moved = move_formula(formula, down, right)
             texts[at] = first + len(more)
             more.append(moved)
             origins[at] = at
-            if moved.count("#REF!") == said.count("#REF!"):  # else what is lost here may be there for the next
+            if moved.count("#REF!") == formula.count("#REF!"):  # else what is lost here may be there for the next
                 heirs[old] = at
         else:
             origins[at] = heirs[old]

@@ -40,14 +40,14 @@ def heading_kind(text: str) -> PersonalKind | None:
     """The kind of personal data that a heading says, None for other texts."""
     if len(text) > HEADING_LENGTH_MAX:
         return None
-    said = folded(plain_of(text).text)
-    return next((kind for kind in (NAME_PART, *KINDS.values()) if kind.heading.fullmatch(said)), None)
+    heading = folded(plain_of(text).text)
+    return next((kind for kind in (NAME_PART, *KINDS.values()) if kind.heading.fullmatch(heading)), None)
 
 
 def heading_codes(sheet: Sheet) -> dict[int, PersonalKind]:
     """The texts of a sheet that are headings or labels of personal data, by their codes."""
-    found = {code: heading_kind(sheet.text[code]) for code in headings(sheet.text)}
-    return {code: kind for code, kind in found.items() if kind is not None}
+    by_code = {code: heading_kind(sheet.text[code]) for code in headings(sheet.text)}
+    return {code: kind for code, kind in by_code.items() if kind is not None}
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class _Rows:
         cells, texts = np.zeros(sheet.row_count, np.int32), np.zeros(sheet.row_count, np.int32)
         for column in sheet.columns:
             if column is not None:
-                places, kinds = column.rows(), column.held.kinds
+                places, kinds = column.rows(), column.dense.kinds
                 cells[places] += kinds != Kind.BLANK
                 texts[places] += kinds == Kind.TEXT
         edges = np.diff(np.concatenate(([0], cells > 0, [0])).astype(np.int8))
@@ -97,13 +97,13 @@ def regions(sheet: Sheet, labels: dict[int, PersonalKind]) -> Iterator[Region]:
     for at, column in enumerate(sheet.columns):
         if column is None:
             continue
-        slots = np.flatnonzero(is_label[column.held.codes])
+        slots = np.flatnonzero(is_label[column.dense.codes])
         if not len(slots):
             continue
         rows = rows or _Rows.of(sheet)
         places = column.rows()[slots].tolist()
         for row, code, end in zip(
-            places, column.held.codes[slots].tolist(), [*places[1:], sheet.row_count], strict=True
+            places, column.dense.codes[slots].tolist(), [*places[1:], sheet.row_count], strict=True
         ):
             yield from _claimed(sheet, rows, row, at, end, labels[code], labels)
 
@@ -120,12 +120,12 @@ def _claimed(
     below = -1 if over is None else over.slot(row + 1)
     # A heading has something below; "Prepared by" in a line of labels and values has not, or another label.
     is_label = (
-        over is None or below < 0 or over.held.kinds[below] == Kind.BLANK or int(over.held.codes[below]) in labels
+        over is None or below < 0 or over.dense.kinds[below] == Kind.BLANK or int(over.dense.codes[below]) in labels
     )
     if beside is not None and (is_short or ends or is_label):
         stored = sheet.columns[beside]
         assert stored is not None
-        code = int(stored.held.codes[stored.slot(row)])
+        code = int(stored.dense.codes[stored.slot(row)])
         if code not in labels and looks_like(kind, sheet.value(row, beside)):
             yield Region(beside, row, row, kind, pair=True, strict=False)
             return
@@ -149,5 +149,5 @@ def looks_like(kind: PersonalKind, value: object) -> bool:
         return False
     if isinstance(value, float):
         value = f"{value:.0f}" if value == int(value) else str(value)
-    said = plain_of(str(value)[: 4 * HEADING_LENGTH_MAX]).text
-    return is_person(said) if kind.name == "person" and not kind.columns else kind.likely.search(said) is not None
+    text = plain_of(str(value)[: 4 * HEADING_LENGTH_MAX]).text
+    return is_person(text) if kind.name == "person" and not kind.columns else kind.likely.search(text) is not None

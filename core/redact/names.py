@@ -35,7 +35,7 @@ def redact_names(
     `tell` gets kind, place, number.
     """
 
-    def held(text: str, place: str) -> str | None:
+    def redacted_name(text: str, place: str) -> str | None:
         """The redacted text, counted; None where it holds nothing."""
         spans = look(text)
         for kind, count in Counter(span.kind for span in spans).items():
@@ -45,27 +45,30 @@ def redact_names(
     renamed: dict[str, str] = {}
     taken = {sheet.name.casefold() for sheet in workbook.sheets}
     for sheet in workbook.sheets:
-        if (name := held(sheet.name, "(sheet names)")) is not None:
+        if (name := redacted_name(sheet.name, "(sheet names)")) is not None:
             renamed[sheet.name.casefold()] = free_name(name, taken)
     if renamed:
         workbook = _with_sheets_renamed(workbook, renamed)
     defined = {
         name: formula
         for name, formula in workbook.defined_names.items()
-        if held(f"{name}\n{quoted(formula)}", "(defined names)") is None
+        if redacted_name(f"{name}\n{quoted(formula)}", "(defined names)") is None
     }
     local = {
         key: formula
         for key, formula in workbook.local_names.items()
-        if held(f"{key[1]}\n{quoted(formula)}", "(defined names)") is None
+        if redacted_name(f"{key[1]}\n{quoted(formula)}", "(defined names)") is None
     }
     tables = tuple(
-        table for table in workbook.tables if held("\n\n".join((table.name, *table.columns)), "(tables)") is None
+        table
+        for table in workbook.tables
+        if redacted_name("\n\n".join((table.name, *table.columns)), "(tables)") is None
     )
     formats = tuple(
-        "General" if held(quoted(code), "(number formats)") is not None else code for code in workbook.number_formats
+        "General" if redacted_name(quoted(code), "(number formats)") is not None else code
+        for code in workbook.number_formats
     )
-    left_out = tuple(held(name, "(files left out)") or name for name in workbook.left_out)
+    left_out = tuple(redacted_name(name, "(files left out)") or name for name in workbook.left_out)
     lost = len(workbook.defined_names) + len(workbook.local_names) - len(defined) - len(local)
     if lost:
         warn(

@@ -45,8 +45,8 @@ def plain_of(text: str) -> Plain:
         starts.extend(range(at, start))
         ends.extend(range(at + 1, start + 1))
         at = end
-        if one := _read(match[0]):
-            pieces.append(one)
+        if each := _read(match[0]):
+            pieces.append(each)
             starts.append(start)
             ends.append(end)
     pieces.append(text[at:])
@@ -55,25 +55,25 @@ def plain_of(text: str) -> Plain:
     return Plain("".join(pieces), starts, ends)
 
 
-def _read(found: str) -> str:
+def _read(escape: str) -> str:
     """What an unusual character or an escape says: a single character, or nothing."""
-    if found[0] == "%":
-        return chr(int(found[1:], 16))
-    if len(found) > 1:
-        said = html.unescape(found)
-        return _read(said) if len(said) == 1 and not " " <= said <= "~" else said[:1]
-    if found < "\x80":
+    if escape[0] == "%":
+        return chr(int(escape[1:], 16))
+    if len(escape) > 1:
+        character = html.unescape(escape)
+        return _read(character) if len(character) == 1 and not " " <= character <= "~" else character[:1]
+    if escape < "\x80":
         return " "
-    if found in _CIRCLED_AT:
+    if escape in _CIRCLED_AT:
         return "@"
-    category = unicodedata.category(found)
-    if category == "Cf" or _INVISIBLE.match(found):
+    category = unicodedata.category(escape)
+    if category == "Cf" or _INVISIBLE.match(escape):
         return ""
-    if category == "Pd" or found == "\u2212":
+    if category == "Pd" or escape == "\u2212":
         return "-"
     if category in ("Zs", "Zl", "Zp"):
         return " "
     if category == "Nd":
-        return str(unicodedata.decimal(found))
-    same = unicodedata.normalize("NFKC", found)
-    return same if len(same) == 1 and same.isascii() else found
+        return str(unicodedata.decimal(escape))
+    same = unicodedata.normalize("NFKC", escape)
+    return same if len(same) == 1 and same.isascii() else escape

@@ -34,9 +34,9 @@ class Readers:
 
     def of(self, sheet: Sheet, formulas: Formulas, hidden: Hidden) -> NDArray[np.bool_]:
         """Which of a sheet's formulas read a cell that is hidden."""
-        found = np.zeros(len(formulas), np.bool_)
+        reads_redacted = np.zeros(len(formulas), np.bool_)
         if not len(formulas) or not any(hidden.values()):
-            return found
+            return reads_redacted
         own = sheet.name.casefold()
         others = [name for name in hidden if name != own]
         origins, back = np.unique(formulas.origins, return_inverse=True)
@@ -55,17 +55,17 @@ class Readers:
             if (own, text) not in self._known:  # asked again for the readers of readers
                 self._known[own, text] = list(self._areas(text, own, 0))
             for area in self._known[own, text]:
-                found[members] |= self._meets(area, own, down, right, hidden)
-        return found
+                reads_redacted[members] |= self._meets(area, own, down, right, hidden)
+        return reads_redacted
 
     def _areas(self, text: str, own: str, depth: int) -> Iterator[Named]:
         """All areas that a formula names, those behind its words too."""
         table = ""
-        for one in named_in(text):
-            word, before = one.word.casefold(), table
+        for each in named_in(text):
+            word, before = each.word.casefold(), table
             table = ""
             if not word:
-                yield one
+                yield each
             elif word.startswith("["):
                 for name in (before,) if before else self.tables:
                     yield from self._table(name, word, own if not before else None)
@@ -108,8 +108,8 @@ class Readers:
         lefts = area.first_column + (0 if area.fixed[1] else right)
         rights = area.last_column + (0 if area.fixed[3] else right)
         tops, bottoms = np.minimum(tops, bottoms), np.maximum(tops, bottoms)
-        for one in columns:
-            for column, rows in one.items():
+        for each in columns:
+            for column, rows in each.items():
                 within = (np.minimum(lefts, rights) <= column) & (column <= np.maximum(lefts, rights))
                 if np.any(within):
                     met |= within & (np.searchsorted(rows, bottoms, side="right") > np.searchsorted(rows, tops))

@@ -56,8 +56,8 @@ def replaced(kind: str, written: str, policy: Policy) -> str:
         return ""
     plain = " ".join(plain_of(written).text.split())
     if policy.strategy == "hash":
-        said = f"{kind}\0{_canonical(kind, plain, policy)}".encode("utf-8", "surrogatepass")
-        token = hmac.new(policy.key, said, hashlib.sha256).hexdigest()[:_TOKEN_LENGTH]
+        content = f"{kind}\0{_canonical(kind, plain, policy)}".encode("utf-8", "surrogatepass")
+        token = hmac.new(policy.key, content, hashlib.sha256).hexdigest()[:_TOKEN_LENGTH]
         return f"{kind}_{token.translate(_TOKEN_LETTERS)}"
     return _mask(kind, plain)
 

@@ -29,14 +29,14 @@ from core.values import Kind
 class SheetPass:
     """One sheet: each text is looked at once, headings claim columns, and what changed is written anew."""
 
-    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, told: Told) -> None:
-        self.sheet, self.policy, self.told = sheet, policy, told
-        self.texts = SheetTexts(sheet, workbook, policy, told)
+    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Told) -> None:
+        self.sheet, self.policy, self.report = sheet, policy, report
+        self.texts = SheetTexts(sheet, workbook, policy, report)
         self.columns: list[Column | None] = list(sheet.columns)
         self.changed: dict[int, NDArray[np.bool_]] = {}
         """Which stored cells of a column are redacted."""
         self.people = People(())
-        self.own_sheets = {in_quotes(one.name).casefold() for one in workbook.sheets}
+        self.own_sheets = {in_quotes(each.name).casefold() for each in workbook.sheets}
         """Names of sheets as formulas quote them, which follow when the sheets are renamed."""
         self.reads = np.zeros(len(sheet.formulas), np.bool_)
         """Which formulas read redacted cells."""
@@ -63,22 +63,22 @@ class SheetPass:
             if spans := people.find(text):
                 put[code + 1] = self.texts.code(redacted_text(text, spans, self.policy))
                 for span in spans:
-                    self.told.hide(span.kind, text[span.start : span.end])
+                    self.report.hide(span.kind, text[span.start : span.end])
         if (put == np.arange(-1, len(texts))).all():
             return
         for at, column in enumerate(self.columns):
             if column is None:
                 continue
-            held = column.held
-            codes = put[held.codes + 1]
-            cells = codes != held.codes
+            own_cells = column.dense
+            codes = put[own_cells.codes + 1]
+            cells = codes != own_cells.codes
             if not cells.any():
                 continue
-            kinds = held.kinds.copy()
+            kinds = own_cells.kinds.copy()
             kinds[cells & (codes < 0)] = Kind.BLANK
-            self.columns[at] = like(column, replace(held, codes=frozen(codes), kinds=frozen(kinds)))
+            self.columns[at] = like(column, replace(own_cells, codes=frozen(codes), kinds=frozen(kinds)))
             self.changed[at] = self.changed.get(at, np.zeros(len(codes), np.bool_)) | cells
-            self.told.add("person", f"{self.sheet.name}!{column_name(at)}", int(cells.sum()))
+            self.report.add("person", f"{self.sheet.name}!{column_name(at)}", int(cells.sum()))
 
     def hidden(self) -> dict[int, NDArray[np.int64]]:
         """The rows of the redacted cells of each column."""
@@ -122,15 +122,15 @@ class SheetPass:
             return [Span(0, len(f"{value:.0f}"), kind)] if kind is not None else []
         if not isinstance(value, str):
             return []
-        found = [(match, words.kind(match[0].casefold())) for match in WORDS.finditer(value)]
-        return [Span(*match.span(), kind) for match, kind in found if kind is not None]
+        words_found = [(match, words.kind(match[0].casefold())) for match in WORDS.finditer(value)]
+        return [Span(*match.span(), kind) for match, kind in words_found if kind is not None]
 
     def _put_shown(self, at: int, rows: Mapping[int, list[Span]]) -> None:
         """Redact what some cells of a column show."""
         column = self.columns[at]
         assert column is not None
-        held = column.held
-        codes, kinds, numbers = held.codes.copy(), held.kinds.copy(), held.numbers.copy()
+        cells = column.dense
+        codes, kinds, numbers = cells.codes.copy(), cells.kinds.copy(), cells.numbers.copy()
         changed = self.changed.setdefault(at, np.zeros(len(codes), np.bool_))
         for row, spans in rows.items():
             slot, value = column.slot(row), self.sheet.value(row, at)
@@ -139,8 +139,8 @@ class SheetPass:
             kinds[slot], numbers[slot] = Kind.BLANK if codes[slot] < 0 else Kind.TEXT, 0.0
             changed[slot] = True
             for kind in {span.kind for span in spans}:
-                self.told.add(kind, f"{self.sheet.name}!{column_name(at)}", 1)
-        put = replace(held, codes=frozen(codes), kinds=frozen(kinds), numbers=frozen(numbers))
+                self.report.add(kind, f"{self.sheet.name}!{column_name(at)}", 1)
+        put = replace(cells, codes=frozen(codes), kinds=frozen(kinds), numbers=frozen(numbers))
         self.columns[at] = like(column, put)
 
     def written_anew(self) -> Sheet:
@@ -154,10 +154,10 @@ class SheetPass:
 
     def _is_formula(self, at: int, column: Column) -> NDArray[np.bool_]:
         """Which stored cells of a column are formulas."""
-        found = np.zeros(len(column.held.kinds), np.bool_)
+        is_formula = np.zeros(len(column.dense.kinds), np.bool_)
         rows = self.sheet.formulas.rows[self.sheet.formulas.columns == at]
-        found[column.meeting(rows.astype(np.int64))[1]] = True
-        return found
+        is_formula[column.meeting(rows.astype(np.int64))[1]] = True
+        return is_formula
 
     def _formulas(self, changed: dict[int, NDArray[np.bool_]]) -> Formulas:
         """The sheet's formulas but for those that hold personal data, or whose values were redacted."""
@@ -187,15 +187,17 @@ class SheetPass:
             return formulas
         columns, counts = np.unique(formulas.columns[dropped], return_counts=True)
         for at, count in zip(columns.tolist(), counts.tolist(), strict=True):
-            self.told.formulas[f"{self.sheet.name}!{column_name(at)}"] = count
+            self.report.formulas[f"{self.sheet.name}!{column_name(at)}"] = count
         return without(formulas, dropped)
 
     def _left_over(self) -> bool:
         """Whether personal data stands among the texts that no cell has."""
         used = [
-            np.unique(column.held.codes) for column in self.sheet.columns if column is not None and self.texts.found
+            np.unique(column.dense.codes)
+            for column in self.sheet.columns
+            if column is not None and self.texts.spans_by_code
         ]
-        return bool(set(self.texts.found) - set(np.concatenate(used).tolist() if used else ()))
+        return bool(set(self.texts.spans_by_code) - set(np.concatenate(used).tolist() if used else ()))
 
     def _interned(self, columns: list[Column | None]) -> tuple[Text, list[Column | None]]:
         """The texts that some cell still has, and the columns by their codes: what was redacted is in no byte."""
@@ -203,7 +205,7 @@ class SheetPass:
         needed = np.zeros(first + len(self.texts.strings) + 1, np.bool_)
         for column in columns:
             if column is not None:
-                needed[column.held.codes] = True  # the last place is that of -1
+                needed[column.dense.codes] = True  # the last place is that of -1
         kept = np.flatnonzero(needed[:-1])
         own = self.sheet.text.strings()
         codes, offsets, data = intern(
@@ -213,6 +215,6 @@ class SheetPass:
         moved[kept] = codes
         for at, column in enumerate(columns):
             if column is not None:
-                held = column.held
-                columns[at] = like(column, replace(held, codes=frozen(moved[held.codes])))
+                cells = column.dense
+                columns[at] = like(column, replace(cells, codes=frozen(moved[cells.codes])))
         return Text(frozen(offsets), frozen(data)), columns

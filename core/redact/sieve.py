@@ -64,11 +64,11 @@ def candidates(text: Text, kinds: Collection[str]) -> Iterator[tuple[int, Collec
     """Codes of the texts that can hold personal data of some kinds, rising, and of which kinds."""
     wanted = [(frozenset((name,)), pattern) for name, pattern in _SIEVES.items() if name in kinds]
     for piece in _pieces(text):
-        found: dict[int, set[str]] = {}
+        names_by_code: dict[int, set[str]] = {}
         for names, pattern in (*wanted, (frozenset(kinds), _UNUSUAL)):
             for code in piece.caught(pattern):
-                found.setdefault(code, set()).update(names)
-        yield from sorted(found.items())
+                names_by_code.setdefault(code, set()).update(names)
+        yield from sorted(names_by_code.items())
 
 
 def headings(text: Text) -> list[int]:

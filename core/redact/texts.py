@@ -24,14 +24,14 @@ _AROUND: Final = " \t\r\n.,;:<>()[]'\""
 class SheetTexts:
     """The texts of a sheet, each looked at once, and those that take their place: its columns share them."""
 
-    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, told: Told) -> None:
-        self.sheet, self.policy, self.told = sheet, policy, told
+    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Told) -> None:
+        self.sheet, self.policy, self.report = sheet, policy, report
         self.is_plain_format = np.array([code in _PLAIN_FORMATS for code in workbook.number_formats])
         self.date_1904 = workbook.date_1904
         self.strings: list[str] = []
         """Texts that take the place of others; their codes follow those of the sheet's own."""
         self.codes: dict[str, int] = {}
-        self.found: dict[int, list[Span]] = {}
+        self.spans_by_code: dict[int, list[Span]] = {}
         """The personal data of each of the sheet's texts that has some."""
         self.content = np.arange(-1, len(sheet.text), dtype=np.int32)
         """By a code plus one: the code that takes its place for what the text says by itself."""
@@ -45,12 +45,12 @@ class SheetTexts:
         for code, likely in candidates(sheet.text, kinds):
             text = sheet.text[code]
             if spans := find(text, likely, self.policy.regions):
-                self.found[code] = spans
+                self.spans_by_code[code] = spans
                 self.content[code + 1] = self.code(redacted_text(text, spans, self.policy))
                 if len(spans) == 1 and not (text[: spans[0].start] + text[spans[0].end :]).strip(_AROUND):
                     self.whole[code + 1] = RANKED.index(spans[0].kind)
         labels = heading_codes(sheet).items()
-        self.labels = {code: kind for code, kind in labels if kind.name in kinds and code not in self.found}
+        self.labels = {code: kind for code, kind in labels if kind.name in kinds and code not in self.spans_by_code}
 
     def written(self, number: float, kind: str) -> str:
         """A number as it stands for a kind: digits, or the day of a date."""

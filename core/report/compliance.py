@@ -112,9 +112,9 @@ def compliance_content(
     lines = [_line(result, known) for result in results]
     categories = _categories(lines)
     if results.partial:
-        named = {one.test_id for one in (*results, *results.skipped)}
+        named = {each.test_id for each in (*results, *results.skipped)}
         earlier = None if earlier is None else _only(earlier, named)
-        moved = [one for one in moved if one.test_id in named]
+        moved = [each for each in moved if each.test_id in named]
     return ComplianceReport(
         title=f"{origin.name or UNNAMED} ({PARTIAL})" if results.partial else origin.name,
         suite="Deal" if suite == DEAL_SUITE else SUITES[suite].name if suite in SUITES else suite,
@@ -131,7 +131,7 @@ def compliance_content(
         thinnest=thinnest(lines),
         changes=_changes(lines, results.skipped, known, earlier, moved),
         categories=categories,
-        skipped=[_skipped(one, known) for one in results.skipped],
+        skipped=[_skipped(each, known) for each in results.skipped],
         deal_days=[] if pool is None else list(_deal_days(pool.portfolio.deal)),
         notes=[] if portfolio is None else list(notes_of(portfolio.tranches)),
         coverage=list(coverage_of(results, pool)),
@@ -139,7 +139,7 @@ def compliance_content(
         distributions=[] if pool is None else list(distributions_of(pool, suite, labels)),
         history=_in_order(categories, history),
         tie_out=list(tie_out),
-        methods=[method_of(one) for one in results if one.details is not None],
+        methods=[method_of(result) for result in results if result.details is not None],
         definition_name=None if definition is None else definition.name,
         rules=[] if definition is None else list(rules_of(definition)),
         lineage=lineage_of(portfolio, origin, definition, labels),
@@ -161,8 +161,8 @@ class _Units:
         if self._definition is not None and test_id not in TESTS:
             from core.compliance.deal_suite import test_named  # with it comes the formula engine
 
-            found = test_named(self._definition, test_id)
-            return "percent" if found is None else found.unit
+            test = test_named(self._definition, test_id)
+            return "percent" if test is None else test.unit
         return TESTS[test_id].unit if test_id in TESTS else "percent"
 
 
@@ -170,8 +170,8 @@ def _set(value: float | UnsetType) -> float | None:
     return None if isinstance(value, UnsetType) else value
 
 
-def _ends(one: TestResult | Skipped) -> MaskedEnds | None:
-    low, high = _set(one.low), _set(one.high)
+def _ends(row: TestResult | Skipped) -> MaskedEnds | None:
+    low, high = _set(row.low), _set(row.high)
     return None if low is None or high is None else (low, high)
 
 
@@ -222,7 +222,7 @@ def thinnest(lines: Iterable[TestLine]) -> list[TestLine]:
 def _only(results: Results, test_ids: Collection[str]) -> Results:
     """These tests of a run."""
     kept = [result for result in results if result.test_id in test_ids]
-    return Results(kept, [one for one in results.skipped if one.test_id in test_ids], as_of=results.as_of)
+    return Results(kept, [each for each in results.skipped if each.test_id in test_ids], as_of=results.as_of)
 
 
 # ---- the cover
@@ -265,15 +265,15 @@ def _deal_days(deal: Deal) -> Iterator[Fact]:
         ("Closing", deal.closing_date), ("Reinvestment until", deal.reinvestment_end),
         ("Stated maturity", deal.stated_maturity), ("Next payment", deal.next_payment),
     ):  # fmt: skip
-        if (found := day_of(known)) is not None:
-            yield Fact(label, day(found))
+        if (deal_day := day_of(known)) is not None:
+            yield Fact(label, day(deal_day))
 
 
 def _in_order(categories: Iterable[Category], history: Iterable[Series]) -> list[Series]:
     """The series of more than one day, in the order of the report's tests."""
     places = {line.test_id: at for at, line in enumerate(line for category in categories for line in category.tests)}
-    several = [one for one in history if len(one.points) > 1]
-    return sorted(several, key=lambda one: places.get(one.test_id, len(places)))
+    several = [each for each in history if len(each.points) > 1]
+    return sorted(several, key=lambda each: places.get(each.test_id, len(places)))
 
 
 def _changes(
@@ -285,19 +285,19 @@ def _changes(
 ) -> Changes | None:
     if earlier is None and not moved:
         return None
-    then = {} if earlier is None else {one.test_id: one for one in earlier}
-    parts = {one.test_id: one for one in moved}
+    then = {} if earlier is None else {each.test_id: each for each in earlier}
+    parts = {each.test_id: each for each in moved}
     now = {line.test_id: line for line in lines}
-    names = {one.test_id: one.test_name for one in moved}
-    names |= {one.test_id: one.test_name for one in then.values()}
-    names |= {one.test_id: one.test_name for one in skipped}
+    names = {each.test_id: each.test_name for each in moved}
+    names |= {each.test_id: each.test_name for each in then.values()}
+    names |= {each.test_id: each.test_name for each in skipped}
     names |= {line.test_id: line.name for line in lines}
-    found = [_change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
+    changes = [_change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
              for test_id, name in names.items()]  # fmt: skip
     compared = earlier is not None
-    shown = [one for one in found if _shows(one, compared=compared)]
-    unmoved = sum(one.change == 0 and not _shows(one, compared=compared) for one in found)
-    shown.sort(key=lambda one: _weight(one, now.get(one.test_id), compared=compared))
+    shown = [each for each in changes if _shows(each, compared=compared)]
+    unmoved = sum(each.change == 0 and not _shows(each, compared=compared) for each in changes)
+    shown.sort(key=lambda each: _weight(each, now.get(each.test_id), compared=compared))
     since = None if earlier is None else earlier.as_of
     return Changes(since, shown, unmoved)
 

@@ -66,8 +66,8 @@ def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
     notes = None if pool is None else pool.structure
     oc_triggers, ic_triggers = (frozenset[str](),) * 2 if notes is None else map(_with_trigger, (notes.oc, notes.ic))
     detailed = [(result, result.details.breakdown) for result in results if result.details is not None]
-    oc = [(one, told) for one, told in detailed if "adjustments" in told]
-    ic = [(one, told) for one, told in detailed if "income" in told]
+    oc = [(each, breakdown) for each, breakdown in detailed if "adjustments" in breakdown]
+    ic = [(each, breakdown) for each, breakdown in detailed if "income" in breakdown]
     if oc:
         yield Coverage(
             title="Overcollateralisation", ladder=_oc_ladder(oc[0][1]["adjustments"]),
@@ -80,33 +80,38 @@ def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
         )  # fmt: skip
 
 
-def _oc_ladder(told: Mapping[str, float]) -> Ladder:
-    cpa = told["collateral_principal_amount"]
-    steps = [Step("Performing par", cpa - told["principal_cash"])]
+def _oc_ladder(breakdown: Mapping[str, float]) -> Ladder:
+    cpa = breakdown["collateral_principal_amount"]
+    steps = [Step("Performing par", cpa - breakdown["principal_cash"])]
     for name, words, sign in _OC_STEPS:
         if not name:
             steps.append(Step(words, cpa, is_total=True))
-        elif name in told:
-            steps.append(Step(words, sign * told[name]))
-    steps.append(Step("Adjusted collateral principal amount", told["adjusted"], is_total=True))
+        elif name in breakdown:
+            steps.append(Step(words, sign * breakdown[name]))
+    steps.append(Step("Adjusted collateral principal amount", breakdown["adjusted"], is_total=True))
     notes = []
-    if told["ccc_excess"]:
-        notes.append(f"CCC/Caa par above its limit: {told['ccc_excess']:,.2f}, the cheapest loans of the bucket first.")
-    if unpriced := told["ccc_rows_without_price"]:
+    if breakdown["ccc_excess"]:
+        notes.append(
+            f"CCC/Caa par above its limit: {breakdown['ccc_excess']:,.2f}, the cheapest loans of the bucket first."
+        )
+    if unpriced := breakdown["ccc_rows_without_price"]:
         notes.append(f"{unpriced:,.0f} of its loans have no price and are taken at the standard one.")
     return Ladder(title="From par to the numerator", steps=steps, notes=notes)
 
 
-def _ic_ladder(told: Mapping[str, Any]) -> Ladder:
-    steps = [Step(words, sign * told[name]) for name, words, sign in _IC_STEPS if name in told]
-    steps.append(Step("Senior fees and expenses", -told.get("senior_fees_counted", told["senior_fees"])))
-    steps.append(Step("Interest available", told["available"], is_total=True))
-    notes = [f"Interest of the period: {told['interest_basis']}.", f"Senior fees: {told['senior_fees_basis']}."]
+def _ic_ladder(breakdown: Mapping[str, Any]) -> Ladder:
+    steps = [Step(words, sign * breakdown[name]) for name, words, sign in _IC_STEPS if name in breakdown]
+    steps.append(Step("Senior fees and expenses", -breakdown.get("senior_fees_counted", breakdown["senior_fees"])))
+    steps.append(Step("Interest available", breakdown["available"], is_total=True))
+    notes = [
+        f"Interest of the period: {breakdown['interest_basis']}.",
+        f"Senior fees: {breakdown['senior_fees_basis']}.",
+    ]
     return Ladder(title="From interest to the numerator", steps=steps, notes=notes)
 
 
 def _with_trigger(tested: Iterable[Tested]) -> frozenset[str]:
-    return frozenset(one.name for one in tested if one.from_sheet)
+    return frozenset(each.name for each in tested if each.from_sheet)
 
 
 def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]], with_trigger: frozenset[str]) -> list[ClassLine]:
@@ -114,12 +119,12 @@ def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]], with_trigger
     lines: dict[str, ClassLine] = {}
     own: list[ClassLine] = []
     tested: set[str] = set()
-    for one, told in tests:
-        name, line = told.get("tested_class"), _test_line(one, told)
-        for row in told.get("classes", ()):
-            by_own = row["class"] in with_trigger and (one.test_id != DIVERSION or row["class"] != name)
+    for each, breakdown in tests:
+        name, line = breakdown.get("tested_class"), _test_line(each, breakdown)
+        for row in breakdown.get("classes", ()):
+            by_own = row["class"] in with_trigger and (each.test_id != DIVERSION or row["class"] != name)
             lines.setdefault(row["class"], _class_line(row, has_trigger=by_own))
-        if name in lines and name not in tested and one.test_id != DIVERSION:
+        if name in lines and name not in tested and each.test_id != DIVERSION:
             lines[name] = replace(line, name=name)
             tested.add(name)
         else:
@@ -140,8 +145,8 @@ def _class_line(row: Mapping[str, Any], *, has_trigger: bool) -> ClassLine:
     )  # fmt: skip
 
 
-def _test_line(test_result: TestResult, told: Mapping[str, Any]) -> ClassLine:
-    numerator, denominator = told["numerator"], told["denominator"]
+def _test_line(test_result: TestResult, breakdown: Mapping[str, Any]) -> ClassLine:
+    numerator, denominator = breakdown["numerator"], breakdown["denominator"]
     return ClassLine(
         name=test_result.test_name, numerator=numerator, denominator=denominator, ratio=test_result.current_value,
         trigger=test_result.threshold_value, cushion=test_result.cushion, status=test_result.status,

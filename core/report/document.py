@@ -100,26 +100,26 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             }
             for key_figure in report.key_figures
         ],
-        "widths": _widths([test for one in categories for test in one["tests"]]),
+        "widths": _widths([test for category in categories for test in category["tests"]]),
         "thinnest": [_test(line, is_cover=True) for line in report.thinnest],
         "changes": None
         if report.changes is None
         else {
             "since": day(report.changes.since) if report.changes.since else "the earlier file",
             "unmoved": report.changes.unmoved,
-            "tests": [_change(one) for one in report.changes.tests],
-            "why": [_why(one) for one in moved[:WHY_SHOWN]],
+            "tests": [_change(test) for test in report.changes.tests],
+            "why": [_why(each) for each in moved[:WHY_SHOWN]],
             "why_left_out": max(0, len(moved) - WHY_SHOWN),
         },
         "categories": categories,
         "skipped": [
             {
-                "name": page_text(one.name),
-                "reason": whole_text(_opened(one.reason)),
-                "value": figure(one.value),
-                "unit": UNITS[one.unit] if one.value is not None else "",
+                "name": page_text(each.name),
+                "reason": whole_text(_opened(each.reason)),
+                "value": figure(each.value),
+                "unit": UNITS[each.unit] if each.value is not None else "",
             }
-            for one in report.skipped
+            for each in report.skipped
         ],
         "deal_days": list(map(_fact, report.deal_days)),
         "notes": list(map(_note, report.notes)),
@@ -130,15 +130,15 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "history_left_out": max(0, len(report.history) - SERIES_SHOWN),
         "tie_out": [
             {
-                "name": page_text(one.trustee_name),
-                "theirs": figure(one.trustee_value),
-                "ours": figure(one.our_value),
-                "difference": signed(one.difference),
-                "agrees": one.agrees,
-                "trigger": figure(one.trigger),
-                "why": whole_text(_why_apart(one)),
+                "name": page_text(each.trustee_name),
+                "theirs": figure(each.trustee_value),
+                "ours": figure(each.our_value),
+                "difference": signed(each.difference),
+                "agrees": each.agrees,
+                "trigger": figure(each.trigger),
+                "why": whole_text(_why_apart(each)),
             }
-            for one in report.tie_out
+            for each in report.tie_out
         ],
         "methods": [
             {
@@ -201,11 +201,11 @@ def _why_apart(tie_out: TieOut) -> str:
         return f"not {tie_out.nearest}: {tie_out.why_not}"
     if tie_out.reason is not None:
         return tie_out.reason
-    told = ", ".join(tie_out.explained_by).replace("_", " ")
+    explanations = ", ".join(tie_out.explained_by).replace("_", " ")
     return (
-        f"the {tie_out.differs} differs{': ' * bool(told)}{told}"
+        f"the {tie_out.differs} differs{': ' * bool(explanations)}{explanations}"
         if tie_out.differs in ("numerator", "denominator")
-        else told
+        else explanations
     )
 
 
@@ -248,7 +248,7 @@ def _test(line: TestLine, *, is_cover: bool = False) -> Texts:
         "published_status": "" if published is None else published.status or "",
         "difference": "" if published is None else signed(published.difference, decimals),
         "agrees": None if published is None else published.agrees,
-        "doubts": [] if is_cover else [whole_text(doubt_text(one)) for one in line.doubt],
+        "doubts": [] if is_cover else [whole_text(doubt_text(each)) for each in line.doubt],
         "doubts_below": f"{counted(len(line.doubt), 'doubt')}, in full under Tests." if is_cover and line.doubt else "",
     }
 
@@ -285,18 +285,18 @@ _PARTS: Final[dict[PartName, str]] = {
 }  # fmt: skip
 
 
-def _change(one: Change) -> Texts:
+def _change(test_change: Change) -> Texts:
     return {
-        "name": page_text(one.name),
-        "unit": UNITS[one.unit],
-        "before": figure(one.before),
-        "after": figure(one.after),
-        "change": (change := signed(one.change)),
-        "better": one.better if change.strip("0.,") else None,
-        "status_before": one.status_before,
-        "status_after": one.status_after,
-        "doubtful_before": one.doubtful_before,
-        "doubtful_after": one.doubtful_after,
+        "name": page_text(test_change.name),
+        "unit": UNITS[test_change.unit],
+        "before": figure(test_change.before),
+        "after": figure(test_change.after),
+        "change": (change := signed(test_change.change)),
+        "better": test_change.better if change.strip("0.,") else None,
+        "status_before": test_change.status_before,
+        "status_after": test_change.status_after,
+        "doubtful_before": test_change.doubtful_before,
+        "doubtful_after": test_change.doubtful_after,
     }
 
 

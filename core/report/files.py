@@ -40,8 +40,8 @@ class Cleaner:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader is to know of what was taken out."""
-        told = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in sorted(self.counts.items()))
-        return (f"Personal data in texts was redacted: {told}.",) if told else ()
+        text = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in sorted(self.counts.items()))
+        return (f"Personal data in texts was redacted: {text}.",) if text else ()
 
     def all_of(self, content: T) -> T:
         """The content with all of its texts cleaned."""
@@ -59,7 +59,7 @@ class Cleaner:
             return self._text(content)
         if isinstance(content, dict):
             return {name: self._walked(value) for name, value in content.items()}
-        return [self._walked(one) for one in content] if isinstance(content, list | tuple) else content
+        return [self._walked(each) for each in content] if isinstance(content, list | tuple) else content
 
     def _text(self, text: str) -> str:
         known = self._known.get(text)

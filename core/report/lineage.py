@@ -17,17 +17,17 @@ from core.report.content import Fact, Lineage, Method, Origin, Rule
 
 def method_of(test_result: TestResult) -> Method:
     assert test_result.details is not None
-    told = test_result.details.breakdown
+    breakdown = test_result.details.breakdown
     return Method(
         test_id=test_result.test_id,
         name=test_result.test_name,
         formula=test_result.details.formula,
-        numerator=told.get("numerator"),
-        denominator=told.get("denominator"),
-        coverage_pct=told.get("coverage_pct"),
+        numerator=breakdown.get("numerator"),
+        denominator=breakdown.get("denominator"),
+        coverage_pct=breakdown.get("coverage_pct"),
         cells=test_result.details.cell_refs,
         source=test_result.threshold_source,
-        limit_from=told.get("threshold_from"),
+        limit_from=breakdown.get("threshold_from"),
     )
 
 
@@ -59,7 +59,7 @@ def _words(key: str) -> str:
 def _plain(value: Any) -> str:
     """A value of the document as a reader writes it."""
     if isinstance(value, Mapping):
-        others = "; ".join(f"{_words(name)} {_plain(one)}" for name, one in value.items() if name != "name")
+        others = "; ".join(f"{_words(name)} {_plain(each)}" for name, each in value.items() if name != "name")
         return f"{value['name']}: {others}" if "name" in value else others
     if isinstance(value, list | tuple):
         return ", ".join(map(_plain, value)) or "none"

@@ -94,8 +94,8 @@ def _share(pool: Pool, name: str, par: float) -> Share:
 
 def _is_of(test_result: TestResult, amount: float) -> bool:
     """Whether a test's share is one of that amount: a limit on shares of another has no place beside these."""
-    told = None if test_result.details is None else test_result.details.breakdown.get("denominator")
-    return told is None or isclose(told, amount, rel_tol=1e-9)
+    denominator = None if test_result.details is None else test_result.details.breakdown.get("denominator")
+    return denominator is None or isclose(denominator, amount, rel_tol=1e-9)
 
 
 def _largest_limits(results: Results, suite: str, definition: Definition | None) -> Iterator[tuple[str, TestResult]]:
@@ -126,9 +126,9 @@ def distributions_of(pool: Pool, suite: str, labels: Mapping[str, str] = LABELS)
     by_agency = [(agency, ranks) for agency, ranks in ladders.items() if agency in asked and ranks is not None]
     for agency, ranks in by_agency:
         by_rank = np.bincount(ranks, pool.weights, MASKED + 1).tolist()
-        told = _rated("a" if agency == "a" else "b", by_rank, by_rank[0])
+        rated = _rated("a" if agency == "a" else "b", by_rank, by_rank[0])
         yield _distribution(
-            pool, f"Ratings, {labels[f'rating_agency_{agency}']}", "as the deal's tests take them", *told
+            pool, f"Ratings, {labels[f'rating_agency_{agency}']}", "as the deal's tests take them", *rated
         )
     if pool.view.ranks and not by_agency:
         yield _distribution(pool, "Ratings", "by the rating that gives the rating factor", *_ratings(pool))
@@ -159,7 +159,7 @@ def _distribution(pool: Pool, title: str, note: str, scale: Buckets, others: Buc
     shown = scale[filled[0] : filled[-1] + 1] if filled else []
     rows = [
         Share(name=name, par=par, share_pct=float(par / pool.par * 100))
-        for name, par in (*shown, *(other for other in others if other[1]))
+        for name, par in (*shown, *(line for line in others if line[1]))
     ]
     return Distribution(title=title, of="performing par", note=note, rows=rows)
 
@@ -181,8 +181,8 @@ def _maturities(pool: Pool, maturity: NDArray[np.float64]) -> tuple[Buckets, Buc
     dated = np.isfinite(maturity) & (np.abs(maturity) < _DAYS_MAX)
     years = np.zeros(len(maturity), np.int64)
     years[dated] = np.floor(maturity[dated]).astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
-    found, places = np.unique(years, return_inverse=True)
-    par = dict(zip(found.tolist(), np.bincount(places, pool.weights).tolist(), strict=True))
+    calendar_years, places = np.unique(years, return_inverse=True)
+    par = dict(zip(calendar_years.tolist(), np.bincount(places, pool.weights).tolist(), strict=True))
     undated = par.pop(0, 0.0)
     filled = sorted(year for year, amount in par.items() if amount)
     if not filled:

@@ -211,7 +211,7 @@ class Tally:
             by_category=self._of("category"),
             by_field=self._of("field"),
             par=par,
-            largest=[_cut(one) for _, _, one in sorted(self._largest, reverse=True)],
+            largest=[_cut(each) for _, _, each in sorted(self._largest, reverse=True)],
             issues=self._issues,
             left_out=self._count - len(self._issues),
         )
@@ -241,10 +241,10 @@ def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verd
     if not any(standing):
         headline = "Every discrepancy is settled" if count else "Both sides agree"
         return Verdict("pass", headline, sentence)
-    told = [f"{found:,} {name}" for name, found in zip(SEVERITIES, standing, strict=True) if found]
+    texts = [f"{number:,} {name}" for name, number in zip(SEVERITIES, standing, strict=True) if number]
     is_grave = any(standing[:2])
     total = sum(standing)
-    headline = f"{total:,} {'discrepancy stands' if total == 1 else 'discrepancies stand'}: {', '.join(told)}"
+    headline = f"{total:,} {'discrepancy stands' if total == 1 else 'discrepancies stand'}: {', '.join(texts)}"
     return Verdict("fail" if is_grave else "warning", headline, sentence)
 
 
@@ -260,7 +260,7 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
     """The data of the template: every figure and text as it is shown."""
     compared, par = report.compared, report.par
     paired = [f"{STAGES.get(name, name)} {count:,}" for name, count in compared.stages.items() if count]
-    most = max((abs(one.par_difference or 0.0) for one in report.largest), default=0.0)
+    most = max((abs(each.par_difference or 0.0) for each in report.largest), default=0.0)
     listed = f"{len(report.issues):,}"
     method = {
         "Paired by": ", ".join(paired) or "nothing",
@@ -293,10 +293,10 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
         ],
         "severities": SEVERITIES,
         "total": _counts(report.total) if report.total.total else [None],
-        "by_category": [{"name": _words(one.name), "counts": _counts(one)} for one in report.by_category],
-        "by_field": [{"name": _words(one.name), "counts": _counts(one)} for one in report.by_field],
+        "by_category": [{"name": _words(each.name), "counts": _counts(each)} for each in report.by_category],
+        "by_field": [{"name": _words(each.name), "counts": _counts(each)} for each in report.by_field],
         "reviews": ", ".join(f"{count:,} {_words(name)}" for name, count in report.by_status.items()),
-        "largest": [_row(one) | {"chart": _bar(one, most)} for one in report.largest],
+        "largest": [_row(each) | {"chart": _bar(each, most)} for each in report.largest],
         "more_breaks": f"The largest {len(report.largest)} of {par.breaks:,}."
         if par.breaks > len(report.largest)
         else "",

@@ -70,7 +70,7 @@ class Looks:
 
 def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
     """The sheets of a report on a run; what has no row has no sheet, but for the tests."""
-    yield Table("Report", (), _said(_head(report)))
+    yield Table("Report", (), _with_values(_head(report)))
     yield Table("Tests", _TESTS, list(_tests(report)), _TEST_FORMATS, _TEST_FLAGS)
     changes = (
         []
@@ -99,10 +99,10 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             "Doubts",
             ("Test", "Name", "Kind", "Doubt", "Places"),
             [
-                (line.test_id, line.name, one.code, one.message, ", ".join(one.places))
+                (line.test_id, line.name, each.code, each.message, ", ".join(each.places))
                 for category in report.categories
                 for line in category.tests
-                for one in line.doubt
+                for each in line.doubt
             ],
         ),
         Table(
@@ -116,9 +116,9 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             "Coverage steps",
             ("Ratio", "Step", "Amount", "Total"),
             [
-                (one.title, step.label, step.amount, "total" if step.is_total else None)
-                for one in report.coverage
-                for step in one.ladder.steps
+                (each.title, step.label, step.amount, "total" if step.is_total else None)
+                for each in report.coverage
+                for step in each.ladder.steps
             ],
             (None, None, _AMOUNT),
         ),
@@ -138,7 +138,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ),
             [
                 (
-                    one.title,
+                    each.title,
                     row.name,
                     row.numerator,
                     row.denominator,
@@ -149,8 +149,8 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
                     row.cure_amount,
                     _doubtful(row.doubtful),
                 )
-                for one in report.coverage
-                for row in one.classes
+                for each in report.coverage
+                for row in each.classes
             ],
             (None, None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, None, _AMOUNT),
             {7: _STATUS, 9: _STATUS},
@@ -201,17 +201,17 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ("Test", "Name", "Unit", "As of", "Value", "Threshold", "Status", "Doubtful"),
             [
                 (
-                    one.test_id,
-                    one.name,
-                    one.unit,
+                    each.test_id,
+                    each.name,
+                    each.unit,
                     point.as_of,
                     point.value,
                     point.threshold,
                     point.status,
                     _doubtful(point.doubtful),
                 )
-                for one in report.history
-                for point in one.points
+                for each in report.history
+                for point in each.points
             ],
             (*(None,) * 4, _FIGURE, _FIGURE),
             {6: _STATUS, 7: _STATUS},
@@ -240,26 +240,26 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ),
             [
                 (
-                    one.trustee_name,
-                    one.test_id,
-                    one.trustee_value,
-                    one.our_value,
-                    one.difference,
-                    one.agrees,
-                    one.trigger,
-                    one.our_status,
-                    one.trustee_status,
-                    ", ".join(one.explained_by),
-                    one.reason,
-                    one.cell,
-                    one.differs,
-                    one.trustee_numerator,
-                    one.our_numerator,
-                    one.trustee_denominator,
-                    one.our_denominator,
-                    one.nearest,
+                    each.trustee_name,
+                    each.test_id,
+                    each.trustee_value,
+                    each.our_value,
+                    each.difference,
+                    each.agrees,
+                    each.trigger,
+                    each.our_status,
+                    each.trustee_status,
+                    ", ".join(each.explained_by),
+                    each.reason,
+                    each.cell,
+                    each.differs,
+                    each.trustee_numerator,
+                    each.our_numerator,
+                    each.trustee_denominator,
+                    each.our_denominator,
+                    each.nearest,
                 )
-                for one in report.tie_out
+                for each in report.tie_out
             ],
             (None, None, _FIGURE, _FIGURE, _FIGURE, None, _FIGURE, *(None,) * 6, *(_AMOUNT,) * 4),
             {7: _STATUS, 8: _STATUS},
@@ -343,21 +343,40 @@ def _head(report: ComplianceReport) -> Iterator[Row]:
     yield _clock("Generated", report.generated_at)
     yield from (("Note", remark) for remark in report.origin.remarks)
     yield from (("Warning", warning.message) for warning in report.warnings)
-    yield from ((one.title, note) for one in report.coverage for note in one.ladder.notes)
+    yield from ((each.title, note) for each in report.coverage for note in each.ladder.notes)
 
 
 def _tests(report: ComplianceReport) -> Iterator[Row]:
     sources = {method.test_id: method.source for method in report.methods}
     for category in report.categories:
-        for one in category.tests:
-            low, high = one.masked or (None, None)
-            value, difference, agrees, status, trigger, place = _published(one.published)
+        for each in category.tests:
+            low, high = each.masked or (None, None)
+            value, difference, agrees, status, trigger, place = _published(each.published)
             yield (
-                category.name, one.test_id, one.name, one.status, _doubtful(one.doubtful), one.unit, one.value, value,
-                difference, agrees, one.threshold, one.direction, one.cushion, one.cushion_pct, one.warning,
-                sources.get(one.test_id), low, high, status, trigger, place, one.message,
-                "\n".join(map(doubt_text, one.doubt)) or None,
-            )  # fmt: skip
+                category.name,
+                each.test_id,
+                each.name,
+                each.status,
+                _doubtful(each.doubtful),
+                each.unit,
+                each.value,
+                value,
+                difference,
+                agrees,
+                each.threshold,
+                each.direction,
+                each.cushion,
+                each.cushion_pct,
+                each.warning,
+                sources.get(each.test_id),
+                low,
+                high,
+                status,
+                trigger,
+                place,
+                each.message,
+                "\n".join(map(doubt_text, each.doubt)) or None,
+            )
     for test in report.skipped:
         low, high = test.masked or (None, None)
         yield (
@@ -388,7 +407,7 @@ def _shares(title: str, of: str, rows: Iterable[Share | None]) -> Iterator[Row]:
     return ((title, of, row.name, row.par, row.share_pct) for row in rows if row is not None)
 
 
-def _said(rows: Iterable[Row]) -> list[Row]:
+def _with_values(rows: Iterable[Row]) -> list[Row]:
     """The rows of labels and values that have one."""
     return [row for row in rows if row[1] is not None]
 
@@ -406,17 +425,17 @@ def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLi
     Args:
         issues: all of them, in the order in which they are to stand; taken once, while the last sheets are written.
     """
-    yield Table("Report", (), _said(_comparison(report)))
+    yield Table("Report", (), _with_values(_comparison(report)))
     yield Table(
         "Summary",
         ("By", "Of", *SEVERITIES, "all", "stand"),
         [
-            *(_counts("category", one) for one in report.by_category),
-            *(_counts("field", one) for one in report.by_field),
+            *(_counts("category", each) for each in report.by_category),
+            *(_counts("field", each) for each in report.by_field),
             _counts("", report.total),
         ],
     )
-    yield Table("Largest breaks", _ISSUES, [_issue(one) for one in report.largest], _ISSUE_FORMATS, _GRAVE)
+    yield Table("Largest breaks", _ISSUES, [_issue(each) for each in report.largest], _ISSUE_FORMATS, _GRAVE)
     more = iter(issues)
     for number in range(1, max(1, -(-report.total.total // ISSUES_A_SHEET)) + 1):
         name = "Issues" if number == 1 else f"Issues {number}"
@@ -536,4 +555,4 @@ def _page(table: Table, formats: Formats, looks: Looks) -> Page:
 
 def _bounded(row: Row) -> Row:
     """A row whose texts cells can hold."""
-    return [one[:TEXT_MAX] if isinstance(one, str) else one for one in row]
+    return [each[:TEXT_MAX] if isinstance(each, str) else each for each in row]

@@ -38,10 +38,10 @@ def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False
     doubtful = [line for line in lines if line.doubtful]
     failed = [line for line in lines if line.status == "fail" and not line.doubtful]
     warned = [line for line in lines if line.status == "warning" and not line.doubtful]
-    told = [f"Failed: {_named(failed)}."] if failed else []
-    told += [f"Doubtful: {_all_named(doubtful)}."] if doubtful else []
-    told += [f"Close to the limit: {_named(warned)}."] if warned else []
-    sentence = " ".join([*told, *left])
+    sentences = [f"Failed: {_named(failed)}."] if failed else []
+    sentences += [f"Doubtful: {_all_named(doubtful)}."] if doubtful else []
+    sentences += [f"Close to the limit: {_named(warned)}."] if warned else []
+    sentence = " ".join([*sentences, *left])
     if doubtful:
         headline = _doubtful_headline(lines, failed, doubtful, measured, that_ran)
         return Verdict("fail" if failed else "doubtful", headline, sentence)
@@ -83,8 +83,8 @@ def _doubtful_headline(
     every = f"{counted(len(lines), f'{measured}test')}{that_ran}"
     if len(lines) == 1:
         first, more = f"The one {measured}test{that_ran}", frozenset[str]()
-        (told,) = _kinds_of(doubtful, more, is_only=True)
-        return f"{first} {told}: doubtful"
+        (kind,) = _kinds_of(doubtful, more, is_only=True)
+        return f"{first} {kind}: doubtful"
     if failed:
         first, more = f"{len(failed)} of {every} {agreed(len(failed), 'fails/fail')}", frozenset(("fail",))
     elif any(line.status == "fail" for line in doubtful):
@@ -119,7 +119,7 @@ def _all_named(lines: Sequence[TestLine]) -> str:
 
 
 def _against(line: TestLine) -> str:
-    value, limit = (figure(one, line.decimals) for one in (line.value, line.threshold))
+    value, limit = (figure(each, line.decimals) for each in (line.value, line.threshold))
     return f"{line.name} {value} {_HELD_TO[line.direction]} {limit}"
 
 

@@ -59,7 +59,7 @@ class After(Pool):
         self.base = base
         self.loans = loans
         self.assumed = base.pool.assumed
-        definition = self._given = loans.holdings.definition
+        definition = self._definition = loans.holdings.definition
         self.minus = self._of(loans.before)
         self.plus = self._of(loans.after)
         self._refuse_unrated()
@@ -73,7 +73,7 @@ class After(Pool):
         self.printed = printed_parts(self.portfolio, self.definition, known.view)
 
     def _of(self, loans: Portfolio) -> Pool | None:
-        pool = Pool(loans, self._given, self.assumed) if loans.row_count else None
+        pool = Pool(loans, self._definition, self.assumed) if loans.row_count else None
         seen, known = None if pool is None else pool.view, self.base.pool.view
         if seen is not None and (
             (seen.has_bounds and not known.has_bounds)
@@ -96,7 +96,7 @@ class After(Pool):
     @cached_property
     def whole(self) -> Pool:
         """The same by a full pass."""
-        return Pool(self.loans.whole, self._given, self.assumed)
+        return Pool(self.loans.whole, self._definition, self.assumed)
 
     @property
     def defaulted(self) -> NDArray[np.bool_]:
@@ -119,10 +119,12 @@ class After(Pool):
         sums.row_count = self.loans.row_count
         for name in _COUNTS:
             setattr(
-                sums, name, sum(sign * getattr(one, name) for one, sign in ((before, 1), (minus, -1), (plus, 1)) if one)
+                sums,
+                name,
+                sum(sign * getattr(each, name) for each, sign in ((before, 1), (minus, -1), (plus, 1)) if each),
             )
         known = _read(before)
-        left = _joined(known, *(None if one is None else _read(one) for one in (minus, plus)))
+        left = _joined(known, *(None if each is None else _read(each) for each in (minus, plus)))
         if not np.isfinite(left).all():  # what is infinite cannot be taken off again
             raise NeedsFullPass
         worn = (left != 0) & (np.abs(left) < PRECISE * np.abs(known))
@@ -137,7 +139,7 @@ class After(Pool):
             setattr(sums, name, tuple(amounts[at : at + size]))
             at += size
         sums.industry_par = _joined(
-            before.industry_par, *(None if one is None else one.industry_par for one in (minus, plus))
+            before.industry_par, *(None if each is None else each.industry_par for each in (minus, plus))
         )
         sums.obligor_count, sums.top_obligors = self._ranked(before)
         return sums
@@ -199,11 +201,11 @@ class After(Pool):
         if field != "obligor":
             return super().par_by_name(field)
         gone, come = self.obligors_touched
-        found = np.concatenate((self.base.obligors[0], np.zeros(len(self._new)), [self.tally.obligor_blank]))
-        found[list(gone)] = 0.0
+        par_of_names = np.concatenate((self.base.obligors[0], np.zeros(len(self._new)), [self.tally.obligor_blank]))
+        par_of_names[list(gone)] = 0.0
         for code, (par, _) in come.items():
-            found[code] = par
-        return found
+            par_of_names[code] = par
+        return par_of_names
 
     def name(self, field: str, code: int) -> str:
         values = self.base.pool.view.names[field].values if field in self.base.pool.view.names else ()
@@ -215,16 +217,16 @@ class After(Pool):
         return self.plus.name(field, code)
 
     def units(self, average_par: float) -> Floats:
-        found = self.base.units_at(average_par)
+        floats = self.base.units_at(average_par)
         size = len(self.tally.industry_par)
-        blank = len(found) - 1
-        found = np.concatenate((found[:-1], np.zeros(size - len(found)), found[-1:]))
+        blank = len(floats) - 1
+        floats = np.concatenate((floats[:-1], np.zeros(size - len(floats)), floats[-1:]))
         gone, come = self.obligors_touched
-        for held, sign, none in ((gone, -1.0, blank), (come, 1.0, size - 1)):
-            for par, industry in held.values():
+        for holdings, sign, none in ((gone, -1.0, blank), (come, 1.0, size - 1)):
+            for par, industry in holdings.values():
                 if par > 0:
-                    found[size - 1 if industry == none else industry] += sign * min(1.0, par / average_par)
-        return np.maximum(found, 0.0)
+                    floats[size - 1 if industry == none else industry] += sign * min(1.0, par / average_par)
+        return np.maximum(floats, 0.0)
 
     # ---- the CCC excess
 
@@ -243,10 +245,10 @@ class After(Pool):
             )
         ]
 
-        def held(price: float, side: Literal["left", "right"]) -> tuple[float, float]:
+        def below_price(price: float, side: Literal["left", "right"]) -> tuple[float, float]:
             """(par, haircut) of the rows below a price, from the right those at it with them."""
             place = int(bucket.price.searchsorted(price, side))
-            some = [one for one in moved if one[0] < price or (one[0] == price and side == "right")]
+            some = [each for each in moved if each[0] < price or (each[0] == price and side == "right")]
             return (
                 float(bucket.par_below[place]) + sum(amount for _, amount, _ in some),
                 float(bucket.haircut_below[place]) + sum(haircut for _, _, haircut in some),
@@ -255,15 +257,17 @@ class After(Pool):
         first, last = 0, len(bucket.price)
         while first < last:
             middle = (first + last) // 2
-            if held(float(bucket.price[middle]), "right")[0] >= excess:
+            if below_price(float(bucket.price[middle]), "right")[0] >= excess:
                 last = middle
             else:
                 first = middle + 1
         price = float(bucket.price[first]) if first < len(bucket.price) else inf
-        price = min([price, *(one for one in come[1].tolist() if one < price and held(one, "right")[0] >= excess)])
+        price = min(
+            [price, *(each for each in come[1].tolist() if each < price and below_price(each, "right")[0] >= excess)]
+        )
         if price == inf:
-            return held(inf, "right")[1], unpriced
-        par, haircut = held(price, "left")
+            return below_price(inf, "right")[1], unpriced
+        par, haircut = below_price(price, "left")
         return haircut + self._at_price(bucket, gone, come, price, excess - par), unpriced
 
     def _at_price(self, bucket: Bucket, gone: Floats, come: Floats, price: float, left: float) -> float:
@@ -308,13 +312,13 @@ def _read(tally: kernels.Tally) -> Floats:
 def _joined(before: Any, minus: Any, plus: Any) -> Any:
     """A sum after trades; of arrays by name, to which trades have added names before the last, the blank."""
     if isinstance(before, tuple):
-        parts = [None if one is None else np.array(one) for one in (minus, plus)]
+        parts = [None if each is None else np.array(each) for each in (minus, plus)]
         return tuple(_joined(np.array(before), *parts).tolist())
     if not isinstance(before, np.ndarray):
         return float(
-            _joined(np.array([before]), *(None if one is None else np.array([one]) for one in (minus, plus)))[0]
+            _joined(np.array([before]), *(None if each is None else np.array([each]) for each in (minus, plus)))[0]
         )
-    size = max(len(one) for one in (before, minus, plus) if one is not None)
+    size = max(len(each) for each in (before, minus, plus) if each is not None)
     known = _spread(before, size)
     left = known
     if minus is not None:
@@ -361,15 +365,15 @@ class _LaterColumn:
         return self._column()[at]
 
 
-def _later(pool: After, of: Callable[[Pool], Any], given: Iterable[Any]) -> dict[str, _Later]:
+def _later(pool: After, of: Callable[[Pool], Any], pools: Iterable[Any]) -> dict[str, _Later]:
     """The four kinds of columns of `of` the pool; their names are those of `given`."""
 
     def columns(kind: str) -> Callable[[], dict[str, Any]]:
         return lambda: getattr(of(pool.whole), kind)
 
-    listed = list(given)
+    listed = list(pools)
     return {
-        kind: _Later({name: None for one in listed for name in getattr(one, kind)}, columns(kind))
+        kind: _Later({name: None for each in listed for name in getattr(each, kind)}, columns(kind))
         for kind in ("numbers", "names", "flags", "ranks")
     }
 
@@ -380,7 +384,7 @@ class _LaterView:
     def __init__(self, pool: After) -> None:
         base = pool.base.pool.view
         parts = [base, *(part.view for part in (pool.plus,) if part is not None)]
-        columns = _later(pool, lambda one: one.view, parts)
+        columns = _later(pool, lambda each: each.view, parts)
         self.numbers, self.names, self.flags, self.ranks = columns.values()
         self.lien = None if all(part.lien is None for part in parts) else _LaterColumn(lambda: pool.whole.view.lien)
         self.home, self.rules, self.factors = base.home, base.rules, base.factors
@@ -398,7 +402,7 @@ class _LaterPortfolio:
     def __init__(self, pool: After) -> None:
         self._pool = pool
         base, after = pool.base.pool.portfolio, pool.loans.after
-        columns = _later(pool, lambda one: one.portfolio, (base, after))
+        columns = _later(pool, lambda each: each.portfolio, (base, after))
         self.numbers, self.names, self.flags, self.ranks = columns.values()
         self.lien = None if after.lien is None else _LaterColumn(lambda: pool.whole.portfolio.lien)
         self.row_count, self.deal = pool.loans.row_count, pool.loans.deal
@@ -437,7 +441,7 @@ def _missing(pool: After) -> frozenset[int]:
     if index is None:
         return frozenset()
     chosen, known = set(pool.loans.rows.tolist()), len(index.names.values)
-    touched_codes = {code for held in pool.obligors_touched for code in held if code < known}
+    touched_codes = {code for touched in pool.obligors_touched for code in touched if code < known}
     return frozenset(code for code in touched_codes if not chosen.issuperset(index.rows(code)))
 
 

@@ -81,22 +81,22 @@ class Base:
     def units(self) -> Units:
         """The obligors with par, as the diversity score adds them up."""
         par, industry = self.obligors
-        held = np.flatnonzero(par > 0)
-        held = held[np.lexsort((par[held], industry[held]))]
+        positive = np.flatnonzero(par > 0)
+        positive = positive[np.lexsort((par[positive], industry[positive]))]
         count = len(self.pool.tally.industry_par)
-        start = np.searchsorted(industry[held], np.arange(count + 1))
-        return Units(par[held], np.concatenate(([0.0], np.cumsum(par[held]))), start)
+        start = np.searchsorted(industry[positive], np.arange(count + 1))
+        return Units(par[positive], np.concatenate(([0.0], np.cumsum(par[positive]))), start)
 
     def units_at(self, average: float) -> Floats:
         """Equivalent units of the diversity score by industry, the last for a blank, at an average par of obligors."""
         par, below, start = self.units
-        found = np.zeros(len(start) - 1)
+        sums = np.zeros(len(start) - 1)
         bounds = start.tolist()
         for name, (first, last) in enumerate(pairwise(bounds)):
             if first < last:
                 small = first + int(np.searchsorted(par[first:last], average))
-                found[name] = (below[small] - below[first]) / average + (last - small)
-        return found
+                sums[name] = (below[small] - below[first]) / average + (last - small)
+        return sums
 
     def bucket(self, agency: int) -> Bucket:
         """The CCC bucket of an agency, 0 to 2."""

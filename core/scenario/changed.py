@@ -79,41 +79,45 @@ class _Build:
         return np.concatenate((stay, np.array(more, values.dtype))) if len(more) else stay.copy()
 
     def numbers(self) -> dict[str, NDArray[np.float64]]:
-        given = self.portfolio.numbers
-        strange = {name for lot in self.bought for name in lot.loan.numbers} - given.keys()
-        columns = given | {name: np.full(self.portfolio.row_count, nan) for name in sorted(strange)}
+        own_numbers = self.portfolio.numbers
+        strange = {name for lot in self.bought for name in lot.loan.numbers} - own_numbers.keys()
+        columns = own_numbers | {name: np.full(self.portfolio.row_count, nan) for name in sorted(strange)}
 
         def own(name: str, lot: Bought) -> float:
             if name == "par_value":
                 return lot.par
-            said = lot.loan.numbers.get(name)
-            if said is not None:
-                return said
-            return nan if lot.twin is None or name in _NOT_COPIED or name in strange else float(given[name][lot.twin])
+            number = lot.loan.numbers.get(name)
+            if number is not None:
+                return number
+            return (
+                nan
+                if lot.twin is None or name in _NOT_COPIED or name in strange
+                else float(own_numbers[name][lot.twin])
+            )
 
         return {name: self.column(values, [own(name, lot) for lot in self.bought]) for name, values in columns.items()}
 
     def names(self) -> dict[str, Names]:
-        given = self.portfolio.names
-        strange = {name for lot in self.bought for name in lot.loan.texts} - given.keys()
+        own_names = self.portfolio.names
+        strange = {name for lot in self.bought for name in lot.loan.texts} - own_names.keys()
         blank = np.full(self.portfolio.row_count, -1, np.int32)
-        found = {}
-        for name, column in (given | {name: Names(blank, ()) for name in sorted(strange)}).items():
+        columns = {}
+        for name, column in (own_names | {name: Names(blank, ()) for name in sorted(strange)}).items():
             if not self.bought:
-                found[name] = Names(self.column(column.codes, ()), column.values)
+                columns[name] = Names(self.column(column.codes, ()), column.values)
                 continue
             new: dict[str, int] = {}
             codes = [self._code(name, column, lot, new) for lot in self.bought]
             values = (*column.values, *new) if new else column.values
-            found[name] = Names(self.column(column.codes, codes), values)
-        return found
+            columns[name] = Names(self.column(column.codes, codes), values)
+        return columns
 
     def _code(self, name: str, column: Names, lot: Bought, new: dict[str, int]) -> int:
-        said = lot.loan.texts.get(name)
-        if said is None:
+        text = lot.loan.texts.get(name)
+        if text is None:
             return -1 if lot.twin is None else int(column.codes[lot.twin])
-        known = self.holdings.index(name).code_of.get(said) if name in self.portfolio.names else None
-        return new.setdefault(said, len(column.values) + len(new)) if known is None else known
+        known = self.holdings.index(name).code_of.get(text) if name in self.portfolio.names else None
+        return new.setdefault(text, len(column.values) + len(new)) if known is None else known
 
     def flags(self) -> dict[str, NDArray[np.uint8]]:
         return self._bytes(self.portfolio.flags, [lot.loan.flags for lot in self.bought])
@@ -122,26 +126,26 @@ class _Build:
         return self._bytes(self.portfolio.ranks, [lot.loan.ranks for lot in self.bought])
 
     def _bytes(
-        self, given: dict[str, NDArray[np.uint8]], said: Sequence[dict[str, Any]]
+        self, own_columns: dict[str, NDArray[np.uint8]], bought_values: Sequence[dict[str, Any]]
     ) -> dict[str, NDArray[np.uint8]]:
-        strange = {name for one in said for name in one if one[name]} - given.keys()
-        columns = given | {name: np.zeros(self.portfolio.row_count, np.uint8) for name in sorted(strange)}
+        strange = {name for each in bought_values for name in each if each[name]} - own_columns.keys()
+        columns = own_columns | {name: np.zeros(self.portfolio.row_count, np.uint8) for name in sorted(strange)}
         return {
             name: self.column(
                 values,
                 [
                     own[name] if name in own else 0 if lot.twin is None else values[lot.twin]
-                    for lot, own in zip(self.bought, said, strict=True)
+                    for lot, own in zip(self.bought, bought_values, strict=True)
                 ],
             )
             for name, values in columns.items()
         }
 
     def lien(self) -> NDArray[np.uint8] | None:
-        given = self.portfolio.lien
-        if given is None and all(lot.loan.lien is None for lot in self.bought):
+        own_lien = self.portfolio.lien
+        if own_lien is None and all(lot.loan.lien is None for lot in self.bought):
             return None
-        values = np.full(self.portfolio.row_count, Lien.BLANK, np.uint8) if given is None else given
+        values = np.full(self.portfolio.row_count, Lien.BLANK, np.uint8) if own_lien is None else own_lien
         return self.column(
             values,
             [
@@ -153,26 +157,26 @@ class _Build:
 
 def _schedule(portfolio: Portfolio, change: Change, build: _Build) -> Amortization | None:
     """The scheduled payments, in the proportion of each loan's par; a lot of a held loan pays like the loan."""
-    given = portfolio.amortization
-    if given is None:
+    amortization = portfolio.amortization
+    if amortization is None:
         return None
     par = portfolio.numbers["par_value"]
     place = np.arange(portfolio.row_count) if build.keep is None else np.cumsum(build.keep) - 1
     part = np.ones(portfolio.row_count)
     for row, left in change.par.items():
         part[row] = left / par[row]
-    stays = part[given.row] > 0
-    rows, days = [place[given.row[stays]]], [given.days[stays]]
-    amounts = [given.amount[stays] * part[given.row[stays]]]
+    stays = part[amortization.row] > 0
+    rows, days = [place[amortization.row[stays]]], [amortization.days[stays]]
+    amounts = [amortization.amount[stays] * part[amortization.row[stays]]]
     for at, lot in enumerate(change.bought):
         if lot.twin is None or "average_life" in lot.loan.numbers or "maturity_date" in lot.loan.numbers:
             continue
         if not par[lot.twin] > 0.0:  # payments of nothing have no proportion
             continue
-        own = given.row == lot.twin
+        own = amortization.row == lot.twin
         rows.append(np.full(int(own.sum()), build.height + at))
-        days.append(given.days[own])
-        amounts.append(given.amount[own] * (lot.par / par[lot.twin]))
+        days.append(amortization.days[own])
+        amounts.append(amortization.amount[own] * (lot.par / par[lot.twin]))
     return Amortization(
         row=np.concatenate(rows).astype(np.int64), days=np.concatenate(days), amount=np.concatenate(amounts)
     )

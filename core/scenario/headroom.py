@@ -107,7 +107,7 @@ def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float
         TradeError: it cannot be made at all.
     """
     most = _most(simulator, trades[0])
-    hold = [one.test_id for one in simulator.before if one.status != "fail"]
+    hold = [each.test_id for each in simulator.before if each.status != "fail"]
     low, high = _seen(0.0, simulator.before), None
     for step in range(1, FIRST_STEPS + 1):
         seen = _run(simulator, trades, most * (step / FIRST_STEPS) ** 2)
@@ -146,8 +146,10 @@ def _most(simulator: Simulator, trade: Trade) -> float:
 
 def _run(simulator: Simulator, trades: Sequence[Trade], amount: float) -> _Seen:
     checkpoint()
-    each = amount / len(trades)
-    return _seen(amount, simulator.simulate([msgspec.structs.replace(trade, par_value=each) for trade in trades]).after)
+    par_of_each = amount / len(trades)
+    return _seen(
+        amount, simulator.simulate([msgspec.structs.replace(trade, par_value=par_of_each) for trade in trades]).after
+    )
 
 
 def _seen(amount: float, results: Results) -> _Seen:
@@ -157,7 +159,7 @@ def _seen(amount: float, results: Results) -> _Seen:
 
 def _first(simulator: Simulator, trade: Trade, test_id: str, at: list[_Seen]) -> float | None:
     """The amount up to which the test does not fail; None where it never does."""
-    fails = next((place for place, one in enumerate(at) if test_id in one.failing), None)
+    fails = next((place for place, each in enumerate(at) if test_id in each.failing), None)
     if not fails:
         return None if fails is None else 0.0
     low, high = at[fails - 1], at[fails]

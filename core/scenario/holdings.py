@@ -131,11 +131,13 @@ class Holdings:
     @cached_property
     def schedule(self) -> Amortization | None:
         """The scheduled payments in the order of their loans' rows."""
-        given = self.portfolio.amortization
-        if given is None:
+        amortization = self.portfolio.amortization
+        if amortization is None:
             return None
-        order = np.argsort(given.row, kind="stable")
-        return Amortization(row=given.row[order], days=given.days[order], amount=given.amount[order])
+        order = np.argsort(amortization.row, kind="stable")
+        return Amortization(
+            row=amortization.row[order], days=amortization.days[order], amount=amortization.amount[order]
+        )
 
     def traded(self, trades: Sequence[Trade]) -> Change:
         """What trades do, one after the other.
@@ -149,8 +151,8 @@ class Holdings:
         for at, trade in enumerate(trades):
             par, loan = par_of(trade, at), loan_of(trade, at)
             if trade.loan_data:
-                told = (f"trade {at + 1}: {message}" for message in without_effect(trade.loan_data))
-                run.change.warnings += (DataWarning("loan_data", message) for message in told)
+                messages = (f"trade {at + 1}: {message}" for message in without_effect(trade.loan_data))
+                run.change.warnings += (DataWarning("loan_data", message) for message in messages)
             if trade.trade_type == "sell":
                 run.sell(at, par, loan)
             else:
@@ -242,8 +244,8 @@ class _Run:
         return None if names is None or names.codes[row] < 0 else names.values[names.codes[row]]
 
     def _text_of(self, lot: Bought, field: str) -> str | None:
-        said = lot.loan.texts.get(field)
-        return said if said is not None or lot.twin is None else self._row_text(lot.twin, field)
+        text = lot.loan.texts.get(field)
+        return text if text is not None or lot.twin is None else self._row_text(lot.twin, field)
 
     def _key_of(self, lot: Bought) -> str:
         field = self.holdings.borrower_field
@@ -271,18 +273,18 @@ class _Run:
         rows, lots = self._meant(at, loan)
         if not rows and not lots:
             rows, lots = self._of_borrower(loan)
-        held: list[tuple[float, int | None, Bought | None]] = [(self._par(row), row, None) for row in rows]
-        held += [(lot.par, None, lot) for lot in lots]
-        held = [one for one in held if one[0] > 0]
-        total = sum(amount for amount, _, _ in held)
-        if not held:
+        lots_in_order: list[tuple[float, int | None, Bought | None]] = [(self._par(row), row, None) for row in rows]
+        lots_in_order += [(lot.par, None, lot) for lot in lots]
+        lots_in_order = [each for each in lots_in_order if each[0] > 0]
+        total = sum(amount for amount, _, _ in lots_in_order)
+        if not lots_in_order:
             raise TradeError(at, f"sells {_named(loan)}, of which nothing is held")
         if par > total + CENT:
             raise TradeError(at, f"sells {par:,.2f} of {_named(loan)}, of which {total:,.2f} is held")
         left = 0.0 if par >= total - CENT / 2 else 1.0 - par / total
         price = loan.numbers.get("price")
         unpriced = False
-        for amount, row, lot in held:
+        for amount, row, lot in lots_in_order:
             own = price
             if own is None:
                 own = self._number(row, "price") if lot is None else self._price_of(lot)
@@ -363,9 +365,9 @@ class _Run:
         """The ratings that a loan lacks; under a definition those of each agency of the file, since each has tests."""
         known = [field for field in _RATINGS if field in self.portfolio.ranks]
         if self.holdings.definition is not None:
-            told = "as the definition has loans that the agency does not rate"
+            text = "as the definition has loans that the agency does not rate"
             asked = known if known == ["rating"] else [field for field in known if field != "rating"]
-            return [f"{field} ({told})" for field in asked if not loan.ranks.get(field)]
+            return [f"{field} ({text})" for field in asked if not loan.ranks.get(field)]
         return ["a rating (unrated: as Caa3, and in the CCC bucket)"] if known and not any(loan.ranks.values()) else []
 
     def _leave_out(self, at: int, loan: Loan) -> None:

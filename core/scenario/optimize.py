@@ -127,7 +127,7 @@ class InfeasibleError(ValueError):
         """Args:
         binding: the tests that fail by the least that was found.
         """
-        super().__init__("no trades keep " + ", ".join(one.test_name for one in binding))
+        super().__init__("no trades keep " + ", ".join(each.test_name for each in binding))
         self.binding = binding
 
 
@@ -137,7 +137,7 @@ def optimize(
     universe: Sequence[Trade],
     constraints: Constraints = Constraints(),  # noqa: B008 - frozen
     *,
-    made: Sequence[Trade] = (),
+    prior_trades: Sequence[Trade] = (),
     seconds: float = 10.0,
 ) -> Proposal:
     """Trades that raise the cushion of a test as far as was found.
@@ -155,14 +155,14 @@ def optimize(
         TradeError: as `simulate` has it, of the trades that were made.
         UniverseError: there are too many loans to choose from.
     """
-    most = min(constraints.max_trades, TRADES_MAX - len(made))
+    most = min(constraints.max_trades, TRADES_MAX - len(prior_trades))
     constraints = msgspec.structs.replace(constraints, max_trades=most)
-    search = _Search(after(simulator, made), objective, universe, constraints, time.monotonic() + seconds)
+    search = _Search(after(simulator, prior_trades), objective, universe, constraints, time.monotonic() + seconds)
     best = search.best()
     trades = search.trades(best)
     return Proposal(
         trades=trades,
-        simulation=simulator.simulate([*made, *trades]),
+        simulation=simulator.simulate([*prior_trades, *trades]),
         cushion_before=float(search.start.cushion[search.objective]),
         cushion_after=float(best.cushion[search.objective]),
         turnover=sum(best.amounts.values()),
@@ -230,7 +230,7 @@ class _Search:
         before = simulator.before
         self.tests = [result.test_id for result in before]
         if objective not in self.tests:
-            reason = next((one.reason for one in before.skipped if one.test_id == objective), None)
+            reason = next((each.reason for each in before.skipped if each.test_id == objective), None)
             if reason is None:
                 raise UnknownTest(f"no test with a limit is called {objective[:100]!r}")
             raise ObjectiveError(f"{objective}: {reason}")
@@ -271,7 +271,7 @@ class _Search:
             sold = [trade for trade in sold if (trade.price or 0.0) >= rules.min_sell_price]
         if len(bought) + len(sold) > CANDIDATES_MAX:
             raise UniverseError(f"{len(bought) + len(sold):,} loans to choose from are more than {CANDIDATES_MAX:,}")
-        found = []
+        candidates = []
         for trade in (*sold, *bought):
             try:
                 self.simulator.holdings.traded([trade])
@@ -282,8 +282,10 @@ class _Search:
             most = min(there, _limit(rules.max_trade), _limit(rules.max_turnover))
             least = min(rules.min_trade, there)
             if 0 < most >= least:
-                found.append(_Candidate(trade, least, most, (1 if trade.trade_type == "sell" else -1) * price / 100))
-        return found
+                candidates.append(
+                    _Candidate(trade, least, most, (1 if trade.trade_type == "sell" else -1) * price / 100)
+                )
+        return candidates
 
     def _pairs(self) -> list[tuple[int, int]]:
         """Candidates that are a sale and a purchase of one loan."""
@@ -293,9 +295,9 @@ class _Search:
             if candidate.trade.trade_type == "sell"
         }
         return [
-            (sold[_named(one.trade)], at)
-            for at, one in enumerate(self.candidates)
-            if one.trade.trade_type == "buy" and _named(one.trade) in sold
+            (sold[_named(candidate.trade)], at)
+            for at, candidate in enumerate(self.candidates)
+            if candidate.trade.trade_type == "buy" and _named(candidate.trade) in sold
         ]
 
     def trades(self, point: _Point) -> list[Trade]:
@@ -362,10 +364,10 @@ class _Search:
             if time.monotonic() >= enough and around is self.start:
                 self.is_measured[:] = slope.any(axis=0)
                 break
-            one = self.candidates[at]
+            candidate = self.candidates[at]
             now = around.amounts.get(at, 0.0)
-            step = STEP * one.most
-            if now + step > one.most:
+            step = STEP * candidate.most
+            if now + step > candidate.most:
                 step = -step
             slope[:, at] = (seen(self.run({**around.amounts, at: now + step})) - here) / step * MILLION
         slope[~np.isfinite(slope)] = 0.0
@@ -395,10 +397,10 @@ class _Search:
         """What programs lead to; None where no solution keeps the tests."""
         self.is_bent = False
         kept = np.arange(len(self.tests)) if self.constraints.tests != "free" else np.arange(0)
-        found = self.tangents(self.start, kept)
-        if found is None or not self.candidates:
+        tangent = self.tangents(self.start, kept)
+        if tangent is None or not self.candidates:
             return best
-        cuts, (objective, seen) = [found[0]], (found[1], [self.start])
+        cuts, (objective, seen) = [tangent[0]], (tangent[1], [self.start])
         for _ in range(ROUNDS_MAX):
             target = (best or self.start).cushion[self.objective]
             amounts = self._solved(cuts, objective, float(target))
@@ -411,18 +413,18 @@ class _Search:
                 best = point
                 if gained < LEAST_GAIN:
                     break
-            elif not point.broken or any(point.amounts == one.amounts for one in seen):
+            elif not point.broken or any(point.amounts == each.amounts for each in seen):
                 break
             seen.append(point)
             self._round(point)
             wrong = self._bent(point, cuts, objective)
             if len(wrong) or point.broken:
                 self.is_bent = True
-                found = self.tangents(point, wrong)
-                if found is None:
+                tangent = self.tangents(point, wrong)
+                if tangent is None:
                     break
-                cuts.append(found[0])
-                objective = found[1]
+                cuts.append(tangent[0])
+                objective = tangent[1]
         return best
 
     def _bent(self, point: _Point, cuts: Sequence[_Tangents], objective: _Tangents) -> NDArray[np.intp]:
@@ -435,9 +437,9 @@ class _Search:
             least[cut.tests] = np.minimum(least[cut.tests], cut.constant + cut.slope @ x)
         actual = self.slack(point, np.arange(len(self.tests)))
         wrong = (actual < least - LEAST_GAIN * self.scale) & np.isfinite(least)
-        told = objective.constant + objective.slope @ x
+        planned = objective.constant + objective.slope @ x
         own = point.divisor[self.objective] / self.unit[self.objective]
-        off = abs(told[0] - point.cushion[self.objective] * own) > LEAST_GAIN * self.scale[self.objective]
+        off = abs(planned[0] - point.cushion[self.objective] * own) > LEAST_GAIN * self.scale[self.objective]
         self.is_bent |= bool(off)
         return np.flatnonzero(wrong)
 
@@ -449,9 +451,9 @@ class _Search:
             if rounded < 0.0 <= point.cushion[at]:
                 self.floor[at] = max(self.floor[at], point.cushion[at] + (point.cushion[at] - rounded) / 2)
 
-    def _gain(self, point: _Point, other: _Point) -> float:
+    def _gain(self, point: _Point, rival: _Point) -> float:
         """By how much the objective is better, in parts of its limit."""
-        gain = point.cushion[self.objective] - other.cushion[self.objective]
+        gain = point.cushion[self.objective] - rival.cushion[self.objective]
         return float(gain / self.scale[self.objective]) if isfinite(gain) else -inf
 
     def _note(self, point: _Point) -> None:
@@ -480,7 +482,7 @@ class _Search:
             for name in ("most", "least")
         )
         most = np.where(self.is_measured, most, 0.0)
-        one, none = sparse.identity(count, format="csr"), sparse.csr_matrix((count, tests))
+        identity, none = sparse.identity(count, format="csr"), sparse.csr_matrix((count, tests))
         own = self.scale[self.objective]
         gain = (objective.slope[0] - target * objective.slope[1]) / own
         cost = np.concatenate((-gain, np.full(count, LEAST_GAIN), np.full(tests, PENALTY)))
@@ -490,10 +492,10 @@ class _Search:
             return sparse.csr_matrix(np.concatenate((x, y, apart)))
 
         turnover = _limit(rules.max_turnover) / MILLION
-        cash = np.array([one.cash for one in self.candidates])
+        cash = np.array([candidate.cash for candidate in self.candidates])
         held_back = [
-            LinearConstraint(sparse.hstack((one, sparse.diags(-most), none)), -inf, 0.0),
-            LinearConstraint(sparse.hstack((one, sparse.diags(-least), none)), 0.0, inf),
+            LinearConstraint(sparse.hstack((identity, sparse.diags(-most), none)), -inf, 0.0),
+            LinearConstraint(sparse.hstack((identity, sparse.diags(-least), none)), 0.0, inf),
             LinearConstraint(line(blank, blank + 1), -inf, rules.max_trades),
             LinearConstraint(line(blank + 1, blank), -inf, turnover),
             LinearConstraint(line(cash, blank), (min(rules.min_cash, self.cash) - self.cash) / MILLION, inf),
@@ -508,53 +510,53 @@ class _Search:
             slope = sparse.csr_matrix(cut.slope / scale[:, None])
             rows = sparse.hstack((slope, sparse.csr_matrix(slope.shape), loose))
             held_back.append(LinearConstraint(rows, MARGIN - cut.constant / scale, inf))
-        found = milp(
+        solution = milp(
             cost,
             constraints=held_back,
             integrality=np.concatenate((blank, blank + 1, apart)),
             bounds=Bounds(0.0, np.concatenate((most, blank + 1, apart + inf))),
             options={"time_limit": max(0.05, self.end - time.monotonic()), "mip_rel_gap": 1e-6},
         )
-        if found.x is None:
+        if solution.x is None:
             return None
-        x, y = found.x[:count] * MILLION, found.x[count : 2 * count]
+        x, y = solution.x[:count] * MILLION, solution.x[count : 2 * count]
         return {at: self._whole(at, float(x[at])) for at in range(count) if y[at] > 0.5 and x[at] >= 1.0}
 
     def _whole(self, at: int, amount: float) -> float:
         """An amount in whole units, or all that there is."""
-        one = self.candidates[at]
-        return one.most if amount > one.most - 1.0 else max(one.least, float(floor(amount)))
+        candidate = self.candidates[at]
+        return candidate.most if amount > candidate.most - 1.0 else max(candidate.least, float(floor(amount)))
 
     # ---- the search
 
     def _searched(self, best: _Point) -> _Point:
         """What single trades and pairs improve, one after the other, until none does or time runs out."""
         while not self.is_late():
-            found = best
+            current = best
             alone: list[tuple[tuple[float, float], int]] = []
             for amounts in self._neighbours(best):
                 if self.is_late():
-                    return self._better(found, best)
+                    return self._better(current, best)
                 point = self.run(amounts)
                 new = amounts.keys() - best.amounts.keys()
                 if len(new) == 1:
                     alone.append(((point.broken, -self._gain(point, best)), new.pop()))
                 if self._may(amounts):
-                    found = self._better(point, found)
+                    current = self._better(point, current)
             for amounts in self._paired(best, [at for _, at in sorted(alone)]):
                 if self.is_late():
                     break
-                found = self._better(self.run(amounts), found)
-            if found is best:
+                current = self._better(self.run(amounts), current)
+            if current is best:
                 return best
-            best = found
+            best = current
         return best
 
-    def _better(self, point: _Point, other: _Point) -> _Point:
+    def _better(self, point: _Point, rival: _Point) -> _Point:
         """The one that breaks less, of equals the one whose objective is higher."""
-        if point.broken != other.broken:
-            return point if point.broken < other.broken else other
-        return point if self._gain(point, other) > LEAST_GAIN else other
+        if point.broken != rival.broken:
+            return point if point.broken < rival.broken else rival
+        return point if self._gain(point, rival) > LEAST_GAIN else rival
 
     def _may(self, amounts: Mapping[int, float]) -> bool:
         """Whether amounts keep to what no simulation is needed for."""
@@ -564,13 +566,13 @@ class _Search:
             len(amounts) <= rules.max_trades
             and sum(amounts.values()) <= _limit(rules.max_turnover)
             and cash >= min(rules.min_cash, self.cash) - 0.01
-            and not any(one in amounts and other in amounts for one, other in self.pairs)
+            and not any(left in amounts and right in amounts for left, right in self.pairs)
         )
 
     def _neighbours(self, point: _Point) -> Iterable[dict[int, float]]:
         amounts = dict(point.amounts)
         for at, amount in amounts.items():
-            rest = {other: its for other, its in amounts.items() if other != at}
+            rest = {place: its for place, its in amounts.items() if place != at}
             yield rest
             if self.candidates[at].least <= floor(amount / 2) > 0:
                 yield rest | {at: float(floor(amount / 2))}
@@ -584,12 +586,14 @@ class _Search:
         bought = [at for at in ranked if self.candidates[at].cash < 0][:PAIRED]
         for sale in sold:
             for purchase in bought:
-                one = self.candidates[purchase]
+                candidate = self.candidates[purchase]
                 amounts = {**point.amounts, sale: self.candidates[sale].most}
                 cash = self.cash + sum(self.candidates[at].cash * amount for at, amount in amounts.items())
-                amount = float(floor(min(one.most, (cash - min(self.constraints.min_cash, self.cash)) / -one.cash)))
+                amount = float(
+                    floor(min(candidate.most, (cash - min(self.constraints.min_cash, self.cash)) / -candidate.cash))
+                )
                 amounts[purchase] = amount
-                if amount >= max(one.least, 1.0) and self._may(amounts):
+                if amount >= max(candidate.least, 1.0) and self._may(amounts):
                     yield amounts
 
 

@@ -133,7 +133,7 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
         return shortened(f"Simulation({self.message!r})")
 
     def _repr_html_(self) -> str:
-        order = {one.test_id: at for at, one in enumerate(thinnest_first(self.after))}
+        order = {each.test_id: at for at, each in enumerate(thinnest_first(self.after))}
         rows = sorted(self.results, key=lambda row: order.get(row.test_id, 0))[:NOTEBOOK_ROWS]
         cells = [_cells(row) for row in rows]
         headings = ["after", "test", "", "value before", "after", "limit", "cushion", "change", "impact"]
@@ -272,14 +272,14 @@ def simulate_many(
     if len(scenarios) > SCENARIOS_MAX:
         raise ValueError(f"{len(scenarios):,} scenarios are more than {SCENARIOS_MAX:,}")
     simulator = Simulator(portfolio, suite, **options)
-    found = []
+    simulations = []
     for at, trades in enumerate(scenarios):
         try:
-            found.append(simulator.simulate(trades))
+            simulations.append(simulator.simulate(trades))
         except ValueError as error:
             error.add_note(f"in scenario {at + 1}")
             raise
-    return found
+    return simulations
 
 
 def compared(before: Results, after: Results, warnings: list[DataWarning], trades: int) -> Simulation:
@@ -343,7 +343,7 @@ def _skipped(before: Results, after: Results, compared_tests: set[str]) -> list[
     """The tests of the run before without a figure on a side; those that had one before are the first."""
     reasons = [{skip.test_id: skip for skip in side.skipped} for side in (before, after)]
     status = [{result.test_id: result.status for result in side} for side in (before, after)]
-    names = {one.test_id: one.test_name for one in (*before, *before.skipped)}
+    names = {each.test_id: each.test_name for each in (*before, *before.skipped)}
     return [
         NotCompared(
             test_id=test_id,

@@ -92,7 +92,7 @@ _OWN: Final = (
 _OF_THE_FILE: Final = ("as_of", "fx_rate", "currency")
 """Fields of the file rather than of a loan: a trade is in the deal's currency, on the deal's day."""
 
-FIELD_TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)}
+FIELD_TYPES: Final = {each.target: each.type for each in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)}
 
 DATA_FIELDS: Final = tuple(name for name in FIELD_TYPES if name not in (*_OWN, *_OF_THE_FILE, "par_value"))
 """What of `Trade.loan_data` says something of a loan; whatever else stands there does nothing."""
@@ -144,16 +144,16 @@ def loan_of(trade: Trade, at: int) -> Loan:
         raise TradeError(at, f"trade_type must be buy or sell, not {_shown(trade.trade_type)}")
     loan = Loan()
     try:
-        given = dict(trade.loan_data or {})
-        given = {name: value for name, value in given.items() if name in DATA_FIELDS}
+        loan_data = dict(trade.loan_data or {})
+        loan_data = {name: value for name, value in loan_data.items() if name in DATA_FIELDS}
         for name in (*_OWN, "loanx_id"):
             value = getattr(trade, name)
             if value is None:
                 continue
-            if name in given and given[name] != value:
-                raise _Fault(f"{name} is {_shown(value)} and in loan_data {_shown(given[name])}")
-            given[name] = value
-        for name, value in given.items():
+            if name in loan_data and loan_data[name] != value:
+                raise _Fault(f"{name} is {_shown(value)} and in loan_data {_shown(loan_data[name])}")
+            loan_data[name] = value
+        for name, value in loan_data.items():
             if value is not None:
                 _take(loan, name, value)
     except _Fault as fault:
@@ -171,18 +171,18 @@ IDENTITY: Final = ("cusip", "loanx_id", "isin")
 def without_effect(loan_data: Iterable[object] | None) -> list[str]:
     """Of each key of a trade's `loan_data` that says nothing of a loan, why it does nothing; what is near for the first
     `HINTS_MAX`."""
-    told, unknown = list[str](), 0
+    messages, unknown = list[str](), 0
     for name in loan_data or ():
         if name in DATA_FIELDS:
             continue
         if name in _OF_THE_FILE:
-            told.append(f"loan_data.{name} does nothing: a trade is on the deal's day and in its currency")
+            messages.append(f"loan_data.{name} does nothing: a trade is on the deal's day and in its currency")
         elif name in (*_OWN, "par_value", "trade_type"):
-            told.append(f"loan_data.{name} does nothing: {name} is a field of the trade itself")
+            messages.append(f"loan_data.{name} does nothing: {name} is a field of the trade itself")
         else:
-            told.append(_unknown(name, is_hinted=unknown < HINTS_MAX))
+            messages.append(_unknown(name, is_hinted=unknown < HINTS_MAX))
             unknown += 1
-    return told
+    return messages
 
 
 def _unknown(name: object, *, is_hinted: bool) -> str:
@@ -214,10 +214,10 @@ def _take(loan: Loan, name: str, value: Any) -> None:
         loan.lien = Lien(parsing.lien(_text(name, value)))
     elif name in AGENCY_OF:
         symbol = _text(name, value)
-        found = rank(symbol, AGENCY_OF[name])
-        if not found and not is_not_rated(symbol):
+        place = rank(symbol, AGENCY_OF[name])
+        if not place and not is_not_rated(symbol):
             raise _Fault(f"{name} is no rating of its agency: {_shown(symbol)}")
-        loan.texts[name], loan.ranks[name] = symbol, found
+        loan.texts[name], loan.ranks[name] = symbol, place
     elif kind == "number":
         loan.numbers[name] = _number(name, value)
     elif kind == "date":

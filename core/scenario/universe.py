@@ -30,8 +30,8 @@ def offers(portfolio: Portfolio) -> list[Trade]:
         return []
     gone = portfolio.defaulted()
     rows = (at for at in range(portfolio.row_count) if par[at] > 0 and price[at] > 0 and not gone[at])
-    found = (trade_of(portfolio, row, "buy", float(par[row])) for row in rows)
-    return [trade for trade in found if trade is not None]
+    trades = (trade_of(portfolio, row, "buy", float(par[row])) for row in rows)
+    return [trade for trade in trades if trade is not None]
 
 
 def sales(portfolio: Portfolio) -> list[Trade]:
@@ -44,14 +44,14 @@ def sales(portfolio: Portfolio) -> list[Trade]:
     for row in range(portfolio.row_count):
         if par[row] > 0 and price[row] > 0 and (named := name_of(portfolio, row)) is not None:
             lots.setdefault(named, []).append(row)
-    found = []
+    trades = []
     for (field, text), rows in lots.items():
-        held = float(par[rows].sum())
-        average = float(par[rows] @ price[rows]) / held
+        par_sum = float(par[rows].sum())
+        average = float(par[rows] @ price[rows]) / par_sum
         own = {"isin": text} if field == "isin" else None
         named_by = {} if own else {field: text}
-        found.append(Trade(trade_type="sell", par_value=held, price=average, loan_data=own, **named_by))  # type: ignore[arg-type]
-    return found
+        trades.append(Trade(trade_type="sell", par_value=par_sum, price=average, loan_data=own, **named_by))  # type: ignore[arg-type]
+    return trades
 
 
 def name_of(portfolio: Portfolio, row: int) -> tuple[str, str] | None:
@@ -62,29 +62,29 @@ def name_of(portfolio: Portfolio, row: int) -> tuple[str, str] | None:
 def trade_of(portfolio: Portfolio, row: int, trade_type: Literal["buy", "sell"], par: float) -> Trade | None:
     """A trade that states all that a portfolio knows of a loan, apart from its owner's lot; None where nothing names
     it."""
-    given: dict[str, Any] = {}
+    loan_data: dict[str, Any] = {}
     for name in (*_TEXTS, *DATA_FIELDS):
         if name in _DAYS:
             continue
         if name in portfolio.ranks:
-            given[name] = _symbol(portfolio, name, row)
+            loan_data[name] = _symbol(portfolio, name, row)
         elif (text := _text(portfolio, name, row)) is not None:
-            given[name] = text
+            loan_data[name] = text
         elif name in portfolio.flags and portfolio.flags[name][row]:
-            given[name] = True
+            loan_data[name] = True
     for name, column in portfolio.numbers.items():
         if name not in _OF_A_LOT and isfinite(column[row]):
             value = float(column[row])
-            given[name] = EPOCH + timedelta(days=value) if name in _DAYS else value
-    if "base_rate_level" in given:
-        level = given.pop("base_rate_level")
-        given.setdefault("base_rate", level)
+            loan_data[name] = EPOCH + timedelta(days=value) if name in _DAYS else value
+    if "base_rate_level" in loan_data:
+        level = loan_data.pop("base_rate_level")
+        loan_data.setdefault("base_rate", level)
     if "is_fixed" in portfolio.flags:
-        given["coupon_type"] = "fixed" if portfolio.flags["is_fixed"][row] else "floating"
+        loan_data["coupon_type"] = "fixed" if portfolio.flags["is_fixed"][row] else "floating"
     if portfolio.lien is not None and (lien := _LIENS.get(Lien(portfolio.lien[row]))):
-        given["lien_type"] = lien
-    own = {name: given.pop(name) for name in Trade.__struct_fields__ if given.get(name) is not None}
-    data = {name: value for name, value in given.items() if name in DATA_FIELDS and value is not None}
+        loan_data["lien_type"] = lien
+    own = {name: loan_data.pop(name) for name in Trade.__struct_fields__ if loan_data.get(name) is not None}
+    data = {name: value for name, value in loan_data.items() if name in DATA_FIELDS and value is not None}
     if "borrower_name" not in own and not any(name in own or name in data for name in IDENTITY):
         return None
     if "default_date" in data:

@@ -71,7 +71,7 @@ class Typeset:
         """What a reader is to know of them."""
         if not self.replaced:
             return None
-        codes = ", ".join(" ".join(f"U+{ord(one):04X}" for one in text) for text in self.replaced[:UNSHOWN_LISTED])
+        codes = ", ".join(" ".join(f"U+{ord(each):04X}" for each in text) for text in self.replaced[:UNSHOWN_LISTED])
         more = "" if len(self.replaced) <= UNSHOWN_LISTED else f" and {len(self.replaced) - UNSHOWN_LISTED} more"
         return f"Letters that this document's fonts lack are shown as a mark: {codes}{more}."
 
@@ -112,14 +112,14 @@ def typeset(
                 timestamp=created.replace(microsecond=0),  # the bytes know whole seconds
             )
         except TypstError as error:
-            found = _refused(error.diagnostic)
-            if not found or last == _TRIES - 1:
+            fault = _refused(error.diagnostic)
+            if not fault or last == _TRIES - 1:
                 raise
         except BaseException as error:
             if type(error).__name__ != _PANIC or last == _TRIES - 1:
                 raise
-            found = dict.fromkeys(_UNCOMMON.findall(inputs.decode()))
-            if not found:
+            fault = dict.fromkeys(_UNCOMMON.findall(inputs.decode()))
+            if not fault:
                 raise CompilerStopped("the compiler of documents stopped, and not for a letter of the data") from error
         else:
             unsettled = [warning.message for warning in warnings if _UNSETTLED.search(warning.message)]
@@ -127,17 +127,19 @@ def typeset(
                 raise LayoutUnsettled(f"{template.name}: {'; '.join(unsettled)}")
             assert isinstance(document, bytes), "a PDF is one file"
             return Typeset(document, tuple(sorted(replaced)))
-        replaced.update(found)
+        replaced.update(fault)
         # The longest first: a letter with an accent before the letter alone.
-        any_of = re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True))))
+        any_of = re.compile("|".join(map(re.escape, sorted(fault, key=len, reverse=True))))
         data = _mapped(msgspec.to_builtins(data), any_of)
     raise AssertionError
 
 
 def typeset_remarked(template: Path, view: Callable[[Sequence[str]], object], *, created: datetime) -> bytes:
     """As `typeset`, of the data that `view` makes with further remarks: where letters are replaced, one says so."""
-    made = typeset(template, view(()), created=created)
-    return made.data if made.remark is None else typeset(template, view((made.remark,)), created=created).data
+    document = typeset(template, view(()), created=created)
+    return (
+        document.data if document.remark is None else typeset(template, view((document.remark,)), created=created).data
+    )
 
 
 @lru_cache(maxsize=1)

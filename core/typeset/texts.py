@@ -72,11 +72,11 @@ def _pieces(word: str, word_max: int) -> str:
 def _letters(word: str) -> list[str]:
     """Letters with the marks that belong to them: a line that breaks between the two stops the compiler."""
     letters: list[str] = []
-    for one in word:
-        if letters and unicodedata.category(one).startswith(_JOINED_ON):
-            letters[-1] += one
+    for each in word:
+        if letters and unicodedata.category(each).startswith(_JOINED_ON):
+            letters[-1] += each
         else:
-            letters.append(one)
+            letters.append(each)
     return letters
 
 

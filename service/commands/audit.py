@@ -51,12 +51,12 @@ def audit(
     broken = list(islice(breaks(walk, gaps=filtered), BREAKS_MAX))
     if walk.first is None or walk.last is None:
         raise Refused(f"{file}: holds no entries")
-    told = f"{file.name}: {counted(walk.count, 'entry')}, {walk.first.sequence} to {walk.last.sequence}"
+    summary = f"{file.name}: {counted(walk.count, 'entry')}, {walk.first.sequence} to {walk.last.sequence}"
     if broken:
-        told += f": broken at entry {broken[0].sequence}"
+        summary += f": broken at entry {broken[0].sequence}"
     else:
         erased = f", {walk.redacted:,} of them without a person who was erased" if walk.redacted else ""
-        told += f"{erased}: whole, last hash {walk.last.hash}"
+        summary += f"{erased}: whole, last hash {walk.last.hash}"
     document = {
         "file": str(file),
         "whole": not broken,
@@ -65,14 +65,18 @@ def audit(
         "last": walk.last.sequence,
         "last_hash": walk.last.hash,
         "redacted": walk.redacted,
-        "breaks": [{"sequence": found.sequence, "reason": found.reason} for found in broken],
+        "breaks": [{"sequence": chain_break.sequence, "reason": chain_break.reason} for chain_break in broken],
     }
     unseen = [Line("... and no further entry was looked at")] * (len(broken) == BREAKS_MAX)
     page = Page(
-        blocks=[*(Line(f"entry {found.sequence}: {found.reason}") for found in broken), *unseen, Line(told)],
+        blocks=[
+            *(Line(f"entry {chain_break.sequence}: {chain_break.reason}") for chain_break in broken),
+            *unseen,
+            Line(summary),
+        ],
         rows=Grid(columns=[Column(key=name, value=member(name)) for name in ("sequence", "reason")], items=broken),
         document=json_of(document),
-        notes=[*unseen, Line(told)],
+        notes=[*unseen, Line(summary)],
     )
     emit(page, output or Output())
     return EXIT_BROKEN if broken else 0

@@ -62,15 +62,15 @@ def backup(
     from service.host.backup import back_up
     from service.host.deployment import deployment
 
-    with _refusing(), deployment(settings_or_refusal()) as found:
-        made = back_up(found, target.resolve(), with_secrets=with_secrets, keep=keep)
-    manifest = made.manifest
+    with _refusing(), deployment(settings_or_refusal()) as installation:
+        result = back_up(installation, target.resolve(), with_secrets=with_secrets, keep=keep)
+    manifest = result.manifest
     print(
-        f"{made.folder}: {counted(manifest.blob_count, 'file')}, {manifest.blob_bytes / 1e6:,.1f} MB "
-        f"({made.copied:,} copied), "
+        f"{result.folder}: {counted(manifest.blob_count, 'file')}, {manifest.blob_bytes / 1e6:,.1f} MB "
+        f"({result.copied:,} copied), "
         f"database {next(file.size_bytes for file in manifest.files if file.path == 'database.dump') / 1e6:,.1f} MB"
     )
-    for name in made.removed:
+    for name in result.removed:
         print(f"{name}: removed")
     if manifest.damaged:
         print(f"{_files(manifest.damaged)} left out, since their bytes are damaged:", *manifest.damaged, sep="\n  ")

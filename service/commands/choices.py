@@ -39,10 +39,10 @@ def _count_words(interpretation: Interpretation) -> str:
     words = f"{interpretation.tied:,} of {counted(interpretation.figures, 'printed figure')} tie by these readings"
     if interpretation.tied != interpretation.tied_before:
         words += f", {interpretation.tied_before:,} by the market's alone"
-    held = interpretation.hold_out
-    if held is None or not held.figures:
+    hold_out = interpretation.hold_out
+    if hold_out is None or not hold_out.figures:
         return f"{words}."
-    return f"{words}; each figure left out once: {held.right:,} of {held.figures:,} come out right."
+    return f"{words}; each figure left out once: {hold_out.right:,} of {hold_out.figures:,} come out right."
 
 
 def _name(choice: Choice) -> str:
@@ -62,7 +62,7 @@ def _ties(ties: Sequence[Tie]) -> str:
         return "-"
     by_place = list({tie.place: tie for tie in ties}.values())[:TIES_SHOWN]
     named = "; ".join(f"{shortened(tie.name, NAME_MAX)} ({tie.place})" for tie in by_place)
-    more = len(ties) - sum(tie.place in {one.place for one in by_place} for tie in ties)
+    more = len(ties) - sum(tie.place in {each.place for each in by_place} for tie in ties)
     return f"{len(ties):,}: {named}{f' and {more:,} more' if more > 0 else ''}"
 
 
@@ -79,7 +79,7 @@ def _state(choice: Choice) -> str:
 _COLUMNS: Final = [
     Column(heading="Choice", shown=_name, folds=True),
     Column(heading="State", shown=_state, folds=True),
-    Column(heading="Read as", shown=lambda one: one.reading.words, folds=True),
-    Column(heading="Figures that tie by it alone", shown=lambda one: _ties(one.reading.ties), folds=True),
-    Column(heading="Runner-up", shown=lambda one: _reading(one.runner_up), folds=True),
+    Column(heading="Read as", shown=lambda choice: choice.reading.words, folds=True),
+    Column(heading="Figures that tie by it alone", shown=lambda choice: _ties(choice.reading.ties), folds=True),
+    Column(heading="Runner-up", shown=lambda choice: _reading(choice.runner_up), folds=True),
 ]

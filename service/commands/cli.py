@@ -105,9 +105,9 @@ def _usage(error: CycloptsError) -> str:
     """What is wrong with a command line, and whose help says what would be right."""
     error.verbose = False
     command = " ".join(["cushion", *(error.command_chain or ())])
-    told = _unknown_command(error, command) if isinstance(error, UnknownCommandError) else str(error)
-    said = one_line(told).removesuffix(".")
-    return f"{said}{'' if said.endswith('?') else '.'} See: {command} --help"
+    message = _unknown_command(error, command) if isinstance(error, UnknownCommandError) else str(error)
+    sentence = one_line(message).removesuffix(".")
+    return f"{sentence}{'' if sentence.endswith('?') else '.'} See: {command} --help"
 
 
 _OPTIONS: Final = {"version": "--version", "v": "--version", "help": "--help", "h": "--help"}
@@ -121,14 +121,14 @@ def _unknown_command(error: UnknownCommandError, command: str) -> str:
     token, *others = error.unused_tokens or [""]
     known = list(COMMANDS) if command == "cushion" else [name for name in error.app or () if not name.startswith("-")]
     near = nearest(token.strip("-"), [*known, *_OPTIONS])
-    told = f'Unknown command "{token}".'
+    message = f'Unknown command "{token}".'
     if near == "help" and others and others[0] in known:
-        return f'{told} Did you mean "{command} {others[0]} --help"?'
+        return f'{message} Did you mean "{command} {others[0]} --help"?'
     if near is not None:
         option = _OPTIONS.get(near)
         whole = "cushion --version" if option == "--version" and command != "cushion" else option or near
-        return f'{told} Did you mean "{whole}"?'
-    return f"{told} There are: {', '.join(known)}"
+        return f'{message} Did you mean "{whole}"?'
+    return f"{message} There are: {', '.join(known)}"
 
 
 def _missing(error: ModuleNotFoundError) -> str | None:

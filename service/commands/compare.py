@@ -150,10 +150,10 @@ def _with_published(tests: Simulation) -> Iterator[dict[str, Any]]:
     import msgspec
 
     sides = {"current": by_test(tests.before), "projected": by_test(tests.after)}
-    for one in tests.results:
-        row = msgspec.structs.asdict(one)
+    for comparison in tests.results:
+        row = msgspec.structs.asdict(comparison)
         for side, results in sides.items():
-            result = results[one.test_id]
+            result = results[comparison.test_id]
             row |= {
                 f"published_{side}": result.published, f"doubt_{side}": result.doubt,
                 f"doubtful_{side}": result.doubtful,
@@ -182,11 +182,13 @@ def _blocks(loans: Changes, tests: Simulation, grid: Grid, limit: int) -> Iterat
         f"their par by {loans.par_changed:+,.2f}"
     )
     moves = impacts_shown(tests)
-    told = f"{counted(tests.total_tests, 'test')}: {moves.improve} with a wider cushion, {moves.worsen} with a thinner "
-    told += f"one, {moves.neutral} as before to the decimals shown; {counted(tests.new_failures, 'new failure')}"
+    summary = (
+        f"{counted(tests.total_tests, 'test')}: {moves.improve} with a wider cushion, {moves.worsen} with a thinner "
+    )
+    summary += f"one, {moves.neutral} as before to the decimals shown; {counted(tests.new_failures, 'new failure')}"
     doubtful = [run.summary.doubtful for run in (tests.before, tests.after)]
-    told += f"; doubtful: {doubtful[0]} before, {doubtful[1]} after" if any(doubtful) else ""
-    yield Line(told, style=STYLES["fail" if tests.new_failures else "pass"])
+    summary += f"; doubtful: {doubtful[0]} before, {doubtful[1]} after" if any(doubtful) else ""
+    yield Line(summary, style=STYLES["fail" if tests.new_failures else "pass"])
 
 
 def _loan_columns() -> list[Column]:
@@ -206,7 +208,7 @@ def _loan_columns() -> list[Column]:
 
 
 def _changed(field: str, when: str) -> Callable[[LoanChange], str | None]:
-    return lambda loan: next((getattr(one, when) for one in loan.fields if one.field == field), None)
+    return lambda loan: next((getattr(change, when) for change in loan.fields if change.field == field), None)
 
 
 def _what(loan: LoanChange) -> str:

@@ -124,20 +124,20 @@ def read_day(text: str | None) -> float | None:
         raise Refused(f"--as-of must be a day as YYYY-MM-DD, not {text!r}") from None
 
 
-def _thresholds(given: list[str], definition: Definition | None) -> dict[str, Threshold]:
+def _thresholds(words: list[str], definition: Definition | None) -> dict[str, Threshold]:
     """Test -> its limit.
 
     Raises:
         Refused: not id=number, an unknown test, or no limit that a run could use.
     """
-    if not given:
+    if not words:
         return {}
     from core.amounts import read_amount
     from core.compliance.result import Threshold
     from core.compliance.run import InvalidThreshold, UnknownTest, check_threshold
 
     limits = {}
-    for word in given:
+    for word in words:
         test_id, equals, figure = word.partition("=")
         try:
             value = read_amount(figure)

@@ -109,27 +109,27 @@ def draft_definition(
 
     with limited(files[0]), busy("Drafting the definition"):
         try:
-            made = draft(portfolio, name=name or files[0].stem)
+            result = draft(portfolio, name=name or files[0].stem)
         except DraftError as error:
             raise Refused(f"{files[0]}: {error}") from error
     output = output or Output()
-    decide = Grid(columns=_DECIDE, items=made.decide)
-    tests = counted(len(made.definition.get("tests", ())), "test")
-    tied = f"{made.ties.tied:,} of {counted(made.ties.figures, 'printed figure')} tie by it"
-    last = Line(f"a definition with {tests}: {tied}, {counted(len(made.decide), 'point')} to decide")
+    decide = Grid(columns=_DECIDE, items=result.decide)
+    tests = counted(len(result.definition.get("tests", ())), "test")
+    tied = f"{result.ties.tied:,} of {counted(result.ties.figures, 'printed figure')} tie by it"
+    last = Line(f"a definition with {tests}: {tied}, {counted(len(result.decide), 'point')} to decide")
     if output.chosen() == "table":
         with stream_of(output) as stream:
-            stream.write(made.toml)
+            stream.write(result.toml)
         if output.out not in (None, Path("-")):
             print(one_line(f"{output.out}: {last.words}"), file=sys.stderr)
         return
-    told = {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings}
+    document = {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings}
     page = Page(
         warnings=portfolio.notes.warnings,
         blocks=[decide, last],
         rows=decide,
         notes=[last],
-        document=json_of(told | {name: getattr(made, name) for name in made.__struct_fields__}),
+        document=json_of(document | {name: getattr(result, name) for name in result.__struct_fields__}),
     )
     emit(page, output)
 
@@ -273,7 +273,7 @@ def movements(
         items = moved(
             earlier,
             later,
-            lambda one: run_suite(one, suite, definition=definition, details=False),
+            lambda portfolio: run_suite(portfolio, suite, definition=definition, details=False),
             definition=definition,
         )
     warnings = limit_warnings([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
@@ -310,19 +310,19 @@ def _portfolio(files: Sequence[Path], mapping: Mapping, definition: Definition |
 # What is told ---------------------------------------------------------------------------------------------------------
 
 
-def _why(one: TieOut) -> str:
+def _why(row: TieOut) -> str:
     """What explains a difference, or why there is no figure of ours, with our test that comes nearest."""
-    if one.why_not is not None:
-        return f"not {one.nearest}: {one.why_not}" if one.nearest else f"not matched: {one.why_not}"
-    return ", ".join(str(each) for each in one.explained_by) or one.reason or _parts_apart(one)
+    if row.why_not is not None:
+        return f"not {row.nearest}: {row.why_not}" if row.nearest else f"not matched: {row.why_not}"
+    return ", ".join(str(each) for each in row.explained_by) or row.reason or _parts_apart(row)
 
 
-def _parts_apart(one: TieOut) -> str:
+def _parts_apart(row: TieOut) -> str:
     """The two numerators or denominators that differ, where nothing explains it."""
-    pairs = {"numerator": (one.trustee_numerator, one.our_numerator),
-             "denominator": (one.trustee_denominator, one.our_denominator)}  # fmt: skip
-    theirs, ours = pairs.get(one.differs or "", (None, None))
-    return "" if theirs is None or ours is None else f"{one.differs} {theirs:,.2f}, ours {ours:,.2f}"
+    pairs = {"numerator": (row.trustee_numerator, row.our_numerator),
+             "denominator": (row.trustee_denominator, row.our_denominator)}  # fmt: skip
+    theirs, ours = pairs.get(row.differs or "", (None, None))
+    return "" if theirs is None or ours is None else f"{row.differs} {theirs:,.2f}, ours {ours:,.2f}"
 
 
 _TIE_OUT: Final = [
@@ -331,13 +331,13 @@ _TIE_OUT: Final = [
     Column(key="trustee_value", heading="Trustee", value=member("trustee_value"), right=True),
     Column(key="our_value", heading="Ours", value=member("our_value"), right=True),
     Column(key="difference", heading="Difference", value=member("difference"), right=True,
-           shown=lambda one: "-" if one.agrees else plain(one.difference)),
+           shown=lambda row: "-" if row.agrees else plain(row.difference)),
     Column(key="agrees", value=member("agrees")),
     Column(key="trustee_numerator", value=member("trustee_numerator")),
     Column(key="our_numerator", value=member("our_numerator")),
     Column(key="trustee_denominator", value=member("trustee_denominator")),
     Column(key="our_denominator", value=member("our_denominator")),
-    Column(key="differs", heading="Differs in", value=member("differs"), shown=lambda one: one.differs or "-"),
+    Column(key="differs", heading="Differs in", value=member("differs"), shown=lambda row: row.differs or "-"),
     Column(key="explained_by", heading="Explained by, or why not matched", value=_why, shown=_why, folds=True),
     Column(key="nearest", value=member("nearest")),
     Column(key="cell", value=member("cell")),
@@ -345,15 +345,15 @@ _TIE_OUT: Final = [
 
 
 def _of_which(movement: Movement) -> str:
-    told = (part for part in movement.parts if abs(part.change) >= SHOWN_LEAST)
-    parts = [f"{part.part.replace('_', ' ')} {part.change:+,.2f}" for part in told]
+    moved = (part for part in movement.parts if abs(part.change) >= SHOWN_LEAST)
+    parts = [f"{part.part.replace('_', ' ')} {part.change:+,.2f}" for part in moved]
     if (why := movement.after_open or movement.before_open) is not None:
         parts.append(why.reason)
     return ", ".join(parts)
 
 
 def _part(name: str) -> Callable[[Movement], float | None]:
-    return lambda one: next((part.change for part in one.parts if part.part == name), None)
+    return lambda movement: next((part.change for part in movement.parts if part.part == name), None)
 
 
 def _movement_columns() -> list[Column]:
@@ -367,5 +367,7 @@ def _movement_columns() -> list[Column]:
         Column(key="change", heading="Change", value=member("change"), right=True),
         Column(heading="Of which", shown=_of_which, folds=True),
         *(Column(key=name, value=_part(name)) for name in PARTS),
-        Column(key="reason", value=lambda one: (why := one.after_open or one.before_open) and why.reason),
+        Column(
+            key="reason", value=lambda movement: (why := movement.after_open or movement.before_open) and why.reason
+        ),
     ]

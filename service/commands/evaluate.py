@@ -102,21 +102,21 @@ def evaluate(
     asked = [*formulas, *_lines(file)]
     if not asked and not cell:
         raise Refused('no formula: give one in quotes, such as "=1+2", or a file of them with --file')
-    given = _document(context) | _set(set_, locale)
-    opened, result = (None, None) if book is None else _opened(book, given, sheet, locale)
+    inputs = _document(context) | _set(set_, locale)
+    opened, result = (None, None) if book is None else _opened(book, inputs, sheet, locale)
     circular = set() if result is None else {name for cycle in result.cycles for name in cycle}
     with nullcontext() if book is None else limited(book):
-        found = [_of_cell(opened, sheet, place, circular) for place in cell] if opened is not None else []
-        found += _evaluated(asked, given, opened, sheet, locale, explain=explain)
-    if len(found) == 1 and found[0].error:
-        raise Refused(found[0].error)
+        answers = [_of_cell(opened, sheet, place, circular) for place in cell] if opened is not None else []
+        answers += _evaluated(asked, inputs, opened, sheet, locale, explain=explain)
+    if len(answers) == 1 and answers[0].error:
+        raise Refused(answers[0].error)
     output = output or Output()
     doubts = [] if opened is None else _doubts(opened, result)
-    emit(_page(found, opened, doubts), output)
-    if len(found) == 1 and output.chosen() == "table":  # where a value stands alone
+    emit(_page(answers, opened, doubts), output)
+    if len(answers) == 1 and output.chosen() == "table":  # where a value stands alone
         for doubt in doubts:
             print(f"warning: {one_line(doubt)}", file=sys.stderr)
-    return EXIT_NO_VALUE if any(one.error for one in found) else 0
+    return EXIT_NO_VALUE if any(answer.error for answer in answers) else 0
 
 
 # What is given --------------------------------------------------------------------------------------------------------
@@ -147,10 +147,10 @@ def _lines(file: str | None) -> list[str]:
     if file is None:
         return []
     lines = [line.strip() for line in _input(file, "a list of formulas").splitlines()]
-    found = [line for line in lines if line]
-    if len(found) > FORMULAS_MAX:
-        raise Refused(f"{file}: {len(found):,} formulas are more than the limit of {FORMULAS_MAX:,}")
-    return found
+    formulas = [line for line in lines if line]
+    if len(formulas) > FORMULAS_MAX:
+        raise Refused(f"{file}: {len(formulas):,} formulas are more than the limit of {FORMULAS_MAX:,}")
+    return formulas
 
 
 def _document(name: str | None) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def _this_year() -> int:
 
 
 def _opened(
-    path: Path, given: dict[str, Any], sheet: str | None, locale: str | None
+    path: Path, inputs: dict[str, Any], sheet: str | None, locale: str | None
 ) -> tuple[Book, Recalculation | None]:
     """The workbook with the cells that are set, which are then no part of what is given any more, and what its
     calculation came to where it was calculated.
@@ -228,9 +228,9 @@ def _opened(
         with limited(path):
             try:
                 book.environment(sheet=home)
-                cells = {key: place for key in given if (place := _place(key, home)) is not None}
+                cells = {key: place for key in inputs if (place := _place(key, home)) is not None}
                 for key, (where, ref) in cells.items():
-                    book.set(where, ref, given.pop(key))
+                    book.set(where, ref, inputs.pop(key))
                 if cells or locale is not None:
                     now = datetime.now()  # noqa: DTZ005 - a spreadsheet has no zone
                     result = book.recalculate(now=now, random=random, locale=locale)
@@ -278,14 +278,14 @@ def _of_cell(book: Book, sheet: str | None, name: str, circular: set[str]) -> Fo
         raise Refused(f"--cell must be a cell such as Summary!D5, not {name[:200]!r}")
     try:
         reference = "='{}'!{}".format(place[0].replace("'", "''"), place[1])
-        (found,) = _evaluated([reference], {}, book, place[0], None, explain=False)
+        (answer,) = _evaluated([reference], {}, book, place[0], None, explain=False)
         formula = book.formula(*place) or ""
         if (own := _own_name(book, *place)) in circular:
             from core.recalc.doubts import circular_message
 
             cells = [own, *sorted(circular - {own})]
             return Found(formula, cell=name, error=f"circular reference: {circular_message(cells)}")
-        return replace(found, formula=formula, cell=name)
+        return replace(answer, formula=formula, cell=name)
     except BookError as error:
         raise Refused(f"--cell {name[:200]}: {error}") from error
 
@@ -300,7 +300,7 @@ def _own_name(book: Book, sheet: str, ref: str) -> str:
 
 def _evaluated(
     formulas: Sequence[str],
-    given: dict[str, Any],
+    inputs: dict[str, Any],
     book: Book | None,
     sheet: str | None,
     locale: str | None,
@@ -321,7 +321,7 @@ def _evaluated(
     now = datetime.now()  # noqa: DTZ005 - a spreadsheet has no zone
     try:
         environment = ContextEnvironment(
-            given,
+            inputs,
             None if book is None else book.environment(now, random, sheet),
             sheet=sheet,
             clock=lambda: now,
@@ -331,7 +331,7 @@ def _evaluated(
         if len(formulas) == 1 or explain:
             for formula in formulas:
                 try:
-                    yield _found(formula, compiled(formula).evaluate(environment=environment, debug=explain))
+                    yield _answer_of(formula, compiled(formula).evaluate(environment=environment, debug=explain))
                 except FormulaError as fault:
                     yield _fault(formula, fault)
             return
@@ -341,50 +341,50 @@ def _evaluated(
     except FormulaError as fault:
         raise Refused(str(fault)) from fault
     for formula, answer in zip(formulas, answers, strict=True):
-        yield _fault(formula, answer) if isinstance(answer, FormulaError) else _found(formula, answer)
+        yield _fault(formula, answer) if isinstance(answer, FormulaError) else _answer_of(formula, answer)
 
 
-def _found(formula: str, answer: Evaluation) -> Found:
+def _answer_of(formula: str, answer: Evaluation) -> Found:
     return Found(formula, answer.value, answer.type, trace=answer.trace)
 
 
 def _fault(formula: str, fault: FormulaError) -> Found:
     from core.formula.language import MissingContext
 
-    said = fault.message
+    message = fault.message
     if fault.position is not None:
-        said += f" at character {fault.position + 1}"
+        message += f" at character {fault.position + 1}"
     if fault.suggestions:
-        said += f"; {'; '.join(fault.suggestions)}"
+        message += f"; {'; '.join(fault.suggestions)}"
     if isinstance(fault, MissingContext):
-        said += f": give it by --set {fault.references[0]}=..."
-    return Found(formula, error=said)
+        message += f": give it by --set {fault.references[0]}=..."
+    return Found(formula, error=message)
 
 
 # What is told ---------------------------------------------------------------------------------------------------------
 
 
-def _page(found: list[Found], book: Book | None, doubts: list[str]) -> Page:
+def _page(answers: list[Found], book: Book | None, doubts: list[str]) -> Page:
     blocks: list[Line | Grid]
-    if len(found) == 1:
-        blocks = [Line(line, is_exact=True) for line in found[0].text.split("\n")]
+    if len(answers) == 1:
+        blocks = [Line(line, is_exact=True) for line in answers[0].text.split("\n")]
     else:
-        faults = sum(bool(one.error) for one in found)
-        columns = [_CELL, *_COLUMNS] if any(one.cell for one in found) else _COLUMNS
-        blocks = [Grid(columns=columns, items=found), Line()]
-        blocks.append(Line(f"{counted(len(found), 'formula')}, {faults:,} without a value"))
-    for one in found:
-        if one.trace is not None:
-            blocks[:0] = [Grid(columns=_STEPS, items=one.trace), Line()]
+        faults = sum(bool(item.error) for item in answers)
+        columns = [_CELL, *_COLUMNS] if any(item.cell for item in answers) else _COLUMNS
+        blocks = [Grid(columns=columns, items=answers), Line()]
+        blocks.append(Line(f"{counted(len(answers), 'formula')}, {faults:,} without a value"))
+    for answer in answers:
+        if answer.trace is not None:
+            blocks[:0] = [Grid(columns=_STEPS, items=answer.trace), Line()]
     documents = []
-    for one in found:
-        document = {name: getattr(one, name) for name in ("cell", "formula", "value", "type", "error")}
-        documents.append(document if one.trace is None else document | {"trace": one.trace})
+    for answer in answers:
+        document = {name: getattr(answer, name) for name in ("cell", "formula", "value", "type", "error")}
+        documents.append(document if answer.trace is None else document | {"trace": answer.trace})
     notes = [] if book is None or book.filled is None else [Line(book.filled.message, "note", "yellow")]
     notes += [Line(doubt, "warning", "yellow") for doubt in doubts]
     return Page(
-        blocks=[*notes, *blocks] if len(found) > 1 else blocks,
-        rows=Grid(columns=[_CELL, *_COLUMNS], items=found),
+        blocks=[*notes, *blocks] if len(answers) > 1 else blocks,
+        rows=Grid(columns=[_CELL, *_COLUMNS], items=answers),
         document=json_of({"results": documents} | ({"warnings": doubts} if doubts else {})),
         notes=notes,
     )
@@ -409,15 +409,15 @@ _STEPS: Final = [
     Column(heading="Type", shown=lambda step: step["type"]),
 ]
 
-_CELL: Final = Column(key="cell", heading="Cell", value=member("cell"), shown=lambda one: one.cell or "")
+_CELL: Final = Column(key="cell", heading="Cell", value=member("cell"), shown=lambda answer: answer.cell or "")
 
 _COLUMNS: Final = [
     Column(key="formula", heading="Formula", value=member("formula"), folds=True),
     Column(
         key="value",
         heading="Value",
-        value=lambda one: _text(one.value) if isinstance(one.value, list) else one.value,
-        shown=lambda one: one.text.replace("\n", "; "),
+        value=lambda answer: _text(answer.value) if isinstance(answer.value, list) else answer.value,
+        shown=lambda answer: answer.text.replace("\n", "; "),
         folds=True,
     ),
     Column(key="type", heading="Type", value=member("type")),

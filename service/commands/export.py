@@ -118,14 +118,14 @@ def export(
         )
         keys = _keys(key_file)
         book = read_workbook(file)
-    with TemporaryDirectory(prefix="cushion-") as made, busy(f"Exporting {file.name}"):
+    with TemporaryDirectory(prefix="cushion-") as folder, busy(f"Exporting {file.name}"):
         wants_tests = format == "xlsx" and not plain and suite != "none"
         with limited(file):
             lineage, rows = _lineage(file, book, suite if wants_tests else None, deal, mapping)
             order = _order(format, options, keys, lineage, rows, sheet, mapping)
-            exported = _exported(file, book, order, Path(made))
+            exported = _exported(file, book, order, Path(folder))
         target = _target(file, out, exported)
-        place(Path(made) / exported.main.path, target, file)
+        place(Path(folder) / exported.main.path, target, file)
     if json:
         import msgspec
 
@@ -134,13 +134,13 @@ def export(
         _report(target, exported, sys.stderr if is_stream else sys.stdout)
 
 
-def _options(**given: object) -> Options:
+def _options(**options: object) -> Options:
     import msgspec
 
     from core.export.order import Options
 
     try:
-        return msgspec.convert(given, Options)
+        return msgspec.convert(options, Options)
     except msgspec.ValidationError as error:
         raise Refused(str(error).partition(" - at ")[0]) from error
 
@@ -181,7 +181,7 @@ def _lineage(
     if has_figures(portfolio):
         portfolio = interpreted(portfolio, definition)
     results = run_suite(portfolio, suite, definition=definition)
-    told = msgspec.structs.replace(
+    full_lineage = msgspec.structs.replace(
         lineage,
         as_of=results.as_of,
         as_of_source=results.as_of_source,
@@ -189,7 +189,7 @@ def _lineage(
         suite=suite,
         warnings=tuple(people_read(warning.message) for warning in results.warnings),
     )
-    return told, compliance_rows(results, results.skipped)
+    return full_lineage, compliance_rows(results, results.skipped)
 
 
 def _order(
@@ -260,8 +260,8 @@ def _report(target: Path, exported: Exported, stream: TextIO) -> None:
         console.print(Text(f"{label}  ", style="yellow").append(one_line(words)), soft_wrap=True)
     sheets = counted(len(summary.sheets), "sheet")
     rows, cells = counted(summary.rows, "row"), counted(summary.cells, "cell")
-    told = f"{sheets}, {rows}, {cells}, {exported.main.size_bytes:,} bytes"
-    console.print(Text(one_line(f"{target}: {told}")), soft_wrap=True)
+    line = f"{sheets}, {rows}, {cells}, {exported.main.size_bytes:,} bytes"
+    console.print(Text(one_line(f"{target}: {line}")), soft_wrap=True)
 
 
 def _remarks(exported: Exported) -> Iterator[tuple[str, str]]:

@@ -71,19 +71,19 @@ def generate(
         raise Refused("--report goes with neither --tape nor --messy")
     faults, habits = words(fault), words(messy)
     stem = "-".join(["clo", str(loans), str(seed), *faults, *(["messy"] if habits else [])])
-    deal, made = _drawn(loans, seed, faults, habits, tape, edits)
+    deal, generated = _drawn(loans, seed, faults, habits, tape, edits)
     if report is not None:
         _write_report(out, stem, deal, report, seed)
         return
-    if made is None:
+    if generated is None:
         _write(out, {f"{stem}.{format}": deal.write}, rows=loans)
         return
     files = {
-        f"{stem}-{tape}-holdings.{format}": made.deal.write,
-        f"{stem}-{tape}-tape.{format}": made.write,
-        ANSWERS: lambda path, _: made.write_answers(path),
+        f"{stem}-{tape}-holdings.{format}": generated.deal.write,
+        f"{stem}-{tape}-tape.{format}": generated.write,
+        ANSWERS: lambda path, _: generated.write_answers(path),
     }
-    _write(out, files, rows=loans + made.sheet().row_count)
+    _write(out, files, rows=loans + generated.sheet().row_count)
 
 
 def _drawn(
@@ -108,14 +108,14 @@ def _write_report(out: Path, stem: str, deal: GeneratedDeal, manner: str, seed: 
     from core.generate import GenerateError, generate_report
 
     try:
-        made = generate_report(deal, manner, seed)
+        report = generate_report(deal, manner, seed)
     except GenerateError as error:
         raise Refused(str(error)) from error
     files: dict[str, Callable[[Path, Callable[[int], None]], None]] = {
-        f"{stem}-report-{manner}.{made.extension}": made.write,
-        ANSWERS: lambda path, _: made.write_answers(path),
+        f"{stem}-report-{manner}.{report.extension}": report.write,
+        ANSWERS: lambda path, _: report.write_answers(path),
     }
-    _write(out, files, rows=sum(len(page.rows) for page in made.pages))
+    _write(out, files, rows=sum(len(page.rows) for page in report.pages))
 
 
 def _write(out: Path, files: dict[str, Callable[[Path, Callable[[int], None]], None]], rows: int) -> None:

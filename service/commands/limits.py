@@ -32,7 +32,7 @@ def limited(what: Path | str) -> Iterator[None]:
     Raises:
         Refused: it needed more.
     """
-    memory_bytes, seconds = given()
+    memory_bytes, seconds = limits_of_environment()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     before = signal.signal(signal.SIGALRM, _ring)
     try:
@@ -49,7 +49,7 @@ def limited(what: Path | str) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def given() -> tuple[int, float]:
+def limits_of_environment() -> tuple[int, float]:
     """Bytes and seconds: what the service gives a recalculation where nobody sets it otherwise."""
     from service.platform.config import Settings
 

@@ -84,9 +84,9 @@ def verify(
     )
     log.configure("error")
     try:
-        with deployment(settings_or_refusal()) as found:
-            database.verify(found.settings.database_url or "")
-            return _verified(found.settings, tenant, asked, output or Output())
+        with deployment(settings_or_refusal()) as installation:
+            database.verify(installation.settings.database_url or "")
+            return _verified(installation.settings, tenant, asked, output or Output())
     except (EmbeddedError, ConfigError, Problem) as error:
         raise Refused(str(error)) from error
     except (psycopg.Error, database.MigrationError) as error:
@@ -103,23 +103,23 @@ def _verified(settings: Settings, tenant: str | None, asked: Asked, output: Outp
             return asyncio.run(_Report(form, stream).all(settings, tenant, asked))
     report = _Report(form, None)
     code = asyncio.run(report.all(settings, tenant, asked))
-    lines = [Line(text, label=slug) for slug, text, _ in report.told]
-    emit(Page(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.told), document=tuple), output)
+    lines = [Line(text, label=slug) for slug, text, _ in report.rows]
+    emit(Page(blocks=lines, rows=Grid(columns=_COLUMNS, items=report.rows), document=tuple), output)
     return code
 
 
 def _in(kind: str, name: str) -> Callable[[tuple[str, str, dict[str, Any]]], Any]:
-    return lambda told: member(name)(told[2].get(kind))
+    return lambda row: member(name)(row[2].get(kind))
 
 
-def _kind(told: tuple[str, str, dict[str, Any]]) -> str:
-    return next((kind for kind in ("run", "break") if kind in told[2]), "tenant")
+def _kind(row: tuple[str, str, dict[str, Any]]) -> str:
+    return next((kind for kind in ("run", "break") if kind in row[2]), "tenant")
 
 
 _COLUMNS: Final = [
     Column(key="tenant", value=itemgetter(0)),
     Column(key="kind", value=_kind),
-    Column(key="run_id", value=lambda told: str(told[2]["run"].run_id) if "run" in told[2] else None),
+    Column(key="run_id", value=lambda row: str(row[2]["run"].run_id) if "run" in row[2] else None),
     Column(key="status", value=_in("run", "status")),
     Column(key="sequence", value=_in("break", "sequence")),
     Column(key="told", value=itemgetter(1)),
@@ -130,12 +130,12 @@ def _moment(text: str | None, at: clock_time) -> datetime | None:
     if text is None:
         return None
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise Refused(f"{text!r} is no day (YYYY-MM-DD) and no moment (ISO 8601)") from None
     if len(text) <= len("YYYY-MM-DD"):
-        found = datetime.combine(found, at)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+        moment = datetime.combine(moment, at)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 @asynccontextmanager
@@ -168,19 +168,19 @@ async def chain_breaks(settings: Settings) -> list[str]:
     from service.compliance.replay_actions import Asked, Walked, verify
     from service.platform.data.audit import Break
 
-    told: list[str] = []
+    messages: list[str] = []
     nothing = Asked(since=datetime.max.replace(tzinfo=UTC))
     async with _opened(settings) as (database, replayer):
         async with database.transaction() as tx:
             tenants = await replay_store.tenants(tx, None)
         for tenant in tenants:
-            found = [one async for one in verify(database, replayer, tenant.id, nothing, Walked())]
-            told += (f"{tenant.slug}: {_broken(one)}" for one in found if isinstance(one, Break))
-    return told
+            steps = [step async for step in verify(database, replayer, tenant.id, nothing, Walked())]
+            messages += (f"{tenant.slug}: {_broken(entry)}" for entry in steps if isinstance(entry, Break))
+    return messages
 
 
-def _broken(found: Break) -> str:
-    return f"entry {found.sequence}: the chain is broken: {found.reason}"
+def _broken(chain_break: Break) -> str:
+    return f"entry {chain_break.sequence}: the chain is broken: {chain_break.reason}"
 
 
 class _Report:
@@ -189,7 +189,7 @@ class _Report:
     def __init__(self, form: Format, stream: TextIO | None) -> None:
         self._form = form
         self._stream = stream
-        self.told: list[tuple[str, str, dict[str, Any]]] = []
+        self.rows: list[tuple[str, str, dict[str, Any]]] = []
         """(tenant, text, document) of what was found, where no stream takes it at once."""
         self._is_proved = True
         self._count = 0
@@ -214,22 +214,22 @@ class _Report:
 
         counts, broken, walked, started = Counter[str](), 0, Walked(), time.monotonic()
         others = 0
-        async for found in verify(database, replayer, tenant.id, asked, walked):
-            if isinstance(found, Verdict):
-                counts[found.status] += 1
-                others += found.is_present_engine is False
-                self._is_proved &= found.status in PROVED
-                self._tell(tenant, _line(found), {"run": found})
+        async for step in verify(database, replayer, tenant.id, asked, walked):
+            if isinstance(step, Verdict):
+                counts[step.status] += 1
+                others += step.is_present_engine is False
+                self._is_proved &= step.status in PROVED
+                self._tell(tenant, _line(step), {"run": step})
             else:
                 broken += 1
                 self._is_proved = False
-                self._tell(tenant, _broken(found), {"break": found})
+                self._tell(tenant, _broken(step), {"break": step})
         self._count += counts.total()
         seconds = time.monotonic() - started
-        told = ", ".join(f"{count:,} {status}" for status, count in counts.most_common()) or "no runs"
+        summary = ", ".join(f"{count:,} {status}" for status, count in counts.most_common()) or "no runs"
         chain = f"broken at {counted(broken, 'place')}" if broken else "whole"
         entries = counted(walked.entries, "entry")
-        line = f"{tenant.slug}: chain of {entries} {chain}, last hash {walked.last_hash or '-'}; {told}"
+        line = f"{tenant.slug}: chain of {entries} {chain}, last hash {walked.last_hash or '-'}; {summary}"
         if others:
             line += f"; {others:,} by another version of the engine"
         self._tell(
@@ -243,7 +243,7 @@ class _Report:
         import msgspec
 
         if self._stream is None:
-            self.told.append((tenant.slug, text, document))
+            self.rows.append((tenant.slug, text, document))
         elif self._form == "json":
             self._stream.write(escaped(msgspec.json.encode({"tenant": tenant.slug, **document}).decode()) + "\n")
         else:

@@ -360,22 +360,23 @@ def _by_doubt(detection: Detection) -> list[DetectedColumn | Unmapped]:
     """Each column of the sheet once, the ambiguous ones first, then from the left."""
     every: list[DetectedColumn | Unmapped] = [*detection.unmapped, *detection.columns]
     return sorted(
-        {one.column: one for one in every}.values(), key=lambda one: (not one.is_ambiguous, len(one.column), one.column)
+        {column.column: column for column in every}.values(),
+        key=lambda each: (not each.is_ambiguous, len(each.column), each.column),
     )
 
 
-def _role(one: DetectedColumn | Unmapped | PageColumn) -> Text:
+def _role(column: DetectedColumn | Unmapped | PageColumn) -> Text:
     """The role of a column, with a mark where it is ambiguous."""
-    return _text(f"{one.role} ?", "bold yellow") if one.is_ambiguous else _text(one.role or "-")
+    return _text(f"{column.role} ?", "bold yellow") if column.is_ambiguous else _text(column.role or "-")
 
 
 def _weight(weight: float) -> str:
     return f"{weight:.1f}" if weight else "-"
 
 
-def _because(one: DetectedColumn | Unmapped | PageColumn) -> str:
+def _because(column: DetectedColumn | Unmapped | PageColumn) -> str:
     """What speaks for a role beside its words, whose weight says all."""
-    return "; ".join(reason for reason in one.evidence.reasons if not reason.startswith(_OF_WORDS))
+    return "; ".join(reason for reason in column.evidence.reasons if not reason.startswith(_OF_WORDS))
 
 
 _OF_WORDS: Final = ("a heading of the mapping", "its heading counts", "the heading is a name of")
@@ -384,11 +385,11 @@ _ROLE_COLUMNS: Final = [
     Column(heading="Col", value=member("column")),
     Column(heading="Header", value=member("header"), folds=True, least=FIELD_COLUMNS),
     Column(heading="Role", shown=_role, folds=True, least=ROLE_COLUMNS),
-    Column(heading="Runner-up", shown=lambda one: one.runner_up or "-", folds=True, least=ROLE_COLUMNS),
-    Column(heading="Lead", shown=lambda one: "-" if one.margin is None else f"{one.margin:.1f}", right=True),
-    Column(heading="Words", shown=lambda one: _weight(one.evidence.words), right=True),
-    Column(heading="Cells", shown=lambda one: _weight(one.evidence.content), right=True),
-    Column(heading="Others", shown=lambda one: _weight(one.evidence.relations), right=True),
+    Column(heading="Runner-up", shown=lambda column: column.runner_up or "-", folds=True, least=ROLE_COLUMNS),
+    Column(heading="Lead", shown=lambda column: "-" if column.margin is None else f"{column.margin:.1f}", right=True),
+    Column(heading="Words", shown=lambda column: _weight(column.evidence.words), right=True),
+    Column(heading="Cells", shown=lambda column: _weight(column.evidence.content), right=True),
+    Column(heading="Others", shown=lambda column: _weight(column.evidence.relations), right=True),
     Column(heading="Because", shown=_because, folds=True, least=FIELD_COLUMNS, from_width=BECAUSE_COLUMNS),
 ]
 """What each column is, what it could be as well, and what speaks for it: its words, its cells, other columns."""
@@ -460,7 +461,7 @@ def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Itera
         Column(heading="Row", value=member("row"), right=True),
         Column(heading="Field", value=member("field")),
         Column(heading=what.capitalize(), value=member("message"), folds=True),
-        Column(heading="Value", folds=True, shown=lambda one: "" if one.value is None else _sample(one.value)),
+        Column(heading="Value", folds=True, shown=lambda fault: "" if fault.value is None else _sample(fault.value)),
     ]
     yield Line()
     yield Grid(columns=columns, items=shown)

@@ -216,8 +216,8 @@ def member(name: str) -> Callable[[Any], Any]:
     """What takes an item to its member of that name; to None where it has none, or one that is no plain value."""
 
     def value(item: Any) -> Any:
-        found = getattr(item, name, None)
-        return found if isinstance(found, str | float | int | date) else None
+        attribute = getattr(item, name, None)
+        return attribute if isinstance(attribute, str | float | int | date) else None
 
     return value
 

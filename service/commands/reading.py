@@ -116,17 +116,17 @@ def changed_day(files: Sequence[Path]) -> float:
         raise Refused(f"{error.filename}: {error.strerror or error}") from error
 
 
-def assignments(given: tuple[str, ...]) -> list[str]:
+def assignments(options: tuple[str, ...]) -> list[str]:
     """Each `name=value` once, in the order given: as `words`, but for commas within an amount (par=1,000,000)."""
-    return list(dict.fromkeys(word for option in given for word in re.split(r",(?=[^,=]*=)", option) if word))
+    return list(dict.fromkeys(word for option in options for word in re.split(r",(?=[^,=]*=)", option) if word))
 
 
-def words(given: tuple[str, ...]) -> list[str]:
+def words(options: tuple[str, ...]) -> list[str]:
     """Each word once, in the order given: options come separated by spaces, by commas, or repeated."""
-    return list(dict.fromkeys(word for option in given for word in option.split(",") if word))
+    return list(dict.fromkeys(word for option in options for word in option.split(",") if word))
 
 
-def read_mapping(given: str | None) -> Mapping:
+def read_mapping(source: str | None) -> Mapping:
     """The built-in mapping of that name, else that of a JSON document; standard_clo for None. A name comes first, also
     where a file is called so.
 
@@ -138,9 +138,9 @@ def read_mapping(given: str | None) -> Mapping:
     from core.portfolio.mapping.profiles.configure import ConfigurationError, configure_mapping
     from core.portfolio.model.fields import PROFILES
 
-    if given is None or given in PROFILES:
-        return PROFILES[given or "standard_clo"]
-    path = Path(given)
+    if source is None or source in PROFILES:
+        return PROFILES[source or "standard_clo"]
+    path = Path(source)
     _refuse_absent(path, "built-in mapping", PROFILES)
     data = _document(path, "mapping document")
     try:
@@ -157,26 +157,26 @@ def read_mapping(given: str | None) -> Mapping:
         raise Refused(f"{path}: no mapping: {some(faults, '; ')}") from error
 
 
-def read_definition(given: str | None, mapping: Mapping | None = None) -> Definition | None:
+def read_definition(name: str | None, mapping: Mapping | None = None) -> Definition | None:
     """The ready-made definition of that name, else that of a TOML file, whose formulas may read the mapping's own
     fields, too; None for None. A name comes first, also where a file is called so.
 
     Raises:
         Refused: it cannot be read, is too large, or is no definition: with the place of each fault.
     """
-    if given is None:
+    if name is None:
         return None
-    refuse_absent_definition(given)
+    refuse_absent_definition(name)
     from core.definition.document import DefinitionError, parse_toml, ready
     from core.definition.terms import READY_NAMES
 
-    if given in READY_NAMES:
-        return ready(given)
+    if name in READY_NAMES:
+        return ready(name)
     try:
-        return parse_toml(definition_text(given), own_fields=own_fields_of(mapping))
+        return parse_toml(definition_text(name), own_fields=own_fields_of(mapping))
     except DefinitionError as error:
         raise Refused(
-            f"{given}: no definition: {some([f'{place} {what}' for place, what in error.faults], '; ')}"
+            f"{name}: no definition: {some([f'{place} {what}' for place, what in error.faults], '; ')}"
         ) from error
 
 
@@ -185,20 +185,20 @@ def own_fields_of(mapping: Mapping | None) -> list[str]:
     return [] if mapping is None else [field.target for field in mapping.fields]
 
 
-def definition_text(given: str) -> str:
+def definition_text(name: str) -> str:
     """The text of the ready-made definition of that name, else of a definition's file.
 
     Raises:
         Refused: it cannot be read, is too large, or is no text.
     """
-    refuse_absent_definition(given)
+    refuse_absent_definition(name)
     from core.definition.document import ready_text
     from core.definition.terms import READY_NAMES
 
-    return ready_text(given) if given in READY_NAMES else _text(Path(given), "definition")
+    return ready_text(name) if name in READY_NAMES else _text(Path(name), "definition")
 
 
-def refuse_absent_definition(given: str | None) -> None:
+def refuse_absent_definition(name: str | None) -> None:
     """Refuse what is neither a ready-made definition nor a file, before anything slow is loaded or read.
 
     Raises:
@@ -206,8 +206,8 @@ def refuse_absent_definition(given: str | None) -> None:
     """
     from core.definition.terms import READY_NAMES
 
-    if given is not None and given not in READY_NAMES:
-        _refuse_absent(Path(given), "ready-made definition", READY_NAMES)
+    if name is not None and name not in READY_NAMES:
+        _refuse_absent(Path(name), "ready-made definition", READY_NAMES)
 
 
 def read_trades(path: Path) -> list[Trade]:
@@ -233,19 +233,19 @@ def read_keys(path: Path) -> dict[str, bytes]:
     """
     from core.provenance.manifest import KEY_BYTES_LEAST
 
-    found = {}
+    keys = {}
     for number, line in enumerate(_text(path, "key file").splitlines(), 1):
         name, _, digits = line.strip().rpartition(" ")
         if digits:
             try:
-                found[name.strip()] = bytes.fromhex(digits)
+                keys[name.strip()] = bytes.fromhex(digits)
             except ValueError:
                 raise Refused(f"{path}: line {number} is no key: a name, a blank and hexadecimal digits") from None
-            if len(found[name.strip()]) < KEY_BYTES_LEAST:
+            if len(keys[name.strip()]) < KEY_BYTES_LEAST:
                 raise Refused(f"{path}: line {number}: a key has at least {KEY_BYTES_LEAST} bytes in hexadecimal")
-    if not found:
+    if not keys:
         raise Refused(f"{path}: holds no key")
-    return found
+    return keys
 
 
 def _refuse_absent(path: Path, what: str, names: Iterable[str]) -> None:

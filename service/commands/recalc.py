@@ -215,8 +215,8 @@ def _last_line(words: str, mismatches: int | None) -> Text:
 
     line = Text(one_line(words))
     if mismatches is not None:
-        told = counted(mismatches, "mismatch")
-        line.append(", ").append(told, style="bold red" if mismatches else "green")
+        summary = counted(mismatches, "mismatch")
+        line.append(", ").append(summary, style="bold red" if mismatches else "green")
     return line
 
 

@@ -130,19 +130,19 @@ def compared(
             result = compare(theirs, ours, rules, tolerances=tolerances)
         except ReconcileError as error:
             raise Refused(str(error)) from error
-    told = [*of_side("tape", warnings_of(theirs)), *of_side("holdings", warnings_of(ours))]
+    warnings = [*of_side("tape", warnings_of(theirs)), *of_side("holdings", warnings_of(ours))]
     if theirs.tranches is not None and ours.tranches is None:
         # A manager's workbook tells of the notes; a tape rarely does, and never alone.
-        told.append(DataWarning("sides_swapped", SWAPPED))
-    return Sides(replace(result, warnings=(*result.warnings, *told)), theirs, ours)
+        warnings.append(DataWarning("sides_swapped", SWAPPED))
+    return Sides(replace(result, warnings=(*result.warnings, *warnings)), theirs, ours)
 
 
-def _tolerances(given: list[str]) -> dict[str, float]:
+def _tolerances(options: list[str]) -> dict[str, float]:
     """Numbers by rule, from "rule=number"."""
     from core.amounts import read_amount
 
     read: dict[str, float] = {}
-    for option in given:
+    for option in options:
         rule, sign, number = option.partition("=")
         if rule in read:
             raise Refused(f"--tolerance names {rule} twice")
@@ -295,6 +295,6 @@ def _last_line(counts: Counts) -> Text:
     total = sum(counts.values())
     line = Text(counted(total, "issue"))
     for at, severity in enumerate(SEVERITIES):
-        count = sum(found for (one, _), found in counts.items() if one == severity)
+        count = sum(issue_count for (level, _), issue_count in counts.items() if level == severity)
         line.append(": " if at == 0 else ", ").append(f"{count:,} {severity}", style=_STYLES[severity] if count else "")
     return line

@@ -85,7 +85,7 @@ def report(
     form = format or FORMATS.get(out.suffix.lower())
     if form is None:
         raise Refused(f"{out}: say with --format whether it is to be a pdf or an xlsx")
-    if tape is not None and (names := [name for name, one in (("--suite", suite), ("--deal", deal)) if one]):
+    if tape is not None and (names := [name for name, value in (("--suite", suite), ("--deal", deal)) if value]):
         raise Refused(f"{' and '.join(names)} of a comparison: there are no tests in it")
     if trustee is not None and tape is None:
         raise Refused("--trustee is of a tape: name its file with --tape")
@@ -95,8 +95,8 @@ def report(
         if day is not None or mapping is not None:
             raise Refused("--as-of and --mapping are of a report on compliance")
         sides = compared(tape, file, None, {}, trustee)
-        with busy("Setting the report"), _file(out, tape, file) as made:
-            _write_comparison(made, form, tape, file, trustee, sides, personal_data=personal_data)
+        with busy("Setting the report"), _file(out, tape, file) as path:
+            _write_comparison(path, form, tape, file, trustee, sides, personal_data=personal_data)
         return
     suite = suite or ("enhanced" if deal is None else "deal")
     if suite == "deal" and deal is None:
@@ -104,11 +104,11 @@ def report(
     with busy(f"Reading {file.name}"):
         definition = read_definition(deal, chosen)
         portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
-    with busy("Setting the report"), _file(out, file, *([] if deal is None else [Path(deal)])) as made, limited(file):
+    with busy("Setting the report"), _file(out, file, *([] if deal is None else [Path(deal)])) as path, limited(file):
         from core.report.files import write_compliance
 
         content = _content(file, portfolio, definition, suite, chosen.name)
-        write_compliance(made, content, format=form, **_how(personal_data=personal_data))
+        write_compliance(path, content, format=form, **_how(personal_data=personal_data))
 
 
 def _how(*, personal_data: bool) -> dict[str, Any]:
@@ -127,9 +127,9 @@ def _file(out: Path, *sources: Path) -> Iterator[Path]:
         Refused: see `place`.
     """
     with TemporaryDirectory(prefix="cushion-") as folder:
-        made = Path(folder) / "report"
-        yield made
-        place(made, out, *sources)
+        path = Path(folder) / "report"
+        yield path
+        place(path, out, *sources)
 
 
 def _content(
@@ -153,7 +153,7 @@ def _content(
 
 
 def _write_comparison(
-    made: Path,
+    out: Path,
     form: Literal["pdf", "xlsx"],
     tape: Path,
     book: Path,
@@ -170,7 +170,7 @@ def _write_comparison(
 
     result = sides.result
     hashes = ((name, told_of(path)[1]) for name, path in (("tape", tape), ("workbook's file", book)))
-    told = Compared(
+    comparison = Compared(
         title=tape.name,
         trustee=trustee or "",
         book=book.name,
@@ -185,7 +185,7 @@ def _write_comparison(
         warnings=list(result.warnings),
         facts=[Fact(f"SHA-256 of the {name}", digest) for name, digest in hashes if digest is not None],
     )
-    write_reconciliation(made, told, lambda: _issues(result), format=form, **_how(personal_data=personal_data))
+    write_reconciliation(out, comparison, lambda: _issues(result), format=form, **_how(personal_data=personal_data))
 
 
 def _issues(result: Reconciliation) -> Iterator[IssueLine]:

@@ -82,27 +82,29 @@ def simulate(
         from core.scenario.simulate import simulate as simulated
         from core.scenario.trades import TradeError
 
-        made = [*([] if trades is None else read_trades(trades)), *map(_trade, trade)]
-        if not made:
+        trades_in_order = [*([] if trades is None else read_trades(trades)), *map(_trade, trade)]
+        if not trades_in_order:
             raise Refused('no trades: add --trade "sell 2.5mm CUSIP ..." or --trades trades.csv')
         chosen = read_mapping(mapping)
         definition = read_definition(deal, chosen)
         portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
         with limited(file):
             try:
-                found = simulated(portfolio, made, suite, definition=definition)
+                simulation = simulated(portfolio, trades_in_order, suite, definition=definition)
             except TradeError as error:
                 raise Refused(str(error)) from error
     from service.commands.table import simulation_page
 
-    title = f"{file.name}, {suite} suite, {counted(len(made), 'trade')}"
-    if found.before.as_of is not None:
-        title += f", as of {found.before.as_of}"
+    title = f"{file.name}, {suite} suite, {counted(len(trades_in_order), 'trade')}"
+    if simulation.before.as_of is not None:
+        title += f", as of {simulation.before.as_of}"
     emit(
-        simulation_page(found, trades=len(made), title=title, document=_document(file, suite, found)),
+        simulation_page(
+            simulation, trades=len(trades_in_order), title=title, document=_document(file, suite, simulation)
+        ),
         output or Output(),
     )
-    return EXIT_FAILS_ANEW if fail_on_new and found.new_failures else 0
+    return EXIT_FAILS_ANEW if fail_on_new and simulation.new_failures else 0
 
 
 def _trade(text: str) -> Trade:

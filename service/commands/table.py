@@ -44,7 +44,7 @@ def results_page(
     """
     ordered = sorted(results, key=lambda result: inf if result.cushion_pct is None else result.cushion_pct)
     blocks: list[Line | Grid | Text] = [Line(f"read as: {read_as}"), Line()] if read_as else []
-    columns = _result_columns(any(one.published is not None for one in results))
+    columns = _result_columns(any(result.published is not None for result in results))
     if ordered:
         blocks += [Grid(columns=columns, items=ordered), Line()]
     blocks += _skipped_lines(skipped)
@@ -64,8 +64,8 @@ def _skipped_lines(skipped: Sequence[Skipped]) -> list[Line]:
     from core.compliance.framed import trustee_of_skipped
 
     lines = [
-        Line(f"{one.test_name} ({one.test_id}): {one.reason}{trustee_of_skipped(one)}", "skipped", "dim")
-        for one in skipped
+        Line(f"{test.test_name} ({test.test_id}): {test.reason}{trustee_of_skipped(test)}", "skipped", "dim")
+        for test in skipped
     ]
     return [*lines, Line()] if lines else []
 
@@ -140,21 +140,21 @@ def before_and_after() -> list[Column]:
         Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
         Column(key="category", value=member("test_category")),
         Column(key="before", heading="Before", right=True, value=member("current_value"),
-               shown=lambda one: _figure(one, one.current_value, _unit(one))),
+               shown=lambda row: _figure(row, row.current_value, _unit(row))),
         Column(key="after", heading="After", right=True, value=member("projected_value"),
-               shown=lambda one: _figure(one, one.projected_value, _unit(one))),
+               shown=lambda each: _figure(each, each.projected_value, _unit(each))),
         Column(key="threshold_type", value=member("threshold_type")),
         Column(key="threshold", heading="Threshold", right=True, value=member("threshold_value"),
-               shown=lambda one: f"{one.threshold_type} {_figure(one, one.threshold_value)}"),
+               shown=lambda each: f"{each.threshold_type} {_figure(each, each.threshold_value)}"),
         Column(key="cushion_before", value=member("cushion_current")),
         Column(key="cushion_after", heading="Cushion", right=True, value=member("cushion_projected"),
-               shown=lambda one: _figure(one, one.cushion_projected, sign="+")),
+               shown=lambda each: _figure(each, each.cushion_projected, sign="+")),
         Column(key="cushion_change", heading="Change", right=True, value=member("cushion_change"), shown=_moved),
-        Column(heading="0 to 50 %", from_width=110, shown=lambda one: _bar(_relative(one), one.status_projected)),
+        Column(heading="0 to 50 %", from_width=110, shown=lambda each: _bar(_relative(each), each.status_projected)),
         Column(key="status_before", value=member("status_current")),
         Column(key="status_after", heading="Status", value=member("status_projected"), shown=_changed_status,
                folds=True),
-        Column(key="reason", value=lambda one: member("reason_projected")(one) or member("reason_current")(one)),
+        Column(key="reason", value=lambda each: member("reason_projected")(each) or member("reason_current")(each)),
     ]  # fmt: skip
 
 
@@ -163,13 +163,13 @@ def two_files_columns(simulation: Simulation) -> list[Column]:
     sides = {"before": by_test(simulation.before), "after": by_test(simulation.after)}
 
     def of(side: str, name: str) -> Callable[[Any], Any]:
-        return lambda one: _published(name)(sides[side].get(one.test_id))
+        return lambda row: _published(name)(sides[side].get(row.test_id))
 
     def shown(side: str) -> Callable[[Any], str]:
-        return lambda one: _trustee_and_difference(sides[side][one.test_id]) if one.test_id in sides[side] else "-"
+        return lambda row: _trustee_and_difference(sides[side][row.test_id]) if row.test_id in sides[side] else "-"
 
     def doubtful(side: str) -> Callable[[Any], bool | None]:
-        return lambda one: getattr(sides[side].get(one.test_id), "doubtful", None)
+        return lambda row: getattr(sides[side].get(row.test_id), "doubtful", None)
 
     def status(projected: Projected) -> Text:
         return _changed_status(
@@ -188,7 +188,7 @@ def two_files_columns(simulation: Simulation) -> list[Column]:
     columns = before_and_after()
     at = next(place for place, column in enumerate(columns) if column.key == "after") + 1
     columns[at:at] = added
-    return [replace(one, shown=status) if one.key == "status_after" else one for one in columns]
+    return [replace(column, shown=status) if column.key == "status_after" else column for column in columns]
 
 
 def by_test(results: Results) -> dict[str, TestResult]:
@@ -265,8 +265,8 @@ def _status(test_result: TestResult) -> Text:
 def _published(name: str) -> Callable[[Any], Any]:
     """What takes a result to a member of the trustee's figure; to None where there is none."""
 
-    def value(one: Any) -> Any:
-        return getattr(getattr(one, "published", None), name, None)
+    def value(row: Any) -> Any:
+        return getattr(getattr(row, "published", None), name, None)
 
     return value
 
@@ -303,9 +303,9 @@ def _difference(test_result: TestResult) -> Text:
     return Text(_figure(test_result, figure.difference, sign="+"), style="yellow")
 
 
-def _doubt_codes(one: Any) -> str | None:
+def _doubt_codes(row: Any) -> str | None:
     """The kinds of doubt of a result, each once."""
-    return "; ".join(dict.fromkeys(doubt.code for doubt in getattr(one, "doubt", ()))) or None
+    return "; ".join(dict.fromkeys(doubt.code for doubt in getattr(row, "doubt", ()))) or None
 
 
 def _bar(percent: float | None, status: str) -> Text:
@@ -323,19 +323,19 @@ def _result_columns(has_published: bool) -> list[Column]:
         Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
         Column(key="category", heading="Category", value=member("category"), folds=True, from_width=widths[1] + 30),
         Column(key="current_value", heading="Current", right=True, value=member("current_value"),
-               shown=lambda one: _figure(one, one.current_value, _unit(one))),
+               shown=lambda row: _figure(row, row.current_value, _unit(row))),
         Column(key="published_value", heading=trustee, right=True, value=_published("value"), shown=_trustee),
         Column(key="difference", heading=apart, right=True, value=_published("difference"),
                shown=_difference),
         Column(key="threshold_type", value=member("threshold_type")),
         Column(key="threshold_value", heading="Threshold", right=True, value=member("threshold_value"),
-               shown=lambda one: f"{one.threshold_type} {_figure(one, one.threshold_value)}"),
+               shown=lambda row: f"{row.threshold_type} {_figure(row, row.threshold_value)}"),
         Column(key="cushion", heading="Cushion", right=True, value=member("cushion"),
-               shown=lambda one: "-" if one.cushion is None else _figure(one, one.cushion, _unit(one), sign="+")),
+               shown=lambda row: "-" if row.cushion is None else _figure(row, row.cushion, _unit(row), sign="+")),
         Column(key="cushion_pct", heading="of limit", right=True, value=member("cushion_pct"), from_width=widths[1],
-               shown=lambda one: "-" if one.cushion_pct is None else f"{one.cushion_pct:+,.1f} %"),
-        Column(heading="0 to 50 %", from_width=widths[0], shown=lambda one: _bar(one.cushion_pct, one.status)),
-        Column(key="status", heading="Status", value=lambda one: getattr(one, "status", "skipped"), shown=_status),
+               shown=lambda row: "-" if row.cushion_pct is None else f"{row.cushion_pct:+,.1f} %"),
+        Column(heading="0 to 50 %", from_width=widths[0], shown=lambda row: _bar(row.cushion_pct, row.status)),
+        Column(key="status", heading="Status", value=lambda row: getattr(row, "status", "skipped"), shown=_status),
         Column(key="published_status", value=_published("status")),
         Column(key="agrees", value=_published("agrees")),
         Column(key="doubtful", value=member("doubtful")),

@@ -71,25 +71,25 @@ _DIFFERENCE: Final = ("status", "sheet", "cell")
 
 
 def _lines(file: Path, verdict: Verdict) -> list[Line]:
-    told = [Line(f"{file.name}: {verdict.status}: {verdict.reason}")]
+    lines = [Line(f"{file.name}: {verdict.status}: {verdict.reason}")]
     manifest = verdict.manifest
     if manifest is not None:
         key = f" {manifest.key_id!r}" if manifest.key_id else ""
         checked = {None: UNCHECKED, True: f"valid, of the key{key}", False: "not valid"}[verdict.hmac_valid]
         export = f"{manifest.export_id} of workbook {manifest.workbook_id}, made {manifest.created_at}"
-        told += [Line(export, "export"), Line(checked, "signature")]
-    told.append(Line(str(verdict.data_hash), "data hash"))
+        lines += [Line(export, "export"), Line(checked, "signature")]
+    lines.append(Line(str(verdict.data_hash), "data hash"))
     if verdict.expected_hash not in (None, verdict.data_hash):
-        told.append(Line(str(verdict.expected_hash), "of the export"))
+        lines.append(Line(str(verdict.expected_hash), "of the export"))
     for diff in verdict.diffs[:DIFFERENCES_SHOWN]:
         place = "the workbook" if not diff.sheet else f"sheet {diff.sheet!r}"
-        told.append(Line(f"{place} {diff.cell or ''}", diff.status))
+        lines.append(Line(f"{place} {diff.cell or ''}", diff.status))
     if len(verdict.diffs) > DIFFERENCES_SHOWN:
-        told.append(Line(f"and {len(verdict.diffs) - DIFFERENCES_SHOWN:,} more; --json has them", "..."))
+        lines.append(Line(f"and {len(verdict.diffs) - DIFFERENCES_SHOWN:,} more; --json has them", "..."))
     for finding in verdict.findings[:DIFFERENCES_SHOWN]:
-        told.append(Line(finding.sentence, _WEIGHTS[finding.status]))
+        lines.append(Line(finding.sentence, _WEIGHTS[finding.status]))
     if len(verdict.findings) > DIFFERENCES_SHOWN:
-        told.append(Line(f"and {len(verdict.findings) - DIFFERENCES_SHOWN:,} more; --json has them", "..."))
+        lines.append(Line(f"and {len(verdict.findings) - DIFFERENCES_SHOWN:,} more; --json has them", "..."))
     if verdict.beside:
-        told.append(Line(some([repr(name) for name in verdict.beside]), "not covered, and free to change"))
-    return told
+        lines.append(Line(some([repr(name) for name in verdict.beside]), "not covered, and free to change"))
+    return lines

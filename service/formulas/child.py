@@ -173,8 +173,8 @@ def _failed(made: apply.Applied, place: Place) -> list[tuple[int, str]]:
     column = made.workbook.sheets[place.sheet_index].columns[made.column]
     assert column is not None
     first = 0 if place.header_row is None else place.header_row + 1
-    at = np.flatnonzero((column.held.kinds == Kind.ERROR) & (column.rows() >= first))[:FAILED_ROWS_TOLD]
-    numbers = column.held.numbers[at].tolist()
+    at = np.flatnonzero((column.dense.kinds == Kind.ERROR) & (column.rows() >= first))[:FAILED_ROWS_TOLD]
+    numbers = column.dense.numbers[at].tolist()
     return [(row + 1, ERRORS[int(code)]) for row, code in zip(column.rows()[at].tolist(), numbers, strict=True)]
 
 

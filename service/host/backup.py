@@ -455,8 +455,8 @@ def _dump(program: Path, url: str, snapshot: str, target: Path) -> None:
 
 def _bare(url: str) -> str:
     """A connection without its password, which every user of the machine could read among a program's arguments."""
-    told = {name: value for name, value in conninfo_to_dict(url).items() if name != "password"}
-    return make_conninfo("", **told)
+    parts = {name: value for name, value in conninfo_to_dict(url).items() if name != "password"}
+    return make_conninfo("", **parts)
 
 
 def _run(argv: list[str], url: str) -> None:

@@ -310,9 +310,9 @@ def find_programs(account: Account, store: Path = STATE_DIR, *, made_by: int | N
 def _system_postgres(account: Account, made_by: int | None) -> tuple[Path | None, int]:
     """The system's PostgreSQL with its major version: the one on the path first, then the newest of Debian's."""
     named = shutil.which("postgres")
-    found = [Path(named)] if named else []
-    found += sorted(POSTGRES_FOLDERS.glob("*/bin/postgres"), key=lambda path: path.parts[-3].zfill(9), reverse=True)
-    for program in found:
+    programs = [Path(named)] if named else []
+    programs += sorted(POSTGRES_FOLDERS.glob("*/bin/postgres"), key=lambda path: path.parts[-3].zfill(9), reverse=True)
+    for program in programs:
         real = Path(os.path.realpath(program))  # initdb stands beside it, and not beside a link to it
         if not _usable(real, account) or not _usable(real.with_name("initdb"), account):
             continue
@@ -344,13 +344,13 @@ def _usable(program: Path, account: Account) -> bool:
 def _version(program: Path) -> tuple[int, int]:
     """Major and minor version as the server tells them; zeros where it tells none."""
     try:
-        told = subprocess.run(  # noqa: S603  (the system's own program)
+        output = subprocess.run(  # noqa: S603  (the system's own program)
             [program, "--version"], capture_output=True, text=True, timeout=VERSION_SECONDS_MAX, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return (0, 0)
     # "postgres (PostgreSQL) 18.6", "Redis server v=7.0.15 sha=...", "Valkey server v=9.1.2 sha=..."
-    match = re.search(r"(?:\) |v=)(\d+)(?:\.(\d+))?", told)
+    match = re.search(r"(?:\) |v=)(\d+)(?:\.(\d+))?", output)
     return (int(match[1]), int(match[2] or 0)) if match else (0, 0)
 
 

@@ -60,5 +60,5 @@ def _running(data_dir: Path) -> str:
 
 
 def _embedded(settings: Settings, data_dir: Path, owner_url: str) -> Deployment:
-    found = msgspec.structs.replace(settings, data_dir=data_dir, database_url=as_service(owner_url), embedded=True)
-    return Deployment(found, owner_url, is_embedded=True)
+    embedded = msgspec.structs.replace(settings, data_dir=data_dir, database_url=as_service(owner_url), embedded=True)
+    return Deployment(embedded, owner_url, is_embedded=True)

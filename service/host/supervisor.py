@@ -136,7 +136,7 @@ def standard_children(plan: Plan) -> list[Child]:
 
 def child_environment(environment: Mapping[str, str], plan: Plan, database_url: str, redis_url: str) -> dict[str, str]:
     """What the children are told: where the databases are, and whether these are the embedded ones."""
-    told = {
+    own = {
         "CUSHION_DATABASE_URL": database_url,
         "CUSHION_REDIS_URL": redis_url,
         "CUSHION_DATA_DIR": os.path.abspath(plan.data_dir),
@@ -144,7 +144,7 @@ def child_environment(environment: Mapping[str, str], plan: Plan, database_url: 
         "CUSHION_PORT": str(plan.port),
     }
     rest = {name: value for name, value in environment.items() if name not in ("CUSHION_EMBEDDED", OWNERS)}
-    return {**rest, **told, **({"CUSHION_EMBEDDED": "1"} if plan.embedded else {})}
+    return {**rest, **own, **({"CUSHION_EMBEDDED": "1"} if plan.embedded else {})}
 
 
 def serve(
@@ -425,8 +425,8 @@ def _with_port(plan: Plan) -> Plan:
     if not 0 <= plan.port <= PORT_MAX:
         raise RefusedError(f"cannot listen on {where}: a port is a number from 0 to {PORT_MAX}")
     try:
-        found = socket.getaddrinfo(plan.host, plan.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, place = found[0]
+        addresses = socket.getaddrinfo(plan.host, plan.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, place = addresses[0]
         with socket.socket(family, kind, protocol) as listener:
             # As the server does: the connections of a service that just ended do not hold the port.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -146,9 +146,9 @@ class Children:
             if child is not None:
                 self._give_back(child)
             if not self._closed:
-                said = {} if child is None or not child.errors else {"stderr": child.errors}
+                output = {} if child is None or not child.errors else {"stderr": child.errors}
                 kind = type(error).__name__
-                log.error("child.start_failed", program=self._program, error=kind, detail=str(error), **said)
+                log.error("child.start_failed", program=self._program, error=kind, detail=str(error), **output)
                 self._faults[self._name] = f"no child starts: {kind}"
             raise
         except BaseException:
@@ -218,9 +218,9 @@ class Calculators(Children):
     def call(self, call: Call) -> Any:
         """What a function returns, waited for by this thread; raises as `in_child`."""
         with KERNEL_SECONDS.labels(POOL, kernel_of(call.function)).time():
-            told = self.ask(order_of(call), call.seconds + GRACE_SECONDS)
+            answer = self.ask(order_of(call), call.seconds + GRACE_SECONDS)
         try:
-            worked = _worked_of(told)
+            worked = _worked_of(answer)
         except msgspec.MsgspecError as error:
             raise ChildFailed("an answer that cannot be read") from error
         if worked.is_late:

@@ -161,7 +161,7 @@ def propose(
                 return WrongOffer(place, error.reason)
     try:
         simulator = Simulator(portfolio, suite, details=False, **rules)
-        found = optimize(simulator, objective, offered, constraints, made=trades, seconds=search_seconds)
+        found = optimize(simulator, objective, offered, constraints, prior_trades=trades, seconds=search_seconds)
     except TradeError as error:
         return WrongTrade(error.trade, error.reason)
     except InfeasibleError as error:

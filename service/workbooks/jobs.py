@@ -117,7 +117,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
             await _fail(unit, workbook_id, "calculation.failed", str(failure))
             return
         await keep_columns(unit, workbook_id, made.manifest, made.paths, calculated_at=now)
-    told = made.told
+    told = made.answer
     details = {
         "cells": told.cell_count,
         "unsupported_functions": list(told.unsupported),

@@ -121,7 +121,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
 def _type_letter(column: Column | None, first: int) -> str:
     if column is None:
         return "-"
-    counts = np.bincount(column.held.kinds[column.begin(first) :], minlength=len(Kind))
+    counts = np.bincount(column.dense.kinds[column.begin(first) :], minlength=len(Kind))
     letters = [kind for kind in _LETTERS if counts[kind]]
     if len(letters) == 1:
         return _LETTERS[letters[0]]
@@ -130,7 +130,7 @@ def _type_letter(column: Column | None, first: int) -> str:
 
 def _cell_count(sheet: Sheet) -> int:
     """Cells with a value, and cells with a formula that left none."""
-    held = sum(int(np.count_nonzero(column.held.kinds)) for column in sheet.columns if column is not None)
+    held = sum(int(np.count_nonzero(column.dense.kinds)) for column in sheet.columns if column is not None)
     order = np.argsort(sheet.formulas.columns, kind="stable")
     bounds = np.searchsorted(sheet.formulas.columns[order], np.arange(sheet.column_count + 1))
     for index in np.flatnonzero(np.diff(bounds)).tolist():
@@ -384,7 +384,7 @@ def _plain(value: Value) -> str | None:
 def _format_code(book: Workbook, sheet: Sheet, row: int, column: int) -> str:
     stored = sheet.columns[column]
     assert stored is not None
-    return book.number_formats[int(stored.held.formats[stored.slot(row)])]
+    return book.number_formats[int(stored.dense.formats[stored.slot(row)])]
 
 
 def cell(book: Workbook, sheet_index: int, row: int, column: int) -> Cell:

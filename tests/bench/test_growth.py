@@ -26,23 +26,23 @@ def test_the_first_size_is_left_out_and_the_others_weigh_by_their_places() -> No
 BYTES_OF_A_ROW = 1_000
 
 
-def _made(rows: int, folder: Path) -> Growing:
+def _growing(rows: int, folder: Path) -> Growing:
     """Needs a kilobyte for each row twice, where the making of the data needed thrice that; counts its calls."""
     np.ones(6 * rows * BYTES_OF_A_ROW, np.uint8)
-    told = folder / "told"
-    told.write_text("")
+    answer = folder / "told"
+    answer.write_text("")
 
     def work() -> Any:
-        with told.open("a") as file:
+        with answer.open("a") as file:
             file.write("w")
         first = np.ones(rows * BYTES_OF_A_ROW, np.uint8)
         return first + first
 
     def check() -> None:
-        assert told.read_text() == "rw"
+        assert answer.read_text() == "rw"
 
     def renew() -> None:
-        with told.open("a") as file:
+        with answer.open("a") as file:
             file.write("r")
 
     return Growing(work, check, renew)
@@ -56,7 +56,7 @@ def _wrong(rows: int, _: Path) -> Growing:
 
 
 def test_a_child_tells_the_peak_of_the_work_and_not_of_its_data() -> None:
-    prepared = grown(_made, (1_000, 10_000, 100_000))
+    prepared = grown(_growing, (1_000, 10_000, 100_000))
     peaks = prepared.facts["peak_bytes_by_rows"]
     assert peaks[1] == pytest.approx(2e7, rel=0.1)
     assert peaks[2] == pytest.approx(2e8, rel=0.02)

@@ -29,8 +29,8 @@ from bench.report.runs import (
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def row(question: str, *, seconds: float = 0.01, area: str = "core/bench_files", **told: object) -> BenchmarkRow:
-    extra = {"question": question, "contender": "cushion", "ours": True, "seconds": seconds, **told}
+def row(question: str, *, seconds: float = 0.01, area: str = "core/bench_files", **answer: object) -> BenchmarkRow:
+    extra = {"question": question, "contender": "cushion", "ours": True, "seconds": seconds, **answer}
     return BenchmarkRow(
         group=question, name=question, fullname=f"bench/{area}.py::x", extra_info=msgspec.convert(extra, RowTold)
     )
@@ -47,8 +47,8 @@ def run_of(*rows: BenchmarkRow, at: str = "2026-11-23T10:00:00+00:00") -> Benchm
     )  # fmt: skip
 
 
-def beside(question: str, ratio: float, **told: object) -> BenchmarkRow:
-    return row(question, best_peer="Polars", ratio=ratio, ratios={"Polars": ratio, "NumPy": ratio * 3}, **told)
+def beside(question: str, ratio: float, **answer: object) -> BenchmarkRow:
+    return row(question, best_peer="Polars", ratio=ratio, ratios={"Polars": ratio, "NumPy": ratio * 3}, **answer)
 
 
 def test_readme_and_guide_show_what_the_report_writes_of_the_kept_runs() -> None:
@@ -65,31 +65,31 @@ def test_the_readme_has_no_other_figures_of_speed() -> None:
 def test_a_block_is_written_anew_and_what_stands_around_it_is_left() -> None:
     empty = "after\n<!-- measured: trend -->\n<!-- /measured -->\n"
     page = f"before\n<!-- measured: short -->\nold\n<!-- /measured -->\n{empty}"
-    found = pages.filled(page, [run_of(beside("tape", 3.3))])
-    assert found.startswith("before\n<!-- measured: short -->\n\n|")
-    assert "| files | tape | 10 ms | Polars | 3.3x |" in found
-    assert "old" not in found
-    assert found.endswith(f"<!-- /measured -->\n{empty}")
-    assert pages.filled(found, [run_of(beside("tape", 3.3))]) == found
+    result = pages.filled(page, [run_of(beside("tape", 3.3))])
+    assert result.startswith("before\n<!-- measured: short -->\n\n|")
+    assert "| files | tape | 10 ms | Polars | 3.3x |" in result
+    assert "old" not in result
+    assert result.endswith(f"<!-- /measured -->\n{empty}")
+    assert pages.filled(result, [run_of(beside("tape", 3.3))]) == result
 
 
 def test_the_short_table_takes_the_longest_work_whoever_is_ahead() -> None:
     rows = [beside("fast", 9.0, seconds=0.1), beside("long", 0.5, seconds=2.0), row("alone", seconds=9.0)]
     http = beside("answer", 2.0, area="service/bench_load")
-    assert [one.extra_info.question for one in tables.longest(run_of(http, *rows))] == ["long", "answer"]
+    assert [item.extra_info.question for item in tables.longest(run_of(http, *rows))] == ["long", "answer"]
 
 
 def test_a_target_that_is_missed_is_said_to_be() -> None:
-    found = tables.whole(run_of(beside("tape", 0.4, target=">= 0.5 x Polars", met=False, limit_ratio=0.0725)))
-    assert "| tape | 10 ms | Polars | 0.4x | NumPy 1.2x | >= 0.5 x Polars: not met | 7.2 % |" in found
+    result = tables.whole(run_of(beside("tape", 0.4, target=">= 0.5 x Polars", met=False, limit_ratio=0.0725)))
+    assert "| tape | 10 ms | Polars | 0.4x | NumPy 1.2x | >= 0.5 x Polars: not met | 7.2 % |" in result
 
 
 def test_growth_tells_each_size_and_both_exponents() -> None:
-    told = {
+    answer = {
         "rows": [1_000, 10_000], "seconds_by_rows": [0.001, 0.02], "peak_bytes_by_rows": [2_000_000, 30_000_000],
         "time_exponent": 1.301, "memory_exponent": 1.176,
     }  # fmt: skip
-    assert "| reading | 1 ms, 2 MB | 20 ms, 30 MB | 1.30 | 1.18 |" in tables.growth(run_of(row("reading", **told)))
+    assert "| reading | 1 ms, 2 MB | 20 ms, 30 MB | 1.30 | 1.18 |" in tables.growth(run_of(row("reading", **answer)))
     assert tables.growth(run_of(row("reading"))) == ""
 
 

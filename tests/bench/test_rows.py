@@ -54,9 +54,13 @@ bench_it = asked(
     ]
     assert rows[0]["stats"]["data"] == [0.25, 0.5, 0.125]
     assert rows[1]["stats"]["median"] == 2.0
-    told = rows[0]["extra_info"]
-    assert (told["best_peer"], told["ratio"], told["ratios"]) == ("slow", 8.0, {"slow": 8.0, "less": 0.5})
-    assert (told["met"], told["note"], told["seconds"]) == (False, "told", 0.25)
+    extra_info = rows[0]["extra_info"]
+    assert (extra_info["best_peer"], extra_info["ratio"], extra_info["ratios"]) == (
+        "slow",
+        8.0,
+        {"slow": 8.0, "less": 0.5},
+    )
+    assert (extra_info["met"], extra_info["note"], extra_info["seconds"]) == (False, "told", 0.25)
 
 
 def test_answers_that_differ_fail_every_row(tmp_path: Path) -> None:
@@ -75,15 +79,15 @@ bench_it = asked(Question(name="q", prepare=differing, peers=("slow",)))
     assert rows == []
 
 
-@pytest.mark.parametrize(("ci", "said"), [(False, "1 skipped"), (True, "1 failed")])
-def test_an_absent_peer_is_told_and_is_an_error_in_ci(tmp_path: Path, *, ci: bool, said: str) -> None:
+@pytest.mark.parametrize(("ci", "wanted_text"), [(False, "1 skipped"), (True, "1 failed")])
+def test_an_absent_peer_is_told_and_is_an_error_in_ci(tmp_path: Path, *, ci: bool, wanted_text: str) -> None:
     _, out, rows = ran(tmp_path, """
 def without():
     return Prepared(works={"cushion": [1.0], "slow": LeftOut("node is absent")})
 
 bench_it = asked(Question(name="q", prepare=without, peers=("slow",)))
 """, ci=ci)  # fmt: skip
-    assert said in out
+    assert wanted_text in out
     assert "node is absent" in out
     assert [row["extra_info"]["contender"] for row in rows] == [OURS]
     assert rows[0]["extra_info"]["best_peer"] is None
@@ -159,10 +163,10 @@ bench_it = asked(
 
 
 def test_turns_alternate_and_a_slow_peer_has_fewer() -> None:
-    told: list[str] = []
-    works = {name: Work(lambda name=name: told.append(name), turns=turns) for name, turns in (("a", None), ("b", 1))}
-    taken = timed_in_turn(works, repeats=3, warm=1, before=lambda: told.append("-"))
-    assert told == ["-", "a", "-", "a", "b", "-", "a", "-", "a"]
+    answer: list[str] = []
+    works = {name: Work(lambda name=name: answer.append(name), turns=turns) for name, turns in (("a", None), ("b", 1))}
+    taken = timed_in_turn(works, repeats=3, warm=1, before=lambda: answer.append("-"))
+    assert answer == ["-", "a", "-", "a", "b", "-", "a", "-", "a"]
     assert [len(times) for times in taken.values()] == [3, 1]
 
 

@@ -24,7 +24,7 @@ AUTH = "/api/v1/auth"
 SYSTEM_KEY = "svc_system_of_the_examples_0123456789abcdef"
 
 
-def answers(stack: Stack, owner: Member, made: dict[str, str]) -> Iterator[tuple[Route, httpx.Response]]:
+def answers(stack: Stack, owner: Member, result: dict[str, str]) -> Iterator[tuple[Route, httpx.Response]]:
     """Send each row's example, or its least query, and give what comes. `made` are records of the owner's; what would
     change a caller is asked by somebody new."""
     with (
@@ -35,11 +35,11 @@ def answers(stack: Stack, owner: Member, made: dict[str, str]) -> Iterator[tuple
         for row in sorted(ALL_ROWS, key=_order):
             if row.method == "DELETE" or row.tag == "docs":
                 continue
-            caller, own, more = _special(stack, system if row.name == "create_tenant" else owner, row, made)
-            body = body_of(row, made) | more if row.body or row.form else None
+            caller, own, more = _special(stack, system if row.name == "create_tenant" else owner, row, result)
+            body = body_of(row, result) | more if row.body or row.form else None
             if "workbook_id" in (body or {}) or "{workbook_id}" in row.path:
-                owner.parsed(made["workbook_id"])
-            path = path_of(row, **quoted(made | own))
+                owner.parsed(result["workbook_id"])
+            path = path_of(row, **quoted(result | own))
             yield row, sent(caller, row, path, body)
 
 
@@ -50,12 +50,12 @@ def _order(row: Route) -> tuple[bool, bool]:
 
 
 def _special(
-    stack: Stack, owner: Member, row: Route, made: dict[str, str]
+    stack: Stack, owner: Member, row: Route, result: dict[str, str]
 ) -> tuple[Member, dict[str, str], dict[str, Any]]:
     """Who calls, what the path names, and what an example cannot know: tokens, codes, passwords, who is there."""
     name = row.name
     if name == "accept_invitation":
-        invitation = owner.post("/api/v1/admin/users/invite", json=body_of(NAMED["invite_user"], made)).json()
+        invitation = owner.post("/api/v1/admin/users/invite", json=body_of(NAMED["invite_user"], result)).json()
         return owner, {}, {"token": invitation["invitation_token"]}
     if name == "rotate_api_key":
         key = owner.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]}).json()
@@ -137,9 +137,9 @@ ITEMS, LETTERS = 2, 600
 class Recorder:
     """Makes an answer an example: what differs from one time to the next is always the same there."""
 
-    def __init__(self, made: dict[str, str]) -> None:
-        self._known = {value: stand_in(name) for name, value in made.items() if len(value) > 30}
-        self._texts = {made["user_email"]: stand_in("user_email"), NOBODY: "https://hooks.example.com/cushion"}
+    def __init__(self, result: dict[str, str]) -> None:
+        self._known = {value: stand_in(name) for name, value in result.items() if len(value) > 30}
+        self._texts = {result["user_email"]: stand_in("user_email"), NOBODY: "https://hooks.example.com/cushion"}
 
     def example(self, value: Any, name: str = "") -> Any:
         """The example of a value under this name."""
@@ -149,7 +149,9 @@ class Recorder:
                 kept = kept[:ITEMS]
             return {self._text(key): self.example(inner, key) for key, inner in kept}
         if isinstance(value, list):
-            return ["2IYS-MF2M-R27P-IALT"] if name == "recovery_codes" else [self.example(one) for one in value[:ITEMS]]
+            return (
+                ["2IYS-MF2M-R27P-IALT"] if name == "recovery_codes" else [self.example(item) for item in value[:ITEMS]]
+            )
         if isinstance(value, str):
             text = self._text(value)
             return SECRETS.get(name) or (text if "type" in name else WORDS.get(text, text))
@@ -163,26 +165,26 @@ class Recorder:
         for own, example in self._texts.items():
             text = text.replace(own, example)
         text = re.sub(r"/[\w/.-]+/(?=service/|site-packages/|lib/python)", "/app/", text)
-        text = MOMENT.sub(lambda found: _moment(found[0]), text)
-        text = UUID.sub(lambda found: self._known.setdefault(found[0], self._other(found[0])), text)
+        text = MOMENT.sub(lambda result: _moment(result[0]), text)
+        text = UUID.sub(lambda result: self._known.setdefault(result[0], self._stand_in(result[0])), text)
         text = re.sub(r"\b[0-9a-f]{64}\b", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", text)
-        text = re.sub(r"(\w+)-[0-9a-f]{12}@", lambda found: f"{PEOPLE[found[1]]}@", text)
+        text = re.sub(r"(\w+)-[0-9a-f]{12}@", lambda result: f"{PEOPLE[result[1]]}@", text)
         text = re.sub(r"deal:internal:[0-9a-f]{12,}", "deal:internal:brandt-2024-1", text)
         text = re.sub(r"(?<![0-9a-f]{4})[ -][0-9a-f]{12}\b", "", text)
         return re.sub(r"^[0-9a-f]{12}$", "0123456789ab", text)[:LETTERS]
 
-    def _other(self, identifier: str) -> str:
+    def _stand_in(self, identifier: str) -> str:
         """What stands for a record that the others do not name."""
-        other = uuid5(NAMESPACE_OID, f"other {len(self._known)}")
+        second = uuid5(NAMESPACE_OID, f"other {len(self._known)}")
         prefix, _, _ = identifier.rpartition("_")
-        return f"{prefix}_{other.hex}" if prefix else str(other)
+        return f"{prefix}_{second.hex}" if prefix else str(second)
 
 
-def _moment(told: str) -> str:
+def _moment(answer: str) -> str:
     """A moment as it would be told at `NOW`, to the hour; one that was sent stays."""
-    if told in SENT_MOMENTS:
-        return told
-    hours = round((datetime.fromisoformat(told) - datetime.now(UTC)).total_seconds() / 3600)
+    if answer in SENT_MOMENTS:
+        return answer
+    hours = round((datetime.fromisoformat(answer) - datetime.now(UTC)).total_seconds() / 3600)
     return (NOW + timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -192,16 +194,16 @@ def record() -> None:
         owner = register(stack.url)
         records = records_of(owner)
         recorder = Recorder(records)
-        told = {}
+        lines = {}
         for row, answer in answers(stack, owner, records):
             assert answer.status_code == row.status, (row.name, answer.text)
             if answer.headers.get("content-type", "").startswith("application/json") and answer.content:
-                told[row.name] = recorder.example(answer.json())
+                lines[row.name] = recorder.example(answer.json())
     for path, names in files().items():
         kept = json.loads(path.read_bytes()) if path.exists() else {}
         for name in names:
             body = {"body": kept[name]["body"]} if "body" in kept.get(name, {}) else {}
-            kept[name] = body | ({"answer": told[name]} if name in told else {})
+            kept[name] = body | ({"answer": lines[name]} if name in lines else {})
         text = json.dumps({name: kept[name] for name in names if kept[name]}, indent=1, ensure_ascii=False)
         path.write_text(text + "\n", encoding="utf-8")
         print(f"wrote {path}")
@@ -209,11 +211,11 @@ def record() -> None:
 
 def files() -> dict[Path, list[str]]:
     """The files of examples with the names of the rows that have some there."""
-    found: dict[Path, list[str]] = {}
+    result: dict[Path, list[str]] = {}
     for row in ALL_ROWS:
         if row.tag != "docs":
-            found.setdefault(Path(inspect.getfile(row.handler)).with_name("examples.json"), []).append(row.name)
-    return found
+            result.setdefault(Path(inspect.getfile(row.handler)).with_name("examples.json"), []).append(row.name)
+    return result
 
 
 if __name__ == "__main__":

@@ -29,17 +29,17 @@ KNOWN = {
 def schema(stack: Stack) -> Iterator[psycopg.Connection[tuple[str, ...]]]:
     """The database with the script run on it; all of it is rolled back."""
     with psycopg.connect(stack.database_url) as connection:
-        told: list[str] = []
-        connection.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+        answer: list[str] = []
+        connection.add_notice_handler(lambda notice: answer.append(notice.message_primary or ""))
         connection.execute(SCRIPT.encode())
-        assert any("nothing was changed" in line for line in told), "there is no Citus here"
+        assert any("nothing was changed" in line for line in answer), "there is no Citus here"
         yield connection
         connection.rollback()
 
 
 def test_what_stands_in_the_way_is_known(schema: psycopg.Connection[tuple[str, ...]]) -> None:
-    found = schema.execute("SELECT rule, object FROM pg_temp.citus_obstacles()").fetchall()
-    assert sorted(found) == sorted(("unique over all tenants", name) for name in KNOWN)
+    rows = schema.execute("SELECT rule, object FROM pg_temp.citus_obstacles()").fetchall()
+    assert sorted(rows) == sorted(("unique over all tenants", name) for name in KNOWN)
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     assert [name for name in KNOWN if name not in text] == []
 
@@ -76,9 +76,9 @@ def test_what_stands_in_the_way_is_known(schema: psycopg.Connection[tuple[str, .
 def test_an_obstacle_is_found(schema: psycopg.Connection[tuple[str, ...]], table: str, obstacle: str) -> None:
     schema.execute("SAVEPOINT row")
     schema.execute(f"CREATE TABLE trial ({table})".encode())
-    found = {f"{rule}: {name}" for rule, name in schema.execute("SELECT * FROM pg_temp.citus_obstacles()").fetchall()}
+    texts = {f"{rule}: {name}" for rule, name in schema.execute("SELECT * FROM pg_temp.citus_obstacles()").fetchall()}
     schema.execute("ROLLBACK TO row")
-    assert obstacle in found, found
+    assert obstacle in texts, texts
 
 
 def test_the_plan_spreads_every_table_once_and_in_order(schema: psycopg.Connection[tuple[str, ...]]) -> None:

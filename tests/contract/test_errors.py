@@ -140,11 +140,11 @@ DOCUMENT = unfolded()
 
 
 def every_problem() -> list[type[Problem]]:
-    found, waiting = [], [Problem]
+    result, waiting = [], [Problem]
     while waiting:
         waiting += (known := waiting.pop().__subclasses__())
-        found += known
-    return [problem for problem in found if problem.__module__.startswith("service.")]
+        result += known
+    return [problem for problem in result if problem.__module__.startswith("service.")]
 
 
 def documented(method: str, path: str, status: int) -> list[str]:
@@ -215,7 +215,7 @@ def test_one_message_has_one_meaning() -> None:
 def test_a_refusal_of_what_a_request_says_or_may_do_says_what_would_do() -> None:
     """Either where it is raised, or by the hint of its class: the limit, the choices, the right that is lacking."""
     helpful = (400, 403, 413, 422, 429)
-    silent = {one.__name__ for one in every_problem() if one.status in helpful and not one.hint}
+    silent = {item.__name__ for item in every_problem() if item.status in helpful and not item.hint}
     bare = []
     for path in sorted((ROOT / "service").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -229,8 +229,8 @@ def test_a_refusal_of_what_a_request_says_or_may_do_says_what_would_do() -> None
 
 
 def test_a_refusal_in_somebodys_own_words_leads_to_the_paragraph_of_its_kind() -> None:
-    told = UnderMaintenance.saying("Back at noon", retry_after_seconds=5)
-    assert told.help == UnderMaintenance().help == "/docs/guide/errors/#scheduled_maintenance_in_progress"
+    problem = UnderMaintenance.saying("Back at noon", retry_after_seconds=5)
+    assert problem.help == UnderMaintenance().help == "/docs/guide/errors/#scheduled_maintenance_in_progress"
 
 
 def test_each_message_has_a_cause_and_a_remedy_in_the_guide() -> None:

@@ -48,7 +48,7 @@ def of_kind(kind: str, folder: Path = BASE) -> dict[str, Manifest]:
     }
 
 
-PODS = {name: one["spec"]["template"] for kind in ("Deployment", "Job") for name, one in of_kind(kind).items()}
+PODS = {name: item["spec"]["template"] for kind in ("Deployment", "Job") for name, item in of_kind(kind).items()}
 CONTAINERS = {name: pod["spec"]["containers"][0] for name, pod in PODS.items()}
 IMAGE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
@@ -92,8 +92,8 @@ def test_a_false_manifest_is_found() -> None:
 
 @every("folder", [BASE, EXAMPLE], ids=lambda folder: folder.name)
 def test_a_kustomization_lists_all_its_files_and_no_others(folder: Path) -> None:
-    (said,) = read(folder / "kustomization.yaml")
-    listed = [*said["resources"], *(patch["path"] for patch in said.get("patches", ()))]
+    (words,) = read(folder / "kustomization.yaml")
+    listed = [*words["resources"], *(patch["path"] for patch in words.get("patches", ()))]
     assert len(listed) == len(set(listed))
     own = {name for name in listed if name.endswith(".yaml")}
     assert own == {path.name for path in folder.glob("*.yaml")} - {"kustomization.yaml"}
@@ -111,10 +111,10 @@ def test_containers_run_as_the_image_is_made() -> None:
     assert f"--gid {user[2]} " in IMAGE
     for name, pod in PODS.items():
         spec, container = pod["spec"], CONTAINERS[name]
-        said = spec["securityContext"]
-        assert (said["runAsUser"], said["runAsGroup"]) == (int(user[1]), int(user[2])), name
-        assert said["runAsNonRoot"] is True
-        assert said["seccompProfile"] == {"type": "RuntimeDefault"}
+        securitycontext = spec["securityContext"]
+        assert (securitycontext["runAsUser"], securitycontext["runAsGroup"]) == (int(user[1]), int(user[2])), name
+        assert securitycontext["runAsNonRoot"] is True
+        assert securitycontext["seccompProfile"] == {"type": "RuntimeDefault"}
         assert container["securityContext"] == {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,
@@ -123,31 +123,33 @@ def test_containers_run_as_the_image_is_made() -> None:
         assert (spec["serviceAccountName"], spec["automountServiceAccountToken"]) == ("cushion", False)
         # Where the service writes, and what Python and its libraries take for temporary files.
         assert {mount["mountPath"] for mount in container["volumeMounts"]} == {data[1], "/tmp"}
-        assert {volume["name"] for volume in spec["volumes"]} == {one["name"] for one in container["volumeMounts"]}
+        assert {volume["name"] for volume in spec["volumes"]} == {
+            volumemount["name"] for volumemount in container["volumeMounts"]
+        }
         assert container["command"][0] == "cushion"
         assert commands[container["command"][1]], name
         assert "memory" in container["resources"]["limits"]
         assert set(container["resources"]["requests"]) == {"cpu", "memory"}
     metrics = int(settings_of(BASE)["CUSHION_METRICS_PORT"])
-    ports = {name: [one["containerPort"] for one in box.get("ports", ())] for name, box in CONTAINERS.items()}
+    ports = {name: [item["containerPort"] for item in box.get("ports", ())] for name, box in CONTAINERS.items()}
     assert ports == {"cushion-api": [int(port[1]), metrics], "cushion-worker": [metrics], "cushion-migrate": []}
     (rule,) = of_kind("NetworkPolicy")["cushion-metrics"]["spec"]["ingress"]
-    assert [one["port"] for one in rule["ports"]] == [metrics]
+    assert [item["port"] for item in rule["ports"]] == [metrics]
     assert rule["from"], "figures are for whoever watches, and nobody else"
     for folder in (BASE, EXAMPLE):
         rules = of_kind("NetworkPolicy", folder)["cushion-api"]["spec"]["ingress"]
-        assert {one["port"] for rule in rules for one in rule["ports"]} == {int(port[1])}
+        assert {item["port"] for rule in rules for item in rule["ports"]} == {int(port[1])}
     (image,) = read(EXAMPLE / "kustomization.yaml")[0]["images"]
     assert {container["image"] for container in CONTAINERS.values()} == {image["name"]}
 
 
 @every("folder", [BASE, EXAMPLE], ids=lambda folder: folder.name)
 def test_settings_are_the_service_s_and_fit(folder: Path) -> None:
-    given = settings_of(folder)
-    assert all(name.startswith(("CUSHION_", "AWS_")) for name in given)
+    input_settings = settings_of(folder)
+    assert all(name.startswith(("CUSHION_", "AWS_")) for name in input_settings)
     secrets = dict.fromkeys(OWN_KEYS, "x" * 32)
-    assert config.unknown(given | secrets) == []
-    settings = config.load(given)
+    assert config.unknown(input_settings | secrets) == []
+    settings = config.load(input_settings)
     grace = {name: pod["spec"].get("terminationGracePeriodSeconds") for name, pod in PODS.items()}
     assert grace["cushion-api"] >= settings.draining_seconds + API_DRAIN_SECONDS + 5
     assert grace["cushion-worker"] >= settings.worker_drain_seconds + WORKER_STOP_SECONDS
@@ -176,10 +178,12 @@ def test_secrets_are_named_and_not_told() -> None:
     named = set()
     for name, container in CONTAINERS.items():
         whole = [source["secretRef"]["name"] for source in container.get("envFrom", ()) if "secretRef" in source]
-        single = [one["valueFrom"]["secretKeyRef"] for one in container.get("env", ())]
-        named |= {*whole, *(one["name"] for one in single)}
-        assert ("cushion-owner" in {one["name"] for one in single}) == (name == "cushion-migrate"), "the owner's rights"
-        assert {one["key"] for one in single} <= OWN_KEYS
+        single = [item["valueFrom"]["secretKeyRef"] for item in container.get("env", ())]
+        named |= {*whole, *(item["name"] for item in single)}
+        assert ("cushion-owner" in {item["name"] for item in single}) == (name == "cushion-migrate"), (
+            "the owner's rights"
+        )
+        assert {item["key"] for item in single} <= OWN_KEYS
     text = MACHINES.read_text(encoding="utf-8")
     assert named == {"cushion-service", "cushion-owner"}
     assert all(word in text for word in named | OWN_KEYS)
@@ -195,10 +199,10 @@ def paths() -> Iterator[str]:
 
 def test_what_is_asked_is_there_for_everybody() -> None:
     asked = set(paths())
-    found = {
+    actual_paths = {
         route.path for route in routes() if route.method == "GET" and route.access == "public" and not route.limited
     }
-    assert asked <= found, asked - found
+    assert asked <= actual_paths, asked - actual_paths
     assert "/health/ready" in asked
 
 
@@ -215,8 +219,8 @@ def test_what_refers_to_something_finds_it() -> None:
     assert service["selector"] == deployments["cushion-api"]["spec"]["selector"]["matchLabels"]
     (entry,) = service["ports"]
     assert entry["targetPort"] in {container["name"] for container in CONTAINERS["cushion-api"]["ports"]}
-    scaled = [one["spec"]["scaleTargetRef"]["name"] for one in of_kind("HorizontalPodAutoscaler").values()]
-    scaled += [one["spec"]["scaleTargetRef"]["name"] for one in of_kind("ScaledObject", EXAMPLE).values()]
+    scaled = [item["spec"]["scaleTargetRef"]["name"] for item in of_kind("HorizontalPodAutoscaler").values()]
+    scaled += [item["spec"]["scaleTargetRef"]["name"] for item in of_kind("ScaledObject", EXAMPLE).values()]
     assert sorted(scaled) == sorted(deployments), "each is scaled by one alone"
     (rule,) = of_kind("Ingress", EXAMPLE)["cushion"]["spec"]["rules"]
     backends = [path["backend"]["service"] for path in rule["http"]["paths"]]

@@ -16,7 +16,7 @@ from tests.conftest import Member
 from tests.forks import cushion
 from tests.service.insights.conftest import asked, generated, nominated
 from tests.service.reconciliation.conftest import BASE, BOOK, HEADER, TAPE, Files, Pair, compared, taken
-from tests.service.reports.conftest import made, sheets_of
+from tests.service.reports.conftest import create_report, sheets_of
 
 NAMES = re.compile(r"rating[_ ]agency|trustee[_ ][a-c]\b")
 OWN = {"rating_agency_a_label": "Agence Premiere", "trustee_b_label": "First Trust"}
@@ -119,7 +119,7 @@ def read_by(who: Member, pair: Pair) -> Iterator[str]:
         "reconciliation": {"tape_id": pair.tape_id},
     }
     for kind, body in about.items():
-        report = made(who, kind, format="xlsx", **body)
+        report = create_report(who, kind, format="xlsx", **body)
         yield "\n".join(str(cell) for rows in sheets_of(who, report).values() for row in rows for cell in row if cell)
     nominated(who, pair.workbook_id)
     session = generated(who)

@@ -109,8 +109,8 @@ def test_the_headers_that_an_operation_heeds_are_told(method: str, path: str, op
     expected |= {"Range", "If-Range"} if method == "get" and path in RANGED else set()
     expected |= {"If-Match"} if method in ("patch", "put") and path in VERSIONED else set()
     expected |= {"X-Session"} if path in OF_SESSIONS else set()
-    told = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "header"}
-    assert told == expected
+    names = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "header"}
+    assert names == expected
     success = next(answer for status, answer in operation["responses"].items() if int(status) < 300)
     assert ("Set-Cookie" in success["headers"]) == (path in OF_SESSIONS)
     if path in VERSIONED and method in ("get", "patch"):
@@ -255,7 +255,7 @@ def test_every_operation_that_wants_a_caller_takes_a_sign_in_by_password(stack: 
     flow = schemes["password"]["flows"]["password"]
     assert (schemes["password"]["type"], flow) == ("oauth2", {"tokenUrl": "/api/v1/auth/login", "scopes": {}})
     assert "two-factor" in schemes["password"]["description"]
-    wanted = [one["security"] for path in DOCUMENT["paths"].values() for one in path.values() if one["security"]]
+    wanted = [item["security"] for path in DOCUMENT["paths"].values() for item in path.values() if item["security"]]
     assert all({"password": []} in security and {"bearer": []} in security for security in wanted)
     member = register(stack.url)
     grant = {"grant_type": "password", "username": member.email, "password": PASSWORD, "scope": ""}
@@ -277,10 +277,10 @@ def test_a_page_fetches_nothing_from_elsewhere(stack: Stack, page: str) -> None:
     assets = re.findall(r'<(?:script|link)[^>]* (?:src|href)="(/[^"]+)"', answer.text)
     assert assets
     for asset in assets:
-        found = httpx.get(stack.url + asset)
-        assert found.status_code == 200
-        assert found.headers["content-type"] == ("text/css" if asset.endswith(".css") else "text/javascript")
-        assert len(found.content) > 50
+        response = httpx.get(stack.url + asset)
+        assert response.status_code == 200
+        assert response.headers["content-type"] == ("text/css" if asset.endswith(".css") else "text/javascript")
+        assert len(response.content) > 50
 
 
 def test_the_viewers_hold_no_address_that_they_would_fetch(stack: Stack) -> None:

@@ -58,7 +58,7 @@ def http(stack: Stack) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
-def made(shared_owner: Member) -> dict[str, str]:
+def resources(shared_owner: Member) -> dict[str, str]:
     """One record of each kind that a path may name, of the shared tenant."""
     return records_of(shared_owner)
 
@@ -97,12 +97,12 @@ def test_an_identifier_that_never_was_is_not_there(shared_owner: Member, row: Ro
 # Bodies -------------------------------------------------------------------------------------------------------------
 
 
-def send(shared_owner: Member, made: dict[str, str], row: Route, **options: Any) -> httpx.Response:
+def send(shared_owner: Member, result: dict[str, str], row: Route, **options: Any) -> httpx.Response:
     if "key_id" in row.parameters:  # a key is rotated once
-        made = made | {"key_id": new_key(shared_owner)}
-    answer = shared_owner.http.request(row.method, path_of(row, **made), **options)
+        result = result | {"key_id": new_key(shared_owner)}
+    answer = shared_owner.http.request(row.method, path_of(row, **result), **options)
     if row.path.endswith("/recalculate") and answer.is_success:  # nothing else may be done with it meanwhile
-        shared_owner.parsed(made["workbook_id"])
+        shared_owner.parsed(result["workbook_id"])
     return answer
 
 
@@ -113,8 +113,8 @@ def new_key(member: Member) -> str:
 
 @each(WITH_BODY)
 @every("content", [b"{", b"{'a': 1}", b"\xff", b'{"a": NaN}', b"nul", b"[" * 50_000, b'{"a": "\x00"}', b'{"a": 1} 2'])
-def test_broken_json_is_refused(shared_owner: Member, made: dict[str, str], row: Route, content: bytes) -> None:
-    answer = send(shared_owner, made, row, content=content, headers={"content-type": "application/json"})
+def test_broken_json_is_refused(shared_owner: Member, resources: dict[str, str], row: Route, content: bytes) -> None:
+    answer = send(shared_owner, resources, row, content=content, headers={"content-type": "application/json"})
     assert answer.status_code == 422, answer.text
     body = error_of(answer)
     assert (body["detail"], body["error_code"]) == ("Validation error", "VALIDATION_ERROR")
@@ -127,9 +127,9 @@ BY_COOKIE = {"refresh": {"refresh_token"}}
 
 @each(WITH_BODY)
 def test_a_body_may_lack_where_every_field_has_a_default(
-    shared_owner: Member, made: dict[str, str], row: Route
+    shared_owner: Member, resources: dict[str, str], row: Route
 ) -> None:
-    answer = send(shared_owner, made, row, headers={"content-type": "application/json"})
+    answer = send(shared_owner, resources, row, headers={"content-type": "application/json"})
     if any(field.required for field in msgspec.structs.fields(row.body)):
         assert (answer.status_code, error_of(answer)["errors"][0]) == (
             422,
@@ -148,14 +148,14 @@ def test_a_body_may_lack_where_every_field_has_a_default(
 
 @each(WITH_BODY)
 def test_another_shape_is_refused_and_a_missing_field_is_named(
-    shared_owner: Member, made: dict[str, str], row: Route
+    shared_owner: Member, resources: dict[str, str], row: Route
 ) -> None:
     for content in (b"[]", b"null", b'"text"', b"5"):
-        answer = send(shared_owner, made, row, content=content, headers={"content-type": "application/json"})
+        answer = send(shared_owner, resources, row, content=content, headers={"content-type": "application/json"})
         assert (answer.status_code, error_of(answer)["errors"][0]["loc"]) == (422, ["body"])
     required = [field.encode_name for field in msgspec.structs.fields(row.body) if field.required]
     required += BY_COOKIE.get(row.name, ())
-    answer = send(shared_owner, made, row, json={})
+    answer = send(shared_owner, resources, row, json={})
     if required:
         assert (answer.status_code, error_of(answer)["errors"][0]["loc"]) == (422, ["body", required[0]])
     else:
@@ -173,14 +173,18 @@ def plain(kind: Any) -> Any:
 
 
 @each(WITH_BODY)
-def test_a_wrong_type_is_refused_where_it_stands(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+def test_a_wrong_type_is_refused_where_it_stands(shared_owner: Member, resources: dict[str, str], row: Route) -> None:
     for field in msgspec.structs.fields(row.body):
         if plain(field.type) is Any:
             continue
         kind = plain(field.type)
         kinds = [plain(part) for part in get_args(kind)] if get_origin(kind) in (Union, UnionType) else [kind]
-        is_list_or_record = any(get_origin(one) in (list, dict) or hasattr(one, "__struct_fields__") for one in kinds)
-        answer = send(shared_owner, made, row, json={field.encode_name: 5.5 if is_list_or_record else {"un": "fit"}})
+        is_list_or_record = any(
+            get_origin(item) in (list, dict) or hasattr(item, "__struct_fields__") for item in kinds
+        )
+        answer = send(
+            shared_owner, resources, row, json={field.encode_name: 5.5 if is_list_or_record else {"un": "fit"}}
+        )
         assert answer.status_code == 422, (field.encode_name, answer.text)
         assert error_of(answer)["errors"][0]["loc"] == ["body", field.encode_name]
 
@@ -188,13 +192,13 @@ def test_a_wrong_type_is_refused_where_it_stands(shared_owner: Member, made: dic
 @each(WITH_BODY)
 @every("text", [r"a\u0000b", r"\ud800"])
 def test_a_character_that_the_database_cannot_hold_is_refused(
-    shared_owner: Member, made: dict[str, str], row: Route, text: str
+    shared_owner: Member, resources: dict[str, str], row: Route, text: str
 ) -> None:
     """A null, and half of a surrogate pair, must not come so far."""
     for field in msgspec.structs.fields(row.body):
         answer = send(
             shared_owner,
-            made,
+            resources,
             row,
             content=f'{{"{field.encode_name}": "{text}"}}',
             headers={"content-type": "application/json"},
@@ -207,8 +211,10 @@ def test_a_character_that_the_database_cannot_hold_is_refused(
 @every(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml"]
 )
-def test_another_content_type_is_refused(shared_owner: Member, made: dict[str, str], row: Route, kind: str) -> None:
-    answer = send(shared_owner, made, row, content=b"{}", headers={"content-type": kind})
+def test_another_content_type_is_refused(
+    shared_owner: Member, resources: dict[str, str], row: Route, kind: str
+) -> None:
+    answer = send(shared_owner, resources, row, content=b"{}", headers={"content-type": kind})
     body = error_of(answer)
     assert (answer.status_code, body["detail"], body["error_code"]) == (
         415,
@@ -219,10 +225,10 @@ def test_another_content_type_is_refused(shared_owner: Member, made: dict[str, s
 
 @each([row for row in ROWS if row.body is not None or row.form is not None])
 @every("coding", ["gzip", "deflate", "br", "zstd", "x-unknown", "identity, GZIP"])
-def test_a_compressed_body_is_refused(shared_owner: Member, made: dict[str, str], row: Route, coding: str) -> None:
+def test_a_compressed_body_is_refused(shared_owner: Member, resources: dict[str, str], row: Route, coding: str) -> None:
     kind = "application/json" if row.form is None else "multipart/form-data; boundary=x"
     headers = {"content-type": kind, "content-encoding": coding}
-    answer = send(shared_owner, made, row, content=gzip.compress(b"{}"), headers=headers)
+    answer = send(shared_owner, resources, row, content=gzip.compress(b"{}"), headers=headers)
     body = error_of(answer)
     assert (answer.status_code, body["detail"], body["error_code"]) == (
         415,
@@ -254,13 +260,13 @@ def fields_with_files(row: Route) -> list[str]:
 
 
 @each([row for row in ROWS if fields_with_files(row)])
-def test_files_are_taken_as_clients_send_them(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+def test_files_are_taken_as_clients_send_them(shared_owner: Member, resources: dict[str, str], row: Route) -> None:
     """Names in the extended form, as encoded words, with a folder before them; text around the parts."""
     (name,) = fields_with_files(row)
     content = small_book(TAPE if "tapes" in row.path else BOOK)
     texts = b"".join(
         f'--b b\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{text}\r\n'.encode()
-        for field, text in body_of(row, made).items()
+        for field, text in body_of(row, resources).items()
     )
     for file_name in (
         "filename*=utf-8''M%C3%A4rz.xlsx",
@@ -272,7 +278,7 @@ def test_files_are_taken_as_clients_send_them(shared_owner: Member, made: dict[s
         head = f'--b b\r\nContent-Disposition: form-data; name="{name}"; {file_name}\r\nContent-Type: a/b\r\n\r\n'
         whole = b"This is a preamble.\r\n" + texts + head.encode() + content + b"\r\n--b b--\r\nan epilogue"
         headers = {"content-type": 'multipart/form-data; boundary="b b"'}
-        answer = send(shared_owner, made, row, content=whole, headers=headers)
+        answer = send(shared_owner, resources, row, content=whole, headers=headers)
         assert answer.status_code == row.status, (file_name, answer.text)
         assert answer.json().get("file_name", "März.xlsx") == "März.xlsx", file_name
 
@@ -282,10 +288,10 @@ TOO_LARGE = (413, "Request body too large", "PAYLOAD_TOO_LARGE")
 
 @each(WITH_BODY)
 def test_a_body_that_is_told_to_be_past_the_limit_is_refused_before_it_arrives(
-    stack: Stack, shared_owner: Member, made: dict[str, str], row: Route
+    stack: Stack, shared_owner: Member, resources: dict[str, str], row: Route
 ) -> None:
     with closing(HTTPConnection(urlsplit(stack.url).netloc, timeout=60)) as connection:
-        connection.putrequest(row.method, path_of(row, **made))
+        connection.putrequest(row.method, path_of(row, **resources))
         connection.putheader("Authorization", shared_owner.http.headers["Authorization"])
         connection.putheader("Content-Type", "application/json")
         connection.putheader("Content-Length", str(9 << 20))
@@ -297,10 +303,12 @@ def test_a_body_that_is_told_to_be_past_the_limit_is_refused_before_it_arrives(
 
 
 @each(WITH_BODY)
-def test_a_body_that_grows_past_the_limit_is_refused(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+def test_a_body_that_grows_past_the_limit_is_refused(
+    shared_owner: Member, resources: dict[str, str], row: Route
+) -> None:
     chunks = iter([b"x" * (1 << 20)] * 9)
     with suppress(httpx.WriteError, httpx.ReadError, httpx.RemoteProtocolError):  # refused while it still arrives
-        answer = send(shared_owner, made, row, content=chunks, headers={"content-type": "application/json"})
+        answer = send(shared_owner, resources, row, content=chunks, headers={"content-type": "application/json"})
         body = error_of(answer)
         assert (answer.status_code, body["detail"], body["error_code"]) == TOO_LARGE
         assert answer.headers["connection"] == "close", "the next request would go into a closing connection"
@@ -308,8 +316,8 @@ def test_a_body_that_grows_past_the_limit_is_refused(shared_owner: Member, made:
 
 
 @each([row for row in ROWS if row.form is not None])
-def test_what_is_no_form_is_refused(shared_owner: Member, made: dict[str, str], row: Route) -> None:
-    path = path_of(row, **made)
+def test_what_is_no_form_is_refused(shared_owner: Member, resources: dict[str, str], row: Route) -> None:
+    path = path_of(row, **resources)
     answer = shared_owner.post(path, json={})
     assert (answer.status_code, error_of(answer)["detail"]) == (415, "Unsupported media type")
     for kind in ("multipart/form-data", "multipart/form-data; boundary=x"):
@@ -335,7 +343,7 @@ def test_what_is_no_form_is_refused(shared_owner: Member, made: dict[str, str], 
 
 @each(WITH_QUERY)
 def test_a_query_that_does_not_fit_is_refused_where_it_stands(
-    shared_owner: Member, made: dict[str, str], row: Route
+    shared_owner: Member, resources: dict[str, str], row: Route
 ) -> None:
     for field in msgspec.structs.fields(row.query):
         name, kind = field.encode_name, plain(field.type)
@@ -347,7 +355,7 @@ def test_a_query_that_does_not_fit_is_refused_where_it_stands(
         if kind is str:
             wrong += ["x" * 7000]
         for value in wrong:
-            answer = shared_owner.http.request(row.method, f"{path_of(row, **made)}?{name}={value}")
+            answer = shared_owner.http.request(row.method, f"{path_of(row, **resources)}?{name}={value}")
             assert answer.status_code in (400, 422), (name, value[:20], answer.text[:300])
             if answer.status_code == 422:
                 assert error_of(answer)["errors"][0]["loc"][0] == "query"
@@ -379,32 +387,32 @@ def test_every_field_of_a_body_is_bounded(row: Route) -> None:
 
 def unbounded(kind: Any) -> list[str]:
     """Texts and lists of a struct that have no greatest length."""
-    found = []
+    result = []
     for field in msgspec.structs.fields(kind):
         shape = msgspec.inspect.type_info(field.type)
         for part in getattr(shape, "types", (shape,)):
             while isinstance(part, msgspec.inspect.Metadata):
                 part = part.type
             if isinstance(part, msgspec.inspect.StrType | msgspec.inspect.ListType) and part.max_length is None:
-                found.append(field.encode_name)
+                result.append(field.encode_name)
             if isinstance(part, msgspec.inspect.ListType):
                 inner = part.item_type
                 while isinstance(inner, msgspec.inspect.Metadata):
                     inner = inner.type
                 if isinstance(inner, msgspec.inspect.StrType) and inner.max_length is None:
-                    found.append(field.encode_name)
-    return found
+                    result.append(field.encode_name)
+    return result
 
 
 @each([row for row in WITH_QUERY if "page" in row.query.__struct_fields__])  # type: ignore[union-attr]
 def test_pages_have_their_defaults_bounds_and_an_empty_end(
-    shared_owner: Member, made: dict[str, str], row: Route
+    shared_owner: Member, resources: dict[str, str], row: Route
 ) -> None:
     fields = {field.encode_name: field for field in msgspec.structs.fields(row.query)}
     most = next(part.le for part in get_args(fields["page_size"].type) if isinstance(part, Meta))
     assert fields["page"].default == 1
     assert (fields["page_size"].default, most) in [(20, 100), (100, 1000), (50, 100), (50, 200), (50, 500)]
-    path = path_of(row, **made)
+    path = path_of(row, **resources)
     for wrong in ("page=0", "page_size=0", f"page_size={most + 1}", "page=-1"):
         assert shared_owner.get(f"{path}?{wrong}").status_code == 422
     answer = shared_owner.get(f"{path}?page=1000000")
@@ -454,21 +462,21 @@ def test_every_answer_has_its_headers(shared_owner: Member, row: Route) -> None:
     assert_limits(answer)
 
 
-@pytest.mark.parametrize("given", ["", "with space", "ä", "x" * 129, "tab\tin", "x" * 4000])
-def test_a_malformed_request_identifier_is_replaced(http: httpx.Client, given: str) -> None:
-    answer = http.get("/health", headers={"x-request-id": given.encode()})
+@pytest.mark.parametrize("query_type", ["", "with space", "ä", "x" * 129, "tab\tin", "x" * 4000])
+def test_a_malformed_request_identifier_is_replaced(http: httpx.Client, query_type: str) -> None:
+    answer = http.get("/health", headers={"x-request-id": query_type.encode()})
     assert re.fullmatch(
         r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", answer.headers["x-request-id"]
     )
 
 
 @pytest.mark.parametrize(
-    "given", ["1", "x" * 128, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "a/b:c;d=e"]
+    "query_type", ["1", "x" * 128, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "a/b:c;d=e"]
 )
-def test_a_request_identifier_is_echoed(http: httpx.Client, given: str) -> None:
-    assert http.get("/health", headers={"x-request-id": given}).headers["x-request-id"] == given
-    refused = http.get("/api/v1/nowhere", headers={"x-request-id": given})
-    assert (refused.headers["x-request-id"], refused.json()["request_id"]) == (given, given)
+def test_a_request_identifier_is_echoed(http: httpx.Client, query_type: str) -> None:
+    assert http.get("/health", headers={"x-request-id": query_type}).headers["x-request-id"] == query_type
+    refused = http.get("/api/v1/nowhere", headers={"x-request-id": query_type})
+    assert (refused.headers["x-request-id"], refused.json()["request_id"]) == (query_type, query_type)
 
 
 @pytest.mark.parametrize(
@@ -496,7 +504,11 @@ def test_an_unknown_path_is_said_in_json(http: httpx.Client, path: str) -> None:
 def test_a_wrong_method_names_the_right_ones(http: httpx.Client, row: Route) -> None:
     known = {other_all_row.method for other_all_row in ALL_ROWS if other_all_row.path == row.path}
     # A literal path may also be a parameter's: /things/upload is a thing of that name.
-    known |= {other.method for other in ALL_ROWS if re.fullmatch(re.sub(r"{\w+}", "[^/]+", other.path), row.path)}
+    known |= {
+        other_all_row.method
+        for other_all_row in ALL_ROWS
+        if re.fullmatch(re.sub(r"{\w+}", "[^/]+", other_all_row.path), row.path)
+    }
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - known:
         answer = http.request(method, path_of(row))
         body = error_of(answer)
@@ -542,28 +554,30 @@ def test_a_counted_request_uses_one_up(owner: Member) -> None:
 # Examples -----------------------------------------------------------------------------------------------------------
 
 
-def differences(example: Any, told: Any, schema: dict[str, Any], place: str = "") -> list[str]:
+def differences(example: Any, answer: Any, schema: dict[str, Any], place: str = "") -> list[str]:
     """Where an answer has other fields or types than its example, as far as the schema does not leave them open."""
     while "$ref" in schema:
         schema = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    if example is None or told is None:
+    if example is None or answer is None:
         return []  # which of them may be null, the schema says
     branches = [branch for name in ("anyOf", "allOf") for branch in schema.get(name, ())]
     if branches:
-        return min((differences(example, told, branch, place) for branch in branches), key=len)
+        return min((differences(example, answer, branch, place) for branch in branches), key=len)
     numbers = (int, float)
-    if type(example) is not type(told) and not (type(example) in numbers and type(told) in numbers):
-        return [f"{place}: {type(example).__name__} and {type(told).__name__}"]
+    if type(example) is not type(answer) and not (type(example) in numbers and type(answer) in numbers):
+        return [f"{place}: {type(example).__name__} and {type(answer).__name__}"]
     if isinstance(example, list):
-        pairs = zip(example[:1], told[:1], strict=False)
-        return [each for one, other in pairs for each in differences(one, other, schema.get("items", {}), f"{place}[]")]
+        pairs = zip(example[:1], answer[:1], strict=False)
+        return [
+            each for item, second in pairs for each in differences(item, second, schema.get("items", {}), f"{place}[]")
+        ]
     if not isinstance(example, dict) or "properties" not in schema:
         return []
     sometimes = set(schema["properties"]) - set(schema.get("required", ()))
-    found = [f"{place}.{name}" for name in set(example) ^ set(told) if name not in sometimes]
-    for name in set(example) & set(told):
-        found += differences(example[name], told[name], schema["properties"].get(name, {}), f"{place}.{name}")
-    return found
+    texts = [f"{place}.{name}" for name in set(example) ^ set(answer) if name not in sometimes]
+    for name in set(example) & set(answer):
+        texts += differences(example[name], answer[name], schema["properties"].get(name, {}), f"{place}.{name}")
+    return texts
 
 
 def test_every_example_is_taken_and_answered_like_the_example(stack: Stack) -> None:

@@ -236,7 +236,7 @@ def excluded(case: Case) -> list[CheckFunction]:
 @cache
 def is_also_a_record(path: str) -> bool:
     """Whether a path fits another one that has parameters."""
-    templates = (re.sub(r"{\w+}", "[^/]+", other) for other in DOCUMENT["paths"] if "{" in other)
+    templates = (re.sub(r"{\w+}", "[^/]+", other_path) for other_path in DOCUMENT["paths"] if "{" in other_path)
     return any(re.fullmatch(template, path) for template in templates)
 
 
@@ -246,7 +246,7 @@ def with_words(document: dict[str, Any], words: dict[str, list[Any]], *, alone: 
     schemas = document["components"]["schemas"]
     seen: set[str] = set()
 
-    def said(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    def with_own_words(name: str, schema: dict[str, Any]) -> dict[str, Any]:
         if name not in words:
             return schema
         return {"enum": words[name]} if alone else {"anyOf": [{"enum": words[name]}, schema]}
@@ -263,13 +263,13 @@ def with_words(document: dict[str, Any], words: dict[str, list[Any]], *, alone: 
             for name, inner in schema.items():
                 walk(inner)
                 if name == "properties":
-                    schema[name] = {field: said(field, kind) for field, kind in inner.items()}
+                    schema[name] = {field: with_own_words(field, kind) for field, kind in inner.items()}
 
     for item in document["paths"].values():
         for operation in item.values():
             operation["parameters"] = [field for field in operation["parameters"] if field["name"] not in APART]
             for parameter in operation["parameters"]:
-                parameter["schema"] = said(parameter["name"], parameter["schema"])
+                parameter["schema"] = with_own_words(parameter["name"], parameter["schema"])
             walk(operation.get("requestBody", {}))
     return document
 
@@ -309,8 +309,8 @@ def test_an_operation_keeps_its_word_at_the_edges(caller: Caller, label: str, mo
     for case in caller.schema.iter_coverage_cases(operation, generation_modes=[mode], generation_config=generation):
         try:
             caller.call(case)
-        except ExceptionGroup as found:
-            faults.extend(found.exceptions)
+        except ExceptionGroup as result:
+            faults.extend(result.exceptions)
     if faults:
         raise ExceptionGroup(label, faults[:10])
 

@@ -19,7 +19,7 @@ FORMS = [row for row in ROWS if row.form is not None]
 
 
 @pytest.fixture(scope="module")
-def made(shared_owner: Member) -> dict[str, str]:
+def resources(shared_owner: Member) -> dict[str, str]:
     """One record of each kind that a path may name, of the shared tenant."""
     return records_of(shared_owner)
 
@@ -48,21 +48,23 @@ def faults_of(answer: httpx.Response) -> dict[str, str]:
 
 @each(ROWS)
 def test_a_parameter_that_a_route_does_not_have_is_refused(
-    shared_owner: Member, made: dict[str, str], row: Route
+    shared_owner: Member, resources: dict[str, str], row: Route
 ) -> None:
     """Once for each name, before anything of the body is read, whether the route has parameters or none."""
     known = names_of(row.query)
     query = "zzqx=1&zzqx=2&ZZQX=&=3"
-    answer = shared_owner.http.request(row.method, f"{path_of(row, **made)}?{query}")
+    answer = shared_owner.http.request(row.method, f"{path_of(row, **resources)}?{query}")
     end = f"the parameters are {', '.join(known)}" if known else "it takes none"
     assert faults_of(answer) == {name: f"there is no parameter {name!r}; {end}" for name in ("zzqx", "ZZQX", "")}
     assert {fault["loc"][0] for fault in answer.json()["errors"]} == {"query"}
 
 
 @each(WITH_QUERY)
-def test_a_misspelt_parameter_says_which_may_be_meant(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+def test_a_misspelt_parameter_says_which_may_be_meant(
+    shared_owner: Member, resources: dict[str, str], row: Route
+) -> None:
     known = names_of(row.query)
-    path = path_of(row, **made)
+    path = path_of(row, **resources)
     for name in known:
         for wrong in misspelt(name, known):
             faults = faults_of(shared_owner.http.request(row.method, f"{path}{asked_of(row)}&{wrong}=1"))
@@ -88,12 +90,12 @@ def test_a_query_has_a_greatest_number_of_parameters(shared_owner: Member) -> No
     assert len(long.json()["errors"][0]["loc"][1]) == 300
 
 
-def test_parameters_that_are_repeated_stay_what_they_are(shared_owner: Member, made: dict[str, str]) -> None:
+def test_parameters_that_are_repeated_stay_what_they_are(shared_owner: Member, resources: dict[str, str]) -> None:
     twice = shared_owner.get("/api/v1/workbooks?page=1&page=2")
     assert twice.json()["errors"] == [{"loc": ["query", "page"], "message": "given twice"}]
-    history = f"/api/v1/deals/{made['deal_id']}/history"
+    history = f"/api/v1/deals/{resources['deal_id']}/history"
     series = shared_owner.get(f"{history}?test_id=wal&test_id=was,oc_ratio").json()["series"]
-    assert {one["test_id"] for one in series} == {"wal", "was", "oc_ratio"}
+    assert {item["test_id"] for item in series} == {"wal", "was", "oc_ratio"}
 
 
 @each([row for row in OPEN_ROWS if row.method == "GET"])
@@ -108,13 +110,15 @@ def test_pages_and_health_views_take_what_visitors_add(stack: Stack, row: Route)
 
 
 @each(WITH_BODY)
-def test_a_field_that_a_body_does_not_have_is_refused(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+def test_a_field_that_a_body_does_not_have_is_refused(
+    shared_owner: Member, resources: dict[str, str], row: Route
+) -> None:
     known = names_of(row.body)
-    path = path_of(row, **made) + asked_of(row)
+    path = path_of(row, **resources) + asked_of(row)
     for wrong in ("zzqx", *(wrong for name in known for wrong in misspelt(name, known))):
         answer = shared_owner.http.request(row.method, path, json={wrong: None})
         assert answer.status_code == 422, (wrong, answer.text)
-        (message,) = (one["message"] for one in answer.json()["errors"] if one["loc"] == ["body", wrong])
+        (message,) = (error["message"] for error in answer.json()["errors"] if error["loc"] == ["body", wrong])
         assert message.startswith(f"there is no field {wrong!r}; "), message
         assert wrong == "zzqx" or "did you mean" in message, message
 
@@ -123,11 +127,13 @@ def test_a_field_that_a_body_does_not_have_is_refused(shared_owner: Member, made
 
 
 @each([row for row in FORMS if not row.path.endswith("/login")])
-def test_a_field_that_a_form_does_not_have_is_refused(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+def test_a_field_that_a_form_does_not_have_is_refused(
+    shared_owner: Member, resources: dict[str, str], row: Route
+) -> None:
     known = names_of(row.form)
     for name in known:
         (wrong, *_) = misspelt(name, known)
-        answer = sent(shared_owner, row, path_of(row, **made), {wrong: "x"})
+        answer = sent(shared_owner, row, path_of(row, **resources), {wrong: "x"})
         faults = faults_of(answer)
         assert faults[wrong].startswith(f"there is no field {wrong!r}; did you mean "), faults
         assert set(faults) - {wrong} <= set(known)

@@ -17,7 +17,7 @@ NAMED: dict[str, Any] = {"name": "Renamed"}
 
 
 @pytest.fixture(scope="module")
-def made(shared_owner: Member) -> dict[str, str]:
+def resources(shared_owner: Member) -> dict[str, str]:
     return records_of(shared_owner)
 
 
@@ -35,9 +35,9 @@ def test_there_are_such_rows() -> None:
 
 @each(ROWS)
 def test_a_change_of_what_somebody_else_changed_is_refused(
-    shared_owner: Member, made: dict[str, str], row: Route
+    shared_owner: Member, resources: dict[str, str], row: Route
 ) -> None:
-    path = path_of(row, **made)
+    path = path_of(row, **resources)
     read = shared_owner.get(path).headers["etag"]
     first = shared_owner.patch(path, json=NAMED, headers={"If-Match": read})
     assert first.status_code == 200, first.text
@@ -54,9 +54,9 @@ def test_a_change_of_what_somebody_else_changed_is_refused(
 @each(ROWS)
 @every("fresh", ["{tag}", "W/{tag}", "*", '"0", {tag}', None])
 def test_a_change_of_what_was_read_last_passes(
-    shared_owner: Member, made: dict[str, str], row: Route, fresh: str | None
+    shared_owner: Member, resources: dict[str, str], row: Route, fresh: str | None
 ) -> None:
-    path = path_of(row, **made)
+    path = path_of(row, **resources)
     tag = shared_owner.get(path).headers["etag"]
     headers = {} if fresh is None else {"If-Match": fresh.replace("{tag}", tag)}
     answer = shared_owner.patch(path, json=NAMED, headers=headers)

@@ -67,7 +67,7 @@ class Book(naive.Deal):
         """(rank, masked) that the agency's first column with a rating shows; None where the file has none of them."""
         ratings = getattr(self.rules.ratings, agency)
         fields = [f"rating_agency_{agency}" + ("" if column == "any" else f"_{column}") for column in ratings.columns]
-        fields = [one for one in fields if one in portfolio.ranks]
+        fields = [item for item in fields if item in portfolio.ranks]
         if not fields:
             return None
         hidden = False
@@ -94,8 +94,8 @@ class Book(naive.Deal):
             rank, masked = own
             ratings = getattr(self.rules.ratings, agency)
             if rank == 0 and (not masked or ratings.masked == "other_agency"):
-                for other in ratings.notched_from:
-                    theirs = shown[other]
+                for second in ratings.notched_from:
+                    theirs = shown[second]
                     if theirs is not None and theirs[0]:
                         good = theirs[0] <= 10
                         rank = min(
@@ -147,9 +147,9 @@ class Book(naive.Deal):
             return isinstance(rank, int) and rank >= 17
         if own:  # the deal's own rating is shown, whatever is masked
             return own >= 17
-        bounded = [one for one in (self.rules.ratings.a, self.rules.ratings.b, self.rules.ratings.c)
-                   if one.unrated == "bounds"]  # fmt: skip
-        ranks = [rank_of(self.unrated(one)) for one in bounded if self.unrated(one) is not None]
+        bounded = [item for item in (self.rules.ratings.a, self.rules.ratings.b, self.rules.ratings.c)
+                   if item.unrated == "bounds"]  # fmt: skip
+        ranks = [rank_of(self.unrated(item)) for item in bounded if self.unrated(item) is not None]
         is_ccc = self.rules.ratings.unrated_is_ccc
         if ranks:
             is_ccc = min(ranks) >= 17 if self.bound == "best" else max(ranks) >= 17
@@ -194,12 +194,12 @@ class Book(naive.Deal):
         """Percent of par at which the loans of a category are carried: those above the limit, the cheapest first."""
         rows = [loan for loan in self.performing if loan.flags.get(flag) and loan.par > 0]
         left = sum(loan.par for loan in rows) - (0.0 if limit is None else limit / 100 * self.cpa)
-        found = {}
+        result = {}
         for loan in sorted(rows, key=lambda row: (worth(row), -row.row)):
             part = min(max(left, 0.0), loan.par)
             left -= part
-            found[loan.row] = 100 - part / loan.par * (100 - worth(loan))
-        return found
+            result[loan.row] = 100 - part / loan.par * (100 - worth(loan))
+        return result
 
     def adjusted(self) -> float:
         rules = self.rules.par_value
@@ -222,7 +222,7 @@ class Book(naive.Deal):
         agency, bucket = self.bucket()
         left = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
         rows = [loan for loan in self.performing if self.bucketed(loan, agency) and loan.par > 0]
-        for loan in sorted(rows, key=lambda one: (self.mark(one), self.identity(one), carried[one.row])):
+        for loan in sorted(rows, key=lambda item: (self.mark(item), self.identity(item), carried[item.row])):
             part = min(left, loan.par)
             left -= part
             amount -= part * max(0.0, carried[loan.row] - max(0.0, self.mark(loan))) / 100
@@ -252,21 +252,21 @@ class Book(naive.Deal):
             for loan in self.performing
             if not loan.flags.get("is_deferring")
         )
-        fees = next(one for one in (deal.senior_fees, rules.senior_fees, self.fees()) if one is not None)
+        fees = next(item for item in (deal.senior_fees, rules.senior_fees, self.fees()) if item is not None)
         if rules.senior_fee_cap is not None:
             fees = min(fees, rules.senior_fee_cap)
-        other = rules.hedge_receipts - rules.hedge_payments - fees
+        second = rules.hedge_receipts - rules.hedge_payments - fees
         collected = deal.interest_collected
         receivable = deal.interest_receivable if deal.interest_receivable is not None else rules.receivable
         if rules.interest == "period" or collected is None:
-            return yearly * self.fraction + other
+            return yearly * self.fraction + second
         if rules.interest == "collected_and_period":
-            return collected + yearly * self.fraction + other
+            return collected + yearly * self.fraction + second
         if receivable is not None:
-            return collected + receivable + other
+            return collected + receivable + second
         if deal.next_payment is not None and self.as_of is not None and deal.next_payment >= self.as_of:
-            return collected + yearly * min(self.fraction, (deal.next_payment - self.as_of) / 360) + other
-        return max(collected, yearly * self.fraction) + other
+            return collected + yearly * min(self.fraction, (deal.next_payment - self.as_of) / 360) + second
+        return max(collected, yearly * self.fraction) + second
 
     def fees(self) -> float:
         """Fees at their rates and expenses up to their cap; else the rate of all of them."""
@@ -287,10 +287,10 @@ class Book(naive.Deal):
     # ---- denominators
 
     def denominator(self) -> float:
-        held = self.rules.conventions.defaulted_in_denominator
-        if held == "carried":
+        defaulted_in_denominator = self.rules.conventions.defaulted_in_denominator
+        if defaulted_in_denominator == "carried":
             return self.cpa + self.defaulted_carried()
-        return self.cpa + (sum(loan.par for loan in self.defaulted) if held == "par" else 0.0)
+        return self.cpa + (sum(loan.par for loan in self.defaulted) if defaulted_in_denominator == "par" else 0.0)
 
     def divisor(self, of: str | None) -> float:
         fixed = sum(loan.par for loan in self.performing if loan.fixed)
@@ -521,7 +521,7 @@ def _ratio(kind: str) -> Callable[[Book, DealTest], float]:
         )
         letter = (test.class_ if name is None else name.class_) or ""
         groups = naive.groups(book.portfolio, book.fraction)
-        group = [one for one in groups if one["name"] == letter.rpartition("/")[2]][-1]
+        group = [item for item in groups if item["name"] == letter.rpartition("/")[2]][-1]
         if kind == "ic":
             return book.income() / group["due"] * 100
         if kind == "event_of_default":
@@ -534,10 +534,10 @@ def _ratio(kind: str) -> Callable[[Book, DealTest], float]:
 
 def _was(book: Book, test: DealTest) -> float:
     floating = [loan for loan in book.performing if not loan.fixed]
-    spread = _mean([(loan.par, one) for loan in floating if (one := naive.effective_spread(loan)) is not None]) / 100
+    spread = _mean([(loan.par, item) for loan in floating if (item := naive.effective_spread(loan)) is not None]) / 100
     reference = book.rules.conventions.reference_coupon
     reference = finite(book.portfolio.deal.reference_coupon) if reference is None else reference
-    coupons = [(loan.par, one) for loan in book.performing if loan.fixed and (one := loan["all_in_rate"]) is not None]
+    coupons = [(loan.par, item) for loan in book.performing if loan.fixed and (item := loan["all_in_rate"]) is not None]
     if reference is None or not sum(par for par, _ in coupons):
         return spread
     fixed = sum(loan.par for loan in book.performing if loan.fixed)
@@ -555,7 +555,11 @@ def _counted(book: Book, excess: float, spread: float) -> float:
 
 def _wac(book: Book, test: DealTest) -> float:
     return _mean(
-        [(loan.par, one) for loan in book.performing if loan.fixed and (one := loan["all_in_rate"]) is not None]
+        [
+            (loan.par, all_in_rate)
+            for loan in book.performing
+            if loan.fixed and (all_in_rate := loan["all_in_rate"]) is not None
+        ]
     )
 
 
@@ -579,7 +583,7 @@ def _diversity(book: Book, test: DealTest) -> float:
 
 
 def _effective(par: dict[Any, float]) -> float:
-    return sum(par.values()) ** 2 / sum(one**2 for one in par.values())
+    return sum(par.values()) ** 2 / sum(item**2 for item in par.values())
 
 
 def _monitor(book: Book, test: DealTest) -> dict[str, float]:
@@ -612,7 +616,7 @@ def _monitor(book: Book, test: DealTest) -> dict[str, float]:
         return figures
     figures["cdo_monitor_wal"] = _mean(lives)
     weights = (1 / 9162.65, -1 / 16757.2, -1 / 7677.8, -1 / 2177.56, -1 / 34.0948, 1 / 27.3896)
-    figures["sdr"] = 100 * (0.247621 + sum(one * by for one, by in zip(figures.values(), weights, strict=True)))
+    figures["sdr"] = 100 * (0.247621 + sum(item * by for item, by in zip(figures.values(), weights, strict=True)))
     return figures
 
 
@@ -683,7 +687,7 @@ def _suite_warf(book: Book) -> float:
     ratings, pairs = book.rules.ratings.a, []
     for loan in book.performing:
         shown = [loan.extra["ladder"].get(agency, 0) for agency in "abc"]
-        rank = next((one for one in shown if one and one != "masked"), 0) or loan.ranks.get("rating", 0)
+        rank = next((item for item in shown if item and item != "masked"), 0) or loan.ranks.get("rating", 0)
         policy = ratings.masked if "masked" in shown else book.unrated(ratings)
         factor = FACTORS["a"][rank - 1] if rank else counted(policy, "a")
         if factor is not None:
@@ -702,15 +706,15 @@ def suite_figures(book: Book) -> dict[str, float]:
         "oc_ratio": lambda: (
             book.adjusted() / [group for group in groups if group["oc"] is not None][-1]["balance"] * 100
         ),
-        "ic_ratio": lambda: book.income() / [one for one in groups if one["ic"] is not None][-1]["due"] * 100,
+        "ic_ratio": lambda: book.income() / [group for group in groups if group["ic"] is not None][-1]["due"] * 100,
     }
-    found = {}
+    result = {}
     for name, work in figures.items():
         try:
-            found[name] = work()
+            result[name] = work()
         except (Unknown, IndexError, ZeroDivisionError):
             continue
-    return found
+    return result
 
 
 def printed(value: float, decimals: int | None) -> float:

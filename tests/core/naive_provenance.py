@@ -38,9 +38,9 @@ def error(text: str) -> bytes:
 
 
 def number_format(book: Workbook, sheet: Sheet, row: int, column: int) -> str:
-    held = sheet.columns[column]
-    assert held is not None
-    return book.number_formats[int(held.held.formats[held.slot(row)])]
+    own_column = sheet.columns[column]
+    assert own_column is not None
+    return book.number_formats[int(own_column.dense.formats[own_column.slot(row)])]
 
 
 def result(value: object, kind: Kind, *, of_array: bool) -> bytes:
@@ -92,11 +92,11 @@ def sheet_hash(book: Workbook, sheet: Sheet, uncovered: Collection[tuple[str, in
     columns = max(sheet.column_count, *(int(column) + 1 for column in sheet.formulas.columns), 0, 0)
     whole = b""
     for column in range(columns):
-        found = [
+        outcome = [
             (row, record(book, sheet, row, column, covered=(sheet.name, row, column) not in uncovered))
             for row in range(rows)
         ]
-        records = [struct.pack("<I", row) + told for row, told in found if told]
+        records = [struct.pack("<I", row) + answer for row, answer in outcome if answer]
         if records:
             whole += struct.pack("<IQ", column, len(records)) + sha256(b"".join(records)).digest()
     return sha256(whole).digest()

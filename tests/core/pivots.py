@@ -157,10 +157,10 @@ def parts(formulas: dict[str, str] | None = None, pivots: list[str] = PIVOTS, ca
     }  # fmt: skip
 
 
-def write(path: Path, given: dict[str, str]) -> Path:
+def write(path: Path, value: dict[str, str]) -> Path:
     """The parts as a file."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for part, text in given.items():
+        for part, text in value.items():
             archive.writestr(part, text)
     return path
 

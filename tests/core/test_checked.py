@@ -49,14 +49,14 @@ UNASKED = {"clock", "random", "debug", "date_1904", "path"}
 
 @every("function,arguments", OFFERED, ids=lambda row: row[0].__qualname__)
 def test_an_argument_of_no_use_is_refused_in_one_sentence(function: Callable[..., Any], arguments: list[Any]) -> None:
-    found = inspect.signature(function)
-    bound = found.bind_partial(*arguments)
+    result = inspect.signature(function)
+    bound = result.bind_partial(*arguments)
     wrong = []
-    for name, parameter in found.parameters.items():
+    for name, parameter in result.parameters.items():
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
-        call = inspect.BoundArguments(found, bound.arguments | {name: object()})  # type: ignore[arg-type]
-        call.arguments = {one: call.arguments[one] for one in found.parameters if one in call.arguments}  # type: ignore[assignment]
+        call = inspect.BoundArguments(result, bound.arguments | {name: object()})  # type: ignore[arg-type]
+        call.arguments = {item: call.arguments[item] for item in result.parameters if item in call.arguments}  # type: ignore[assignment]
         try:
             function(*call.args, **call.kwargs)
         except (TypeError, FormulaError, BookError) as refused:

@@ -94,11 +94,11 @@ def figures_before_nouns(path: Path) -> Iterator[str]:
 
 def test_no_count_has_a_noun_that_is_always_plural() -> None:
     """`1 tests`: a count that may be one is written by `counted`."""
-    found = {
+    texts = {
         f"{path.relative_to(ROOT)}: {figure}"
         for folder in ("core", "service")
         for path in sorted((ROOT / folder).rglob("*.py"))
         for figure in figures_before_nouns(path)
         if not LIMITS.search(figure)
     }
-    assert sorted(found - ALWAYS_SEVERAL) == []
+    assert sorted(texts - ALWAYS_SEVERAL) == []

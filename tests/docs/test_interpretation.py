@@ -9,18 +9,24 @@ from core.interpretation.interpret import interpret
 from docs.made.interpretation import MEASURED, Measured, pages
 from tests.real_reports.board import NAMES, portfolio
 
-REPORTS = {one.file: one for one in MEASURED}
+REPORTS = {item.file: item for item in MEASURED}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name in REPORTS])
 def test_what_the_page_says_of_a_report_is_what_it_gives(name: str) -> None:
-    found = interpret(portfolio(name), hold_out=True)
-    assert found.hold_out is not None
-    one = REPORTS[name]
+    result = interpret(portfolio(name), hold_out=True)
+    assert result.hold_out is not None
+    report = REPORTS[name]
     measured = Measured(
-        one.file, one.name, found.figures, found.tied_before, found.tied, found.hold_out.right, found.hold_out.figures
+        report.file,
+        report.name,
+        result.figures,
+        result.tied_before,
+        result.tied,
+        result.hold_out.right,
+        result.hold_out.figures,
     )
-    assert measured == one, "docs/made/interpretation.py has other figures"
+    assert measured == report, "docs/made/interpretation.py has other figures"
 
 
 def test_the_page_has_every_choice_and_every_reading() -> None:

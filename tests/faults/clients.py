@@ -183,7 +183,7 @@ class Client:
             self._book.faults.append(note)
         if answer.status == 503 and b"\r\nretry-after: " not in answer.head:
             self._book.faults.append(f"no Retry-After: {note}")
-        if {found.decode() for found in MARK.findall(answer.content)} - {self._mark}:
+        if {result.decode() for result in MARK.findall(answer.content)} - {self._mark}:
             self._book.faults.append(f"another tenant's: {note}")
         if answer.status in (400, 401, 403, 413, 415, 422):
             self._book.faults.append(f"a right request is refused: {note}")
@@ -210,7 +210,9 @@ class Client:
     async def _batch(self) -> None:
         formulas = [{"id": str(number), "formula": f"=A1+{number}"} for number in range(50)]
         answer = await self._ask("POST", "/calculations/batch", {"formulas": formulas, "shared_context": {"A1": 7}})
-        if answer.ok and [one["value"] for one in answer.json()["results"]] != [7 + number for number in range(50)]:
+        if answer.ok and [result["value"] for result in answer.json()["results"]] != [
+            7 + number for number in range(50)
+        ]:
             self._wrong("wrong values", answer)
 
     async def _list(self) -> None:
@@ -253,8 +255,8 @@ class Client:
         head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{self._mark}.xlsx"\r\n\r\n'
         body = head.encode() + content + f"\r\n--{BOUNDARY}--\r\n".encode()
         answer = await self._ask("POST", "/workbooks/upload", body, kind=f"multipart/form-data; boundary={BOUNDARY}")
-        if made := self._book.create("workbooks", answer):
-            self._uploads.append(made)
+        if result := self._book.create("workbooks", answer):
+            self._uploads.append(result)
 
     async def _delete(self) -> None:
         if not self._uploads:
@@ -274,8 +276,8 @@ class Client:
         for _ in range(60):
             sent = {"name": name, "base_workbook_id": self._workbook_id}
             answer = await self._ask("POST", "/scenarios", sent, key=key)
-            if made := self._book.create("scenarios", answer):
-                self._book.once[name] = made
+            if result := self._book.create("scenarios", answer):
+                self._book.once[name] = result
                 return
             if not (answer.undecided or answer.status in (409, 429)):
                 self._wrong("a repetition is refused", answer)

@@ -51,21 +51,21 @@ def kept(service: Service | Stack, book: Book) -> None:
         )
         there = dict(service.sql(statement))  # type: ignore[arg-type]
         gone = book.deleted.get(table, set())
-        wrong += [f"{table} {one} is missing" for one in created - gone - book.perhaps_deleted if not there.get(one)]
-        wrong += [f"{table} {one} is not deleted" for one in gone if there.get(one)]
+        wrong += [f"{table} {item} is missing" for item in created - gone - book.perhaps_deleted if not there.get(item)]
+        wrong += [f"{table} {item} is not deleted" for item in gone if there.get(item)]
     values = dict(service.sql("SELECT id::text, description FROM mappings"))
     wrong += [
-        f"mapping {one} is {values.get(one)!r}, not one of {sorted(may_be)}"
-        for one, may_be in book.values.items()
-        if values.get(one) not in may_be
+        f"mapping {item} is {values.get(item)!r}, not one of {sorted(may_be)}"
+        for item, may_be in book.values.items()
+        if values.get(item) not in may_be
     ]
     named: dict[str, list[str]] = {}
-    for name, one in service.sql("SELECT name, id::text FROM scenarios"):
-        named.setdefault(name, []).append(one)
+    for name, item in service.sql("SELECT name, id::text FROM scenarios"):
+        named.setdefault(name, []).append(item)
     wrong += [
-        f"{name!r} was made as {named.get(name)}, and answered as {one}"
-        for name, one in book.once.items()
-        if named.get(name) != [one]
+        f"{name!r} was made as {named.get(name)}, and answered as {item}"
+        for name, item in book.once.items()
+        if named.get(name) != [item]
     ]
     assert not wrong, wrong[:20]
 
@@ -74,17 +74,17 @@ def recorded(service: Service | Stack, book: Book) -> None:
     """Whatever was created has its entry in the audit log."""
     missing = []
     for table, created in book.created.items():
-        found = {
-            one
-            for (one,) in service.sql(
+        result = {
+            item
+            for (item,) in service.sql(
                 "SELECT DISTINCT resource_id FROM audit_log WHERE resource_id = ANY(%s)", [list(created)]
             )
         }
-        missing += [f"{table} {one}" for one in created - found]
+        missing += [f"{table} {item}" for item in created - result]
     assert not missing, f"no entry tells of {missing[:20]}"
 
 
-def told(service: Service | Stack, owners: Sequence[Member], calculations: int) -> None:
+def assert_consistent(service: Service | Stack, owners: Sequence[Member], calculations: int) -> None:
     """So many calculations of these tenants were answered, and the event of each is in the audit log."""
 
     def arrived() -> int:
@@ -104,8 +104,8 @@ def chained(owners: Sequence[Member], folder: Path) -> None:
         assert exported.status_code == 200, exported.text
         path = folder / f"{owner.tenant_id}.jsonl"
         path.write_bytes(exported.content)
-        told = forks.cushion("audit", path)
-        assert told.returncode == 0, told.stdout + told.stderr
+        answer = forks.cushion("audit", path)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
 def tidy(service: Service | Stack) -> None:
@@ -115,11 +115,11 @@ def tidy(service: Service | Stack) -> None:
         store, scratch = service.data_dir / "blobs", service.data_dir / "scratch"
         named = {key for (key,) in service.sql("SELECT key FROM blobs UNION SELECT key FROM named_blobs")}
         files = {path.name: path for path in _files(store) if path.name != "deployment"}
-        told = [f"{path} is named by nobody" for name, path in files.items() if name not in named]
-        told += [f"{key} is missing" for key in named - set(files)]
-        told += [f"{path} was left" for path in scratch.iterdir() if not OF_THE_LIVING.match(path.name)]
+        texts = [f"{path} is named by nobody" for name, path in files.items() if name not in named]
+        texts += [f"{key} is missing" for key in named - set(files)]
+        texts += [f"{path} was left" for path in scratch.iterdir() if not OF_THE_LIVING.match(path.name)]
         unfreed = service.sql("SELECT key FROM blobs WHERE key NOT IN (SELECT key FROM named_blobs)")
-        return told + [f"{key} is counted and named by nobody" for (key,) in unfreed]
+        return texts + [f"{key} is counted and named by nobody" for (key,) in unfreed]
 
     try:
         wait_until(lambda: not left(), seconds=SETTLED_SECONDS, what="upkeep")
@@ -133,7 +133,7 @@ def whole(service: Service | Stack, book: Book, owners: Sequence[Member], folder
     settled(service)
     kept(service, book)
     recorded(service, book)
-    told(service, owners, book.calculations)
+    assert_consistent(service, owners, book.calculations)
     chained(owners, folder)
     tidy(service)
 

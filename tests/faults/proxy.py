@@ -100,8 +100,8 @@ class Proxy:
 @contextmanager
 def proxy(target: Path) -> Iterator[Proxy]:
     """A proxy, until the end."""
-    made = Proxy(target)
+    new_proxy = Proxy(target)
     try:
-        yield made
+        yield new_proxy
     finally:
-        made.close()
+        new_proxy.close()

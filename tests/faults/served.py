@@ -76,9 +76,9 @@ class Service:
 
         def announced() -> str | None:
             assert self._process is not None
-            told = self.log.read_bytes()[begun:].decode()
-            assert self._process.poll() is None, f"the service did not start:\n{told[-3000:]}"
-            match = re.search(r"^\D*(http://[\d.]+:\d+)\s*$", told, re.MULTILINE)
+            answer = self.log.read_bytes()[begun:].decode()
+            assert self._process.poll() is None, f"the service did not start:\n{answer[-3000:]}"
+            match = re.search(r"^\D*(http://[\d.]+:\d+)\s*$", answer, re.MULTILINE)
             return match[1] if match else None
 
         self.url = wait_until(announced, seconds=START_SECONDS, what="the start")
@@ -100,7 +100,7 @@ class Service:
         """Ask it to end, and see that it does, with nothing left running."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
-            assert self._process.wait(90) == 0, self.told()
+            assert self._process.wait(90) == 0, self.log_text()
         self.wait_gone()
 
     def kill(self) -> None:
@@ -119,19 +119,19 @@ class Service:
 
         They are told by the data folder in their environment or command line, so that one is found whose parent died.
         """
-        mark, found, parents = os.fsencode(self.data_dir), {}, {}
+        mark, result, parents = os.fsencode(self.data_dir), {}, {}
         for number, fields in processes():
             parents[number] = int(fields[1])
             with suppress(OSError):
                 place = Path(f"/proc/{number}")
                 command = place.joinpath("cmdline").read_bytes()
-                told = b"CUSHION_DATA_DIR=" + mark + b"\0" in place.joinpath("environ").read_bytes()
-                if told or mark in command or os.readlink(place / "cwd").startswith(str(self.data_dir)):
+                answer = b"CUSHION_DATA_DIR=" + mark + b"\0" in place.joinpath("environ").read_bytes()
+                if answer or mark in command or os.readlink(place / "cwd").startswith(str(self.data_dir)):
                     roles = [role for role, pattern in ROLES.items() if re.search(pattern, command)]
-                    found[number] = roles[0] if roles else command.replace(b"\0", b" ").decode().strip()[:200]
+                    result[number] = roles[0] if roles else command.replace(b"\0", b" ").decode().strip()[:200]
         return {
-            number: "api_worker" if role == "api" == found.get(parents[number]) else role
-            for number, role in found.items()
+            number: "api_worker" if role == "api" == result.get(parents[number]) else role
+            for number, role in result.items()
         }
 
     def pids(self, role: str) -> list[int]:
@@ -151,7 +151,7 @@ class Service:
             cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
             return cursor.fetchall() if cursor.description else []
 
-    def told(self) -> str:
+    def log_text(self) -> str:
         """The end of what it wrote."""
         return self.log.read_bytes()[-5000:].decode(errors="replace")
 
@@ -174,7 +174,7 @@ def served(*, folder: Path | None = None, **settings: str) -> Iterator[Service]:
         try:
             yield service
         except BaseException:
-            print(service.told())
+            print(service.log_text())
             raise
         else:
             service.stop()

@@ -228,9 +228,9 @@ class Machine:
                 self._command, cwd=self.folder, env={**self._environment, **settings}, stdout=log, stderr=log
             )
         if self._command[-1] == "serve":
-            wait_until(lambda: self.ready() == 200, seconds=60, what=f"readiness of {self.told()}")
+            wait_until(lambda: self.ready() == 200, seconds=60, what=f"readiness of {self.log_text()}")
         else:
-            wait_until(lambda: "worker.started" in self.told(), seconds=60, what="the worker")
+            wait_until(lambda: "worker.started" in self.log_text(), seconds=60, what="the worker")
 
     def ready(self) -> int | None:
         """The status of its readiness; None where nothing answers."""
@@ -252,10 +252,10 @@ class Machine:
     def ended(self) -> None:
         """Wait until it has ended, by itself and well."""
         assert self._process is not None
-        assert self._process.wait(90) == 0, self.told()
+        assert self._process.wait(90) == 0, self.log_text()
         self._process = None
 
-    def told(self) -> str:
+    def log_text(self) -> str:
         """The log of its present and former processes."""
         return (self.folder / "log").read_text(errors="replace")
 

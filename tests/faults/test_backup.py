@@ -98,8 +98,8 @@ def backed(g1_file: Path) -> Iterator[Backed]:  # noqa: F811
             assert owner.post("/api/v1/webhooks", json=hook).status_code == 201
             backed = Backed(service, owner, folder)
             with at_work(owner, g1_file):
-                told = backed.back_up("--with-secrets")
-            assert "files" in told
+                answer = backed.back_up("--with-secrets")
+            assert "files" in answer
             yield backed
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -125,9 +125,9 @@ def _last(record: dict[str, Any]) -> datetime:
 def test_a_copy_beside_the_running_service_has_every_record(backed: Backed) -> None:
     """Restored from the backup that was made under load, while the service that it is of still runs."""
     with place() as data_dir:
-        told = command("restore", backed.folder, CUSHION_DATA_DIR=str(data_dir))
-        assert "1 audit chain is whole" in told
-        assert "webhooks and alerts wait" in told
+        answer = command("restore", backed.folder, CUSHION_DATA_DIR=str(data_dir))
+        assert "1 audit chain is whole" in answer
+        assert "webhooks and alerts wait" in answer
         assert "reproduced" in command("lookback", "verify", CUSHION_DATA_DIR=str(data_dir))
         with (
             served(folder=data_dir.parent, CUSHION_DEFAULT_TIER="enterprise") as copy,
@@ -137,16 +137,16 @@ def test_a_copy_beside_the_running_service_has_every_record(backed: Backed) -> N
             seen = 0
             for path in RECORDS:
                 was, now = backed.owner.get(path).json(), there.get(path).json()
-                before, after = ({one["id"]: one for one in each["items"]} for each in (was, now))
+                before, after = ({item["id"]: item for item in each["items"]} for each in (was, now))
                 # What was under way at that moment went on in both, and some of it was deleted in one.
                 changed = {name: max(_last(before[name]), _last(after[name])) for name in before.keys() & after.keys()}
                 settled = [name for name, moment in changed.items() if moment < made_at]
                 assert settled, path
                 assert [before[name] for name in settled] == [after[name] for name in settled], path
                 seen += len(settled)
-                for one in (after[name] for name in settled):
+                for entry in (after[name] for name in settled):
                     if path.startswith("/api/v1/workbooks"):
-                        below = f"/api/v1/workbooks/{one['id']}"
+                        below = f"/api/v1/workbooks/{entry['id']}"
                         sheet = f"{below}/sheets/{there.get(below).json()['sheets'][0]['id']}/data"
                         assert there.get(sheet).content == backed.owner.get(sheet).content
             assert seen >= 6
@@ -158,8 +158,8 @@ def test_a_further_backup_copies_what_is_new_and_older_ones_go(backed: Backed, g
     first = backed.newest
     waiting = "SELECT 1 FROM jobs WHERE status IN ('pending', 'queued', 'running')"
     wait_until(lambda: not backed.service.sql(waiting), what="the end of what was begun")  # files come by jobs, too
-    told = backed.back_up("--with-secrets")
-    assert "files" in told
+    answer = backed.back_up("--with-secrets")
+    assert "files" in answer
     assert "(0 copied)" in backed.back_up("--with-secrets", "--keep", "1")
     assert not first.exists()
     assert len(list(backed.folder.glob("2*Z"))) == 1
@@ -233,10 +233,10 @@ def test_what_is_not_as_it_was_written_is_refused_and_nothing_stays(backed: Back
         wrong = []
         for alter, reason in rows:
             restore = alter()
-            told = command("restore", backed.folder, code=2, CUSHION_DATA_DIR=str(data_dir))
+            answer = command("restore", backed.folder, code=2, CUSHION_DATA_DIR=str(data_dir))
             restore()
-            if reason not in told or data_dir.exists():
-                wrong.append((reason, told))
+            if reason not in answer or data_dir.exists():
+                wrong.append((reason, answer))
         assert wrong == []
     own = str(backed.service.data_dir)
     assert "is not empty" in command("restore", backed.folder, code=2, CUSHION_DATA_DIR=own)
@@ -244,8 +244,8 @@ def test_what_is_not_as_it_was_written_is_refused_and_nothing_stays(backed: Back
 
 def test_a_full_disk_leaves_nothing_behind(backed: Backed) -> None:
     with small_disk("100k") as small:
-        told = command("backup", small / "backups", code=2, CUSHION_DATA_DIR=str(backed.service.data_dir))
-        assert "No space left" in told or "disk" in told, told
+        answer = command("backup", small / "backups", code=2, CUSHION_DATA_DIR=str(backed.service.data_dir))
+        assert "No space left" in answer or "disk" in answer, answer
         assert [path for path in (small / "backups").rglob("*") if path.is_file() and path.name != ".lock"] == []
 
 
@@ -281,15 +281,15 @@ def test_a_mark_alone_leaves_no_file_out(backed: Backed) -> None:
 
 def test_a_file_that_is_mended_for_one_tenant_is_mended_for_all(backed: Backed, write_book: WriteBook) -> None:  # noqa: F811
     path = write_book("shared", Holdings=[["Issuer", "Par Amount"], ["Alder", 1_234_567.0]])
-    other = register(backed.service.url)
+    second = register(backed.service.url)
     book = backed.owner.uploaded(path)
-    other.uploaded(path)
+    second.uploaded(path)
     ((key,),) = backed.service.sql("SELECT content_hash FROM workbooks WHERE id = %s", [book["id"]])
     stored = backed.service.data_dir / "blobs" / key[:2] / key
     whole = stored.read_bytes()
     stored.write_bytes(whole[:-1])
     backed.service.sql("UPDATE blobs SET damaged_at = now() WHERE key = %s", [key])
-    other.uploaded(path)
+    second.uploaded(path)
     assert stored.read_bytes() == whole
     assert backed.service.sql("SELECT damaged_at FROM blobs WHERE key = %s", [key]) == [(None,), (None,)]
 

@@ -173,13 +173,13 @@ def test_a_limit_is_one_for_hosts_whose_clocks_differ(service: Stack, library: P
             )
             for seconds in (0, OFF_SECONDS, -OFF_SECONDS)
         ]
-        told = []
+        answer = []
         elsewhere = httpx.HTTPTransport(local_address="127.0.0.9")  # an address that nobody logged in from
         with httpx.Client(transport=elsewhere) as client:
             for number in range(12):
                 sent = {"username": "nobody@example.com", "password": PASSWORD}
-                told.append(client.post(urls[number % 3] + "/api/v1/auth/login", data=sent).status_code)
-    assert told == [401] * 6 + [429] * 6
+                answer.append(client.post(urls[number % 3] + "/api/v1/auth/login", data=sent).status_code)
+    assert answer == [401] * 6 + [429] * 6
 
 
 def uploaded(owner: Member, name: str) -> str:
@@ -213,14 +213,14 @@ def hold(service: Stack, worker: subprocess.Popen[bytes]) -> None:
         "WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL"
     )
 
-    def held() -> bool:
+    def is_locked() -> bool:
         worker.send_signal(signal.SIGSTOP)
         if service.sql(within) == [(0,)]:
             return True
         worker.send_signal(signal.SIGCONT)
         return False
 
-    wait_until(held, seconds=20, what="a worker that stands outside of transactions")
+    wait_until(is_locked, seconds=20, what="a worker that stands outside of transactions")
 
 
 def test_workers_whose_clocks_differ(service: Stack, library: Path, owner: Member) -> None:
@@ -246,7 +246,7 @@ def test_workers_whose_clocks_differ(service: Stack, library: Path, owner: Membe
         assert time.monotonic() - begun < 10, "before anybody takes it for lost"
         with service.another_worker(fresh=True, **ahead.environment):
             both = [uploaded(owner, f"{number}") for number in range(6)]
-            assert {owner.parsed(one)["status"] for one in both} == {"ready"}
+            assert {owner.parsed(item)["status"] for item in both} == {"ready"}
     assert service.sql("SELECT status, failures FROM jobs WHERE status <> 'completed' OR failures > 0") == []
 
 
@@ -264,5 +264,5 @@ def test_the_audit_log_is_in_the_order_in_which_it_was_written(service: Stack, l
         ordered = (
             "SELECT resource_id FROM audit_log WHERE tenant_id = %s AND action = 'mapping.created' ORDER BY sequence"
         )
-        assert [one for (one,) in service.sql(ordered, [owner.tenant_id])] == written
+        assert [item for (item,) in service.sql(ordered, [owner.tenant_id])] == written
         whole(service, Book(), [owner], tmp_path)

@@ -38,12 +38,12 @@ class Parts:
 
     def states(self) -> dict[str, set[str]]:
         """The state of each breaker in the processes that told one."""
-        found: dict[str, set[str]] = {}
+        result: dict[str, set[str]] = {}
         with Redis.from_url(self.stack.redis_url) as client:
             for raw in client.hvals("cushion:resilience:processes"):
                 for service, figures in json.loads(raw.partition(b" ")[2])["breakers"].items():
-                    found.setdefault(service, set()).add(figures["state"])
-        return found
+                    result.setdefault(service, set()).add(figures["state"])
+        return result
 
     def at_work(self, owner: Member) -> int:
         """How many jobs of a tenant have not ended."""
@@ -113,8 +113,8 @@ def file(tmp_path: Path, name: str, *, rows: int = 2) -> Path:
 def book(owner: Member, path: Path) -> str:
     answer = owner.upload(path)
     assert answer.status_code == 201, answer.text
-    made: str = answer.json()["id"]
-    return made
+    result: str = answer.json()["id"]
+    return result
 
 
 def refused(ask: Any) -> httpx.Response:
@@ -131,15 +131,15 @@ def refused(ask: Any) -> httpx.Response:
 def test_without_postgresql(service: Parts, tmp_path: Path) -> None:
     owner = service.owner
     viewer, gone = owner.invite("viewer"), owner.invite("analyst")
-    key, other = owner.key("workbooks:read"), register(service.stack.url)
+    key, second = owner.key("workbooks:read"), register(service.stack.url)
     workbook = owner.parsed(book(owner, file(tmp_path, "one")))["id"]
     wait_until(lambda: not service.at_work(owner), what="the letters")  # each job that ends drops what was kept
-    one, several = f"/api/v1/workbooks/{workbook}", "/api/v1/workbooks?page=1"
-    assert owner.patch(one, json={"name": "first"}).status_code == 200
-    assert owner.get(one).json()["name"] == "first"
-    assert owner.patch(one, json={"name": "second"}).status_code == 200
+    item, several = f"/api/v1/workbooks/{workbook}", "/api/v1/workbooks?page=1"
+    assert owner.patch(item, json={"name": "first"}).status_code == 200
+    assert owner.get(item).json()["name"] == "first"
+    assert owner.patch(item, json={"name": "second"}).status_code == 200
     assert viewer.get(several).status_code == 200
-    fresh = [(who, who.get(one)) for who in (owner, key)]
+    fresh = [(who, who.get(item)) for who in (owner, key)]
     assert {answer.json()["name"] for _, answer in fresh} == {"second"}
     assert gone.get(several).status_code == 200
     assert gone.post("/api/v1/auth/logout").status_code == 204
@@ -147,23 +147,23 @@ def test_without_postgresql(service: Parts, tmp_path: Path) -> None:
     assert evaluated.json()["value"] == 12
 
     service.postgres.stop()
-    wait_until(lambda: owner.get(one).headers.get("x-cushion-stale") == "true", what="the kept answer")
+    wait_until(lambda: owner.get(item).headers.get("x-cushion-stale") == "true", what="the kept answer")
     for who, answer in fresh:
-        kept = who.get(one)
+        kept = who.get(item)
         assert (kept.status_code, kept.content, kept.headers["etag"]) == (200, answer.content, answer.headers["etag"])
         assert int(kept.headers["age"]) >= 0
     assert viewer.get(several).headers["x-cushion-stale"] == "true"
     for ask in (
-        lambda: viewer.get(one),  # which the viewer never read
+        lambda: viewer.get(item),  # which the viewer never read
         lambda: key.get(several),
         lambda: owner.get(several + "&page_size=7"),
-        lambda: owner.patch(one, json={"name": "third"}),
+        lambda: owner.patch(item, json={"name": "third"}),
         lambda: owner.post("/api/v1/compliance/thresholds", json=THRESHOLD),
         lambda: owner.upload(tmp_path / "one.xlsx"),
         lambda: httpx.post(service.stack.url + "/api/v1/auth/login", data={"username": "a@b.cd", "password": "x"}),
     ):
         refused(ask)
-    assert other.get(one).status_code in (404, 503), "another tenant has none of it"
+    assert second.get(item).status_code in (404, 503), "another tenant has none of it"
     assert gone.get(several).status_code == 401, "a revoked token stays out"
     for path, body, name in (
         ("evaluate", FORMULA, "value"),
@@ -183,19 +183,19 @@ def test_without_postgresql(service: Parts, tmp_path: Path) -> None:
                     client.delete(name)
         client.delete("cushion:revocations")
         assert owner.post("/api/v1/calculations/evaluate", json=FORMULA).status_code == 200
-        kept = key.get(one)
+        kept = key.get(item)
         assert kept.headers.get("x-cushion-stale") == "true", kept.text
         assert gone.get(several).status_code == 401
         client.delete("cushion:revocations", "cushion:revocations:kept")  # a Redis that lost some
         refused(lambda: owner.post("/api/v1/calculations/evaluate", json=FORMULA))
 
     service.redis.stop()
-    refused(lambda: owner.get(one))
+    refused(lambda: owner.get(item))
     refused(lambda: owner.post("/api/v1/calculations/evaluate", json=FORMULA))
     assert httpx.get(service.stack.url + "/health/live").status_code == 200
     service.restart()
     service.back()
-    assert owner.get(one).json()["name"] == "second"
+    assert owner.get(item).json()["name"] == "second"
     assert gone.get(several).status_code == 401
 
 
@@ -209,9 +209,9 @@ def test_without_a_worker(service: Parts, tmp_path: Path) -> None:
     assert owner.parsed(small)["status"] == "ready"
     export = owner.post("/api/v1/exports", json={"workbook_id": small, "format": "csv"})
     assert export.status_code in (201, 202), export.text
-    made = export.json()["id"]
+    result = export.json()["id"]
     wait_until(
-        lambda: owner.get(f"/api/v1/exports/{made}").json()["status"] == "completed", seconds=30, what="the export"
+        lambda: owner.get(f"/api/v1/exports/{result}").json()["status"] == "completed", seconds=30, what="the export"
     )
     assert owner.get(f"/api/v1/workbooks/{large}").json()["status"] == "processing"
     service.stack.worker = start_worker(service.stack.environment)
@@ -232,28 +232,32 @@ def test_processes_that_disagree_and_what_is_ordered_of_all(service: Parts, tmp_
     """A view has the worst state and every process; a reset and a clear reach the process that was not asked."""
     owner, store = service.owner, service.stack.data_dir / "blobs"
     wait_until((store / "deployment").exists, what="the worker's mark in the store")
-    with service.stack.another_api() as other:
+    with service.stack.another_api() as second:
 
         def view(at: str, path: str) -> Any:
             return httpx.get(f"{at}/health/{path}").json()
 
-        owner.http.get(other + "/api/v1/workbooks").raise_for_status()
+        owner.http.get(second + "/api/v1/workbooks").raise_for_status()
         wait_until(lambda: view(service.stack.url, "resilience")["processes"] >= 3, what="the other process")
         store.rename(store.with_name("unmounted"))
         try:
             book = {"file": ("new.xlsx", file(tmp_path, "elsewhere").read_bytes())}
             wait_until(
                 lambda: (
-                    owner.http.post(other + "/api/v1/workbooks/upload", files=book).status_code == 503
-                    and view(other, "circuit-breaker/blobs")["state"] != "closed"
+                    owner.http.post(second + "/api/v1/workbooks/upload", files=book).status_code == 503
+                    and view(second, "circuit-breaker/blobs")["state"] != "closed"
                 ),
                 seconds=30,
                 what="the other's breaker",
             )
 
             def seen() -> bool:
-                told = view(service.stack.url, "circuit-breaker/blobs")
-                return told["state"] == "open" and told["processes"]["open"] == 1 and told["processes"]["closed"] >= 2
+                answer = view(service.stack.url, "circuit-breaker/blobs")
+                return (
+                    answer["state"] == "open"
+                    and answer["processes"]["open"] == 1
+                    and answer["processes"]["closed"] >= 2
+                )
 
             wait_until(seen, what="the worst state")
             wait_until(lambda: service.listeners() == 3, what="every process to listen again")
@@ -262,9 +266,9 @@ def test_processes_that_disagree_and_what_is_ordered_of_all(service: Parts, tmp_
 
             def closed() -> bool:
                 return any(
-                    (one["kind"], one["service"], one["after"], one["reason"])
+                    (event["kind"], event["service"], event["after"], event["reason"])
                     == ("breaker", "blobs", "closed", "reset")
-                    for one in view(service.stack.url, "degradation/history")["events"]
+                    for event in view(service.stack.url, "degradation/history")["events"]
                 )
 
             wait_until(closed, what="the reset")
@@ -273,13 +277,13 @@ def test_processes_that_disagree_and_what_is_ordered_of_all(service: Parts, tmp_
         before = view(service.stack.url, "fallback-cache")["cleared"]
         assert owner.post("/health/fallback-cache/clear").json()["processes_reached"] == 3
         wait_until(lambda: view(service.stack.url, "fallback-cache")["cleared"] == before + 3, what="the clear")
-        wait_until(lambda: view(other, "circuit-breaker/blobs")["state"] == "closed", seconds=30, what="the store")
+        wait_until(lambda: view(second, "circuit-breaker/blobs")["state"] == "closed", seconds=30, what="the store")
 
 
 def test_without_the_blob_store(service: Parts, tmp_path: Path) -> None:
     """What is open goes on; nothing is written into the place of a disk that is away."""
     owner, store = service.owner, service.stack.data_dir / "blobs"
-    opened, other = (owner.parsed(book(owner, file(tmp_path, name)))["id"] for name in ("opened", "other"))
+    opened, second = (owner.parsed(book(owner, file(tmp_path, name)))["id"] for name in ("opened", "other"))
     new = file(tmp_path, "new")
     formula = {"formula": "=SUM(C2:C3)", "workbook_id": opened}
     sheet = f"/api/v1/workbooks/{opened}/sheets"
@@ -292,7 +296,7 @@ def test_without_the_blob_store(service: Parts, tmp_path: Path) -> None:
     try:
         assert owner.get(sheet).content == before.content
         assert owner.post("/api/v1/calculations/evaluate", json=formula).json()["value"] == 3000
-        cells = {"formula": "=SUM(C2:C3)", "workbook_id": other}
+        cells = {"formula": "=SUM(C2:C3)", "workbook_id": second}
         assert owner.post("/api/v1/calculations/evaluate", json=cells).status_code == 503
         for _ in range(2):
             answer = owner.upload(new)

@@ -67,20 +67,20 @@ def test_no_process_of_an_idle_service_takes_a_percent_of_a_core(installed: Serv
 
 def seconds_of(service: Service) -> dict[int, float]:
     """Processor time of each process so far: by the scheduler, since /proc/PID/stat counts hundredths of a second."""
-    found = {}
+    result = {}
     for number in service.processes():
         with suppress(OSError):
             tasks = list(Path(f"/proc/{number}/task").iterdir())
-            found[number] = sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
-    return found
+            result[number] = sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+    return result
 
 
 def test_the_memory_of_the_api_is_flat_over_many_different_requests(service: Service, tmp_path: Path) -> None:
     """200,000 are sent by `python -m bench load --requests 200000`; what a request leaves shows here, too."""
-    held: list[tuple[int, int]] = []
+    current: list[tuple[int, int]] = []
     client = Client(service.url)
     (deal,) = upload([client], [workbook(tmp_path)], 1)
-    memory.of_requests(service.url, deal, REQUESTS, lambda done, taken: held.append((done, taken)))
+    memory.of_requests(service.url, deal, REQUESTS, lambda done, taken: current.append((done, taken)))
     client.close()
-    filled = next(taken for done, taken in held if done >= REQUESTS / 3)
-    assert held[-1][1] - filled < GROWTH_BYTES, held
+    filled = next(taken for done, taken in current if done >= REQUESTS / 3)
+    assert current[-1][1] - filled < GROWTH_BYTES, current

@@ -15,7 +15,7 @@ from redis import Redis
 
 from tests.conftest import Member, register, wait_until
 from tests.faults.clients import Book
-from tests.faults.invariants import told, whole
+from tests.faults.invariants import assert_consistent, whole
 from tests.faults.served import Service, served, small_disk
 from tests.records import BOOK, MAPPING, small_book
 
@@ -69,9 +69,9 @@ class Ballast:
 
 @pytest.fixture
 def ballast(disk: Path) -> Iterator[Ballast]:
-    made = Ballast(disk)
-    yield made
-    made.drop()
+    new_ballast = Ballast(disk)
+    yield new_ballast
+    new_ballast.drop()
 
 
 def upload(owner: Member, rows: int = 1) -> httpx.Response:
@@ -132,8 +132,8 @@ def full(service: Service) -> set[str]:
     if check["status"] == "ok":
         return set()
     assert "/" not in check["message"]
-    told, _, names = check["message"].partition(": ")
-    assert told == "no room on the disk"
+    lines, _, names = check["message"].partition(": ")
+    assert lines == "no room on the disk"
     return set(names.split(", "))
 
 
@@ -159,15 +159,15 @@ def test_postgresql_finds_no_room_for_rows(service: Service, owner: Member) -> N
         ballast.fill()
         name = iter(range(10_000))
 
-        def made() -> int:
+        def create() -> int:
             body = MAPPING | {"name": f"small {next(name)}"}
             return owner.post("/api/v1/mappings", json=body).status_code
 
-        wait_until(lambda: made() == 503, what="a mapping that finds no room")
+        wait_until(lambda: create() == 503, what="a mapping that finds no room")
         wait_until(lambda: full(service) == {"database volume"}, seconds=5, what="what is full")
         ballast.drop()
         wait_until(lambda: not full(service), seconds=5, what="room")
-        assert made() == 201
+        assert create() == 201
         for statement in (
             "ALTER TABLE mappings SET TABLESPACE pg_default",
             "ALTER ROLE cushion_service RESET temp_tablespaces",
@@ -216,7 +216,7 @@ def test_redis_finds_no_room_for_its_file(service: Service, ballast: Ballast) ->
         assert client.info("persistence")["aof_last_write_status"] == "err", "it found room"
     ballast.drop()
     back(service, owner)
-    told(service, [owner], answers.count(200))
+    assert_consistent(service, [owner], answers.count(200))
 
 
 def test_what_all_that_left(service: Service, owner: Member, tmp_path: Path) -> None:

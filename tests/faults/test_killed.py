@@ -147,14 +147,14 @@ def test_postgresql_in_the_middle_of_a_transaction(
     # The others end a moment after the one that was killed: until then the service is ready by right.
     wait_until(lambda: not set(before) & set(service.processes()), what="the end of every connection")
     quick = MAPPING | {"name": f"quick {uuid4().hex}"}
-    made = wait_until(
+    result = wait_until(
         lambda: (answer := owner.post("/api/v1/mappings", json=quick)).status_code != 503 and answer,
         seconds=RECOVERY_SECONDS,
         what="an answer",
     )
-    assert made.status_code == 201, made.text
+    assert result.status_code == 201, result.text
     kept = service.sql("SELECT id::text FROM mappings WHERE tenant_id = %s", [owner.tenant_id])
-    assert kept == [(made.json()["id"],)]
+    assert kept == [(result.json()["id"],)]
 
 
 def test_redis_with_jobs_and_events_in_it(service: Service, owners: Owners, large: Path) -> None:
@@ -183,7 +183,7 @@ def test_cushion_serve(service: Service, owner: Member, large: Path) -> None:
     accepted = owner.upload(large)
     assert accepted.status_code == 201, accepted.text
     with ThreadPoolExecutor() as threads:
-        held = threads.submit(owner.post, "/api/v1/mappings", json=MAPPING | {"name": "slow"})
+        current = threads.submit(owner.post, "/api/v1/mappings", json=MAPPING | {"name": "slow"})
         wait_until(
             lambda: service.sql("SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), what="the transaction"
         )
@@ -191,7 +191,7 @@ def test_cushion_serve(service: Service, owner: Member, large: Path) -> None:
         service.kill()
         assert time.monotonic() - begun < 5, "nobody drains what has no database"
         # The database may end before the API, whose caller is told so.
-        assert held.exception(5) is not None or held.result().status_code == 503
+        assert current.exception(5) is not None or current.result().status_code == 503
     service.start()
     assert owner.parsed(accepted.json()["id"])["status"] == "ready"
     assert jobs(service, owner) == [("completed", 1)] or jobs(service, owner) == [("completed", 0)]

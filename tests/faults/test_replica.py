@@ -49,7 +49,7 @@ def named(who: Member) -> set[str]:
     return {deal["name"] for deal in answer.json()["items"]}
 
 
-def made(who: Member, name: str) -> dict[str, Any]:
+def create(who: Member, name: str) -> dict[str, Any]:
     answer = who.post(DEALS, json={"name": name, "currency": "USD"})
     assert answer.status_code == 201, answer.text
     deal: dict[str, Any] = answer.json()
@@ -70,16 +70,16 @@ def paused(replica: Postgres) -> Iterator[None]:
 def answering(who: Member, copied: tuple[Machines, Postgres]) -> None:
     """Wait until the replica answers: it is asked for a row that only it has still, replaying nothing meanwhile."""
     running, replica = copied
-    deal = made(who, "Before")["id"]
+    deal = create(who, "Before")["id"]
 
     def old() -> bool:
         named(who)
         time.sleep(1.2)  # for a look
         with paused(replica):
             running.database.sql("UPDATE deals SET name = 'After' WHERE id = %s", [deal])  # and nobody notes that
-            found = named(who)
+            result = named(who)
             running.database.sql("UPDATE deals SET name = 'Before' WHERE id = %s", [deal])
-        return "Before" in found
+        return "Before" in result
 
     wait_until(old, what="an answer of the replica", seconds=30)
 
@@ -92,7 +92,7 @@ def test_lists_are_read_there_and_what_one_wrote_is_in_them(
         answering(who, copied)
     with paused(copied[1]):
         for number in range(10):
-            made(owners[number % 2], f"Deal {number}")
+            create(owners[number % 2], f"Deal {number}")
             assert f"Deal {number}" in named(first) & named(second)
         with Redis.from_url(copied[0].redis_url) as redis:  # its notes are gone, and the replica is as far behind
             redis.flushdb()
@@ -106,7 +106,7 @@ def test_a_replica_that_is_behind_is_not_read(copied: tuple[Machines, Postgres],
     """By more than the bound: also where nobody noted a write."""
     who = owners[0]
     answering(who, copied)
-    deal = made(who, "Old")["id"]
+    deal = create(who, "Old")["id"]
     with paused(copied[1]):
         copied[0].database.sql("UPDATE deals SET name = 'New' WHERE id = %s", [deal])
         begun = time.monotonic()
@@ -121,7 +121,7 @@ def test_a_replica_that_is_behind_is_not_read(copied: tuple[Machines, Postgres],
 
 def test_row_security_holds_there(copied: tuple[Machines, Postgres], owners: tuple[Member, Member]) -> None:
     stranger = register(copied[0].all[0].url)
-    made(stranger, "Theirs")
+    create(stranger, "Theirs")
     for who in (owners[0], stranger):
         answering(who, copied)
         assert ("Theirs" in named(who)) == (who is stranger)
@@ -132,7 +132,7 @@ def test_every_such_route_answers_as_the_primary(
 ) -> None:
     """A handler that wrote would be refused by the replica; what is read is the same, to the byte."""
     who = owners[0]
-    deal = made(who, "One")["id"]
+    deal = create(who, "One")["id"]
     paths = [route.path.format(deal_id=deal, result_id=deal) for route in routes() if route.lags]
     assert len(paths) > 5
     read = copied[1].sql
@@ -146,8 +146,8 @@ def test_every_such_route_answers_as_the_primary(
     assert [answer.content for answer in answers if answer.status_code == 200] == [
         answer.content for answer in before if answer.status_code == 200
     ]
-    told = "".join(machine.told() for machine in copied[0].all)
-    assert '"level":"error"' not in told
+    text = "".join(machine.log_text() for machine in copied[0].all)
+    assert '"level":"error"' not in text
 
 
 def test_without_the_replica_nobody_notices(copied: tuple[Machines, Postgres], owners: tuple[Member, Member]) -> None:
@@ -157,7 +157,7 @@ def test_without_the_replica_nobody_notices(copied: tuple[Machines, Postgres], o
     answering(who, copied)
     replica.stop(signal.SIGQUIT)
     for number in range(20):
-        made(who, f"Deal {number}")
+        create(who, f"Deal {number}")
         assert f"Deal {number}" in named(who)
     replica.start()
     answering(who, copied)

@@ -158,14 +158,14 @@ MAPPING = {"source_type": "clo_holdings", "mappings": {"Nominal": {"target": "pa
 
 def test_a_process_that_is_told_to_stop_serves_until_nobody_sends_to_it(four: Machines) -> None:
     """Not ready from the signal on, every other request answered, its connection closed behind the answer."""
-    api, other = four.all[:2]
+    api, second = four.all[:2]
     owner = register(api.url)
     kept = httpx.Client(base_url=api.url, headers=owner.http.headers)
     with kept:
         assert "connection" not in kept.get("/api/v1/workbooks").headers
         api.begin_to_stop()
         wait_until(lambda: api.ready() == 503, seconds=1, what="the process to say that it stops")
-        assert other.ready() == 200
+        assert second.ready() == 200
         answers = [kept.get("/api/v1/workbooks"), kept.get("/api/v1/nowhere"), httpx.get(api.url + "/health/live")]
         assert [answer.status_code for answer in answers] == [200, 404, 200]
         assert {answer.headers["connection"] for answer in answers} == {"close"}
@@ -194,6 +194,6 @@ def test_no_request_fails_and_no_job_is_lost_or_done_twice(four: Machines, tmp_p
     assert {owner.parsed(book)["status"] for book in load.uploaded} == {"ready"}
     jobs = four.database.sql("SELECT id, status, failures FROM jobs WHERE tenant_id = %s", [owner.tenant_id])
     assert {(status, failures) for _, status, failures in jobs} == {("completed", 0)}
-    told = "".join(machine.told() for machine in four.all[2:])
-    ended = Counter(line.split('"job_id":"')[1][:37] for line in told.splitlines() if '"job.completed"' in line)
+    text = "".join(machine.log_text() for machine in four.all[2:])
+    ended = Counter(line.split('"job_id":"')[1][:37] for line in text.splitlines() if '"job.completed"' in line)
     assert {ended[job_id] for job_id, _, _ in jobs} == {1}

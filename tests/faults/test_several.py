@@ -106,11 +106,11 @@ def test_what_is_revoked_at_one_is_refused_at_the_other(four: Machines, way: str
         known = member(four.all[1].url, tokens, owner.email)
         body = {"current_password": PASSWORD, "new_password": "Another-Horse-8"}
         revoke = lambda: owner.post("/api/v1/auth/password/change", json=body)  # noqa: E731
-    other = at(known, 1, four)
-    assert other.get(WORKBOOKS).status_code == 200, "it is known there, and kept in its memory"
+    second = at(known, 1, four)
+    assert second.get(WORKBOOKS).status_code == 200, "it is known there, and kept in its memory"
     answer = revoke()
     assert answer.status_code < 300, answer.text
-    assert other.get(WORKBOOKS).status_code == 401
+    assert second.get(WORKBOOKS).status_code == 401
 
 
 def test_limits_are_counted_together(both: tuple[Member, Member]) -> None:
@@ -127,12 +127,12 @@ def test_an_idempotency_key_holds_at_both(both: tuple[Member, Member]) -> None:
             for call in range(8)
         ]
         answers = [call.result() for call in racing]
-    made = {answer.json()["id"] for answer in answers if answer.status_code == 201}
-    assert len(made) == 1, [answer.text for answer in answers]
+    result = {answer.json()["id"] for answer in answers if answer.status_code == 201}
+    assert len(result) == 1, [answer.text for answer in answers]
     assert {answer.status_code for answer in answers} <= {201, 409}
     for who in both:
         again = who.post("/api/v1/mappings", json=body, headers={"Idempotency-Key": "once"})
-        assert again.json()["id"] in made, again.text
+        assert again.json()["id"] in result, again.text
 
 
 def test_an_export_is_had_from_either(both: tuple[Member, Member], book: str) -> None:
@@ -144,15 +144,15 @@ def test_an_export_is_had_from_either(both: tuple[Member, Member], book: str) ->
     files = [who.get(f"{place}/download") for who in both]
     assert files[0].status_code == 200, files[0].text
     assert files[0].content == files[1].content
-    given = {"file": ("loans.xlsx", files[0].content)}
-    assert second.post("/api/v1/exports/verify", files=given).json()["status"] == "original"
+    value = {"file": ("loans.xlsx", files[0].content)}
+    assert second.post("/api/v1/exports/verify", files=value).json()["status"] == "original"
 
 
 def test_both_workers_work_and_no_job_runs_twice(four: Machines, both: tuple[Member, Member], tmp_path: Path) -> None:
     generate(loans=200, seed=4).write(tmp_path / "one.xlsx")
     asked = [both[number % 2].upload(tmp_path / "one.xlsx", name=f"Book {number}").json() for number in range(12)]
-    assert {both[0].parsed(one["id"])["status"] for one in asked} == {"ready"}
-    done = [machine.told().count("job.completed") for machine in four.all[2:]]
+    assert {both[0].parsed(item["id"])["status"] for item in asked} == {"ready"}
+    done = [machine.log_text().count("job.completed") for machine in four.all[2:]]
     assert all(done), f"one worker did nothing: {done}"
     jobs = four.database.sql("SELECT status, failures, attempt FROM jobs WHERE tenant_id = %s", [both[0].tenant_id])
     assert {(status, failures) for status, failures, _ in jobs} == {("completed", 0)}
@@ -182,11 +182,11 @@ def test_a_schedule_of_two_clocks_is_due_once(four: Machines, both: tuple[Member
         "channels": [{"type": "in_app", "config": {"user_ids": [both[0].user_id]}}],
         "workbook_id": book,
     }
-    made = [
+    result = [
         both[number % 2].post("/api/v1/alerts/configure", json={**body, "name": f"{number}"}) for number in range(6)
     ]
-    assert {answer.status_code for answer in made} == {201}, made[0].text
-    ids = [answer.json()["id"] for answer in made]
+    assert {answer.status_code for answer in result} == {201}, result[0].text
+    ids = [answer.json()["id"] for answer in result]
     four.database.sql("UPDATE alerts SET next_at = date_trunc('hour', now()) WHERE id = ANY(%s::uuid[])", [ids])
     count = "SELECT count(*) FROM alert_history WHERE alert_id = ANY(%s::uuid[])"
     wait_until(lambda: four.database.sql(count, [ids])[0][0] >= 6, what="the schedules")
@@ -197,7 +197,7 @@ def test_a_schedule_of_two_clocks_is_due_once(four: Machines, both: tuple[Member
 def test_every_log_is_without_errors(four: Machines) -> None:
     """Last: nothing of the above was mended in silence."""
     for machine in four.all:
-        strange = [line for line in machine.told().splitlines() if '"level":"error"' in line or "Traceback" in line]
+        strange = [line for line in machine.log_text().splitlines() if '"level":"error"' in line or "Traceback" in line]
         assert strange == [], os.linesep.join(strange)
 
 

@@ -80,13 +80,13 @@ def _mended(service: Behind) -> Iterator[None]:
 def asked(owner: Member, requests: int = 8) -> list[tuple[float, httpx.Response]]:
     """As many changes at a time, and how long each took."""
 
-    def one(number: int) -> tuple[float, httpx.Response]:
+    def send(number: int) -> tuple[float, httpx.Response]:
         begun = time.monotonic()
         answer = owner.post("/api/v1/mappings", json=MAPPING | {"name": f"{begun} {number}"})
         return time.monotonic() - begun, answer
 
     with ThreadPoolExecutor(requests) as threads:
-        return list(threads.map(one, range(requests)))
+        return list(threads.map(send, range(requests)))
 
 
 def back(owner: Member) -> None:

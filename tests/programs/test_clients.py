@@ -59,9 +59,9 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def one(folder: Path, pattern: str) -> Path:
-    (found,) = folder.glob(pattern)
-    return found
+def only_file(folder: Path, pattern: str) -> Path:
+    (result,) = folder.glob(pattern)
+    return result
 
 
 def readme(language: str, fence: str, *, path: Path) -> None:
@@ -75,11 +75,11 @@ def readme(language: str, fence: str, *, path: Path) -> None:
 
 
 def test_every_operation_is_in_both_clients(release: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(one(release, "*.whl")) as wheel:
+    with zipfile.ZipFile(only_file(release, "*.whl")) as wheel:
         modules = [Path(name) for name in wheel.namelist() if name.startswith("cushion_client/api/")]
         assert "cushion_client/py.typed" in wheel.namelist()
     assert sorted(path.stem for path in modules if path.stem != "__init__") == sorted(OPERATIONS)
-    shutil.unpack_archive(one(release, "*.tgz"), tmp_path)
+    shutil.unpack_archive(only_file(release, "*.tgz"), tmp_path)
     types = (tmp_path / "package" / "schema.d.ts").read_text(encoding="utf-8")
     operations = types.partition("export interface operations {\n")[2].partition("\n}\n")[0]
     assert sorted(re.findall(r"^    (\w+): {$", operations, re.MULTILINE)) == sorted(OPERATIONS)
@@ -96,7 +96,7 @@ def test_a_document_that_a_generator_cannot_read_whole_ends_the_build(tmp_path: 
     assert not list(tmp_path.glob("cushion*"))
 
 
-def told(printed: str, url: str, email: str, path: Path) -> None:
+def check_printed(printed: str, url: str, email: str, path: Path) -> None:
     """What the round trip printed is what the service says to somebody who asks it without a client."""
     tokens = httpx.post(url + "/api/v1/auth/login", data={"username": email, "password": "Passw0rd-1"})
     user = member(url, tokens.json(), email)
@@ -128,14 +128,14 @@ def test_the_python_client(release: Path, stack: Stack, tmp_path: Path) -> None:
     python = tmp_path / "venv" / "bin" / "python"
     run(sys.executable, "-m", "venv", "venv", folder=tmp_path)
     constraints = ("--constraint", ROOT / ".constraints.txt")
-    run(python, "-m", "pip", "install", "--quiet", *constraints, one(release, "*.whl"), folder=tmp_path)
+    run(python, "-m", "pip", "install", "--quiet", *constraints, only_file(release, "*.whl"), folder=tmp_path)
     script = tmp_path / "tour.py"
     readme("python", "python", path=script)
     script.write_text(script.read_text(encoding="utf-8") + WRONG_IN_PYTHON, encoding="utf-8")
     run(sys.executable, "-m", "mypy", "--strict", "--python-executable", python, script, folder=tmp_path)
     email = f"ann-{uuid4().hex[:12]}@example.com"
     printed = run(python, script, folder=tmp_path, CUSHION_URL=stack.url, CUSHION_EMAIL=email)
-    told(printed, stack.url, email, tmp_path / LOANS)
+    check_printed(printed, stack.url, email, tmp_path / LOANS)
 
 
 MORE_IN_TYPESCRIPT = """
@@ -162,7 +162,7 @@ export function wrong() {
 def test_the_typescript_client(release: Path, stack: Stack, tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text('{"private": true, "type": "module"}', encoding="utf-8")
     pinned = json.loads((CLIENTS / "typescript" / "package.json").read_text(encoding="utf-8"))["devDependencies"]
-    tarball = one(release, "*.tgz")
+    tarball = only_file(release, "*.tgz")
     run(
         "npm",
         "install",
@@ -179,4 +179,4 @@ def test_the_typescript_client(release: Path, stack: Stack, tmp_path: Path) -> N
     run("npx", "tsc", "--strict", "--target", "es2022", "--module", "nodenext", script.name, folder=tmp_path)
     email = f"bob-{uuid4().hex[:12]}@example.com"
     printed = run("node", "tour.js", folder=tmp_path, CUSHION_URL=stack.url, CUSHION_EMAIL=email)
-    told(printed, stack.url, email, tmp_path / LOANS)
+    check_printed(printed, stack.url, email, tmp_path / LOANS)

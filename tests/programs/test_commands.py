@@ -43,8 +43,8 @@ def commands(of: App, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 
 
 def takes_output(command: App) -> bool:
-    return any("--json" in one.names for one in command.assemble_argument_collection()) and any(
-        "md" in str(one.hint) for one in command.assemble_argument_collection() if "--format" in one.names
+    return any("--json" in item.names for item in command.assemble_argument_collection()) and any(
+        "md" in str(item.hint) for item in command.assemble_argument_collection() if "--format" in item.names
     )
 
 
@@ -77,7 +77,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], lis
         for at in (1, 2, 4)
     ]  # fmt: skip
     (folder / "log.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
-    given = {
+    value = {
         "compliance": "compliance deal.xlsx --suite enhanced",
         "compare": "compare old.csv new.csv",
         "deal check": "deal check wrong.toml",
@@ -94,12 +94,12 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], lis
         "audit": "audit log.jsonl",
         "verify": "verify edited-made.xlsx",
     }
-    separators = {name: "|" if "|" in line else " " for name, line in given.items()}
+    separators = {name: "|" if "|" in line else " " for name, line in value.items()}
     return {
         tuple(name.split()): [
             str(folder / word) if (folder / word).is_file() else word for word in line.split(separators[name])
         ]
-        for name, line in given.items()
+        for name, line in value.items()
     }
 
 
@@ -108,28 +108,32 @@ ELSEWHERE = {("lookback", "verify")}
 
 Rows = Callable[[Any], list[Any]]
 KEYS: dict[str, tuple[Rows, str, str]] = {
-    "compliance": (lambda told: told["results"] + told["skipped"], "test_id", "test_name"),
-    "compare": (lambda told: told["loans"], "borrower_name", "borrower_name"),
-    "deal check": (lambda told: told["faults"], "place", "place"),
-    "deal run": (lambda told: told["results"] + told["skipped"], "test_id", "test_name"),
-    "deal draft": (lambda told: told["decide"], "subject", "subject"),
-    "deal tie-out": (lambda told: told["items"], "trustee_name", "trustee_name"),
-    "deal movements": (lambda told: told["items"], "test_id", "test_name"),
-    "simulate": (lambda told: told["results"] + told["skipped"], "test_id", "test_name"),
-    "ask": (lambda told: told["figures"], "text", "text"),
-    "map": (lambda told: [{**one, "field": one["target"]} for one in told["detection"]["columns"]], "field", "field"),
-    "evaluate": (lambda told: told["results"], "type", "type"),
-    "reconcile": (lambda told: told["issues"], "primary_identifier", "primary_identifier"),
-    "recalc": (lambda told: told, "cell", "sheet"),
-    "audit": (lambda told: told["breaks"], "reason", "reason"),
-    "verify": (lambda told: told["diffs"], "status", "status"),
+    "compliance": (lambda answer: answer["results"] + answer["skipped"], "test_id", "test_name"),
+    "compare": (lambda answer: answer["loans"], "borrower_name", "borrower_name"),
+    "deal check": (lambda answer: answer["faults"], "place", "place"),
+    "deal run": (lambda answer: answer["results"] + answer["skipped"], "test_id", "test_name"),
+    "deal draft": (lambda answer: answer["decide"], "subject", "subject"),
+    "deal tie-out": (lambda answer: answer["items"], "trustee_name", "trustee_name"),
+    "deal movements": (lambda answer: answer["items"], "test_id", "test_name"),
+    "simulate": (lambda answer: answer["results"] + answer["skipped"], "test_id", "test_name"),
+    "ask": (lambda answer: answer["figures"], "text", "text"),
+    "map": (
+        lambda answer: [{**column, "field": column["target"]} for column in answer["detection"]["columns"]],
+        "field",
+        "field",
+    ),
+    "evaluate": (lambda answer: answer["results"], "type", "type"),
+    "reconcile": (lambda answer: answer["issues"], "primary_identifier", "primary_identifier"),
+    "recalc": (lambda answer: answer, "cell", "sheet"),
+    "audit": (lambda answer: answer["breaks"], "reason", "reason"),
+    "verify": (lambda answer: answer["diffs"], "status", "status"),
 }
 """The rows in the JSON, the column of CSV by which they are told apart, and what people read of each."""
 
 
 def test_every_command_that_answers_takes_the_same_options() -> None:
-    found = {names for names, command in commands(app) if takes_output(command)}
-    assert found == {tuple(name.split()) for name in KEYS} | ELSEWHERE
+    actual_names = {names for names, command in commands(app) if takes_output(command)}
+    assert actual_names == {tuple(name.split()) for name in KEYS} | ELSEWHERE
     others = {" ".join(names) for names, command in commands(app) if not takes_output(command)}
     assert others == {
         "serve", "worker", "migrate", "demo", "generate", "report", "export", "backup", "restore", "completion",
@@ -137,7 +141,7 @@ def test_every_command_that_answers_takes_the_same_options() -> None:
 
 
 def test_every_format_has_the_same_rows(lines: dict[tuple[str, ...], list[str]], tmp_path: Path) -> None:
-    def told(names: tuple[str, ...]) -> list[str]:
+    def lines_of(names: tuple[str, ...]) -> list[str]:
         line = lines[names]
         answers = {form: forks.cushion(*line, "--format", form) for form in ("table", "json", "csv", "md")}
         codes = {form: answer.returncode for form, answer in answers.items()}
@@ -145,16 +149,16 @@ def test_every_format_has_the_same_rows(lines: dict[tuple[str, ...], list[str]],
             return [f"{codes}: {answers['json'].stderr}"]
         out = {form: answer.stdout for form, answer in answers.items()}
         rows, key, words = KEYS[" ".join(names)]
-        found = rows(json.loads(out["json"], parse_constant=lambda name: pytest.fail(name)))
-        wrong = ["no rows"] if not found else []
+        result = rows(json.loads(out["json"], parse_constant=lambda name: pytest.fail(name)))
+        wrong = ["no rows"] if not result else []
         listed = list(csv.DictReader(io.StringIO(out["csv"], newline="")))
-        if sorted(row[key].removeprefix("'") for row in listed) != sorted(str(one[key]) for one in found):
-            wrong.append(f"csv {[row[key] for row in listed]} json {[one[key] for one in found]}")
+        if sorted(row[key].removeprefix("'") for row in listed) != sorted(str(item[key]) for item in result):
+            wrong.append(f"csv {[row[key] for row in listed]} json {[item[key] for item in result]}")
         if any(None in row or None in row.values() for row in listed):
             wrong.append("csv rows of other lengths")
         for form in ("table", "md"):
             text = re.sub(r"\\(.)", r"\1", " ".join(out[form].split()))
-            named = {labelled(str(one[words])) for one in found}  # people read an agency's name
+            named = {labelled(str(item[words])) for item in result}  # people read an agency's name
             missing = {name for name in named if name.split()[0] not in text}
             wrong += [f"{form} lacks {missing}"] if missing else []
         if names != ("recalc",) and answers["json"].stderr:
@@ -175,12 +179,12 @@ def test_every_format_has_the_same_rows(lines: dict[tuple[str, ...], list[str]],
         return wrong
 
     with ThreadPoolExecutor(2) as both:
-        faults = dict(zip(lines, both.map(told, lines), strict=True))
+        faults = dict(zip(lines, both.map(lines_of, lines), strict=True))
     assert not {" ".join(names): wrong for names, wrong in faults.items() if wrong}
 
 
 def test_a_reader_who_leaves_hears_nothing_more(lines: dict[tuple[str, ...], list[str]]) -> None:
-    said = {}
+    words = {}
     for names, line in lines.items():
         read, write = os.pipe()
         os.close(read)
@@ -190,10 +194,10 @@ def test_a_reader_who_leaves_hears_nothing_more(lines: dict[tuple[str, ...], lis
         os.close(write)
         os.close(error_end)
         with os.fdopen(error) as stream:
-            told = stream.read()
-        if process.wait(60) != 2 or (told and names != ("recalc",)):
-            said[names] = told
-    assert not said
+            answer = stream.read()
+        if process.wait(60) != 2 or (answer and names != ("recalc",)):
+            words[names] = answer
+    assert not words
 
 
 def test_colours_are_for_terminals(lines: dict[tuple[str, ...], list[str]]) -> None:
@@ -237,8 +241,8 @@ try cushion deal movements --de
 def test_bash_completes_commands_options_and_choices(tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(tmp_path), "SHELL": "/bin/bash"}
     for _ in range(2):
-        made = forks.cushion("--install-completion", environment=environment)
-        assert (made.returncode, made.stderr) == (0, "")
+        result = forks.cushion("--install-completion", environment=environment)
+        assert (result.returncode, result.stderr) == (0, "")
     assert (tmp_path / ".bashrc").read_text().count("cushion completion") == 1
     answer = subprocess.run(
         ["bash", "--noprofile", "--norc", "-c", COMPLETES], env=environment, capture_output=True, text=True, timeout=60

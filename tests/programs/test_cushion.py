@@ -76,8 +76,8 @@ def test_a_module_of_the_same_full_name_is_refused(files: dict[str, str], tmp_pa
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     done = subprocess.run([sys.executable, "-c", "import cushion"], cwd=tmp_path, capture_output=True, text=True)
-    told = done.stderr.splitlines()[-1]
-    assert re.fullmatch(r"ImportError: cushion has a module core\.files, and so has this program \(.*\): .*", told)
+    line = done.stderr.splitlines()[-1]
+    assert re.fullmatch(r"ImportError: cushion has a module core\.files, and so has this program \(.*\): .*", line)
 
 
 def test_threads_may_load_different_names_first() -> None:

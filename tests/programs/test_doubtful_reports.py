@@ -62,18 +62,18 @@ def contradicted(results: Results) -> list[str]:
 
 def plain_failures(page: str, names: list[str]) -> list[str]:
     """Where a first page says of one of the tests that it fails, and not that this is doubtful."""
-    found = []
+    result = []
     _, is_named, sentence = page.partition("Failed:")
     failed = " ".join(AFTER_THE_FAILED.split(sentence)[0].split()) if is_named else ""
     lines = page.split("\n")
     for name in names:
         if re.search(rf"(?:^|; )\s*{re.escape(name)} [\d\-−]", failed):
-            found.append(f"Failed: ... {name}")
+            result.append(f"Failed: ... {name}")
         for at, line in enumerate(lines):
             near = " ".join(lines[max(0, at - 1) : at + 2])
             if line.strip().startswith(name[:24]) and re.search(r"\bFail\b", line) and "oubtful" not in near:
-                found.append(line.strip())
-    return found
+                result.append(line.strip())
+    return result
 
 
 @pytest.mark.parametrize("file", REPORTS, ids=lambda path: path.stem)

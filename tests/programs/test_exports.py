@@ -61,7 +61,7 @@ def export(folder: Path, file_format: Format = "xlsx") -> Made:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def exports(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return export(tmp_path_factory.mktemp("export"))
 
 
@@ -80,27 +80,27 @@ def formulas(book: Workbook) -> Iterator[tuple[str, int, int, object]]:
             yield name, row, column, sheet.value(row, column)
 
 
-def test_libreoffice_calculates_what_was_exported(made: Made, tmp_path: Path) -> None:
-    saved = calculated(made.file, tmp_path)
+def test_libreoffice_calculates_what_was_exported(exports: Made, tmp_path: Path) -> None:
+    saved = calculated(exports.file, tmp_path)
     theirs = read(saved)
     count = 0
-    for name, row, column, value in formulas(read(made.file)):
+    for name, row, column, value in formulas(read(exports.file)):
         count += 1
-        other = theirs[name].value(row, column)
+        second = theirs[name].value(row, column)
         if isinstance(value, float):
-            assert isinstance(other, float), (name, row, column, value, other)
-            assert math.isclose(value, other, rel_tol=1e-12, abs_tol=1e-6), (name, row, column, value, other)
+            assert isinstance(second, float), (name, row, column, value, second)
+            assert math.isclose(value, second, rel_tol=1e-12, abs_tol=1e-6), (name, row, column, value, second)
         else:
-            assert other == value, (name, row, column)
+            assert second == value, (name, row, column)
     assert count > 150
     assert [theirs["Control"].value(row, 1) for row in (3, 4)] == ["OK", "warning"]
-    verdict = made.verdict(saved)
+    verdict = exports.verdict(saved)
     assert (verdict.status, verdict.diffs) == ("original", ()), verdict.reason
 
 
-def test_a_changed_figure_is_seen_on_control_and_by_its_hash(made: Made, tmp_path: Path) -> None:
+def test_a_changed_figure_is_seen_on_control_and_by_its_hash(exports: Made, tmp_path: Path) -> None:
     """openpyxl writes no values beside formulas, so all that LibreOffice saves it has calculated."""
-    book = openpyxl.load_workbook(made.file)
+    book = openpyxl.load_workbook(exports.file)
     sheet = book["Holdings"]
     header = next(row for row in sheet.iter_rows(max_row=20) if any(cell.value == "Par Amount" for cell in row))
     place = next(cell for cell in header if cell.value == "Par Amount")
@@ -120,16 +120,16 @@ def test_a_changed_figure_is_seen_on_control_and_by_its_hash(made: Made, tmp_pat
     ]
     assert wrong[0] == ("Sum of Par Amount", 2_000.0), "the loan and the total below, a formula"
     assert [name for name, _ in wrong] == ["Sum of Par Amount", "Sum of Market Value (USD)"]
-    assert made.verdict(saved).status == "unknown", "openpyxl leaves the manifest out"
+    assert exports.verdict(saved).status == "unknown", "openpyxl leaves the manifest out"
 
 
 def test_the_pages_say_what_the_sheets_do(tmp_path: Path) -> None:
-    made = export(tmp_path, "pdf")
-    ran = subprocess.run(["pdftotext", "-layout", made.file, "-"], check=True, capture_output=True, text=True)
+    result = export(tmp_path, "pdf")
+    ran = subprocess.run(["pdftotext", "-layout", result.file, "-"], check=True, capture_output=True, text=True)
     text = ran.stdout.replace("\u200b", "")
-    sheet = made.source["Holdings"]
+    sheet = result.source["Holdings"]
     for row in range(sheet.row_count):
         name = sheet.value(row, 0)
         assert name is None or " " in str(name) or str(name) in text, name
-    for words in ("Deal", "deal.xlsx", "2026-03-31", made.exported.result_summary.provenance.data_hash, "Cushion"):
+    for words in ("Deal", "deal.xlsx", "2026-03-31", result.exported.result_summary.provenance.data_hash, "Cushion"):
         assert words in text, words

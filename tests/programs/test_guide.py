@@ -54,30 +54,30 @@ class Browser:
         message |= {"sessionId": self._session} if self._session else {}
         os.write(self._out, json.dumps(message).encode() + b"\0")
         while True:
-            told = self._next()
-            if told.get("id") == self._number:
-                assert "error" not in told, told
-                return told["result"]
-            if told.get("method") == "Log.entryAdded" and told["params"]["entry"]["level"] == "error":
-                self.said.append(told["params"]["entry"]["text"])
-            if told.get("method") == "Runtime.exceptionThrown":
-                self.said.append(str(told["params"]["exceptionDetails"]))
+            answer = self._next()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                return answer["result"]
+            if answer.get("method") == "Log.entryAdded" and answer["params"]["entry"]["level"] == "error":
+                self.said.append(answer["params"]["entry"]["text"])
+            if answer.get("method") == "Runtime.exceptionThrown":
+                self.said.append(str(answer["params"]["exceptionDetails"]))
 
     def _next(self) -> Any:
         while b"\0" not in self._rest:
             self._rest += os.read(self._in, 1 << 16)
-        told, _, self._rest = self._rest.partition(b"\0")
-        return json.loads(told)
+        answer, _, self._rest = self._rest.partition(b"\0")
+        return json.loads(answer)
 
     def until(self, expression: str, seconds: float = 20) -> Any:
         """What the expression gives in the page, once that is something."""
         ends = time.monotonic() + seconds
         while not (
-            found := self.do("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+            result := self.do("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
         ):
             assert time.monotonic() < ends, (expression, self.said)
             time.sleep(0.05)
-        return found
+        return result
 
     def close(self) -> None:
         """End the program."""
@@ -139,8 +139,8 @@ subject = cushion.Subject(name="My deal", portfolio=portfolio)
 def test_python_of_the_how_tos_runs(tmp_path: Path) -> None:
     """Every block, in the order of its page, on made deals whose names the pages use."""
     for name, seed in (("holdings", "7"), ("last_month", "8")):
-        made = [sys.executable, "-m", "service.commands.cli", "generate", "--loans", "200", "--seed", seed]
-        subprocess.run([*made, "--out", str(tmp_path)], check=True, capture_output=True, cwd=ROOT)
+        result = [sys.executable, "-m", "service.commands.cli", "generate", "--loans", "200", "--seed", seed]
+        subprocess.run([*result, "--out", str(tmp_path)], check=True, capture_output=True, cwd=ROOT)
         (tmp_path / f"clo-200-{seed}.xlsx").rename(tmp_path / f"{name}.xlsx")
     (tmp_path / "deal.toml").write_text(definition.EXAMPLE)
     failed = {}
@@ -181,10 +181,10 @@ def test_pages_are_drawn_and_searched(shown: Callable[[str], None], browser: Bro
     assert browser.until("document.querySelectorAll('math mfrac').length") > 20
     for word, page in (("VLOOKUP", "functions/lookup/?h=vlookup#vlookup"), ("WARF", "compliance-tests/?h=warf#")):
         shown(f"?q={word}")
-        found = browser.until(
+        result = browser.until(
             "[...document.querySelectorAll('.md-search-result__link')].map(link => link.href).join(' ')"
         )
-        assert page in found, (word, found)
+        assert page in result, (word, result)
     for word in ("compliance", "export", "alert", "report", "trade"):  # what to do comes before what there is
         shown(f"?q={word}")
         first = browser.until("document.querySelector('.md-search-result__link')?.href")

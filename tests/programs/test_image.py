@@ -120,8 +120,8 @@ def copy_from_repository(sources: list[str], target: Path) -> None:
 
 def interpreters(version: str) -> list[Path]:
     """The Pythons of a version beside the one that runs here, or itself; no virtual environments."""
-    found = sorted(Path(sys.base_prefix).parent.glob(f"*/bin/python{version}"))
-    return [path for path in found if not (path.parents[1] / "pyvenv.cfg").exists()]
+    result = sorted(Path(sys.base_prefix).parent.glob(f"*/bin/python{version}"))
+    return [path for path in result if not (path.parents[1] / "pyvenv.cfg").exists()]
 
 
 def lacking(dockerfile: str, folder: Path) -> list[str]:
@@ -139,8 +139,8 @@ def lacking(dockerfile: str, folder: Path) -> list[str]:
         trial = Stage(folder / "trial", Path("/usr"))
         mount = f"lowerdir={trial.base},upperdir={trial.layer}/upper,workdir={trial.layer}/work"
         command = ["unshare", "--mount", "mount", "-t", "overlay", "overlay", "-o", mount, str(trial.layer / "root")]
-        told = subprocess.run(command, capture_output=True, text=True, check=False)
-        absent += [f"overlay mounts in {folder}: {told.stderr.strip()}"] if told.returncode else []
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+        absent += [f"overlay mounts in {folder}: {answer.stderr.strip()}"] if answer.returncode else []
     return absent
 
 

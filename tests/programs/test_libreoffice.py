@@ -52,27 +52,27 @@ def convert(path: Path, kind: str, folder: Path, *more: Path, opening: str | Non
 
 def cells(book: Workbook) -> dict[tuple[str, int, int], object]:
     """Every cell that is not blank, dates as their serials."""
-    found: dict[tuple[str, int, int], object] = {}
+    result: dict[tuple[str, int, int], object] = {}
     for sheet in book.sheets:
         for row in range(sheet.row_count):
             for column in range(sheet.column_count):
                 if sheet.kind(row, column) != Kind.BLANK:
-                    found[sheet.name, row, column] = sheet.value(row, column)
-    return found
+                    result[sheet.name, row, column] = sheet.value(row, column)
+    return result
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "xls"])
 def test_same_cells_after_libreoffice(original: Path, tmp_path: Path, kind: str) -> None:
     ours, theirs = cells(read(original)), cells(read(convert(original, kind, tmp_path)))
     for place, value in ours.items():
-        other = theirs.get(place)
+        second = theirs.get(place)
         if isinstance(value, float):
-            assert isinstance(other, float), (place, value, other)
-            assert math.isclose(value, other, rel_tol=1e-12, abs_tol=1e-12), (place, value, other)
+            assert isinstance(second, float), (place, value, second)
+            assert math.isclose(value, second, rel_tol=1e-12, abs_tol=1e-12), (place, value, second)
         elif kind == "xls" and isinstance(value, str) and value.startswith("#"):
-            assert other in (value, None), (place, value, other)  # calamine gives no error cells of .xls
+            assert second in (value, None), (place, value, second)  # calamine gives no error cells of .xls
         else:
-            assert other == value, (place, value, other)
+            assert second == value, (place, value, second)
 
 
 def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
         Page("Texts", sheet_of([[text] for text in texts], formats, state="hidden")),
     ]
     path = tmp_path / "made.xlsx"
-    told = write_xlsx(
+    written = write_xlsx(
         path,
         pages,
         number_formats=formats,
@@ -103,14 +103,14 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
         defined_names={"total": "'Control & <co>'!$B$1"},
         parts={"urn:a": b'<a xmlns="urn:a">kept</a>'},
     )
-    assert told.warnings == ()
+    assert written.warnings == ()
     (tmp_path / "saved").mkdir()
     saved = convert(path, "xlsx", tmp_path / "saved")
     ours, theirs = read(path), read(saved)
     assert [cells(book)["Texts", row, 0] for book in (ours, theirs) for row in range(len(texts))] == texts * 2
     for place, value in cells(ours).items():
-        other = cells(theirs)[place]
-        assert other == (pytest.approx(value, rel=1e-14) if isinstance(value, float) else value), place
+        other_cell = cells(theirs)[place]
+        assert other_cell == (pytest.approx(value, rel=1e-14) if isinstance(value, float) else value), place
     assert theirs.sheets[1].value(2, 1) == 2.0
     assert [sheet.state for sheet in theirs.sheets] == ["visible", "visible", "hidden"]
     assert (theirs.defined_names, [table.name for table in theirs.tables]) == (ours.defined_names, ["Held"])

@@ -64,7 +64,7 @@ class Exact(float):
 def hard(path: Path, *, date_1904: bool = False) -> Path:
     """A workbook of everything that a program may write otherwise."""
     with xlsxwriter.Workbook(str(path), {"date_1904": date_1904}) as book:
-        page, other, names = (
+        page, second, names = (
             book.add_worksheet("Data"),
             book.add_worksheet("It's"),
             book.add_worksheet(" <odd> & 日本 "),
@@ -73,7 +73,7 @@ def hard(path: Path, *, date_1904: bool = False) -> Path:
         for row, value in enumerate(NUMBERS):
             page.write_number(row, 0, Exact(value))
             for column, style in enumerate(formats):
-                other.write_number(row, column, Exact(value), style)
+                second.write_number(row, column, Exact(value), style)
         for row, text in enumerate(TEXTS):
             for column in range(3):
                 names.write_string(row, column * 2, text, formats[column * 4])
@@ -134,10 +134,12 @@ def test_an_export_with_zones_is_the_original_after_it_was_saved(tmp_path: Path)
         format="xlsx", export_id="exp_1", workbook_id="w", tenant_id="t", created=datetime(2026, 1, 31, tzinfo=UTC),
         lineage=Lineage(workbook_name="deal"), keys=Keys(signing=KEY, signing_id="k1", redaction=KEY),
     )  # fmt: skip
-    made = export_workbook(book, order, tmp_path)
-    assert made.fingerprints is not None
-    kept = Record(made.result_summary.provenance.data_hash, (tmp_path / made.fingerprints.path).read_bytes(), KEY)
-    path = (tmp_path / made.main.path).rename(tmp_path / "export.xlsx")
+    exported = export_workbook(book, order, tmp_path)
+    assert exported.fingerprints is not None
+    kept = Record(
+        exported.result_summary.provenance.data_hash, (tmp_path / exported.fingerprints.path).read_bytes(), KEY
+    )
+    path = (tmp_path / exported.main.path).rename(tmp_path / "export.xlsx")
     for file in (path, convert(path, "xlsx", tmp_path / "saved")):
         verdict = verify(file, KEYS, kept)
         assert (verdict.status, verdict.diffs, verdict.hmac_valid) == ("original", (), True)
@@ -177,13 +179,13 @@ def test_a_cell_changed_in_what_it_saved_is_told(tmp_path: Path) -> None:
     kept = Record(data_hash(book).hash, fingerprints(book, None, KEY), KEY)
     saved = convert(path, "xlsx", tmp_path / "saved")
     cell = re.compile(rb'(<c r="([A-Z]+[0-9]+)" s="[0-9]+" t="n"><v>)([0-9.]+)</v>')
-    found: list[str] = []
+    result: list[str] = []
 
     def change(data: bytes) -> bytes:
         place = list(cell.finditer(data))[20]
-        found.append(place[2].decode())
+        result.append(place[2].decode())
         return data[: place.start()] + place[1] + b"987654321.5</v>" + data[place.end() :]
 
     verdict = verify(rewritten(saved, {"xl/worksheets/sheet1.xml": change}), KEYS, kept)
-    told = [(diff.sheet, diff.cell, diff.status) for diff in verdict.diffs]
-    assert told == [(book.sheets[0].name, found[0], "changed")]
+    answer = [(diff.sheet, diff.cell, diff.status) for diff in verdict.diffs]
+    assert answer == [(book.sheets[0].name, result[0], "changed")]

@@ -109,8 +109,8 @@ def free_port() -> int:
 
 def serving(block: Block, log: Path) -> subprocess.Popen[bytes]:
     """The service, as the page starts it, once it is ready."""
-    with log.open("wb") as told:
-        process = subprocess.Popen(["bash", "-c", f"exec {block.text}"], stdout=told, stderr=subprocess.STDOUT)
+    with log.open("wb") as answer:
+        process = subprocess.Popen(["bash", "-c", f"exec {block.text}"], stdout=answer, stderr=subprocess.STDOUT)
     wait_until(
         lambda: "Cushion is ready on" in log.read_text() or process.poll() is not None, seconds=60, what="the service"
     )
@@ -151,10 +151,10 @@ def test_what_the_page_says_works(page: str, folder: Path, monkeypatch: pytest.M
     assert ran.returncode == 0, f"{ran.stdout[-3000:]}\n{ran.stderr[-3000:]}"
     rest = ran.stdout
     for number, block in enumerate(blocks):
-        told, mark, rest = rest.partition(f"\n{MARK.format(number)}\n")
+        answer, mark, rest = rest.partition(f"\n{MARK.format(number)}\n")
         assert mark, f"block {number} did not end"
         if block.shown is not None:
-            assert told.strip("\n") == block.shown.strip("\n"), block.text
+            assert answer.strip("\n") == block.shown.strip("\n"), block.text
 
 
 def test_the_tour_ends_with_something_to_look_at() -> None:

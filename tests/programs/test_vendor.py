@@ -13,8 +13,8 @@ RECORD: dict[str, Any] = json.loads((VENDOR / "vendor.json").read_text(encoding=
 
 
 def test_files_have_their_hashes() -> None:
-    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in VENDOR.glob("*.js")}
-    assert found == RECORD["sha256"]
+    by_name = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in VENDOR.glob("*.js")}
+    assert by_name == RECORD["sha256"]
 
 
 def test_each_package_has_its_licence() -> None:

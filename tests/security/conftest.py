@@ -47,7 +47,7 @@ def members(shared_owner: Member) -> dict[str, Member]:
 
 
 @pytest.fixture(scope="module")
-def made(shared_owner: Member, members: dict[str, Member]) -> dict[str, str]:
+def resources(shared_owner: Member, members: dict[str, Member]) -> dict[str, str]:
     """One record of each kind that a path may name, of the shared tenant."""
     return records_of(shared_owner, user_id=members["viewer"].user_id)
 

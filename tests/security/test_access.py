@@ -365,13 +365,13 @@ def test_nobody_passes_with_wrong_credentials(
 
 @each(GUARDED)
 def test_what_a_caller_sends_is_not_looked_at_before_who_they_are(
-    http: httpx.Client, members: dict[str, Member], made: dict[str, str], row: Route
+    http: httpx.Client, members: dict[str, Member], resources: dict[str, str], row: Route
 ) -> None:
     """A refusal tells a stranger, or a role too low, nothing of what is there, and a broken body nothing of fields."""
     rubbish = {"content": b"{", "headers": {"content-type": "application/json"}}
-    assert http.request(row.method, path_of(row, **made) + "?page=x", **rubbish).status_code == 401
+    assert http.request(row.method, path_of(row, **resources) + "?page=x", **rubbish).status_code == 401
     if "viewer" not in ROLES[ACCESS[identity(row)]]:
-        assert forbidden(members["viewer"].http.request(row.method, path_of(row, **made) + "?page=x", **rubbish))
+        assert forbidden(members["viewer"].http.request(row.method, path_of(row, **resources) + "?page=x", **rubbish))
 
 
 def test_nobody_becomes_an_operator_by_a_name(stack: Stack, shared_owner: Member) -> None:

@@ -84,7 +84,7 @@ WRONG = "Wrong-Horse-7"
 REFUSED = (401, "Incorrect email or password")
 
 
-def told(answer: httpx.Response) -> tuple[int, str]:
+def status_and_detail(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, error_of(answer)["detail"]
 
 
@@ -92,7 +92,7 @@ def refused(answer: httpx.Response) -> bool:
     """Whether a limit ended the tries."""
     if answer.status_code != 429:
         return False
-    assert told(answer) == (429, "Rate limit exceeded")
+    assert status_and_detail(answer) == (429, "Rate limit exceeded")
     assert int(answer.headers["retry-after"]) >= 1
     return True
 
@@ -103,7 +103,7 @@ def refused(answer: httpx.Response) -> bool:
 def test_tries_from_one_address_end(behind: Door, owner: Member, address: str) -> None:
     """Whoever is guessed at: a list of many accounts is no way around."""
     for number in range(LOGINS):
-        assert told(behind.login(f"nobody-{number}@example.com", WRONG, address)) == REFUSED
+        assert status_and_detail(behind.login(f"nobody-{number}@example.com", WRONG, address)) == REFUSED
     assert refused(behind.login(owner.email, WRONG, address))
     assert refused(behind.login(owner.email, PASSWORD, address)), "the right password is no exception"
     assert behind.login(owner.email, PASSWORD, next(_addresses)).status_code == 200, "others are not concerned"
@@ -115,7 +115,7 @@ def test_tries_at_one_account_end_wherever_they_come_from(behind: Door, owner: M
     email = owner.email if known else f"nobody-{uuid4().hex}@example.com"
     spellings = [email, email.upper(), f" {email} ", email.title()]
     for number in range(FAILED):
-        assert told(behind.login(spellings[number % len(spellings)], WRONG, next(_addresses))) == REFUSED
+        assert status_and_detail(behind.login(spellings[number % len(spellings)], WRONG, next(_addresses))) == REFUSED
     for spelling in spellings:
         assert refused(behind.login(spelling, WRONG, next(_addresses)))
     assert refused(behind.login(email, PASSWORD, next(_addresses))), "the right password is no exception"
@@ -140,7 +140,7 @@ def test_tries_at_once_are_counted_as_well(behind: Door, owner: Member) -> None:
 def use_up(door: Door, email: str) -> None:
     """What a stranger can do to anybody."""
     for _ in range(FAILED):
-        assert told(door.login(email, WRONG, next(_addresses))) == REFUSED
+        assert status_and_detail(door.login(email, WRONG, next(_addresses))) == REFUSED
     assert refused(door.login(email, PASSWORD, next(_addresses)))
 
 
@@ -153,11 +153,11 @@ def test_strangers_do_not_shut_a_user_out_from_where_they_are_known(
         assert behind.login(owner.email, PASSWORD, place).status_code == 200
     use_up(behind, owner.email)
     assert behind.login(owner.email.upper(), PASSWORD, address).status_code == 200
-    other = register(stack.url)
-    use_up(behind, other.email)
-    assert refused(behind.login(other.email, PASSWORD, address)), "known is an address to a user, not to all"
+    second = register(stack.url)
+    use_up(behind, second.email)
+    assert refused(behind.login(second.email, PASSWORD, address)), "known is an address to a user, not to all"
     for _ in range(FAILED):
-        assert told(behind.login(owner.email, WRONG, own)) == REFUSED
+        assert status_and_detail(behind.login(owner.email, WRONG, own)) == REFUSED
     assert refused(behind.login(owner.email, PASSWORD, own))
     remembered = stack.sql("SELECT origin FROM known_origins WHERE user_id = %s", [owner.user_id])
     assert {len(origin) for (origin,) in remembered} == {32}, "by keyed hashes"
@@ -280,12 +280,15 @@ def test_an_allowlist_is_held_against_the_connection(stack: Stack, open_door: Do
         for url in (stack.url, open_door.url):
             with httpx.Client(base_url=url, headers=dict(owner.http.headers), timeout=60) as client:
                 answer = client.get("/api/v1/auth/me", headers={header: "198.51.100.7"})
-                assert told(answer) == (403, "IP address not allowed"), header
+                assert status_and_detail(answer) == (403, "IP address not allowed"), header
     form = {"username": owner.email, "password": PASSWORD}
     answer = httpx.post(stack.url + "/api/v1/auth/login", data=form, headers={"X-Forwarded-For": "198.51.100.7"})
-    assert told(answer) == (403, "IP address not allowed")
+    assert status_and_detail(answer) == (403, "IP address not allowed")
     refresh = {"refresh_token": owner.tokens["refresh_token"]}
-    assert told(httpx.post(stack.url + "/api/v1/auth/refresh", json=refresh)) == (403, "IP address not allowed")
+    assert status_and_detail(httpx.post(stack.url + "/api/v1/auth/refresh", json=refresh)) == (
+        403,
+        "IP address not allowed",
+    )
 
 
 def test_an_allowlist_is_held_against_what_a_trusted_proxy_tells(behind: Door, owner: Member) -> None:
@@ -298,7 +301,7 @@ def test_an_allowlist_is_held_against_what_a_trusted_proxy_tells(behind: Door, o
             assert client.get("/api/v1/auth/me", headers={"X-Forwarded-For": place}).status_code == 200, place
         for place in outside:
             answer = client.get("/api/v1/auth/me", headers={"X-Forwarded-For": place})
-            assert told(answer) == (403, "IP address not allowed"), place
+            assert status_and_detail(answer) == (403, "IP address not allowed"), place
 
 
 # Codes --------------------------------------------------------------------------------------------------------------
@@ -323,7 +326,7 @@ def test_codes_end_wherever_they_come_from(behind: Door, owner: Member) -> None:
             ended += 1
         else:
             assert not ended, "once they have ended they stay so"
-            assert told(answer) == (401, "Invalid two-factor code")
+            assert status_and_detail(answer) == (401, "Invalid two-factor code")
     assert ended >= 3
     later = pyotp.TOTP(secret).at(int(time.time()) + 30)
     assert refused(behind.login(owner.email, PASSWORD, next(_addresses), otp_code=later)), "the right code neither"
@@ -333,7 +336,7 @@ def test_codes_tell_nothing_before_the_password(behind: Door, owner: Member) -> 
     """Who lacks the password does not learn whether the second factor is on."""
     enrolled(owner)
     for code in ({}, {"otp_code": "000000"}, {"otp_code": ""}):
-        assert told(behind.login(owner.email, WRONG, next(_addresses), **code)) == REFUSED
+        assert status_and_detail(behind.login(owner.email, WRONG, next(_addresses), **code)) == REFUSED
 
 
 # Keys and tokens ----------------------------------------------------------------------------------------------------
@@ -344,11 +347,11 @@ def test_a_key_is_right_or_wrong_and_nothing_between(stack: Stack, owner: Member
     key = owner.key("workbooks:read").http.headers["X-API-Key"]
     revoked = owner.post("/api/v1/admin/api-keys", json={"name": "k", "permissions": ["workbooks:read"]}).json()
     assert owner.delete(f"/api/v1/admin/api-keys/{revoked['id']}").status_code == 204
-    other = "A" if key[-1] != "A" else "B"
+    other_text = "A" if key[-1] != "A" else "B"
     guesses = [
         key[:-1],
         key + "A",
-        key[:-1] + other,
+        key[:-1] + other_text,
         key.upper(),
         key.replace("live", "test"),
         key.removeprefix("svc_live_"),

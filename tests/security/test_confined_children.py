@@ -69,12 +69,12 @@ def work(order: list[str], made: pathlib.Path) -> dict[str, str]:
 @pytest.fixture
 def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     program, data, folder = tmp_path / "program", tmp_path / "data", tmp_path / "folder"
-    for made in (program, data, folder):
-        made.mkdir()
+    for result in (program, data, folder):
+        result.mkdir()
     (program / "tries_its_walls.py").write_text(TRIES)
     (data / "secret_key").write_text("a secret")
-    given = tmp_path / "given"
-    given.write_text("a workbook")
+    value = tmp_path / "given"
+    value.write_text("a workbook")
     monkeypatch.syspath_prepend(program)
     tries = ConfinedWork(
         does="tries_its_walls.work",
@@ -87,8 +87,8 @@ def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     )
     done = run(
         tries,
-        [str(data / "secret_key"), str(given)],
-        reads=[str(given)],
+        [str(data / "secret_key"), str(value)],
+        reads=[str(value)],
         writes=folder,
         memory_bytes_max=tries.memory_bytes_max,
         seconds_max=tries.seconds_max,
@@ -107,17 +107,17 @@ def test_it_does_its_work_and_nothing_else(tried: dict[str, str]) -> None:
 
 def evaluators() -> list[dict[str, str]]:
     """What the system says of every evaluator of this tree that runs."""
-    found = []
+    result = []
     for entry in Path("/proc").iterdir():
         try:
             if not entry.name.isdigit() or (entry / "cwd").readlink() != ROOT:
                 continue
             if b"service.calculations.child" in (entry / "cmdline").read_bytes():
                 lines = (entry / "status").read_text().splitlines()
-                found.append({name: value.strip() for name, _, value in (line.partition(":") for line in lines)})
+                result.append({name: value.strip() for name, _, value in (line.partition(":") for line in lines)})
         except OSError:
             continue
-    return found
+    return result
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the walls are of Linux")
@@ -126,8 +126,8 @@ def test_an_evaluator_of_the_service_stands_behind_the_walls(stack: Stack, owner
     assert answer.status_code == 200, answer.text
 
     def walled() -> bool:
-        found = evaluators()  # one may be at its start still
-        capable = [int(status["CapEff"], 16) & ~(1 << 2) for status in found]  # of more than reading
-        return bool(found) and not any(capable) and {status["Seccomp"] for status in found} == {"2"}
+        result = evaluators()  # one may be at its start still
+        capable = [int(status["CapEff"], 16) & ~(1 << 2) for status in result]  # of more than reading
+        return bool(result) and not any(capable) and {status["Seccomp"] for status in result} == {"2"}
 
     wait_until(walled, what="evaluators behind walls")

@@ -93,7 +93,7 @@ def spoiled(data: bytes, random: Random) -> Iterator[bytes]:
     with zipfile.ZipFile(BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     for name, part in parts.items():
-        yield zipped({other: text for other, text in parts.items() if other != name})
+        yield zipped({second: text for second, text in parts.items() if second != name})
         for _ in range(4):
             at, size = random.randrange(len(part) or 1), random.randrange(1, 20)
             for changed in (part[:at], part[:at] + random.randbytes(size) + part[at + size :], b"", part + part):

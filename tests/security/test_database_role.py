@@ -125,5 +125,5 @@ def test_the_owners_url_is_told_to_the_migration_alone() -> None:
     holding = [block.split(":")[0].split()[-1] for block in blocks if "${POSTGRES_PASSWORD" in block]
     assert holding == ["services", "postgres"], "migrate comes first under services"
     assert "cushion_service:${SERVICE_PASSWORD" in next(block for block in blocks if "x-cushion" in block)
-    told = {"CUSHION_MIGRATION_URL": "postgresql://owner@/x", "PATH": "/bin"}
-    assert "postgresql://owner@/x" not in child_environment(told, Plan(Path()), "d", "r").values()
+    answer = {"CUSHION_MIGRATION_URL": "postgresql://owner@/x", "PATH": "/bin"}
+    assert "postgresql://owner@/x" not in child_environment(answer, Plan(Path()), "d", "r").values()

@@ -37,8 +37,8 @@ def new_key(by: Member, *scopes: str) -> httpx.Response:
     return by.post(f"{ADMIN}/api-keys", json={"name": "made", "permissions": list(scopes)})
 
 
-def expected(way: str, held: frozenset[str], granted: frozenset[str], *, owner: bool = False) -> bool:
-    return way in held and granted <= held and not owner
+def expected(way: str, current: frozenset[str], granted: frozenset[str], *, owner: bool = False) -> bool:
+    return way in current and granted <= current and not owner
 
 
 def done(answer: httpx.Response) -> bool:
@@ -58,20 +58,20 @@ def by_inviting(stack: Stack, owner: Member, by: Member, role: Role) -> httpx.Re
 
 def by_inviting_again(stack: Stack, owner: Member, by: Member, role: Role) -> httpx.Response:
     email = f"{uuid4().hex}@example.com"
-    made = invitation(owner, "viewer", email).json()
-    stack.sql("UPDATE invitations SET expires_at = now() WHERE id = %s", [made["id"]])
+    body = invitation(owner, "viewer", email).json()
+    stack.sql("UPDATE invitations SET expires_at = now() WHERE id = %s", [body["id"]])
     return invitation(by, role, email)
 
 
 def by_changing_an_invited_user(stack: Stack, owner: Member, by: Member, role: Role) -> httpx.Response:
-    made = invitation(owner, "viewer" if role != "viewer" else "analyst").json()
-    return by.patch(f"{ADMIN}/users/{made['id']}", json={"role": role})
+    body = invitation(owner, "viewer" if role != "viewer" else "analyst").json()
+    return by.patch(f"{ADMIN}/users/{body['id']}", json={"role": role})
 
 
 def by_letting_back_in(stack: Stack, owner: Member, by: Member, role: Role) -> httpx.Response:
-    made = invitation(owner, role).json()
-    stack.sql("UPDATE users SET status = 'inactive' WHERE id = %s", [made["id"]])
-    return by.patch(f"{ADMIN}/users/{made['id']}", json={"status": "active"})
+    body = invitation(owner, role).json()
+    stack.sql("UPDATE users SET status = 'inactive' WHERE id = %s", [body["id"]])
+    return by.patch(f"{ADMIN}/users/{body['id']}", json={"status": "active"})
 
 
 WAYS = [by_inviting, by_inviting_again, by_changing_an_invited_user, by_letting_back_in]
@@ -81,14 +81,14 @@ WAYS = [by_inviting, by_inviting_again, by_changing_an_invited_user, by_letting_
 def test_no_key_gives_a_role_that_has_more_than_itself(
     stack: Stack, shared_owner: Member, way: Callable[[Stack, Member, Member, Role], httpx.Response]
 ) -> None:
-    given = 0
-    for held in (scopes for scopes in HELD if "admin:users" in scopes):
-        by = shared_owner.key(*held)
+    value = 0
+    for current in (scopes for scopes in HELD if "admin:users" in scopes):
+        by = shared_owner.key(*current)
         for role in ROLES:
-            wanted = expected("admin:users", held, SCOPES[role], owner=role == "owner")
-            assert done(way(stack, shared_owner, by, role)) == wanted, (sorted(held), role)
-            given += wanted
-    assert given == 6, "a key that has what a role has may give it"
+            wanted = expected("admin:users", current, SCOPES[role], owner=role == "owner")
+            assert done(way(stack, shared_owner, by, role)) == wanted, (sorted(current), role)
+            value += wanted
+    assert value == 6, "a key that has what a role has may give it"
 
 
 def test_taking_gives_nothing_and_needs_no_more_than_users(owner: Member) -> None:
@@ -108,14 +108,14 @@ def test_taking_gives_nothing_and_needs_no_more_than_users(owner: Member) -> Non
 
 def test_no_key_makes_or_rotates_a_key_that_has_more_than_itself(owner: Member) -> None:
     others = {scope: new_key(owner, scope).json()["id"] for scope in KEY_SCOPES}
-    for held in (scopes for scopes in HELD if "admin:api-keys" in scopes):
-        by = owner.key(*held)
+    for current in (scopes for scopes in HELD if "admin:api-keys" in scopes):
+        by = owner.key(*current)
         for scope in KEY_SCOPES:
-            wanted = expected("admin:api-keys", held, frozenset({scope}))
-            assert done(new_key(by, scope)) == wanted, (sorted(held), scope)
+            wanted = expected("admin:api-keys", current, frozenset({scope}))
+            assert done(new_key(by, scope)) == wanted, (sorted(current), scope)
             if not wanted:
-                assert not done(by.post(f"{ADMIN}/api-keys/{others[scope]}/rotate", json={})), (sorted(held), scope)
-        assert done(new_key(by, *KEY_SCOPES)) == (held == frozenset(KEY_SCOPES)), sorted(held)
+                assert not done(by.post(f"{ADMIN}/api-keys/{others[scope]}/rotate", json={})), (sorted(current), scope)
+        assert done(new_key(by, *KEY_SCOPES)) == (current == frozenset(KEY_SCOPES)), sorted(current)
 
 
 # Chains --------------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_no_key_makes_or_rotates_a_key_that_has_more_than_itself(owner: Member) 
 
 def reached(stack: Stack, by: Member) -> list[tuple[frozenset[str], Member]]:
     """Whoever a caller can make, with the scopes that came along: users who joined and logged in, and keys."""
-    made: list[tuple[frozenset[str], Member]] = []
+    result: list[tuple[frozenset[str], Member]] = []
     for role in ROLES:
         answer = invitation(by, role)
         if done(answer):
@@ -132,13 +132,13 @@ def reached(stack: Stack, by: Member) -> list[tuple[frozenset[str], Member]]:
             httpx.post(f"{stack.url}/api/v1/auth/accept-invitation", json=joined, timeout=60).raise_for_status()
             form = {"username": email, "password": PASSWORD}
             tokens = httpx.post(f"{stack.url}/api/v1/auth/login", data=form, timeout=60)
-            made.append((SCOPES[role], member(stack.url, tokens.json(), email)))
+            result.append((SCOPES[role], member(stack.url, tokens.json(), email)))
     for scopes in [*combinations(KEY_SCOPES, 1), KEY_SCOPES]:
         answer = new_key(by, *scopes)
         if done(answer):
             http = httpx.Client(base_url=stack.url, headers={"X-API-Key": answer.json()["key"]}, timeout=60)
-            made.append((frozenset(scopes), Member(http, {}, by.email, by.tenant_id, by.user_id)))
-    return made
+            result.append((frozenset(scopes), Member(http, {}, by.email, by.tenant_id, by.user_id)))
+    return result
 
 
 @pytest.mark.parametrize("scope", KEY_SCOPES)

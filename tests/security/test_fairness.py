@@ -110,7 +110,7 @@ class Other:
 
 
 @pytest.fixture(scope="module")
-def other(url: str, book: Path) -> Other:
+def neighbour(url: str, book: Path) -> Other:
     return Other(url, book)
 
 
@@ -129,12 +129,12 @@ def seconds(ask: Callable[[], httpx.Response], times: int) -> float:
 def attack(member: Member, times: int, path: str, **request: object) -> Iterator[list[Future[int]]]:
     """So many of a tenant's requests at once; the other's begin when these have begun."""
 
-    def one() -> int:
+    def send() -> int:
         with httpx.Client(base_url=member.http.base_url, headers=member.http.headers, timeout=120) as client:
             return client.post(path, **request).status_code  # type: ignore[arg-type]
 
     with ThreadPoolExecutor(times) as pool:
-        running = [pool.submit(one) for _ in range(times)]
+        running = [pool.submit(send) for _ in range(times)]
         time.sleep(0.3)
         yield running
         wait(running)
@@ -343,8 +343,8 @@ def processor_of(service: Stack) -> float:
 # Queues ---------------------------------------------------------------------------------------------------------------
 
 
-def test_files_that_are_slow_to_look_at_hold_up_nobody_else(hostile: Member, other: Other, slow: Path) -> None:
-    wanted = {other.login: 3, other.list: 3, other.formula: 3, other.upload: 3}
+def test_files_that_are_slow_to_look_at_hold_up_nobody_else(hostile: Member, neighbour: Other, slow: Path) -> None:
+    wanted = {neighbour.login: 3, neighbour.list: 3, neighbour.formula: 3, neighbour.upload: 3}
     alone = {ask: seconds(ask, times) for ask, times in wanted.items()}
     file = {"file": (slow.name, slow.read_bytes())}
     with attack(hostile, 5, "/api/v1/workbooks/upload", files=file) as running:
@@ -355,18 +355,18 @@ def test_files_that_are_slow_to_look_at_hold_up_nobody_else(hostile: Member, oth
         assert taken <= max(TIMES * alone[ask], FLOOR_SECONDS), ask.__name__
 
 
-def test_batches_that_take_long_hold_up_nobody_elses_formula(hostile: Member, other: Other) -> None:
-    seconds(other.formula, 3)
-    alone = seconds(other.formula, 10)
+def test_batches_that_take_long_hold_up_nobody_elses_formula(hostile: Member, neighbour: Other) -> None:
+    seconds(neighbour.formula, 3)
+    alone = seconds(neighbour.formula, 10)
     formulas = [{"id": str(at), "formula": f"=SUM(SORT(RANDARRAY(5000000)))+{at}"} for at in range(3)]
     with attack(hostile, 4, "/api/v1/calculations/batch", json={"formulas": formulas}) as running:
-        assert other.formula().is_success
+        assert neighbour.formula().is_success
         assert still(running) == 4, "the other was served behind one of them"
-        assert seconds(other.formula, 10) <= max(TIMES * alone, FLOOR_SECONDS)
+        assert seconds(neighbour.formula, 10) <= max(TIMES * alone, FLOOR_SECONDS)
 
 
-def test_bodies_of_very_many_objects_hold_up_nobody_else(hostile: Member, other: Other) -> None:
-    alone = {ask: seconds(ask, 3) for ask in (other.list, other.formula)}
+def test_bodies_of_very_many_objects_hold_up_nobody_else(hostile: Member, neighbour: Other) -> None:
+    alone = {ask: seconds(ask, 3) for ask in (neighbour.list, neighbour.formula)}
     body = b'{"formulas":[' + b",".join([b'{"formula":"=1"}'] * 480_000) + b"]}"
     kind = {"content-type": "application/json"}
     with attack(hostile, 8, "/api/v1/calculations/batch", content=body, headers=kind) as running:
@@ -379,7 +379,7 @@ def test_bodies_of_very_many_objects_hold_up_nobody_else(hostile: Member, other:
 
 
 def test_calls_that_wait_for_one_row_leave_connections_to_everybody_else(
-    stack: Stack, hostile: Member, other: Other, book: Path
+    stack: Stack, hostile: Member, neighbour: Other, book: Path
 ) -> None:
     """Uploads of a tenant wait for each other by its row, each with a connection of the ten to the database."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR NO KEY UPDATE'"
@@ -389,7 +389,7 @@ def test_calls_that_wait_for_one_row_leave_connections_to_everybody_else(
         with attack(hostile, 12, "/api/v1/workbooks/upload", files=file) as running:
             try:
                 wait_until(lambda: stack.sql(waiting)[0][0] >= 5, what="the uploads at their tenant's row")
-                assert [ask().status_code for ask in (other.list, other.login)] == [200, 200]
+                assert [ask().status_code for ask in (neighbour.list, neighbour.login)] == [200, 200]
                 assert stack.sql(waiting)[0][0] == 5
             finally:
                 owner.rollback()
@@ -397,22 +397,22 @@ def test_calls_that_wait_for_one_row_leave_connections_to_everybody_else(
 
 
 def test_a_crowd_of_jobs_is_not_ahead_of_another_tenants(
-    stack: Stack, hostile: Member, other: Other, book: Path
+    stack: Stack, hostile: Member, neighbour: Other, book: Path
 ) -> None:
     crowd = [hostile.upload(book).json()["id"] for _ in range(12)]
-    asked = other.upload().json()["id"]
+    asked = neighbour.upload().json()["id"]
     at_work = "SELECT count(*) FROM jobs WHERE tenant_id = %s AND status IN ('queued', 'running')"
     most = 0
 
     def ready() -> bool:
         nonlocal most
         most = max(most, stack.sql(at_work, [hostile.tenant_id])[0][0])
-        return bool(other.member.get(f"/api/v1/workbooks/{asked}").json()["status"] == "ready")
+        return bool(neighbour.member.get(f"/api/v1/workbooks/{asked}").json()["status"] == "ready")
 
-    begun = sum(hostile.get(f"/api/v1/workbooks/{one}").json()["status"] == "ready" for one in crowd)
+    begun = sum(hostile.get(f"/api/v1/workbooks/{item}").json()["status"] == "ready" for item in crowd)
     wait_until(ready, seconds=60, what="the other's workbook")
-    done = sum(hostile.get(f"/api/v1/workbooks/{one}").json()["status"] == "ready" for one in crowd)
+    done = sum(hostile.get(f"/api/v1/workbooks/{item}").json()["status"] == "ready" for item in crowd)
     assert most <= 2
     assert done - begun <= 6, "the other's was served behind the crowd"
-    for one in crowd:
-        hostile.parsed(one)
+    for item in crowd:
+        hostile.parsed(item)

@@ -73,7 +73,7 @@ def test_the_children_that_read_and_calculate_it_stay_small(tmp_path: Path) -> N
         memory_bytes_max=1_280 * MEBIBYTE,
         seconds_max=60,
     )
-    assert done.told.cell_count == COLUMNS
+    assert done.answer.cell_count == COLUMNS
     book = open_workbook(done.manifest, done.paths)
     assert [book.sheets[0].value(FAR - 1, at) for at in range(COLUMNS)] == [2.0] * COLUMNS
     assert book.sheets[0].value(FAR // 2, 0) is None

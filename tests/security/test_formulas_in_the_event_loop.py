@@ -54,9 +54,9 @@ def processor_seconds(processes: list[Path]) -> tuple[float, float]:
 def attacker(stack: Stack) -> Iterator[Member]:
     """At an API of its own, whose evaluator has started."""
     with stack.another_api(fresh=True, CUSHION_EVALUATORS="1") as url:
-        found = member(url, register(stack.url).tokens, "attacker")
-        assert _evaluated(found, "=SUM(SEQUENCE(10))", {}) == 200
-        yield found
+        result = member(url, register(stack.url).tokens, "attacker")
+        assert _evaluated(result, "=SUM(SEQUENCE(10))", {}) == 200
+        yield result
 
 
 @contextmanager

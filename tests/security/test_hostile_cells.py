@@ -69,10 +69,10 @@ SENTENCE_MAX = 20_000
 def books() -> tuple[Subject, Subject]:
     """One deal twice: with hostile texts, and with plain ones in their places."""
     deal = generate(200, seed=15)
-    given = deal.portfolio_columns()
+    input_value = deal.portfolio_columns()
     columns: dict[str, Any] = {
         name: [values[1][code] if code >= 0 else None for code in values[0]] if isinstance(values, tuple) else values
-        for name, values in given.items()
+        for name, values in input_value.items()
     }
     subjects = []
     for names in (
@@ -102,25 +102,25 @@ def fit(*sentences: str) -> None:
 def test_insights_are_those_of_plain_texts() -> None:
     hostile, plain = books()
     for stakeholder in get_args(Stakeholder):
-        told, expected = (analyse([one], stakeholder=stakeholder, angle=0, most=20) for one in (hostile, plain))
-        assert [(one.key, one.category, one.priority, one.confidence) for one in told] == [
-            (one.key, one.category, one.priority, one.confidence) for one in expected
+        answer, expected = (analyse([item], stakeholder=stakeholder, angle=0, most=20) for item in (hostile, plain))
+        assert [(item.key, item.category, item.priority, item.confidence) for item in answer] == [
+            (item.key, item.category, item.priority, item.confidence) for item in expected
         ]
-        assert [[(figure.value, figure.unit) for figure in one.figures] for one in told] == [
-            [(figure.value, figure.unit) for figure in one.figures] for one in expected
+        assert [[(figure.value, figure.unit) for figure in item.figures] for item in answer] == [
+            [(figure.value, figure.unit) for figure in item.figures] for item in expected
         ]
-        for one in told:
-            fit(one.title, one.summary, one.methodology, *one.remarks)
+        for item in answer:
+            fit(item.title, item.summary, item.methodology, *item.remarks)
 
 
 def test_answers_are_those_of_plain_texts_or_say_what_is_ambiguous() -> None:
     hostile, plain = books()
     for question in (*QUESTIONS, *(name[:990] for name in HOSTILE)):
-        told, expected = ask(question, [hostile]), ask(question, [plain])
-        fit(told.text, told.understood, *told.warnings, *told.suggestions)
+        answer, expected = ask(question, [hostile]), ask(question, [plain])
+        fit(answer.text, answer.understood, *answer.warnings, *answer.suggestions)
         if question in QUESTIONS:
-            same = [figure.value for figure in told.figures] == [one.value for one in expected.figures]
-            assert same or told.warnings or not told.answered, (question, told.text[:500], expected.text[:500])
+            same = [figure.value for figure in answer.figures] == [figure.value for figure in expected.figures]
+            assert same or answer.warnings or not answer.answered, (question, answer.text[:500], expected.text[:500])
 
 
 def sentences(answer: Any) -> Iterator[str]:

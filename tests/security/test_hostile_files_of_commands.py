@@ -40,9 +40,9 @@ def old_workbook(path: Path, *, row: bytes = b"\1\0", column: bytes = b"\0\0") -
     sheet.write(1, 0, 1 / 3)
     bytes_io = io.BytesIO()
     book.save(bytes_io)
-    before, found, after = bytes_io.getvalue().rpartition(NUMBER_RECORD)
-    assert found
-    path.write_bytes(before + found + row + column + after[4:])
+    before, result, after = bytes_io.getvalue().rpartition(NUMBER_RECORD)
+    assert result
+    path.write_bytes(before + result + row + column + after[4:])
     return path
 
 
@@ -83,10 +83,10 @@ def with_formulas(path: Path, **cells: object) -> Path:
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     """The one line that a command says when it refuses."""
     assert run([str(argument) for argument in arguments]) == EXIT_REFUSED
-    said = capsys.readouterr().err.strip()
-    assert said.startswith("cushion: ")
-    assert "\n" not in said
-    return said
+    text = capsys.readouterr().err.strip()
+    assert text.startswith("cushion: ")
+    assert "\n" not in text
+    return text
 
 
 @pytest.mark.parametrize("command", ["compliance", "reconcile"])

@@ -74,16 +74,16 @@ def records(target: Member) -> dict[str, str]:
 def _nothing_is_lost(stack: Stack, attacker: Member) -> Iterator[None]:
     """The tables stand and the other tenant is as it was, whatever was sent."""
 
-    def held() -> list[tuple[Any, ...]]:
+    def rows_of_all() -> list[tuple[Any, ...]]:
         return stack.sql(
             "SELECT users.id, email, role, users.status, password_hash, tenants.status, subscription_tier "
             "FROM users JOIN tenants ON tenants.id = tenant_id WHERE tenant_id = %s",
             [attacker.tenant_id],
         )
 
-    before = held()
+    before = rows_of_all()
     yield
-    assert held() == before != []
+    assert rows_of_all() == before != []
 
 
 RAISED = re.compile(r'"exception":{"type":"[A-Z][A-Za-z]+","message":"(?:[^"\\]|\\.)*","traceback":"(?:[^"\\]|\\.)*"}')
@@ -93,8 +93,8 @@ RAISED = re.compile(r'"exception":{"type":"[A-Z][A-Za-z]+","message":"(?:[^"\\]|
 def unharmed(answer: httpx.Response, seconds: float) -> httpx.Response:
     """The answer, which is no fault and tells nothing of what lies behind."""
     assert answer.status_code < 500, answer.text
-    told = RAISED.sub("", answer.text.replace(answer.request.url.path, ""))
-    assert not TOLD.search(told), answer.text
+    lines = RAISED.sub("", answer.text.replace(answer.request.url.path, ""))
+    assert not TOLD.search(lines), answer.text
     assert seconds < SLEEP_SECONDS
     only_our_headers(answer)
     return answer
@@ -173,13 +173,13 @@ def round_trips(answer: httpx.Response, row: Route, path: tuple[Any, ...], text:
     """What was stored is what was sent; of a record that tells its fields."""
     if answer.status_code != row.status or len(path) != 1 or "json" not in answer.headers.get("content-type", ""):
         return
-    told = answer.json()
+    body = answer.json()
     if (
-        isinstance(told, dict)
-        and isinstance(told.get(path[0]), str)
+        isinstance(body, dict)
+        and isinstance(body.get(path[0]), str)
         and path[0] in ("name", "description", "full_name")
     ):
-        assert told[path[0]] == text.strip() or told[path[0]] == text
+        assert body[path[0]] == text.strip() or body[path[0]] == text
 
 
 @each(WITH_TEXTS)

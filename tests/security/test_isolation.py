@@ -69,12 +69,12 @@ def fields_of(schema: dict[str, Any]) -> set[str]:
     component = str(schema.get("$ref", "")).rpartition("/")[2]
     if component:
         return fields_of(DOCUMENT["components"]["schemas"][component])
-    found = set(schema.get("properties", {}))
+    result = set(schema.get("properties", {}))
     for inner in (*schema.get("properties", {}).values(), *schema.get("allOf", ()), *schema.get("anyOf", ())):
-        found |= fields_of(inner)
+        result |= fields_of(inner)
     if isinstance(schema.get("items"), dict):
-        found |= fields_of(schema["items"])
-    return found
+        result |= fields_of(schema["items"])
+    return result
 
 
 def identifiers(part: Callable[[dict[str, Any]], set[str]]) -> set[tuple[str, str]]:
@@ -133,30 +133,30 @@ def own(attacker: Member) -> dict[str, str]:
 
 
 @pytest.fixture
-def untouched(stack: Stack, shared_owner: Member, made: dict[str, str]) -> Any:
+def untouched(stack: Stack, shared_owner: Member, resources: dict[str, str]) -> Any:
     """Whatever the test does, the other tenant is as it was."""
     before = everything(stack, shared_owner.tenant_id)
     yield
     assert everything(stack, shared_owner.tenant_id) == before
 
 
-def test_the_records_are_all_that_the_document_names(made: dict[str, str]) -> None:
+def test_the_records_are_all_that_the_document_names(resources: dict[str, str]) -> None:
     named = {name for _, name in IN_BODIES | IN_QUERIES | IN_PATHS}
     assert named == NAMES
-    assert named <= set(made)
+    assert named <= set(resources)
     assert {identity(row) for row in WITH_IDENTIFIER} == {operation for operation, _ in IN_PATHS}
 
 
 @each(WITH_IDENTIFIER)
 @pytest.mark.usefixtures("untouched")
 def test_another_tenants_record_is_not_there(
-    attacker: Member, made: dict[str, str], own: dict[str, str], row: Route
+    attacker: Member, resources: dict[str, str], own: dict[str, str], row: Route
 ) -> None:
     body = body_of(row, own) if row.body else None
     answers = [
-        sent(attacker, row, path_of(row, **quoted(made)), body),
-        sent(attacker, row, path_of(row, **quoted(made)), least_of(row)),
-        sent(attacker, row, path_of(row, **{name: value.upper() for name, value in made.items()}), body),
+        sent(attacker, row, path_of(row, **quoted(resources)), body),
+        sent(attacker, row, path_of(row, **quoted(resources)), least_of(row)),
+        sent(attacker, row, path_of(row, **{name: value.upper() for name, value in resources.items()}), body),
     ]
     for answer in answers:
         assert answer.status_code == 404, answer.text
@@ -173,10 +173,10 @@ def naming(operation: str, name: str, identifier: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("operation", "name"), sorted(IN_BODIES), ids=ids)
 @pytest.mark.usefixtures("untouched")
 def test_a_body_that_names_another_tenants_record(
-    attacker: Member, made: dict[str, str], own: dict[str, str], operation: str, name: str
+    attacker: Member, resources: dict[str, str], own: dict[str, str], operation: str, name: str
 ) -> None:
     row = BY_NAME[operation]
-    theirs = made[name]
+    theirs = resources[name]
     attacker.parsed(own["workbook_id"])  # no test before works on it any more
     body = body_of(row, own) | naming(operation, name, own[name]) | IN_PLACE_OF.get((operation, name), {})
     assert sent(attacker, row, path_of(row, **quoted(own)), body).status_code == row.status, (
@@ -192,15 +192,15 @@ def test_a_body_that_names_another_tenants_record(
 
 
 @each([row for row in GUARDED if row.method == "GET" and not row.parameters])
-def test_a_list_holds_nothing_of_another_tenant(attacker: Member, made: dict[str, str], row: Route) -> None:
+def test_a_list_holds_nothing_of_another_tenant(attacker: Member, resources: dict[str, str], row: Route) -> None:
     answer = attacker.get(row.path + asked_of(row))
     assert answer.status_code == 200
-    assert not [(name, answer.text) for name, value in made.items() if name in NAMES and value in answer.text]
+    assert not [(name, answer.text) for name, value in resources.items() if name in NAMES and value in answer.text]
 
 
 @each([row for row in GUARDED if row.method == "GET" and not row.parameters and row.query is not None])
 def test_no_filter_reaches_past_the_tenant(
-    attacker: Member, shared_owner: Member, made: dict[str, str], row: Route
+    attacker: Member, shared_owner: Member, resources: dict[str, str], row: Route
 ) -> None:
     """A tenant is no filter: a query that names one is refused."""
     for name in ("tenant_id", "tenant", "organization_id", "X-Tenant-ID", "owner"):
@@ -209,44 +209,44 @@ def test_no_filter_reaches_past_the_tenant(
             assert answer.status_code == 200
             continue
         assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["query", name]), answer.text
-        assert not [value for field, value in made.items() if field in NAMES and value in answer.text]
+        assert not [value for field, value in resources.items() if field in NAMES and value in answer.text]
 
 
 @pytest.mark.parametrize(("operation", "name"), sorted(IN_QUERIES), ids=[" ".join(pair) for pair in sorted(IN_QUERIES)])
 @pytest.mark.usefixtures("untouched")
 def test_a_query_that_names_another_tenants_record(
-    attacker: Member, made: dict[str, str], own: dict[str, str], operation: str, name: str
+    attacker: Member, resources: dict[str, str], own: dict[str, str], operation: str, name: str
 ) -> None:
     row = BY_NAME[operation]
-    answer = attacker.http.request(row.method, path_of(row, **quoted(own)), params={name: made[name]})
+    answer = attacker.http.request(row.method, path_of(row, **quoted(own)), params={name: resources[name]})
     if answer.status_code != 404:
         assert answer.status_code == 200, answer.text
-        assert not [value for field, value in made.items() if field in NAMES and value in answer.text]
+        assert not [value for field, value in resources.items() if field in NAMES and value in answer.text]
         body = answer.json() if answer.headers["content-type"] == "application/json" else {}
         assert body.get("total", 0) == 0
 
 
 @pytest.mark.usefixtures("untouched")
-def test_a_key_of_another_tenant_reaches_no_further_than_its_owner(attacker: Member, made: dict[str, str]) -> None:
+def test_a_key_of_another_tenant_reaches_no_further_than_its_owner(attacker: Member, resources: dict[str, str]) -> None:
     key = attacker.key(*KEY_SCOPES)
     for row in WITH_IDENTIFIER:
         if row.access in KEY_SCOPES:
-            answer = sent(key, row, path_of(row, **quoted(made)), least_of(row))
+            answer = sent(key, row, path_of(row, **quoted(resources)), least_of(row))
             assert (answer.status_code, error_of(answer)["detail"]) == (404, row.missing.detail)
 
 
 @pytest.mark.usefixtures("untouched")
-def test_the_same_bytes_are_not_the_same_file(stack: Stack, made: dict[str, str]) -> None:
+def test_the_same_bytes_are_not_the_same_file(stack: Stack, resources: dict[str, str]) -> None:
     """Blobs are named by their content; who uploads what another tenant has learns nothing of it."""
     stranger = register(stack.url)
     uploaded = stranger.post("/api/v1/workbooks/upload", files={"file": ("same.xlsx", small_book(BOOK))})
     assert uploaded.status_code == 201
-    assert uploaded.json()["id"] != made["workbook_id"]
+    assert uploaded.json()["id"] != resources["workbook_id"]
     assert stranger.get("/api/v1/workbooks").json()["total"] == 1
     assert stranger.parsed(uploaded.json()["id"])["name"] == "same.xlsx"
 
 
-def test_names_are_free_in_each_tenant(attacker: Member, made: dict[str, str]) -> None:
+def test_names_are_free_in_each_tenant(attacker: Member, resources: dict[str, str]) -> None:
     """A conflict over a name would tell that another tenant has it."""
     assert attacker.post("/api/v1/mappings", json=MAPPING).status_code in (201, 409)
     fresh = attacker.post(
@@ -256,11 +256,13 @@ def test_names_are_free_in_each_tenant(attacker: Member, made: dict[str, str]) -
 
 
 @each(WITH_IDENTIFIER)
-def test_it_is_there_for_its_own_tenant(stack: Stack, made: dict[str, str], shared_owner: Member, row: Route) -> None:
+def test_it_is_there_for_its_own_tenant(
+    stack: Stack, resources: dict[str, str], shared_owner: Member, row: Route
+) -> None:
     """Else the test above would prove nothing; what removes a record proves it elsewhere."""
     if row.method == "DELETE":
         assert stack.sql("SELECT 1 FROM tenants WHERE id = %s", [shared_owner.tenant_id])
         return
-    body = body_of(row, made) if row.body else None
-    answer = sent(shared_owner, row, path_of(row, **quoted(made)), body)
+    body = body_of(row, resources) if row.body else None
+    answer = sent(shared_owner, row, path_of(row, **quoted(resources)), body)
     assert answer.status_code in (row.status, 409), answer.text

@@ -120,13 +120,13 @@ def own_record(answer: httpx.Response, extra: dict[str, Any], caller: Member) ->
     """The record that was made or changed has no field of what was smuggled in."""
     if answer.status_code >= 300 or "json" not in answer.headers.get("content-type", "") or not answer.content:
         return
-    told = answer.json()
-    assert isinstance(told, dict)
+    body = answer.json()
+    assert isinstance(body, dict)
     for name in ("id", "key", "key_prefix", "slug", "created_at", "usage_count", "tier", "subscription_tier"):
-        if name in told and name in extra:
-            assert told[name] != extra[name], name
-    assert (told.get("tenant_id") or caller.tenant_id) == caller.tenant_id  # null: of a file that is nobody's
-    assert told.get("created_by", caller.email) == caller.email
+        if name in body and name in extra:
+            assert body[name] != extra[name], name
+    assert (body.get("tenant_id") or caller.tenant_id) == caller.tenant_id  # null: of a file that is nobody's
+    assert body.get("created_by", caller.email) == caller.email
 
 
 @pytest.fixture(scope="module")
@@ -230,9 +230,9 @@ def test_an_owner_does_not_set_what_the_deployment_sets(stack: Stack, owner: Mem
 
 def test_an_admin_does_not_rise(stack: Stack, owner: Member) -> None:
     admin = owner.invite("admin")
-    other = owner.invite("admin")
+    second = owner.invite("admin")
     before = people(stack, owner.tenant_id)
-    for user in (admin, other):
+    for user in (admin, second):
         for change in ({"role": "owner"}, {"role": "owner", "status": "active"}):
             answer = admin.patch(f"/api/v1/admin/users/{user.user_id}", json=change)
             assert answer.status_code == 403, answer.text

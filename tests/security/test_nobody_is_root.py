@@ -34,11 +34,11 @@ def is_unprivileged(pid: int) -> bool:
 
 def below(pid: int) -> set[int]:
     """The processes that a process started, and theirs."""
-    found: set[int] = set()
+    result: set[int] = set()
     for task in Path(f"/proc/{pid}/task").iterdir():
         for child in (task / "children").read_text().split():
-            found |= {int(child)} | below(int(child))
-    return found
+            result |= {int(child)} | below(int(child))
+    return result
 
 
 def test_a_worker_that_root_starts_becomes_somebody_else(stack: Stack) -> None:

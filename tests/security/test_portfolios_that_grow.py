@@ -77,7 +77,7 @@ def own_mb(url: str) -> int:
     """The memory that the process behind a port has for itself alone; of granian's two that of the one that works."""
     port = int(url.rpartition(":")[2])
     own = os.getpid()
-    found = []
+    result = []
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             command = (status.parent / "cmdline").read_bytes().split(b"\0")
@@ -85,9 +85,9 @@ def own_mb(url: str) -> int:
         except (FileNotFoundError, ProcessLookupError):
             continue
         if b"granian" in command and str(port).encode() in command and status.parent.name != str(own):
-            found.append(int(lines["RssAnon"].split()[0]) // 1024)
-    assert found, "no process serves there"
-    return max(found)
+            result.append(int(lines["RssAnon"].split()[0]) // 1024)
+    assert result, "no process serves there"
+    return max(result)
 
 
 def test_a_cell_in_the_last_row_keeps_no_column_of_its_length_in_memory(stack: Stack, shared_owner: Member) -> None:

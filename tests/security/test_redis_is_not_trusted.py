@@ -34,8 +34,8 @@ class Hostile:
 
 
 def carried(**changed: Any) -> bytes:
-    told = {"t": None, "f": "run", "a": ["7b" * 16, "task_" + "0" * 32, 1], "k": {}, "et": 0}
-    return msgspec.msgpack.encode(told | changed)
+    answer = {"t": None, "f": "run", "a": ["7b" * 16, "task_" + "0" * 32, 1], "k": {}, "et": 0}
+    return msgspec.msgpack.encode(answer | changed)
 
 
 ENTRIES: dict[str, bytes] = {
@@ -84,8 +84,8 @@ def test_what_stands_in_the_queues_is_never_run_and_stops_no_worker(
             odd |= {"task_" + "d" * 32 + ":1": "-inf", b"\xff\xfe": 1.0, "": 1.0}
             redis.zadd(queue, odd)
             redis.publish(ARRIVED, queue)
-            given = [*names, *odd]  # beside them may stand a job of an earlier test
-            wait_until(partial(gone, redis, queue, given), what=f"the end of all in {queue}")
+            value = [*names, *odd]  # beside them may stand a job of an earlier test
+            wait_until(partial(gone, redis, queue, value), what=f"the end of all in {queue}")
             redis.delete("arq:retry:task_" + "e" * 32 + ":1")
             redis.set(queue, "no queue at all")
             redis.publish(ARRIVED, b"\xff" + queue.encode())

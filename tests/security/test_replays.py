@@ -30,17 +30,17 @@ def second(caller: Member) -> dict[str, str]:
     return records_of(caller)
 
 
-def ready(caller: Member, made: dict[str, str]) -> dict[str, str]:
+def ready(caller: Member, result: dict[str, str]) -> dict[str, str]:
     """The records once nothing works on them any more, with a key that nothing has rotated."""
-    caller.parsed(made["workbook_id"])
+    caller.parsed(result["workbook_id"])
     key = caller.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
-    return made | {"key_id": key.json()["id"]}
+    return result | {"key_id": key.json()["id"]}
 
 
-def posted(caller: Member, row: Route, made: dict[str, str], key: str, **headers: str) -> tuple[int, str, bool]:
+def posted(caller: Member, row: Route, result: dict[str, str], key: str, **headers: str) -> tuple[int, str, bool]:
     """The answer's status and text, and whether it was given before."""
-    body = body_of(row, made) if row.body or row.form else None
-    answer = sent(caller, row, path_of(row, **quoted(made)), body, headers={"Idempotency-Key": key, **headers})
+    body = body_of(row, result) if row.body or row.form else None
+    answer = sent(caller, row, path_of(row, **quoted(result)), body, headers={"Idempotency-Key": key, **headers})
     return answer.status_code, answer.text, "idempotent-replayed" in answer.headers
 
 
@@ -69,21 +69,21 @@ def test_nobody_gets_the_answer_of_another_caller(
     caller: Member, first: dict[str, str], attacker: Member, row: Route
 ) -> None:
     """Neither a user of another tenant, nor one of the same tenant, nor a key, nor who may not call at all."""
-    key, made = uuid4().hex, ready(caller, first)
-    status, text, _ = posted(caller, row, made, key)
+    key, result = uuid4().hex, ready(caller, first)
+    status, text, _ = posted(caller, row, result, key)
     assert status == row.status, text
     others = [attacker, caller.invite("admin")]
     if row.access in KEY_SCOPES:
         others.append(caller.key(row.access))
-    for other in others:
-        status, told, replayed = posted(other, row, made, key)
+    for another in others:
+        status, answer, replayed = posted(another, row, result, key)
         assert not replayed, identity(row)
-        assert status in (row.status, 400, 403, 404, 409), told  # 400: there is nothing of theirs to work on
-        assert status != 409 or "Idempotency" not in told
-    status, told, replayed = posted(caller.invite("viewer"), row, made, key)
+        assert status in (row.status, 400, 403, 404, 409), answer  # 400: there is nothing of theirs to work on
+        assert status != 409 or "Idempotency" not in answer
+    status, answer, replayed = posted(caller.invite("viewer"), row, result, key)
     may = (row.status, 404) if row.access in SCOPES["viewer"] else (403,)  # 404: the record is one user's own
     assert not replayed, identity(row)
-    assert status in may, told
+    assert status in may, answer
 
 
 def test_an_answer_is_not_given_to_who_is_out(stack: Stack, caller: Member) -> None:

@@ -74,8 +74,8 @@ def test_two_keys_are_nobody(stack: Stack, keys: dict[str, Member], attacker: Me
 
 
 def test_two_tenants_are_none(stack: Stack, shared_owner: Member, attacker: Member) -> None:
-    own, other = f"X-Tenant-ID: {shared_owner.tenant_id}", f"X-Tenant-ID: {attacker.tenant_id}"
-    for pair in ((own, other), (other, own)):
+    own, second = f"X-Tenant-ID: {shared_owner.tenant_id}", f"X-Tenant-ID: {attacker.tenant_id}"
+    for pair in ((own, second), (second, own)):
         status, _, body = spoken(stack, asked(f"Authorization: {bearer(shared_owner)}", *pair))
         assert status in (400, 401, 403), body
 
@@ -194,9 +194,9 @@ OVERRIDES = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "X-
 
 
 @pytest.mark.parametrize("header", OVERRIDES)
-def test_no_header_makes_another_method(shared_owner: Member, made: dict[str, str], header: str) -> None:
-    path = f"/api/v1/workbooks/{made['workbook_id']}"
-    assert shared_owner.get(path, headers={header: "DELETE"}).json()["id"] == made["workbook_id"]
+def test_no_header_makes_another_method(shared_owner: Member, resources: dict[str, str], header: str) -> None:
+    path = f"/api/v1/workbooks/{resources['workbook_id']}"
+    assert shared_owner.get(path, headers={header: "DELETE"}).json()["id"] == resources["workbook_id"]
     assert shared_owner.get(path + "?_method=DELETE").status_code == 422
     posted = shared_owner.post(path, headers={header: "DELETE"}, data={"_method": "DELETE"})
     assert posted.status_code == 405
@@ -305,9 +305,11 @@ def test_the_host_is_not_told_back(stack: Stack, shared_owner: Member, host: str
 
 
 @each([row for row in GUARDED if row.query is not None])
-def test_a_parameter_that_is_given_twice_is_refused(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+def test_a_parameter_that_is_given_twice_is_refused(
+    shared_owner: Member, resources: dict[str, str], row: Route
+) -> None:
     """A filter in front of the service may have read the other one. Lists may be given so."""
-    path = path_of(row, **quoted(made)) + asked_of(row)
+    path = path_of(row, **quoted(resources)) + asked_of(row)
     for field in msgspec.structs.fields(row.query):
         if "list[" in str(field.type):
             continue
@@ -321,8 +323,8 @@ def test_a_parameter_that_is_given_twice_is_refused(shared_owner: Member, made: 
 # Bodies where none is read ------------------------------------------------------------------------------------------
 
 
-def test_a_body_of_a_get_is_not_read(shared_owner: Member, made: dict[str, str]) -> None:
-    for path in ("/api/v1/workbooks", f"/api/v1/workbooks/{made['workbook_id']}", ME):
+def test_a_body_of_a_get_is_not_read(shared_owner: Member, resources: dict[str, str]) -> None:
+    for path in ("/api/v1/workbooks", f"/api/v1/workbooks/{resources['workbook_id']}", ME):
         plain = shared_owner.get(path)
         with_body = shared_owner.http.request("GET", path, json={"tenant_id": str(uuid4()), "page": -1})
         assert with_body.status_code == plain.status_code == 200
@@ -374,8 +376,8 @@ def test_an_answer_says_nothing_of_what_stands_behind(stack: Stack, shared_owner
         httpx.get(stack.url + ME),
     ]
     for answer in answers:
-        told = str(answer.headers).lower() + answer.text.lower()
-        assert not re.search(r"starlette|python|uvicorn|psycopg|traceback|x-powered-by", told), told
+        lines = str(answer.headers).lower() + answer.text.lower()
+        assert not re.search(r"starlette|python|uvicorn|psycopg|traceback|x-powered-by", lines), lines
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 

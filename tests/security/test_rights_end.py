@@ -65,9 +65,9 @@ class Begun:
 
 def end(begun: list[Begun]) -> dict[str, Refusal | int]:
     """Bring the rest of each body; the answers by the rows' names."""
-    for one in begun:
-        one.connection.sendall(one.rest)
-    return {identity(one.row): one.answer() for one in begun}
+    for item in begun:
+        item.connection.sendall(item.rest)
+    return {identity(item.row): item.answer() for item in begun}
 
 
 def begin(caller: Member, row: Route, path: str, body: dict[str, Any] | None) -> Begun:
@@ -97,19 +97,19 @@ def begin(caller: Member, row: Route, path: str, body: dict[str, Any] | None) ->
 
 
 @contextmanager
-def under_way(caller: Member, rows: list[Route], made: dict[str, str]) -> Iterator[list[Begun]]:
+def under_way(caller: Member, rows: list[Route], resources: dict[str, str]) -> Iterator[list[Begun]]:
     """A request for each row that has passed the gate and waits for its body."""
     with ExitStack() as stack:
-        begun = [begin(caller, row, path_of(row, **made), body_of(row, made)) for row in rows]
-        for one in begun:
-            stack.enter_context(one.connection)
+        begun = [begin(caller, row, path_of(row, **resources), body_of(row, resources)) for row in rows]
+        for item in begun:
+            stack.enter_context(item.connection)
         time.sleep(ADMITTED_SECONDS)
         yield begun
 
 
 def untouched(stack: Stack, begun: list[Begun]) -> bool:
     """Whether the audit log knows nothing of the requests."""
-    asked = [[one.request_id for one in begun]]
+    asked = [[item.request_id for item in begun]]
     return stack.sql("SELECT count(*) FROM audit_log WHERE request_id = ANY(%s)", asked) == [(0,)]
 
 
@@ -151,19 +151,21 @@ ENDINGS: dict[str, Callable[[Member, Member], None]] = {
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_user_whose_session_ends_before_the_body(
-    stack: Stack, shared_owner: Member, made: dict[str, str], ending: str
+    stack: Stack, shared_owner: Member, resources: dict[str, str], ending: str
 ) -> None:
     admin = shared_owner.invite("admin")
-    with under_way(admin, SLOW, made) as begun:
+    with under_way(admin, SLOW, resources) as begun:
         ENDINGS[ending](shared_owner, admin)
         answers = end(begun)
         assert {name: answer for name, answer in answers.items() if answer != TOKEN_ENDED} == {}
         assert untouched(stack, begun)
 
 
-def test_a_tenant_that_is_suspended_before_the_body(deployment: Deployment, stack: Stack, made: dict[str, str]) -> None:
+def test_a_tenant_that_is_suspended_before_the_body(
+    deployment: Deployment, stack: Stack, resources: dict[str, str]
+) -> None:
     owner = register(stack.url)
-    with under_way(owner, SLOW, made) as begun:
+    with under_way(owner, SLOW, resources) as begun:
         suspended = httpx.patch(
             f"{deployment.url}/api/v1/admin/tenant",
             headers={"X-API-Key": SYSTEM_KEY, "X-Tenant-ID": owner.tenant_id},
@@ -178,7 +180,7 @@ def test_a_tenant_that_is_suspended_before_the_body(deployment: Deployment, stac
 
 @pytest.mark.parametrize("ending", ["removed", "demoted"])
 def test_an_operator_in_another_tenant_who_ends_before_the_body(
-    deployment: Deployment, stack: Stack, shared_owner: Member, made: dict[str, str], ending: str
+    deployment: Deployment, stack: Stack, shared_owner: Member, resources: dict[str, str], ending: str
 ) -> None:
     headers = {"Authorization": deployment.callers["owner"].http.headers["Authorization"]}
     with httpx.Client(base_url=deployment.url, headers=headers, timeout=60) as client:
@@ -188,20 +190,20 @@ def test_an_operator_in_another_tenant_who_ends_before_the_body(
         operator.http.headers["X-Tenant-ID"] = shared_owner.tenant_id
         rows = [row for row in SLOW if row.access != "operator" and row.name in ("create_mapping", "invite_user")]
         assert len(rows) == 2
-        with under_way(operator, rows, made) as begun:
+        with under_way(operator, rows, resources) as begun:
             ENDINGS[ending](owner, operator)
             assert set(end(begun).values()) == {TOKEN_ENDED}
             assert untouched(stack, begun)
 
 
 def test_a_repetition_whose_session_ends_before_the_body_reads_no_answer(
-    shared_owner: Member, made: dict[str, str]
+    shared_owner: Member, resources: dict[str, str]
 ) -> None:
     (row,) = (row for row in SLOW if row.name == "create_mapping")
     admin = shared_owner.invite("admin")
     admin.http.headers["Idempotency-Key"] = str(uuid4())
     body = MAPPING | {"name": str(uuid4())}
-    path = path_of(row, **made)
+    path = path_of(row, **resources)
     first, again = (sent(admin, row, path, body) for _ in range(2))
     assert (first.status_code, again.status_code) == (201, 201)
     assert again.headers["idempotent-replayed"] == "true"
@@ -212,11 +214,11 @@ def test_a_repetition_whose_session_ends_before_the_body_reads_no_answer(
         assert list(end([late]).values()) == [TOKEN_ENDED]
 
 
-def test_a_body_that_is_slow_and_rights_that_stay(shared_owner: Member, made: dict[str, str]) -> None:
+def test_a_body_that_is_slow_and_rights_that_stay(shared_owner: Member, resources: dict[str, str]) -> None:
     """What waits for its body, while its caller does other things, succeeds."""
     rows = [row for row in SLOW if row.name in ("create_mapping", "evaluate_formula", "upload_workbook", "invite_user")]
     assert len(rows) == 4, sorted(row.name for row in SLOW)
-    with under_way(shared_owner, rows, made) as begun:
+    with under_way(shared_owner, rows, resources) as begun:
         assert shared_owner.post("/api/v1/mappings", json=MAPPING | {"name": str(uuid4())}).status_code == 201
         answers = end(begun)
         assert {name: answer for name, answer in answers.items() if answer not in (200, 201)} == {}
@@ -230,8 +232,10 @@ KEYED = [row for row in SLOW if row.access not in USER_ONLY]
 def _keys(owner: Member, key: Member) -> str:
     name = key.http.headers["x-api-key"][:16]
     listed = owner.get("/api/v1/admin/api-keys", params={"page_size": 100}).json()["items"]
-    (found,) = (one["id"] for one in listed if name.startswith(one["key_prefix"][:16]) and one["status"] == "active")
-    return f"/api/v1/admin/api-keys/{found}"
+    (result,) = (
+        item["id"] for item in listed if name.startswith(item["key_prefix"][:16]) and item["status"] == "active"
+    )
+    return f"/api/v1/admin/api-keys/{result}"
 
 
 KEY_ENDINGS: dict[str, tuple[Callable[[Member, Member, Member], None], Refusal]] = {
@@ -249,13 +253,15 @@ KEY_ENDINGS: dict[str, tuple[Callable[[Member, Member, Member], None], Refusal]]
 
 
 @pytest.mark.parametrize("ending", KEY_ENDINGS)
-def test_a_key_that_ends_before_the_body(stack: Stack, shared_owner: Member, made: dict[str, str], ending: str) -> None:
+def test_a_key_that_ends_before_the_body(
+    stack: Stack, shared_owner: Member, resources: dict[str, str], ending: str
+) -> None:
     creator = shared_owner.invite("admin")
     key = creator.key(*KEY_SCOPES)
     end_key, expected = KEY_ENDINGS[ending]
     kept = SCOPES["viewer"] if expected == RIGHT_LOST else frozenset()
     rows = [row for row in KEYED if row.access not in kept]
-    with under_way(key, rows, made) as begun:
+    with under_way(key, rows, resources) as begun:
         end_key(shared_owner, creator, key)
         answers = end(begun)
         assert {name: answer for name, answer in answers.items() if answer != expected} == {}
@@ -293,7 +299,9 @@ def waiting(connection: psycopg.Connection[Any], most: int) -> None:
         time.sleep(0.02)
 
 
-def test_no_call_commits_after_its_session_has_ended(stack: Stack, shared_owner: Member, made: dict[str, str]) -> None:
+def test_no_call_commits_after_its_session_has_ended(
+    stack: Stack, shared_owner: Member, resources: dict[str, str]
+) -> None:
     """Every endpoint that changes something, with a call that it would take, ended after all of its work."""
     refused, others = [], {}
     asked = [row for row in CHANGING if identity(row) not in ENDING_ITSELF]
@@ -302,9 +310,9 @@ def test_no_call_commits_after_its_session_has_ended(stack: Stack, shared_owner:
         admin = shared_owner.invite("admin")
         session = stack.sql("SELECT id::text FROM sessions WHERE user_id = %s", [admin.user_id])[0][0]
         with ThreadPoolExecutor(AT_A_TIME) as pool, before_commits(stack, admin.user_id) as connection:
-            bodies = [body_of(row, made) if row.body or row.form else None for row in rows]
+            bodies = [body_of(row, resources) if row.body or row.form else None for row in rows]
             calls = [
-                pool.submit(sent, admin, row, path_of(row, **made), body)
+                pool.submit(sent, admin, row, path_of(row, **resources), body)
                 for row, body in zip(rows, bodies, strict=True)
             ]
             waiting(connection, len(rows))
@@ -353,14 +361,14 @@ def test_whoever_ends_rights_waits_for_those_who_commit(stack: Stack, owner: Mem
     admin = owner.invite("admin")
     with ThreadPoolExecutor(2) as pool, psycopg.connect(stack.database_url) as holding:
         holding.execute("SELECT FROM audit_heads WHERE tenant_id = %s FOR UPDATE", [owner.tenant_id])
-        made = pool.submit(admin.post, "/api/v1/mappings", json=MAPPING)  # its COMMIT waits for the chain
+        result = pool.submit(admin.post, "/api/v1/mappings", json=MAPPING)  # its COMMIT waits for the chain
         time.sleep(0.5)
         removed = pool.submit(owner.delete, f"/api/v1/admin/users/{admin.user_id}")
         time.sleep(0.5)
-        assert not made.done()
+        assert not result.done()
         assert not removed.done()
         holding.rollback()
-        assert made.result().status_code == 201
+        assert result.result().status_code == 201
         assert removed.result().status_code == 204
     assert admin.post("/api/v1/mappings", json=MAPPING | {"name": "after"}).status_code == 401
 

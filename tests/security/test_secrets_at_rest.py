@@ -23,68 +23,72 @@ def letter_to(stack: Stack, address: str) -> str:
     """The text of the mail that went to an address."""
     folder = stack.data_dir / "mail"
 
-    def found() -> str | None:
+    def first_leak() -> str | None:
         for path in folder.glob("*.eml") if folder.exists() else ():
             message = email.message_from_bytes(path.read_bytes())
             if message["To"] == address and "reset" in str(message["Subject"]).lower():
                 return message.get_payload(decode=True).decode()  # type: ignore[union-attr, no-any-return]
         return None
 
-    text: str = wait_until(found, what="the mail")
+    text: str = wait_until(first_leak, what="the mail")
     return text
 
 
 def lived(stack: Stack, url: str) -> tuple[Member, dict[str, str]]:
     """A user's life with every secret that it meets."""
     address = f"secret-{uuid4().hex[:12]}@example.com"
-    told: dict[str, str] = {}
+    answer: dict[str, str] = {}
     with httpx.Client(base_url=url, timeout=60) as http:
         registration = {"email": address, "password": PASSWORD, "full_name": "S", "organization_name": "Secrets"}
         tokens = http.post("/api/v1/auth/register", json=registration, headers={"Idempotency-Key": uuid4().hex}).json()
         owner = member(url, tokens, address)
-        told |= {"access token": tokens["access_token"], "refresh token": tokens["refresh_token"], "password": PASSWORD}
+        answer |= {
+            "access token": tokens["access_token"],
+            "refresh token": tokens["refresh_token"],
+            "password": PASSWORD,
+        }
         refreshed = http.post("/api/v1/auth/refresh", json={"refresh_token": tokens["refresh_token"]}).json()
-        told |= {f"second {name}": refreshed[name] for name in ("access_token", "refresh_token")}
+        answer |= {f"second {name}": refreshed[name] for name in ("access_token", "refresh_token")}
         key = {"name": "key", "permissions": [KEY_SCOPES[0]]}
-        made = owner.post("/api/v1/admin/api-keys", json=key, headers={"Idempotency-Key": uuid4().hex}).json()
-        rotated = owner.post(f"/api/v1/admin/api-keys/{made['id']}/rotate", json={}).json()
-        told |= {"key": made["key"], "rotated key": rotated["new_key"]["key"]}
-        for secret in (made["key"], rotated["new_key"]["key"], "svc_live_" + uuid4().hex):
+        body = owner.post("/api/v1/admin/api-keys", json=key, headers={"Idempotency-Key": uuid4().hex}).json()
+        rotated = owner.post(f"/api/v1/admin/api-keys/{body['id']}/rotate", json={}).json()
+        answer |= {"key": body["key"], "rotated key": rotated["new_key"]["key"]}
+        for secret in (body["key"], rotated["new_key"]["key"], "svc_live_" + uuid4().hex):
             http.get("/api/v1/workbooks", headers={"X-API-Key": secret})
         hook = {"url": "http://127.0.0.1:9/", "events": ["alert.triggered"]}
-        made = owner.post("/api/v1/webhooks", json=hook, headers={"Idempotency-Key": uuid4().hex}).json()
-        rotated = owner.post(f"/api/v1/webhooks/{made['id']}/rotate", json={}).json()
-        owner.post(f"/api/v1/webhooks/{made['id']}/test")
-        told |= {"webhook's secret": made["secret"][6:], "webhook's new secret": rotated["secret"][6:]}
+        body = owner.post("/api/v1/webhooks", json=hook, headers={"Idempotency-Key": uuid4().hex}).json()
+        rotated = owner.post(f"/api/v1/webhooks/{body['id']}/rotate", json={}).json()
+        owner.post(f"/api/v1/webhooks/{body['id']}/test")
+        answer |= {"webhook's secret": body["secret"][6:], "webhook's new secret": rotated["secret"][6:]}
         there, header, chat = (uuid4().hex for _ in range(3))
         channels = [
             {"type": "webhook", "config": {"url": f"http://127.0.0.1:9/{there}", "headers": {"X-Token": header}}},
             {"type": "chat_webhook", "config": {"webhook_url": f"http://127.0.0.1:9/{chat}"}},
         ]
         alert = {"name": "alert", "alert_type": "schedule", "conditions": {"schedule": "0 8 * * *"}}
-        made = owner.post(
+        body = owner.post(
             "/api/v1/alerts/configure", json=alert | {"channels": channels}, headers={"Idempotency-Key": uuid4().hex}
         ).json()
-        assert owner.post(f"/api/v1/alerts/{made['id']}/test").status_code == 200
-        told |= {"alert's URL": there, "alert's header": header, "alert's chat": chat}
+        assert owner.post(f"/api/v1/alerts/{body['id']}/test").status_code == 200
+        answer |= {"alert's URL": there, "alert's header": header, "alert's chat": chat}
         guest = {"email": f"guest-{uuid4().hex[:12]}@example.com", "full_name": "G", "role": "viewer"}
-        told["invitation"] = owner.post("/api/v1/admin/users/invite", json=guest).json()["invitation_token"]
-        told["two-factor secret"] = owner.post("/api/v1/auth/2fa/enroll").json()["secret"]
-        code = pyotp.TOTP(told["two-factor secret"]).now()
+        answer["invitation"] = owner.post("/api/v1/admin/users/invite", json=guest).json()["invitation_token"]
+        answer["two-factor secret"] = owner.post("/api/v1/auth/2fa/enroll").json()["secret"]
+        code = pyotp.TOTP(answer["two-factor secret"]).now()
         codes = owner.post("/api/v1/auth/2fa/verify", json={"code": code}).json()["recovery_codes"]
-        told |= {f"recovery code {number}": code for number, code in enumerate(codes)}
+        answer |= {f"recovery code {number}": code for number, code in enumerate(codes)}
         login = {"username": address, "password": PASSWORD, "otp_code": codes[0]}
         assert http.post("/api/v1/auth/login", data=login).status_code == 200
         http.post("/api/v1/auth/login", data=login | {"password": "Wrong-Secret-77"})
-        told["wrong password"] = "Wrong-Secret-77"
+        answer["wrong password"] = "Wrong-Secret-77"
         http.post("/api/v1/auth/password/forgot", json={"email": address})
         token = letter_to(stack, address).partition("?token=")[2].split()[0]
         reset = http.post("/api/v1/auth/password/reset", json={"token": token, "new_password": NEW_PASSWORD})
         assert reset.status_code == 204, reset.text
-        told |= {"reset token": token, "new password": NEW_PASSWORD}
+        answer |= {"reset token": token, "new password": NEW_PASSWORD}
         for broken in ({"new_password": NEW_PASSWORD, "token": 5}, {"password": PASSWORD, "email": []}):
             http.post("/api/v1/auth/password/reset", json=broken)
-    return owner, told
+    return owner, answer
 
 
 def tables(stack: Stack) -> str:
@@ -98,17 +102,17 @@ def tables(stack: Stack) -> str:
 def memory(stack: Stack) -> str:
     """Every key of Redis with its value."""
     with redis.Redis.from_url(stack.redis_url) as client:
-        found = []
+        result = []
         for name in client.scan_iter(count=1_000):
-            found += [name, client.dump(name) or b""]
-    assert found
-    return b"\n".join(found).decode("latin-1")
+            result += [name, client.dump(name) or b""]
+    assert result
+    return b"\n".join(result).decode("latin-1")
 
 
 def test_nothing_of_a_secret_is_kept(stack: Stack, capfd: pytest.CaptureFixture[str]) -> None:
     settings = {"CUSHION_LOG_LEVEL": "debug", "CUSHION_SYSTEM_API_KEY": SYSTEM_KEY}
     with stack.another_api(**settings) as url, stack.another_worker(CUSHION_LOG_LEVEL="debug"):
-        owner, told = lived(stack, url)
+        owner, answer = lived(stack, url)
         administered = {"X-API-Key": SYSTEM_KEY, "X-Tenant-ID": owner.tenant_id}
         assert httpx.get(url + "/api/v1/admin/tenant", headers=administered, timeout=60).status_code == 200
         seen = {"the database": tables(stack), "Redis": memory(stack)}
@@ -117,9 +121,9 @@ def test_nothing_of_a_secret_is_kept(stack: Stack, capfd: pytest.CaptureFixture[
     assert "/api/v1/auth/login" in seen["the log"], "the log is what is looked at"
     assert owner.user_id in seen["the database"]
     # By halves too: a secret cut for a message is still a secret. What a key shows of itself is its prefix.
-    parts = {name: secret[len(secret) // 2 :] for name, secret in told.items()} | {"system key": SYSTEM_KEY}
+    parts = {name: secret[len(secret) // 2 :] for name, secret in answer.items()} | {"system key": SYSTEM_KEY}
     assert [(name, place) for place, text in seen.items() for name, part in parts.items() if part in text] == []
-    assert [(name, place) for place, text in seen.items() for name, secret in told.items() if secret in text] == []
+    assert [(name, place) for place, text in seen.items() for name, secret in answer.items() if secret in text] == []
 
 
 def test_files_of_secrets_are_their_owners_alone(stack: Stack) -> None:

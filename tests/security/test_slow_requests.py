@@ -63,7 +63,7 @@ def files(least: int, most: int) -> Iterator[None]:
 
 
 @contextmanager
-def crowd(url: str, count: int, said: bytes, address: str = "127.0.0.1") -> Iterator[list[socket.socket]]:
+def crowd(url: str, count: int, request_bytes: bytes, address: str = "127.0.0.1") -> Iterator[list[socket.socket]]:
     """So many connections from an address, each of which has said so much."""
     place = urlsplit(url)
     assert place.hostname is not None
@@ -73,7 +73,7 @@ def crowd(url: str, count: int, said: bytes, address: str = "127.0.0.1") -> Iter
         for _ in range(count):
             connection = socket.create_connection((place.hostname, place.port), ANSWER_SECONDS, (address, 0))
             opened.append(stack.enter_context(connection))
-            connection.sendall(said)
+            connection.sendall(request_bytes)
         yield opened
 
 
@@ -85,13 +85,13 @@ def served(url: str) -> None:
 
 def rest(connection: socket.socket) -> bytes:
     """What is still said on a connection, until the service ends it."""
-    said = b""
+    words = b""
     try:
         while part := connection.recv(65_536):
-            said += part
+            words += part
     except ConnectionResetError:
         pass
-    return said
+    return words
 
 
 def is_open(connection: socket.socket) -> bool:
@@ -153,7 +153,7 @@ def test_a_few_addresses_keep_nobody_else_out_either(stack: Stack) -> None:
 def test_a_head_that_does_not_come_ends_its_connection(strict: str) -> None:
     """Also the next one of a connection that is kept, and one of which a little comes all the time."""
     with ExitStack() as several:
-        opened = {kind: several.enter_context(crowd(strict, 1, said))[0] for kind, said in KINDS.items()}
+        opened = {kind: several.enter_context(crowd(strict, 1, actual_kind))[0] for kind, actual_kind in KINDS.items()}
         trickle = several.enter_context(crowd(strict, 1, LIVE))[0]
         end = time.monotonic() + ANSWER_SECONDS
 
@@ -274,17 +274,17 @@ def test_a_slow_but_honest_upload_succeeds(strict: str, uploader: Member) -> Non
 
 def test_behind_a_trusted_proxy_the_share_is_the_clients(strict: str) -> None:
     """The proxy itself may hold as many connections as it likes: also more than the start allowed files."""
-    mine, other = (LIVE + b"X-Forwarded-For: 192.0.2.%d\r\n" % number for number in (1, 2))
+    mine, second = (LIVE + b"X-Forwarded-For: 192.0.2.%d\r\n" % number for number in (1, 2))
     waiting = JSON + b"X-Forwarded-For: 192.0.2.1\r\nContent-Length: 100\r\n\r\n"
     with ExitStack() as several:
 
-        def ask(count: int, said: bytes) -> list[socket.socket]:
-            return several.enter_context(crowd(strict, count, said, PROXY))
+        def ask(count: int, words: bytes) -> list[socket.socket]:
+            return several.enter_context(crowd(strict, count, words, PROXY))
 
         idle = ask(FEW_FILES, b"")
         ask(SHARE, waiting)
         wait_until(lambda: ask(1, mine + b"\r\n")[0].recv(12) == b"HTTP/1.1 503", what="the refusal")
-        (answered,) = ask(1, other + b"\r\n")
+        (answered,) = ask(1, second + b"\r\n")
         assert answered.recv(12) == b"HTTP/1.1 200"
         assert sum(map(is_open, idle)) == FEW_FILES
 

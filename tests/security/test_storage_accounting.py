@@ -61,36 +61,36 @@ def is_used(who: Member, wanted: int) -> bool:
     return abs(used_bytes(who) - wanted) <= MEGABYTE / 1000
 
 
-def recalculated(who: Member, found: dict[str, Any]) -> None:
-    assert who.post(f"/api/v1/workbooks/{found['id']}/recalculate").status_code == 200
-    assert who.parsed(found["id"])["status"] == "ready"
+def recalculated(who: Member, result: dict[str, Any]) -> None:
+    assert who.post(f"/api/v1/workbooks/{result['id']}/recalculate").status_code == 200
+    assert who.parsed(result["id"])["status"] == "ready"
 
 
 def test_columns_count_and_those_that_a_recalculation_replaced_are_freed(
     stack: Stack, owner: Member, book: Path
 ) -> None:
-    found = owner.uploaded(book)
-    keys = [named(stack, found["id"])]
+    result = owner.uploaded(book)
+    keys = [named(stack, result["id"])]
     assert is_used(owner, sum(stored(stack, keys[0]).values()))
     for _ in range(2):
-        recalculated(owner, found)
-        keys.append(named(stack, found["id"]))
+        recalculated(owner, result)
+        keys.append(named(stack, result["id"]))
     replaced, present = keys[0] | keys[1], keys[2]
     gone = replaced - present
     assert len(gone) == 2
     wait_until(lambda: not stored(stack, gone), what="the freeing of the replaced columns")
     assert set(stored(stack, present)) == present
     assert is_used(owner, sum(stored(stack, present).values()))
-    assert owner.get(f"/api/v1/workbooks/{found['id']}/sheets/Loans/data").json()["total_rows"] == 399
+    assert owner.get(f"/api/v1/workbooks/{result['id']}/sheets/Loans/data").json()["total_rows"] == 399
 
 
 def test_a_deleted_workbook_is_freed_unless_a_run_needs_it_or_somebody_else_has_it(
     stack: Stack, owner: Member, stranger: Member, book: Path, tmp_path: Path
 ) -> None:
-    other = tmp_path / "other.xlsx"
-    with xlsxwriter.Workbook(other) as written:
+    second = tmp_path / "other.xlsx"
+    with xlsxwriter.Workbook(second) as written:
         written.add_worksheet().write_row(0, 0, ["Issuer", "Par Amount", str(uuid4())])
-    freed, shared = owner.uploaded(other), owner.uploaded(book)
+    freed, shared = owner.uploaded(second), owner.uploaded(book)
     keys, kept = named(stack, freed["id"]), named(stack, shared["id"])
     theirs = stranger.uploaded(book)
     for who, workbook in ((owner, freed), (owner, shared)):
@@ -109,7 +109,7 @@ def test_a_deleted_workbook_is_freed_unless_a_run_needs_it_or_somebody_else_has_
 
 def test_what_is_stored_beyond_the_quota_refuses_the_next_upload(stack: Stack, owner: Member, book: Path) -> None:
     """Its columns alone are too many; the file is not."""
-    found = owner.uploaded(book)
+    result = owner.uploaded(book)
     stack.sql(
         "UPDATE blobs SET size_bytes = %s WHERE tenant_id = %s AND key IN (SELECT blob_key FROM sheets)",
         [2 * 1024**3, owner.tenant_id],
@@ -117,13 +117,13 @@ def test_what_is_stored_beyond_the_quota_refuses_the_next_upload(stack: Stack, o
     stack.sql("UPDATE tenants SET subscription_tier = 'free' WHERE id = %s", [owner.tenant_id])
     answer = owner.upload(book)
     assert (answer.status_code, answer.json()["detail"]) == (403, "Storage limit exceeded")
-    assert found["file_size"] < MEGABYTE
+    assert result["file_size"] < MEGABYTE
 
 
 def test_sizes_that_were_never_kept_are_learned(stack: Stack, owner: Member, book: Path) -> None:
     """As after the upgrade of a deployment whose columns were not counted."""
-    found = owner.uploaded(book)
+    result = owner.uploaded(book)
     stack.sql("UPDATE blobs SET size_bytes = NULL WHERE tenant_id = %s", [owner.tenant_id])
     assert used_bytes(owner) == 0
-    whole = sum(stored(stack, named(stack, found["id"])).values())
+    whole = sum(stored(stack, named(stack, result["id"])).values())
     wait_until(lambda: is_used(owner, whole), what="the sizes")

@@ -56,8 +56,8 @@ def of_elsewhere(stack: Stack) -> tuple[Member, Member]:
 def revoked(stack: Stack) -> tuple[Member, Member]:
     owner = register(stack.url)
     key = owner.key(*KEY_SCOPES)
-    made = owner.get("/api/v1/admin/api-keys").json()["items"]
-    assert [owner.delete(f"/api/v1/admin/api-keys/{item['id']}").status_code for item in made] == [204]
+    items = owner.get("/api/v1/admin/api-keys").json()["items"]
+    assert [owner.delete(f"/api/v1/admin/api-keys/{item['id']}").status_code for item in items] == [204]
     assert owner.post("/api/v1/auth/revoke-all-tokens").status_code == 204
     return owner, key
 
@@ -96,8 +96,8 @@ def walls(stack: Stack) -> list[Wall]:
     """Everybody who is shut out: tokens, and keys of every scope."""
     return [
         Wall(caller, refusal, frozenset(ENROLLING) if refusal == MUST_ENROL else frozenset())
-        for made, refusals in WALLS
-        for caller, refusal in zip(made(stack), refusals, strict=True)
+        for result, refusals in WALLS
+        for caller, refusal in zip(result(stack), refusals, strict=True)
     ]
 
 
@@ -128,8 +128,8 @@ def test_a_wall_leaves_the_open_views_open(stack: Stack, walls: list[Wall]) -> N
 
 def test_walls_stand_for_every_way_to_a_token(stack: Stack) -> None:
     """No new token goes to a session of a tenant that is gone, or to one from elsewhere."""
-    for made, refused in ((of_a_suspended_tenant, SUSPENDED), (of_elsewhere, ELSEWHERE)):
-        owner = made(stack)[0]
+    for result, refused in ((of_a_suspended_tenant, SUSPENDED), (of_elsewhere, ELSEWHERE)):
+        owner = result(stack)[0]
         answers = [
             httpx.post(stack.url + "/api/v1/auth/refresh", json={"refresh_token": owner.tokens["refresh_token"]}),
             httpx.post(stack.url + "/api/v1/auth/login", data={"username": owner.email, "password": PASSWORD}),

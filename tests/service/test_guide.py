@@ -46,8 +46,8 @@ def test_a_page_is_its_folders_and_a_file_has_its_type(archive: Path) -> None:
     ):
         answer = asked(path, archive)
         assert answer is not None
-        status, told, headers, content = answer
-        assert (status, told, content) == (200, kind, FILES[name or path])
+        status, lines, headers, content = answer
+        assert (status, lines, content) == (200, kind, FILES[name or path])
         assert headers["cache-control"] == (guide.KEPT if kept else guide.ASKED)
         assert headers["content-security-policy"].startswith("default-src 'self'; ")
         for known in (headers["etag"], f'"x", {headers["etag"]}', headers["etag"].removeprefix("W/"), "*"):
@@ -69,10 +69,10 @@ def test_nothing_else_is_there(archive: Path, path: str) -> None:
 
 def test_one_that_was_built_anew_is_shown_and_one_that_was_not_says_how(archive: Path) -> None:
     assert (asked("", archive) or [b""])[-1] == b"<p>home</p>"
-    other = archive.with_name("other")
-    with ZipFile(other, "w") as written:
+    second = archive.with_name("other")
+    with ZipFile(second, "w") as written:
         written.writestr("index.html", b"<p>new</p>")
-    other.replace(archive)
+    second.replace(archive)
     assert (asked("", archive) or [b""])[-1] == b"<p>new</p>"
     archive.unlink()
     status, _, headers, content = asked("", archive) or (0, "", {}, b"")

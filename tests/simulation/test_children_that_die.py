@@ -26,8 +26,8 @@ HEADER = ["loan_id", "borrower_name", "par_amount", "double"]
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     path = tmp_path / "book.xlsx"
-    with xlsxwriter.Workbook(path) as made:
-        sheet = made.add_worksheet("S")
+    with xlsxwriter.Workbook(path) as result:
+        sheet = result.add_worksheet("S")
         sheet.write_row("A1", HEADER)
         for row in (2, 3, 4):
             sheet.write_row(f"A{row}", [f"L{row}", f"Borrower {row}", 1000.0 * row])
@@ -46,12 +46,12 @@ def below(parent: int) -> Iterator[int]:
 
 def running(module: str) -> list[int]:
     """The children of ours that do something of a module."""
-    found = []
+    result = []
     for number in below(os.getpid()):
         with suppress(OSError):
             if f"\0{module}".encode() in Path(f"/proc/{number}/cmdline").read_bytes():
-                found.append(number)
-    return found
+                result.append(number)
+    return result
 
 
 @contextmanager
@@ -182,7 +182,7 @@ def test_an_upload_whose_probe_is_killed_is_not_called_damaged(
         assert owner.get("/api/v1/workbooks").json()["total"] == 0
         assert owner.uploaded(path)["status"] == "ready"
     lines = [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
-    (told,) = [line for line in lines if line["event"] == "request.unavailable"]
-    assert told["request_id"] == answer.json()["request_id"]
-    assert (told["path"], told["cause"]) == ("/api/v1/workbooks/upload", "ChildKilled")
-    assert told["at"].startswith("service.workbooks.upload_actions:")
+    (report,) = [line for line in lines if line["event"] == "request.unavailable"]
+    assert report["request_id"] == answer.json()["request_id"]
+    assert (report["path"], report["cause"]) == ("/api/v1/workbooks/upload", "ChildKilled")
+    assert report["at"].startswith("service.workbooks.upload_actions:")

@@ -56,15 +56,15 @@ def dead_letters(stack: Stack, who: Member) -> list[tuple[str, str, str]]:
 def in_error(who: Member, workbook: dict[str, Any]) -> dict[str, Any]:
     """The workbook, once it is in error."""
 
-    def found() -> dict[str, Any] | None:
-        told: dict[str, Any] = who.get(f"/api/v1/workbooks/{workbook['id']}").json()
-        return told if told["status"] == "error" else None
+    def notification() -> dict[str, Any] | None:
+        answer: dict[str, Any] = who.get(f"/api/v1/workbooks/{workbook['id']}").json()
+        return answer if answer["status"] == "error" else None
 
-    told: dict[str, Any] = wait_until(found, what="the error state")
-    return told
+    answer: dict[str, Any] = wait_until(notification, what="the error state")
+    return answer
 
 
-def told(answer: httpx.Response) -> tuple[int, str, str]:
+def status_and_text(answer: httpx.Response) -> tuple[int, str, str]:
     return answer.status_code, answer.json()["detail"], answer.json()["error_code"]
 
 
@@ -92,12 +92,12 @@ def test_damaged_columns_are_refused_though_they_were_read_before(
     path = columns_of(stack, mine)
     damage(path)
     for ask in surfaces:
-        refused = told(ask(owner, mine))
+        refused = status_and_text(ask(owner, mine))
         assert refused in (REFUSED, (409, "Workbook is not ready", "CONFLICT")), refused
         assert ask is not run or refused == REFUSED
     for who, workbook in ((owner, mine), (stranger, theirs)):
         assert "damaged" in in_error(who, workbook)["error_message"]
-        assert told(run(who, workbook)) == REFUSED  # its columns are those of before, and still damaged
+        assert status_and_text(run(who, workbook)) == REFUSED  # its columns are those of before, and still damaged
         ((task, kind, message),) = dead_letters(stack, who)
         assert (task, kind, path.name in message) == ("blobs.check", "Damaged", True)
     assert owner.get("/api/v1/activity").json()["items"][0]["action"] == "workbook.check_failed"
@@ -110,7 +110,7 @@ def test_every_surface_refuses_what_rotted(
     workbook = owner.uploaded(book)
     assert ask(owner, workbook).status_code == 200
     flip(columns_of(stack, workbook))
-    assert told(ask(owner, workbook)) == REFUSED
+    assert status_and_text(ask(owner, workbook)) == REFUSED
     in_error(owner, workbook)
 
 
@@ -119,7 +119,7 @@ def test_the_same_file_uploaded_again_is_read_again(stack: Stack, owner: Member,
     figures = run(owner, workbook).json()["results"]
     flip(columns_of(stack, workbook))
     in_error_after = run(owner, workbook)
-    assert told(in_error_after) == REFUSED
+    assert status_and_text(in_error_after) == REFUSED
     again = owner.uploaded(book)
     assert again["status"] == "ready"
     assert run(owner, again).json()["results"] == figures
@@ -162,7 +162,7 @@ def test_the_loans_of_a_tape_are_not_read_from_damaged_bytes(stack: Stack, owner
     assert owner.get(place + "/loans").json()["total"] == 49
     ((key,),) = stack.sql("SELECT loans_key FROM tapes WHERE id = %s", [taken.json()["tape_id"]])
     flip(stack.data_dir / "blobs" / key[:2] / key)
-    assert told(owner.get(place + "/loans")) == REFUSED
+    assert status_and_text(owner.get(place + "/loans")) == REFUSED
     wait_until(lambda: owner.get(place).json()["processing_status"] == "failed", what="the failed tape")
     assert "damaged" in owner.get(place).json()["error_message"]
 

@@ -21,12 +21,12 @@ def evaluate(member: Member, times: int) -> None:
         assert answer.status_code == 200, answer.text
 
 
-def told(stack: Stack, member: Member) -> list[dict[str, Any]]:
-    found = stack.sql(
+def notices(stack: Stack, member: Member) -> list[dict[str, Any]]:
+    result = stack.sql(
         "SELECT details FROM audit_log WHERE tenant_id = %s AND action = 'audit.events_missing' ORDER BY sequence",
         [member.tenant_id],
     )
-    return [details for (details,) in found]
+    return [details for (details,) in result]
 
 
 def test_a_flush_of_redis_leaves_an_entry_that_says_which_events_are_missing(stack: Stack, tmp_path: Path) -> None:
@@ -47,10 +47,10 @@ def test_a_flush_of_redis_leaves_an_entry_that_says_which_events_are_missing(sta
         evaluate(midst, 30)
         evaluate(whole, 5)
         with stack.another_worker(CUSHION_REDIS_URL=redis.url, **FAST):
-            wait_until(lambda: told(stack, midst) and told(stack, last), seconds=40, what="the missing events")
-            assert told(stack, midst) == [{"missing": 39, "gaps": [[21, 59]]}]
-            assert told(stack, last) == [{"missing": 7, "gaps": [[1, 7]]}]
-            assert told(stack, whole) == []
+            wait_until(lambda: notices(stack, midst) and notices(stack, last), seconds=40, what="the missing events")
+            assert notices(stack, midst) == [{"missing": 39, "gaps": [[21, 59]]}]
+            assert notices(stack, last) == [{"missing": 7, "gaps": [[1, 7]]}]
+            assert notices(stack, whole) == []
             assert [calls(stack, member) for member in (midst, last, whole)] == [50, 0, 5]
         for member in (midst, last, whole):
             export = tmp_path / member.tenant_id

@@ -48,7 +48,7 @@ def uploads_held(stack: Stack) -> Iterator[Callable[[], None]]:
         stack.sql("DROP TRIGGER held ON blobs; DROP FUNCTION held()")
 
 
-def made(path: Path) -> Path:
+def write_marker(path: Path) -> Path:
     """A file that nobody else has."""
     with xlsxwriter.Workbook(path) as written:
         written.add_worksheet().write_row(0, 0, ["Issuer", str(uuid4())])
@@ -95,7 +95,7 @@ def test_a_killed_upload_leaves_neither_folder_nor_bytes_and_a_living_one_keeps_
     stack: Stack, owner: Member, stranger: Member, tmp_path: Path
 ) -> None:
     before = uploads(stack)
-    killed, living = made(tmp_path / "killed.xlsx"), made(tmp_path / "living.xlsx")
+    killed, living = write_marker(tmp_path / "killed.xlsx"), write_marker(tmp_path / "living.xlsx")
     with ThreadPoolExecutor() as threads, uploads_held(stack) as go_on, stack.another_api(fresh=True) as url:
         client = httpx.Client(base_url=url, headers=owner.http.headers, timeout=60)
         doomed = threads.submit(
@@ -103,7 +103,7 @@ def test_a_killed_upload_leaves_neither_folder_nor_bytes_and_a_living_one_keeps_
         )
         wait_until(blob(stack, killed).exists, what="the bytes of the doomed upload")
         (left,) = uploads(stack) - before
-        other = threads.submit(stranger.upload, living)
+        second = threads.submit(stranger.upload, living)
         wait_until(blob(stack, living).exists, what="the bytes of the living upload")
         (mine,) = uploads(stack) - before - {left}
         for pid in processes_below(url):
@@ -121,7 +121,7 @@ def test_a_killed_upload_leaves_neither_folder_nor_bytes_and_a_living_one_keeps_
         assert mine.exists()
         assert blob(stack, living).exists()
         go_on()
-        assert other.result(30).status_code == 201
+        assert second.result(30).status_code == 201
         wait_until(lambda: not blob(stack, killed).exists(), what="the sweep of the killed one's bytes")
     assert blob(stack, living).exists()
     assert owner.get("/api/v1/workbooks").json()["total"] == 0
@@ -144,7 +144,7 @@ def test_nothing_is_removed_from_a_store_of_another_deployment(stack: Stack, own
     mark.write_text(str(uuid4()))
     try:
         orphan = abandoned(stack, stack.data_dir / "blobs" / "cd" / ("cd" * 32))
-        book = made(tmp_path / "book.xlsx")
+        book = write_marker(tmp_path / "book.xlsx")
         workbook = owner.uploaded(book)
         key = blob(stack, book).name
         checked = "SELECT checked_at > now() - interval '1 hour' FROM blobs WHERE key = %s"

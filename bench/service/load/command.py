@@ -162,11 +162,11 @@ def _mixes(chosen: argparse.Namespace) -> int:
     with (
         _service(chosen.url, chosen.workers) as url,
         serving_peer("empty") as empty_url,
-        prepared(url, chosen.token, deals=deals) as made,
+        prepared(url, chosen.token, deals=deals) as load,
     ):
         borne = [
             measure(
-                made,
+                load,
                 url,
                 empty_url,
                 mix,
@@ -176,22 +176,22 @@ def _mixes(chosen: argparse.Namespace) -> int:
             )
             for mix in chosen.mix or MIXES
         ]
-        held = taken()
+        waits = taken()
     _show(borne)
     if not chosen.url:
-        for part, so_far in sorted(held.items()):
+        for part, so_far in sorted(waits.items()):
             print(f"{part}: {so_far.bytes / 1e6:.0f} MB at the end")
     if chosen.json:
         chosen.json.write_bytes(msgspec.json.format(msgspec.json.encode(borne), indent=2) + b"\n")
-    return 1 if any(one.errors for one in borne) else 0
+    return 1 if any(outcome.errors for outcome in borne) else 0
 
 
 def _memory(requests: int | None, jobs: int | None) -> int:
-    told: list[int] = []
+    sizes: list[int] = []
 
-    def tell(done: int, held: int) -> None:
-        told.append(held)
-        print(f"{done:,} done: {held / 1e6:.1f} MB", flush=True)
+    def tell(done: int, size: int) -> None:
+        sizes.append(size)
+        print(f"{done:,} done: {size / 1e6:.1f} MB", flush=True)
 
     with serving(SETTINGS) as url, prepared(url, deals=1) as (deal,):
         if requests:
@@ -240,20 +240,21 @@ def _show(borne: Sequence[Borne]) -> None:
         "processor, ms a request",
     ):
         table.add_column(name, justify="left" if name in ("mix", "errors", "processor, ms a request") else "right")
-    for one in borne:
+    for outcome in borne:
         table.add_row(
-            one.mix,
-            str(one.connections),
-            f"{one.ours.rate:,.0f}",
-            *(f"{value * 1e3:.1f}" for value in (one.ours.p50, one.ours.p95, one.ours.p99)),
-            ", ".join(f"{name}: {count}" for name, count in ({"met": one.met} | one.errors).items() if count) or "none",
-            f"{one.empty.rate:,.0f}",
-            f"{one.ours.rate / one.empty.rate:.1%}",
-            ", ".join(f"{part} {spent:.2f}" for part, spent in one.milliseconds.items() if spent >= 0.005),
+            outcome.mix,
+            str(outcome.connections),
+            f"{outcome.ours.rate:,.0f}",
+            *(f"{value * 1e3:.1f}" for value in (outcome.ours.p50, outcome.ours.p95, outcome.ours.p99)),
+            ", ".join(f"{name}: {count}" for name, count in ({"met": outcome.met} | outcome.errors).items() if count)
+            or "none",
+            f"{outcome.empty.rate:,.0f}",
+            f"{outcome.ours.rate / outcome.empty.rate:.1%}",
+            ", ".join(f"{part} {spent:.2f}" for part, spent in outcome.milliseconds.items() if spent >= 0.005),
         )
     Console(width=None if sys.stdout.isatty() else 190).print(table)
-    for one in borne:
-        if one.ready_a_minute is not None:
-            print(f"uploads that were parsed: {one.ready_a_minute:,.0f} a minute")
-        if one.ours.odd:
-            print(f"{one.mix}: an answer was {one.ours.odd}")
+    for outcome in borne:
+        if outcome.ready_a_minute is not None:
+            print(f"uploads that were parsed: {outcome.ready_a_minute:,.0f} a minute")
+        if outcome.ours.odd:
+            print(f"{outcome.mix}: an answer was {outcome.ours.odd}")

@@ -48,8 +48,8 @@ class Deal:
         portfolio = core.Portfolio.from_workbook(core.read(path))
         for suite in ("standard", "enhanced"):
             answer, expected = self.run(suite), core.run_suite(portfolio, suite)
-            told = json.loads(msgspec.json.encode({"results": list(expected), "summary": expected.summary}))
-            if any(answer[name] != value for name, value in told.items()):
+            wanted = json.loads(msgspec.json.encode({"results": list(expected), "summary": expected.summary}))
+            if any(answer[name] != value for name, value in wanted.items()):
                 raise AssertionError(f"the service and the library differ on the {suite} suite")
 
 
@@ -148,26 +148,26 @@ def _compliance(deal: Deal) -> list[Step]:
 
 def _upload(deal: Deal) -> list[Step]:
     headers = {**deal.client.headers, "Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
-    made = []
+    steps = []
     for number, raw in enumerate(_files()):
         head = f'Content-Disposition: form-data; name="file"; filename="deal-{number}-{{n}}.xlsx"\r\n\r\n'
         body = f"--{BOUNDARY}\r\n{head}".encode() + raw + f"\r\n--{BOUNDARY}--\r\n".encode()
         path, marker = "/api/v1/workbooks/upload", '"status":"processing"'
-        made.append(Step(method="POST", path=path, headers=headers, body=body, marker=marker))
-    return made
+        steps.append(Step(method="POST", path=path, headers=headers, body=body, marker=marker))
+    return steps
 
 
 @cache
 def _files() -> list[bytes]:
     """Workbooks that take another comment of the archive, and so other bytes, in each request."""
-    made = []
+    files = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(FILES):
             path = workbook(Path(folder), seed=1_000 + seed)
             with zipfile.ZipFile(path, "a") as archive:
                 archive.comment = b"0" * NUMBER_DIGITS
-            made.append(path.read_bytes().removesuffix(archive.comment) + b"{n}")
-    return made
+            files.append(path.read_bytes().removesuffix(archive.comment) + b"{n}")
+    return files
 
 
 _MAKERS = {"read": _read, "calculate": _calculate, "compliance": _compliance, "upload": _upload}

@@ -112,7 +112,7 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     document = to_document([*rules, *(test.block for test in tests)])
     rows = compare(portfolio, parse(document))
     tests = _compared(tests, rows, sections)
-    blocks = [*rules, *(one.block for one in tests), *_open_blocks(unmeasured, sections)]
+    blocks = [*rules, *(test.block for test in tests), *_open_blocks(unmeasured, sections)]
     known = [row.agrees for row in rows if row.agrees is not None]
     ties = DraftTies(figures=len(known), tied=sum(known))
     text = to_toml(_head(portfolio, name, ties, sections.decide), blocks)
@@ -140,12 +140,12 @@ def _tests(
     taken: set[str] = set()
     shared = _shared_names(drafted)
     tests = []
-    for one in drafted:
-        if one.measured.get("measure") in _RATIOS and one.measured["measure"] not in ratios:
+    for each in drafted:
+        if each.measured.get("measure") in _RATIOS and each.measured["measure"] not in ratios:
             continue
-        test_id = unique(id_of(one.measured, one.fact, market, terms.industry_agency), taken)
-        tests.append(_Test(_block(one, test_id, _name(one.fact, test_id, shared)), one.fact))
-    if terms.structure is not None and not any(one.measured.get("measure") in ("oc", "ic") for one in drafted):
+        test_id = unique(id_of(each.measured, each.fact, market, terms.industry_agency), taken)
+        tests.append(_Test(_block(each, test_id, _name(each.fact, test_id, shared)), each.fact))
+    if terms.structure is not None and not any(each.measured.get("measure") in ("oc", "ic") for each in drafted):
         places = {
             (measure, note_class.name): place
             for note_class in classes
@@ -175,7 +175,7 @@ def _class_test(test_id: str, measure: str, name: str, trigger: float, place: st
 
 def _shared_names(drafted: Iterable[DraftTest]) -> set[str]:
     """Names, as they are compared, that figures of several things have: they tell nothing apart."""
-    counts = Counter(key(one.fact.label) for one in drafted)
+    counts = Counter(key(each.fact.label) for each in drafted)
     return {name for name, count in counts.items() if count > 1}
 
 
@@ -237,8 +237,8 @@ def _accepted(rules: Sequence[Block], tests: list[_Test], sections: Sections) ->
     for at, test in enumerate(tests):
         _list_open(test, refused.get(at), sections)
     return [
-        _Test(replace(one.block, is_open=True, note=f"To decide: {refused[at]}"), one.fact) if at in refused else one
-        for at, one in enumerate(tests)
+        _Test(replace(each.block, is_open=True, note=f"To decide: {refused[at]}"), each.fact) if at in refused else each
+        for at, each in enumerate(tests)
     ]
 
 
@@ -249,36 +249,36 @@ def _with_cash(portfolio: Portfolio, rules: Sequence[Block], tests: list[_Test])
     """The tests, with principal cash in those whose printed numerator is ours with it, to the cent."""
     rows = compare(portfolio, parse(to_document([*rules, *(test.block for test in tests)])))
     apart = {row.cell for row in rows if row.differs == "numerator"}
-    tried = [_adding_cash(one) if one.fact is not None and one.fact.place in apart else one for one in tests]
+    tried = [_adding_cash(test) if test.fact is not None and test.fact.place in apart else test for test in tests]
     if tried == tests:
         return tests
-    rows = compare(portfolio, parse(to_document([*rules, *(one.block for one in tried)])))
+    rows = compare(portfolio, parse(to_document([*rules, *(each.block for each in tried)])))
     tied = {row.cell for row in rows if row.agrees}
     return [
-        changed if one.fact is not None and one.fact.place in tied else one
-        for one, changed in zip(tests, tried, strict=True)
+        changed if test.fact is not None and test.fact.place in tied else test
+        for test, changed in zip(tests, tried, strict=True)
     ]
 
 
-def _adding_cash(one: _Test) -> _Test:
+def _adding_cash(test: _Test) -> _Test:
     """A test with principal cash in its numerator, where that takes any."""
-    entries = one.block.entries
-    if one.block.is_open or not takes_cash({entry.key: entry.value for entry in entries if not entry.is_open}):
-        return one
+    entries = test.block.entries
+    if test.block.is_open or not takes_cash({entry.key: entry.value for entry in entries if not entry.is_open}):
+        return test
     at = next(at for at, entry in enumerate(entries) if entry.key in ("measure", "share")) + 1
     cash = Entry("adds", ["cash"], origin("the printed numerator has principal cash in it", ONE))
-    return _Test(replace(one.block, entries=(*entries[:at], cash, *entries[at:])), one.fact)
+    return _Test(replace(test.block, entries=(*entries[:at], cash, *entries[at:])), test.fact)
 
 
-def _list_open(one: _Test, refused: str | None, sections: Sections) -> None:
+def _list_open(test: _Test, refused: str | None, sections: Sections) -> None:
     """List what has to be decided of a test."""
-    name = _name_of(one.block)
-    place = None if one.fact is None else one.fact.place
+    name = _name_of(test.block)
+    place = None if test.fact is None else test.fact.place
     if refused is not None:
-        limit = None if one.fact is None else one.fact.trigger
+        limit = None if test.fact is None else test.fact.trigger
         sections.decide.append(Decision(subject=name, why=refused, limit=limit, place=place))
         return
-    for entry in one.block.entries:
+    for entry in test.block.entries:
         if entry.is_open:
             why = entry.comment.removeprefix("to decide: ").removesuffix(f" ({place})")
             sections.decide.append(Decision(subject=name, why=f"its limit: {why}", limit=entry.value, place=place))
@@ -322,16 +322,18 @@ def _name_of(block: Block) -> str:
 def _open_blocks(unmeasured: Sequence[Unmeasured], sections: Sections) -> list[Block]:
     """The printed tests that nothing measures, as comments with their limits and places."""
     blocks = []
-    for one in unmeasured:
-        fact = one.fact
+    for each in unmeasured:
+        fact = each.fact
         name = one_line(fact.label, TEXT_MAX) or fact.place
         entries = [Entry("name", name, f"as printed, {fact.place}")]
         # A figure of the nearest test that the page does not print, such as how many obligors, is not repeated.
-        entries += [Entry(part, said, "the nearest") for part, said in one.nearest.items() if isinstance(said, str)]
+        entries += [
+            Entry(part, nearest, "the nearest") for part, nearest in each.nearest.items() if isinstance(nearest, str)
+        ]
         if fact.trigger is not None:
             entries.append(Entry(fact.direction or "limit", fact.trigger, fact.place))
-        blocks.append(Block("tests", tuple(entries), is_listed=True, is_open=True, note=f"To decide: {one.why}"))
-        sections.decide.append(Decision(subject=name, why=one.why, limit=fact.trigger, place=fact.place))
+        blocks.append(Block("tests", tuple(entries), is_listed=True, is_open=True, note=f"To decide: {each.why}"))
+        sections.decide.append(Decision(subject=name, why=each.why, limit=fact.trigger, place=fact.place))
     return blocks
 
 
@@ -354,10 +356,10 @@ def _head(portfolio: Portfolio, name: str | None, ties: DraftTies, decide: Seque
         "To decide:" if decide else "Nothing is left to decide.",
     ]
     by_reason: dict[str, list[Decision]] = {}
-    for one in decide:
-        by_reason.setdefault(one.why, []).append(one)
+    for each in decide:
+        by_reason.setdefault(each.why, []).append(each)
     for why, alike in by_reason.items():
-        subjects = "; ".join(_subject(one) for one in alike)
+        subjects = "; ".join(_subject(each) for each in alike)
         lines += _wrapped(f"- {subjects}: {why}" if len(alike) == 1 else f"- {why}: {subjects}")
     return lines
 

@@ -29,30 +29,30 @@ def tested_classes(
     drafted: Iterable[DraftTest], structure: Structure | None, cells: dict[str, str]
 ) -> list[TestedClass]:
     """The classes with a printed trigger, senior first: those of the coverage tests, else those of the notes' table."""
-    found: dict[str, TestedClass] = {}
-    for one in drafted:
-        measure, trigger = one.measured.get("measure"), one.fact.trigger
-        if measure in _TRIGGERS and trigger is not None and not one.open_limit:
-            name = str(one.measured["class"])
-            tested = found.setdefault(_last(name), TestedClass(name))
+    by_letter: dict[str, TestedClass] = {}
+    for each in drafted:
+        measure, trigger = each.measured.get("measure"), each.fact.trigger
+        if measure in _TRIGGERS and trigger is not None and not each.open_limit:
+            name = str(each.measured["class"])
+            tested = by_letter.setdefault(_last(name), TestedClass(name))
             tested.name = max(tested.name, name, key=len)
-            tested.triggers.setdefault(measure, (trigger, one.fact.place))
-    if not found and structure is not None:
+            tested.triggers.setdefault(measure, (trigger, each.fact.place))
+    if not by_letter and structure is not None:
         for measure, letters, trigger in sheet_triggers(structure):
             place = cells.get(f"tranches.{measure}_trigger", "the table of the notes")
             name = "/".join(letters)
-            found.setdefault(_last(name), TestedClass(name)).triggers.setdefault(measure, (trigger, place))
+            by_letter.setdefault(_last(name), TestedClass(name)).triggers.setdefault(measure, (trigger, place))
     order = {} if structure is None else {group.letter: at for at, group in enumerate(structure.groups)}
-    return sorted(found.values(), key=lambda one: (order.get(_last(one.name), len(order)), _last(one.name)))
+    return sorted(by_letter.values(), key=lambda each: (order.get(_last(each.name), len(order)), _last(each.name)))
 
 
 def sheet_triggers(structure: Structure) -> Iterator[tuple[str, tuple[str, ...], float]]:
     """(measure, letters, trigger) of each class for which the table of the notes has a trigger."""
     for measure, tested in (("oc", structure.oc), ("ic", structure.ic)):
-        for one in tested:
-            letters = tuple(filter(None, tested_letters(structure, one, is_first=one is tested[0])))
-            if one.from_sheet and one.trigger is not None and 0.0 <= one.trigger <= LIMIT_MAX and letters:
-                yield measure, letters, one.trigger
+        for each in tested:
+            letters = tuple(filter(None, tested_letters(structure, each, is_first=each is tested[0])))
+            if each.from_sheet and each.trigger is not None and 0.0 <= each.trigger <= LIMIT_MAX and letters:
+                yield measure, letters, each.trigger
 
 
 def _last(name: str) -> str:
@@ -87,22 +87,22 @@ def add_ratios(
     """The reinvestment test's class and trigger, and the event of default's; the measures that a test may name."""
     measures = set()
     for measure in ("reinvestment_oc", "event_of_default"):
-        one = next((each for each in drafted if each.measured.get("measure") == measure), None)
-        if one is None:
+        item = next((each for each in drafted if each.measured.get("measure") == measure), None)
+        if item is None:
             continue
-        if one.fact.trigger is None or one.open_limit:
-            sections.decide.append(_decision(one.fact, one.open_limit or "its trigger is not printed"))
+        if item.fact.trigger is None or item.open_limit:
+            sections.decide.append(_decision(item.fact, item.open_limit or "its trigger is not printed"))
             continue
         is_junior = measure == "reinvestment_oc"
-        name, why, sure = _class_of(one.fact, drafted, classes, structure, is_junior=is_junior)
+        name, why, sure = _class_of(item.fact, drafted, classes, structure, is_junior=is_junior)
         if not name or (classes and not any(name in each.name.split("/") for each in classes)):
-            sections.decide.append(_decision(one.fact, "no page says of which class it is"))
+            sections.decide.append(_decision(item.fact, "no page says of which class it is"))
             continue
         measures.add(measure)
-        sections.put(f"{measure}.class", name, f"{why}, {one.fact.place}", sure)
-        sections.put(f"{measure}.trigger", one.fact.trigger, one.fact.place, CERTAIN)
+        sections.put(f"{measure}.class", name, f"{why}, {item.fact.place}", sure)
+        sections.put(f"{measure}.trigger", item.fact.trigger, item.fact.place, CERTAIN)
         if sure == GUESSED:
-            sections.decide.append(_decision(one.fact, f"the class at which it stands is a guess: {why}"))
+            sections.decide.append(_decision(item.fact, f"the class at which it stands is a guess: {why}"))
     return measures
 
 
@@ -119,14 +119,14 @@ def _class_of(
     is_junior: bool,
 ) -> tuple[str, str, Sure]:
     """(class, why it is that one, how sure) of a ratio whose label names no class."""
-    coverage = [one for one in drafted if one.measured.get("measure") == "oc"]
-    for one in coverage:
-        if _is_cent(fact.denominator, one.fact.denominator):
-            return _last(str(one.measured["class"])), "the denominator is that of the class", CERTAIN
+    coverage = [each for each in drafted if each.measured.get("measure") == "oc"]
+    for each in coverage:
+        if _is_cent(fact.denominator, each.fact.denominator):
+            return _last(str(each.measured["class"])), "the denominator is that of the class", CERTAIN
     for at, group in enumerate(structure.groups if structure is not None else ()):
         if structure is not None and group.letter and _is_cent(fact.denominator, structure.balance(at)):
             return group.letter, "the denominator is the balance down to the class", CERTAIN
-    alike = [one for one in coverage if is_junior and fact.value is not None and one.fact.value == fact.value]
+    alike = [each for each in coverage if is_junior and fact.value is not None and each.fact.value == fact.value]
     if len(alike) == 1:
         return _last(str(alike[0].measured["class"])), "the class prints the same ratio", GUESSED
     if is_junior and classes:

@@ -60,23 +60,23 @@ class Unmeasured:
 def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[DraftTest], list[Unmeasured]]:
     """The figures that are measured, each thing once, and the tests that are not, in the file's order."""
     facts = tuple(figures)
-    listed = {id(one.published): one for one in pair_figures((), {}, terms, facts).listed}
+    listed = {id(each.published): each for each in pair_figures((), {}, terms, facts).listed}
     drafted: list[DraftTest] = []
     unmeasured: list[Unmeasured] = []
     by_measure: dict[tuple[tuple[str, str], ...], DraftTest] = {}
     repeated: list[Fact] = []
     for fact in facts:
-        one, meaning = listed[id(fact)], meaning_of_fact(fact)
-        if one.is_measurable and isinstance(meaning, Meaning):
+        each, meaning = listed[id(fact)], meaning_of_fact(fact)
+        if each.is_measurable and isinstance(meaning, Meaning):
             if (why := _unclear(fact, meaning)) is not None:
                 unmeasured.append(Unmeasured(fact, why, meaning.test))
                 continue
             drafted.append(DraftTest(fact, meaning.test, meaning.side, _open_limit(fact, meaning)))
             by_measure[_items(meaning.test)] = drafted[-1]
-        elif one.is_repeated:
+        elif each.is_repeated:
             repeated.append(fact)
         elif _is_test(fact):
-            unmeasured.append(_unmeasured(one))
+            unmeasured.append(_unmeasured(each))
     for fact in repeated:
         meaning = meaning_of_fact(fact)
         first = by_measure.get(_items(meaning.test)) if isinstance(meaning, Meaning) else None

@@ -42,7 +42,7 @@ def _parts(test: Mapping[str, Any], fact: Fact) -> list[str]:
     """What an id says of the loans among which a test measures, and of the amounts inside its share."""
     subset = (fact.subject.subset if fact.subject is not None else None) or "some"
     return [*([f"among_{_slug(subset)}"] if "among" in test else []),
-            *(f"with_{_slug(one)}" for one in test.get("adds", ()))]  # fmt: skip
+            *(f"with_{_slug(each)}" for each in test.get("adds", ()))]  # fmt: skip
 
 
 def _id_by_meaning(test: Mapping[str, Any], fact: Fact, industries: str | None) -> str:
@@ -62,11 +62,11 @@ def _id_by_meaning(test: Mapping[str, Any], fact: Fact, industries: str | None) 
 def unique(wanted: str, taken: set[str]) -> str:
     """The id, numbered where it is taken."""
     wanted = wanted[:ID_MAX].rstrip("_")
-    found, number = wanted, 2
-    while found in taken:
-        found, number = f"{wanted}_{number}", number + 1
-    taken.add(found)
-    return found
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    taken.add(name)
+    return name
 
 
 def _ordinal(nth: int) -> str:
@@ -97,6 +97,6 @@ _MEASURES: Final = {formula: measure for measure, formula in FORMULAS.items()}
 
 def _usual(market: str) -> dict[tuple[tuple[str, str], ...], str]:
     """Id by what is measured, of the market's standard and the suites; the former's come first."""
-    suites = {_plain(said, None): test_id for test_id in SUITE_TESTS if (said := suite_said(test_id)) is not None}
+    suites = {_plain(terms, None): test_id for test_id in SUITE_TESTS if (terms := suite_said(test_id)) is not None}
     own = {_plain(said_of(test), None): test.id for test in READY[market].tests}
     return suites | own

@@ -84,12 +84,12 @@ class Sections:
     def has(self, path: str) -> bool:
         """Whether a key is set."""
         section, _, key = path.rpartition(".")
-        return any(one.key == key and not one.is_open for one in self.keys.get(section, ()))
+        return any(each.key == key and not each.is_open for each in self.keys.get(section, ()))
 
     def _add(self, path: str, entry: Entry) -> bool:
         section, _, key = path.rpartition(".")
         entries = self.keys.setdefault(section, [])
-        is_there = any(one.key == key for one in entries)
+        is_there = any(each.key == key for each in entries)
         if not is_there:
             entries.append(Entry(key, entry.value, entry.comment, is_open=entry.is_open))
         return not is_there

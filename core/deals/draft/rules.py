@@ -50,7 +50,7 @@ def add_deal(sections: Sections, portfolio: Portfolio, drafted: Sequence[DraftTe
 
 def _add_home(sections: Sections, drafted: Sequence[DraftTest]) -> None:
     """The home countries, where the label of the test of foreign obligors names them."""
-    foreign = next((one.fact for one in drafted if one.measured.get("measure") == "foreign_country"), None)
+    foreign = next((each.fact for each in drafted if each.measured.get("measure") == "foreign_country"), None)
     if foreign is None:
         return
     if foreign.subject is not None and foreign.subject.detail == "us":
@@ -73,7 +73,7 @@ def add_readings(sections: Sections, interpretation: Interpretation, deal: Deal)
             why = "the file's CCC bucket goes by another column of Moody's ratings than its factor, and a definition "
             sections.leave("ratings.a.columns", None, f"{why}names one for both: what the file does stays")
             continue
-        option = next((one for one in named.options if one.name == choice.reading.option), None)
+        option = next((each for each in named.options if each.name == choice.reading.option), None)
         if choice.state == "open":
             _leave_open(sections, choice, option, named.words)
         else:
@@ -89,10 +89,10 @@ def _add_reading(sections: Sections, choice: Choice, option: Option | None) -> N
     second = "" if runner_up is None else f", runner-up {len(runner_up.ties)}"
     where = f"by the file's figures: {ties} tie{second}, {_places(choice)}".rstrip(", ")
     sure: Sure = ONE if choice.state == "proposed" else CERTAIN
-    said = _settings(option)
-    for setting in said:
+    settings = _settings(option)
+    for setting in settings:
         sections.put(setting.key, setting.document, where, sure)
-    path = said[0].key if said else choice.name
+    path = settings[0].key if settings else choice.name
     if choice.state == "proposed":
         sections.decide.append(Decision(subject=path, why=f"one amount alone ties by it: {choice.reading.words}",
                                         place=_places(choice) or None))  # fmt: skip
@@ -105,7 +105,7 @@ OF_ANOTHER_BALANCE: Final = ("account", "overdraft")
 def cash_correction(sections: Sections, portfolio: Portfolio, interpretation: Interpretation) -> list[Block]:
     """The correction of this month's principal cash, where the file's figures tie by another balance than was read;
     open where the file does not say its day, since it would correct every file."""
-    choice = next((one for one in interpretation.changed if one.name == "principal_cash"), None)
+    choice = next((each for each in interpretation.changed if each.name == "principal_cash"), None)
     if choice is None or choice.reading.option not in OF_ANOTHER_BALANCE:
         return []
     read = portfolio if portfolio.interpretation is not None else read_by(portfolio, interpretation)
@@ -128,10 +128,10 @@ def cash_correction(sections: Sections, portfolio: Portfolio, interpretation: In
 def _leave_open(sections: Sections, choice: Choice, option: Option | None, words: str) -> None:
     """A choice that no figure decides: what is used stays what the market or the reading has."""
     why = f"no figure of the file decides {words}; {choice.reading.words} until something does"
-    said = _settings(option)
-    for setting in said:
+    settings = _settings(option)
+    for setting in settings:
         sections.leave(setting.key, setting.document, why)
-    if not said:
+    if not settings:
         sections.decide.append(Decision(subject=choice.name, why=why))
 
 
@@ -147,7 +147,7 @@ def _places(choice: Choice) -> str:
 
 def _settings(option: Option | None) -> list[Setting]:
     """What a definition says for an option; a key that is left out says nothing."""
-    return [] if option is None else [one for one in option.sets if one.value is not None]
+    return [] if option is None else [each for each in option.sets if each.value is not None]
 
 
 def add_reading_of_pages(sections: Sections, portfolio: Portfolio, base: Definition) -> None:
@@ -188,7 +188,7 @@ def _leave_masked(sections: Sections, portfolio: Portfolio, base: Definition) ->
 
 def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[DraftTest]) -> None:
     """The amounts and terms that the drafted tests need and no page prints."""
-    deal, measures = portfolio.deal, {one.measured.get("measure") for one in drafted}
+    deal, measures = portfolio.deal, {each.measured.get("measure") for each in drafted}
     if "ic" in measures and deal.interest_available is None:
         if deal.interest_receivable is None:
             sections.leave("interest_coverage.receivable", None,
@@ -200,12 +200,12 @@ def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[
     if "was" in measures and not sections.has("conventions.reference_coupon"):
         _leave_coupon(sections, portfolio)
     _leave_ccc(sections, drafted)
-    for one in drafted:
-        measure = one.measured.get("measure")
-        if measure in _MOVING and one.fact.trigger is not None:
-            name = one_line(one.fact.label, TEXT_MAX)
+    for each in drafted:
+        measure = each.measured.get("measure")
+        if measure in _MOVING and each.fact.trigger is not None:
+            name = one_line(each.fact.label, TEXT_MAX)
             sections.decide.append(
-                Decision(subject=name, why=_MOVING[measure], limit=one.fact.trigger, place=one.fact.place)
+                Decision(subject=name, why=_MOVING[measure], limit=each.fact.trigger, place=each.fact.place)
             )
 
 
@@ -230,10 +230,10 @@ def _leave_coupon(sections: Sections, portfolio: Portfolio) -> None:
 
 def _leave_ccc(sections: Sections, drafted: Sequence[DraftTest]) -> None:
     """The limit of the CCC excess, which may be that of the CCC tests."""
-    ccc = [one for one in drafted if one.measured.get("measure") == "ccc" and one.fact.trigger is not None]
-    limits = {one.fact.trigger for one in ccc if not one.open_limit}
+    ccc = [each for each in drafted if each.measured.get("measure") == "ccc" and each.fact.trigger is not None]
+    limits = {each.fact.trigger for each in ccc if not each.open_limit}
     if len(limits) == 1:
-        place = ", ".join(one.fact.place for one in ccc)
+        place = ", ".join(each.fact.place for each in ccc)
         sections.leave("par_value.ccc_limit", limits.pop(),
                        "the CCC tests print this limit, and the excess may have another", place)  # fmt: skip
 

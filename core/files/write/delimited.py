@@ -141,13 +141,13 @@ def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tup
     """
     shows = shows_of(book.number_formats)
     left = WRITTEN_BYTES_MAX
-    found = []
+    sizes = []
     with ZipFile(stream, "w") as archive:
         for sheet, name in zip(book.sheets, file_names([sheet.name for sheet in book.sheets]), strict=True):
             with part(archive, f"{name}.csv") as put:
-                found.append(_write_sheet(Sink(put, left), sheet, shows, dialect, book.date_1904))
-            left -= found[-1].size_bytes
-    return tuple(found)
+                sizes.append(_write_sheet(Sink(put, left), sheet, shows, dialect, book.date_1904))
+            left -= sizes[-1].size_bytes
+    return tuple(sizes)
 
 
 def _write_sheet(sink: Sink, sheet: Sheet, shows: NDArray[np.uint8], dialect: Dialect, date_1904: bool) -> Written:
@@ -175,7 +175,7 @@ def file_names(names: Iterable[str]) -> list[str]:
     """Names of sheets as names of files, without an extension: none that a system refuses, hides, takes for a folder or
     a device, and no two that one takes for the same."""
     taken: set[str] = set()
-    found = []
+    free_names = []
     for name in names:
         safe = _file_name(name)
         count, free = 1, safe
@@ -183,8 +183,8 @@ def file_names(names: Iterable[str]) -> list[str]:
             count += 1
             free = f"{safe} ({count})"
         taken.add(unicodedata.normalize("NFKC", free).casefold())
-        found.append(free)
-    return found
+        free_names.append(free)
+    return free_names
 
 
 def _file_name(name: str) -> str:

@@ -60,4 +60,4 @@ PDF: Final = ExportFormat(
 )
 ZIP_MIME_TYPE: Final = "application/zip"
 
-FORMATS: Final = {one.format: one for one in (XLSX, CSV, JSON, PDF)}
+FORMATS: Final = {each.format: each for each in (XLSX, CSV, JSON, PDF)}

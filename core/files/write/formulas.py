@@ -158,7 +158,7 @@ def _spelled(formulas: Formulas, texts: NDArray[np.int32], which: NDArray[np.int
 
 def _longer(text: Text, added: list[bytes]) -> Text:
     """Some texts with others behind them."""
-    offsets = np.concatenate((text.offsets, text.offsets[-1] + np.cumsum([len(one) for one in added])))
+    offsets = np.concatenate((text.offsets, text.offsets[-1] + np.cumsum([len(each) for each in added])))
     return Text(frozen(offsets), frozen(np.concatenate((text.data, np.frombuffer(b"".join(added), np.uint8)))))
 
 

@@ -60,13 +60,13 @@ def _document(book: Workbook, name: str, header_rows: Mapping[str, int], pretty:
     yield form.object(0, {"workbook": name}) + form.key(1, "sheets") + b"["
     for at, sheet in enumerate(book.sheets):
         header_row = header_rows.get(sheet.name)
-        told = {
+        members = {
             "name": sheet.name,
             "state": sheet.state,
             "header_row": None if header_row is None else header_row + 1,
             "columns": _columns(sheet, header_row),
         }
-        yield (b"," if at else b"") + form.line(2) + form.object(2, told) + form.key(3, "rows") + b"["
+        yield (b"," if at else b"") + form.line(2) + form.object(2, members) + form.key(3, "rows") + b"["
         if sheet.columns:
             lines = JsonLines(sheet.text, shows, book.date_1904, form.line(4), form.between)
             yield from pieces(lines, sheet)
@@ -108,11 +108,11 @@ class _Form:
         """The beginning of an object, with its first members."""
         return b"{" + b",".join(self._member(level + 1, name) + self.value(member) for name, member in members.items())
 
-    def members(self, level: int, found: Iterator[tuple[str, str]]) -> Iterator[bytes]:
+    def members(self, level: int, pairs: Iterator[tuple[str, str]]) -> Iterator[bytes]:
         """All members of an object, many at a time, and the line that it ends on."""
         some = bytearray()
         is_empty = True
-        for name, text in found:
+        for name, text in pairs:
             some += (b"" if is_empty else b",") + self._member(level, name) + self.value(text)
             is_empty = False
             if len(some) >= _PIECE_BYTES:

@@ -92,9 +92,11 @@ def content_types(sheets: int, *, tables: int, parts: int, metadata: bool, rich:
 def properties_parts(properties: Properties) -> dict[str, bytes]:
     """The parts that say what the file is, when it was made and by whom."""
     created = properties.created.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    said = (("dc:title", properties.title), ("dc:subject", properties.subject), ("dc:creator", properties.creator))
+    elements = (("dc:title", properties.title), ("dc:subject", properties.subject), ("dc:creator", properties.creator))
     words = "".join(
-        f"<{name}>{escape(text)}</{name}>" for name, text in (*said, ("dc:description", properties.description)) if text
+        f"<{name}>{escape(text)}</{name}>"
+        for name, text in (*elements, ("dc:description", properties.description))
+        if text
     )
     moments = "".join(
         f'<dcterms:{name} xsi:type="dcterms:W3CDTF">{created}</dcterms:{name}>' for name in ("created", "modified")
@@ -114,16 +116,18 @@ def properties_parts(properties: Properties) -> dict[str, bytes]:
 
 def custom_parts(parts: Mapping[str, bytes]) -> dict[str, bytes]:
     """Custom XML parts as a file holds them; an item's identifier follows from its name."""
-    found = {}
+    parts_by_name = {}
     for at, (name, xml) in enumerate(parts.items(), 1):
         identifier = str(uuid5(NAMESPACE_URL, name)).upper()
-        found[f"customXml/item{at}.xml"] = xml
-        found[f"customXml/itemProps{at}.xml"] = (
+        parts_by_name[f"customXml/item{at}.xml"] = xml
+        parts_by_name[f"customXml/itemProps{at}.xml"] = (
             f'{XML}<ds:datastoreItem xmlns:ds="http://schemas.openxmlformats.org/officeDocument/2006/customXml"'
             f' ds:itemID="{{{identifier}}}"><ds:schemaRefs/></ds:datastoreItem>'
         ).encode()
-        found[f"customXml/_rels/item{at}.xml.rels"] = links_xml([(f"{OFFICE}/customXmlProps", f"itemProps{at}.xml")])
-    return found
+        parts_by_name[f"customXml/_rels/item{at}.xml.rels"] = links_xml(
+            [(f"{OFFICE}/customXmlProps", f"itemProps{at}.xml")]
+        )
+    return parts_by_name
 
 
 def workbook_xml(

@@ -102,8 +102,8 @@ def write_patched(
             if name == gone:
                 continue
             if name in patched:
-                at, told = patched[name]
-                records.append(_packed_again(out, entry, _patched_chunks(archive, entry, f"Sheet {at + 1}", told)))
+                at, patches = patched[name]
+                records.append(_packed_again(out, entry, _patched_chunks(archive, entry, f"Sheet {at + 1}", patches)))
             elif name in replaced:
                 records.append(_packed_again(out, entry, [replaced[name]]))
             else:
@@ -218,12 +218,12 @@ def _without_chain(archive: Archive) -> tuple[dict[str, bytes], str | None]:
     if chain is None:
         return {}, None
     part, links = chain
-    found = {}
+    kept_parts = {}
     for name, tag, mention in ((links, _LINK, "/calcChain"), (_CONTENT_TYPES, _TYPE, "calcChain+xml")):
         text = b"".join(utf8_chunks(archive.chunks(name), name)).decode()
         mentions = [met for met in tag.finditer(text) if mention in met[0]]
         if len(mentions) != 1:
             raise ParseFailed(f"The part {name!r} does not say in a known way where the order of calculation stands.")
         kept = text[: mentions[0].start()] + text[mentions[0].end() :]
-        found[name.lower()] = _DECLARED.sub(rb"\1\2UTF-8\2", kept.encode(), 1)
-    return found, part.lower()
+        kept_parts[name.lower()] = _DECLARED.sub(rb"\1\2UTF-8\2", kept.encode(), 1)
+    return kept_parts, part.lower()

@@ -28,8 +28,6 @@ def apart(ranges: Iterable[Range]) -> list[Range]:
     return kept
 
 
-def meet(one: Range, other_range: Range) -> bool:
+def meet(first: Range, second: Range) -> bool:
     """Whether two ranges have a cell in common."""
-    return (
-        one[0] <= other_range[2] and other_range[0] <= one[2] and one[1] <= other_range[3] and other_range[1] <= one[3]
-    )
+    return first[0] <= second[2] and second[0] <= first[2] and first[1] <= second[3] and second[1] <= first[3]

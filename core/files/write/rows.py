@@ -80,12 +80,12 @@ class Formats:
         Raises:
             ValueError: there are too many.
         """
-        found = self._places.setdefault(code, len(self._codes))
-        if found == len(self._codes):
-            if found >= STYLES_MAX:
+        at = self._places.setdefault(code, len(self._codes))
+        if at == len(self._codes):
+            if at >= STYLES_MAX:
                 raise ValueError(f"a workbook has at most {STYLES_MAX:,} number formats")
             self._codes.append(code)
-        return found
+        return at
 
 
 def sheet_of(
@@ -108,23 +108,23 @@ def sheet_of(
         ValueError: a row or column past the format's limits, an infinite number, text past 32,767 characters or with
             half a surrogate pair.
     """
-    made = _Cells(formats, columns, date_1904=date_1904)
+    cells_of_sheet = _Cells(formats, columns, date_1904=date_1904)
     rows = iter(rows)
     while some := list(islice(rows, ROWS_AT_ONCE)):
         if first_row + len(some) > ROWS_MAX or max(map(len, some)) > COLUMNS_MAX:
             raise ValueError(f"a sheet holds at most {ROWS_MAX:,} rows and {COLUMNS_MAX:,} columns")
         for column, cells in enumerate(zip_longest(*some)):
-            made.put(first_row, column, cells)
+            cells_of_sheet.put(first_row, column, cells)
         first_row += len(some)
-    codes, text = _interned(made.texts)
+    codes, text = _interned(cells_of_sheet.texts)
     return Sheet(
         name=name,
         index=0,
         state=state,
-        columns=tuple(column.made(codes) if column.rows else None for column in made.columns),
-        row_count=max((column.rows[-1] + 1 for column in made.columns if column.rows), default=0),
+        columns=tuple(column.to_column(codes) if column.rows else None for column in cells_of_sheet.columns),
+        row_count=max((column.rows[-1] + 1 for column in cells_of_sheet.columns if column.rows), default=0),
         text=text,
-        formulas=made.formulas(),
+        formulas=cells_of_sheet.formulas(),
         merged=tuple(merged),
     )
 
@@ -149,7 +149,7 @@ class _ColumnCells:
         self.texts.frombytes(texts.tobytes())
         self.formats.extend([self.format] * len(rows))
 
-    def made(self, codes: NDArray[np.int32]) -> Column:
+    def to_column(self, codes: NDArray[np.int32]) -> Column:
         places = np.frombuffer(self.texts, np.int32)
         return column_of(
             np.frombuffer(self.rows, np.int32),
@@ -224,12 +224,12 @@ class _Cells:
             return
         else:
             kind = Kind.BLANK
-        found = self.columns[column]
-        found.rows.append(row)
-        found.kinds.append(kind)
-        found.numbers.append(number)
-        found.texts.append(text)
-        found.formats.append(number_format)
+        target = self.columns[column]
+        target.rows.append(row)
+        target.kinds.append(kind)
+        target.numbers.append(number)
+        target.texts.append(text)
+        target.formats.append(number_format)
 
     def _put_formula(self, row: int, column: int, formula: Formula, number_format: int) -> None:
         self.formula_rows.append(row)

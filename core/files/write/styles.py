@@ -141,21 +141,21 @@ def _style(mark: int, number: int) -> str:
     named = mark % UNLOCKED
     look = _LOOKS[STYLE_NAMES[named]]
     fill = named + 1 if look.fill else 0
-    said = f'<xf numFmtId="{number}" fontId="{named}" fillId="{fill}" borderId="{named}" xfId="0"'
-    said += ' applyNumberFormat="1"' if number else ""
-    said += ' applyFont="1"' if named else ""
-    said += ' applyFill="1"' if look.fill else ""
-    said += ' applyBorder="1"' if look.border or look.rule else ""
+    text = f'<xf numFmtId="{number}" fontId="{named}" fillId="{fill}" borderId="{named}" xfId="0"'
+    text += ' applyNumberFormat="1"' if number else ""
+    text += ' applyFont="1"' if named else ""
+    text += ' applyFill="1"' if look.fill else ""
+    text += ' applyBorder="1"' if look.border or look.rule else ""
     inside = ""
     if look.wrap or look.align:
-        said += ' applyAlignment="1"'
+        text += ' applyAlignment="1"'
         placed = f' horizontal="{look.align}"' if look.align else ""
         placed += f' indent="{look.indent}"' if look.indent else ""
         inside += f"<alignment{placed}" + (' vertical="center" wrapText="1"/>' if look.wrap else "/>")
     if mark >= UNLOCKED:
-        said += ' applyProtection="1"'
+        text += ' applyProtection="1"'
         inside += '<protection locked="0"/>'
-    return f"{said}>{inside}</xf>" if inside else f"{said}/>"
+    return f"{text}>{inside}</xf>" if inside else f"{text}/>"
 
 
 def _difference(look: _Look) -> str:

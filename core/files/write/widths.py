@@ -53,7 +53,7 @@ def widths_of(
 def heights_of(sheet: Sheet, ranges: Sequence[Range], widths: Sequence[float | None]) -> dict[int, int]:
     """In points, by row: what the texts of some ranges take when they are broken into lines, where it is more than one
     line. Programs differ in whether they find out by themselves."""
-    found: dict[int, int] = {}
+    heights: dict[int, int] = {}
     for top, left, bottom, right in ranges:
         for row in range(top, min(bottom + 1, top + WRAPPED_ROWS_MAX)):
             for at in range(left, min(right + 1, sheet.column_count, COLUMNS_MAX)):
@@ -61,35 +61,35 @@ def heights_of(sheet: Sheet, ranges: Sequence[Range], widths: Sequence[float | N
                 if isinstance(text, str) and text:
                     width = (widths[at] if at < len(widths) else None) or LEAST
                     lines = len(wrap(text[:1_000], max(int((width - 1) * BOLD), 1)))
-                    found[row] = max(found.get(row, 1), min(lines, LINES_MAX))
-    return {row: LINE_POINTS * lines for row, lines in sorted(found.items()) if lines > 1}
+                    heights[row] = max(heights.get(row, 1), min(lines, LINES_MAX))
+    return {row: LINE_POINTS * lines for row, lines in sorted(heights.items()) if lines > 1}
 
 
 def _width(
     sheet: Sheet, column: Column, codes: Sequence[str], dates: NDArray[np.uint8], header_row: int | None
 ) -> float:
-    held = column.held
-    count = len(held.kinds)
+    cells = column.dense
+    count = len(cells.kinds)
     slots = np.unique(
         np.concatenate((np.arange(min(count, SAMPLED // 2)), np.linspace(0, count - 1, SAMPLED // 2, dtype=np.int64)))
     )
     heading = -1 if header_row is None else column.slot(header_row)
     slots = slots[slots != heading]
-    kinds, offsets = held.kinds[slots], sheet.text.offsets
+    kinds, offsets = cells.kinds[slots], sheet.text.offsets
     widest = 0.0
-    texts = held.codes[slots[kinds == Kind.TEXT]]
+    texts = cells.codes[slots[kinds == Kind.TEXT]]
     if len(texts):
         widest = float(np.quantile(offsets[texts + 1] - offsets[texts], 0.95))
     shown = slots[(kinds == Kind.NUMBER) | (kinds == Kind.DATE)]
-    for at in np.unique(held.formats[shown]).tolist():
-        numbers = np.abs(held.numbers[shown[held.formats[shown] == at]])
+    for at in np.unique(cells.formats[shown]).tolist():
+        numbers = np.abs(cells.numbers[shown[cells.formats[shown] == at]])
         finite = numbers[np.isfinite(numbers)]
         if len(finite):
             code = codes[at] if at < len(codes) else "General"
             is_date = at < len(dates) and bool(dates[at])
             widest = max(widest, _shown(code, float(finite.max()), is_date or bool((kinds == Kind.DATE).any())))
-    if heading >= 0 and held.kinds[heading] == Kind.TEXT:
-        words = sheet.text[int(held.codes[heading])].split()[:WORDS_MAX]
+    if heading >= 0 and cells.kinds[heading] == Kind.TEXT:
+        words = sheet.text[int(cells.codes[heading])].split()[:WORDS_MAX]
         halves = ((" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words) + 1))
         widest = max(widest, min((max(map(len, half)) for half in halves), default=0) / BOLD)
     return round(min(max(widest + 1.5, LEAST), MOST), 1)

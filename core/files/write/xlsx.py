@@ -182,28 +182,28 @@ def fitting_tables(tables: Sequence[Table], sheets: Sequence[tuple[str, Sheet]])
     """The tables that can be written with some sheets and their names: their headings are what their header rows say,
     and neither their names nor their cells are taken."""
     named = {name.casefold(): sheet for name, sheet in sheets}
-    found: list[Table] = []
+    fitting: list[Table] = []
     for table in tables:
         sheet = named.get(table.sheet.casefold())
         if sheet is None:
             continue
         box = _box(table)
-        beside = [_box(other) for other in found if other.sheet.casefold() == table.sheet.casefold()]
+        beside = [_box(neighbour) for neighbour in fitting if neighbour.sheet.casefold() == table.sheet.casefold()]
         if (
             is_name(table.name)
-            and all(other.name.casefold() != table.name.casefold() for other in found)
+            and all(neighbour.name.casefold() != table.name.casefold() for neighbour in fitting)
             and table.header_rows <= 1
             and table.last_row - table.first_row >= table.header_rows + table.totals_rows
             and len({name.casefold() for name in table.columns}) == len(table.columns)
-            and not any(meet(box, other) for other in (*sheet.merged, *beside))
+            and not any(meet(box, neighbour) for neighbour in (*sheet.merged, *beside))
             and (
                 table.header_rows == 0
                 or list(table.columns)
                 == [sheet.value(table.first_row, at) for at in range(table.first_column, table.last_column + 1)]
             )
         ):
-            found.append(table)
-    return found
+            fitting.append(table)
+    return fitting
 
 
 def known_of(sheets: Sequence[tuple[str, Sheet]], tables: Sequence[Table]) -> Known:
@@ -363,7 +363,7 @@ class _Book:
         foot = ""
         if page.protected:
             foot += '<sheetProtection sheet="1" objects="1" scenarios="1" formatColumns="0" formatRows="0"/>'
-        merged = [found for found in page.sheet.merged if found[:2] != found[2:]]
+        merged = [box for box in page.sheet.merged if box[:2] != box[2:]]
         kept = apart(merged)
         if len(kept) < len(merged):
             self.warnings.append(
@@ -371,13 +371,13 @@ class _Book:
             )
         if kept:
             foot += f'<mergeCells count="{len(kept)}">'
-            foot += "".join(f'<mergeCell ref="{range_name(*found)}"/>' for found in kept) + "</mergeCells>"
+            foot += "".join(f'<mergeCell ref="{range_name(*box)}"/>' for box in kept) + "</mergeCells>"
         priority = 1
-        for found, words in page.flags if page.styled else ():
+        for area, words in page.flags if page.styled else ():
             for style in FLAGS:
-                if said := words.get(style, ()):
-                    foot += flag_rule(said, style, range_name(*found), priority)
-                    priority += len(said)
+                if rules := words.get(style, ()):
+                    foot += flag_rule(rules, style, range_name(*area), priority)
+                    priority += len(rules)
         if page.styled:
             foot += '<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.5" header="0.3" footer="0.3"/>'
             foot += '<pageSetup orientation="landscape" fitToHeight="0"/>'
@@ -389,9 +389,11 @@ class _Book:
     def _rows(self, page: Page, widths: Sequence[float | None]) -> Iterator[memoryview]:
         """The XML of all rows, in pieces that hold until the next one is asked for."""
         marked = _Marks(page)
-        wrapped = [found for found, style in marked.looks if style in WRAPPED]
+        wrapped = [area for area, style in marked.looks if style in WRAPPED]
         heights = heights_of(page.sheet, wrapped, widths)
-        lines = _Lines(page.sheet.hidden_rows, *(np.array([*given], np.int32) for given in (heights, heights.values())))
+        lines = _Lines(
+            page.sheet.hidden_rows, *(np.array([*values], np.int32) for values in (heights, heights.values()))
+        )
         row = 0
         for sheet in chain([page.sheet], page.more):
             stop = max(sheet.row_count, int(sheet.formulas.rows[-1]) + 1 if len(sheet.formulas) else 0, row)
@@ -457,13 +459,13 @@ def _box(table: Table) -> Range:
 
 
 def _arrays(at: int, column: Column) -> kernel.SlabColumn:
-    held = column.held
-    return at, *column.runs, held.kinds, held.numbers, held.codes, held.formats
+    cells = column.dense
+    return at, *column.runs, cells.kinds, cells.numbers, cells.codes, cells.formats
 
 
 def _has_young_errors(column: Column) -> bool:
-    held = column.held
-    errors = held.numbers[held.kinds == Kind.ERROR]
+    cells = column.dense
+    errors = cells.numbers[cells.kinds == Kind.ERROR]
     return len(errors) > 0 and bool(errors.max() >= ERROR_CODE["#SPILL!"])
 
 
@@ -492,11 +494,11 @@ class _Marks:
             if page.header_row is not None and width:
                 self.looks.append(((page.header_row, 0, page.header_row, width - 1), "header"))
             self.looks += page.fills
-        ranges = [(found, STYLE_NAMES.index(style)) for found, style in self.looks]
-        ranges += [(found, UNLOCKED) for found in page.unlocked]
+        ranges = [(area, STYLE_NAMES.index(style)) for area, style in self.looks]
+        ranges += [(area, UNLOCKED) for area in page.unlocked]
         if len(ranges) > RANGES_MAX:
             raise ValueError(f"a sheet has at most {RANGES_MAX:,} ranges with a style or unlocked")
-        self.boxes = np.array([found for found, _ in ranges], np.int64).reshape(-1, 4)
+        self.boxes = np.array([area for area, _ in ranges], np.int64).reshape(-1, 4)
         self.marks = [mark for _, mark in ranges]
         boxes = self.boxes
         if len(boxes) and (

@@ -191,8 +191,8 @@ class _Checker:
         elif not abs(value) <= float_info.max:
             self.fault(at, "invalid_params", f"{whose} is larger than 1E+308")
         elif int(float(value)) != int(value):
-            told = f"node {_cut(self.nodes[at].id)}: a number has 15 digits; {value} becomes {float(value):.15g}"
-            self.warnings[told] = None
+            text = f"node {_cut(self.nodes[at].id)}: a number has 15 digits; {value} becomes {float(value):.15g}"
+            self.warnings[text] = None
 
     def check_expression(self, at: int, formula: object) -> None:
         if not isinstance(formula, str) or not formula.strip(" ="):
@@ -201,9 +201,9 @@ class _Checker:
         try:
             self.expressions[at] = read(formula)
         except UnsupportedFunction as error:
-            self.fault(at, "unsupported_function", _told(error), error.position)
+            self.fault(at, "unsupported_function", _error_text(error), error.position)
         except FormulaError as error:
-            self.fault(at, "invalid_expression", _told(error), error.position)
+            self.fault(at, "invalid_expression", _error_text(error), error.position)
 
     # Edges.
 
@@ -215,10 +215,10 @@ class _Checker:
                 self.fault(None, "duplicate_id", f"{count} edges have the id {_cut(edge_id)!r}")
         for edge in self.graph.edges:
             source, target = place.get(edge.source.node_id), place.get(edge.target.node_id)
-            for end, other in ((edge.source, target), (edge.target, source)):
+            for end, far_end in ((edge.source, target), (edge.target, source)):
                 if end.node_id not in place:
                     message = f"the edge {_cut(edge.id)!r} has an end at {_cut(end.node_id)!r}, which is no node"
-                    self.fault(other, "dangling_edge", message)
+                    self.fault(far_end, "dangling_edge", message)
             if source is not None and target is not None:
                 self.followers[source].append(target)
                 self.check_ports(edge, source, target)
@@ -304,10 +304,10 @@ class _Checker:
         while waiting:
             at = waiting.pop()
             looped.discard(at)
-            for other in before[at]:
-                ahead[other] -= 1
-                if not ahead[other]:
-                    waiting.append(other)
+            for successor in before[at]:
+                ahead[successor] -= 1
+                if not ahead[successor]:
+                    waiting.append(successor)
         for at in sorted(looped):
             self.fault(at, "cycle", "the node needs its own result: it stands on a cycle")
 
@@ -326,10 +326,10 @@ class _Checker:
                 before[follower].append(at)
         reached, waiting = {ends[0]}, [ends[0]]
         while waiting:
-            for other in before[waiting.pop()]:
-                if other not in reached:
-                    reached.add(other)
-                    waiting.append(other)
+            for predecessor in before[waiting.pop()]:
+                if predecessor not in reached:
+                    reached.add(predecessor)
+                    waiting.append(predecessor)
         for at in range(len(self.nodes)):
             if at not in reached and at not in looped:
                 self.fault(at, "unreachable_node", "the node does not lead to the output")
@@ -420,15 +420,15 @@ class _Checker:
             )
         if node.type == "lookup_exact":
             default = node.params.get("default")
-            given = [trees[inputs["value"]], *(self.whole_column(inputs[port]) for port in ("keys", "results"))]
-            return Call("XLOOKUP", (*given, *(() if default is None else (_constant(default),))))
+            arguments = [trees[inputs["value"]], *(self.whole_column(inputs[port]) for port in ("keys", "results"))]
+            return Call("XLOOKUP", (*arguments, *(() if default is None else (_constant(default),))))
         if node.type == "compare":
             return Binary(OPERATORS[node.params["operator"]], trees[inputs["left"]], trees[inputs["right"]])
         ports = NODE_TYPES[node.type].ports or sorted(inputs, key=place_of_port)
-        given = [trees[inputs[port]] for port in ports]
+        arguments = [trees[inputs[port]] for port in ports]
         if node.type != "concat":
-            return Call(node.type.upper(), tuple(given))
-        text, *rest = given
+            return Call(node.type.upper(), tuple(arguments))
+        text, *rest = arguments
         for part in rest or [Literal("")]:
             text = Binary("&", text, part)
         return text
@@ -457,31 +457,31 @@ class _Checker:
 
     def node_kind(self, at: int, kinds: list[Kind], known: Mapping[str, Kind]) -> Kind:
         node = self.nodes[at]
-        given = {port: kinds[source] for port, source in self.inputs[at].items()}
+        by_port = {port: kinds[source] for port, source in self.inputs[at].items()}
         if node.type == "column_ref":
             return known.get(node.params["column"].casefold(), "any")
         if node.type == "constant":
             return constant_kind(node.params["value"])
         if node.type == "expression":
-            return kind_of(self.expressions[at].tree, given)
+            return kind_of(self.expressions[at].tree, by_port)
         if node.type == "compare":
-            self.check_same(at, given, "left", "right")
+            self.check_same(at, by_port, "left", "right")
             return "boolean"
         if node.type == "lookup_exact":
-            self.check_same(at, given, "value", "keys")
+            self.check_same(at, by_port, "value", "keys")
             default = node.params.get("default")
-            return given["results"] if default is None else joined([given["results"], constant_kind(default)])
+            return by_port["results"] if default is None else joined([by_port["results"], constant_kind(default)])
         if node.type == "if":
-            self.check_port(at, given, "condition", "number", "text")
-            return joined([given["true"], given["false"]])
+            self.check_port(at, by_port, "condition", "number", "text")
+            return joined([by_port["true"], by_port["false"]])
         if node.type == "concat":
             return "text"
-        for port in given:
+        for port in by_port:
             if node.type != "sum":
-                self.check_port(at, given, port, "number", "text")
+                self.check_port(at, by_port, port, "number", "text")
                 continue
-            self.check_port(at, given, port, "text")
-            if given[port] == "boolean" and self.nodes[self.inputs[at][port]].type == "column_ref":
+            self.check_port(at, by_port, port, "text")
+            if by_port[port] == "boolean" and self.nodes[self.inputs[at][port]].type == "column_ref":
                 self.warnings[f"node {_cut(node.id)}: SUM passes over the booleans of a column"] = None
         return "number" if node.type == "sum" else "boolean"
 
@@ -490,8 +490,8 @@ class _Checker:
             message = f"the input {_cut(port)!r} of {_a(self.nodes[at].type)} is a {kinds[port]}"
             self.fault(at, "type_conflict", message)
 
-    def check_same(self, at: int, given: Mapping[str, Kind], first: str, second: str) -> None:
-        kinds = [given[first], given[second]]
+    def check_same(self, at: int, kinds_by_port: Mapping[str, Kind], first: str, second: str) -> None:
+        kinds = [kinds_by_port[first], kinds_by_port[second]]
         if "any" not in kinds and family(kinds[0]) != family(kinds[1]):
             message = f"{first} is a {kinds[0]} and {second} a {kinds[1]}: the two are never equal"
             self.fault(at, "type_conflict", message)
@@ -499,11 +499,11 @@ class _Checker:
 
 def columns_of(tree: Node) -> list[str]:
     """The columns of the sheet that a formula reads by their names, each once, in order of appearance."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for node, _ in walk(tree):
         if isinstance(node, Structured) and node.table is None and node.first is not None:
-            found.update(dict.fromkeys((node.first, node.last or node.first)))
-    return list(found)
+            names.update(dict.fromkeys((node.first, node.last or node.first)))
+    return list(names)
 
 
 def _constant(value: float | str | bool) -> Node:
@@ -514,7 +514,7 @@ def _constant(value: float | str | bool) -> Node:
     return Unary("-", Literal(-number)) if number < 0 else Literal(number)
 
 
-def _told(error: FormulaError) -> str:
+def _error_text(error: FormulaError) -> str:
     return "; ".join(
         (
             error.message,

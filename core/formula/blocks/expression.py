@@ -119,8 +119,8 @@ def put(node: Node, give: Give, give_column: Give, bound: frozenset[str] = froze
         case Call(name=name, arguments=arguments):
             return Call(name, tuple([put(argument, give, give_column, bound) for argument in arguments]))
         case Invoke(callee=callee, arguments=arguments):
-            given = tuple([put(argument, give, give_column, bound) for argument in arguments])
-            return Invoke(put(callee, give, give_column, bound), given)
+            new_arguments = tuple([put(argument, give, give_column, bound) for argument in arguments])
+            return Invoke(put(callee, give, give_column, bound), new_arguments)
     return node
 
 

@@ -55,13 +55,13 @@ def declared(schema: Mapping[str, Any]) -> dict[str, Kind]:
     return {name: _declared(name, column) for name, column in columns.items()}
 
 
-def _declared(name: str, told: Any) -> Kind:
-    word = told
-    if isinstance(told, Mapping):
-        word = told.get("type", "any")
+def _declared(name: str, declaration: Any) -> Kind:
+    word = declaration
+    if isinstance(declaration, Mapping):
+        word = declaration.get("type", "any")
         if isinstance(word, list):
-            word = next((one for one in word if one != "null"), "any")
-        if word == "string" and told.get("format") in ("date", "date-time"):
+            word = next((each for each in word if each != "null"), "any")
+        if word == "string" and declaration.get("format") in ("date", "date-time"):
             word = "date"
     if not isinstance(word, str) or word.lower() not in _WORDS:
         raise ValueError(f"input_schema: the type of {name[:255]!r} is none of {', '.join(dict.fromkeys(_WORDS))}")

@@ -29,11 +29,11 @@ def by_name(names: Mapping[str, int]) -> ColumnOf:
     def find(name: str) -> int:
         if name in names:
             return names[name]
-        found = folded.get(_folded(name), [])
-        if len(found) != 1:
-            many = "several columns differ from it by case and blanks" if found else "the sheet has no such column"
+        places = folded.get(_folded(name), [])
+        if len(places) != 1:
+            many = "several columns differ from it by case and blanks" if places else "the sheet has no such column"
             raise UnknownColumn(f"{name[:255]!r}: {many}")
-        return found[0]
+        return places[0]
 
     return find
 
@@ -54,8 +54,8 @@ def placed(node: Node, column_of: ColumnOf, column: int, first_row: int, last_ro
             case Structured(table=None, items=items, first=str(first), last=last):
                 left, right = column_of(first), column_of(last or first)
                 if items == THIS_ROW:
-                    own, other = (Cell(None, None, 0, at - column, False, False) for at in (left, right))
-                    return own if left == right else Area(None, None, own, other)
+                    own, end = (Cell(None, None, 0, at - column, False, False) for at in (left, right))
+                    return own if left == right else Area(None, None, own, end)
                 top = Cell(None, None, first_row, left, True, True)
                 return Area(None, None, top, Cell(None, None, last_row, right, True, True))
             case Unary(operator=operator, operand=operand):

@@ -49,8 +49,8 @@ def _template(
         ends = {"source": {"nodeId": source, "port": "output"}, "target": {"nodeId": node, "port": port}}
         wires.append({"id": f"e{number}", **ends})
     graph = {"version": "1", "template_id": template_id, "nodes": columns + blocks, "edges": wires}
-    told = tuple(TemplateInput(*input_value) for input_value in inputs)
-    return Template(template_id, name, description, told, msgspec.convert(graph, Graph), tuple(examples))
+    template_inputs = tuple(TemplateInput(*input_value) for input_value in inputs)
+    return Template(template_id, name, description, template_inputs, msgspec.convert(graph, Graph), tuple(examples))
 
 
 _MOODYS: Final = {

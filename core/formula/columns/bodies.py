@@ -67,7 +67,7 @@ def number_of(value: Any, default: float) -> float:
     return number
 
 
-def given(arguments: list[Any], place: int) -> Any:
+def argument_at(arguments: list[Any], place: int) -> Any:
     """An argument, OMITTED where the call has not so many."""
     return arguments[place] if place < len(arguments) else OMITTED
 
@@ -105,14 +105,14 @@ def look_up(environment: Environment, arguments: list[Any], row: bool) -> Span:
     """VLOOKUP, and with `row` HLOOKUP."""
     keys, array = keys_of(arguments[0]), array_with_pool(arguments[1])
     number = int(number_of(arguments[2], 0.0))
-    sorted_ = to_logical(single(given(arguments, 3), True))
+    sorted_ = to_logical(single(argument_at(arguments, 3), True))
     if isinstance(sorted_, Error) or not 1 <= number <= (array.rows if row else array.columns):
         raise NotColumnar
     if sorted_:
-        found = sorted_positions(environment, keys, array, row, falling=False)
+        positions = sorted_positions(environment, keys, array, row, falling=False)
     else:
-        found = exact_positions(environment, keys, array, row, wild=True)
-    return take(Vector(array, number - 1, row).span(), found)
+        positions = exact_positions(environment, keys, array, row, wild=True)
+    return take(Vector(array, number - 1, row).span(), positions)
 
 
 def vlookup(environment: Environment, arguments: list[Any]) -> Span:
@@ -125,7 +125,7 @@ def hlookup(environment: Environment, arguments: list[Any]) -> Span:
 
 def match(environment: Environment, arguments: list[Any]) -> Span:
     keys, array = keys_of(arguments[0]), array_with_pool(arguments[1])
-    kind = number_of(given(arguments, 2), 1.0)
+    kind = number_of(argument_at(arguments, 2), 1.0)
     if array.rows > 1 and array.columns > 1:
         raise NotColumnar
     across = array.columns > 1
@@ -137,7 +137,7 @@ def match(environment: Environment, arguments: list[Any]) -> Span:
 def place(environment: Environment, arguments: list[Any], modes: int) -> NDArray[np.int32]:
     """The places that XMATCH and XLOOKUP find by an exact match; `modes` is where their match_mode stands."""
     keys, array = keys_of(arguments[0]), array_with_pool(arguments[1])
-    mode, search = number_of(given(arguments, modes), 0.0), number_of(given(arguments, modes + 1), 1.0)
+    mode, search = number_of(argument_at(arguments, modes), 0.0), number_of(argument_at(arguments, modes + 1), 1.0)
     if mode not in (0, 2) or search not in (1, -1) or (array.rows > 1 and array.columns > 1):
         raise NotColumnar
     if array.reference is not None and array.rows < array.reference.rows and np.any(keys.kinds == Kind.BLANK):
@@ -153,12 +153,12 @@ def xlookup(environment: Environment, arguments: list[Any]) -> Span:
     results, array = array_with_pool(arguments[2]), array_with_pool(arguments[1])
     if results.columns != 1 or array.columns != 1 or results.rows != array.rows:
         raise NotColumnar
-    absent = single(given(arguments, 3), OMITTED)
-    found = place(environment, arguments, 4)
-    answer = take(Vector(results, 0).span(), found)
+    absent = single(argument_at(arguments, 3), OMITTED)
+    positions = place(environment, arguments, 4)
+    answer = take(Vector(results, 0).span(), positions)
     if absent is OMITTED:
         return answer
-    missing = found == -1
+    missing = positions == -1
     cell = Vector(Array(1, 1, [absent]), 0).span()
     code = results.pool.intern(absent) if isinstance(absent, str) and results.pool is not None else -1
     answer.kinds[missing], answer.numbers[missing], answer.codes[missing] = cell.kinds[0], cell.numbers[0], code
@@ -180,8 +180,8 @@ def offsets(value: Any, size: int, rows: int) -> NDArray[np.int32]:
     places[numbers < 0] = -2 - VALUE.code
     errors = kinds == Kind.ERROR
     places[errors] = (-2 - value.numbers[errors]).astype(np.int32)
-    found: NDArray[np.int32] = places
-    return found
+    shifted: NDArray[np.int32] = places
+    return shifted
 
 
 def index(environment: Environment, arguments: list[Any]) -> Span:
@@ -241,7 +241,7 @@ def tallied(
             key = tuple([(value.__class__, value) for value in wanted])
             value = answers.get(key)
             if value is None:
-                value = answers[key] = one(environment, ranges, values, wanted, answer, rows)
+                value = answers[key] = tally_one(environment, ranges, values, wanted, answer, rows)
         if isinstance(value, Error):
             kinds[row], numbers[row] = Kind.ERROR, value.code
         else:
@@ -273,7 +273,7 @@ def by_group(
     return [answers[place] for place in places.tolist()]
 
 
-def one(
+def tally_one(
     environment: Environment, ranges: list[Array], values: Array | None, wanted: tuple[Any, ...],
     answer: Callable[[Tally], float | Error], uses: int,
 ) -> float | Error:  # fmt: skip
@@ -289,7 +289,7 @@ def with_one(answer: Callable[[Tally], float | Error]) -> ColumnBody:
     """The body of SUMIF, AVERAGEIF and COUNTIF."""
 
     def body(environment: Environment, arguments: list[Any]) -> Span:
-        values = given(arguments, 2)
+        values = argument_at(arguments, 2)
         tested, numbers = ranges_one(environment, arguments[0], None if values is OMITTED else values)
         return tallied(environment, [tested], None if answer is count else numbers, [arguments[1]], answer)
 

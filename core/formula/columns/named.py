@@ -34,14 +34,14 @@ def placed_names(tree: Node, names: tuple[str, ...], rows: int) -> tuple[Node, d
         FormulaError: it reads another sheet, or two names differ by case alone.
     """
     places = _places(names)
-    given = set(places.values())
+    taken = set(places.values())
     missing: dict[str, None] = {}
 
     def column(name: str) -> int:
-        found = places.get(name.casefold())
-        if found is None:
+        place = places.get(name.casefold())
+        if place is None:
             missing[name] = None
-        return 0 if found is None else found
+        return 0 if place is None else place
 
     def own(name: str, node: Node) -> Cell:
         return Cell(None, None, 0, column(name), False, False, node.start, node.end)
@@ -53,7 +53,7 @@ def placed_names(tree: Node, names: tuple[str, ...], rows: int) -> tuple[Node, d
         left, right = sorted((first.column, last.column))
         if isinstance(node, Area) and node.whole_rows:
             raise FormulaError("a formula beside columns reads no whole rows", node.start)
-        lacking = [at for at in range(left, right + 1) if at not in given]
+        lacking = [at for at in range(left, right + 1) if at not in taken]
         missing.update(dict.fromkeys(column_name(at) for at in lacking[:10]))
         return node
 
@@ -100,10 +100,10 @@ def placed_names(tree: Node, names: tuple[str, ...], rows: int) -> tuple[Node, d
             else:
                 yield moved(argument, bound)
 
-    found = moved(tree, frozenset())
+    placed_tree = moved(tree, frozenset())
     if missing:
         raise MissingContext(list(missing))
-    return found, {name: column_name(places[name.casefold()]) for name in names}
+    return placed_tree, {name: column_name(places[name.casefold()]) for name in names}
 
 
 def _may_be_function(call: Call, at: int) -> bool:

@@ -13,9 +13,9 @@ from core.formula.values.numerals import read_date, read_time
 from core.formula.values.value import NUM, OMITTED, VALUE, Date, Failure
 
 _SERIAL: Final = Argument("serial_number", Takes.NUMBER, "The day or moment.")
-_START: Final = toolpak.given("start_date", "The first day.")
-_END: Final = toolpak.given("end_date", "The last day.")
-_MONTHS: Final = toolpak.given("months", "How many months on; negative for back.")
+_START: Final = toolpak.required("start_date", "The first day.")
+_END: Final = toolpak.required("end_date", "The last day.")
+_MONTHS: Final = toolpak.required("months", "How many months on; negative for back.")
 _HOLIDAYS: Final = Argument("holidays", Takes.RANGE, "Further days that are not worked.", required=False)
 _WEEKEND: Final = toolpak.single(
     "weekend", "1 to 7, 11 to 17, or seven digits from Monday on, 1 for a day off.", optional=True, empty=OMITTED
@@ -185,17 +185,17 @@ _WEEK_STARTS: Final = {1: 6, 2: 0} | {code: code - 11 for code in range(11, 18)}
     examples=(("=WEEKDAY(45000)", 4.0), ("=WEEKDAY(45000,2)", 3.0), ("=WEEKDAY(1,99)", NUM)),
 )  # fmt: skip
 def weekday(environment: Environment, serial_number: float, return_type: int = 1) -> int:
-    found = days.weekday(days.moment(serial_number, environment.date_1904)[0])
+    day_number = days.weekday(days.moment(serial_number, environment.date_1904)[0])
     if return_type == 3:
-        return found
+        return day_number
     if return_type not in _WEEK_STARTS:
         raise Failure(NUM)
-    return (found - _WEEK_STARTS[return_type]) % 7 + 1
+    return (day_number - _WEEK_STARTS[return_type]) % 7 + 1
 
 
 @function(
     "WEEKNUM", "date", "The week of the year in which a day falls.",
-    toolpak.given("serial_number", "The day."),
+    toolpak.required("serial_number", "The day."),
     toolpak.single(
         "return_type", "1 weeks from Sunday, 2 from Monday, 11 to 17 from that day, 21 ISO weeks.",
         kind=Takes.ANY, optional=True,  # the day is looked at before an error here
@@ -397,8 +397,8 @@ def _week_of(weekend: Any) -> _Week:
 
 def _days_of(environment: Environment, holidays: Any, week: _Week) -> list[int]:
     """The holidays that would be worked otherwise, in order."""
-    found = {toolpak.day(environment, cell) for cell in toolpak.every(holidays) if cell is not None}
-    return sorted(filter(week.works, found))
+    holiday_days = {toolpak.day(environment, cell) for cell in toolpak.every(holidays) if cell is not None}
+    return sorted(filter(week.works, holiday_days))
 
 
 def _count(environment: Environment, start_date: Any, end_date: Any, week: _Week, holidays: Any) -> int:
@@ -466,7 +466,7 @@ def networkdays_intl(
 
 @function(
     "WORKDAY", "date", "The day some working days on.",
-    _START, toolpak.given("days", "How many working days on; negative for back."), _HOLIDAYS,
+    _START, toolpak.required("days", "How many working days on; negative for back."), _HOLIDAYS,
     environment=True,
     examples=(
         ("=WORKDAY(DATE(2008,10,1),151)", 39_933.0),
@@ -479,7 +479,7 @@ def workday(environment: Environment, start_date: Any, steps: Any, holidays: Any
 
 @function(
     "WORKDAY.INTL", "date", "The day some working days on, with a weekend of one's own.",
-    _START, toolpak.given("days", "How many working days on; negative for back."), _WEEKEND, _HOLIDAYS,
+    _START, toolpak.required("days", "How many working days on; negative for back."), _WEEKEND, _HOLIDAYS,
     environment=True,
     examples=(
         ("=WORKDAY.INTL(DATE(2012,1,1),90,11)", 41_013.0),

@@ -18,7 +18,7 @@ def single(
     return Argument(name, kind, description, required=not optional, empty=empty, single_cell=True)
 
 
-def given(name: str, description: str) -> Argument:
+def required(name: str, description: str) -> Argument:
     """A number that has to be there; left empty it is #N/A."""
     return single(name, description, empty=OMITTED)
 
@@ -31,9 +31,9 @@ def optional(name: str, description: str) -> Argument:
 BASIS: Final = optional(
     "basis", "Day count: 0 US 30/360, 1 true days, 2 true days/360, 3 true days/365, 4 European 30/360."
 )
-FREQUENCY: Final = given("frequency", "Coupons a year: 1, 2 or 4.")
-SETTLEMENT: Final = given("settlement", "The day on which the security is paid.")
-MATURITY: Final = given("maturity", "The day on which the security falls due.")
+FREQUENCY: Final = required("frequency", "Coupons a year: 1, 2 or 4.")
+SETTLEMENT: Final = required("settlement", "The day on which the security is paid.")
+MATURITY: Final = required("maturity", "The day on which the security falls due.")
 
 
 def number(value: Any, date_1904: bool = False) -> float:
@@ -48,10 +48,10 @@ def number(value: Any, date_1904: bool = False) -> float:
         raise Failure(NA)
     if isinstance(value, bool):
         raise Failure(VALUE)
-    found = to_number(value, date_1904)
-    if isinstance(found, Error):
-        raise Failure(found)
-    return found
+    result = to_number(value, date_1904)
+    if isinstance(result, Error):
+        raise Failure(result)
+    return result
 
 
 def numbers(*values: Any) -> tuple[float, ...]:

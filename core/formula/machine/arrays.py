@@ -66,25 +66,25 @@ def may_be_array(node: Node, singles: Singles = frozenset()) -> bool:
 
 
 def _call(node: Call, singles: Singles) -> bool:
-    function, given = FUNCTIONS.get(node.name), node.arguments
+    function, arguments = FUNCTIONS.get(node.name), node.arguments
     if function is None or node.name in _ARRAYS:
         return True
-    if node.name == "LET" and given:
-        return may_be_array(given[-1], _named_singles(given, singles))
+    if node.name == "LET" and arguments:
+        return may_be_array(arguments[-1], _named_singles(arguments, singles))
     if node.name in _BY_SHAPE:
-        return any(may_be_array(argument, singles) for argument in given)
+        return any(may_be_array(argument, singles) for argument in arguments)
     if node.name == "INDEX":
-        places = given[1:]
+        places = arguments[1:]
         return not places or any(_is_zero(place) or may_be_array(place, singles) for place in places)
     if node.name == "OFFSET":
-        return len(given) > 3 or any(may_be_array(argument, singles) for argument in given)
+        return len(arguments) > 3 or any(may_be_array(argument, singles) for argument in arguments)
     if node.name == "XLOOKUP":
-        if len(given) < 3 or not _is_line(given[2]):
+        if len(arguments) < 3 or not _is_line(arguments[2]):
             return True
-        return any(may_be_array(argument, singles) for argument in (given[0], *given[3:]))
+        return any(may_be_array(argument, singles) for argument in (arguments[0], *arguments[3:]))
     return any(
         may_be_array(argument, singles)
-        for at, argument in enumerate(given)
+        for at, argument in enumerate(arguments)
         if function.body is None or function.argument(at).kind not in _WHOLE
     )
 
@@ -116,15 +116,15 @@ def beyond(node: Node | None) -> Any:
 
 
 def _call_lifts(node: Call, singles: Singles) -> bool:
-    function, given = FUNCTIONS.get(node.name), node.arguments
+    function, arguments = FUNCTIONS.get(node.name), node.arguments
     if function is None:
         return True
-    if node.name == "LET" and given:
-        named = _named_singles(given, singles)
-        return any(lifts(argument, named) for argument in given[1::2]) or lifts(given[-1], named)
+    if node.name == "LET" and arguments:
+        named = _named_singles(arguments, singles)
+        return any(lifts(argument, named) for argument in arguments[1::2]) or lifts(arguments[-1], named)
     if function.body is None or node.name in _BY_SHAPE:
-        return any(may_be_array(argument, singles) or lifts(argument, singles) for argument in given)
-    for at, argument in enumerate(given):
+        return any(may_be_array(argument, singles) or lifts(argument, singles) for argument in arguments)
+    for at, argument in enumerate(arguments):
         kind = function.argument(at).kind
         if kind not in _WHOLE and may_be_array(argument, singles):
             return True

@@ -58,16 +58,16 @@ class Recipe(NamedTuple):
         kinds: dict[int, int] = {register: Kind.NUMBER for register, _ in self.constants}
         kinds.update(zip(self.inputs, inputs, strict=True))
         for step in self.steps:
-            kinds[step.out] = found = _kind(step, [kinds[register] for register in step.reads])
-            if found == NO_LOOP:
+            kinds[step.out] = step_kind = _kind(step, [kinds[register] for register in step.reads])
+            if step_kind == NO_LOOP:
                 return NO_LOOP
-        return Kind.NUMBER if found in _LOOSE else found
+        return Kind.NUMBER if step_kind in _LOOSE else step_kind
 
 
 def _kind(step: Step, reads: list[int]) -> int:
     name = step.name
-    given = set(reads)
-    if not given <= _NUMERIC:
+    kinds = set(reads)
+    if not kinds <= _NUMERIC:
         return NO_LOOP
     if name in ("+", "sum"):
         return Kind.DATE if (reads[0] == Kind.DATE) != (reads[1] == Kind.DATE) else Kind.NUMBER
@@ -78,13 +78,13 @@ def _kind(step: Step, reads: list[int]) -> int:
     if name in ("IF", "CHOOSE"):
         return _common(set(reads[1:]))
     if name == "IFERROR":
-        return _common(given)
+        return _common(kinds)
     if name in ("NOT", "ISERROR"):
         return Kind.BOOLEAN
     if name in QUESTIONS:  # whose answer for a number does not hang on its row
-        return Kind.BOOLEAN if given <= _NUMBERS else NO_LOOP
+        return Kind.BOOLEAN if kinds <= _NUMBERS else NO_LOOP
     if name in AGGREGATES:
-        return _kind_of_aggregate(step, reads, given)
+        return _kind_of_aggregate(step, reads, kinds)
     return Kind.NUMBER
 
 
@@ -95,13 +95,13 @@ def _common(kinds: set[int]) -> int:
     return NUMBERS_AND_BLANKS if kinds <= _LOOSE else NO_LOOP
 
 
-def _kind_of_aggregate(step: Step, reads: list[int], given: set[int]) -> int:
+def _kind_of_aggregate(step: Step, reads: list[int], kinds: set[int]) -> int:
     counted = _NUMBERS | {Kind.BOOLEAN} if step.name in CONDITIONS else _NUMBERS
     for kind, is_cell in zip(reads, step.form, strict=True):
         if kind not in (counted if is_cell else _NUMBERS | {Kind.BOOLEAN}):
             return NO_LOOP
     if step.name in CONDITIONS:
         return Kind.BOOLEAN
-    if step.name in ("MIN", "MAX") and Kind.DATE in given:
-        return Kind.DATE if len(given) == 1 else NO_LOOP
+    if step.name in ("MIN", "MAX") and Kind.DATE in kinds:
+        return Kind.DATE if len(kinds) == 1 else NO_LOOP
     return Kind.NUMBER

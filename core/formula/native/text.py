@@ -139,7 +139,7 @@ class _Body:
             value = self._unless_error([reads[0]] if name == "IF" else failing, value)
         if failing or name in _DATE_PARTS or name in ("SQRT", "CHOOSE") or (name == "/" and not _divides(reads[1])):
             self._fails.add(value)
-        if name in _OVERFLOWING or (name in _PASSING and any(one in self._unseen for one in reads)):
+        if name in _OVERFLOWING or (name in _PASSING and any(each in self._unseen for each in reads)):
             self.unseen(value)
         return value
 
@@ -220,8 +220,8 @@ class _Body:
     def looks(self) -> str:
         """Whether a row needs a second look, as an i64."""
         asked = "false"
-        for one in self._asked:
-            asked = self.add(f"or i1 {asked}, {one}")
+        for each in self._asked:
+            asked = self.add(f"or i1 {asked}, {each}")
         return self.add(f"zext i1 {asked} to i64")
 
     def _two(self, operation: str, x: str, y: str) -> str:
@@ -233,8 +233,8 @@ class _Body:
     def _pick(self, condition: str, x: str, y: str) -> str:
         return self.add(f"select i1 {condition}, double {x}, double {y}")
 
-    def _both(self, one: str, other: str) -> str:
-        return self.add(f"and i1 {one}, {other}")
+    def _both(self, left: str, right: str) -> str:
+        return self.add(f"and i1 {left}, {right}")
 
     def _truth(self, condition: str) -> str:
         return self.add(f"uitofp i1 {condition} to double")
@@ -315,9 +315,9 @@ class _Body:
     # Choices and aggregates.
 
     def _unless_error(self, reads: Sequence[str], value: str) -> str:
-        for one in reads:
-            if one in self._fails:
-                value = self._pick(self._compare("uno", one, _ZERO), _NAN, value)
+        for each in reads:
+            if each in self._fails:
+                value = self._pick(self._compare("uno", each, _ZERO), _NAN, value)
         return value
 
     def _chosen(self, index: str, choices: Sequence[str]) -> str:
@@ -328,21 +328,23 @@ class _Body:
 
     def _aggregate(self, name: str, reads: Sequence[str]) -> str:
         if name in CONDITIONS:
-            truths = [self._compare("une", one, _ZERO) for one in reads]
-            found = truths[0]
+            truths = [self._compare("une", each, _ZERO) for each in reads]
+            truth_so_far = truths[0]
             operation = {"AND": "and", "OR": "or", "XOR": "xor"}[name]
             for truth in truths[1:]:
-                found = self.add(f"{operation} i1 {found}, {truth}")
-            return self._truth(found)
+                truth_so_far = self.add(f"{operation} i1 {truth_so_far}, {truth}")
+            return self._truth(truth_so_far)
         if name in ("MIN", "MAX"):
-            found = reads[0]
+            truth_so_far = reads[0]
             for truth in reads[1:]:
-                found = self._pick(self._compare("olt" if name == "MIN" else "ogt", truth, found), truth, found)
-            return found
-        found = _ONE if name == "PRODUCT" else _ZERO
+                truth_so_far = self._pick(
+                    self._compare("olt" if name == "MIN" else "ogt", truth, truth_so_far), truth, truth_so_far
+                )
+            return truth_so_far
+        truth_so_far = _ONE if name == "PRODUCT" else _ZERO
         for truth in reads:
-            found = self._two("fmul" if name == "PRODUCT" else "fadd", found, truth)
-        return self._two("fdiv", found, _spelled(len(reads))) if name == "AVERAGE" else found
+            truth_so_far = self._two("fmul" if name == "PRODUCT" else "fadd", truth_so_far, truth)
+        return self._two("fdiv", truth_so_far, _spelled(len(reads))) if name == "AVERAGE" else truth_so_far
 
     # Dates.
 

@@ -461,9 +461,11 @@ class _Writer:
         if self.target == "python":
             return _Code(f"[meets(x, {wanted}) for x in {code}]", "column")
         if isinstance(criterion, Literal):
-            found = re.fullmatch(r"(<=|>=|<>|<|>|=|)(-?[0-9]+(?:\.[0-9]+)?)", _plain(criterion.value))
-            if found is not None and found[1] != "<>":
-                return _Code(f"({code} {found[1] if found[1] not in ('', '=') else '=='} {found[2]})", "column")
+            comparison = re.fullmatch(r"(<=|>=|<>|<|>|=|)(-?[0-9]+(?:\.[0-9]+)?)", _plain(criterion.value))
+            if comparison is not None and comparison[1] != "<>":
+                return _Code(
+                    f"({code} {comparison[1] if comparison[1] not in ('', '=') else '=='} {comparison[2]})", "column"
+                )
         return _Code(f"np.array([meets(x, {wanted}) for x in {code}])", "column")
 
     def masks(self, pairs: Sequence[Node]) -> _Code:
@@ -536,8 +538,8 @@ class _Writer:
         else:
             names = self.reference(keys, values=True)
         place = f"position({self.single(value)}, {names}, {self.approximate(mode)}) - 1"
-        other = self.counted(index)
-        row, column = (other, place) if by_column else (place, other)
+        counter = self.counted(index)
+        row, column = (counter, place) if by_column else (place, counter)
         return _Code(f"{code}[{row}][{column}]" if self.target == "python" else f"{code}[{row}, {column}]")
 
     def match(self, value: Node, keys: Node, mode: Node | None = None) -> _Code:
@@ -663,11 +665,11 @@ class _Writer:
         if len(arguments) < 3 or len(arguments) % 2 == 0:
             raise FormulaError("LET takes pairs of a name and a value, and a calculation")
         name, value, *rest = arguments
-        given = self.write(value)
+        bound_value = self.write(value)
         with_name = self.scope(name)
         inner = self.let(*rest) if len(rest) > 1 else self.write(rest[0])
         self.leave(name, with_name[1])
-        return _Code(f"(lambda {with_name[0]}: {inner})({given})", inner.form)
+        return _Code(f"(lambda {with_name[0]}: {inner})({bound_value})", inner.form)
 
     def function(self, *arguments: Node) -> _Code:
         if not arguments:

@@ -35,8 +35,8 @@ def as_displayed(number: float, code: str) -> float:
     rounded = _ROUNDED.get(section.kind)
     if rounded is None:
         return number
-    found = rounded(section, abs(number))
-    return -found if number < 0 and found else found
+    magnitude = rounded(section, abs(number))
+    return -magnitude if number < 0 and magnitude else magnitude
 
 
 def rounds(code: str) -> bool:

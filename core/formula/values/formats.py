@@ -223,30 +223,30 @@ def _section(tokens: list[Token], condition: tuple[str, float] | None, locale: L
 
 def _date_tokens(tokens: list[Token]) -> list[Token]:
     """Minutes told from months, fractions of a second from literals. Other digits have no place in a date."""
-    found: list[Token] = []
+    date_tokens: list[Token] = []
     for kind, text in tokens:
-        last = found[-1] if found else ("", "")
+        last = date_tokens[-1] if date_tokens else ("", "")
         if kind == "digit":
             if text != "0" or last[0] not in ("point", "fraction"):
                 raise BadFormat("digits in a date")
-            found[-1] = ("fraction", last[1] + "0")
+            date_tokens[-1] = ("fraction", last[1] + "0")
         elif kind in ("text", "exponent", "percent"):
             raise BadFormat("text, an exponent or a percentage in a date")
         else:
-            found.append((kind, text))
-    clock = [place for place, (kind, _) in enumerate(found) if kind in ("date", "elapsed")]
-    parts = [("", " "), *(found[place] for place in clock), ("", " ")]
+            date_tokens.append((kind, text))
+    clock = [place for place, (kind, _) in enumerate(date_tokens) if kind in ("date", "elapsed")]
+    parts = [("", " "), *(date_tokens[place] for place in clock), ("", " ")]
     for place, before, (kind, text), after in zip(clock, parts, parts[1:], parts[2:], strict=False):
         if kind == "date" and text in ("m", "mm"):
             between = before[1][0] == "s" and after[0] == "elapsed"
             if before[1][0] == "h" or after[1][0] == "s" or between:
-                found[place] = ("minute", text)
-    totals = {text[0] for kind, text in found if kind == "elapsed"}
+                date_tokens[place] = ("minute", text)
+    totals = {text[0] for kind, text in date_tokens if kind == "elapsed"}
     for place in clock:  # beside an elapsed part, the plain one of its unit shows the same
-        kind, text = found[place]
+        kind, text = date_tokens[place]
         if text[0] in totals and (kind == "minute" or text[0] != "m"):
-            found[place] = ("elapsed", text)
-    return found
+            date_tokens[place] = ("elapsed", text)
+    return date_tokens
 
 
 def _fraction_tokens(tokens: list[Token]) -> list[Token]:

@@ -255,10 +255,10 @@ def locale_of(tag: str) -> Locale:
     Raises:
         UnknownLocale: there is none.
     """
-    found = known_locale(tag)
-    if found is None:
+    locale = known_locale(tag)
+    if locale is None:
         raise UnknownLocale(tag)
-    return found
+    return locale
 
 
 def known_locale(tag: str) -> Locale | None:

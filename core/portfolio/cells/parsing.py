@@ -161,7 +161,7 @@ class Cells:
         kinds, numbers = np.zeros(height, np.uint8), np.zeros(height, np.float64)
         codes, formats = np.full(height, -1, np.int32), np.zeros(height, np.uint16)
         if column is not None:
-            stored, (met, slots) = column.held, column.meeting(rows)
+            stored, (met, slots) = column.dense, column.meeting(rows)
             kinds[met], numbers[met] = stored.kinds[slots], stored.numbers[slots]
             codes[met], formats[met] = stored.codes[slots], stored.formats[slots]
         return cls(kinds, numbers, codes, formats, pool)

@@ -74,10 +74,10 @@ def _rows_to_look_at(sheet: Sheet, first: int, last: int) -> NDArray[np.int64] |
         if stored is None or stored.stop <= first or stored.start >= last:
             continue
         slots = slice(stored.begin(first), stored.begin(last))
-        if stored.held is stored:
+        if stored.dense is stored:
             filled[max(first, stored.start) - first :][: slots.stop - slots.start] |= stored.kinds[slots] != 0
         else:
-            filled[stored.rows()[slots] - first] |= stored.held.kinds[slots] != 0
+            filled[stored.rows()[slots] - first] |= stored.dense.kinds[slots] != 0
         if filled.all():
             return everything
     is_looked_at = filled.copy()

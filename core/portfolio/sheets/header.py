@@ -1087,7 +1087,7 @@ def _find_demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> di
 
 def has_cells(column: Column | None, first: int) -> bool:
     """Return whether a column has a filled cell from row `first` (0-based)."""
-    return column is not None and bool(column.held.kinds[column.begin(first) :].any())
+    return column is not None and bool(column.dense.kinds[column.begin(first) :].any())
 
 
 def _is_constant(column: Column | None, first: int) -> bool:

@@ -555,7 +555,7 @@ def _row_count(sheet: Sheet, header_match: header.HeaderMatch, mapping: Mapping)
     )
     return max(
         (
-            int(np.count_nonzero(column.held.kinds[column.begin(header_match.row + 1) :]))
+            int(np.count_nonzero(column.dense.kinds[column.begin(header_match.row + 1) :]))
             for column in columns
             if column is not None
         ),

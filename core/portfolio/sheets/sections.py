@@ -86,7 +86,9 @@ def lone_texts(sheet: Sheet, first: int, last: int) -> list[LoneText]:
     rows, filled, columns = _sparse(sheet, first, last)
     stored = [sheet.columns[column] for column in columns.tolist()]
     codes = [
-        column.held.codes[column.slot(first + row)] for column, row in zip(stored, rows.tolist(), strict=True) if column
+        column.dense.codes[column.slot(first + row)]
+        for column, row in zip(stored, rows.tolist(), strict=True)
+        if column
     ]
     texts = parsing.decode(sheet.text, np.array(codes, np.int64))
     lones = [

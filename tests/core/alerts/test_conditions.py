@@ -15,7 +15,7 @@ TREND = {"metric": "wal", "direction": "increasing", "change_threshold": 0.25, "
 
 
 @every(
-    "alert_type, given",
+    "alert_type, stored",
     [
         ("threshold", THRESHOLD),
         ("threshold", THRESHOLD | {"duration_minutes": 60, "value": -1}),
@@ -26,13 +26,13 @@ TREND = {"metric": "wal", "direction": "increasing", "change_threshold": 0.25, "
         ("schedule", {"schedule": "@daily", "report_type": "compliance_summary"}),
     ],
 )
-def test_what_is_given_is_kept(alert_type: str, given: dict[str, Any]) -> None:
-    found = msgspec.to_builtins(conditions_of(alert_type, given))
-    assert {name: found[name] for name in given} == given
+def test_what_is_given_is_kept(alert_type: str, stored: dict[str, Any]) -> None:
+    result = msgspec.to_builtins(conditions_of(alert_type, stored))
+    assert {name: result[name] for name in stored} == stored
 
 
 @every(
-    "alert_type, given, told",
+    "alert_type, stored, sentence",
     [
         ("threshold", {}, "metric"),
         ("threshold", THRESHOLD | {"metric": "cov_lite_concentration"}, "$.metric"),
@@ -60,7 +60,7 @@ def test_what_is_given_is_kept(alert_type: str, given: dict[str, Any]) -> None:
         ("compliance", None, "object"),
     ],
 )
-def test_what_is_none_is_refused_with_its_place(alert_type: str, given: Any, told: str) -> None:
+def test_what_is_none_is_refused_with_its_place(alert_type: str, stored: Any, sentence: str) -> None:
     with pytest.raises(InvalidConditions) as refused:
-        conditions_of(alert_type, given)
-    assert told in str(refused.value)
+        conditions_of(alert_type, stored)
+    assert sentence in str(refused.value)

@@ -24,12 +24,12 @@ TODAY = NOW.date()
 def result(
     test_id: str, value: float, *, status: Status = "pass", cushion: float | None = 1.0, **more: Any
 ) -> TestResult:
-    given: dict[str, Any] = {
+    input_value: dict[str, Any] = {
         "test_id": test_id, "test_name": test_id.upper(), "category": "coverage", "status": status,
         "current_value": value, "threshold_value": 5.0, "threshold_type": "max", "cushion": cushion,
         "cushion_pct": None, "message": f"{test_id} says so", **more,
     }  # fmt: skip
-    return TestResult(**given)
+    return TestResult(**input_value)
 
 
 def reading(*results: TestResult, skipped: tuple[str, ...] = (), **more: Any) -> Reading:
@@ -38,7 +38,7 @@ def reading(*results: TestResult, skipped: tuple[str, ...] = (), **more: Any) ->
 
 
 def asked(kind: str, now: datetime = NOW, *, of: Reading, history: Any = (), **conditions: Any) -> Verdict:
-    return judge(conditions_of(kind, conditions), of, [Point(*one) for one in history], now)
+    return judge(conditions_of(kind, conditions), of, [Point(*item) for item in history], now)
 
 
 @every(
@@ -51,23 +51,23 @@ def asked(kind: str, now: datetime = NOW, *, of: Reading, history: Any = (), **c
     ],
 )  # fmt: skip
 def test_a_figure_is_compared(operator: str, value: float, holds: bool) -> None:
-    found = asked("threshold", of=reading(result("wal", 7.5)), metric="wal", operator=operator, value=value)
-    assert (found.holds, found.metric_value) == (holds, 7.5)
+    outcome = asked("threshold", of=reading(result("wal", 7.5)), metric="wal", operator=operator, value=value)
+    assert (outcome.holds, outcome.metric_value) == (holds, 7.5)
     stated = {"metric": "wal", "current_value": 7.5, "threshold_value": value, "operator": operator}
-    assert stated.items() <= found.details.items()
+    assert stated.items() <= outcome.details.items()
 
 
 def test_a_sentence_shows_what_was_compared() -> None:
-    found = asked(
+    outcome = asked(
         "threshold", of=reading(result("ccc_bucket_pct", 7.8)), metric="ccc_bucket_pct", operator="gt", value=7.5
     )
-    assert found.sentence == "CCC_BUCKET_PCT is 7.80 %, above 7.50 %"
+    assert outcome.sentence == "CCC_BUCKET_PCT is 7.80 %, above 7.50 %"
     near = asked("threshold", of=reading(result("wal", 5.000001)), metric="wal", operator="gte", value=5)
     assert near.sentence == "WAL is 5.000001 years, at or above 5.000000 years"
 
 
 @every(
-    "of, told",
+    "of, message",
     [
         (reading(skipped=("wal",)), "wal was skipped: no column"),
         (reading(result("was", 3)), "no test that is the metric wal"),
@@ -76,11 +76,11 @@ def test_a_sentence_shows_what_was_compared() -> None:
         (reading(result("wal", 5, low=4.0, high=6.0)), "between 4.00 years and 6.00 years"),
     ],
 )
-def test_what_is_unknown_fires_nothing(of: Reading, told: str) -> None:
+def test_what_is_unknown_fires_nothing(of: Reading, message: str) -> None:
     for operator in ("gt", "lte"):
-        found = asked("threshold", of=of, metric="wal", operator=operator, value=5)
-        assert found.holds is None
-        assert told in found.sentence
+        outcome = asked("threshold", of=of, metric="wal", operator=operator, value=5)
+        assert outcome.holds is None
+        assert message in outcome.sentence
     trend = {"metric": "wal", "direction": "either", "change_threshold": 0.1, "lookback_days": 9}
     if of.results and of.results[0].low is UNSET:
         assert asked("trend", of=of, history=[(NOW - timedelta(days=9), TODAY, 0.0)], **trend).holds is None
@@ -107,7 +107,7 @@ def test_how_long_is_told_by_the_minute(earlier: list[tuple[int, float]], durati
     """Minute by minute: a figure stands until another run says otherwise."""
     now = NOW + timedelta(minutes=waited)
     history = [(NOW - timedelta(minutes=ago), TODAY, value) for ago, value in earlier]
-    found = asked(
+    outcome = asked(
         "threshold", now, of=reading(result("wal", 6)), history=history,
         metric="wal", operator="gt", value=5, duration_minutes=duration,
     )  # fmt: skip
@@ -119,14 +119,14 @@ def test_how_long_is_told_by_the_minute(earlier: list[tuple[int, float]], durati
         if value is not None:
             stood[minute] = value
     long_enough = all(stood.get(minute) == 6.0 for minute in range(-waited, duration - waited + 1))
-    assert found.holds is long_enough
-    assert (found.due_at is None) is long_enough
-    if found.due_at is not None:
+    assert outcome.holds is long_enough
+    assert (outcome.due_at is None) is long_enough
+    if outcome.due_at is not None:
         later = asked(
-            "threshold", found.due_at, of=reading(result("wal", 6)), history=history,
+            "threshold", outcome.due_at, of=reading(result("wal", 6)), history=history,
             metric="wal", operator="gt", value=5, duration_minutes=duration,
         )  # fmt: skip
-        assert found.due_at > now
+        assert outcome.due_at > now
         assert later.holds is True
 
 
@@ -198,9 +198,9 @@ def test_of_several_runs_on_a_day_the_last_stands() -> None:
     month = TODAY - timedelta(days=30)
     history = [(days_ago(2), month, 5.0), (days_ago(1), month, 5.9), (days_ago(0.5), TODAY, 5.0)]
     trend = {"metric": "wal", "direction": "increasing", "change_threshold": 0.1, "lookback_days": 30}
-    found = asked("trend", of=reading(result("wal", 6), by_day=True), history=history, **trend)
-    assert (found.holds, found.details["change"]) == (True, 0.1)
-    assert found.sentence == "WAL rose from 5.90 years on 2026-03-01 to 6.00 years"
+    outcome = asked("trend", of=reading(result("wal", 6), by_day=True), history=history, **trend)
+    assert (outcome.holds, outcome.details["change"]) == (True, 0.1)
+    assert outcome.sentence == "WAL rose from 5.90 years on 2026-03-01 to 6.00 years"
     same_day = [(days_ago(0.5), TODAY, 5.0)]
     assert asked("trend", of=reading(result("wal", 6), by_day=True), history=same_day, **trend).holds is None
 
@@ -216,8 +216,8 @@ def test_of_several_runs_on_a_day_the_last_stands() -> None:
     ],
 )
 def test_only_the_history_that_decides_is_asked_for(kind: str, conditions: Any, since: timedelta | None) -> None:
-    given = conditions if kind == "compliance" else {"metric": "wal", **conditions}
-    need = history_of(conditions_of(kind, given), reading(result("wal", 6)), NOW)
+    value = conditions if kind == "compliance" else {"metric": "wal", **conditions}
+    need = history_of(conditions_of(kind, value), reading(result("wal", 6)), NOW)
     assert (need and (need.test_id, NOW - need.since)) == (since and ("wal", since))
 
 
@@ -248,14 +248,14 @@ RAN = (
     ],
 )
 def test_tests_in_a_status_or_close_to_their_limits(conditions: Any, holds: bool | None, raised: list[str]) -> None:
-    found = asked("compliance", of=reading(*RAN, skipped=("skipped",)), **conditions)
-    assert (found.holds, [detail["test_id"] for detail in found.details["tests"]]) == (holds, raised)
-    assert found.metric_value == (6 if raised == ["a"] else 4.8 if raised == ["b"] else None)
+    outcome = asked("compliance", of=reading(*RAN, skipped=("skipped",)), **conditions)
+    assert (outcome.holds, [detail["test_id"] for detail in outcome.details["tests"]]) == (holds, raised)
+    assert outcome.metric_value == (6 if raised == ["a"] else 4.8 if raised == ["b"] else None)
 
 
 def test_a_sentence_of_several_tests_counts_them() -> None:
-    found = asked("compliance", of=reading(*RAN), status=["fail", "warning"])
-    assert found.sentence == "2 tests (1 failing, 1 in warning): A, B"
+    outcome = asked("compliance", of=reading(*RAN), status=["fail", "warning"])
+    assert outcome.sentence == "2 tests (1 failing, 1 in warning): A, B"
     assert asked("compliance", of=reading(*RAN), status=["fail"]).sentence == "a says so"
     many = asked("compliance", of=reading(*(result(f"t{n}", 6, status="fail") for n in range(60))), status=["fail"])
     assert (len(many.details["tests"]), many.details["tests_in_all"]) == (50, 60)
@@ -268,9 +268,9 @@ def test_failing_tests_come_first() -> None:
         result("c", 6, status="fail"),
         result("d", 7, status="fail"),
     ]
-    found = asked("compliance", of=reading(*ran), status=["pass", "warning", "fail"])
-    assert [detail["test_id"] for detail in found.details["tests"]] == ["c", "d", "a", "b"]
-    assert found.sentence == "4 tests (2 failing, 1 in warning, 1 passing): C, D, A, B"
+    outcome = asked("compliance", of=reading(*ran), status=["pass", "warning", "fail"])
+    assert [detail["test_id"] for detail in outcome.details["tests"]] == ["c", "d", "a", "b"]
+    assert outcome.sentence == "4 tests (2 failing, 1 in warning, 1 passing): C, D, A, B"
 
 
 FORM = {"unit": "years", "decimals": 3}
@@ -299,13 +299,13 @@ def test_details_have_the_day_the_test_s_own_limit_and_how_to_show_its_figures()
 
 
 def test_figures_are_shown_with_the_decimals_of_their_test() -> None:
-    def said(value: float, **form: Any) -> str:
+    def sentence_of(value: float, **form: Any) -> str:
         of = reading(result("wal", 6.0, **form))
         return asked("threshold", of=of, metric="wal", operator="gt", value=value).sentence
 
-    assert said(5.5, **FORM) == "WAL is 6.000 years, above 5.500 years"
-    assert said(5.0, unit="years", decimals=0) == "WAL is 6 years, above 5 years"
-    assert said(5.99996, unit="years", decimals=2) == "WAL is 6.00000 years, above 5.99996 years"
+    assert sentence_of(5.5, **FORM) == "WAL is 6.000 years, above 5.500 years"
+    assert sentence_of(5.0, unit="years", decimals=0) == "WAL is 6 years, above 5 years"
+    assert sentence_of(5.99996, unit="years", decimals=2) == "WAL is 6.00000 years, above 5.99996 years"
     near = asked("threshold", of=reading(result("wal", 6.0)), metric="wal", operator="gt", value=5.99996)
     assert near.details["decimals"] == 5, "as many as tell the two apart"
 
@@ -339,8 +339,8 @@ def test_a_metric_of_several_tests_needs_them_all() -> None:
     definition = parse({"tests": tests})
     conditions = conditions_of("threshold", {"metric": "ccc_bucket_pct", "operator": "gt", "value": 1})
     for names, expected in ((("m",), False), (("m", "s"), True)):
-        given = reading(*(result(name, 9.0) for name in names), partial=True, suite="deal", definition=definition)
-        assert is_covered(conditions, given) is expected, names
+        value = reading(*(result(name, 9.0) for name in names), partial=True, suite="deal", definition=definition)
+        assert is_covered(conditions, value) is expected, names
 
 
 # Doubt ----------------------------------------------------------------------------------------------------------------
@@ -357,10 +357,10 @@ TOLD = {"doubtful": True, "published_value": 190.4, "doubts": ["the trustee has 
 
 def test_a_doubtful_test_raises_its_alert_and_says_that_it_is_doubtful() -> None:
     of = reading(result("ic_ratio", 3.12, **DOUBTFUL), result("wal", 9.0, status="fail"))
-    one = asked("compliance", of=of, status=["fail"], test_ids=["ic_ratio"])
-    assert one.holds
-    assert one.sentence == "ic_ratio says so (doubtful: the file prints 190.40, pass)"
-    assert TOLD.items() <= one.details.items()
+    item = asked("compliance", of=of, status=["fail"], test_ids=["ic_ratio"])
+    assert item.holds
+    assert item.sentence == "ic_ratio says so (doubtful: the file prints 190.40, pass)"
+    assert TOLD.items() <= item.details.items()
     several = asked("compliance", of=of, status=["fail"])
     assert several.sentence == (
         "2 tests (2 failing): IC_RATIO, WAL. Doubtful is 1 of them: IC_RATIO, the file prints 190.40, pass"
@@ -378,19 +378,23 @@ def test_every_doubtful_test_is_named() -> None:
 
 def test_a_compared_figure_says_that_its_test_is_doubtful() -> None:
     of = reading(result("ic_ratio", 3.12, low=3.0, high=150.0, **DOUBTFUL))
-    found = asked("threshold", of=of, metric="ic_ratio", operator="lt", value=120)
-    assert found.holds, "a doubtful one goes by its figure"
-    assert found.sentence == "IC_RATIO is 3.12 %, below 120.00 % (doubtful: the file prints 190.40, pass)"
-    assert TOLD.items() <= found.details.items()
+    outcome = asked("threshold", of=of, metric="ic_ratio", operator="lt", value=120)
+    assert outcome.holds, "a doubtful one goes by its figure"
+    assert outcome.sentence == "IC_RATIO is 3.12 %, below 120.00 % (doubtful: the file prints 190.40, pass)"
+    assert TOLD.items() <= outcome.details.items()
     trend = {"metric": "ic_ratio", "direction": "either", "change_threshold": 1.0, "lookback_days": 30}
     moved = asked("trend", of=of, history=[(NOW - timedelta(days=31), TODAY - timedelta(days=31), 9.0)], **trend)
     assert moved.sentence.endswith("to 3.12 % (doubtful: the file prints 190.40, pass)")
     missing = reading(result("wal", 9.0, status="fail", doubtful=True))
-    told = asked("threshold", of=missing, metric="wal", operator="gt", value=5).sentence
-    assert told.endswith("(doubtful: its inputs miss more par than its cushion bears)")
+    sentence = asked("threshold", of=missing, metric="wal", operator="gt", value=5).sentence
+    assert sentence.endswith("(doubtful: its inputs miss more par than its cushion bears)")
 
 
 def test_what_is_not_doubtful_is_told_as_before() -> None:
-    found = asked("threshold", of=reading(result("wal", 7.5)), metric="wal", operator="gt", value=5)
-    assert found.sentence == "WAL is 7.50 years, above 5.00 years"
-    assert (found.details["doubtful"], found.details["published_value"], found.details["doubts"]) == (False, None, [])
+    outcome = asked("threshold", of=reading(result("wal", 7.5)), metric="wal", operator="gt", value=5)
+    assert outcome.sentence == "WAL is 7.50 years, above 5.00 years"
+    assert (outcome.details["doubtful"], outcome.details["published_value"], outcome.details["doubts"]) == (
+        False,
+        None,
+        [],
+    )

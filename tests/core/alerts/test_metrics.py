@@ -76,4 +76,4 @@ def test_the_test_of_an_indenture(metric: Metric, ran: dict[str, float], skipped
 )
 def test_ready_made_rules_have_the_classes_of_the_file(suite: str, ran: Any, skipped: Any, expected: str) -> None:
     definition = parse({"base": "us_bsl", "standard": True})
-    assert metric_test("oc_ratio", suite, [result(one, 110) for one in ran], skipped, definition) == expected
+    assert metric_test("oc_ratio", suite, [result(item, 110) for item in ran], skipped, definition) == expected

@@ -22,25 +22,25 @@ figures = st.floats(-1e12, 1e12).map(lambda value: round(value, 6))
 
 
 def parts(chart: Chart, tag: str) -> list[dict[str, str]]:
-    return [dict(one.attrib) for one in ElementTree.fromstring(chart.svg).iter(f"{SVG}{tag}")]
+    return [dict(item.attrib) for item in ElementTree.fromstring(chart.svg).iter(f"{SVG}{tag}")]
 
 
 def texts(chart: Chart) -> list[tuple[str, dict[str, str]]]:
-    return [(one.text or "", dict(one.attrib)) for one in ElementTree.fromstring(chart.svg).iter(f"{SVG}text")]
+    return [(item.text or "", dict(item.attrib)) for item in ElementTree.fromstring(chart.svg).iter(f"{SVG}text")]
 
 
 def frame_holds(chart: Chart) -> None:
     """Every place of every element is inside the drawing, labels by their own measure."""
-    for one in ElementTree.fromstring(chart.svg).iter():
+    for item in ElementTree.fromstring(chart.svg).iter():
         for name in ("x", "x1", "x2", "cx"):
-            assert -SMALL <= float(one.attrib.get(name, "0")) <= chart.width + SMALL, one.attrib
+            assert -SMALL <= float(item.attrib.get(name, "0")) <= chart.width + SMALL, item.attrib
         for name in ("y", "y1", "y2", "cy"):
-            assert -SMALL <= float(one.attrib.get(name, "0")) <= chart.height + SMALL, one.attrib
-        if "width" in one.attrib and one.tag == f"{SVG}rect":
-            assert float(one.attrib["x"]) + float(one.attrib["width"]) <= chart.width + SMALL
-    for words, told in texts(chart):
-        wide = width_of(words, float(told["font-size"]))
-        left = float(told["x"]) - {"start": 0, "middle": wide / 2, "end": wide}[told["text-anchor"]]
+            assert -SMALL <= float(item.attrib.get(name, "0")) <= chart.height + SMALL, item.attrib
+        if "width" in item.attrib and item.tag == f"{SVG}rect":
+            assert float(item.attrib["x"]) + float(item.attrib["width"]) <= chart.width + SMALL
+    for words, answer in texts(chart):
+        wide = width_of(words, float(answer["font-size"]))
+        left = float(answer["x"]) - {"start": 0, "middle": wide / 2, "end": wide}[answer["text-anchor"]]
         assert -1 <= left <= left + wide <= chart.width + 1, words
 
 
@@ -119,17 +119,17 @@ def test_a_limit_beyond_the_bars_is_on_the_scale() -> None:
 
 def test_columns_are_in_proportion_and_their_labels_apart() -> None:
     par = {"Aaa": 0.0, "Baa1": 5.0, "B2": 40.0, "Caa1": 20.0, "100 and above": 10.0, "Not stated": 25.0}
-    chart = columns([Bucket(*one, f"{one[1]:.1f}") for one in par.items()], "x", muted=frozenset(["Not stated"]))
+    chart = columns([Bucket(*item, f"{item[1]:.1f}") for item in par.items()], "x", muted=frozenset(["Not stated"]))
     frame_holds(chart)
     bars = parts(chart, "rect")
     tallest = float(bars[1]["height"])
     expected = [round(value / 40, 2) for value in par.values() if value]  # an empty bucket has no bar
-    assert [round(float(one["height"]) / tallest, 2) for one in bars] == expected
-    assert [one["fill"] for one in bars] == [ACCENT] * 4 + [PALE]
+    assert [round(float(item["height"]) / tallest, 2) for item in bars] == expected
+    assert [item["fill"] for item in bars] == [ACCENT] * 4 + [PALE]
     by_line: dict[str, list[tuple[float, float]]] = {}
-    for words, told in texts(chart):
-        half = width_of(words, float(told["font-size"])) / 2
-        by_line.setdefault(told["y"], []).append((float(told["x"]) - half, float(told["x"]) + half))
+    for words, answer in texts(chart):
+        half = width_of(words, float(answer["font-size"])) / 2
+        by_line.setdefault(answer["y"], []).append((float(answer["x"]) - half, float(answer["x"]) + half))
     for line in by_line.values():
         assert all(end <= start + 0.5 for (_, end), (start, _) in pairwise(sorted(line)))
 
@@ -142,7 +142,7 @@ def test_many_columns_stay_in_the_frame(count: int) -> None:
 
 def test_nothing_is_drawn_of_nothing() -> None:
     for chart in (columns([], "none"), through_time([], "none")):
-        assert [one.tag for one in ElementTree.fromstring(chart.svg)] == [f"{SVG}title"]
+        assert [item.tag for item in ElementTree.fromstring(chart.svg)] == [f"{SVG}title"]
 
 
 def months(values: list[float], triggers: list[float]) -> list[Moment]:
@@ -177,18 +177,18 @@ def test_where_months_leave_no_room_breaches_keep_their_shapes() -> None:
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(figures, figures), min_size=1, max_size=130))
 def test_every_history_fits(pairs: list[tuple[float, float]]) -> None:
-    chart = through_time(months([one for one, _ in pairs], [other for _, other in pairs]), "a ratio", width=500)
-    for one in ElementTree.fromstring(chart.svg).iter(f"{SVG}circle"):
-        assert 0 <= float(one.attrib["cx"]) <= 500
-    ends = [told for words, told in texts(chart) if told["text-anchor"] == "start"]
+    chart = through_time(months([item for item, _ in pairs], [second for _, second in pairs]), "a ratio", width=500)
+    for item in ElementTree.fromstring(chart.svg).iter(f"{SVG}circle"):
+        assert 0 <= float(item.attrib["cx"]) <= 500
+    ends = [answer for words, answer in texts(chart) if answer["text-anchor"] == "start"]
     assert len(ends) == 2
     assert abs(float(ends[0]["y"]) - float(ends[1]["y"])) >= LABEL_PT, "the two last figures do not stand on each other"
 
 
 @settings(deadline=None)
 @given(figures, figures)
-def test_ticks_are_few_round_and_cover(one: float, other: float) -> None:
-    low, high = sorted((one, other))
+def test_ticks_are_few_round_and_cover(first: float, lighter: float) -> None:
+    low, high = sorted((first, lighter))
     ticks = ticks_of(low, high)
     assert 2 <= len(ticks) <= 8
     slack = 1e-6 * max(1.0, abs(low), abs(high))

@@ -22,7 +22,7 @@ def test_words_stay_words(words: str) -> None:
     drawing.text(1, 1, words, fill="#000000")
     chart = drawing.chart(words)
     root = ElementTree.fromstring(chart.svg)
-    assert [one.tag for one in root.iter()] == [f"{SVG}svg", f"{SVG}title", f"{SVG}text"]
+    assert [item.tag for item in root.iter()] == [f"{SVG}svg", f"{SVG}title", f"{SVG}text"]
     kept = "".join(word for word in words if word.isprintable() or word in " 🏦")
     assert (root[0].text or "", root[1].text or "") == (kept, kept)
     assert chart.alt == words

@@ -42,10 +42,10 @@ def luminance(colour: str) -> float:
 
 
 def test_statuses_are_apart_for_every_eye() -> None:
-    for (one, first), (other, second) in combinations(palette.STATUS.items(), 2):
+    for (item, first), (another, second) in combinations(palette.STATUS.items(), 2):
         for eye, seen in EYES.items():
             distance = np.linalg.norm(lab(seen @ linear(first)) - lab(seen @ linear(second)))
-            assert distance > 15, f"{one} and {other}, {eye}: {distance:.1f}"
+            assert distance > 15, f"{item} and {another}, {eye}: {distance:.1f}"
 
 
 def test_what_is_read_stands_out_from_paper_and_ground() -> None:
@@ -58,7 +58,7 @@ def test_what_is_read_stands_out_from_paper_and_ground() -> None:
 
 
 def test_the_documents_have_the_same_colours() -> None:
-    said = dict(re.findall(r'^#let ([\w-]+) = rgb\("(#\w+)"\)', HOUSE.read_text(encoding="utf-8"), re.MULTILINE))
+    words = dict(re.findall(r'^#let ([\w-]+) = rgb\("(#\w+)"\)', HOUSE.read_text(encoding="utf-8"), re.MULTILINE))
     ours = {"ink": palette.INK, "muted": palette.MUTED, "rule-colour": palette.RULE, "accent": palette.ACCENT}
     ours |= {"good": palette.STATUS["pass"], "warning": palette.STATUS["warning"], "bad": palette.STATUS["fail"]}
-    assert {name: said[name] for name in ours} == ours
+    assert {name: words[name] for name in ours} == ours

@@ -41,8 +41,8 @@ def test_the_measures_of_a_small_portfolio() -> None:
 def test_masked_par_that_a_rating_table_gives_ratings_to() -> None:
     """20 masked, of which 15 are B- (3610.11) and 5 are CC, which the monitor does not look at."""
     par = np.array([40.0, 40.0, 20.0])
-    one = np.zeros(3, np.int32)
-    seen = monitor(par, np.array([15, 12, 23], np.uint8), one, one, one, np.ones(3), hidden=((16, 15.0), (20, 5.0)))
+    item = np.zeros(3, np.int32)
+    seen = monitor(par, np.array([15, 12, 23], np.uint8), item, item, item, np.ones(3), hidden=((16, 15.0), (20, 5.0)))
     assert seen is not None
     average = (40 * 2859.50 + 40 * 1233.63 + 15 * 3610.11) / 95
     assert (seen.par, seen.spwarf) == (95.0, pytest.approx(average))
@@ -52,10 +52,10 @@ def test_masked_par_that_a_rating_table_gives_ratings_to() -> None:
 
 def test_the_cut_off_says_down_to_which_rating_it_looks() -> None:
     """B (2859.50), CCC- (5751.10) and CC (10000), a third each."""
-    ranks, one = np.array([15, 19, 20], np.uint8), np.zeros(3, np.int32)
+    ranks, item = np.array([15, 19, 20], np.uint8), np.zeros(3, np.int32)
 
     def spwarf(worst: int) -> float:
-        seen = monitor(np.full(3, 10.0), ranks, one, one, one, np.ones(3), worst=worst)
+        seen = monitor(np.full(3, 10.0), ranks, item, item, item, np.ones(3), worst=worst)
         assert seen is not None
         return seen.spwarf
 
@@ -65,8 +65,8 @@ def test_the_cut_off_says_down_to_which_rating_it_looks() -> None:
 
 
 def test_nothing_to_look_at() -> None:
-    one = np.zeros(1, np.int32)
-    assert monitor(np.ones(1), np.array([22], np.uint8), one, one, one, np.ones(1)) is None
+    item = np.zeros(1, np.int32)
+    assert monitor(np.ones(1), np.array([22], np.uint8), item, item, item, np.ones(1)) is None
     assert effective_number(np.zeros(0, np.int32), np.zeros(0)) == 0.0
 
 

@@ -38,12 +38,12 @@ def test_a_definition_that_says_nothing_changes_nothing(portfolio: Portfolio) ->
     plain = run_suite(portfolio, "enhanced")
     for nothing in (parse({}), PLAIN):
         defined = run_suite(portfolio, "enhanced", definition=nothing)
-        assert [(one.test_id, one.current_value, one.status) for one in plain] == [
-            (one.test_id, one.current_value, one.status) for one in defined
+        assert [(item.test_id, item.current_value, item.status) for item in plain] == [
+            (item.test_id, item.current_value, item.status) for item in defined
         ]
-        assert [one.test_id for one in plain.skipped] == [one.test_id for one in defined.skipped]
+        assert [item.test_id for item in plain.skipped] == [item.test_id for item in defined.skipped]
     assert {warning.code for warning in plain.warnings} == {
-        one.code for one in run_suite(portfolio, "enhanced", definition=PLAIN).warnings
+        warning.code for warning in run_suite(portfolio, "enhanced", definition=PLAIN).warnings
     }
 
 
@@ -118,7 +118,7 @@ def test_loans_that_nobody_rates_are_no_ccc_where_most_are_such() -> None:
     for ratings in (["NR", None, "B2", None], ["NR", "NR", "B2", "B1"]):
         few = portfolio_of({"par_value": [M] * 4, "rating_agency_a": ratings})
         assert figure(few, "ccc_bucket_pct") > 0
-        assert "unrated_not_ccc" not in [one.code for one in run_suite(few, "enhanced").warnings]
+        assert "unrated_not_ccc" not in [warning.code for warning in run_suite(few, "enhanced").warnings]
 
 
 def test_unrated_loans_are_outside_the_buckets_where_the_definition_says_so() -> None:
@@ -131,7 +131,7 @@ def test_unrated_loans_are_outside_the_buckets_where_the_definition_says_so() ->
 def bounds(kind: str) -> dict[str, Any]:
     """Ratings that are masked or missing, between B1 and Caa2."""
     ends = {"": "bounds", "_best": "B1", "_worst": "Caa2", "_value": "B3"}
-    return {"ratings": {"a": {f"{kind}{end}": said for end, said in ends.items()}}}
+    return {"ratings": {"a": {f"{kind}{end}": actual_end for end, actual_end in ends.items()}}}
 
 
 @pytest.mark.parametrize(("kind", "shown_as", "words"), [("masked", "*", "masked"), ("unrated", "NR", "missing")])
@@ -147,14 +147,14 @@ def test_bounds_give_a_status_only_where_both_ends_agree(kind: str, shown_as: st
     ]
     ran = run_suite(loans, "deal", definition=parse(bounds(kind) | {"tests": tests}))
     low, high, value = 0.8 * 2720 + 0.2 * 2220, 0.8 * 2720 + 0.2 * 6500, 0.8 * 2720 + 0.2 * 3490
-    shown = {one.test_id: (one.status, one.low, one.high) for one in ran}
+    shown = {item.test_id: (item.status, item.low, item.high) for item in ran}
     assert shown["factor_low"] == ("fail", close(low), close(high))
     assert shown["factor_high"] == ("pass", close(low), close(high))
     assert shown["not_moved"][0] == "pass"
     assert not isinstance(shown["not_moved"][1], float)
-    left = {one.test_id: (one.current_value, one.low, one.high) for one in ran.skipped}
+    left = {item.test_id: (item.current_value, item.low, item.high) for item in ran.skipped}
     assert left == {"factor_open": (close(value), close(low), close(high)), "bucket": (0.0, 0.0, close(20.0))}
-    assert all(f"{words} ratings leave it open" in one.reason for one in ran.skipped)
+    assert all(f"{words} ratings leave it open" in item.reason for item in ran.skipped)
 
 
 def test_what_a_rating_table_says_of_masked_ratings_is_no_range() -> None:
@@ -175,25 +175,25 @@ def test_what_a_rating_table_says_of_masked_ratings_is_no_range() -> None:
             {"id": "factor", "name": "F", "measure": "warf", "agency": "a", "max": 9000.0},
         ],
     }
-    ran = {one.test_id: one for one in run_suite(loans, "deal", definition=parse(document))}
+    ran = {item.test_id: item for item in run_suite(loans, "deal", definition=parse(document))}
     for name in ("bucket", "every_bucket"):
         assert ran[name].current_value == close(9.0)
         assert not isinstance(ran[name].low, float)
-        assert "stand_in" in {one.code for one in ran[name].doubt}
+        assert "stand_in" in {item.code for item in ran[name].doubt}
     assert ran["over"].current_value == close((100 - 1.0 - 0.3) / 50 * 100)
-    assert "1,000,000.00 of the CCC excess" in " ".join(one.message for one in ran["over"].doubt)
+    assert "1,000,000.00 of the CCC excess" in " ".join(item.message for item in ran["over"].doubt)
     assert (ran["over"].low, ran["over"].high) == (close((100 - 3.6) / 50 * 100), close((100 - 1.0) / 50 * 100))
     assert isinstance(ran["factor"].low, float)
     below = parse(document | {"par_value": {"ccc_limit": 9.0, "ccc_agencies": ["a"]}})
-    over = {one.test_id: one for one in run_suite(loans, "deal", definition=below)}["over"]
+    over = {item.test_id: item for item in run_suite(loans, "deal", definition=below)}["over"]
     assert over.current_value == close(200.0)
-    assert "CCC excess" not in " ".join(one.message for one in over.doubt)
+    assert "CCC excess" not in " ".join(item.message for item in over.doubt)
     assert not isinstance(over.low, float)
-    suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=parse(bounds("masked")))}
+    suite = {item.test_id: item for item in run_suite(loans, "enhanced", definition=parse(bounds("masked")))}
     assert suite["ccc_bucket_pct"].current_value == close(9.0)
     for policy, bucket in (("left_out", 9.0), ("B3", 5.0)):  # a rating is the definition's word, whatever a table says
         rules = parse({"ratings": {"a": {"masked": policy}}})
-        suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=rules)}
+        suite = {item.test_id: item for item in run_suite(loans, "enhanced", definition=rules)}
         assert suite["ccc_bucket_pct"].current_value == close(bucket)
 
 
@@ -207,10 +207,10 @@ def test_of_a_loan_that_another_agency_rates_the_bucket_is_known() -> None:
     ] + [{"id": "factor", "name": "F", "measure": "warf", "agency": "a", "max": 3500}]
     ran = run_suite(loans, "deal", definition=parse(bounds("unrated") | {"tests": tests}))
     assert ran.skipped == []
-    assert {one.test_id: one.current_value for one in ran} == {
+    assert {item.test_id: item.current_value for item in ran} == {
         "bucket_a": 0.0, "bucket_b": close(20.0), "factor": close(0.8 * 2720 + 0.2 * 3490)
     }  # fmt: skip
-    assert [one.low for one in ran if one.test_id == "factor"] == [close(0.8 * 2720 + 0.2 * 2220)]
+    assert [item.low for item in ran if item.test_id == "factor"] == [close(0.8 * 2720 + 0.2 * 2220)]
 
 
 def test_families_are_one_obligor() -> None:
@@ -262,13 +262,13 @@ def test_diversity_goes_by_the_industries_that_the_definition_names_for_it() -> 
         loans = of_columns("industry", "industry_a", "industry_b", **cells)
         for tests in ("any", "a", "b"):
             for stated, name in wanted.items():
-                said = {"classifications": {"industry": tests, "diversity": stated}}
-                assert figure(loans, "diversity_score", **said) == alone[name], (cells, tests, stated)
+                words = {"classifications": {"industry": tests, "diversity": stated}}
+                assert figure(loans, "diversity_score", **words) == alone[name], (cells, tests, stated)
                 largest = {"any": 70.0, "a": 60.0, "b": 100.0}[tests]
-                assert figure(loans, "industry_concentration", **said) == close(largest)
+                assert figure(loans, "industry_concentration", **words) == close(largest)
     without = of_columns("industry", "industry_b")
     ran = run_suite(without, "enhanced", definition=parse({"classifications": {"diversity": "a"}}))
-    assert {one.test_id: "industry_a" in one.reason for one in ran.skipped}["diversity_score"]
+    assert {item.test_id: "industry_a" in item.reason for item in ran.skipped}["diversity_score"]
 
 
 def test_printed_tests_of_one_agency_say_by_whose_industries_the_deal_goes() -> None:
@@ -323,8 +323,8 @@ def test_a_deal_in_euros_has_no_test_of_obligors_outside_the_us() -> None:
     for suite in ("enhanced", "deal"):
         ran = run_suite(loans, suite)
         named = [*ran, *ran.skipped]
-        assert not [one.test_name for one in named if "the US" in one.test_name]
-        assert "foreign_country_concentration" in [one.test_id for one in named]
+        assert not [item.test_name for item in named if "the US" in item.test_name]
+        assert "foreign_country_concentration" in [item.test_id for item in named]
 
 
 def test_euros_bring_the_european_standard_and_a_warning() -> None:
@@ -332,9 +332,12 @@ def test_euros_bring_the_european_standard_and_a_warning() -> None:
     ran = run_suite(portfolio_of(columns), "enhanced", test_ids=["foreign_country_concentration"])
     assert ran[0].current_value == close(50.0)
     assert [warning.code for warning in ran.warnings] == ["standard_definition"]
-    assert [one.code for one in run_suite(portfolio_of(columns), "deal", definition=READY["us_bsl"]).warnings] == [
-        "definition_currency", "standard_definition",
-    ]  # fmt: skip
+    assert [
+        warning.code for warning in run_suite(portfolio_of(columns), "deal", definition=READY["us_bsl"]).warnings
+    ] == [
+        "definition_currency",
+        "standard_definition",
+    ]
     dollars = run_suite(portfolio_of(columns | {"currency": ["USD", "USD"]}), "enhanced")
     assert dollars.warnings == []
 
@@ -412,10 +415,10 @@ def test_the_denominator_may_be_without_cash() -> None:
 
 def test_the_sums_under_other_conventions_are_those_of_a_pass_of_their_own() -> None:
     loans = portfolio_of(g1_columns(), deal=Deal(principal_cash=50e6), tranches=tranches_of(G1_NOTES))
-    other = replace(loans, deal=replace(loans.deal, principal_cash=1e6))
+    second = replace(loans, deal=replace(loans.deal, principal_cash=1e6))
     rules = parse({"conventions": {"principal_cash": "positive", "defaulted_in_denominator": "par"},
                    "par_value": {"ccc_limit": 1.0, "ccc_agencies": ["b"]}})  # fmt: skip
-    ours, whole = Pool(loans, parse({})).under(other, rules), Pool(other, rules)
+    ours, whole = Pool(loans, parse({})).under(second, rules), Pool(second, rules)
     assert (ours.cash, ours.denominator, ours.adjustments) == (whole.cash, whole.denominator, whole.adjustments)
     assert ours.structure == whole.structure
 
@@ -424,8 +427,8 @@ def test_the_denominator_may_carry_a_defaulted_loan() -> None:
     """As the profile tests of a European report do, and its OC numerator does not."""
     columns = {"par_value": [90 * M, 10 * M], "is_defaulted": [0, 1], "price": [99.0, 20.0], "cov_lite": [1, 0]}
     loans = portfolio_of(columns)
-    for held, denominator in (("none", 90.0), ("carried", 92.0), ("par", 100.0)):
-        rules = {"conventions": {"defaulted_in_denominator": held}}
+    for current, denominator in (("none", 90.0), ("carried", 92.0), ("par", 100.0)):
+        rules = {"conventions": {"defaulted_in_denominator": current}}
         assert figure(loans, "cov_lite_concentration", **rules) == close(90 / denominator * 100)
 
 

@@ -137,7 +137,7 @@ AS_OF, NEXT_PAYMENT = 20_073.0, 20_109.0
 
 
 @every(
-    "said, available",
+    "rules, available",
     [
         (REPORTED, 7_068_558.03),
         # 36 of 360 days of 28.8 million a year; never more than a period; a date that is past says nothing.
@@ -152,11 +152,11 @@ AS_OF, NEXT_PAYMENT = 20_073.0, 20_109.0
         ({}, 7_200_000.0 - 200_000.0),
     ],
 )
-def test_interest_is_counted_once(said: dict[str, float], available: float) -> None:
+def test_interest_is_counted_once(rules: dict[str, float], available: float) -> None:
     """Collected and receivable as the file says; only what it does not say is estimated."""
-    found = income(Deal(**said), yearly=28.8e6, as_of=AS_OF, bases={"cpa": 400e6})
-    assert found["available"] == pytest.approx(available)
-    assert ("estimated" in found["interest_basis"]) == (said != REPORTED)
+    result = income(Deal(**rules), yearly=28.8e6, as_of=AS_OF, bases={"cpa": 400e6})
+    assert result["available"] == pytest.approx(available)
+    assert ("estimated" in result["interest_basis"]) == (rules != REPORTED)
 
 
 @every("fees", [181_584.12, -181_584.12])
@@ -172,5 +172,5 @@ def test_other_items_of_the_files_own_numerator() -> None:
         interest_collected=4_517_056.36, interest_receivable=2_434_314.84, senior_fees=264_524.65,
         interest_other=-5_416.67,
     )  # fmt: skip
-    found = income(deal, yearly=0.0, as_of=AS_OF, bases={"cpa": 0.0})
-    assert (found["available"], found["interest_other"]) == (pytest.approx(6_681_429.88), -5_416.67)
+    result = income(deal, yearly=0.0, as_of=AS_OF, bases={"cpa": 0.0})
+    assert (result["available"], result["interest_other"]) == (pytest.approx(6_681_429.88), -5_416.67)

@@ -89,7 +89,7 @@ def test_every_measure_of_the_catalogue_has_its_row() -> None:
 def test_figures(test: dict[str, Any], value: float) -> None:
     """Of the pool that is worked by hand: 12 performing loans of 395, cash 5."""
     ran = run_suite(g1(), "deal", definition=deal({"id": "one_test", "max": 1e9, **test}))
-    assert [one.reason for one in ran.skipped] == []
+    assert [item.reason for item in ran.skipped] == []
     assert ran[0].current_value == pytest.approx(value, abs=1e-6)
 
 
@@ -107,10 +107,10 @@ def test_a_blank_leaves_a_loan_open_and_the_coverage_says_so() -> None:
     )  # fmt: skip
     tests = [{"id": f"test_{at}x", "share": text, "max": 100} for at, (text, _, _) in enumerate(rows)]
     ran = run_suite(loans, "deal", definition=deal(*tests))
-    found = [(one.current_value, one.details.breakdown["coverage_pct"]) for one in ran if one.details is not None]
-    told = [(close(value), close(covered)) for _, value, covered in rows]
-    told[-1] = (close(30.0), close(90.0))  # IF needs the price of every row, as a formula down the columns does
-    assert found == told
+    result = [(item.current_value, item.details.breakdown["coverage_pct"]) for item in ran if item.details is not None]
+    answer = [(close(value), close(covered)) for _, value, covered in rows]
+    answer[-1] = (close(30.0), close(90.0))  # IF needs the price of every row, as a formula down the columns does
+    assert result == answer
 
 
 @every(
@@ -145,11 +145,11 @@ def test_tests_read_one_another_in_whatever_order_they_stand() -> None:
         {"id": "off", "share": "=is_dip", "max": 1, "enabled": False},
     )
     ran = run_suite(g1(), "deal", definition=definition)
-    assert [one.test_id for one in ran] == ["third", "first"]
+    assert [item.test_id for item in ran] == ["third", "first"]
     assert ran.figures == {"first": 10.0, "second": 11.0, "third": 32.0}
-    assert [one.test_id for one in ran.skipped] == ["lost", "gone"]
+    assert [item.test_id for item in ran.skipped] == ["lost", "gone"]
     only = run_suite(g1(), "deal", definition=definition, test_ids=["third"])
-    assert [(one.test_id, one.current_value) for one in only] == [("third", 32.0)]
+    assert [(item.test_id, item.current_value) for item in only] == [("third", 32.0)]
     with pytest.raises(UnknownSuite):
         run_suite(g1(), "deal")
 
@@ -188,9 +188,9 @@ def test_a_share_reads_a_field_of_a_mapping_that_looks_like_a_cell() -> None:
 def test_interest_coverage_of_a_class_without_a_trigger() -> None:
     """Classes list what is tested; any other class of the notes has its ratio, too."""
     listed = [{"name": "B", "ic_trigger": 120}, {"name": "E", "oc_trigger": 104.2}]
-    ratios = [{"id": f"ic_{one.lower()}", "measure": "ic", "class": one, "min": 1} for one in "BCE"]
+    ratios = [{"id": f"ic_{item.lower()}", "measure": "ic", "class": item, "min": 1} for item in "BCE"]
     ran = run_suite(g1(), "deal", definition=deal(*ratios, classes=listed))
-    assert [one.current_value for one in ran] == [161.822785, 147.621247, 123.712936]
+    assert [item.current_value for item in ran] == [161.822785, 147.621247, 123.712936]
     figure = deal({"id": "ic_e", "measure": "ic", "class": "E"}, {"id": "x_x", "value": "=ic_e", "min": 1},
                   classes=listed[:1])  # fmt: skip
     assert run_suite(g1(), "deal", definition=figure).figures["ic_e"] == close(123.712936)
@@ -202,12 +202,12 @@ def test_rounding_before_the_comparison() -> None:
     definition = deal(
         {"id": "plain", "min": 129.884, **shared}, {"id": "rounded", "min": 129.88, "decimals": 2, **shared}
     )
-    assert [(one.status, one.cushion) for one in run_suite(g1(), "deal", definition=definition)] == [
+    assert [(item.status, item.cushion) for item in run_suite(g1(), "deal", definition=definition)] == [
         ("fail", close(-0.000667)),
         ("pass", close(0.0)),
     ]
-    assert [rounded_half_away(one, 2) for one in (2.675, -2.675, 1.005, 7.494999)] == [2.68, -2.68, 1.01, 7.49]
-    assert [rounded_half_away(one, 12) for one in (1e300, -1e300, 12345.5)] == [1e300, -1e300, 12345.5]
+    assert [rounded_half_away(item, 2) for item in (2.675, -2.675, 1.005, 7.494999)] == [2.68, -2.68, 1.01, 7.49]
+    assert [rounded_half_away(item, 12) for item in (1e300, -1e300, 12345.5)] == [1e300, -1e300, 12345.5]
 
 
 def test_who_sets_the_limit() -> None:
@@ -241,11 +241,13 @@ def test_who_sets_the_limit() -> None:
 def test_triggers_of_the_definitions_classes_replace_the_sheets() -> None:
     classes = [{"name": "A/B", "oc_trigger": 125, "ic_trigger": 118}, {"name": "D", "oc_trigger": 111}]
     definition = parse({"classes": classes, "reinvestment_oc": {"class": "D", "trigger": 111.9}})
-    ran = {one.test_id: one for one in run_suite(g1(), "enhanced", definition=definition)}
-    held = {name: (ran[name].current_value, ran[name].threshold_value) for name in ran if "oc" in name or "div" in name}
-    assert held["oc_ratio_senior"] == (close(129.883333), 125)
-    assert held["oc_ratio"] == (close(112.291066), 111)
-    assert held["interest_diversion_ratio"] == (close(112.291066), 111.9)
+    ran = {item.test_id: item for item in run_suite(g1(), "enhanced", definition=definition)}
+    by_name = {
+        name: (ran[name].current_value, ran[name].threshold_value) for name in ran if "oc" in name or "div" in name
+    }
+    assert by_name["oc_ratio_senior"] == (close(129.883333), 125)
+    assert by_name["oc_ratio"] == (close(112.291066), 111)
+    assert by_name["interest_diversion_ratio"] == (close(112.291066), 111.9)
     assert {ran[name].threshold_source for name in ("oc_ratio", "ic_ratio_senior", "interest_diversion_ratio")} == {
         "definition"
     }
@@ -296,32 +298,36 @@ def test_tests_of_a_definition_come_after_what_they_need() -> None:
 def test_a_ready_made_definition_tests_the_classes_that_the_file_has() -> None:
     """By the file's own triggers; a class without one, and a file without notes, with the reason."""
     loans = g1()
-    ran = {one.test_id: one for one in run_suite(loans, "deal", definition=READY["us_bsl"])}
+    ran = {item.test_id: item for item in run_suite(loans, "deal", definition=READY["us_bsl"])}
     ratios = {"oc_class_ab": (129.883333, 121.5), "oc_class_e": (106.753425, 104.2), "ic_class_ab": (161.822785, 120.0),
               "ic_class_d": (135.000422, 110.0)}  # fmt: skip
-    found = {
-        name: (one.current_value, one.threshold_value) for name, one in ran.items() if name.startswith(("oc_", "ic_"))
+    by_name = {
+        name: (item.current_value, item.threshold_value)
+        for name, item in ran.items()
+        if name.startswith(("oc_", "ic_"))
     }
-    assert found == {name: (pytest.approx(ratio, abs=1e-6), trigger) for name, (ratio, trigger) in ratios.items()}
-    assert {ran[name].threshold_source for name in found} == {"sheet"}
+    assert by_name == {name: (pytest.approx(ratio, abs=1e-6), trigger) for name, (ratio, trigger) in ratios.items()}
+    assert {ran[name].threshold_source for name in by_name} == {"sheet"}
     assert ran["oc_class_ab"].test_name == "Class A/B overcollateralisation"
     diverted = replace(loans, deal=replace(loans.deal, reinvestment_oc_trigger=104.7))
-    last = {one.test_id: one for one in run_suite(diverted, "deal", definition=READY["us_bsl"])}["reinvestment_oc"]
+    last = {item.test_id: item for item in run_suite(diverted, "deal", definition=READY["us_bsl"])}["reinvestment_oc"]
     assert (last.current_value, last.threshold_value) == (pytest.approx(106.753425, abs=1e-6), 104.7)
 
     assert loans.tranches is not None
     blank = np.full(len(G1_NOTES), np.nan)
     silent = replace(loans, tranches=replace(loans.tranches, oc_trigger=blank, ic_trigger=blank))
-    told = {one.test_id: one.reason for one in run_suite(silent, "deal", definition=READY["us_bsl"]).skipped}
-    assert {told[name] for name in ("oc_class_ab", "oc_class_c", "ic_class_e")} == {NO_TRIGGER}
+    by_test_id = {item.test_id: item.reason for item in run_suite(silent, "deal", definition=READY["us_bsl"]).skipped}
+    assert {by_test_id[name] for name in ("oc_class_ab", "oc_class_c", "ic_class_e")} == {NO_TRIGGER}
     limit = Threshold(test_id="oc_class_c", threshold_value=118.0)
     for name in ("oc_class_c", "oc_class_d_5", "reinvestment_oc"):
         assert check_threshold(name, 118.0, definition=READY["us_bsl"]).threshold_type == "min"
     chosen = run_suite(silent, "deal", definition=READY["us_bsl"], deal_thresholds={"oc_class_c": limit})
-    assert {one.test_id: one.threshold_source for one in chosen}["oc_class_c"] == "deal"
+    assert {item.test_id: item.threshold_source for item in chosen}["oc_class_c"] == "deal"
     none = run_suite(replace(loans, tranches=None), "deal", definition=READY["us_bsl"])
-    assert {one.test_id for one in none.skipped if one.reason == NO_TRANCHES} == {"oc_by_class", "ic_by_class"}
-    assert not [one for one in run_suite(loans, "deal", definition=parse({"base": "us_bsl"})) if "class" in one.test_id]
+    assert {item.test_id for item in none.skipped if item.reason == NO_TRANCHES} == {"oc_by_class", "ic_by_class"}
+    assert not [
+        item for item in run_suite(loans, "deal", definition=parse({"base": "us_bsl"})) if "class" in item.test_id
+    ]
 
 
 CAIRN = SHARED / "cairn-xvii"
@@ -350,7 +356,7 @@ def test_the_rules_of_a_real_report(file: Path) -> None:
     ran = run_suite(Portfolio.from_workbook(read(file)), "deal", definition=definition)
     assert {name for name in PRINTED if not is_printed(ran.figures.get(name), PRINTED[name])} == BEYOND_THE_PAGES
     assert {warning.code for warning in ran.warnings} >= {"masked_ratings", "lives_by_maturity"}
-    assert all(one.threshold_source == "definition" for one in ran)
+    assert all(item.threshold_source == "definition" for item in ran)
     assert {name: ran.figures[name] for name in MONITOR} == pytest.approx(MONITOR, abs=6e-5)
 
 
@@ -358,17 +364,17 @@ def test_the_rules_of_a_real_report(file: Path) -> None:
 def test_a_real_report_without_a_definition(file: Path) -> None:
     """As delivered: 15 of 22 figures to the digit by the European standard; what is not has its warning."""
     ran = run_suite(Portfolio.from_workbook(read(file)), "enhanced")
-    told = {one.test_id: one.details.breakdown for one in ran if one.details is not None}
-    figures = {one.test_id: one.current_value for one in ran}
-    oc = {one["class"]: one["ratio"] for one in told["oc_ratio"]["classes"]}
-    ic = [one["ratio"] for one in told["ic_ratio"]["classes"]]
-    by_name = told["industry_concentration"]["classifications"]
-    found = {
+    by_test_id = {item.test_id: item.details.breakdown for item in ran if item.details is not None}
+    figures = {item.test_id: item.current_value for item in ran}
+    oc = {note_class["class"]: note_class["ratio"] for note_class in by_test_id["oc_ratio"]["classes"]}
+    ic = [note_class["ratio"] for note_class in by_test_id["ic_ratio"]["classes"]]
+    by_name = by_test_id["industry_concentration"]["classifications"]
+    result = {
         **dict(zip(("oc_ab", "oc_c_class", "oc_d_class", "oc_e_class", "oc_f_class"), oc.values(), strict=True)),
         **dict(zip(("ic_ab", "ic_c_class", "ic_d_class"), ic, strict=True)),
         "reinvestment_oc": figures["interest_diversion_ratio"],
-        "sp_ccc_concentration": told["ccc_bucket_pct"]["agencies"]["rating_agency_b"],
-        "fitch_ccc_concentration": told["ccc_bucket_pct"]["agencies"]["rating_agency_c"],
+        "sp_ccc_concentration": by_test_id["ccc_bucket_pct"]["agencies"]["rating_agency_b"],
+        "fitch_ccc_concentration": by_test_id["ccc_bucket_pct"]["agencies"]["rating_agency_c"],
         "unsecured_and_junior": figures["non_senior_secured_concentration"],
         **{f"sp_industry_{nth}": by_name["industry_b"][at]["share_pct"]
            for at, nth in enumerate(("largest", "second", "third"))},
@@ -377,7 +383,7 @@ def test_a_real_report_without_a_definition(file: Path) -> None:
         **{name: figures[name] for name in
            ("single_obligor_concentration", "cov_lite_concentration", "fixed_rate_concentration", "was", "wal")},
     }  # fmt: skip
-    wrong = {name for name in PRINTED if not is_printed(found[name], PRINTED[name])}
+    wrong = {name for name in PRINTED if not is_printed(result[name], PRINTED[name])}
     assert wrong == BEYOND_THE_PAGES | {"ic_ab", "ic_c_class", "ic_d_class", "was", "unsecured_and_junior"}
     assert {warning.code for warning in ran.warnings} >= {
         "masked_ratings", "lives_by_maturity", "interest_estimated", "reference_coupon_unknown", "bonds_secured",
@@ -496,7 +502,7 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
         return draw(st.sampled_from(values))
 
     def agency(name: str) -> dict[str, Any]:
-        others = [one for one in "abc" if one != name]
+        others = [item for item in "abc" if item != name]
         return {
             "columns": of(["derived", "any"], ["any"]), "notched_from": of([], others[:1], others, others[::-1]),
             "notches_investment_grade": of(0, 1), "notches_below": of(0, 1, 2), "watch_negative": of(0, 1, 2),
@@ -583,13 +589,13 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
 
 def spoken(pool: Portfolio, definition: Definition, bound: str = "value") -> dict[str, float]:
     """The plain twin's figures, without those that the loans do not give."""
-    plain, found = Book(pool, definition, bound), {}
+    plain, result = Book(pool, definition, bound), {}
     for test in definition.tests:
         try:
-            found[test.id] = naive_figure(plain, test)
+            result[test.id] = naive_figure(plain, test)
         except (Unknown, KeyError):
             continue
-    return found
+    return result
 
 
 @settings(max_examples=30, deadline=None)
@@ -605,7 +611,7 @@ def test_every_measure_is_what_the_plain_twin_says(loans: Portfolio, document: d
     for test_id, value in ran.figures.items():
         assert test_id in expected, test_id
         assert value == pytest.approx(expected[test_id], rel=1e-9, abs=2e-6), test_id
-    missing = {one.test_id: one.reason for one in ran.skipped if one.test_id in expected}
+    missing = {item.test_id: item.reason for item in ran.skipped if item.test_id in expected}
     lacking = ("not found", "covers", "has no values", "is negative", "no floating-rate par")
     assert {name: why for name, why in missing.items() if not any(words in why for words in lacking)} == {}
 
@@ -617,7 +623,9 @@ def test_the_suites_run_under_the_conventions_of_a_definition(loans: Portfolio, 
     plain = Book(loans, definition)
     if plain.par <= 0 or min(plain.cpa, plain.denominator()) <= 0:
         return
-    ran = {one.test_id: one.current_value for one in run_suite(loans, "enhanced", definition=definition, details=False)}
+    ran = {
+        item.test_id: item.current_value for item in run_suite(loans, "enhanced", definition=definition, details=False)
+    }
     for test_id, value in suite_figures(plain).items():
         if test_id in ran:
             assert ran[test_id] == pytest.approx(value, rel=1e-9, abs=2e-6), test_id
@@ -653,11 +661,11 @@ def test_rounding_and_bounds_are_what_the_plain_twin_says(
     spans = [spoken(loans, plain, bound) for bound in ("value", "best", "worst")]
     step = 10.0 ** -(2 if decimals is None else decimals)
     limits = {name: printed(value, decimals) + off * step for name, value in spans[0].items()}
-    held = [test | {"max": limits[str(test["id"])]} for test in tests if test["id"] in limits]
-    held = [test if decimals is None else test | {"decimals": decimals} for test in held]
-    ran = run_suite(loans, "deal", definition=parse({**document, "ratings": ratings, "tests": held}), details=False)
-    told = {one.test_id: (one.status == "fail", one.low, one.high) for one in ran}
-    left = {one.test_id: (one.low, one.high) for one in ran.skipped if "leave it open" in one.reason}
+    current = [test | {"max": limits[str(test["id"])]} for test in tests if test["id"] in limits]
+    current = [test if decimals is None else test | {"decimals": decimals} for test in current]
+    ran = run_suite(loans, "deal", definition=parse({**document, "ratings": ratings, "tests": current}), details=False)
+    by_test_id = {item.test_id: (item.status == "fail", item.low, item.high) for item in ran}
+    left = {item.test_id: (item.low, item.high) for item in ran.skipped if "leave it open" in item.reason}
     for name, limit in limits.items():
         values = [span[name] for span in spans]
         fails = [printed(value, decimals) > limit + 1e-9 for value in values]
@@ -665,9 +673,9 @@ def test_rounding_and_bounds_are_what_the_plain_twin_says(
         if len(set(fails)) > 1:
             assert left[name] == ends, name
         elif max(values) - min(values) > 1e-9:
-            assert told[name] == (fails[0], *ends), name
+            assert by_test_id[name] == (fails[0], *ends), name
         else:
-            assert told[name][0] == fails[0], name
+            assert by_test_id[name][0] == fails[0], name
 
 
 @settings(max_examples=15, deadline=None)
@@ -694,5 +702,5 @@ def test_whatever_the_numbers_are_a_run_ends_with_figures_or_reasons(
     )  # fmt: skip
     for suite in ("deal", "enhanced"):
         ran = run_suite(broken, suite, definition=parse(document))
-        assert all(np.isfinite(one.current_value) for one in ran)
+        assert all(np.isfinite(item.current_value) for item in ran)
         assert len(ran) + len(ran.skipped) == (len(MEASURES) if suite == "deal" else 25)

@@ -31,9 +31,15 @@ PLACE = "'Tests'!C7"
 
 
 def fact(measure: str, value: float | None, **more: Any) -> Fact:
-    said = {name: more.pop(name) for name in ("agency", "classes", "rank") if name in more}
-    given: dict[str, Any] = {"kind": "test", "label": measure, "place": PLACE, "unit": "percent", "decimals": 2} | more
-    return Fact(subject=Subject(measure=measure, **said), value=value, **given)
+    by_name = {name: more.pop(name) for name in ("agency", "classes", "rank") if name in more}
+    input_value: dict[str, Any] = {
+        "kind": "test",
+        "label": measure,
+        "place": PLACE,
+        "unit": "percent",
+        "decimals": 2,
+    } | more
+    return Fact(subject=Subject(measure=measure, **by_name), value=value, **input_value)
 
 
 def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = None, notes: Notes | None = None,
@@ -43,9 +49,9 @@ def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = Non
         "cov_lite": [1, *[0] * 12], "lien_type": [1] * 13, "country": ["US"] * 13, "maturity_date": [22_000.0] * 13,
         "price": [99.0] * 13, "rating_agency_b": ["B"] * 13,
     }  # fmt: skip
-    given = {name: values for name, values in (g1_columns() | more | columns).items() if values is not None}
+    by_name = {name: values for name, values in (g1_columns() | more | columns).items() if values is not None}
     return portfolio_of(
-        given,
+        by_name,
         tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
         deal=deal or Deal(principal_cash=CASH, base_rate=4.30, as_of=20_544.0, interest_collected=9e6,
                           interest_receivable=0.0, senior_fees=1e5),
@@ -55,7 +61,7 @@ def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = Non
     )  # fmt: skip
 
 
-def one(portfolio: Portfolio, test_id: str = LITE, **options: Any) -> TestResult:
+def result_of_test(portfolio: Portfolio, test_id: str = LITE, **options: Any) -> TestResult:
     return run_suite(portfolio, "enhanced", test_ids=[test_id], **options)[test_id]
 
 
@@ -63,7 +69,7 @@ def codes(result: TestResult) -> list[str]:
     return [doubt.code for doubt in result.doubt]
 
 
-VALUE = one(book()).current_value
+VALUE = result_of_test(book()).current_value
 """The covenant-lite share, with nothing to doubt."""
 
 
@@ -90,7 +96,7 @@ def test_a_figure_of_whole_inputs_has_no_doubt() -> None:
 )
 def test_a_printed_figure_stands_beside_ours(printed: Fact, agrees: bool | None) -> None:
     """They tie within half a unit of the last printed digit."""
-    result = one(book(printed))
+    result = result_of_test(book(printed))
     assert result.published is not None
     assert (result.published.place, result.published.agrees) == (PLACE, agrees)
     assert ("differs" in codes(result)) == (agrees is False)
@@ -101,18 +107,18 @@ def test_a_printed_figure_stands_beside_ours(printed: Fact, agrees: bool | None)
 
 def test_printed_numerators_and_denominators_decide_to_the_cent() -> None:
     """A value that is stored too coarsely does not count where both are printed."""
-    details = one(book()).details
+    details = result_of_test(book()).details
     assert details is not None
     numerator, denominator = details.breakdown["numerator"], details.breakdown["denominator"]
     coarse = fact("cov_lite", round(VALUE, 1) + 0.1, numerator=numerator, denominator=denominator, decimals=2)
-    ties = one(book(coarse))
+    ties = result_of_test(book(coarse))
     assert ties.published is not None
     assert (ties.published.agrees, codes(ties)) == (True, [])
     for name, amount in (("numerator", numerator), ("denominator", denominator)):
-        other = one(book(replace(coarse, value=round(VALUE, 2), **{name: amount + 0.02})))
-        assert other.published is not None
-        assert (other.published.agrees, "differs" in codes(other)) == (False, True)
-        assert f"the trustee's {name} is" in next(doubt.message for doubt in other.doubt if doubt.code == "differs")
+        second = result_of_test(book(replace(coarse, value=round(VALUE, 2), **{name: amount + 0.02})))
+        assert second.published is not None
+        assert (second.published.agrees, "differs" in codes(second)) == (False, True)
+        assert f"the trustee's {name} is" in next(doubt.message for doubt in second.doubt if doubt.code == "differs")
 
 
 def test_a_status_that_the_file_contradicts_is_doubtful() -> None:
@@ -129,7 +135,7 @@ def test_a_status_that_the_file_contradicts_is_doubtful() -> None:
 @every("status, threshold, is_doubtful", [("pass", 60.0, False), ("fail", 60.0, True), ("pass", 1.0, True)])
 def test_a_warning_is_no_contradiction_of_a_pass(status: Any, threshold: float, is_doubtful: bool) -> None:
     limits = {LITE: Threshold(test_id=LITE, threshold_value=threshold, warning_threshold=threshold / 100)}
-    result = one(book(fact("cov_lite", VALUE + 1, status=status)), request_thresholds=limits)
+    result = result_of_test(book(fact("cov_lite", VALUE + 1, status=status)), request_thresholds=limits)
     assert result.doubtful == is_doubtful
     assert "differs" in codes(result)
 
@@ -138,10 +144,10 @@ def test_a_limit_that_somebody_sets_is_no_contradiction() -> None:
     """The figure ties: that it fails by a limit of one's own does not make it doubtful."""
     printed = fact("cov_lite", round(VALUE, 2), status="pass", trigger=60.0)
     strict = {LITE: Threshold(test_id=LITE, threshold_value=VALUE / 2)}
-    own = one(book(printed), request_thresholds=strict)
+    own = result_of_test(book(printed), request_thresholds=strict)
     assert (own.status, own.doubtful, codes(own)) == ("fail", False, [])
     rules = parse({"tests": [{"id": LITE, "name": "Lite", "measure": "cov_lite", "max": VALUE / 2}]})
-    stands_in = one(book(printed), definition=rules)
+    stands_in = result_of_test(book(printed), definition=rules)
     assert (stands_in.status, stands_in.doubtful) == ("fail", True)
     assert "stand_in" in codes(stands_in)
     assert "differs" not in codes(stands_in)
@@ -149,12 +155,12 @@ def test_a_limit_that_somebody_sets_is_no_contradiction() -> None:
 
 def test_of_ccc_the_figure_of_the_agency_that_decides_stands_beside_ours() -> None:
     columns: dict[str, Any] = {"rating_agency_a": ["B2"] * 13, "rating_agency_b": ["CCC", *["B"] * 12]}
-    ours = one(book(**columns), "ccc_bucket_pct").current_value
+    ours = result_of_test(book(**columns), "ccc_bucket_pct").current_value
     facts = [fact("ccc", 0.0, agency="a", place="'Tests'!C1"), fact("ccc", round(ours, 2), agency="b")]
-    result = one(book(*facts, **columns), "ccc_bucket_pct")
+    result = result_of_test(book(*facts, **columns), "ccc_bucket_pct")
     assert result.published is not None
     assert (result.published.place, result.published.agrees) == (PLACE, True)
-    alone = one(book(facts[0], **columns), "ccc_bucket_pct")
+    alone = result_of_test(book(facts[0], **columns), "ccc_bucket_pct")
     assert alone.published is None
 
 
@@ -173,15 +179,15 @@ def test_a_file_without_loans_that_can_be_read_has_the_trustees_figures_beside_w
     empty = Portfolio(row_count=0, numbers={}, names={}, flags={}, ranks={}, facts=Facts(all=printed))
     ran = run_suite(empty, "standard")
     assert not ran
-    theirs = {one.test_id: one.published.value for one in ran.skipped if one.published is not None}
+    theirs = {item.test_id: item.published.value for item in ran.skipped if item.published is not None}
     assert theirs == {LITE: 25.04, "ccc_bucket_pct": 4.32, "wal": 4.1}
 
 
 def test_after_trades_the_files_figures_are_not_compared() -> None:
     total = Identity(name="collateral_principal_amount", total=1.0, parts=(), holds=False, is_proved=False)
     loans = book(fact("cov_lite", VALUE + 5, status="fail"), identity=total)
-    assert one(loans).doubtful
-    result = one(loans, compare=False)
+    assert result_of_test(loans).doubtful
+    result = result_of_test(loans, compare=False)
     assert (result.published, result.doubtful, codes(result)) == (None, False, [])
 
 
@@ -194,7 +200,7 @@ def test_all_differences_stand_in_one_warning() -> None:
         fact("fixed", 9.0),
     ]  # fmt: skip
     ran = run_suite(book(*facts, is_fixed=[0] * 13), "enhanced")
-    (warning,) = [told for told in ran.warnings if told.code == "published_differs"]
+    (warning,) = [actual_warning for actual_warning in ran.warnings if actual_warning.code == "published_differs"]
     differing = [result for result in ran if "differs" in codes(result)]
     assert warning.rows == len(differing) >= 7
     assert all(result.test_name in warning.message for result in differing)
@@ -202,12 +208,12 @@ def test_all_differences_stand_in_one_warning() -> None:
 
 
 def test_differences_too_many_for_one_warning_stand_in_several() -> None:
-    theirs = one(book(fact("cov_lite", 99.0)))
+    theirs = result_of_test(book(fact("cov_lite", 99.0)))
     many = [replace(theirs, test_id=f"t{at}", test_name=f"Test {at} {'of a long name ' * 12}") for at in range(400)]
-    told = list(other_figures(many))
-    assert sum(warning.rows or 0 for warning in told) == 400
-    assert limit_warnings(told) == told, "none of them is cut"
-    assert all(any(f"Test {at} " in warning.message for warning in told) for at in range(400))
+    data_warnings = list(other_figures(many))
+    assert sum(warning.rows or 0 for warning in data_warnings) == 400
+    assert limit_warnings(data_warnings) == data_warnings, "none of them is cut"
+    assert all(any(f"Test {at} " in warning.message for warning in data_warnings) for at in range(400))
 
 
 # ---- inputs ----------------------------------------------------------------------------------------------------
@@ -233,12 +239,12 @@ def test_blanks_are_told_with_their_share_of_par_where_they_are_read(
     (field,) = columns
     loans = book(cells={field: "'Holdings'!C2:C14"}, **columns)
     par = loans.numbers["par_value"]
-    result = one(loans, test_id)
+    result = result_of_test(loans, test_id)
     doubts = [doubt for doubt in result.doubt if doubt.code == "blank_inputs" and words in doubt.message]
     assert doubts
     assert doubts[0].message.startswith(f"{par[0] / par.sum() * 100:.2f} % of par has ")
     assert doubts[0].places == ["'Holdings'!C2:C14"]
-    assert not any(words in doubt.message for doubt in one(loans).doubt), "another test does not read it"
+    assert not any(words in doubt.message for doubt in result_of_test(loans).doubt), "another test does not read it"
 
 
 @every("test_id, columns, words", [*BLANKS, ("wal", {}, ""), ("oc_ratio", {"rating_agency_a": None}, "")])
@@ -254,13 +260,13 @@ def test_what_is_sure_is_what_nothing_is_found_against(
     def doubts(ran: Results) -> list[Any]:
         return [(result.test_id, result.doubt, result.doubtful, result.low, result.high) for result in ran]
 
-    found = doubts(run())
-    assert any(doubt for _, doubt, *_ in found)
-    assert any(not doubt for _, doubt, *_ in found)
+    outcome = doubts(run())
+    assert any(doubt for _, doubt, *_ in outcome)
+    assert any(not doubt for _, doubt, *_ in outcome)
     for name in ("is_sure", "is_settled"):
         monkeypatch.setattr(Doubter, name, lambda *_: False)
-    assert doubts(run()) == found
-    assert not words or any(words in doubt.message for name, some, *_ in found if name == test_id for doubt in some)
+    assert doubts(run()) == outcome
+    assert not words or any(words in doubt.message for name, some, *_ in outcome if name == test_id for doubt in some)
 
 
 def test_a_summary_looks_through_no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,14 +294,16 @@ def test_blanks_that_could_turn_the_status_make_it_doubtful_with_both_ends(
     test_id: str, columns: dict[str, Any], words: str
 ) -> None:
     loans = book(**columns)
-    value = one(loans, test_id).current_value
-    near = one(loans, test_id, request_thresholds={test_id: Threshold(test_id=test_id, threshold_value=value + 0.01)})
+    value = result_of_test(loans, test_id).current_value
+    near = result_of_test(
+        loans, test_id, request_thresholds={test_id: Threshold(test_id=test_id, threshold_value=value + 0.01)}
+    )
     assert (near.status != "fail", near.doubtful) == (True, True)
     assert isinstance(near.low, float)
     assert isinstance(near.high, float)
     assert near.low <= value < value + 0.01 < near.high
     wide = {test_id: Threshold(test_id=test_id, threshold_value=ROOMY[test_id] + value)}
-    far = one(loans, test_id, request_thresholds=wide)
+    far = result_of_test(loans, test_id, request_thresholds=wide)
     assert (far.doubtful, far.low, far.high) == (False, msgspec.UNSET, msgspec.UNSET)
     assert codes(far) == codes(near)
 
@@ -304,8 +312,8 @@ def test_the_trustees_own_figure_settles_what_blanks_leave_open() -> None:
     test_id = "foreign_country_concentration"
     columns: dict[str, Any] = {"country": [None, *["US"] * 12]}
     limits = {test_id: Threshold(test_id=test_id, threshold_value=0.01)}
-    assert one(book(**columns), test_id, request_thresholds=limits).doubtful
-    settled = one(book(fact("foreign", 0.0, status="pass"), **columns), test_id, request_thresholds=limits)
+    assert result_of_test(book(**columns), test_id, request_thresholds=limits).doubtful
+    settled = result_of_test(book(fact("foreign", 0.0, status="pass"), **columns), test_id, request_thresholds=limits)
     assert (settled.doubtful, settled.low) == (False, msgspec.UNSET)
     assert "blank_inputs" in codes(settled), "the doubt about the input stays"
 
@@ -316,18 +324,18 @@ def test_masked_ratings_may_all_be_ccc() -> None:
     par = loans.numbers["par_value"]
     share = float(par[0] / (par.sum() + CASH) * 100)
     limits = {"ccc_bucket_pct": Threshold(test_id="ccc_bucket_pct", threshold_value=share / 2)}
-    result = one(loans, "ccc_bucket_pct", request_thresholds=limits)
+    result = result_of_test(loans, "ccc_bucket_pct", request_thresholds=limits)
     assert (result.status, result.doubtful) == ("pass", True)
     assert result.high == pytest.approx(share, abs=1e-5)
     assert "masked_inputs" in codes(result)
-    assert "masked_inputs" not in codes(one(loans))
+    assert "masked_inputs" not in codes(result_of_test(loans))
 
 
 # ---- warnings --------------------------------------------------------------------------------------------------
 
 
 @every(
-    "warning, code, reading, other",
+    "warning, code, reading, neighbour",
     [
         (DataWarning("no_price", "3 loans"), "blank_inputs", "weighted_average_price", LITE),
         (DataWarning("unreadable_cells", "x", 1, ("maturity_date",)), "blank_inputs", "wal", LITE),
@@ -345,30 +353,30 @@ def test_masked_ratings_may_all_be_ccc() -> None:
     ],
 )
 def test_a_warning_is_a_doubt_of_the_tests_that_read_what_it_is_about(
-    warning: DataWarning, code: str, reading: str, other: str | None
+    warning: DataWarning, code: str, reading: str, neighbour: str | None
 ) -> None:
     field = next(iter(warning.fields), None)
     loans = book(notes=Notes(warnings=[warning]), cells={} if field is None else {field: "'Loans'!A1:A9"})
-    (told,) = [doubt for doubt in one(loans, reading).doubt if doubt.message == warning.message]
-    assert (told.code, told.places) == (code, [] if field is None else ["'Loans'!A1:A9"])
-    if other is not None:
-        assert warning.message not in [doubt.message for doubt in one(loans, other).doubt]
+    (answer,) = [doubt for doubt in result_of_test(loans, reading).doubt if doubt.message == warning.message]
+    assert (answer.code, answer.places) == (code, [] if field is None else ["'Loans'!A1:A9"])
+    if neighbour is not None:
+        assert warning.message not in [doubt.message for doubt in result_of_test(loans, neighbour).doubt]
 
 
 def test_a_figure_that_ties_has_no_conflict() -> None:
     total = DataWarning("page_total_differs", "x", fields=("par_value",))
     notes = Notes(warnings=[total, DataWarning("rows_without_par", "y", 1), DataWarning("page_total_differs", "cents")])
-    assert codes(one(book(notes=notes))) == ["conflict", "left_out"]
-    assert codes(one(book(fact("cov_lite", round(VALUE, 2)), notes=notes))) == ["left_out"]
+    assert codes(result_of_test(book(notes=notes))) == ["conflict", "left_out"]
+    assert codes(result_of_test(book(fact("cov_lite", round(VALUE, 2)), notes=notes))) == ["left_out"]
 
 
 def test_a_line_that_the_file_prints_twice_is_a_conflict_of_what_reads_it() -> None:
     twice = fact("cash", 1.0, kind="component", conflict="'Cash'!B2 has 2.00", unit="amount")
-    assert codes(one(book(twice))) == ["conflict"]
-    assert codes(one(book(twice), "wal")) == []
+    assert codes(result_of_test(book(twice))) == ["conflict"]
+    assert codes(result_of_test(book(twice), "wal")) == []
     again = fact("cov_lite", 9.0, conflict="'Tests'!C9 has 8.00")
-    assert "conflict" in codes(one(book(again)))
-    assert one(book(again)).published is None
+    assert "conflict" in codes(result_of_test(book(again)))
+    assert result_of_test(book(again)).published is None
 
 
 # ---- par, cash and their sum -----------------------------------------------------------------------------------
@@ -382,27 +390,27 @@ def identity_of(loans: Portfolio, *, cash: float = CASH, missing: float = 0.0, h
 
 def test_a_printed_amount_that_par_and_cash_do_not_make_is_a_doubt_of_all_that_reads_them() -> None:
     holds = book(identity=identity_of(book()))
-    assert codes(one(holds)) == codes(one(holds, "oc_ratio")) == []
+    assert codes(result_of_test(holds)) == codes(result_of_test(holds, "oc_ratio")) == []
     loans = book(identity=identity_of(book(), missing=1_000.0, holds=False))
-    share, coverage, average = (one(loans, test_id) for test_id in (LITE, "oc_ratio", "wal"))
+    share, coverage, average = (result_of_test(loans, test_id) for test_id in (LITE, "oc_ratio", "wal"))
     assert (codes(share), codes(coverage), codes(average)) == (["doubtful_denominator"], ["doubtful_cash"], [])
     assert "1,000.00 is missing" in share.doubt[0].message
     assert share.doubt[0].places == ["'Summary'!B5"]
-    other = book(
+    second = book(
         identity=replace(identity_of(book(), cash=CASH), total=2e9, parts=(("par", 2e9 - CASH), ("cash", CASH)))
     )
-    assert codes(one(other, "oc_ratio")) == ["doubtful_par"]
-    assert codes(one(other, "wal")) == ["doubtful_par"]
+    assert codes(result_of_test(second, "oc_ratio")) == ["doubtful_par"]
+    assert codes(result_of_test(second, "wal")) == ["doubtful_par"]
 
 
 def test_a_figure_that_ties_to_the_cent_inherits_no_doubt() -> None:
-    details = one(book()).details
+    details = result_of_test(book()).details
     assert details is not None
     printed = fact("cov_lite", round(VALUE, 2), numerator=details.breakdown["numerator"],
                    denominator=details.breakdown["denominator"])  # fmt: skip
     loans = book(printed, identity=identity_of(book(), missing=1_000.0, holds=False))
-    assert codes(one(loans)) == []
-    assert codes(one(loans, "foreign_country_concentration")) == ["doubtful_denominator"]
+    assert codes(result_of_test(loans)) == []
+    assert codes(result_of_test(loans, "foreign_country_concentration")) == ["doubtful_denominator"]
 
 
 def test_another_denominator_of_the_trustee_is_a_doubt_of_every_share() -> None:
@@ -416,7 +424,7 @@ def test_another_denominator_of_the_trustee_is_a_doubt_of_every_share() -> None:
 
 def test_the_trustees_numerator_of_one_class_is_a_doubt_of_the_others() -> None:
     """The status of a test that the file does not print is doubtful where its numerator would turn it."""
-    details = one(book(), "oc_ratio").details
+    details = result_of_test(book(), "oc_ratio").details
     assert details is not None
     numerator, balance = details.breakdown["numerator"], details.breakdown["denominator"]
     for less, is_doubtful in ((1e3, False), (numerator / 2, True)):
@@ -431,7 +439,7 @@ def test_the_trustees_numerator_of_one_class_is_a_doubt_of_the_others() -> None:
 def test_a_fail_for_ratings_that_nobody_gives_is_doubtful() -> None:
     """Loans without a rating count as CCC: without the haircut of the excess the test passes."""
     loans = book(rating_agency_a=None, rating_agency_b=[15, *[0] * 12], price=[50.0] * 13)
-    result = one(loans, "oc_ratio")
+    result = result_of_test(loans, "oc_ratio")
     assert (result.status, result.doubtful) == ("fail", True)
     assert isinstance(result.high, float)
     assert result.high > 104.2 > result.current_value
@@ -439,11 +447,11 @@ def test_a_fail_for_ratings_that_nobody_gives_is_doubtful() -> None:
 
 def test_cash_that_no_page_says_is_a_doubt_of_what_divides_by_it() -> None:
     loans = book(deal=Deal(base_rate=4.3, as_of=20_544.0))
-    assert "doubtful_cash" in codes(one(loans))
-    assert "doubtful_cash" in codes(one(loans, "oc_ratio"))
-    assert "doubtful_cash" not in codes(one(loans, "wal"))
+    assert "doubtful_cash" in codes(result_of_test(loans))
+    assert "doubtful_cash" in codes(result_of_test(loans, "oc_ratio"))
+    assert "doubtful_cash" not in codes(result_of_test(loans, "wal"))
     rules = parse({"conventions": {"principal_cash": "none"}})
-    assert "doubtful_cash" not in codes(one(loans, definition=rules))
+    assert "doubtful_cash" not in codes(result_of_test(loans, definition=rules))
 
 
 # ---- tests of a definition -------------------------------------------------------------------------------------
@@ -458,7 +466,7 @@ def test_the_event_of_default_test_reads_no_ratings() -> None:
     loans = book(fact("fixed", 9.0), rating_agency_a=None, rating_agency_b=[15, *[0] * 12])
     ran = run_suite(loans, "deal", definition=rules)
     assert not any("rating" in doubt.message for doubt in ran["eod"].doubt)
-    assert any("no rating" in doubt.message for doubt in one(loans, "oc_ratio").doubt)
+    assert any("no rating" in doubt.message for doubt in result_of_test(loans, "oc_ratio").doubt)
 
 
 def test_formulas_inherit_what_they_read() -> None:
@@ -470,8 +478,8 @@ def test_formulas_inherit_what_they_read() -> None:
     warnings = [DataWarning("column_stands_in", "lite", None, ("cov_lite",)),
                 DataWarning("far_maturity", "long"), DataWarning("cash_differs", "cash")]  # fmt: skip
     ran = run_suite(book(notes=Notes(warnings=warnings)), "deal", definition=rules)
-    told = {result.test_id: {doubt.message for doubt in result.doubt} for result in ran}
-    assert told == {"lite": {"lite", "cash"}, "long": {"long"}, "sum": {"lite", "cash"}}
+    by_test_id = {result.test_id: {doubt.message for doubt in result.doubt} for result in ran}
+    assert by_test_id == {"lite": {"lite", "cash"}, "long": {"long"}, "sum": {"lite", "cash"}}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -507,8 +515,8 @@ def test_doubts_are_grouped_by_kind_with_all_names() -> None:
 
 
 def test_warnings_of_a_kind_share_a_line() -> None:
-    told = [DataWarning("no_price", "a"), DataWarning("page_conflict", "b"), DataWarning("no_price", "c")]
-    assert warning_texts(told) == ["no_price: a; c", "page_conflict: b"]
+    answer = [DataWarning("no_price", "a"), DataWarning("page_conflict", "b"), DataWarning("no_price", "c")]
+    assert warning_texts(answer) == ["no_price: a; c", "page_conflict: b"]
     long = [DataWarning("no_price", f"{at} {'x' * 3_000}.") for at in range(5)]
     lines = warning_texts(long)
     assert [line.count(";") for line in lines] == [2, 1], "what one line has no room for stands in the next"
@@ -523,18 +531,18 @@ def test_doubts_survive_json_and_large_pools(monkeypatch: pytest.MonkeyPatch) ->
 
     with monkeypatch.context() as at_once:
         at_once.setattr("core.compliance.run.DEFERRED_ROWS_MAX", 0)
-        made = run()
-    assert any(result.doubt for result in made)
-    assert list(run()) == list(made)
-    assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult]) == list(made)
+        outcome = run()
+    assert any(result.doubt for result in outcome)
+    assert list(run()) == list(outcome)
+    assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult]) == list(outcome)
 
 
 def test_a_rating_table_says_how_much_of_what_is_masked_is_ccc() -> None:
     masked: dict[str, Any] = {"rating_agency_b": ["***", *["B"] * 12], "rating_agency_a": None}
     limits = {"ccc_bucket_pct": Threshold(test_id="ccc_bucket_pct", threshold_value=1.0)}
-    assert one(book(**masked), "ccc_bucket_pct", request_thresholds=limits).doubtful
+    assert result_of_test(book(**masked), "ccc_bucket_pct", request_thresholds=limits).doubtful
     known = book(deal=Deal(principal_cash=CASH, as_of=20_544.0, masked_ccc_b=0.0), **masked)
-    result = one(known, "ccc_bucket_pct", request_thresholds=limits)
+    result = result_of_test(known, "ccc_bucket_pct", request_thresholds=limits)
     assert (result.status, result.doubtful) == ("pass", False)
     assert "masked_inputs" in codes(result)
 

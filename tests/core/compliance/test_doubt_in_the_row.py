@@ -92,11 +92,11 @@ def test_what_ties_is_not_said_to_differ(name: str) -> None:
 @by_file
 def test_a_status_that_the_file_contradicts_is_doubtful(name: str) -> None:
     """A row of the standard tests beside the trustee's own pass or fail."""
-    held = [row for row in rows(name).values() if row.published is not None and row.published.status is not None]
-    assert held or name not in FIGURES_LEAST, f"{name}: no row stands beside a published status"
+    own_rows = [row for row in rows(name).values() if row.published is not None and row.published.status is not None]
+    assert own_rows or name not in FIGURES_LEAST, f"{name}: no row stands beside a published status"
     plain = [
         f"{row.test_id} {row.status} {row.current_value}, published {row.published.status} {row.published.value}"
-        for row in held
+        for row in own_rows
         if row.published is not None and (row.status == "fail") != (row.published.status == "fail") and not row.doubtful
     ]
     assert not plain, f"{name}:\n" + "\n".join(plain)
@@ -113,13 +113,13 @@ def test_cash_of_a_real_report_is_right_to_the_cent(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in ("contego-xi",) if name in NAMES])
 def test_coverage_of_all_classes_to_the_printed_digit(name: str) -> None:
     """Contego XI without a definition: numerators and denominators to the cent, ratios to the digit."""
-    said = {entry["id"]: entry for entry in printed(name)}
+    words = {entry["id"]: entry for entry in printed(name)}
     for figure, (test_id, find) in CONTEGO.items():
         if not figure.startswith("oc_") and figure != "reinvestment_oc":
             continue
         own = find(rows(name)[test_id])
         assert own is not None, figure
-        assert own[0] == pytest.approx(said[figure]["value"], abs=said[figure]["tolerance"]), figure
-        for mine, theirs in zip(own[1:], (said[figure]["numerator"], said[figure]["denominator"]), strict=True):
+        assert own[0] == pytest.approx(words[figure]["value"], abs=words[figure]["tolerance"]), figure
+        for mine, theirs in zip(own[1:], (words[figure]["numerator"], words[figure]["denominator"]), strict=True):
             if theirs is not None:
                 assert mine == pytest.approx(theirs, abs=CENT), figure

@@ -78,7 +78,7 @@ def test_the_row_says_what_its_fees_are_made_of() -> None:
         {"name": "Trustee fee", "amount": 10_000.0},
         {"name": "Expenses", "amount": 20_000.0, "cap": 20_000.0},
     ]
-    assert [one.message for one in ran.doubt if "fees" in one.message] == [
+    assert [item.message for item in ran.doubt if "fees" in item.message] == [
         "senior fees are estimated by the definition's rates"
     ]
 
@@ -99,4 +99,4 @@ def test_the_row_says_what_its_fees_are_made_of() -> None:
 def test_a_fault_has_its_place(rules: dict[str, Any], place: str, words: str) -> None:
     with pytest.raises(DefinitionError) as refused:
         parse({"interest_coverage": rules})
-    assert any(where == place and words in told for where, told in refused.value.faults), refused.value.faults
+    assert any(where == place and words in answer for where, answer in refused.value.faults), refused.value.faults

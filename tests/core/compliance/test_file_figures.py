@@ -48,8 +48,8 @@ def test_every_part_is_a_figure_of_the_deal_and_its_keys_are_keys() -> None:
 ])  # fmt: skip
 def test_parts_of_the_oc_numerator(document: dict[str, Any], parts: set[str]) -> None:
     portfolio, rules = portfolio_of(COLUMNS, deal=Deal(**SAID)), parse(document)
-    found = printed_parts(portfolio, rules, view_of(portfolio, rules))
-    assert found == {name: SAID[name] for name in parts}
+    result = printed_parts(portfolio, rules, view_of(portfolio, rules))
+    assert result == {name: SAID[name] for name in parts}
 
 
 def test_what_is_kept_counts_under_every_definition() -> None:
@@ -77,8 +77,8 @@ def test_what_defaults_are_carried_at_by_an_agency_that_the_definition_leaves_op
         "recovery_rate_c": [60.0, 55.0],
     }  # fmt: skip
     portfolio, rules = portfolio_of(columns, deal=Deal(defaulted_carried=printed)), parse(document)
-    found = printed_parts(portfolio, rules, view_of(portfolio, rules))
-    assert found == ({"defaulted_carried": printed} if counts else {})
+    result = printed_parts(portfolio, rules, view_of(portfolio, rules))
+    assert result == ({"defaulted_carried": printed} if counts else {})
 
 
 @every("ratings, counts", [

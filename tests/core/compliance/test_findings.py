@@ -46,8 +46,8 @@ def warned(portfolio: Portfolio, **document: Any) -> list[str]:
     ],
 )
 def test_what_is_warned_of(columns: dict[str, Any], code: str | None) -> None:
-    found = warned(portfolio_of(PLAIN | columns, deal=Deal(as_of=20_000.0)))
-    assert found == ([] if code is None else [code])
+    result = warned(portfolio_of(PLAIN | columns, deal=Deal(as_of=20_000.0)))
+    assert result == ([] if code is None else [code])
 
 
 def test_overcollateralisation_without_a_column_of_ratings() -> None:
@@ -105,8 +105,8 @@ def test_estimates_are_told_with_the_tests_that_rest_on_them(g1: Callable[..., P
 
 def test_every_warning_is_told_once_and_none_is_left_out() -> None:
     many = [DataWarning("no_price", f"{at} {'x' * 1_000}") for at in range(1_000)]
-    told = Results([], [], warnings=[*many, *many]).warnings
-    assert told == many
+    warnings = Results([], [], warnings=[*many, *many]).warnings
+    assert warnings == many
     (long,) = limit_warnings([DataWarning("no_price", "x" * 1_000_000)])
     assert len(long.message) == WARNING_LENGTH_MAX
     assert limit_warnings([long]) == [long]
@@ -130,7 +130,7 @@ def test_ratings_of_another_agency_alone_are_told() -> None:
 def test_what_the_file_prints_in_place_of_its_loans(deal: Deal, test_id: str, code: str | None, words: str) -> None:
     """A sum that the file prints counts and is told where the loans do not give it."""
     loans = {"par_value": [60.0, 40.0], "rating_agency_c": ["B", "B"], "spread": [300.0, 300.0]}
-    found = {finding.code: finding.message for finding in findings(Pool(portfolio_of(loans, deal=deal)), {test_id})}
+    by_code = {finding.code: finding.message for finding in findings(Pool(portfolio_of(loans, deal=deal)), {test_id})}
     printed = {"haircuts_as_printed", "ccc_by_rating_table", "defaults_as_printed", "interest_as_printed"}
-    assert found.keys() & printed == ({code} if code else set())
-    assert code is None or words in found[code]
+    assert by_code.keys() & printed == ({code} if code else set())
+    assert code is None or words in by_code[code]

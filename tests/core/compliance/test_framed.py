@@ -57,7 +57,7 @@ def test_by_place_by_id_and_by_name(results: Results) -> None:
 
 
 def test_the_thinnest_cushion_is_the_first_of_all_units(results: Results) -> None:
-    assert [one.test_id for one in thinnest_first(results)] == ["zero", "warf", "wal", "below", "wide", "none"]
+    assert [item.test_id for item in thinnest_first(results)] == ["zero", "warf", "wal", "below", "wide", "none"]
     assert repr(results).split("\n") == [
         "Results(7 tests: 3 pass, 1 warning, 2 fail, 1 skipped; as of 2026-08-31; 1 note on the data in .warnings)",
         "  fail     Test zero <b>       1.00      max 0.00    cushion -1.00",
@@ -73,10 +73,10 @@ def test_the_thinnest_cushion_is_the_first_of_all_units(results: Results) -> Non
 
 
 def test_as_a_frame(results: Results) -> None:
-    found = results.to_polars()
-    assert found["test_id"].to_list() == [row.test_id for row in ROWS]  # in the order of the run
-    assert found["cushion"].to_list() == [9.0, 0.1, None, -100.0, -1.0, 1.0]
-    assert (found["low"].dtype, found["low"].null_count()) == (pl.Float64, 6)
+    data_frame = results.to_polars()
+    assert data_frame["test_id"].to_list() == [row.test_id for row in ROWS]  # in the order of the run
+    assert data_frame["cushion"].to_list() == [9.0, 0.1, None, -100.0, -1.0, 1.0]
+    assert (data_frame["low"].dtype, data_frame["low"].null_count()) == (pl.Float64, 6)
     assert results.to_pandas().attrs == {
         "as_of": "2026-08-31",
         "skipped": {"depth": "required column(s) quote_depth not found"},
@@ -108,8 +108,8 @@ def test_figures_are_shown_as_in_the_command() -> None:
 
 
 def test_a_single_result_in_a_notebook() -> None:
-    one = replace(ROWS[1], message="WAL is <close>", threshold_source="deal", details=Details("sum / par", [], {}))
-    html = one._repr_html_()
+    item = replace(ROWS[1], message="WAL is <close>", threshold_source="deal", details=Details("sum / par", [], {}))
+    html = item._repr_html_()
     tree = ElementTree.fromstring(html)
     assert tree.tag == "div"
     for text in (
@@ -128,7 +128,7 @@ def test_a_single_result_in_a_notebook() -> None:
 def test_the_head_is_the_thinnest_cushions(results: Results) -> None:
     first = results.head(2)
     assert isinstance(first, Results)
-    assert [one.test_id for one in first] == ["zero", "warf"]
+    assert [item.test_id for item in first] == ["zero", "warf"]
     assert (first.as_of, first.warnings, first.skipped) == (results.as_of, results.warnings, [])
     assert first._repr_html_().count("<svg") == 2
     assert [len(results.head(count)) for count in (0, 1, 99)] == [0, 1, 6]

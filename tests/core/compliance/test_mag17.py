@@ -19,10 +19,10 @@ def test_mag17(file: Path) -> None:
     """Read from the workbook, through the mapping, to the published figures."""
     portfolio = Portfolio.from_workbook(read(file))
     ran = run_suite(portfolio, "enhanced")
-    found = {result.test_id: result.current_value for result in ran}
+    by_test_id = {result.test_id: result.current_value for result in ran}
     for test_id, published in MAG17.items():
         digits = len(str(published).partition(".")[2])
-        assert found[test_id] == pytest.approx(published, abs=max(0.6 * 10**-digits, 1e-6)), test_id
+        assert by_test_id[test_id] == pytest.approx(published, abs=max(0.6 * 10**-digits, 1e-6)), test_id
     held_to = {result.test_id: result.threshold_value for result in ran}
     assert (held_to["oc_ratio"], held_to["oc_ratio_senior"]) == (104.2, 124.3)
     assert (held_to["ic_ratio"], held_to["ic_ratio_senior"]) == (105.0, 115.0)

@@ -19,8 +19,8 @@ from tests.rows import every
 def printed(label: str, value: float | None = 1.0, trigger: float | None = 10.0, **more: Any) -> Fact:
     """A test of the page; what is no member of a fact is its subject's."""
     own = {name: more.pop(name) for name in list(more) if name in Fact.__dataclass_fields__}
-    said = {"kind": "test", "unit": "percent", "place": f"'Tests'!C{abs(hash((label, value))) % 997}"} | own
-    return Fact(label=label, subject=Subject(**more) if more else None, value=value, trigger=trigger, **said)
+    words = {"kind": "test", "unit": "percent", "place": f"'Tests'!C{abs(hash((label, value))) % 997}"} | own
+    return Fact(label=label, subject=Subject(**more) if more else None, value=value, trigger=trigger, **words)
 
 
 def pairs(*facts: Fact, definition: Definition | None = None, suite: str = "enhanced") -> Pairs:
@@ -32,8 +32,8 @@ def pairs(*facts: Fact, definition: Definition | None = None, suite: str = "enha
     return pair(tests, own, pool)
 
 
-def told(found: Pairs) -> list[str]:
-    return [match.test.test_id for match in found.found]
+def pair_lines(actual_pairs: Pairs) -> list[str]:
+    return [match.test.test_id for match in actual_pairs.matches]
 
 
 RIGHT: list[tuple[str, dict[str, Any], float, str]] = [
@@ -94,7 +94,7 @@ WRONG: list[tuple[str, dict[str, Any], float | None, str | None, str]] = [
     ("Outside the US or Canada", {"measure": "foreign", "detail": "us"}, 20.0, "foreign_country_concentration",
      "other places than home"),
     # A part of what the words say otherwise.
-    *((label, said, 5.0, nearest, "a part of what ours measures") for label, said, nearest in (
+    *((label, words, 5.0, nearest, "a part of what ours measures") for label, words, nearest in (
         ("Five Largest Obligors (each)", {"measure": "obligor", "aggregate": 5}, "top_5_concentration"),
         ("Obligors other than the five largest", {"measure": "obligor", "aggregate": 5}, "top_5_concentration"),
         ("Each other Industry", {"measure": "industry", "rank": 1}, "industry_concentration"),
@@ -109,44 +109,46 @@ WRONG: list[tuple[str, dict[str, Any], float | None, str | None, str]] = [
 ]  # fmt: skip
 
 
-@every("label, said, trigger, test_id", RIGHT)
-def test_a_figure_is_the_test_of_its_subject(label: str, said: dict[str, Any], trigger: float, test_id: str) -> None:
-    found = pairs(printed(label, None, trigger, **said))
-    matched = test_id.split()
-    assert (told(found), found.listed) == (matched, ())
-    assert found.alone == tuple(test.test_id for test in SUITES["enhanced"].tests if test.test_id not in matched)
-
-
-@every("label, said, trigger, nearest, why", WRONG)
-def test_what_is_not_matched_is_listed_with_the_nearest(
-    label: str, said: dict[str, Any], trigger: float | None, nearest: str | None, why: str
+@every("label, printed_line, trigger, test_id", RIGHT)
+def test_a_figure_is_the_test_of_its_subject(
+    label: str, printed_line: dict[str, Any], trigger: float, test_id: str
 ) -> None:
-    found = pairs(printed(label, 1.0, trigger, **said))
-    assert told(found) == []
-    ((_, near, reason, *_),) = found.listed
+    result = pairs(printed(label, None, trigger, **printed_line))
+    matched = test_id.split()
+    assert (pair_lines(result), result.listed) == (matched, ())
+    assert result.alone == tuple(test.test_id for test in SUITES["enhanced"].tests if test.test_id not in matched)
+
+
+@every("label, printed_line, trigger, nearest, why", WRONG)
+def test_what_is_not_matched_is_listed_with_the_nearest(
+    label: str, printed_line: dict[str, Any], trigger: float | None, nearest: str | None, why: str
+) -> None:
+    result = pairs(printed(label, 1.0, trigger, **printed_line))
+    assert pair_lines(result) == []
+    ((_, near, reason, *_),) = result.listed
     assert near == nearest
     assert why in reason
 
 
 def test_one_subject_with_two_figures_is_neither() -> None:
     first, second = (printed("Cov-Lite Loans", value, place=f"'T'!C{value:g}", measure="cov_lite") for value in (9, 12))
-    found = pairs(first, second)
-    assert told(found) == []
-    assert [one.nearest for one in found.listed] == ["cov_lite_concentration"] * 2
-    assert all("'T'!C9, 'T'!C12" in one.why for one in found.listed)
+    result = pairs(first, second)
+    assert pair_lines(result) == []
+    assert [item.nearest for item in result.listed] == ["cov_lite_concentration"] * 2
+    assert all("'T'!C9, 'T'!C12" in item.why for item in result.listed)
     marked = printed("Cov-Lite Loans", 9.0, conflict="'T'!C12: 12", measure="cov_lite")
-    assert [one.why for one in pairs(marked).listed] == ["it is printed again with another figure: 'T'!C12: 12"]
+    assert [item.why for item in pairs(marked).listed] == ["it is printed again with another figure: 'T'!C12: 12"]
 
 
 def test_a_guess_contradicts_nothing_that_is_certain() -> None:
     sure = printed("Cov-Lite Loans", 9.8, 30.0, place="'T'!C1", conflict="'L'!J9: 4", measure="cov_lite")
     guess = printed("Acme Cov-Lite Loan", 4.0, 4.0, place="'L'!J9", is_guessed=True, measure="cov_lite")
-    found = pairs(guess, sure)
-    assert [match.published for match in found.found] == [sure]
-    assert [one.why for one in found.listed] == [
+    result = pairs(guess, sure)
+    assert [match.published for match in result.matches] == [sure]
+    assert [item.why for item in result.listed] == [
         "its column is a guess, and the figure of a certain one is taken: 'T'!C1"
     ]
-    assert told(pairs(guess)) == ["cov_lite_concentration"]  # alone it is compared, with its doubt
+    assert pair_lines(pairs(guess)) == ["cov_lite_concentration"]  # alone it is compared, with its doubt
 
 
 def test_one_figure_on_two_pages_is_taken_once() -> None:
@@ -154,9 +156,9 @@ def test_one_figure_on_two_pages_is_taken_once() -> None:
         printed("Cov-Lite Loans", 9.8, trigger, place=place, decimals=decimals, measure="cov_lite")
         for place, trigger, decimals in (("'A'!C1", None, 1), ("'B'!C1", 30.0, 2))
     )
-    found = pairs(first, second)
-    assert [match.published.place for match in found.found] == ["'B'!C1"]  # the one with the limit
-    assert [(one.published.place, one.why) for one in found.listed] == [
+    result = pairs(first, second)
+    assert [match.published.place for match in result.matches] == ["'B'!C1"]  # the one with the limit
+    assert [(item.published.place, item.why) for item in result.listed] == [
         ("'A'!C1", "the same figure is taken from 'B'!C1")
     ]
 
@@ -164,38 +166,38 @@ def test_one_figure_on_two_pages_is_taken_once() -> None:
 def test_a_memo_beside_a_test_is_listed() -> None:
     memo = printed("Spread without excess", 4.02, None, kind="figure", measure="was", place="'M'!B2")
     test = printed("Minimum Spread", 4.1, 3.9, measure="was", place="'T'!B2")
-    found = pairs(memo, test)
-    assert [match.published for match in found.found] == [test]
-    assert [one.why for one in found.listed] == ["the figure with a limit is taken: 'T'!B2"]
-    assert told(pairs(memo)) == ["was"]
+    result = pairs(memo, test)
+    assert [match.published for match in result.matches] == [test]
+    assert [item.why for item in result.listed] == ["the figure with a limit is taken: 'T'!B2"]
+    assert pair_lines(pairs(memo)) == ["was"]
 
 
 def test_each_agencys_bucket_stands_beside_the_greatest_of_all() -> None:
     facts = [printed(f"{agency} CCC", 4.0, 7.5, measure="ccc", agency=agency) for agency in ("b", "c")]
-    found = pairs(*facts)
-    assert told(found) == ["ccc_bucket_pct"] * 2
-    assert [match.published for match in found.found] == facts
+    result = pairs(*facts)
+    assert pair_lines(result) == ["ccc_bucket_pct"] * 2
+    assert [match.published for match in result.matches] == facts
     market = pairs(*facts, definition=READY["euro"])
-    assert told(market) == ["sp_ccc_concentration", "fitch_ccc_concentration"]
+    assert pair_lines(market) == ["sp_ccc_concentration", "fitch_ccc_concentration"]
 
 
 def test_a_name_of_the_definition_comes_before_the_words() -> None:
     test = {"id": "loose", "name": "Loose terms", "measure": "cov_lite", "max": 40.0, "aliases": ["Clause (xiv)"]}
-    named, other = printed("Clause (XIV)", 9.0), printed("Cov-Lite Loans", 12.0, measure="cov_lite")
-    found = pairs(other, named, definition=parse({"tests": [test]}))
-    assert [(match.test.test_id, match.published) for match in found.found] == [("loose", named)]
-    assert [(one.nearest, one.why) for one in found.listed] == [
+    named, second = printed("Clause (XIV)", 9.0), printed("Cov-Lite Loans", 12.0, measure="cov_lite")
+    result = pairs(second, named, definition=parse({"tests": [test]}))
+    assert [(match.test.test_id, match.published) for match in result.matches] == [("loose", named)]
+    assert [(item.nearest, item.why) for item in result.listed] == [
         ("loose", "the figure that the definition names is taken")
     ]
-    alone = pairs(other, definition=parse({"tests": [test]}))
-    assert told(alone) == ["loose"]
+    alone = pairs(second, definition=parse({"tests": [test]}))
+    assert pair_lines(alone) == ["loose"]
 
 
 def test_formulas_are_the_same_whatever_their_blanks() -> None:
     test = {"id": "arrears", "name": "PIK", "share": "=OR( IS_PIK, is_deferring )", "max": 5.0}
-    assert told(pairs(printed("Deferring", measure="pik"), definition=parse({"tests": [test]}))) == ["arrears"]
-    other = {**test, "share": "=is_pik"}
-    assert told(pairs(printed("Deferring", measure="pik"), definition=parse({"tests": [other]}))) == []
+    assert pair_lines(pairs(printed("Deferring", measure="pik"), definition=parse({"tests": [test]}))) == ["arrears"]
+    second = {**test, "share": "=is_pik"}
+    assert pair_lines(pairs(printed("Deferring", measure="pik"), definition=parse({"tests": [second]}))) == []
 
 
 @every("share, matches", [
@@ -204,16 +206,16 @@ def test_formulas_are_the_same_whatever_their_blanks() -> None:
 def test_a_share_of_ratings_below_a_rank_is_the_agencys_bucket(share: str, matches: bool) -> None:
     test = {"id": "caa", "name": "Low ratings", "share": share, "max": 7.5}
     figure = printed("Moody's Rating of Caa1 or below", measure="ccc", agency="a")
-    assert told(pairs(figure, definition=parse({"tests": [test]}))) == (["caa"] if matches else [])
+    assert pair_lines(pairs(figure, definition=parse({"tests": [test]}))) == (["caa"] if matches else [])
 
 
 def test_of_industries_by_several_agencies_none_is_ours_where_nothing_says_whose_ours_are() -> None:
     facts = [printed(f"{agency} industry", None, 15.0, measure="industry", rank=1, agency=agency) for agency in "bc"]
-    found = pairs(*facts)
-    assert told(found) == []
-    assert [one.nearest for one in found.listed] == ["industry_concentration"] * 2
-    assert ["by the industries of S&P" in one.why for one in found.listed] == [True, False]
-    assert told(pairs(facts[1])) == ["industry_concentration"]  # the only list that the file speaks of
+    result = pairs(*facts)
+    assert pair_lines(result) == []
+    assert [item.nearest for item in result.listed] == ["industry_concentration"] * 2
+    assert ["by the industries of S&P" in item.why for item in result.listed] == [True, False]
+    assert pair_lines(pairs(facts[1])) == ["industry_concentration"]  # the only list that the file speaks of
 
 
 def test_industries_of_a_list_are_those_of_the_definition() -> None:
@@ -221,11 +223,11 @@ def test_industries_of_a_list_are_those_of_the_definition() -> None:
              for agency in ("b", "c")]  # fmt: skip
     definition = parse({"tests": tests})
     facts = [printed(f"{agency} industry", measure="industry", rank=1, agency=agency) for agency in ("c", "b")]
-    assert told(pairs(*facts, definition=definition)) == ["ind_c", "ind_b"]
+    assert pair_lines(pairs(*facts, definition=definition)) == ["ind_c", "ind_b"]
     # Which list a definition takes for its industries does not move Moody's diversity.
     moved = parse({"classifications": {"industry": "b"}, "tests": [{"id": "div", "name": "D", "measure": "diversity",
                                                                    "min": 50.0}]})  # fmt: skip
-    assert told(pairs(printed("Moody's Diversity", measure="diversity", agency="a"), definition=moved)) == ["div"]
+    assert pair_lines(pairs(printed("Moody's Diversity", measure="diversity", agency="a"), definition=moved)) == ["div"]
 
 
 @pytest.mark.parametrize("suite", ["standard", "enhanced"])
@@ -246,12 +248,12 @@ def test_a_last_digit_that_is_always_zero_is_none(
     facts = [printed("Test", value, decimals=decimals, group="Profile", place=f"'T'!E{at}", measure="dip")
              for at, value in enumerate(values, 22)]  # fmt: skip
     elsewhere = printed("Ratio", 143.33, decimals=decimals, group="Par Value", place="'T'!E4", measure="oc")
-    found = with_counted_decimals([elsewhere, *facts])
-    assert [fact.decimals for fact in found] == [decimals, *[counted] * len(facts)]
+    actual_facts = with_counted_decimals([elsewhere, *facts])
+    assert [fact.decimals for fact in actual_facts] == [decimals, *[counted] * len(facts)]
 
 
 def test_prior_figures_and_lines_are_beside_nothing() -> None:
     prior = printed("Cov-Lite Loans", 9.0, is_prior=True, measure="cov_lite")
     line = printed("Cov-Lite Loans", 36_950_336.27, None, kind="component", measure="cov_lite")
-    assert pairs(prior, line).found == ()
+    assert pairs(prior, line).matches == ()
     assert Facts(all=(prior, line)).figures == ()

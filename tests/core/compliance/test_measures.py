@@ -409,8 +409,8 @@ def test_the_order_of_rows_does_not_matter(portfolio: Portfolio, chance: Any) ->
     )
     first, second = run_suite(portfolio, "enhanced"), run_suite(shuffled, "enhanced")
     assert [skip.test_id for skip in first.skipped] == [skip.test_id for skip in second.skipped]
-    for one, other in zip(first, second, strict=True):
-        assert one.current_value == pytest.approx(other.current_value, rel=1e-9, abs=1e-6), one.test_id
+    for item, another in zip(first, second, strict=True):
+        assert item.current_value == pytest.approx(another.current_value, rel=1e-9, abs=1e-6), item.test_id
 
 
 def test_more_rows_than_a_block() -> None:
@@ -524,7 +524,7 @@ def test_printed_defaults_and_ccc_where_no_row_shows_them() -> None:
     assert (result.current_value, result.status) == (0.0, "pass")
     assert figure(portfolio_of(columns, deal=Deal(defaulted_par=25.0)), "delinquency_pct") == close(25.0)
     assert [
-        one.test_id for one in run_suite(portfolio_of(columns), "enhanced", test_ids=["delinquency_pct"]).skipped
+        item.test_id for item in run_suite(portfolio_of(columns), "enhanced", test_ids=["delinquency_pct"]).skipped
     ] == ["delinquency_pct"]
     masked = portfolio_of(columns, deal=Deal(masked_ccc_a=10.0))
     assert figure(masked, "ccc_bucket_pct") == close(50.0)

@@ -23,10 +23,10 @@ LOANS = replace(
 
 
 def codes(document: dict[str, Any]) -> list[str]:
-    return [one.code for one in of_other_deal(LOANS, parse(document))]
+    return [item.code for item in of_other_deal(LOANS, parse(document))]
 
 
-@every("document, told", [
+@every("document, message_part", [
     ({"conventions": {"currency": "USD", "closing_date": date(2022, 1, 8)}, "classes": [{"name": "A/B"}]}, []),
     ({"base": "euro"}, ["definition_currency"]),
     ({"conventions": {"currency": "GBP"}}, ["definition_currency"]),
@@ -34,8 +34,8 @@ def codes(document: dict[str, Any]) -> list[str]:
     ({"conventions": {"stated_maturity": date(2035, 1, 9)}}, []),
     ({"classes": [{"name": "A/B"}, {"name": "F"}]}, ["definition_classes"]),
 ])  # fmt: skip
-def test_what_a_definition_and_a_file_say_otherwise(document: dict[str, Any], told: list[str]) -> None:
-    assert codes(document) == told
+def test_what_a_definition_and_a_file_say_otherwise(document: dict[str, Any], message_part: list[str]) -> None:
+    assert codes(document) == message_part
 
 
 def test_every_row_is_doubted_under_the_definition_of_another_deal() -> None:
@@ -46,21 +46,21 @@ def test_every_row_is_doubted_under_the_definition_of_another_deal() -> None:
 
 
 def test_most_loans_abroad_are_told() -> None:
-    for home, told in (("US", False), ("MX", True)):
+    for home, answer in (("US", False), ("MX", True)):
         ran = run_suite(
             LOANS, "enhanced", definition=parse({"conventions": {"home_countries": [home]}}),
             test_ids=["foreign_country_concentration"],
         )  # fmt: skip
-        assert ("home_elsewhere" in [warning.code for warning in ran.warnings]) == told
-        assert ("implausible" in [doubt.code for doubt in ran[0].doubt]) == told
+        assert ("home_elsewhere" in [warning.code for warning in ran.warnings]) == answer
+        assert ("implausible" in [doubt.code for doubt in ran[0].doubt]) == answer
 
 
-@every("apart, of, told", [(0, 4, False), (2, 2, False), (3, 6, False), (3, 5, True), (4, 4, True)])
-def test_limits_of_another_deal(apart: int, of: int, told: bool) -> None:
+@every("apart, of, message_part", [(0, 4, False), (2, 2, False), (3, 6, False), (3, 5, True), (4, 4, True)])
+def test_limits_of_another_deal(apart: int, of: int, message_part: bool) -> None:
     """Three at least, and more than half of those that are printed."""
     fact = Fact(kind="test", label="x", subject=None, value=1.0, trigger=10.0, place="'S'!A1", decimals=1)
-    found = list(of_other_limits((9.0 if at < apart else 10.0, fact) for at in range(of)))
-    assert [one.code for one in found] == ["definition_limits"] * told
+    data_warnings = list(of_other_limits((9.0 if at < apart else 10.0, fact) for at in range(of)))
+    assert [data_warning.code for data_warning in data_warnings] == ["definition_limits"] * message_part
 
 
 @every("document, doubted", [

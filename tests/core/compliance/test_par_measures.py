@@ -100,9 +100,9 @@ def ran(test: dict[str, Any], portfolio: Portfolio | None = None, **sections: An
     ],
 )  # fmt: skip
 def test_figures(test: dict[str, Any], value: float) -> None:
-    found = ran(test)
-    assert [one.reason for one in found.skipped] == []
-    assert found[0].current_value == pytest.approx(value, abs=1e-6)
+    result = ran(test)
+    assert [item.reason for item in result.skipped] == []
+    assert result[0].current_value == pytest.approx(value, abs=1e-6)
 
 
 def test_what_is_not_known_to_count_is_not_covered() -> None:
@@ -125,23 +125,23 @@ def test_what_is_not_known_to_count_is_not_covered() -> None:
 def test_any_number_of_home_countries_makes_a_formula() -> None:
     home = ["US", *(f"Country of a long name, number {at}" for at in range(200))]
     for countries, value in ((["US"], 60.0), (home, 60.0), (["DE", "ES"], 55.0)):
-        found = ran({"measure": "foreign_country", "among": "=TRUE"}, conventions={"home_countries": countries})
-        assert found[0].current_value == pytest.approx(value)
+        result = ran({"measure": "foreign_country", "among": "=TRUE"}, conventions={"home_countries": countries})
+        assert result[0].current_value == pytest.approx(value)
 
 
 def test_bonds_count_as_the_ratings_say() -> None:
     bonds = loans(lien_type=[1, 4, 1, 3])
     for is_secured, secured, obligor in ((True, 75.0, 15.0), (False, 55.0, 20.0)):
         ratings = {"bonds_secured": is_secured}
-        found = ran({"measure": "senior_secured"}, bonds, ratings=ratings)
-        assert found[0].current_value == pytest.approx(secured)
+        result = ran({"measure": "senior_secured"}, bonds, ratings=ratings)
+        assert result[0].current_value == pytest.approx(secured)
         among = {"measure": "obligor", "among": "non_senior_secured"}
         assert ran(among, bonds, ratings=ratings)[0].current_value == pytest.approx(obligor)
 
 
 def test_cash_that_is_negative_lowers_a_share_and_never_below_nothing() -> None:
-    owed = replace(loans(), deal=Deal(principal_cash=-60 * M))
-    assert ran({"measure": "senior_secured", "adds": ["cash"]}, owed)[0].current_value == 0.0
+    due = replace(loans(), deal=Deal(principal_cash=-60 * M))
+    assert ran({"measure": "senior_secured", "adds": ["cash"]}, due)[0].current_value == 0.0
 
 
 @every(
@@ -154,11 +154,11 @@ def test_cash_that_is_negative_lowers_a_share_and_never_below_nothing() -> None:
     ],
 )
 def test_what_the_file_lacks_is_named(test: dict[str, Any], words: str | None) -> None:
-    found = ran(test, loans(price=[99.0, 80.0, 90.0, 70.0]))
+    result = ran(test, loans(price=[99.0, 80.0, 90.0, 70.0]))
     if words is None:
-        assert found[0].current_value == 0.0
+        assert result[0].current_value == 0.0
     else:
-        assert words in found.skipped[0].reason
+        assert words in result.skipped[0].reason
 
 
 def test_no_figure_comes_of_blanks_alone() -> None:

@@ -29,10 +29,10 @@ def printed(
     status: Any = None,
     *,
     place: str = "'Tests'!B2",
-    **said: Any,
+    **words: Any,
 ) -> Fact:
     """A figure of the page of tests; `said` is its subject."""
-    subject = Subject(**said) if said else None
+    subject = Subject(**words) if words else None
     return Fact(
         kind="test", label=name, subject=subject, value=value, trigger=trigger, unit=unit, status=status, place=place
     )
@@ -47,9 +47,9 @@ def book(*published: Fact, **columns: Any) -> Portfolio:
     }
     if any(name.startswith("recovery_rate") for name in columns) and "recovery_rate" not in columns:
         flags["recovery_rate"] = None
-    given = {name: values for name, values in (g1_columns() | flags | columns).items() if values is not None}
+    by_name = {name: values for name, values in (g1_columns() | flags | columns).items() if values is not None}
     return portfolio_of(
-        given,
+        by_name,
         tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
         deal=Deal(principal_cash=5e6, base_rate=4.30, as_of=20_544.0),
         facts=Facts(all=published),
@@ -57,8 +57,8 @@ def book(*published: Fact, **columns: Any) -> Portfolio:
 
 
 def limit(portfolio: Portfolio, test_id: str, **options: Any) -> tuple[float, str | None]:
-    found = run_suite(portfolio, "enhanced", test_ids=[test_id], **options)[0]
-    return found.threshold_value, found.threshold_source
+    result = run_suite(portfolio, "enhanced", test_ids=[test_id], **options)[0]
+    return result.threshold_value, result.threshold_source
 
 
 LITE, LIFE, SPREAD = {"measure": "cov_lite"}, {"measure": "wal"}, {"measure": "was"}
@@ -79,20 +79,20 @@ SURE = [
 ]
 
 
-@every("name, said, trigger, unit, test_id", SURE)
+@every("name, sentence, trigger, unit, test_id", SURE)
 def test_a_limit_is_the_sheets_where_it_is_certain(
-    name: str, said: dict[str, Any], trigger: float, unit: Any, test_id: str
+    name: str, sentence: dict[str, Any], trigger: float, unit: Any, test_id: str
 ) -> None:
     """After the definition's own, before a market's and the tenant's; and only that test's."""
-    loans = book(printed(name, trigger, unit, **said), recovery_rate_a=[45.0] * 13)
+    loans = book(printed(name, trigger, unit, **sentence), recovery_rate_a=[45.0] * 13)
     plain = {
-        one.test_id: (one.threshold_value, one.threshold_source)
-        for one in run_suite(replace(loans, facts=Facts()), "enhanced")
+        item.test_id: (item.threshold_value, item.threshold_source)
+        for item in run_suite(replace(loans, facts=Facts()), "enhanced")
     }
     ran = run_suite(loans, "enhanced")
-    told = {one.test_id: (one.threshold_value, one.threshold_source) for one in ran}
-    assert told == plain | {test_id: (trigger, "sheet")}
-    (breakdown,) = [one.details.breakdown for one in ran if one.test_id == test_id and one.details is not None]
+    by_test_id = {item.test_id: (item.threshold_value, item.threshold_source) for item in ran}
+    assert by_test_id == plain | {test_id: (trigger, "sheet")}
+    (breakdown,) = [item.details.breakdown for item in ran if item.test_id == test_id and item.details is not None]
     assert breakdown["threshold_from"] == f"{name}, 'Tests'!B2"
     tenant = {test_id: Threshold(test_id=test_id, threshold_value=trigger + 1)}
     assert limit(loans, test_id, tenant_thresholds=tenant) == (trigger, "sheet")
@@ -104,7 +104,7 @@ def test_a_limit_is_the_sheets_where_it_is_certain(
 
 
 @every(
-    "name, said, trigger, unit, value, status",
+    "name, sentence, trigger, unit, value, status",
     [
         ("Cov-Lite Loans", LITE, 0.55, None, None, None),  # a fraction
         ("Cov-Lite Loans", LITE, 55.0, "years", None, None),
@@ -127,11 +127,13 @@ def test_a_limit_is_the_sheets_where_it_is_certain(
     ],
 )
 def test_a_limit_that_may_be_anothers_is_left(
-    name: str, said: dict[str, Any], trigger: float | None, unit: Any, value: float | None, status: Any
+    name: str, sentence: dict[str, Any], trigger: float | None, unit: Any, value: float | None, status: Any
 ) -> None:
-    loans = book(printed(name, trigger, unit, value, status, **said), recovery_rate_a=[45.0] * 13)
-    plain, told = run_suite(replace(loans, facts=Facts()), "enhanced"), run_suite(loans, "enhanced")
-    assert [(one.test_id, one.threshold_value) for one in told] == [(one.test_id, one.threshold_value) for one in plain]
+    loans = book(printed(name, trigger, unit, value, status, **sentence), recovery_rate_a=[45.0] * 13)
+    plain, answer = run_suite(replace(loans, facts=Facts()), "enhanced"), run_suite(loans, "enhanced")
+    assert [(item.test_id, item.threshold_value) for item in answer] == [
+        (item.test_id, item.threshold_value) for item in plain
+    ]
 
 
 def test_a_limit_of_a_guessed_column_is_left() -> None:
@@ -150,11 +152,11 @@ def test_of_two_limits_neither_is_taken_and_of_every_agencys_bucket_the_one() ->
 
 def test_a_definition_comes_first_and_a_markets_after() -> None:
     test = {"id": "loose", "name": "Loose terms", "measure": "cov_lite", "max": 40.0, "aliases": ["Clause (xiv)"]}
-    for name, said in (("Cov-Lite Loans", LITE), ("Clause (XIV)", {})):
-        loans = book(printed(name, 55.0, **said))
+    for name, words in (("Cov-Lite Loans", LITE), ("Clause (XIV)", {})):
+        loans = book(printed(name, 55.0, **words))
         for standard, expected in ((False, (40.0, "definition")), (True, (55.0, "sheet"))):
             definition = parse({"tests": [test], "standard": standard})
-            ran = {one.test_id: one for one in run_suite(loans, "deal", definition=definition)}
+            ran = {item.test_id: item for item in run_suite(loans, "deal", definition=definition)}
             assert (ran["loose"].threshold_value, ran["loose"].threshold_source) == expected
     lite = book(printed("Cov-Lite Loans", 55.0, **LITE))
     assert limit(lite, "cov_lite_concentration", definition=READY["us_bsl"]) == (55.0, "sheet")
@@ -167,12 +169,12 @@ def test_other_figures_are_told_those_with_another_status_first() -> None:
         printed("Class E Par Value Test", 104.2, "percent", 107.0, "pass", measure="oc", classes=("E",)),
         printed("Weighted Average Spread", 4.2, "percent", 4.25, "pass", measure="was"),
     )
-    (told,) = [warning for warning in run_suite(loans).warnings if warning.code == "published_differs"]
-    assert told.message == (
+    (answer,) = [warning for warning in run_suite(loans).warnings if warning.code == "published_differs"]
+    assert answer.message == (
         "the file publishes other figures: Weighted average spread 4.25, here 3.99 (fail here, pass there); "
         "Junior overcollateralisation 107, here 106.75"
     )
-    assert told.rows == 2
+    assert answer.rows == 2
 
 
 RATES = {
@@ -219,10 +221,10 @@ def test_recovery_rates_are_held_to_a_limit_of_their_own_agency(
 @pytest.mark.skipif(not REPORT.exists(), reason="the real report is not here")
 def test_a_real_report_is_held_to_its_own_limits() -> None:
     ran = run_suite(Portfolio.from_workbook(read(REPORT)), "enhanced")
-    taken = {one.test_id: one.threshold_value for one in ran if one.threshold_source == "sheet"}
+    taken = {item.test_id: item.threshold_value for item in ran if item.threshold_source == "sheet"}
     assert taken == {
         "weighted_average_recovery_rate": 60.5, "oc_ratio": 103.9, "oc_ratio_senior": 130.08, "ic_ratio": 105.0,
         "ic_ratio_senior": 120.0, "wal": 7.27, "was": 4.03, "interest_diversion_ratio": 104.4,
     }  # fmt: skip
-    (told,) = [warning.message for warning in ran.warnings if warning.code == "published_differs"]
-    assert "spread 4.07, here 3.97 (fail here, pass there)" in told
+    (answer,) = [warning.message for warning in ran.warnings if warning.code == "published_differs"]
+    assert "spread 4.07, here 3.97 (fail here, pass there)" in answer

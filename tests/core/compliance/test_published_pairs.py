@@ -75,11 +75,11 @@ def test_masks_withhold_what_no_rating_table_says(file: tuple[str, Portfolio, li
     tests.append({"id": "factor", "name": "Factor", "measure": "warf", "agency": "b", "max": 1e6})
     ratings = {agency: {"masked": "bounds"} for agency in "abc"}
     ran = run_suite(portfolio, "deal", definition=parse({"base": "euro", "ratings": ratings, "tests": tests}))
-    ranges = {one.test_id: isinstance(one.low, float) for one in ran}
+    ranges = {item.test_id: isinstance(item.low, float) for item in ran}
     if has_masks:
         assert ranges == {"ccc_share_b": not known["b"], "ccc_share_c": not known["c"], "factor": name != "contego-xi"}
     if name == "contego-xi":
-        assert {one.test_id: one.published and one.published.agrees for one in ran} == dict.fromkeys(ranges, True)
+        assert {item.test_id: item.published and item.published.agrees for item in ran} == dict.fromkeys(ranges, True)
 
 
 def test_each_figure_is_measured_as_its_words_say(file: tuple[str, Portfolio, list[dict[str, Any]]]) -> None:
@@ -88,8 +88,8 @@ def test_each_figure_is_measured_as_its_words_say(file: tuple[str, Portfolio, li
     missing = [row["place"] for row in expected if row["place"] not in facts]
     assert missing == []
     wrong = [
-        (row["place"], row["label"], row["measured"], found)
-        for row in expected if (found := spelt(facts[row["place"]])) != row["measured"]
+        (row["place"], row["label"], row["measured"], result)
+        for row in expected if (result := spelt(facts[row["place"]])) != row["measured"]
     ]  # fmt: skip
     assert wrong == []
 
@@ -104,27 +104,27 @@ def test_each_figure_stands_beside_its_test_and_no_other(file: tuple[str, Portfo
         return
     with_classes, _ = with_coverage(market, own[0])
     tests = {} if rules is None else {test.id: test for test in rules.tests}
-    found = {
+    result = {
         "enhanced": pair(SUITES["enhanced"].tests, tests, suite[0]),
         "market": pair(tests_of(with_classes), {test.id: test for test in with_classes.tests}, own[0]),
     }
-    for column, pairs in found.items():
+    for column, pairs in result.items():
         assert matched(pairs, portfolio) == {row["place"]: row[column] for row in expected if row[column]}, column
         assert {fact.place for fact in portfolio.facts.figures} == {
-            *(match.published.place for match in pairs.found), *(one.published.place for one in pairs.listed)
+            *(match.published.place for match in pairs.matches), *(item.published.place for item in pairs.listed)
         }  # fmt: skip
-        ids = [match.test.test_id for match in pairs.found if match.test.test_id != "ccc_bucket_pct"]
+        ids = [match.test.test_id for match in pairs.matches if match.test.test_id != "ccc_bucket_pct"]
         assert len(ids) == len(set(ids))
 
 
 def matched(pairs: Pairs, portfolio: Portfolio) -> dict[str, str]:
     """The tests of the matched figures, each under the place at which a person paired it."""
     known = {row["place"] for rows in PAIRS.values() for row in rows}
-    found = {}
-    for match in pairs.found:
+    result = {}
+    for match in pairs.matches:
         places = (match.published.place, *match.published.also)
-        found[next((place for place in places if place in known), places[0])] = match.test.test_id
-    return found
+        result[next((place for place in places if place in known), places[0])] = match.test.test_id
+    return result
 
 
 def test_the_tie_out_measures_what_it_can_and_says_why_not(file: tuple[str, Portfolio, list[dict[str, Any]]]) -> None:
@@ -132,10 +132,10 @@ def test_the_tie_out_measures_what_it_can_and_says_why_not(file: tuple[str, Port
     rows = {row.cell: row for row in tie_out(portfolio)}
     facts, is_by_market = by_place(portfolio), definition_for(portfolio, None) is not None
     for row in expected:
-        told = rows[facts[row["place"]].place]
-        assert (told.measured_as is None) == (row["measured"] is None), row
-        assert row["why_not"] is None or row["why_not"] in str(told.why_not), (row, told.why_not)
-        assert (told.why_not is None) == (told.test_id is not None)
-        assert not is_by_market or row["market"] in (None, told.test_id), row
+        answer = rows[facts[row["place"]].place]
+        assert (answer.measured_as is None) == (row["measured"] is None), row
+        assert row["why_not"] is None or row["why_not"] in str(answer.why_not), (row, answer.why_not)
+        assert (answer.why_not is None) == (answer.test_id is not None)
+        assert not is_by_market or row["market"] in (None, answer.test_id), row
     named = [row.test_id for row in rows.values() if row.test_id is not None]
     assert len(named) == len(set(named))

@@ -247,10 +247,10 @@ def test_without_cushion_or_details(g1: Build) -> None:
     """Both are left out of the result and of its message; status and figure stay."""
     bare = run_suite(g1(), include_cushion=False, details=False)
     full = run_suite(g1())
-    for one, other in zip(bare, full, strict=True):
-        assert (one.cushion, one.cushion_pct, one.details) == (None, None, None)
-        assert (one.status, one.current_value) == (other.status, other.current_value)
-        assert "cushion" not in one.message
+    for item, second in zip(bare, full, strict=True):
+        assert (item.cushion, item.cushion_pct, item.details) == (None, None, None)
+        assert (item.status, item.current_value) == (second.status, second.current_value)
+        assert "cushion" not in item.message
 
 
 # Messages
@@ -275,23 +275,24 @@ def test_messages_of_a_maximum(par: float, message: str) -> None:
 
 def test_messages_of_a_minimum(g1: Build) -> None:
     """Coverage reads the other way; a figure without a unit has none."""
-    said = {result.test_id: result.message for result in run_suite(g1())}
+    by_test_id = {result.test_id: result.message for result in run_suite(g1())}
     near = Threshold(test_id="oc_ratio", threshold_value=106.5, warning_threshold=107.0)
     warned = run_suite(g1(), test_ids=["oc_ratio"], workbook_thresholds={"oc_ratio": near})[0].message
     assert warned.endswith("meets the 106.50 % minimum but at or below the 107.00 % warning level (cushion 0.25)")
-    assert said["oc_ratio"] == "Junior overcollateralisation 106.75 % meets the 104.20 % minimum (cushion 2.55)"
-    assert said["diversity_score"] == "Moody's diversity score 10.30 is below the 55.00 minimum (cushion -44.70)"
-    assert said["average_rating_factor"] == "WARF 3041.37 is above the 3000.00 limit (cushion -41.37)"
+    assert by_test_id["oc_ratio"] == "Junior overcollateralisation 106.75 % meets the 104.20 % minimum (cushion 2.55)"
+    assert by_test_id["diversity_score"] == "Moody's diversity score 10.30 is below the 55.00 minimum (cushion -44.70)"
+    assert by_test_id["average_rating_factor"] == "WARF 3041.37 is above the 3000.00 limit (cushion -41.37)"
 
 
 def test_messages_of_an_exact_level() -> None:
     """Both ways."""
-    held = {
+    by_value = {
         value: Threshold(test_id="single_obligor_concentration", threshold_value=value, threshold_type="exact")
         for value in (2.0, 3.0)
     }
     messages = [
-        largest(2.0, workbook_thresholds={"single_obligor_concentration": held[value]}).message for value in held
+        largest(2.0, workbook_thresholds={"single_obligor_concentration": by_value[value]}).message
+        for value in by_value
     ]
     assert messages == [
         "Largest obligor 2.00 % is at the required 2.00 % level (cushion 0.00)",
@@ -543,23 +544,29 @@ def test_a_class_is_judged_as_its_test_is(g1: Build) -> None:
         return {test_id: Threshold(test_id=test_id, threshold_value=value, **more)}
 
     limits = at("oc_ratio", 107.0) | at("oc_ratio_senior", 120.0, warning_threshold=130.0) | at("ic_ratio", 130.0)
-    ran = {one.test_id: one for one in run_suite(g1(), "enhanced", workbook_thresholds=limits)}
-    told = {name: one.details.breakdown for name, one in ran.items() if one.details and one.category == "coverage"}
-    assert len(told) == 5
-    for name, breakdown in told.items():
+    ran = {item.test_id: item for item in run_suite(g1(), "enhanced", workbook_thresholds=limits)}
+    by_name = {
+        name: item.details.breakdown for name, item in ran.items() if item.details and item.category == "coverage"
+    }
+    assert len(by_name) == 5
+    for name, breakdown in by_name.items():
         (row,) = [row for row in breakdown["classes"] if row["class"] == breakdown["tested_class"]]
-        one = ran[name]
-        assert (row["trigger"], row["status"], row["cushion"]) == (one.threshold_value, one.status, one.cushion), name
-    shown = {row["class"]: (row["trigger"], row["status"], row["cure_amount"]) for row in told["oc_ratio"]["classes"]}
+        item = ran[name]
+        assert (row["trigger"], row["status"], row["cushion"]) == (item.threshold_value, item.status, item.cushion), (
+            name
+        )
+    shown = {
+        row["class"]: (row["trigger"], row["status"], row["cure_amount"]) for row in by_name["oc_ratio"]["classes"]
+    }
     assert shown == {
         "B": (120.0, "warning", 0.0),
         "C": (114.0, "pass", 0.0),
         "D": (106.5, "pass", 0.0),
         "E": (107.0, "fail", pytest.approx(1.07 * 365e6 - 389.65e6)),
     }
-    assert told["oc_ratio_senior"]["classes"] == told["oc_ratio"]["classes"]
-    assert told["interest_diversion_ratio"]["classes"][-1]["trigger"] == 104.7
-    assert told["interest_diversion_ratio"]["classes"][:-1] == told["oc_ratio"]["classes"][:-1]
+    assert by_name["oc_ratio_senior"]["classes"] == by_name["oc_ratio"]["classes"]
+    assert by_name["interest_diversion_ratio"]["classes"][-1]["trigger"] == 104.7
+    assert by_name["interest_diversion_ratio"]["classes"][:-1] == by_name["oc_ratio"]["classes"][:-1]
 
 
 def test_a_class_without_a_trigger_is_judged_by_the_suites_limit(g1: Build) -> None:
@@ -620,20 +627,20 @@ def test_fields_that_are_made_when_read_are_those_of_a_run_that_makes_them_at_on
 
     with monkeypatch.context() as at_once:
         at_once.setattr("core.compliance.run.DEFERRED_ROWS_MAX", 0)
-        made = run()
-    assert made
-    assert all(one.details is not None and one.message for one in made)
-    assert list(run()) == list(made)
-    assert pickle.loads(pickle.dumps(list(run()))) == list(made)
-    assert copy.deepcopy(run()[0]) == made[0]
-    assert msgspec.json.encode(run()) == msgspec.json.encode(made)
-    assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult])[0].message == made[0].message
-    assert dataclasses.replace(run()[0], details=None) == dataclasses.replace(made[0], details=None)
+        result = run()
+    assert result
+    assert all(item.details is not None and item.message for item in result)
+    assert list(run()) == list(result)
+    assert pickle.loads(pickle.dumps(list(run()))) == list(result)
+    assert copy.deepcopy(run()[0]) == result[0]
+    assert msgspec.json.encode(run()) == msgspec.json.encode(result)
+    assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult])[0].message == result[0].message
+    assert dataclasses.replace(run()[0], details=None) == dataclasses.replace(result[0], details=None)
     for field in dataclasses.fields(TestResult):
-        assert [getattr(one, field.name) for one in run()] == [getattr(one, field.name) for one in made]
+        assert [getattr(item, field.name) for item in run()] == [getattr(item, field.name) for item in result]
     late = run()
     limits.clear()  # the caller's own, and no longer the run's
-    assert [one.details for one in late] == [one.details for one in made]
+    assert [item.details for item in late] == [item.details for item in result]
     with pytest.raises(dataclasses.FrozenInstanceError):
         late[0].status = "fail"  # type: ignore[misc]
     with pytest.raises(AttributeError, match="no attribute 'margin'"):

@@ -60,14 +60,14 @@ def tree(chance: random.Random, loans: dict[str, list[Any]], depth: int) -> tupl
     word = chance.choice(["AND", "OR", "NOT"])
     parts = [tree(chance, loans, depth - 1) for _ in range(1 if word == "NOT" else chance.randint(1, 3))]
 
-    def told(row: int) -> bool | None:
-        values = [one(row) for _, one in parts]
+    def truth_of(row: int) -> bool | None:
+        values = [item(row) for _, item in parts]
         if word == "NOT":
             return None if values[0] is None else not values[0]
         decisive = word == "OR"
         return decisive if decisive in values else None if None in values else not decisive
 
-    return f"{word}({','.join(text for text, _ in parts)})", told
+    return f"{word}({','.join(text for text, _ in parts)})", truth_of
 
 
 def test_shares_are_what_the_plain_twin_says() -> None:
@@ -78,15 +78,17 @@ def test_shares_are_what_the_plain_twin_says() -> None:
     tests = [{"id": name, "name": name, "share": f"={text}", "max": 100} for name, (text, _) in trees.items()]
     ran = run_suite(portfolio_of(loans), "deal", definition=parse({"tests": tests}))
     par = loans["par_value"]
-    found = {one.test_id: (one.current_value, one.details.breakdown["coverage_pct"]) for one in ran if one.details}
+    by_test_id = {
+        item.test_id: (item.current_value, item.details.breakdown["coverage_pct"]) for item in ran if item.details
+    }
     expected = {
         name: (
-            sum(amount for row, amount in enumerate(par) if told(row)) / sum(par) * 100,
-            sum(amount for row, amount in enumerate(par) if told(row) is not None) / sum(par) * 100,
+            sum(amount for row, amount in enumerate(par) if answer(row)) / sum(par) * 100,
+            sum(amount for row, amount in enumerate(par) if answer(row) is not None) / sum(par) * 100,
         )
-        for name, (_, told) in trees.items()
+        for name, (_, answer) in trees.items()
     }
-    wrong = [trees[name][0] for name, pair in expected.items() if found.get(name) != pytest.approx(pair, abs=1e-6)]
+    wrong = [trees[name][0] for name, pair in expected.items() if by_test_id.get(name) != pytest.approx(pair, abs=1e-6)]
     assert wrong == []
 
 
@@ -96,4 +98,4 @@ def test_a_discount_obligation_is_one_with_or_without_its_haircut(cut: bool) -> 
     loans = {"par_value": [30e6, 50e6, 20e6], "purchase_price": [70.0, 70.0, 99.0], "price": [85.0, 95.0, 80.0]}
     tests = [{"id": "discounts", "name": "Discount obligations", "share": "=is_discount", "max": 25}]
     ran = run_suite(portfolio_of(loans), "deal", definition=parse({"par_value": {"discount": cut}, "tests": tests}))
-    assert [(one.current_value, one.status) for one in ran] == [(pytest.approx(30.0), "fail")]
+    assert [(item.current_value, item.status) for item in ran] == [(pytest.approx(30.0), "fail")]

@@ -44,9 +44,9 @@ def deal(limit: float | None = 3.0, coupon_limit: float | None = None, **convent
 
 
 def figures(portfolio: Portfolio, definition: Definition) -> dict[str, float]:
-    found = run_suite(portfolio, "deal", definition=definition).figures
-    assert found is not None
-    return found
+    actual_figures = run_suite(portfolio, "deal", definition=definition).figures
+    assert actual_figures is not None
+    return actual_figures
 
 
 @every(
@@ -68,7 +68,7 @@ def test_an_excess_coupon_counts_as_the_conventions_say(rule: str, coupon: float
     definition = deal(limit, excess_coupon=rule)
     assert parse(to_document(definition)) == definition
     assert figures(loans(coupon), definition)["spread"] == pytest.approx(SPREAD + more, abs=1e-6)
-    shown = next(one for one in run_suite(loans(coupon), "deal", definition=definition) if one.test_id == "spread")
+    shown = next(item for item in run_suite(loans(coupon), "deal", definition=definition) if item.test_id == "spread")
     assert shown.details is not None
     assert shown.details.breakdown["excess_coupon_counted"] == (more != 0)
     assert shown.details.breakdown["excess_coupon_pct"] == pytest.approx((coupon - 7) / 9, abs=1e-6)
@@ -82,7 +82,7 @@ def test_the_limit_that_a_run_has_decides() -> None:
     higher = {"was": Threshold(test_id="was", threshold_value=3.9, warning_threshold=3.95)}
     ran = run_suite(loans(), definition=definition, test_ids=["was"], request_thresholds=higher)
     assert (ran[0].current_value, ran[0].status) == (4.0, "pass")
-    skipped = {one.test_id: one.reason for one in run_suite(loans(), "deal", definition=definition).skipped}
+    skipped = {item.test_id: item.reason for item in run_suite(loans(), "deal", definition=definition).skipped}
     assert skipped == {"spread": NO_LIMIT, "both": "spread has no figure"}
     stated = deal(None, excess_coupon="while_spread_fails", minimum_spread=3.9)
     assert figures(loans(), stated)["spread"] == pytest.approx(4.0)
@@ -104,9 +104,9 @@ def test_an_excess_spread_counts_as_the_conventions_say(rule: str, minimum: floa
     by_key = deal(4.9, limit, excess_spread=rule, minimum_spread=minimum, excess_coupon="none")
     by_test = deal(minimum, limit, excess_spread=rule, excess_coupon="none")
     for definition in (by_key, by_test):
-        found = figures(loans(), definition)
-        assert found["coupon"] == pytest.approx(8.5 + more, abs=1e-6)
-        assert found["spread"] == pytest.approx(SPREAD, abs=1e-6)
+        result = figures(loans(), definition)
+        assert result["coupon"] == pytest.approx(8.5 + more, abs=1e-6)
+        assert result["spread"] == pytest.approx(SPREAD, abs=1e-6)
 
 
 def test_an_excess_spread_is_above_the_limit_of_its_day() -> None:

@@ -38,7 +38,7 @@ def asking(**test: Any) -> dict[str, Any]:
 ])  # fmt: skip
 def test_the_only_column_is_taken_and_told(document: dict[str, Any], value: float) -> None:
     ran = run_suite(loans(), "deal", definition=parse(document))
-    assert [one.reason for one in ran.skipped] == []
+    assert [item.reason for item in ran.skipped] == []
     assert ran[0].current_value == pytest.approx(value)
     assert [warning.code for warning in ran.warnings if warning.code == "column_stands_in"] == ["column_stands_in"]
     assert "ambiguous_column" in {doubt.code for doubt in ran[0].doubt}
@@ -54,7 +54,7 @@ def test_the_only_column_is_taken_and_told(document: dict[str, Any], value: floa
 ])  # fmt: skip
 def test_a_column_of_another_agency_or_of_two_is_nobodys(more: dict[str, Any], document: dict[str, Any]) -> None:
     ran = run_suite(loans(**more), "deal", definition=parse(document))
-    assert [one.test_id for one in ran.skipped] == ["one_test"]
+    assert [item.test_id for item in ran.skipped] == ["one_test"]
     assert not [row for row in ran if row.test_id == "one_test"]
 
 

@@ -40,11 +40,11 @@ def loans(deal: Deal, index: str | Sequence[str | None] | None = None, **columns
 
 
 def row(ran: Results, test_id: str) -> Result:
-    return next(one for one in ran if one.test_id == test_id)
+    return next(item for item in ran if item.test_id == test_id)
 
 
 def doubts(ran: Results, test_id: str) -> list[tuple[str, str, list[str]]]:
-    return [(one.code, one.message, one.places) for one in row(ran, test_id).doubt if "definition" in one.message]
+    return [(item.code, item.message, item.places) for item in row(ran, test_id).doubt if "definition" in item.message]
 
 
 FULL = """
@@ -116,7 +116,7 @@ def test_a_definition_with_amounts_comes_back_from_its_document() -> None:
 def test_a_fault_has_its_place(document: Any, place: str, words: str) -> None:
     with pytest.raises(DefinitionError) as refused:
         parse(document)
-    assert any(where == place and words in told for where, told in refused.value.faults), refused.value.faults
+    assert any(where == place and words in answer for where, answer in refused.value.faults), refused.value.faults
 
 
 CASH: dict[str, Any] = {"amounts": {"principal_cash": 5e6}}
@@ -125,15 +125,15 @@ CASH: dict[str, Any] = {"amounts": {"principal_cash": 5e6}}
 def test_an_amount_stands_in_where_the_file_has_none() -> None:
     ran = run_suite(loans(Deal(base_rate=4.3)), definition=parse(CASH))
     assert row(ran, "oc_ratio").current_value == pytest.approx(106.753425)
-    told = [("stand_in", "principal cash is 5,000,000.00 by the definition: the file has none", ["'Cash'!C7"])]
-    assert doubts(ran, "oc_ratio") == doubts(ran, "ccc_bucket_pct") == told
+    answer = [("stand_in", "principal cash is 5,000,000.00 by the definition: the file has none", ["'Cash'!C7"])]
+    assert doubts(ran, "oc_ratio") == doubts(ran, "ccc_bucket_pct") == answer
     assert doubts(ran, "average_rating_factor") == []
 
 
 def test_an_amount_never_replaces_the_files() -> None:
     """Where the two differ the file's counts, and the rows say so; where they are one nothing is to be said."""
-    other = parse({"amounts": {"principal_cash": 7e6}})
-    ran = run_suite(loans(Deal(principal_cash=5e6, base_rate=4.3)), definition=other)
+    second = parse({"amounts": {"principal_cash": 7e6}})
+    ran = run_suite(loans(Deal(principal_cash=5e6, base_rate=4.3)), definition=second)
     assert row(ran, "oc_ratio").current_value == pytest.approx(106.753425)
     words = (
         "principal cash is 7,000,000.00 by the definition, and principal cash is 5,000,000.00 by the file "
@@ -145,9 +145,9 @@ def test_an_amount_never_replaces_the_files() -> None:
 
 
 def corrected(as_of: str | None = None) -> Definition:
-    one: dict[str, Any] = {"figure": "principal_cash", "amount": 5e6, "note": "booked twice"}
-    one |= {} if as_of is None else {"as_of": as_of}
-    return parse({"corrections": [one]})
+    item: dict[str, Any] = {"figure": "principal_cash", "amount": 5e6, "note": "booked twice"}
+    item |= {} if as_of is None else {"as_of": as_of}
+    return parse({"corrections": [item]})
 
 
 def test_a_correction_replaces_the_files_figure_and_its_note_is_told() -> None:
@@ -187,10 +187,10 @@ def test_a_figure_of_a_class_is_corrected() -> None:
     assert row(ran, "oc_ratio").current_value == pytest.approx(389.65 / 364 * 100, abs=1e-6)
     left_out = "the definition's correction of the interest due for the period of Class D is left out: the file has no"
     taken = "the balance of class B is 49,000,000.00 by a correction of the definition, and 50,000,000.00 by the file"
-    told: list[tuple[str, str, list[str]]] = [
+    answer: list[tuple[str, str, list[str]]] = [
         ("conflict", f"{left_out} such class", []), ("stand_in", f"{taken}: paid down", [])
     ]  # fmt: skip
-    assert sorted(doubts(ran, "oc_ratio")) == sorted(doubts(ran, "ic_ratio")) == told
+    assert sorted(doubts(ran, "oc_ratio")) == sorted(doubts(ran, "ic_ratio")) == answer
     coupon = {"figure": "coupon", "class": "D", "amount": 9.2, "note": "as printed"}
     seen = with_stated(loans(Deal()), parse({"corrections": [coupon]}))
     assert seen.tranches is not None
@@ -226,8 +226,8 @@ def test_trades_move_the_stated_cash(incremental: bool) -> None:
     printed = Simulator(
         loans(Deal(principal_cash=5e6, base_rate=4.3), **names), definition=parse({}), incremental=incremental
     )
-    after, expected = (one.run(one.holdings.traded(sale)) for one in (stated, printed))
-    assert [one.current_value for one in after] == [one.current_value for one in expected]
+    after, expected = (item.run(item.holdings.traded(sale)) for item in (stated, printed))
+    assert [item.current_value for item in after] == [item.current_value for item in expected]
     assert row(after, "oc_ratio").current_value != row(stated.before, "oc_ratio").current_value
 
 
@@ -263,7 +263,7 @@ def test_each_loan_has_the_level_of_its_own_index() -> None:
     expected = [nan] * 6 + [2.9] + [3.2] * 3 + [4.3, nan, nan]
     assert np.array_equal(printed.numbers["base_rate_level"], expected, equal_nan=True)
     assert printed.deal.base_rate == 2.8
-    assert [one.code for one in printed.notes.warnings] == ["index_rate_differs", "index_rate_stated"]
+    assert [warning.code for warning in printed.notes.warnings] == ["index_rate_differs", "index_rate_stated"]
     assert "EURIBOR-3M is 3 % by the definition, and the base rate 2.8 % by the file ('Cash'!C9)" in (
         printed.notes.warnings[0].message
     )

@@ -86,8 +86,8 @@ def test_what_the_mapping_lost_is_told(run: Run) -> None:
         [],
         ["594918104", "Echo", 5e6, 350, "2030-01-31"],
     ]
-    said = breakdown(run(rows, "single_obligor_concentration"))["rows"]
-    assert said == {
+    actual_rows = breakdown(run(rows, "single_obligor_concentration"))["rows"]
+    assert actual_rows == {
         "loans": 4, "performing": 4, "defaulted": 0, "ignored_blank_par": 0, "negative_par_rows": 0,
         "rows_after_end": 1, "unidentified_rows": 1, "placeholder_identifiers": 2, "destroyed_identifiers": 1,
         "unreadable_cells": {"spread": 1}, "lots": 2,
@@ -124,9 +124,9 @@ def test_a_small_facility_of_a_blank_country(run: Run) -> None:
     assert small.current_value == 25.0
     assert breakdown(small)["country_blank_pct"] == 50.0
     assert breakdown(small)["country_blank"] == "held to the line for the US"
-    said = breakdown(run(rows[:-1], "small_facility_concentration"))
-    assert said["country_blank_pct"] == 0.0
-    assert "country_blank" not in said
+    words = breakdown(run(rows[:-1], "small_facility_concentration"))
+    assert words["country_blank_pct"] == 0.0
+    assert "country_blank" not in words
 
 
 def test_cash_is_told_where_it_counts(run: Run) -> None:

@@ -111,12 +111,12 @@ def work(order):
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
     """Makes a program of a text; its name as a module."""
 
-    def made(text: str) -> str:
+    def prepared(text: str) -> str:
         (tmp_path / "confined_program.py").write_text(text, encoding="utf-8")
         monkeypatch.syspath_prepend(tmp_path)
         return "confined_program"
 
-    return made
+    return prepared
 
 
 @pytest.fixture
@@ -139,11 +139,11 @@ def answer(module: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
         except OSError:
             raise
         except Exception as refusal:
-            told.append(str(refusal))
+            lines.append(str(refusal))
             raise refusal.__cause__ or refusal from None
 
-    told: list[str] = []
-    vars(ran)["told"] = told
+    lines: list[str] = []
+    vars(ran)["told"] = lines
     return ran
 
 
@@ -154,10 +154,10 @@ def test_the_answer_comes_from_a_session_of_its_own_without_our_environment(
     answer: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUSHION_SECRET_KEY", "a secret")
-    told = answer("answer")
-    assert set(told["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
-    assert told["session"] is True
-    assert told["confined"] is True
+    lines = answer("answer")
+    assert set(lines["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
+    assert lines["session"] is True
+    assert lines["confined"] is True
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_what_goes_wrong_in_the_child_is_told_by_class(
 
 
 @pytest.mark.parametrize(
-    ("what", "told"),
+    ("what", "message"),
     [
         ("fault", r"ValueError < confined_program\.py:\d+ work < child\.py:\d+ _outcome"),
         ("crash", "ended by SIGSEGV"),
@@ -189,15 +189,15 @@ def test_what_goes_wrong_in_the_child_is_told_by_class(
     ],
 )
 def test_a_failure_says_where_it_happened_and_quotes_nothing(
-    answer: Callable[..., dict[str, Any]], what: str, told: str
+    answer: Callable[..., dict[str, Any]], what: str, message: str
 ) -> None:
     with pytest.raises(ChildFailed) as caught:
         answer(what)
-    assert re.fullmatch(told, str(caught.value))
+    assert re.fullmatch(message, str(caught.value))
 
 
 @pytest.mark.parametrize(
-    ("what", "told"),
+    ("what", "message"),
     [
         ("memory", "Trying needs more memory than the limit of 536,870,912 bytes."),
         ("spin", "Trying takes longer than the limit of 0.5 seconds."),
@@ -206,11 +206,11 @@ def test_a_failure_says_where_it_happened_and_quotes_nothing(
     ],
 )
 def test_a_refusal_says_in_the_words_of_its_row_what_stopped_it(
-    answer: Callable[..., dict[str, Any]], what: str, told: str
+    answer: Callable[..., dict[str, Any]], what: str, message: str
 ) -> None:
     with pytest.raises(Exception):  # noqa: B017, PT011 - its class is another test's
         answer(what, seconds_max=0.5 if what == "spin" else 20.0)
-    assert vars(answer)["told"] == [told]
+    assert vars(answer)["told"] == [message]
 
 
 def test_what_a_library_prints_is_no_part_of_the_answer(answer: Callable[..., dict[str, Any]]) -> None:
@@ -238,9 +238,9 @@ def test_it_can_be_stopped_from_another_thread(answer: Callable[..., dict[str, A
 @pytest.fixture
 def child(module: Callable[[str], str]) -> Iterator[Child]:
     limits = Limits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, settings={"turns": -1})
-    made = Child(f"{module(STANDING)}.Work", limits)
-    yield made
-    made.end()
+    new_child = Child(f"{module(STANDING)}.Work", limits)
+    yield new_child
+    new_child.end()
 
 
 def test_orders_are_answered_one_after_another(child: Child) -> None:
@@ -258,13 +258,13 @@ def test_what_a_child_writes_to_its_errors_is_kept_for_who_wants_it(
 ) -> None:
     """The last of it; a child that writes more than a pipe holds waits for nobody."""
     limits = Limits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, settings={"turns": 1})
-    made = Child(f"{module(STANDING)}.Work", limits, keeps_errors=keeps)
-    assert made.ask(f"errors {kilobytes}".encode()[::-1], 20)
-    assert made.errors == ""
-    made.end()
-    assert made.errors.endswith(ending)
-    assert len(made.errors) == (ERRORS_SHOWN if keeps else 0)
-    made.end()
+    new_child = Child(f"{module(STANDING)}.Work", limits, keeps_errors=keeps)
+    assert new_child.ask(f"errors {kilobytes}".encode()[::-1], 20)
+    assert new_child.errors == ""
+    new_child.end()
+    assert new_child.errors.endswith(ending)
+    assert len(new_child.errors) == (ERRORS_SHOWN if keeps else 0)
+    new_child.end()
 
 
 def test_an_order_past_the_memory_fails_alone(child: Child) -> None:

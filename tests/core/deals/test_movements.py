@@ -37,13 +37,13 @@ def joined(first: Columns, second: Columns) -> Columns:
     """The rows of both; coded columns of both books have the same values but for the names of companies."""
     both = {}
     for target, values in first.items():
-        other = second[target]
+        another = second[target]
         if not isinstance(values, tuple):
-            both[target] = np.concatenate((values, other))
+            both[target] = np.concatenate((values, another))
         else:
             shift = len(values[1])
-            codes = np.where(other[0] >= 0, other[0] + shift, -1)
-            texts = [*values[1], *other[1]]
+            codes = np.where(another[0] >= 0, another[0] + shift, -1)
+            texts = [*values[1], *another[1]]
             place = {text: texts.index(text) for text in set(texts)}
             table = np.array([*(place[text] for text in texts), -1])
             both[target] = (table[np.concatenate((values[0], codes))], texts)
@@ -125,8 +125,10 @@ def test_each_part_is_what_its_changes_do_on_top_of_those_before(story: Story, m
         assert movement.change == pytest.approx(sum(part.change for part in movement.parts), abs=1e-9)
         assert (movement.before, movement.after) == (runs[0][test_id], runs[-1][test_id])
     forms = {result.test_id: (result.unit, result.decimals) for result in RUN(story.books[-1])}
-    assert {test_id: (one.unit, one.decimals) for test_id, one in moved.items()} == forms
-    assert sum(abs(part.change) > 1e-3 for one in moved.values() for part in one.parts) > 60, "the edits move the tests"
+    assert {test_id: (item.unit, item.decimals) for test_id, item in moved.items()} == forms
+    assert sum(abs(part.change) > 1e-3 for item in moved.values() for part in item.parts) > 60, (
+        "the edits move the tests"
+    )
 
 
 def test_the_loans_that_weigh_most_are_named_with_what_each_does_alone(
@@ -158,17 +160,17 @@ def _alone(book: Portfolio, row: int) -> float:
 
 
 def test_fewer_loans_may_be_tried_and_the_parts_stay(story: Story, moved: dict[str, Movement]) -> None:
-    few = {one.test_id: one for one in movements(story.books[0], story.books[-1], RUN, loans_tried=1)}
+    few = {item.test_id: item for item in movements(story.books[0], story.books[-1], RUN, loans_tried=1)}
     for test_id, movement in moved.items():
         assert [part.change for part in few[test_id].parts] == [part.change for part in movement.parts]
-    assert sum(len(part.loans) for one in few.values() for part in one.parts) < sum(
-        len(part.loans) for one in moved.values() for part in one.parts
+    assert sum(len(part.loans) for item in few.values() for part in item.parts) < sum(
+        len(part.loans) for item in moved.values() for part in item.parts
     )
 
 
 def test_nothing_moves_between_a_book_and_itself_in_another_order(story: Story) -> None:
     same = movements(story.books[0], story.books[0], RUN)
-    assert all(one.change == 0 and not any(part.change or part.loans for part in one.parts) for one in same)
+    assert all(item.change == 0 and not any(part.change or part.loans for part in item.parts) for item in same)
 
 
 def test_a_test_that_one_day_cannot_measure_has_no_parts(story: Story) -> None:

@@ -49,7 +49,7 @@ def tied(book: Portfolio, *facts: Fact, definition: object = None) -> TieOuts:
 
 
 def rows(book: Portfolio, *published: tuple[str, float | None, float | None], definition: object = None) -> TieOuts:
-    return tied(book, *(printed(*one, at) for at, one in enumerate(published, 2)), definition=definition)
+    return tied(book, *(printed(*item, at) for at, item in enumerate(published, 2)), definition=definition)
 
 
 def cov_lite(book: Portfolio, *, cash: bool = True) -> float:
@@ -79,11 +79,11 @@ def test_figures_that_agree_within_the_printed_digits(book: Portfolio) -> None:
 def test_a_difference_is_explained_only_by_a_run_that_gives_the_trustees_figure(book: Portfolio) -> None:
     without_cash, wrong = round(cov_lite(book, cash=False), 4), cov_lite(book) + 3
     last_digit = round(cov_lite(book), 2) + 0.01
-    told = [rows(book, ("Cov-Lite Loans", value, 60.0))[0] for value in (without_cash, wrong, last_digit)]
-    assert [row.agrees for row in told] == [False, False, False]
-    assert told[0].explained_by == ["principal_cash"]
-    assert told[1].explained_by == []
-    assert told[2].explained_by == ["rounding"]
+    answer = [rows(book, ("Cov-Lite Loans", value, 60.0))[0] for value in (without_cash, wrong, last_digit)]
+    assert [row.agrees for row in answer] == [False, False, False]
+    assert answer[0].explained_by == ["principal_cash"]
+    assert answer[1].explained_by == []
+    assert answer[2].explained_by == ["rounding"]
 
 
 def test_masked_ratings_explain_what_lies_between_their_ends(book: Portfolio) -> None:
@@ -100,8 +100,8 @@ def test_masked_ratings_explain_what_lies_between_their_ends(book: Portfolio) ->
     (open_,) = rows(masked, ("Moody's Rating Factor", 1.0, 3000.0))
     assert open_.explained_by == []
     assert open_.our_value is not None
-    (told,) = rows(masked, ("Moody's Rating Factor", round(open_.our_value + 20.0, 2), 3000.0))
-    assert told.explained_by == ["masked_ratings"]
+    (answer,) = rows(masked, ("Moody's Rating Factor", round(open_.our_value + 20.0, 2), 3000.0))
+    assert answer.explained_by == ["masked_ratings"]
 
 
 def test_blanks_explain_what_they_leave_open_and_are_no_masked_ratings(book: Portfolio) -> None:
@@ -111,20 +111,20 @@ def test_blanks_explain_what_they_leave_open_and_are_no_masked_ratings(book: Por
     (open_,) = rows(loans, ("Largest Industry", 1.0, 15.0))
     assert open_.explained_by == []
     assert open_.our_value is not None
-    (told,) = rows(loans, ("Largest Industry", round(open_.our_value + 1.0, 2), 15.0))
-    assert told.explained_by == ["blank_inputs"]
+    (answer,) = rows(loans, ("Largest Industry", round(open_.our_value + 1.0, 2), 15.0))
+    assert answer.explained_by == ["blank_inputs"]
 
 
 def test_a_file_without_loans_names_the_tests_and_says_why_they_have_no_figure(book: Portfolio) -> None:
     numbers = {name: values for name, values in book.numbers.items() if name != "par_value"}
-    told = rows(replace(book, numbers=numbers), ("Cov-Lite Loans", 12.0, 60.0), ("Restricted Trading", 1.0, None))
-    assert [row.test_id for row in told] == ["cov_lite_concentration", None]
-    assert [row.our_value for row in told] == [None, None]
-    assert "par_value" in str(told[0].reason)
+    answer = rows(replace(book, numbers=numbers), ("Cov-Lite Loans", 12.0, 60.0), ("Restricted Trading", 1.0, None))
+    assert [row.test_id for row in answer] == ["cov_lite_concentration", None]
+    assert [row.our_value for row in answer] == [None, None]
+    assert "par_value" in str(answer[0].reason)
 
 
 def test_what_is_not_matched_or_cannot_be_measured_is_listed(book: Portfolio) -> None:
-    told = rows(
+    answer = rows(
         book,
         ("Restricted Trading Condition", 1.0, None),
         ("S&P Break-Even Default Rate", 67.1, None),
@@ -132,14 +132,14 @@ def test_what_is_not_matched_or_cannot_be_measured_is_listed(book: Portfolio) ->
         ("Class Z Par Value Test", 120.0, 110.0),
         ("Maximum Obligor Concentration Test", 12.7, 20.0),
     )
-    assert [row.test_id for row in told] == [None, "published_2", "cov_lite_concentration", "oc_class_z", None]
-    assert [row.our_value is None for row in told] == [True, True, False, True, True]
-    assert [row.why_not is None for row in told] == [False, True, True, True, False]
-    assert told[0].why_not == told[0].reason == "its words say no one test of ours"
-    assert "does not say how many" in str(told[4].why_not)
-    assert all(told[at].reason for at in (1, 3))
-    assert told[2].agrees is None
-    assert all(row.differs is None for row in told)
+    assert [row.test_id for row in answer] == [None, "published_2", "cov_lite_concentration", "oc_class_z", None]
+    assert [row.our_value is None for row in answer] == [True, True, False, True, True]
+    assert [row.why_not is None for row in answer] == [False, True, True, True, False]
+    assert answer[0].why_not == answer[0].reason == "its words say no one test of ours"
+    assert "does not say how many" in str(answer[4].why_not)
+    assert all(answer[at].reason for at in (1, 3))
+    assert answer[2].agrees is None
+    assert all(row.differs is None for row in answer)
 
 
 def test_the_nearest_test_of_the_definition_is_named(book: Portfolio) -> None:
@@ -158,9 +158,9 @@ def test_our_tests_that_the_file_does_not_print_are_named(book: Portfolio) -> No
 
 
 def test_one_test_printed_twice_with_other_figures_is_neither(book: Portfolio) -> None:
-    told = rows(book, ("Cov-Lite Loans", 12.5, 60.0), ("Cov-Lite Loans", 13.5, 60.0))
-    assert [(row.test_id, row.agrees) for row in told] == [(None, None)] * 2
-    assert {row.why_not for row in told} == {"it is printed again with another figure: 'Tests'!B2, 'Tests'!B3"}
+    answer = rows(book, ("Cov-Lite Loans", 12.5, 60.0), ("Cov-Lite Loans", 13.5, 60.0))
+    assert [(row.test_id, row.agrees) for row in answer] == [(None, None)] * 2
+    assert {row.why_not for row in answer} == {"it is printed again with another figure: 'Tests'!B2, 'Tests'!B3"}
 
 
 def test_the_first_that_differs_of_numerator_denominator_and_value(book: Portfolio) -> None:
@@ -170,7 +170,7 @@ def test_the_first_that_differs_of_numerator_denominator_and_value(book: Portfol
     assert above is not None
     assert below is not None
     assert (ours.differs, value) == ("value", pytest.approx(above / below * 100))
-    told = {
+    by_name = {
         name: tied(book, printed("Cov-Lite Loans", round(value, 2), 60.0, decimals=2, **parts))[0]
         for name, parts in {
             "none": {"numerator": round(above, 2), "denominator": round(below, 2)},
@@ -178,11 +178,15 @@ def test_the_first_that_differs_of_numerator_denominator_and_value(book: Portfol
             "denominator": {"numerator": round(above, 2), "denominator": round(below, 2) + 1},
         }.items()
     }
-    assert {name: row.differs for name, row in told.items()} == {
+    assert {name: row.differs for name, row in by_name.items()} == {
         "none": None, "numerator": "numerator", "denominator": "denominator"
     }  # fmt: skip
-    assert {name: row.agrees for name, row in told.items()} == {"none": True, "numerator": False, "denominator": False}
-    row = told["denominator"]
+    assert {name: row.agrees for name, row in by_name.items()} == {
+        "none": True,
+        "numerator": False,
+        "denominator": False,
+    }
+    row = by_name["denominator"]
     assert (row.trustee_numerator, row.trustee_denominator) == (round(above, 2), round(below, 2) + 1)
     assert (row.our_numerator, row.our_denominator) == (above, below)
 
@@ -202,26 +206,26 @@ def test_a_definition_names_its_tests_and_their_aliases(book: Portfolio) -> None
     for label in ("Clause (xiv) of the Profile Tests", "LOOSE TERMS"):
         (row,) = rows(book, (label, value, 60.0), definition=definition)
         assert (row.test_id, row.agrees) == ("loose_terms", True)
-    told = rows(book, ("Clause (xiv) of the Profile Tests", value, 60.0), ("LOOSE TERMS", value, None),
+    answer = rows(book, ("Clause (xiv) of the Profile Tests", value, 60.0), ("LOOSE TERMS", value, None),
                 definition=definition)  # fmt: skip
-    assert [row.test_id for row in told] == ["loose_terms", None]
-    assert (told[1].nearest, told[1].why_not) == ("loose_terms", "the same figure is taken from 'Tests'!B2")
+    assert [row.test_id for row in answer] == ["loose_terms", None]
+    assert (answer[1].nearest, answer[1].why_not) == ("loose_terms", "the same figure is taken from 'Tests'!B2")
 
 
 def test_the_tests_have_the_ids_of_a_run(book: Portfolio) -> None:
-    told = rows(book, ("Weighted Average Life Test", 4.0, 6.0), ("Moody's Rating Factor", 2800.0, 3000.0),
+    answer = rows(book, ("Weighted Average Life Test", 4.0, 6.0), ("Moody's Rating Factor", 2800.0, 3000.0),
                 ("Largest Industry", 10.0, 15.0))  # fmt: skip
-    assert [row.test_id for row in told] == ["wal", "average_rating_factor", "industry_concentration"]
+    assert [row.test_id for row in answer] == ["wal", "average_rating_factor", "industry_concentration"]
 
 
 def test_without_a_definition_a_report_goes_by_the_standard_of_its_currency(book: Portfolio) -> None:
     """As a run does: Europe is home. The limit is what the file says."""
     euros = replace(book, deal=replace(book.deal, currency="EUR"))
     published = ("Obligors Domiciled outside Europe", 100.0, 150.0)
-    apart = {one.deal.currency: rows(one, published)[0] for one in (book, euros)}
+    apart = {item.deal.currency: rows(item, published)[0] for item in (book, euros)}
     run = {
-        one.deal.currency: run_suite(one, "enhanced", test_ids=["foreign_country_concentration"])[0]
-        for one in (book, euros)
+        item.deal.currency: run_suite(item, "enhanced", test_ids=["foreign_country_concentration"])[0]
+        for item in (book, euros)
     }
     assert apart["EUR"].our_value == run["EUR"].current_value
     assert apart["EUR"].our_value != apart[book.deal.currency].our_value
@@ -238,17 +242,19 @@ REPORT = Path(__file__).parents[4] / "shared" / "data" / "cairn-xvii" / "report-
 @pytest.mark.skipif(not REPORT.exists(), reason="the real report is not here")
 def test_every_published_test_of_a_real_report_is_set_beside_ours() -> None:
     loans = Portfolio.from_workbook(core.read(REPORT))
-    told = {row.trustee_name: row for row in tie_out(loans)}
-    assert len(told) == 15
-    ran = {one.test_id: one.current_value for one in run_suite(loans, "deal", definition=READY["euro"])}
-    ours = {row.test_id: row.our_value for row in told.values()}
+    by_trustee_name = {row.trustee_name: row for row in tie_out(loans)}
+    assert len(by_trustee_name) == 15
+    ran = {item.test_id: item.current_value for item in run_suite(loans, "deal", definition=READY["euro"])}
+    ours = {row.test_id: row.our_value for row in by_trustee_name.values()}
     shared = {name for name in ran if name in ours}
     assert {name: ours[name] for name in shared} == {name: ran[name] for name in shared}
     assert shared >= {"oc_class_ab", "oc_class_f", "ic_class_d", "was", "wal", "fitch_rating_factor"}
-    assert [name for name, row in told.items() if row.our_value is None] == ["Maximum Obligor Concentration Test"]
-    agreed = {name for name, row in told.items() if row.agrees}
+    assert [name for name, row in by_trustee_name.items() if row.our_value is None] == [
+        "Maximum Obligor Concentration Test"
+    ]
+    agreed = {name for name, row in by_trustee_name.items() if row.agrees}
     assert {f"Class {name} Par Value Test" for name in ("A/B", "C", "D", "E", "F")} <= agreed
-    assert told["Fitch Maximum WA Rating Factor Test"].explained_by == ["masked_ratings"]
+    assert by_trustee_name["Fitch Maximum WA Rating Factor Test"].explained_by == ["masked_ratings"]
 
 
 def _with_cash(*, is_bare: bool = False) -> Fact:

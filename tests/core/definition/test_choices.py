@@ -29,37 +29,37 @@ def test_what_a_choice_moves_is_something_that_figures_read() -> None:
 
 def document(option: Option) -> dict[str, Any]:
     """A document that says an option alone."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for setting in option.sets:
-        section = found
+        section = result
         for name in setting.path[:-1]:
             section = section.setdefault(name, {})
         section[setting.path[-1]] = setting.document
     return {
-        name: {key: value for key, value in section.items() if value is not None} for name, section in found.items()
+        name: {key: value for key, value in section.items() if value is not None} for name, section in result.items()
     }
 
 
-@pytest.mark.parametrize(("choice", "option"), OPTIONS, ids=lambda one: one.name)
+@pytest.mark.parametrize(("choice", "option"), OPTIONS, ids=lambda item: item.name)
 def test_an_option_is_one_that_a_definition_may_say(choice: NamedChoice, option: Option) -> None:
-    made = with_settings(Definition(), option.sets)
-    said = parse(document(option))
-    assert to_document(made) == to_document(said)
+    definition = with_settings(Definition(), option.sets)
+    words = parse(document(option))
+    assert to_document(definition) == to_document(words)
     if option.sets:
-        assert setting_of(made, choice) == option.name
-        assert made.stated >= {setting.key for setting in option.sets}
+        assert setting_of(definition, choice) == option.name
+        assert definition.stated >= {setting.key for setting in option.sets}
 
 
 def test_a_definition_that_says_nothing_says_the_first_option() -> None:
-    said = {choice.name: setting_of(Definition(), choice) for choice in CHOICES}
+    by_name = {choice.name: setting_of(Definition(), choice) for choice in CHOICES}
     first = {choice.name: choice.options[0].name for choice in CHOICES if choice.options[0].sets}
-    assert {name: said[name] for name in first} == first
-    assert {said[name] for name in said.keys() - first.keys()} == {None}
+    assert {name: by_name[name] for name in first} == first
+    assert {by_name[name] for name in by_name.keys() - first.keys()} == {None}
 
 
 def test_a_value_that_is_no_option_is_none() -> None:
-    other = with_settings(Definition(), (Setting("ratings.a.masked", "B3"),))
-    assert setting_of(other, BY_NAME["masked_a"]) is None
+    other_definition = with_settings(Definition(), (Setting("ratings.a.masked", "B3"),))
+    assert setting_of(other_definition, BY_NAME["masked_a"]) is None
 
 
 def test_words_have_no_name_twice_in_the_genitive() -> None:

@@ -76,12 +76,12 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def test_the_makers_rules_give_what_it_prints(report: tuple[str, Portfolio]) -> None:
     manner, loans = report
-    figures = {one.test_name: one for one in run_suite(loans, "deal", definition=parse(BARE))}
+    figures = {item.test_name: item for item in run_suite(loans, "deal", definition=parse(BARE))}
     assert len(made(manner).published) >= 6
-    for said in made(manner).published:
-        own = figures[said.name]
-        assert own.current_value == pytest.approx(said.value, abs=0.005 + 1e-6), said.name
-        assert not [doubt for doubt in own.doubt if doubt.code in ("differs", "conflict")], said.name
+    for words in made(manner).published:
+        own = figures[words.name]
+        assert own.current_value == pytest.approx(words.value, abs=0.005 + 1e-6), words.name
+        assert not [doubt for doubt in own.doubt if doubt.code in ("differs", "conflict")], words.name
 
 
 @pytest.mark.parametrize("document", [BARE, OTHERWISE], ids=["bare", "otherwise"])
@@ -90,7 +90,7 @@ def test_definitions_over_a_file_as_the_plain_twin_has_them(
 ) -> None:
     _, loans = report
     definition = parse(document)
-    ran = {one.test_id: one.current_value for one in run_suite(loans, "deal", definition=definition)}
+    ran = {item.test_id: item.current_value for item in run_suite(loans, "deal", definition=definition)}
     plain = Book(loans, definition)
     expected = {test.id: naive_figure(plain, test) for test in definition.tests}
     assert ran == pytest.approx(expected, abs=1e-5)
@@ -99,10 +99,10 @@ def test_definitions_over_a_file_as_the_plain_twin_has_them(
 def test_the_two_definitions_differ(report: tuple[str, Portfolio]) -> None:
     """Else the tests above would hold for want of a choice."""
     _, loans = report
-    bare, other = (
-        {one.test_id: one.current_value for one in run_suite(loans, "deal", definition=parse(document))}
+    bare, second = (
+        {item.test_id: item.current_value for item in run_suite(loans, "deal", definition=parse(document))}
         for document in (BARE, OTHERWISE)
     )
-    assert {name for name in bare if abs(bare[name] - other[name]) > 1e-6} >= {
+    assert {name for name in bare if abs(bare[name] - second[name]) > 1e-6} >= {
         "oc_b_class", "oc_e_class", "lite", "ccc_of_c", "factor_of_c",
     }  # fmt: skip

@@ -41,7 +41,7 @@ EXAMPLES = [name for name in NAMES if "examples" in DEFINITIONS[name].parts]
 by_file = pytest.mark.parametrize("name", NAMES)
 
 
-def told(listed: Iterable[Score]) -> str:
+def score_lines(listed: Iterable[Score]) -> str:
     return "\n".join(map(str, listed))
 
 
@@ -49,8 +49,8 @@ def told(listed: Iterable[Score]) -> str:
 def test_printed_figures_come_out_under_the_definition_of_the_deal(name: str) -> None:
     listed = scores(name, own_definition(name))
     assert len(listed) == len(printed(name))
-    assert {one.id for one in listed if one.verdict != "right"} == OPEN.get(name, set()), told(listed)
-    assert not [one for one in listed if one.verdict in ("silent", "absent")], told(listed)
+    assert {item.id for item in listed if item.verdict != "right"} == OPEN.get(name, set()), score_lines(listed)
+    assert not [item for item in listed if item.verdict in ("silent", "absent")], score_lines(listed)
 
 
 @by_file
@@ -86,12 +86,12 @@ def test_a_definition_that_says_little_loses_nothing(name: str) -> None:
         # A definition without tests gives the suites' figures alone.
         known = {row.test_id for row in rows(name, definition).values()}
         worse = [
-            one for one in scores(name, definition)
-            if one.verdict != "right" and plain[one.id].verdict == "right" and plain[one.id].place in known
+            score for score in scores(name, definition)
+            if score.verdict != "right" and plain[score.id].verdict == "right" and plain[score.id].place in known
         ]  # fmt: skip
-        assert not worse, f"{words}:\n{told(worse)}"
-        silent = [one for one in scores(name, definition) if one.verdict == "silent"]
-        assert not silent, f"{words}:\n{told(silent)}"
+        assert not worse, f"{words}:\n{score_lines(worse)}"
+        silent = [score for score in scores(name, definition) if score.verdict == "silent"]
+        assert not silent, f"{words}:\n{score_lines(silent)}"
 
 
 NEEDED = {
@@ -111,16 +111,16 @@ def test_a_definition_without_one_of_its_sections(name: str, section: str) -> No
     less = parse({key: value for key, value in document.items() if key != section})
     wrong = {score.id for score in scores(name, less) if score.verdict != "right"}
     assert wrong == OPEN.get(name, set()) | NEEDED.get((name, section), set())
-    assert not [one for one in scores(name, less) if one.verdict == "silent"]
+    assert not [score for score in scores(name, less) if score.verdict == "silent"]
 
 
 OTHERS = [(name, other_name) for name in NAMES for other_name in NAMES if FILES[name][2] != FILES[other_name][2]]
 
 
-@pytest.mark.parametrize(("name", "other"), OTHERS)
-def test_the_definition_of_another_market_is_doubted(name: str, other: str) -> None:
+@pytest.mark.parametrize(("name", "neighbour"), OTHERS)
+def test_the_definition_of_another_market_is_doubted(name: str, neighbour: str) -> None:
     """By its currency where the file has one, else by its home, its classes or its limits."""
-    ran = deal_run(name, own_definition(other))
+    ran = deal_run(name, own_definition(neighbour))
     codes = {warning.code for warning in ran.warnings}
     assert codes & {"definition_currency", "definition_classes", "definition_limits", "home_elsewhere"}, codes
     if portfolio(name).deal.currency is not None:  # what the file confirms needs no doubt
@@ -132,8 +132,8 @@ def test_nothing_is_wrong_without_a_doubt_under_any_definition(name: str) -> Non
     """Those of other deals, too, and the markets' standards."""
     definitions = {other_name: own_definition(other_name) for other_name in NAMES} | dict(READY)
     silent = [
-        f"{other}: {score}"
-        for other, definition in definitions.items()
+        f"{second}: {score}"
+        for second, definition in definitions.items()
         for score in scores(name, definition)
         if score.verdict == "silent"
     ]
@@ -158,7 +158,7 @@ def test_a_trade_of_one_unit_moves_no_figure(name: str, incremental: bool) -> No
     """What the file decided of its loans stays decided when they change: no figure jumps."""
     loans, definition = portfolio(name), own_definition(name)
     at = int(loans["par_value"].argmax())
-    field = next(one for one in ("cusip", "loanx_id", "borrower_name") if _text(loans, one, at))
+    field = next(item for item in ("cusip", "loanx_id", "borrower_name") if _text(loans, item, at))
     loan: dict[str, Any] = {field: _text(loans, field, at)}
     sale = Trade(trade_type="sell", par_value=1.0, price=100.0, **loan)
     simulator = Simulator(loans, "deal", definition=definition, incremental=incremental)

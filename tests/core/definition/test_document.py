@@ -247,7 +247,7 @@ def matrix(**changed: Any) -> dict[str, Any]:
 def test_a_fault_has_its_place(document: Any, place: str, words: str) -> None:
     with pytest.raises(DefinitionError) as refused:
         parse(document)
-    assert any(where == place and words in told for where, told in refused.value.faults), refused.value.faults
+    assert any(where == place and words in answer for where, answer in refused.value.faults), refused.value.faults
 
 
 def test_a_definition_walks_the_loans_so_often_and_no_oftener() -> None:

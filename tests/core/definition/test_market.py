@@ -55,12 +55,12 @@ def test_the_market_is_that_of_the_definitions_currency_else_of_the_file() -> No
 
 
 def test_a_run_tells_of_it() -> None:
-    for document, told in (({"name": "own"}, True), ({"base": "euro"}, False)):
+    for document, answer in (({"name": "own"}, True), ({"base": "euro"}, False)):
         ran = run_suite(
             in_euros(), "enhanced", definition=parse(document), test_ids=["foreign_country_concentration"]
         )  # fmt: skip
         assert ran[0].current_value == 40.0
-        assert ("definition_without_base" in [warning.code for warning in ran.warnings]) == told
+        assert ("definition_without_base" in [warning.code for warning in ran.warnings]) == answer
 
 
 def test_the_files_limit_comes_before_a_test_of_the_base() -> None:

@@ -96,26 +96,28 @@ NOT_MEANT: list[tuple[dict[str, Any], float | None, str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@every("said, trigger, test", MEANT)
-def test_a_subject_means(said: dict[str, Any], trigger: float | None, test: dict[str, Any]) -> None:
-    meaning = meaning_of(Subject(**said), trigger)
+@every("phrase, trigger, test", MEANT)
+def test_a_subject_means(phrase: dict[str, Any], trigger: float | None, test: dict[str, Any]) -> None:
+    meaning = meaning_of(Subject(**phrase), trigger)
     assert isinstance(meaning, Meaning)
     assert meaning.test == test
 
 
-@every("said, trigger, why, nearest", NOT_MEANT)
+@every("phrase, trigger, why, nearest", NOT_MEANT)
 def test_a_subject_that_no_test_measures(
-    said: dict[str, Any], trigger: float | None, why: str, nearest: dict[str, Any]
+    phrase: dict[str, Any], trigger: float | None, why: str, nearest: dict[str, Any]
 ) -> None:
-    meaning = meaning_of(Subject(**said), trigger)
+    meaning = meaning_of(Subject(**phrase), trigger)
     assert isinstance(meaning, NoMeaning)
     assert why in meaning.why
     assert meaning.nearest == nearest
 
 
-@every("said, trigger, test", [row for row in MEANT if row[2].get("measure") not in ("sdr", "bdr", "cdo_monitor")])
-def test_what_is_meant_is_a_definitions_test(said: dict[str, Any], trigger: float | None, test: dict[str, Any]) -> None:
-    meaning = meaning_of(Subject(**said), trigger)
+@every("phrase, trigger, test", [row for row in MEANT if row[2].get("measure") not in ("sdr", "bdr", "cdo_monitor")])
+def test_what_is_meant_is_a_definitions_test(
+    phrase: dict[str, Any], trigger: float | None, test: dict[str, Any]
+) -> None:
+    meaning = meaning_of(Subject(**phrase), trigger)
     assert isinstance(meaning, Meaning)
     document = {
         "reinvestment_oc": {"class": "E", "trigger": 104.0}, "event_of_default": {"class": "A", "trigger": 102.5},

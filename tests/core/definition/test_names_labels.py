@@ -80,9 +80,9 @@ def meaning(label: str, trigger: float | None, side: Direction | None = None) ->
 @every("label, trigger, test, side", NAMES, ids=lambda row: row[0])
 def test_a_label_means(label: str, trigger: float | None, test: dict[str, object], side: Direction) -> None:
     for printed in (side, None):  # with the side that the page prints, and by the words alone
-        found = meaning(label, trigger, printed)
-        assert isinstance(found, Meaning), found
-        assert (found.test, found.side) == (test, side)
+        result = meaning(label, trigger, printed)
+        assert isinstance(result, Meaning), result
+        assert (result.test, result.side) == (test, side)
 
 
 @every(

@@ -22,7 +22,7 @@ PLAIN = (
 VALUES = PLAIN | st.lists(PLAIN, max_size=4) | st.dictionaries(TEXTS, PLAIN, max_size=3)
 KEYS = st.sampled_from(["name", "min", "a key", 'a "key"', "ä", "", "x.y"])
 ENTRIES = st.lists(
-    st.builds(Entry, KEYS, VALUES, TEXTS, is_open=st.booleans()), max_size=5, unique_by=lambda one: one.key
+    st.builds(Entry, KEYS, VALUES, TEXTS, is_open=st.booleans()), max_size=5, unique_by=lambda item: item.key
 ).map(tuple)
 BLOCKS = st.lists(
     st.builds(Block, st.sampled_from(["tests", "classifications.families"]), ENTRIES, is_listed=st.just(True),
@@ -34,9 +34,9 @@ BLOCKS = st.lists(
 def as_json(value: Any) -> Any:
     """A document with its days as texts."""
     if isinstance(value, dict):
-        return {key: as_json(one) for key, one in value.items()}
+        return {key: as_json(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [as_json(one) for one in value]
+        return [as_json(item) for item in value]
     return value.isoformat() if isinstance(value, date) else value
 
 
@@ -44,7 +44,7 @@ def as_json(value: Any) -> Any:
 def test_the_text_holds_the_document(
     top: tuple[Entry, ...], table: tuple[Entry, ...], listed: list[Block], head: list[str]
 ) -> None:
-    top = tuple(one for one in top if one.key not in ("tests", "classifications"))
+    top = tuple(item for item in top if item.key not in ("tests", "classifications"))
     blocks = [Block("", top), Block("classifications", table), *listed]
     assert as_json(tomllib.loads(to_toml(head, blocks))) == to_document(blocks)
 

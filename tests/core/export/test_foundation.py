@@ -20,9 +20,11 @@ def book_of(**formulas: str) -> Workbook:
     """Sheets Data, Mid and Other, the formulas in a column of Data."""
     cells = {"A": list(formulas.values()), "B": [1.0, 2.0, 3.0]}
     sheets = {"Data": cells, "Mid": {"A": ["Id", "a", "b"], "B": ["Par", 1.0, 2.0]}, "Other": {"A": ["Id", 2.0]}}
-    made = Book.from_columns(sheets, names=NAMES, tables=TABLES)
-    made.recalculate()
-    return replace(Workbook(made.sheets, defined_names=NAMES, tables=TABLES), local_names={("Mid", "Here"): "Mid!$A$1"})
+    result = Book.from_columns(sheets, names=NAMES, tables=TABLES)
+    result.recalculate()
+    return replace(
+        Workbook(result.sheets, defined_names=NAMES, tables=TABLES), local_names={("Mid", "Here"): "Mid!$A$1"}
+    )
 
 
 def chosen(book: Workbook, names: list[str] | None) -> Foundation:
@@ -58,10 +60,10 @@ def chosen(book: Workbook, names: list[str] | None) -> Foundation:
 )
 def test_a_formula_stays_where_all_that_it_reads_does(formula: str, kept: bool) -> None:
     book = book_of(one=formula)
-    found = chosen(book, ["Data", "Mid"])
-    sheet = found.book["Data"]
+    result = chosen(book, ["Data", "Mid"])
+    sheet = result.book["Data"]
     assert (sheet.formula(0, 0) is not None) == kept
-    assert found.dropped == (not kept)
+    assert result.dropped == (not kept)
     assert sheet.value(0, 0) == book["Data"].value(0, 0), "its value stays"
 
 
@@ -76,10 +78,10 @@ def test_dropped_formulas_leave_the_others_as_they_are() -> None:
 
 def test_names_come_along_where_they_mean_the_same() -> None:
     book = book_of(one="=1")
-    found = chosen(book, ["Data"])
-    assert found.book.defined_names == {"Rate": "Data!$B$1", "Fine": "Rate+1"}
-    assert found.book.local_names == {}
-    assert found.names_dropped == 3, "a program's own names are not told of"
+    result = chosen(book, ["Data"])
+    assert result.book.defined_names == {"Rate": "Data!$B$1", "Fine": "Rate+1"}
+    assert result.book.local_names == {}
+    assert result.names_dropped == 3, "a program's own names are not told of"
     whole = chosen(book, None)
     assert whole.book.defined_names == {name: NAMES[name] for name in ("Rate", "Away", "Nested", "Fine")}
     assert whole.book.local_names == {("Mid", "Here"): "Mid!$A$1"}

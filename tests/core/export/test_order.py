@@ -19,7 +19,7 @@ def test_the_options_have_the_stated_defaults() -> None:
 
 
 @every(
-    "given, words",
+    "settings, words",
     [
         ({"csv_delimiter": ""}, "a delimiter is"),
         ({"csv_delimiter": '"'}, "a delimiter is"),
@@ -30,9 +30,9 @@ def test_the_options_have_the_stated_defaults() -> None:
         ({"json_pretty_print": "yes"}, "Expected `bool`"),
     ],
 )
-def test_options_that_cannot_be_are_refused(given: dict[str, object], words: str) -> None:
+def test_options_that_cannot_be_are_refused(settings: dict[str, object], words: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=words):
-        msgspec.convert(given, Options)
+        msgspec.convert(settings, Options)
 
 
 def test_keys_are_not_printed() -> None:

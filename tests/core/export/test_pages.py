@@ -37,17 +37,17 @@ def book_of(**sheets: dict[str, list[object]]) -> Workbook:
 
 def shown(book: Workbook) -> tuple[list[str], int]:
     """What is told, and how many pages there are."""
-    made, told = set_pages(book, ORDER, WHENCE, {"email": {"S!Contact": 3}}, ["Told by the export"])
-    with pikepdf.open(io.BytesIO(made.data)) as opened:
-        return told, len(opened.pages)
+    result, answer = set_pages(book, ORDER, WHENCE, {"email": {"S!Contact": 3}}, ["Told by the export"])
+    with pikepdf.open(io.BytesIO(result.data)) as opened:
+        return answer, len(opened.pages)
 
 
 def test_cells_are_never_markup_and_odd_sheets_have_pages() -> None:
     hostile = ["#panic()", "= head", "*b*", '"]', "q" * 70, "\x00", "$x"]
     values = [1.0, -2.5, True, "=1/0", "=NA()", 1e300, 0.1 + 0.2]
     book = book_of(S={"A": ["Name", *hostile], "B": ["Par", *values]}, Empty={"A": ["", ""]}, Bare={})
-    told, count = shown(book)
-    assert told == []
+    answer, count = shown(book)
+    assert answer == []
     assert count == 4
 
 
@@ -56,9 +56,9 @@ def test_wide_sheets_go_on_with_the_first_column_again() -> None:
     for at in range(1, 26):
         columns[chr(65 + at)] = [f"Head {at}", *(f"value {at} of {row} with words" for row in range(5))]
     book = book_of(S=columns)
-    content, told, _ = contents(book, ORDER, WHENCE, {}, [])
+    content, answer, _ = contents(book, ORDER, WHENCE, {}, [])
     parts = content["sheets"][0]["parts"]
-    assert told == []
+    assert answer == []
     assert [name for part in parts for name in part["heads"][1:]] == [f"Head {at}" for at in range(1, 26)]
     assert len(parts) > 2
     assert all(part["rows"][3][:2] == ["5", "LX3"] for part in parts)
@@ -74,8 +74,8 @@ def test_cells_show_what_their_formats_do() -> None:
     coded = replace(column, formats=np.array([1, 2, 3, 4, 0, 0, 0, 0], np.uint16))
     book = replace(book, sheets=(replace(sheet, columns=(coded,)),), number_formats=formats)
     (part,) = contents(book, ORDER, WHENCE, {}, [])[0]["sheets"][0]["parts"]
-    told = ["2020-06-18", "12.5%", "1,234.50", "plain", "TRUE", "#DIV/0!", "0.0000001"]
-    assert [row[1] for row in part["rows"]] == told
+    answer = ["2020-06-18", "12.5%", "1,234.50", "plain", "TRUE", "#DIV/0!", "0.0000001"]
+    assert [row[1] for row in part["rows"]] == answer
     assert [row[0] for row in part["rows"]] == ["1", "2", "3", "4", "5", "6", "8"], "as the sheet numbers them"
 
 
@@ -87,8 +87,8 @@ def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         Wide={name: [name, 1.0] for name in "ABCDE"},
         Odd={"A": ["Name", "日本"], "B": ["Text", "long " * 9]},
     )
-    told, _ = shown(book)
-    assert told == [
+    answer, _ = shown(book)
+    assert answer == [
         "Sheet 'Long' is not whole in the PDF: 22 of 100 rows.",
         "Sheet 'Wide' is not whole in the PDF: 3 of 5 columns.",
         "Letters that this document's fonts lack are shown as a mark: U+65E5, U+672C.",

@@ -65,20 +65,20 @@ def test_figures_and_sheets_of_any_size_are_exported(tmp_path: Path) -> None:
     book.create_sheet("Far").cell(700_000, 30, 1.0)
     book.save(path)
     control = read(tmp_path / export_workbook(read(path), ordered(), tmp_path).main.path)["Control"]
-    told = {(control.value(row, 0), control.value(row, 1)): control.value(row, 6) for row in range(control.row_count)}
+    answer = {(control.value(row, 0), control.value(row, 1)): control.value(row, 6) for row in range(control.row_count)}
     compared = [("Sheet", "Sum of y"), ("Sheet", "Cells filled"), ("Far", "Cells filled")]
-    assert [told.get(key) for key in compared] == ["OK"] * 3
-    assert ("Sheet", "Sum of x") not in told
+    assert [answer.get(key) for key in compared] == ["OK"] * 3
+    assert ("Sheet", "Sum of x") not in answer
 
 
 def labelled(sheet: Sheet, value_column: int = 1) -> dict[str, object]:
     """What stands beside each label of the first column; the first of those with one name."""
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     for row in range(sheet.row_count):
         label = sheet.value(row, 0)
         if isinstance(label, str):
-            found.setdefault(label, sheet.value(row, value_column))
-    return found
+            result.setdefault(label, sheet.value(row, value_column))
+    return result
 
 
 def parts(path: Path) -> Iterator[bytes]:
@@ -90,8 +90,8 @@ def parts(path: Path) -> Iterator[bytes]:
                 yield name.encode() + b"\n" + archive.read(name)
     elif data[:4] == b"%PDF":
         with pikepdf.open(io.BytesIO(data)) as opened:
-            for one in opened.objects:
-                yield one.read_bytes() if isinstance(one, pikepdf.Stream) else repr(one).encode()
+            for item in opened.objects:
+                yield item.read_bytes() if isinstance(item, pikepdf.Stream) else repr(item).encode()
     else:
         yield data
 
@@ -102,18 +102,18 @@ def test_the_zones_hold_the_sheets_and_what_they_add_up_to(deal: Workbook, tmp_p
     results = run_suite(portfolio, "enhanced")
     order = ordered(compliance=compliance_rows(results, results.skipped))
     exported = export_workbook(deal, order, tmp_path)
-    made = read(tmp_path / exported.main.path)
-    assert [sheet.name for sheet in made.sheets] == [*(sheet.name for sheet in deal.sheets), "Workspace", "Control"]
+    outcome = read(tmp_path / exported.main.path)
+    assert [sheet.name for sheet in outcome.sheets] == [*(sheet.name for sheet in deal.sheets), "Workspace", "Control"]
     for sheet in deal.sheets:
         for row in range(sheet.row_count):
             for column in range(sheet.column_count):
                 place = sheet.name, row, column
-                assert made[sheet.name].value(row, column) == sheet.value(row, column), place
-                assert made[sheet.name].formula(row, column) == sheet.formula(row, column), place
+                assert outcome[sheet.name].value(row, column) == sheet.value(row, column), place
+                assert outcome[sheet.name].formula(row, column) == sheet.formula(row, column), place
 
     par, prices = portfolio.numbers["par_value"], portfolio.numbers["price"]
     spread = portfolio.numbers["spread"]
-    workspace = labelled(made["Workspace"])
+    workspace = labelled(outcome["Workspace"])
     has = ~np.isnan(prices)
     figures = {
         "Loans": portfolio.row_count,
@@ -129,13 +129,13 @@ def test_the_zones_hold_the_sheets_and_what_they_add_up_to(deal: Workbook, tmp_p
     for rating in ("B1", "B2", "Caa1"):
         rows = ratings.codes == list(ratings.values).index(rating)
         assert workspace[rating] == pytest.approx(par[rows].sum()), rating
-    shares = labelled(made["Workspace"], 2)
+    shares = labelled(outcome["Workspace"], 2)
     assert shares["Par as it was counted"] == "OK"
 
-    control = made["Control"]
+    control = outcome["Control"]
     assert labelled(control)["Checks"] == "OK"
     assert labelled(control, 2)["Compliance"] == "{fail} fail, {warning} warning, {pass} pass".format(
-        **{word: [one.status for one in results].count(word) for word in ("fail", "warning", "pass")}  # type: ignore[arg-type]
+        **{word: [item.status for item in results].count(word) for word in ("fail", "warning", "pass")}  # type: ignore[arg-type]
     )
     statuses, cushions = labelled(control, 6), labelled(control, 4)
     for result in results:
@@ -143,8 +143,10 @@ def test_the_zones_hold_the_sheets_and_what_they_add_up_to(deal: Workbook, tmp_p
         name = result.test_name + unit if unit else next(key for key in statuses if key.startswith(result.test_name))
         assert statuses[name] == result.status, name
         assert cushions[name] == pytest.approx(result.cushion, abs=2e-6), name
-    again = run_suite(Portfolio.from_workbook(made), "enhanced")
-    assert [(one.test_id, one.current_value) for one in again] == [(one.test_id, one.current_value) for one in results]
+    again = run_suite(Portfolio.from_workbook(outcome), "enhanced")
+    assert [(item.test_id, item.current_value) for item in again] == [
+        (item.test_id, item.current_value) for item in results
+    ]
 
 
 @every(
@@ -213,9 +215,9 @@ def test_formulas_that_the_writer_leaves_out_are_not_hashed(tmp_path: Path) -> N
         "=XLOOKUP(1,B:B,B:B)", "='[1]Far'!A1", "=Gone!A1", "=[@Par]", "=SUM(B2:B3)",
         "=CONCAT(A1:A2)", '=IF(B2>0,"a\x01",1)',
     ]  # fmt: skip
-    made = Book.from_columns({"S": {"A": ["Id", "a", "b"], "B": ["Par", 1.0, 2.0], "C": cells}}, tables=(table,))
-    made.recalculate()
-    sheet = replace(made.sheets[0], filtered=True, hidden_rows=np.array([1], np.int32))
+    result = Book.from_columns({"S": {"A": ["Id", "a", "b"], "B": ["Par", 1.0, 2.0], "C": cells}}, tables=(table,))
+    result.recalculate()
+    sheet = replace(result.sheets[0], filtered=True, hidden_rows=np.array([1], np.int32))
     exported = export_workbook(Workbook((sheet,), tables=(table,)), ORDER, tmp_path)
     verdict = verify(tmp_path / "export.xlsx", {"": KEY})
     assert verdict.status == "original", verdict.diffs
@@ -233,12 +235,12 @@ def test_formulas_that_were_never_calculated_are_told(tmp_path: Path) -> None:
     rows = [["Id", "Par", "Twice"], *([f"LX{at}", at * 1e6, Formula(f"B{at + 1}*2")] for at in range(1, 5))]
     write_workbook_rows(path, {"Raw": rows, "Fine": [["a", Formula("1+1", 2.0)]]})
     exported = export_workbook(read(path), ORDER, tmp_path)
-    (told,) = exported.result_summary.warnings
-    assert "never calculated, whose cells have no value here: 4." in told
-    made = read(tmp_path / "export.xlsx")
-    live = Book(made)
+    (answer,) = exported.result_summary.warnings
+    assert "never calculated, whose cells have no value here: 4." in answer
+    result = read(tmp_path / "export.xlsx")
+    live = Book(result)
     live.recalculate()
-    control = made["Control"]
+    control = result["Control"]
     assert labelled(control)["Checks"] == live.value("Control", "B4") == "CHECK"
     results = {
         (control.value(row, 0), control.value(row, 1)): control.value(row, 6) for row in range(control.row_count)
@@ -286,11 +288,11 @@ def test_what_a_sheet_left_out_says_of_a_value_counts(tmp_path: Path, file_forma
     """A name is known as personal by its heading on a sheet that is not exported; only the exported one is told of."""
     cells = {"Contacts": {"A": ["Issuer", "Acme"], "B": ["Contact", "Jane Doe"]},
              "Sums": {"A": ["Note", "=Contacts!B2"], "B": ["x", PERSONAL]}}  # fmt: skip
-    made = Book.from_columns(cells)
-    made.recalculate()
-    assert made.value("Sums", "A2") == "Jane Doe"
+    result = Book.from_columns(cells)
+    result.recalculate()
+    assert result.value("Sums", "A2") == "Jane Doe"
     order = ordered(format=file_format, sheets=("sums",))
-    exported = export_workbook(Workbook(made.sheets), order, tmp_path)
+    exported = export_workbook(Workbook(result.sheets), order, tmp_path)
     assert not [path for path in tmp_path.iterdir() for part in parts(path) if b"Jane" in part or b"Doe" in part]
     assert exported.result_summary.redacted == {"email": {"Sums!B": 1}, "person": {"Sums!A": 1}}
     assert exported.result_summary.redacted_formulas == 1
@@ -313,20 +315,20 @@ def test_texts_that_look_like_formulas_are_guarded_in_csv(tmp_path: Path) -> Non
 def test_the_same_order_gives_the_same_bytes(deal: Workbook, tmp_path: Path, file_format: str) -> None:
     keys = msgspec.structs.replace(ORDER.keys, certificate=self_signed("Cushion", CREATED))
     order = ordered(format=file_format, keys=keys, options={"xlsx_sealed_pdf": True}, sheets=("deal", "Tranches"))
-    told: list[tuple[str, int, int]] = []
-    made: list[tuple[Exported, dict[str, bytes]]] = []
+    answer: list[tuple[str, int, int]] = []
+    result: list[tuple[Exported, dict[str, bytes]]] = []
     for name in "ab":
         (tmp_path / name).mkdir()
-        exported = export_workbook(deal, order, tmp_path / name, lambda *phase: told.append(phase))
-        made.append((exported, {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}))
-    assert made[0] == made[1]
-    exported, files = made[0]
-    named = [one for one in (exported.main, exported.sealed, exported.fingerprints) if one is not None]
-    assert {one.path: one.size_bytes for one in named} == {name: len(data) for name, data in files.items()}
+        exported = export_workbook(deal, order, tmp_path / name, lambda *phase: answer.append(phase))
+        result.append((exported, {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}))
+    assert result[0] == result[1]
+    exported, files = result[0]
+    named = [item for item in (exported.main, exported.sealed, exported.fingerprints) if item is not None]
+    assert {item.path: item.size_bytes for item in named} == {name: len(data) for name, data in files.items()}
     assert exported.result_summary.sheets == ("Tranches", "Deal")
     assert exported.main.name == ("Deal.zip" if file_format == "csv" else f"Deal.{file_format}")
     assert (exported.sealed is not None) == (file_format == "xlsx")
-    run = told[: len(told) // 2]
+    run = answer[: len(answer) // 2]
     assert [at for _, at, _ in run] == list(range(len(run)))
     assert {count for _, _, count in run} == {len(run)}
     if file_format == "xlsx":
@@ -348,9 +350,9 @@ def test_names_that_are_taken_and_sheets_without_loans(tmp_path: Path) -> None:
     sheets = {"workspace": [["a", "b"], [1.0, 2.0]], "Control": [["=1+1"]], "Bare": []}
     write_workbook_rows(tmp_path / "in.xlsx", sheets)
     export_workbook(read(tmp_path / "in.xlsx"), ordered(compliance=()), tmp_path)
-    made = read(tmp_path / "export.xlsx")
-    assert [sheet.name for sheet in made.sheets] == [*sheets, "Workspace (2)", "Control (2)"]
-    control = labelled(made["Control (2)"])
+    result = read(tmp_path / "export.xlsx")
+    assert [sheet.name for sheet in result.sheets] == [*sheets, "Workspace (2)", "Control (2)"]
+    control = labelled(result["Control (2)"])
     assert (control["Checks"], control["Compliance"]) == ("OK", "no run")
     manifest = read_manifest(tmp_path / "export.xlsx")
     assert manifest is not None
@@ -402,9 +404,9 @@ def test_odd_sheet_names_are_quoted(tmp_path: Path) -> None:
 
 
 def test_formulas_without_their_sheets_keep_their_values(tmp_path: Path) -> None:
-    made = Book.from_columns({"A": {"A": ["=B!A1*2", "=1+1"]}, "B": {"A": [21.0]}})
-    made.recalculate()
-    exported = export_workbook(Workbook(made.sheets), ordered(sheets=("A",)), tmp_path)
+    result = Book.from_columns({"A": {"A": ["=B!A1*2", "=1+1"]}, "B": {"A": [21.0]}})
+    result.recalculate()
+    exported = export_workbook(Workbook(result.sheets), ordered(sheets=("A",)), tmp_path)
     sheet = read(tmp_path / "export.xlsx")["A"]
     assert [(sheet.value(row, 0), sheet.formula(row, 0)) for row in range(2)] == [(42.0, None), (2.0, "1+1")]
     assert exported.result_summary.formulas_dropped == 1
@@ -423,9 +425,9 @@ def test_settings_of_the_calculation_and_data_tables_leave_values_alone(tmp_path
     for name, more, formulas in (("tables", {}, 2), ("settings", {"calculation": settings}, 0)):
         book = read(write_book(tmp_path / f"{name}.xlsx", cells, **more))
         path = tmp_path / export_workbook(book, ordered(), tmp_path).main.path
-        found = read(path)
-        assert found.calculation == DEFAULT
-        assert (len(found["S"].formulas), len(found["S"].formulas.arrays)) == (formulas, 0)
+        result = read(path)
+        assert result.calculation == DEFAULT
+        assert (len(result["S"].formulas), len(result["S"].formulas.arrays)) == (formulas, 0)
         assert verify(path, {"": KEY}).status == "original"
 
 
@@ -444,11 +446,11 @@ def test_a_doubtful_test_is_no_plain_failure_on_the_control_sheet(
     """The file's own figure, the difference and every doubt stand beside it."""
     doubts = tuple(f"interest of loan {at} is estimated" for at in range(40))
     failed = msgspec.structs.replace(PASS, test_id="b", name="Senior IC", status="fail", value=3.0, cushion=-0.5)
-    told = {"doubtful": True, "published": 1.75, "difference": 1.25, "published_status": "pass", "doubts": doubts}
+    answer = {"doubtful": True, "published": 1.75, "difference": 1.25, "published_status": "pass", "doubts": doubts}
     kinds = {
         "fail": failed,
-        "doubtful fail": msgspec.structs.replace(failed, test_id="c", name="Junior IC", **told),
-        "doubtful pass": msgspec.structs.replace(PASS, test_id="d", name="Junior IC", **told),
+        "doubtful fail": msgspec.structs.replace(failed, test_id="c", name="Junior IC", **answer),
+        "doubtful pass": msgspec.structs.replace(PASS, test_id="d", name="Junior IC", **answer),
     }
     chosen = (PASS, *(kinds[name] for name in rows.split(", ")))
     control = read(tmp_path / export_workbook(deal, ordered(compliance=chosen), tmp_path).main.path)["Control"]

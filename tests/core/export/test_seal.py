@@ -62,8 +62,8 @@ def test_a_sealed_document_is_the_document_and_the_same_again(sealed: Sealed) ->
     """Its bytes come first, its metadata still name the standard, and an RSA key signs the same way each time."""
     assert sealed.sealed.startswith(sealed.pdf)
     assert seal(sealed.pdf, sealed.key, b"open sesame", created=CREATED, reason="Export exp_1") == sealed.sealed
-    with pikepdf.open(io.BytesIO(sealed.sealed)) as opened, opened.open_metadata() as told:
-        assert (told["pdfaid:part"], told["xmp:ModifyDate"][:10]) == ("2", "2024-11-07")
+    with pikepdf.open(io.BytesIO(sealed.sealed)) as opened, opened.open_metadata() as answer:
+        assert (answer["pdfaid:part"], answer["xmp:ModifyDate"][:10]) == ("2", "2024-11-07")
 
 
 def test_every_change_breaks_the_seal(sealed: Sealed) -> None:

@@ -67,7 +67,7 @@ def zipped(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def made(zipped: Callable[..., Path]) -> Callable[..., Path]:
+def ods_path(zipped: Callable[..., Path]) -> Callable[..., Path]:
     """The rows of one sheet, and what `package_parts` takes, to a file."""
 
     def make(data: str, *, before: str = "", after: str = "", **options: Any) -> Path:

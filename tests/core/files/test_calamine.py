@@ -40,8 +40,8 @@ def book(tmp_path: Path) -> Path:
 
 
 def test_values(book: Path) -> None:
-    found = read(book)
-    sheet = found["Loans"]
+    result = read(book)
+    sheet = result["Loans"]
     values = {(r, c): sheet.value(r, c) for r in range(8) for c in range(6) if sheet.value(r, c) is not None}
     assert values == {
         (1, 1): "Ünï",
@@ -56,7 +56,7 @@ def test_values(book: Path) -> None:
     assert sheet.columns[3] is None
     assert sheet.merged == ((5, 0, 6, 1),)
     assert (sheet.row_count, sheet.column_count, len(sheet.text)) == (6, 5, 2)
-    assert (found.sheets[1].name, found.sheets[1].state, found.sheets[1].row_count) == ("Empty", "hidden", 0)
+    assert (result.sheets[1].name, result.sheets[1].state, result.sheets[1].row_count) == ("Empty", "hidden", 0)
 
 
 @every("date_1904", [False, True])
@@ -79,12 +79,12 @@ def test_lengths_of_time_are_days_and_times_are_times(tmp_path: Path, date_1904:
 
 
 def test_probe_goes_through_a_child(book: Path) -> None:
-    found = probe(book, file_name="tape.xls")
-    assert (found.kind, [(s.name, s.row_count, s.column_count) for s in found.sheets]) == (
+    result = probe(book, file_name="tape.xls")
+    assert (result.kind, [(s.name, s.row_count, s.column_count) for s in result.sheets]) == (
         "xls",
         [("Loans", 6, 5), ("Empty", 0, 0)],
     )
-    assert probe(book, file_name="tape.xlsx") == found
+    assert probe(book, file_name="tape.xlsx") == result
 
 
 def test_too_many_sheets(tmp_path: Path) -> None:
@@ -164,15 +164,15 @@ def wide(text: str) -> bytes:
 
 def binary_sheet(rows: dict[int, dict[int, float | str]]) -> bytes:
     """A worksheet part of numbers and texts."""
-    made = record(129) + record(148, struct.pack("<4I", 0, 0, 0, 0)) + record(145)
+    path = record(129) + record(148, struct.pack("<4I", 0, 0, 0, 0)) + record(145)
     for row, cells in rows.items():
-        made += record(0, struct.pack("<IIHBBI", row, 0, 300, 0, 0, 0) + b"\0" * 8)
+        path += record(0, struct.pack("<IIHBBI", row, 0, 300, 0, 0, 0) + b"\0" * 8)
         for column, value in cells.items():
             head = struct.pack("<II", column, 0)
-            made += (
+            path += (
                 record(6, head + wide(value)) if isinstance(value, str) else record(5, head + struct.pack("<d", value))
             )
-    return made + record(146) + record(130)
+    return path + record(146) + record(130)
 
 
 def binary_parts(sheet: bytes) -> dict[str, bytes | str]:

@@ -47,8 +47,8 @@ def only(path: Path) -> Sheet:
     return sheet
 
 
-def first(made: Made, cell: str, **options: str) -> tuple[Kind, Value]:
-    sheet = only(made(f'<row r="1">{cell}</row>', **options))
+def first(path: Made, cell: str, **options: str) -> tuple[Kind, Value]:
+    sheet = only(path(f'<row r="1">{cell}</row>', **options))
     return sheet.kind(0, 0), sheet.value(0, 0)
 
 
@@ -88,64 +88,66 @@ def first(made: Made, cell: str, **options: str) -> tuple[Kind, Value]:
         ('<c r="A1" t="str"><v>v &amp; w</v><f>1&amp;2</f></c>', Kind.TEXT, "v & w"),
     ],
 )
-def test_a_cell_is_read_by_its_type(made: Made, cell: str, kind: Kind, value: Value) -> None:
-    assert first(made, cell) == (kind, value)
+def test_a_cell_is_read_by_its_type(ods_path: Made, cell: str, kind: Kind, value: Value) -> None:
+    assert first(ods_path, cell) == (kind, value)
 
 
 @pytest.mark.parametrize(
     "cell",
     ['<c r="A1"/>', '<c r="A1" s="1"></c>', '<c r="A1"><v></v></c>', '<c r="A1"><v/></c>', '<c r="A1" t="s"><v/></c>'],
 )
-def test_a_cell_that_holds_nothing_is_no_cell(made: Made, cell: str) -> None:
-    sheet = only(made(f'<row r="1">{cell}</row>'))
+def test_a_cell_that_holds_nothing_is_no_cell(ods_path: Made, cell: str) -> None:
+    sheet = only(ods_path(f'<row r="1">{cell}</row>'))
     assert (sheet.row_count, sheet.column_count) == (0, 0)
 
 
-def test_shared_strings_of_every_sort(made: Made) -> None:
+def test_shared_strings_of_every_sort(ods_path: Made) -> None:
     cells = "".join(f'<c t="s"><v>{at}</v></c>' for at in range(len(STRING_VALUES)))
-    sheet = only(made(f"<row>{cells}</row>", strings=STRINGS))
+    sheet = only(ods_path(f"<row>{cells}</row>", strings=STRINGS))
     assert [sheet.value(0, at) for at in range(len(STRING_VALUES))] == STRING_VALUES
     assert sorted(sheet.text.strings()) == sorted(set(STRING_VALUES)), "equal strings share a code"
 
 
 @pytest.mark.parametrize("strings", [STRINGS, None])
-def test_a_shared_string_past_the_table_is_an_empty_text(made: Made, strings: str | None) -> None:
-    sheet = only(made('<row><c t="s"><v>9</v></c><c><v>7</v></c></row>', strings=strings))
+def test_a_shared_string_past_the_table_is_an_empty_text(ods_path: Made, strings: str | None) -> None:
+    sheet = only(ods_path('<row><c t="s"><v>9</v></c><c><v>7</v></c></row>', strings=strings))
     assert (sheet.value(0, 0), sheet.value(0, 1)) == ("", 7.0)
 
 
 @pytest.mark.parametrize("index", ["-1", "x", "99999999999"])
-def test_a_shared_string_by_what_is_no_number_is_refused(made: Made, index: str) -> None:
+def test_a_shared_string_by_what_is_no_number_is_refused(ods_path: Made, index: str) -> None:
     with pytest.raises(ParseFailed, match="shared string"):
-        read(made(f'<row><c t="s"><v>{index}</v></c></row>', strings=STRINGS))
+        read(ods_path(f'<row><c t="s"><v>{index}</v></c></row>', strings=STRINGS))
 
 
-def test_rows_and_cells_without_their_addresses_follow_each_other(made: Made) -> None:
+def test_rows_and_cells_without_their_addresses_follow_each_other(ods_path: Made) -> None:
     sheet = only(
-        made(
+        ods_path(
             '<row><c><v>1</v></c><c r="D1"><v>2</v></c><c><v>3</v></c></row><row r="5"><c/><c><v>4</v></c></row><row>'
             "<c><v>5</v></c></row>"
         )
     )
-    found = {(r, c): sheet.value(r, c) for r in range(8) for c in range(6) if sheet.value(r, c) is not None}
-    assert found == {(0, 0): 1.0, (0, 3): 2.0, (0, 4): 3.0, (4, 1): 4.0, (5, 0): 5.0}
+    result = {(r, c): sheet.value(r, c) for r in range(8) for c in range(6) if sheet.value(r, c) is not None}
+    assert result == {(0, 0): 1.0, (0, 3): 2.0, (0, 4): 3.0, (4, 1): 4.0, (5, 0): 5.0}
 
 
-def test_cells_in_any_order_and_twice(made: Made) -> None:
+def test_cells_in_any_order_and_twice(ods_path: Made) -> None:
     cells = [(r, c) for r in range(0, 60, 7) for c in range(3)]
     order = np.random.default_rng(5).permutation(len(cells))
     data = "".join(
         f'<row r="{cells[at][0] + 1}"><c r="{"ABC"[cells[at][1]]}{cells[at][0] + 1}"><v>{at}</v></c></row>'
         for at in order
     )
-    sheet = only(made(data + '<row r="1"><c r="A1"><v>99</v></c></row>'))
+    sheet = only(ods_path(data + '<row r="1"><c r="A1"><v>99</v></c></row>'))
     assert sheet.value(0, 0) == 99.0
     assert all(sheet.value(*cell) == float(at) for at, cell in enumerate(cells) if at)
     assert sheet.row_count == 57
 
 
-def test_a_sparse_sheet_costs_its_spans_only(made: Made) -> None:
-    sheet = only(made('<row r="1"><c r="A1"><v>1</v></c></row><row r="1000000"><c r="XFD1000000"><v>2</v></c></row>'))
+def test_a_sparse_sheet_costs_its_spans_only(ods_path: Made) -> None:
+    sheet = only(
+        ods_path('<row r="1"><c r="A1"><v>1</v></c></row><row r="1000000"><c r="XFD1000000"><v>2</v></c></row>')
+    )
     assert (sheet.row_count, sheet.column_count) == (1_000_000, 16_384)
     assert (sheet.value(0, 0), sheet.value(999_999, 16_383)) == (1.0, 2.0)
     assert sum(len(column.kinds) for column in sheet.columns if column is not None) == 2
@@ -167,21 +169,23 @@ def test_a_sparse_sheet_costs_its_spans_only(made: Made) -> None:
         ("ÄA1", "address"),
     ],
 )
-def test_a_cell_past_the_limits_is_refused(made: Made, address: str, hint: str) -> None:
+def test_a_cell_past_the_limits_is_refused(ods_path: Made, address: str, hint: str) -> None:
     with pytest.raises(ParseFailed, match=hint):
-        read(made(f'<row><c r="{address}"><v>1</v></c></row>'))
+        read(ods_path(f'<row><c r="{address}"><v>1</v></c></row>'))
 
 
-def test_a_blank_formatted_cell_past_the_limit_is_no_cell(made: Made) -> None:
+def test_a_blank_formatted_cell_past_the_limit_is_no_cell(ods_path: Made) -> None:
     assert (
-        only(made('<row r="1048576"><c r="A1048576" s="1"/></row><row r="2"><c r="A2"><v>1</v></c></row>')).row_count
+        only(
+            ods_path('<row r="1048576"><c r="A1048576" s="1"/></row><row r="2"><c r="A2"><v>1</v></c></row>')
+        ).row_count
         == 2
     )
 
 
-def test_formulas_normal_shared_and_array(made: Made) -> None:
+def test_formulas_normal_shared_and_array(ods_path: Made) -> None:
     sheet = only(
-        made(
+        ods_path(
             '<row r="1"><c r="A1"><f>B1*2&gt;1</f><v>4</v></c><c r="B1"><v>2</v></c></row>'
             '<row r="2"><c r="A2"><f t="shared" ref="A2:A4" si="0">B2+$B$1+B$1</f><v>1</v></c><c r="C2"><f t="array" '
             'ref="C2:C3">A1:A2*2</f><v>1</v></c></row>'
@@ -191,8 +195,8 @@ def test_formulas_normal_shared_and_array(made: Made) -> None:
             '<v>3</v></c><c r="C4"><f ca="1"/><v>1</v></c></row>'
         )
     )
-    found = {(r, c): sheet.formula(r, c) for r in range(5) for c in range(5) if sheet.formula(r, c) is not None}
-    assert found == {
+    result = {(r, c): sheet.formula(r, c) for r in range(5) for c in range(5) if sheet.formula(r, c) is not None}
+    assert result == {
         (0, 0): "B1*2>1",
         (1, 0): "B2+$B$1+B$1",
         (1, 2): "A1:A2*2",
@@ -208,9 +212,9 @@ def test_formulas_normal_shared_and_array(made: Made) -> None:
     assert sheet.formula(100, 100) is None
 
 
-def test_shared_formulas_out_of_order_and_without_an_origin(made: Made) -> None:
+def test_shared_formulas_out_of_order_and_without_an_origin(ods_path: Made) -> None:
     sheet = only(
-        made(
+        ods_path(
             '<row r="3"><c r="A3"><f t="shared" si="7"/><v>3</v></c></row><row r="1"><c r="B1"><f t="shared" si="8"/>'
             "<v>9</v></c>"
             '<c r="A1"><f t="shared" si="7" ref="A1:A3">B1</f><v>1</v></c></row>'
@@ -223,9 +227,9 @@ def test_shared_formulas_out_of_order_and_without_an_origin(made: Made) -> None:
     assert sheet.value(0, 1) == 9.0
 
 
-def test_merged_ranges_and_a_lying_dimension(made: Made) -> None:
+def test_merged_ranges_and_a_lying_dimension(ods_path: Made) -> None:
     sheet = only(
-        made(
+        ods_path(
             '<row r="1"><c r="A1"><v>1</v></c></row>',
             before='<dimension ref="A1:XFD1048576"/>',
             after='<mergeCells count="2"><mergeCell ref="A1:B2"/><mergeCell ref="C3:C9"></mergeCell></mergeCells>',
@@ -236,14 +240,14 @@ def test_merged_ranges_and_a_lying_dimension(made: Made) -> None:
 
 
 @pytest.mark.parametrize("reference", ["B2:A1", "A1:XFE2", "A1:B1048577", "hello", ""])
-def test_a_bad_merged_range_merges_nothing(made: Made, reference: str) -> None:
+def test_a_bad_merged_range_merges_nothing(ods_path: Made, reference: str) -> None:
     ranges = f'<mergeCell ref="{reference}"/><mergeCell ref="A1:B2"/>'
-    assert only(made("", after=f"<mergeCells>{ranges}</mergeCells>")).merged == ((0, 0, 1, 1),)
+    assert only(ods_path("", after=f"<mergeCells>{ranges}</mergeCells>")).merged == ((0, 0, 1, 1),)
 
 
-def test_cells_and_rows_outside_the_data_are_not_read(made: Made) -> None:
+def test_cells_and_rows_outside_the_data_are_not_read(ods_path: Made) -> None:
     sheet = only(
-        made(
+        ods_path(
             "", before='<c r="A1"><v>1</v></c>', after='<extLst><ext><row r="3"/><c r="B2"><v>1</v></c></ext></extLst>'
         )
     )

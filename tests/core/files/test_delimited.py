@@ -32,9 +32,9 @@ def test_delimiters_and_line_ends_are_found(delimiter: str, end: str) -> None:
     """Titles above the header, and commas in names and figures, mislead nobody."""
     lines = [["Sample CLO, monthly"], ["Name", "Par", "Price"], ['"Acme, Inc."', "1000", "98.5"], ["B", "2000", "99"]]
     text = end.join(delimiter.join(line) for line in lines).replace("Sample CLO, monthly", '"Sample CLO, monthly"')
-    found = cells(text.encode())
-    assert found[0][0] == "Sample CLO, monthly"
-    assert found[1:] == [["Name", "Par", "Price"], ["Acme, Inc.", 1000.0, 98.5], ["B", 2000.0, 99.0]]
+    result = cells(text.encode())
+    assert result[0][0] == "Sample CLO, monthly"
+    assert result[1:] == [["Name", "Par", "Price"], ["Acme, Inc.", 1000.0, 98.5], ["B", 2000.0, 99.0]]
 
 
 def test_excels_own_hint_names_the_delimiter() -> None:
@@ -154,14 +154,14 @@ def test_any_text_comes_back_from_quotes(rows: list[list[str]], delimiter: str) 
     sheet = read_delimited(text.encode(), "x")
     for row, line in enumerate(lines):
         for column, field in enumerate(line):
-            found = sheet.value(row, column)
-            if isinstance(found, str):
-                assert found == (field if not field.strip().startswith('="') else found)
-            elif found is None:
+            result = sheet.value(row, column)
+            if isinstance(result, str):
+                assert result == (field if not field.strip().startswith('="') else result)
+            elif result is None:
                 assert not field.strip(" \t\r\n")
             else:
                 assert np.isclose(
-                    float(found), float(re.sub(r"[.,](?=\d{3}(\D|$))", "", field) or "nan"), equal_nan=True
+                    float(result), float(re.sub(r"[.,](?=\d{3}(\D|$))", "", field) or "nan"), equal_nan=True
                 ) or any(sign in field for sign in "%(,.")
 
 

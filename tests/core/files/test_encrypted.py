@@ -38,8 +38,8 @@ SALT, VERIFIER = bytes(range(16)), bytes(range(100, 116))
 
 def book() -> bytes:
     out = BytesIO()
-    with xlsxwriter.Workbook(out, {"in_memory": True}) as made:
-        page = made.add_worksheet("Holdings")
+    with xlsxwriter.Workbook(out, {"in_memory": True}) as workbook:
+        page = workbook.add_worksheet("Holdings")
         page.write_row(0, 0, ["Name", "Par"])
         for row in range(1, 200):
             page.write_row(row, 0, [f"Loan {row * 7919}", row / 7])
@@ -84,14 +84,14 @@ def rc4(keys: Callable[[int], bytes], data: bytes) -> bytes:
 
 def old_book() -> bytes:
     """The workbook stream of an .xls."""
-    made, out = xlwt.Workbook(), BytesIO()
-    page = made.add_sheet("Holdings")
+    path, out = xlwt.Workbook(), BytesIO()
+    page = path.add_sheet("Holdings")
     for column, value in enumerate(["Name", "Par"]):
         page.write(0, column, value)
     for row in range(1, 100):
         page.write(row, 0, f"Loan {row * 7919}")
         page.write(row, 1, row / 7)
-    made.save(out)
+    path.save(out)
     stream: bytes = olefile.OleFileIO(out).openstream("Workbook").read()
     return stream
 
@@ -155,8 +155,8 @@ MAKERS: list[Callable[[str], bytes]] = [
 def test_a_workbook_with_excels_own_password_is_read_without_one(tmp_path: Path, maker: Callable[[str], bytes]) -> None:
     path = tmp_path / "a.xls"
     path.write_bytes(maker(EXCELS))
-    for found in (read(path), core.read(path), read_files([("a", path.read_bytes()), ("b.csv", b"a,b\n1,2\n")])):
-        sheet = found["Holdings"]
+    for result in (read(path), core.read(path), read_files([("a", path.read_bytes()), ("b.csv", b"a,b\n1,2\n")])):
+        sheet = result["Holdings"]
         assert [sheet.value(*cell) for cell in ((0, 0), (0, 1), (3, 0))] == ["Name", "Par", "Loan 23757"]
         assert sheet.value(3, 1) == pytest.approx(3 / 7, rel=1e-15)
     (sheet_probe,) = probe(path, file_name="a.xlsx").sheets
@@ -189,8 +189,8 @@ def test_what_is_encrypted_is_looked_at_like_any_other_file() -> None:
 
 def test_another_office_document_is_none() -> None:
     out = BytesIO()
-    with zipfile.ZipFile(out, "w") as made:
-        made.writestr("word/document.xml", bytes(range(256)) * 40)
+    with zipfile.ZipFile(out, "w") as zip_file:
+        zip_file.writestr("word/document.xml", bytes(range(256)) * 40)
     with pytest.raises(InvalidFormat, match="text document"):
         read_files([("a.xlsx", agile(EXCELS, out.getvalue()))])
 

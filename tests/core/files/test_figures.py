@@ -30,9 +30,9 @@ from tests.rows import every
     ],
 )
 def test_figures(text: str, number: float, code: str) -> None:
-    found = typed(text)
-    assert found is not None
-    assert (found[0], found[1], found[2]) == (Kind.NUMBER, pytest.approx(number, rel=1e-15), code)
+    result = typed(text)
+    assert result is not None
+    assert (result[0], result[1], result[2]) == (Kind.NUMBER, pytest.approx(number, rel=1e-15), code)
 
 
 @every(
@@ -40,9 +40,9 @@ def test_figures(text: str, number: float, code: str) -> None:
     [("1.234.567,89", 1234567.89), ("1.234", 1234.0), ("5,25%", 0.0525), ("(1.234,5)", -1234.5), ("0,5", 0.5)],
 )
 def test_figures_with_a_decimal_comma(text: str, number: float) -> None:
-    found = typed(text, comma=True)
-    assert found is not None
-    assert found[1] == pytest.approx(number, rel=1e-15)
+    result = typed(text, comma=True)
+    assert result is not None
+    assert result[1] == pytest.approx(number, rel=1e-15)
 
 
 @every(
@@ -74,10 +74,10 @@ def test_text_stays_text(text: str) -> None:
     ],
 )  # fmt: skip
 def test_days_that_leave_no_doubt(text: str, day: str) -> None:
-    found = typed(text)
-    assert found is not None
-    assert (found[0], str(from_serial(found[1]))) == (Kind.DATE, day)
-    assert found[2] == ("yyyy-mm-dd" if day.endswith("00:00:00") else "yyyy-mm-dd hh:mm:ss")
+    result = typed(text)
+    assert result is not None
+    assert (result[0], str(from_serial(result[1]))) == (Kind.DATE, day)
+    assert result[2] == ("yyyy-mm-dd" if day.endswith("00:00:00") else "yyyy-mm-dd hh:mm:ss")
 
 
 @every(
@@ -92,9 +92,9 @@ def test_days_that_leave_no_doubt(text: str, day: str) -> None:
     ],
 )
 def test_a_date_format_says_which_is_the_month(text: str, code: str, day: str) -> None:
-    found = shown_as(text, code)
-    assert found is not None
-    assert (found[0], str(from_serial(found[1])), found[2]) == (Kind.DATE, day, code)
+    value = shown_as(text, code)
+    assert value is not None
+    assert (value[0], str(from_serial(value[1])), value[2]) == (Kind.DATE, day, code)
 
 
 def test_a_number_format_is_kept_where_it_fits() -> None:

@@ -29,9 +29,9 @@ def cells(page: Sheet) -> list[list[Any]]:
 
 
 def shown(book: Workbook, row: int, column: int) -> str:
-    held = book.sheets[0].columns[column]
-    assert held is not None
-    return book.number_formats[int(held.held.formats[held.slot(row)])]
+    own_column = book.sheets[0].columns[column]
+    assert own_column is not None
+    return book.number_formats[int(own_column.dense.formats[own_column.slot(row)])]
 
 
 def test_a_plain_table() -> None:
@@ -175,8 +175,8 @@ def test_every_door_takes_a_page_by_any_name(tmp_path: Path) -> None:
         for book in (read(path), core.read(path), core.read(data, name=name), read_files([(name, data), ("b", data)])):
             page = book.sheets[0]
             assert (page.name, page.value(1, 0), page.value(1, 1)) == ("Pool", "Alder", 5.0)
-    (found,) = probe(tmp_path / "Pool.xls", file_name="Tape.xls").sheets
-    assert (found.name, found.row_count, found.column_count) == ("Tape", 2, 2)
+    (result,) = probe(tmp_path / "Pool.xls", file_name="Tape.xls").sheets
+    assert (result.name, result.row_count, result.column_count) == ("Tape", 2, 2)
 
 
 def test_a_page_longer_than_a_sheet_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,8 +202,8 @@ ENTITIES = '<!DOCTYPE html [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;"><!ENT
 
 
 def test_entities_of_the_pages_own_are_text() -> None:
-    found = cells(page_of(f"{ENTITIES}<table><tr><td>&b;<td>&f;</table>"))
-    assert [cell for row in found for cell in row if cell][-2:] == ["&b;", "&f;"]
+    result = cells(page_of(f"{ENTITIES}<table><tr><td>&b;<td>&f;</table>"))
+    assert [cell for row in result for cell in row if cell][-2:] == ["&b;", "&f;"]
 
 
 @every(

@@ -32,9 +32,9 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "out"
-    made.mkdir()
-    return made
+    path = tmp_path / "out"
+    path.mkdir()
+    return path
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_a_child_that_crashes(slow: Path, folder: Path) -> None:
 def children_of(process: int) -> list[int]:
     """The readers that this process's threads started; it may have other children, the servers of other tests."""
     lists = Path(f"/proc/{process}/task").glob("*/children")
-    numbers = [int(number) for found in lists for number in found.read_text().split()]
+    numbers = [int(number) for result in lists for number in result.read_text().split()]
     return [number for number in numbers if is_reader(number)]
 
 
@@ -220,7 +220,11 @@ def test_a_child_that_starts_after_its_parents_end_reads_nothing(book: Path, fol
 def has_open(process: int, path: Path) -> bool:
     """Whether a process holds a file open."""
     try:
-        return any(os.path.samefile(found, path) for found in Path(f"/proc/{process}/fd").iterdir() if found.exists())
+        return any(
+            os.path.samefile(actual_path, path)
+            for actual_path in Path(f"/proc/{process}/fd").iterdir()
+            if actual_path.exists()
+        )
     except OSError:
         return False
 

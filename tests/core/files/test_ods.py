@@ -31,9 +31,9 @@ def content(*tables: str) -> str:
 
 def cell(kind: str = "", value: str = "", shown: str = "", **more: str) -> str:
     named = {"date": "date-value", "time": "time-value", "boolean": "boolean-value"}.get(kind, "value")
-    told = f'office:value-type="{kind}"' + (f' office:{named}="{value}"' if value else "") if kind else ""
+    actual_text = f'office:value-type="{kind}"' + (f' office:{named}="{value}"' if value else "") if kind else ""
     others = "".join(f' table:{name.replace("_", "-")}="{text}"' for name, text in more.items())
-    return f"<table:table-cell {told}{others}>{f'<text:p>{shown}</text:p>' if shown else ''}</table:table-cell>"
+    return f"<table:table-cell {actual_text}{others}>{f'<text:p>{shown}</text:p>' if shown else ''}</table:table-cell>"
 
 
 def row(*cells: str, repeated: int = 1) -> str:
@@ -41,7 +41,7 @@ def row(*cells: str, repeated: int = 1) -> str:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Callable[..., Path]:
+def ods_path(tmp_path: Path) -> Callable[..., Path]:
     def make(text: str, **parts: str) -> Path:
         path = tmp_path / "a.ods"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -53,13 +53,13 @@ def made(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def test_values_keep_their_kinds_and_percentages(made: Callable[..., Path]) -> None:
+def test_values_keep_their_kinds_and_percentages(ods_path: Callable[..., Path]) -> None:
     text = (
         "A<text:s text:c='2'/>b<text:tab/><text:span>c</text:span></text:p>"
         "<office:annotation><text:p>no text</text:p></office:annotation><text:p>d"
     )
     book = read_ods(
-        made(
+        ods_path(
             content(
                 row(
                     cell("string", "", text),
@@ -98,7 +98,7 @@ STYLES = """<office:automatic-styles>
 """
 
 
-def test_lengths_of_time_are_days_and_times_are_times(made: Callable[..., Path]) -> None:
+def test_lengths_of_time_are_days_and_times_are_times(ods_path: Callable[..., Path]) -> None:
     columns = (
         '<table:table-column table:number-columns-repeated="2"/>'
         '<table:table-column table:default-cell-style-name="length"/><table:table-column/>'
@@ -114,15 +114,15 @@ def test_lengths_of_time_are_days_and_times_are_times(made: Callable[..., Path])
     )
     text = content(columns + lines).replace("<office:body>", STYLES + "<office:body>")
     spaces = 'xmlns:style="s" xmlns:number="n" xmlns:calcext'
-    book = read_ods(made(text.replace("xmlns:calcext", spaces)))
+    book = read_ods(ods_path(text.replace("xmlns:calcext", spaces)))
     (sheet,) = book.sheets
-    found = {
+    result = {
         (at, column): (sheet.kind(at, column) == Kind.DATE, round(float(value), 6))
         for at in range(3)
         for column in range(4)
         if (value := sheet.value(at, column)) is not None
     }
-    assert found == {
+    assert result == {
         (0, 0): (False, 1.5), (0, 1): (True, 0.25), (0, 2): (False, 0.25), (1, 0): (False, -0.25),
         (1, 1): (False, 0.25), (1, 2): (True, 0.25), (2, 0): (False, 1.0), (2, 1): (False, 0.999988),
         (2, 3): (True, 0.0),
@@ -132,14 +132,14 @@ def test_lengths_of_time_are_days_and_times_are_times(made: Callable[..., Path])
     assert {book.number_formats[at] for at in lengths.formats.tolist()} == {"[h]:mm:ss"}
     # The styles may stand in their own part.
     styles = f'<office:document-styles {SPACES} {spaces}="c">{STYLES}</office:document-styles>'
-    apart = read_ods(made(content(columns + lines), styles=styles)).sheets[0]
+    apart = read_ods(ods_path(content(columns + lines), styles=styles)).sheets[0]
     assert [apart.kind(0, 2), apart.kind(1, 1), apart.kind(1, 2)] == [Kind.NUMBER, Kind.NUMBER, Kind.DATE]
 
 
-def test_what_is_repeated_stands_as_often_and_blanks_cost_nothing(made: Callable[..., Path]) -> None:
+def test_what_is_repeated_stands_as_often_and_blanks_cost_nothing(ods_path: Callable[..., Path]) -> None:
     """The blank cells and rows with which every such file fills its sheets up."""
     (sheet,) = read_ods(
-        made(
+        ods_path(
             content(
                 row(cell(number_columns_repeated="3"), cell("float", "2", number_columns_repeated="2"), repeated=2)
                 + row(cell(number_columns_repeated="16384"), repeated=1_000)
@@ -177,16 +177,16 @@ FULL = 'table:number-columns-repeated="16384"'
         ("<x/>", "no sheet"),
         ("<x>" * 300 + "</x>" * 300, "nested deeper"),
     ],
-    ids=lambda one: str(one[1]),
+    ids=lambda item: str(item[1]),
 )  # fmt: skip
-def test_hostile_and_broken_files_are_refused(made: Callable[..., Path], text: str, hint: str) -> None:
+def test_hostile_and_broken_files_are_refused(ods_path: Callable[..., Path], text: str, hint: str) -> None:
     with pytest.raises(ParseFailed, match=hint):
-        read_ods(made(text))
+        read_ods(ods_path(text))
 
 
-def test_a_thousand_bytes_cost_no_more_than_their_repetitions_may(made: Callable[..., Path]) -> None:
+def test_a_thousand_bytes_cost_no_more_than_their_repetitions_may(ods_path: Callable[..., Path]) -> None:
     """The most that pass, and the least that do not, in a second or two; 120 s were spent on less than a kilobyte."""
-    path = made(content(row(*[cell("string", "", "abc")] * 5, repeated=1_000_000)))
+    path = ods_path(content(row(*[cell("string", "", "abc")] * 5, repeated=1_000_000)))
     assert path.stat().st_size < 1_000
     started = time.perf_counter()
     (sheet,) = read_ods(path).sheets
@@ -197,13 +197,13 @@ def test_a_thousand_bytes_cost_no_more_than_their_repetitions_may(made: Callable
         content(row(cell("string", "", "<text:s text:c='999'/>" * 90, number_columns_repeated="16000"), repeated=300)),
     ):
         with suppress(ParseFailed):
-            read_ods(made(text))
+            read_ods(ods_path(text))
     assert time.perf_counter() - started < 10
 
 
-def test_a_password_and_too_many_sheets_are_told(made: Callable[..., Path]) -> None:
+def test_a_password_and_too_many_sheets_are_told(ods_path: Callable[..., Path]) -> None:
     locked = '<manifest:manifest xmlns:manifest="m"><manifest:encryption-data/></manifest:manifest>'
     with pytest.raises(ParseFailed, match="password-protected"):
-        read_ods(made("scrambled", **{"META-INF__manifest": locked}))
+        read_ods(ods_path("scrambled", **{"META-INF__manifest": locked}))
     with pytest.raises(TooManySheets, match="limit of 50"):
-        read_ods(made(content(*[row()] * 51)))
+        read_ods(ods_path(content(*[row()] * 51)))

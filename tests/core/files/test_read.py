@@ -29,10 +29,10 @@ PartsOf = Callable[..., Parts]
 def refused(path: Path, kind: type[FileRefused], hint: str) -> None:
     """Both doors refuse it alike."""
     for door in (read, probe):
-        with pytest.raises(kind, match=hint) as found:
+        with pytest.raises(kind, match=hint) as result:
             door(path)
-        assert type(found.value) is kind
-        assert found.value.hint.endswith(".")
+        assert type(result.value) is kind
+        assert result.value.hint.endswith(".")
 
 
 def good(path: Path) -> bytes:
@@ -316,9 +316,9 @@ def test_probing_keeps_nothing_in_memory(zipped: Zipped, parts_of: PartsOf, xml_
 
 
 def archive_of(path: Path, **files: bytes) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for name, data in files.items():
-            made.writestr(name, data)
+            zip_file.writestr(name, data)
     return path
 
 
@@ -381,8 +381,8 @@ def test_files_of_both_date_systems_keep_their_days(tmp_path: Path) -> None:
 
 def nested() -> dict[str, bytes]:
     inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as made:
-        made.writestr("a.csv", "a,b\n1,2\n")
+    with zipfile.ZipFile(inner, "w") as zip_file:
+        zip_file.writestr("a.csv", "a,b\n1,2\n")
     return {"inner.zip": inner.getvalue()}
 
 

@@ -52,9 +52,9 @@ STYLES = (
 
 
 def shown(book: Workbook, at: int, row: int, column: int) -> str:
-    held = book.sheets[at].columns[column]
-    assert held is not None
-    return book.number_formats[int(held.held.formats[held.slot(row)])]
+    own_column = book.sheets[at].columns[column]
+    assert own_column is not None
+    return book.number_formats[int(own_column.dense.formats[own_column.slot(row)])]
 
 
 def test_types_of_cells_and_their_formats() -> None:
@@ -105,8 +105,8 @@ def test_gaps_spans_and_merged_ranges() -> None:
         + row(cell("y", Index="2"))
     )
     (page,) = read_spreadsheetml(document(sheet(rows))).sheets
-    found = {(r, c): page.value(r, c) for r in range(10) for c in range(8) if page.value(r, c) is not None}
-    assert found == {(0, 0): "a", (0, 2): "c", (0, 3): "d", (0, 6): "g", (3, 0): "x", (7, 1): "y"}
+    result = {(r, c): page.value(r, c) for r in range(10) for c in range(8) if page.value(r, c) is not None}
+    assert result == {(0, 0): "a", (0, 2): "c", (0, 3): "d", (0, 6): "g", (3, 0): "x", (7, 1): "y"}
     assert page.merged == ((0, 3, 0, 5), (3, 0, 4, 0))
 
 
@@ -202,8 +202,8 @@ def test_every_door_takes_it_by_any_name(tmp_path: Path, head: str) -> None:
             assert [book.sheets[0].value(0, at) for at in (0, 1)] == ["Alder", 5.0]
     for book in (core.read(path), core.read(data, name="a.xls")):
         assert [book.sheets[0].value(0, at) for at in (0, 1)] == ["Alder", 5.0]
-    (found,) = probe(tmp_path / "a.csv", file_name="tape.xls").sheets
-    assert (found.name, found.row_count, found.column_count) == ("Loans", 1, 2)
+    (result,) = probe(tmp_path / "a.csv", file_name="tape.xls").sheets
+    assert (result.name, result.row_count, result.column_count) == ("Loans", 1, 2)
 
 
 def test_prefixes_and_attributes_without_one_mean_the_same() -> None:

@@ -128,8 +128,8 @@ def test_what_an_extension_calls_like_an_element_of_a_workbook_is_none(
         '<table xmlns="m" displayName="Loans" ref="A1:A2"><tableColumns><tableColumn name="Par"/></tableColumns>'
         '<extLst><ext><x:tableColumn xmlns:x="x14" name="Other"/><x:filterColumn xmlns:x="x14"/></ext></extLst></table>'
     )
-    found = parse_table(table.encode())
-    assert (found.name, found.columns, found.filtered) == ("Loans", ["Par"], False)
+    table_part = parse_table(table.encode())
+    assert (table_part.name, table_part.columns, table_part.filtered) == ("Loans", ["Par"], False)
 
 
 def feature_file(path: Path) -> Path:
@@ -227,9 +227,9 @@ def test_errors_that_are_younger_than_the_format(
     if spoiled is not None:
         parts[spoiled] = "<broken"
     sheet = read(zipped(parts)).sheets[0]
-    found = [sheet.value(0, column) for column in range(12)]
+    result = [sheet.value(0, column) for column in range(12)]
     younger = ["#CALC!", "#SPILL!"] if spoiled is None else ["#VALUE!", "#VALUE!"]
-    assert found == [*younger, *["#VALUE!"] * 8, 5.0, "#REF!"]
+    assert result == [*younger, *["#VALUE!"] * 8, 5.0, "#REF!"]
 
 
 def test_a_table_with_an_extension(
@@ -260,10 +260,10 @@ def test_what_formulas_may_refer_to_and_ask_for(tmp_path: Path) -> None:
         page.write_dynamic_array_formula("H1:H2", "=_xlfn.SORT(B3:B4)", None, 0)
         page.set_row(3, None, None, {"hidden": True})
         page.set_row(9, None, None, {"hidden": True})
-        other = book.add_worksheet("Other")
-        other.autofilter("A1:A3")
-        other.filter_column("A", "x > 1")
-        other.set_row(1, None, None, {"hidden": True})
+        second = book.add_worksheet("Other")
+        second.autofilter("A1:A3")
+        second.filter_column("A", "x > 1")
+        second.set_row(1, None, None, {"hidden": True})
         book.define_name("Rate", "=0.05")
         book.define_name("Other!Rate", "=Other!$A$1")
     read_back = read(path)
@@ -364,8 +364,8 @@ def test_any_grid_survives(tmp_path: Path, rows: Cells, constant_memory: bool) -
     filled = [(r, c) for r, row in enumerate(rows) for c, value in enumerate(row) if value is not None]
     assert sheet.row_count == max((r + 1 for r, _ in filled), default=0)
     assert sheet.column_count == max((c + 1 for _, c in filled), default=0)
-    found = probe(path).sheets[0]
-    assert (found.row_count, found.column_count) == (sheet.row_count, sheet.column_count)
+    actual_sheet = probe(path).sheets[0]
+    assert (actual_sheet.row_count, actual_sheet.column_count) == (sheet.row_count, sheet.column_count)
 
 
 def test_an_empty_workbook(tmp_path: Path) -> None:
@@ -397,7 +397,7 @@ def test_strict_files_absolute_targets_and_prefixes(zipped: Callable[..., Path])
     assert (book.date_1904, book.sheets[0].value(1, 1)) == (True, "here")
 
 
-def test_styles_to_kinds(made: Callable[..., Path]) -> None:
+def test_styles_to_kinds(ods_path: Callable[..., Path]) -> None:
     codes = {
         164: "dd/mm/yyyy",
         165: '"day" 0',
@@ -417,7 +417,9 @@ def test_styles_to_kinds(made: Callable[..., Path]) -> None:
         f"numFmtId='165' formatCode='yyyy'/></dxf></dxfs></styleSheet>"
     )
     data = "".join(f'<c s="{at}"><v>59.5</v></c>' for at in range(len(ids)))
-    book = read(made(f'<row>{data}</row><row><c s="1"><v>-1</v></c><c s="1"><v>2958466</v></c></row>', styles=styles))
+    book = read(
+        ods_path(f'<row>{data}</row><row><c s="1"><v>-1</v></c><c s="1"><v>2958466</v></c></row>', styles=styles)
+    )
     sheet = book.sheets[0]
     dated = [ids[c] for c in range(len(ids)) if sheet.kind(0, c) == Kind.DATE]
     assert dated == [14, 22, 27, 45, 58, 164], "167 is a length of time"

@@ -69,8 +69,8 @@ class Sheet(Environment):
 
     def value(self, formula: str, *, arrays: bool = True) -> Any:
         """The value of a formula, an array as a list of rows."""
-        found = machine.compile(parse(formula, HOME, 0), arrays=arrays, text=formula).run(self)
-        return found.grid() if isinstance(found, Array) else found
+        result = machine.compile(parse(formula, HOME, 0), arrays=arrays, text=formula).run(self)
+        return result.grid() if isinstance(result, Array) else result
 
 
 def same_type(a: Any, b: Any) -> bool:

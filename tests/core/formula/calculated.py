@@ -59,16 +59,16 @@ def calculated(formula: str, cells: Mapping[str, Any] | Cells | None = None, *, 
     return value.grid() if isinstance(value, Array) else value
 
 
-def same(found: Any, expected: Any, tolerance: float = 1e-9) -> bool:
+def same(result: Any, expected: Any, tolerance: float = 1e-9) -> bool:
     """Equal, numbers to a relative tolerance, errors by their text, arrays place by place."""
     if isinstance(expected, list | tuple):
         return (
-            isinstance(found, list | tuple)
-            and len(found) == len(expected)
-            and all(same(one, other, tolerance) for one, other in zip(found, expected, strict=True))
+            isinstance(result, list | tuple)
+            and len(result) == len(expected)
+            and all(same(item, second, tolerance) for item, second in zip(result, expected, strict=True))
         )
-    if isinstance(expected, bool) or isinstance(found, bool):
-        return found is expected
+    if isinstance(expected, bool) or isinstance(result, bool):
+        return result is expected
     if isinstance(expected, int | float):
-        return isinstance(found, float) and math.isclose(found, expected, rel_tol=tolerance, abs_tol=1e-300)
-    return str(found) == expected
+        return isinstance(result, float) and math.isclose(result, expected, rel_tol=tolerance, abs_tol=1e-300)
+    return str(result) == expected

@@ -83,8 +83,8 @@ def value(
     place = Place(names) if place is None else place
     place.row, place.column = parse_cell(at)
     program = machine.compile(parse(text, place.row, place.column), arrays=arrays, text=text, unknown_as_name=True)
-    found = program.run(place)
-    return found.grid() if isinstance(found, Array) else found
+    result = program.run(place)
+    return result.grid() if isinstance(result, Array) else result
 
 
 def area(name: str) -> Reference:

@@ -53,38 +53,38 @@ GROUPS = [
 ]
 
 
-def same(found: Any, expected: Any, decimals: int | None) -> bool:
+def same(result: Any, expected: Any, decimals: int | None) -> bool:
     """Equal as the check of a workbook has it; an empty text is a blank."""
     if isinstance(expected, list):
-        if not isinstance(found, list) or len(found) != len(expected):
+        if not isinstance(result, list) or len(result) != len(expected):
             return False
-        return all(same(one, other, decimals) for one, other in zip(found, expected, strict=True))
-    if isinstance(expected, bool) or isinstance(found, bool):
-        return found is expected
+        return all(same(item, second, decimals) for item, second in zip(result, expected, strict=True))
+    if isinstance(expected, bool) or isinstance(result, bool):
+        return result is expected
     if isinstance(expected, int | float):
-        if not isinstance(found, float):
+        if not isinstance(result, float):
             return False
         shown = 0.0 if decimals is None else 0.51 * 10.0**-decimals
-        return math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12 + shown)
-    return (found or "") == (expected or "") if found is None or expected is None else str(found) == expected
+        return math.isclose(result, expected, rel_tol=1e-9, abs_tol=1e-12 + shown)
+    return (result or "") == (expected or "") if result is None or expected is None else str(result) == expected
 
 
 def differing(
-    found: Mapping[str, Any], expected: Mapping[str, Any], decimals: int | None
+    result: Mapping[str, Any], expected: Mapping[str, Any], decimals: int | None
 ) -> dict[str, tuple[Any, Any]]:
-    return {text: (found[text], value) for text, value in expected.items() if not same(found[text], value, decimals)}
+    return {text: (result[text], value) for text, value in expected.items() if not same(result[text], value, decimals)}
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_value(group: Group) -> None:
     book = group.book()
-    found = {}
+    result = {}
     for text in group.cases:
         value = book.evaluate(text, now=NOW)
         if isinstance(value, Array):
             value = value.grid() if value.rows * value.columns > 1 else value.at(0, 0)
-        found[text] = value
-    assert differing(found, group.cases, group.decimals) == {}
+        result[text] = value
+    assert differing(result, group.cases, group.decimals) == {}
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -95,6 +95,6 @@ def test_value_in_a_cell(group: Group) -> None:
     for text, place in places.items():
         book.set(SHEET, place, text)
     book.recalculate(now=NOW, random=lambda: 0.5)
-    found = {text: book.value(SHEET, place) for text, place in places.items()}
+    by_text = {text: book.value(SHEET, place) for text, place in places.items()}
     first = {text: value[0][0] if isinstance(value, list) else value for text, value in group.cases.items()}
-    assert differing(found, first, group.decimals) == {}
+    assert differing(by_text, first, group.decimals) == {}

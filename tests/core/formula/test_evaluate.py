@@ -31,11 +31,11 @@ from tests.rows import every
 
 
 def test_the_example_of_the_readme() -> None:
-    found = core.evaluate("=SUM(A1:A3)*rate", {"A1": 1, "A2": 2, "A3": 3, "rate": 0.5}, error_handling="excel")
-    assert (found.value, found.type) == (3.0, "number")
-    assert found.cell_references == ["A1:A3", "rate"]
-    assert found.functions_used == ["SUM"]
-    assert found.formula == "=SUM(A1:A3)*rate"
+    result = core.evaluate("=SUM(A1:A3)*rate", {"A1": 1, "A2": 2, "A3": 3, "rate": 0.5}, error_handling="excel")
+    assert (result.value, result.type) == (3.0, "number")
+    assert result.cell_references == ["A1:A3", "rate"]
+    assert result.functions_used == ["SUM"]
+    assert result.formula == "=SUM(A1:A3)*rate"
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_the_example_of_the_readme() -> None:
     ],
 )
 def test_values_and_types(formula: str, value: Any, kind: str) -> None:
-    found = evaluate(formula, {"A1": None, "B1": 5})
-    assert (found.value, found.type) == (value, kind)
+    result = evaluate(formula, {"A1": None, "B1": 5})
+    assert (result.value, result.type) == (value, kind)
 
 
 def test_error_handling() -> None:
     assert evaluate("=1/0").value == "#DIV/0!"
-    found = evaluate("=1/0", error_handling="null")
-    assert (found.value, found.type) == (None, "error")
+    result = evaluate("=1/0", error_handling="null")
+    assert (result.value, result.type) == (None, "error")
     assert evaluate("={1,#N/A}", error_handling="null").value == [[1.0, None]]
     with pytest.raises(EvaluationError, match=r"#DIV/0! in B1/0") as refusal:
         evaluate("=SUM(1,B1/0)+2", {"B1": 1}, error_handling="throw")
@@ -171,10 +171,10 @@ def test_an_errors_text_is_that_error(text: str, number: int) -> None:
     """In a cell, a name, a range and beside one; numbers are those of Excel's ERROR.TYPE."""
     for key, formula in (("A1", "A1"), ("par", "par"), ("A1:B1", "INDEX(A1:B1,2)"), ("Sheet1!$A$1", "Sheet1!A1")):
         context = {key: [["x", text]] if ":" in key else text}
-        found = evaluate(f"=IF(ISERROR({formula}),ERROR.TYPE({formula}))", context)
-        assert found.value == number
-        found = evaluate(f"={formula}", context)
-        assert (found.value, found.type) == (text.upper(), "error")
+        result = evaluate(f"=IF(ISERROR({formula}),ERROR.TYPE({formula}))", context)
+        assert result.value == number
+        result = evaluate(f"={formula}", context)
+        assert (result.value, result.type) == (text.upper(), "error")
 
 
 @every("text", ["#", "#N/A ", "#N", "N/A", "'#N/A", "#VALUE", "# N/A", "#UNKNOWN!"])
@@ -268,8 +268,8 @@ def test_a_book_behind_the_context() -> None:
 
 
 def test_clock_and_chance_are_handed_in() -> None:
-    found = evaluate("=YEAR(NOW())+RAND()", clock=lambda: datetime(2026, 11, 20), random=lambda: 0.5)  # noqa: DTZ001
-    assert found.value == 2026.5
+    result = evaluate("=YEAR(NOW())+RAND()", clock=lambda: datetime(2026, 11, 20), random=lambda: 0.5)  # noqa: DTZ001
+    assert result.value == 2026.5
     with pytest.raises(ContextError, match="no clock"):
         evaluate("=NOW()")
     for asks in ('="5-Jul"+0', '=COUNTIF(A1:A2,">=5-Jul")', '=DATEVALUE("1-Feb")', '=SUM("5-Jul")'):
@@ -303,9 +303,9 @@ def test_columns_read_dates_without_a_year_by_their_clock() -> None:
     clock = lambda: datetime(2026, 11, 20)  # noqa: DTZ001, E731
     texts = {"A": ["5-Jul", "1", "x"]}
     for formula in ("=A1+0", "=COUNTIF(A:A,46208)+A1", "=VALUE(A1)*1"):
-        found = core.compile(formula).map(texts, clock=clock)
+        result = core.compile(formula).map(texts, clock=clock)
         added = 1.0 if "COUNTIF" in formula else 0.0
-        assert found.tolist() == [46208.0 + added, 1.0 + added, "#VALUE!"]
+        assert result.tolist() == [46208.0 + added, 1.0 + added, "#VALUE!"]
         with pytest.raises(ContextError, match="no clock"):
             core.compile(formula).map(texts)
     assert core.compile("=YEAR(TODAY())+A1").map({"A": [0.0, 1.0]}, clock=clock).tolist() == [2026.0, 2027.0]
@@ -324,8 +324,8 @@ UNARY = [
 @every("name", UNARY)
 def test_every_function_of_a_number_takes_a_date_without_a_year(name: str) -> None:
     clock = lambda: datetime(2026, 11, 20)  # noqa: DTZ001, E731
-    one, other = (evaluate(f"={name}({given})", clock=clock, random=lambda: 0.5) for given in ('"5-Jul"', "46208"))
-    assert (one.value, one.type) == (other.value, other.type)
+    item, second = (evaluate(f"={name}({value})", clock=clock, random=lambda: 0.5) for value in ('"5-Jul"', "46208"))
+    assert (item.value, item.type) == (second.value, second.type)
 
 
 def test_time_is_bounded() -> None:
@@ -334,16 +334,16 @@ def test_time_is_bounded() -> None:
 
 
 def test_debug_traces_sub_expressions() -> None:
-    found = evaluate("=A1*(B1+1)", {"A1": 2, "B1": 3}, debug=True)
-    assert found.value == 8.0
-    assert found.trace is not None
-    assert [(step["expression"].strip("()"), step["value"]) for step in found.trace] == [
+    result = evaluate("=A1*(B1+1)", {"A1": 2, "B1": 3}, debug=True)
+    assert result.value == 8.0
+    assert result.trace is not None
+    assert [(step["expression"].strip("()"), step["value"]) for step in result.trace] == [
         ("A1", 2.0),
         ("B1", 3.0),
         ("B1+1", 4.0),
         ("A1*(B1+1", 8.0),
     ]
-    assert all(found.formula[step["start"] : step["end"]] == step["expression"] for step in found.trace)
+    assert all(result.formula[step["start"] : step["end"]] == step["expression"] for step in result.trace)
     assert evaluate("=A1", {"A1": 2}).trace is None
 
 
@@ -358,15 +358,15 @@ def test_faults_carry_positions() -> None:
 
 
 def test_batches_keep_their_order_and_failures_to_themselves() -> None:
-    found = evaluate_batch(["=A1+1", "=1/0", "=SUM(", "=B9", "=NOPE()", "=A1*2"], {"A1": 4})
-    assert [one.value for one in found if isinstance(one, Evaluation)] == [5.0, "#DIV/0!", 8.0]
-    assert [type(one) for one in found if isinstance(one, FormulaError)] == [
+    result = evaluate_batch(["=A1+1", "=1/0", "=SUM(", "=B9", "=NOPE()", "=A1*2"], {"A1": 4})
+    assert [item.value for item in result if isinstance(item, Evaluation)] == [5.0, "#DIV/0!", 8.0]
+    assert [type(item) for item in result if isinstance(item, FormulaError)] == [
         SyntaxFault,
         MissingContext,
         UnsupportedFunction,
     ]
-    assert isinstance(found[0], Evaluation)
-    assert isinstance(found[5], Evaluation)
+    assert isinstance(result[0], Evaluation)
+    assert isinstance(result[5], Evaluation)
 
 
 def test_a_batch_filled_down_is_the_formulas_one_by_one() -> None:
@@ -375,15 +375,15 @@ def test_a_batch_filled_down_is_the_formulas_one_by_one() -> None:
     texts = [f"=A{row}*$C$1+rate" for row in range(1, 64)] + [f"=SUM(A{row}:B{row + 2})" for row in range(1, 70)]
     texts += [f"=Other!A{row}&ROW()&ROW(A{row})" for row in range(1, 12)] + [f"={row}+NOPE(A1)" for row in range(20)]
     texts += ["=A1", *[f"=A{row}/0" for row in range(1, 10)]]
-    for text, one in zip(texts, evaluate_batch(texts, context), strict=True):
+    for text, item in zip(texts, evaluate_batch(texts, context), strict=True):
         alone = answer_or_refusal(text, context)
-        assert type(one) is type(alone), text
-        if isinstance(one, FormulaError) and isinstance(alone, FormulaError):
-            assert one.message == alone.message
-        if isinstance(one, Evaluation) and isinstance(alone, Evaluation):
-            assert (one.value, one.type, one.formula) == (alone.value, alone.type, text)
-            assert one.cell_references == alone.cell_references
-            assert one.functions_used == alone.functions_used
+        assert type(item) is type(alone), text
+        if isinstance(item, FormulaError) and isinstance(alone, FormulaError):
+            assert item.message == alone.message
+        if isinstance(item, Evaluation) and isinstance(alone, Evaluation):
+            assert (item.value, item.type, item.formula) == (alone.value, alone.type, text)
+            assert item.cell_references == alone.cell_references
+            assert item.functions_used == alone.functions_used
 
 
 def answer_or_refusal(text: str, context: dict[str, Any]) -> Evaluation | FormulaError:
@@ -395,8 +395,8 @@ def answer_or_refusal(text: str, context: dict[str, Any]) -> Evaluation | Formul
 
 def test_a_batch_in_an_environment() -> None:
     environment = ContextEnvironment({"A1": 1}, Place(), sheet="Sheet1")
-    found = evaluate_batch([f"=A{row}" for row in range(1, 21)], environment=environment)
-    assert [one.value for one in found if isinstance(one, Evaluation)][:3] == [1.0, 20.0, 30.0]
+    result = evaluate_batch([f"=A{row}" for row in range(1, 21)], environment=environment)
+    assert [item.value for item in result if isinstance(item, Evaluation)][:3] == [1.0, 20.0, 30.0]
 
 
 def test_compiled_formulas_are_kept_within_bounds() -> None:
@@ -409,14 +409,14 @@ def test_compiled_formulas_are_kept_within_bounds() -> None:
 
 def test_map_fills_a_formula_down_columns() -> None:
     program = core.compile("=A1*B1+$A$1")
-    found = program.map({"A": np.array([1.0, 2.0, 3.0]), "B": np.array([10.0, 20.0, 30.0])})
-    assert found.tolist() == [11.0, 41.0, 91.0]
-    found = core.compile('=IF(A1="",B1,A1&"!")').map(
+    result = program.map({"A": np.array([1.0, 2.0, 3.0]), "B": np.array([10.0, 20.0, 30.0])})
+    assert result.tolist() == [11.0, 41.0, 91.0]
+    result = core.compile('=IF(A1="",B1,A1&"!")').map(
         {"A": np.array(["x", "", "z"], dtype=object), "B": np.array([1.0, 2.0, 3.0])}
     )
-    assert found.tolist() == ["x!", 2.0, "z!"]
-    found = core.compile("=A1+1").map({"A": np.ma.masked_array([1.0, 2.0], mask=[False, True])})
-    assert found.tolist() == [2.0, 1.0]
+    assert result.tolist() == ["x!", 2.0, "z!"]
+    result = core.compile("=A1+1").map({"A": np.ma.masked_array([1.0, 2.0], mask=[False, True])})
+    assert result.tolist() == [2.0, 1.0]
 
 
 def test_map_takes_formulas_that_are_not_columnwise() -> None:
@@ -428,9 +428,9 @@ def test_map_takes_formulas_that_are_not_columnwise() -> None:
 
 
 def test_arrays_are_raw_too() -> None:
-    found = evaluate("={1,2}*A1", {"A1": 2})
-    assert isinstance(found.raw, Array)
-    assert found.raw.cells() == [2.0, 4.0]
+    result = evaluate("={1,2}*A1", {"A1": 2})
+    assert isinstance(result.raw, Array)
+    assert result.raw.cells() == [2.0, 4.0]
 
 
 def test_the_day_that_never_was_is_told_as_excel_shows_it() -> None:

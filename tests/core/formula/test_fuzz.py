@@ -136,15 +136,15 @@ def check(text: str, *, arrays: bool) -> None:
     begun = monotonic()
     try:
         tree = parse(text, place.row, place.column)
-        found = machine.compile(tree, arrays=arrays, text=text, unknown_as_name=True).run(place)
+        result = machine.compile(tree, arrays=arrays, text=text, unknown_as_name=True).run(place)
     except BodyFault as fault:
         pytest.fail(f"{text}: {fault.error!r}")
     except FormulaError:
         return
     finally:
         assert monotonic() - begun < SECONDS + 3, f"{text} took too long"
-    assert is_value(found), f"{text} gave {found!r}"
-    assert not isinstance(found, Lambda)
+    assert is_value(result), f"{text} gave {result!r}"
+    assert not isinstance(result, Lambda)
 
 
 @settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)

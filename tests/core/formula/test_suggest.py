@@ -82,9 +82,9 @@ def test_complexity_counts_what_there_is_to_understand(text: str, score: int) ->
     ],
 )
 def test_what_may_surprise_is_warned_of(text: str, words: str) -> None:
-    found = warnings(parse(text))
-    assert len(found) == 1
-    assert words in found[0]
+    result = warnings(parse(text))
+    assert len(result) == 1
+    assert words in result[0]
 
 
 @pytest.mark.parametrize(

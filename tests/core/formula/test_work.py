@@ -95,10 +95,10 @@ class Writer:
 
 def yardstick() -> int:
     """A fixed amount of the interpreter's work."""
-    found = 0
+    result = 0
     for number in range(12_000):
-        found += len(str(number)) if number & 1 else number % 7
-    return found
+        result += len(str(number)) if number & 1 else number % 7
+    return result
 
 
 def nanoseconds(work: Callable[[], object]) -> int:

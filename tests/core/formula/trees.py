@@ -23,7 +23,7 @@ from core.formula.language.tree import (
 )
 
 
-def told(node: Node) -> str:
+def text_of(node: Node) -> str:
     """Everything about a tree but the positions."""
     match node:
         case Literal():
@@ -36,21 +36,21 @@ def told(node: Node) -> str:
             return f"{_sheets(node)}r{row}c{column}"
         case Area():
             whole = "columns " if node.whole_columns else "rows " if node.whole_rows else ""
-            return f"{_sheets(node)}{whole}[{told(node.first)} to {told(node.last)}]"
+            return f"{_sheets(node)}{whole}[{text_of(node.first)} to {text_of(node.last)}]"
         case Name():
             return f"{_sheets(node)}name {node.name}"
         case Structured():
             return f"table({node.table}|{','.join(node.items)}|{node.first}|{node.last})"
         case Spill():
-            return f"spill({told(node.operand)})"
+            return f"spill({text_of(node.operand)})"
         case Unary():
-            return f"({node.operator} {told(node.operand)})"
+            return f"({node.operator} {text_of(node.operand)})"
         case Binary():
-            return f"({told(node.left)} {node.operator} {told(node.right)})"
+            return f"({text_of(node.left)} {node.operator} {text_of(node.right)})"
         case Call():
-            return f"{node.name}({', '.join(map(told, node.arguments))})"
+            return f"{node.name}({', '.join(map(text_of, node.arguments))})"
         case Invoke():
-            return f"{told(node.callee)}<{', '.join(map(told, node.arguments))}>"
+            return f"{text_of(node.callee)}<{', '.join(map(text_of, node.arguments))}>"
         case ArrayLiteral():
             return repr(node.rows)
     raise AssertionError(node)

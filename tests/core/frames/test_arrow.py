@@ -60,7 +60,7 @@ def test_what_is_read_is_what_was_given() -> None:
     frame = whole()
     assert duckdb.sql("select * from frame").fetchall() == list(zip(*expected.values(), strict=True)), len(frame)
     kinds = ["double", "date32[day]", "timestamp[ms]", "large_string", "bool", "bool", "int64", "uint8"]
-    assert [str(one.type) for one in table.schema] == kinds
+    assert [str(item.type) for item in table.schema] == kinds
     assert pa.schema(whole()) == table.schema
     assert table.schema.metadata == {b"cushion": b'{"told": "\\u00fcber"}'}
 

@@ -91,23 +91,23 @@ def reached(roots: Iterator[Any]) -> Iterator[Any]:
     """Objects of the library by their public fields, properties and items: a few of each type."""
     waiting, seen = list(roots), dict[type, int]()
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            waiting += [value for _, value in zip(range(3), one.values(), strict=False)]
-        elif isinstance(one, list | tuple):
-            waiting += one[:3]
-        if not type(one).__module__.startswith("core.") or callable(one) or isinstance(one, ModuleType):
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += [value for _, value in zip(range(3), item.values(), strict=False)]
+        elif isinstance(item, list | tuple):
+            waiting += item[:3]
+        if not type(item).__module__.startswith("core.") or callable(item) or isinstance(item, ModuleType):
             continue
-        seen[type(one)] = seen.get(type(one), 0) + 1
-        if seen[type(one)] > 5:
+        seen[type(item)] = seen.get(type(item), 0) + 1
+        if seen[type(item)] > 5:
             continue
-        yield one
-        for name in dir(type(one)):
-            value = None if name.startswith("_") else getattr(one, name, None)
+        yield item
+        for name in dir(type(item)):
+            value = None if name.startswith("_") else getattr(item, name, None)
             if not inspect.isroutine(value):
                 waiting.append(value)
-        if isinstance(one, core.Reconciliation):
-            waiting += one.issues[:2]
+        if isinstance(item, core.Reconciliation):
+            waiting += item.issues[:2]
 
 
 def seconds_of(call: Callable[[], object]) -> float:
@@ -126,22 +126,22 @@ def test_every_repr_is_short_and_every_table_a_table(name: str) -> None:
     book = Book.from_columns({"Data": {"A": [1, "=A1+1", "=1/0", name[:1000].replace("\ud800", "")]}})
     plain = name.replace("\ud800", "")
     kinds = set()
-    for one in reached(made_of(loans(30, plain[:600]), book)):
-        kinds.add(type(one))
-        text = repr(one)
+    for item in reached(made_of(loans(30, plain[:600]), book)):
+        kinds.add(type(item))
+        text = repr(item)
         lines = text.split("\n")
-        most = 12 if isinstance(one, Results) else 1
+        most = 12 if isinstance(item, Results) else 1
         assert len(lines) <= most, text[:500]
-        assert max(map(len, lines)) <= CHARACTERS_MAX, f"{type(one)}: {len(text)}: {text[:300]}"
-        assert type(one).__name__ not in core.__all__ or " object at 0x" not in text, text
-        assert seconds_of(lambda one=one: repr(one)) < SECONDS_MAX, type(one)
-        if hasattr(one, "_repr_html_"):
-            html = one._repr_html_()
-            assert len(html) < HTML_MAX, type(one)
+        assert max(map(len, lines)) <= CHARACTERS_MAX, f"{type(item)}: {len(text)}: {text[:300]}"
+        assert type(item).__name__ not in core.__all__ or " object at 0x" not in text, text
+        assert seconds_of(lambda item=item: repr(item)) < SECONDS_MAX, type(item)
+        if hasattr(item, "_repr_html_"):
+            html = item._repr_html_()
+            assert len(html) < HTML_MAX, type(item)
             ElementTree.fromstring(html)
-            assert "<script" not in html, type(one)
-    public = {one for one in (getattr(core, name) for name in core.__all__) if isinstance(one, type)}
-    unseen = {one.__name__ for one in public - kinds if not issubclass(one, Exception)}
+            assert "<script" not in html, type(item)
+    public = {item for item in (getattr(core, name) for name in core.__all__) if isinstance(item, type)}
+    unseen = {item.__name__ for item in public - kinds if not issubclass(item, Exception)}
     assert unseen == {"Workbook"}, "of which a book is one"
 
 
@@ -165,8 +165,8 @@ def test_empty_ones() -> None:
     nothing = Portfolio.from_columns({"par_value": [], "borrower_name": []})
     assert repr(nothing) == "Portfolio(0 loans, par 0.00)"
     assert repr(Deal()) == "Deal()"
-    for one in (nothing, Deal(), Book.from_columns({"S": {}})["S"]):
-        ElementTree.fromstring(one._repr_html_())
+    for item in (nothing, Deal(), Book.from_columns({"S": {}})["S"]):
+        ElementTree.fromstring(item._repr_html_())
 
 
 class Bad:
@@ -201,7 +201,7 @@ def test_lines() -> None:
 
 
 @every(
-    "name,names,told",
+    "name,names,brief_text",
     [
         ("par", ["spread", "par_value"], "there is no column 'par'; near: 'par_value'"),
         ("PAR_VALU", ["spread", "par_value"], "there is no column 'PAR_VALU'; near: 'par_value'"),
@@ -211,9 +211,9 @@ def test_lines() -> None:
         ("x" * 1_000_000, ["a" * 1_000_000], None),
     ],
 )
-def test_missing(name: object, names: list[str], told: str | None) -> None:
+def test_missing(name: object, names: list[str], brief_text: str | None) -> None:
     text = str(missing("column", name, names))
-    assert text == (told or text)
+    assert text == (brief_text or text)
     assert len(text) < 300
 
 

@@ -14,25 +14,25 @@ from tests.core.frames.test_arrow import whole
 
 
 def test_pandas_has_its_own_types() -> None:
-    found = whole().to_pandas()
-    assert found.attrs == {"told": "über"}
-    kinds = {name: str(kind) for name, kind in found.dtypes.items()}
+    result = whole().to_pandas()
+    assert result.attrs == {"told": "über"}
+    kinds = {name: str(kind) for name, kind in result.dtypes.items()}
     assert kinds == {
         "number": "float64", "day": "datetime64[s]", "moment": "datetime64[ms]", "text": "str", "flag": "bool",
         "doubt": "boolean", "count": "int64", "rank": "UInt8",
     }  # fmt: skip
     for name, column in whole().columns.items():
         taken = column.taken(np.arange(4))
-        assert found[name].isna().tolist() == [one is None for one in taken], name
-        assert [one for one in found[name] if one is not pd.NA and one == one] == [
-            pd.Timestamp(one) if isinstance(one, date) else one for one in taken if one is not None
+        assert result[name].isna().tolist() == [item is None for item in taken], name
+        assert [item for item in result[name] if item is not pd.NA and item == item] == [
+            pd.Timestamp(item) if isinstance(item, date) else item for item in taken if item is not None
         ], name
 
 
 def test_what_pandas_changes_is_its_own() -> None:
     values = np.arange(3.0)
-    found = Frame({"v": FrameColumn(values)}, 3).to_pandas()
-    found.loc[0, "v"] = 9.0
+    result = Frame({"v": FrameColumn(values)}, 3).to_pandas()
+    result.loc[0, "v"] = 9.0
     assert values[0] == 0.0
 
 

@@ -86,9 +86,9 @@ def test_any_frame_gives_the_same_columns(name: str) -> None:
 def test_a_frame_goes_wherever_a_table_does(name: str) -> None:
     plain = Portfolio.from_columns(BASE)
     frame = FRAMES[name]()
-    for found in (Portfolio.from_columns(frame), Portfolio.from_workbook(frame)):
-        np.testing.assert_array_equal(found.numbers["maturity_date"], plain.numbers["maturity_date"])
-        assert list(found.names["borrower_name"].values) == ["Acme", "Beta"]
+    for result in (Portfolio.from_columns(frame), Portfolio.from_workbook(frame)):
+        np.testing.assert_array_equal(result.numbers["maturity_date"], plain.numbers["maturity_date"])
+        assert list(result.names["borrower_name"].values) == ["Acme", "Beta"]
     assert reconcile(frame, BASE).summary.matched == 2
     assert reconcile(frame, BASE).summary.issues_found == reconcile(plain, plain).summary.issues_found
     assert compile("=par_value*2").map(frame).tolist() == [2e6, 4e6, 6e6]
@@ -140,11 +140,11 @@ VALUES: list[tuple[Any, Any]] = [
 ]
 
 
-@every("given,shown", VALUES)
-def test_a_context_takes_values_of_numpy_pandas_and_the_calendar(given: Any, shown: Any) -> None:
+@every("source,shown", VALUES)
+def test_a_context_takes_values_of_numpy_pandas_and_the_calendar(source: Any, shown: Any) -> None:
     for key in ("A1", "x"):
-        found = evaluate(f"={key}", {key: given})
-        assert (found.value, found.type == "blank") == (shown, shown is None)
+        result = evaluate(f"={key}", {key: source})
+        assert (result.value, result.type == "blank") == (shown, shown is None)
 
 
 @every(
@@ -194,10 +194,10 @@ def test_a_moment_that_microseconds_would_wrap_is_refused_by_all_that_take_one()
 
 
 def test_texts_of_numpy_are_texts() -> None:
-    given = np.array(["x", "y"])
-    assert type(evaluate("=A1", {"A1": given[0]}).value) is str
-    book = Book.from_columns({"S": {"A": [1.0, *given]}})
-    book.set("S", "B1", given[1])
+    value = np.array(["x", "y"])
+    assert type(evaluate("=A1", {"A1": value[0]}).value) is str
+    book = Book.from_columns({"S": {"A": [1.0, *value]}})
+    book.set("S", "B1", value[1])
     assert [book.value("S", ref) for ref in ("A2", "A3", "B1")] == ["x", "y", "y"]
 
 

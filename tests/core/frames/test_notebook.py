@@ -33,9 +33,9 @@ HOSTILE = [
 def test_text_stays_text(text: str) -> None:
     html = card(text, [text], table([text], [[text], [1.0], None]))
     tree = ElementTree.fromstring(html.replace("\x00", "!"))  # well-formed, though a stranger's text is in it
-    assert {one.tag for one in tree.iter()} == {"div", "table", "thead", "tbody", "tr", "th", "td"}
-    seen = [one.text for one in tree.iter("td")]
-    shown = "".join(one for one in text if one >= " " and not "\ud800" <= one <= "\udfff")
+    assert {item.tag for item in tree.iter()} == {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    seen = [item.text for item in tree.iter("td")]
+    shown = "".join(item for item in text if item >= " " and not "\ud800" <= item <= "\udfff")
     assert seen == [shown, "1", "…"]
 
 

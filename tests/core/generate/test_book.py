@@ -89,8 +89,8 @@ def figures_of(deal: GeneratedDeal) -> dict[str, float]:
         by_industry[loan["industry"]] += loan["par_value"]
         industry_of[loan["borrower_name"]] = loan["industry"]
     units: dict[str, float] = defaultdict(float)
-    for name, held in by_obligor.items():
-        units[industry_of[name]] += min(1.0, held / (par / len(by_obligor)))
+    for name, current in by_obligor.items():
+        units[industry_of[name]] += min(1.0, current / (par / len(by_obligor)))
 
     caa = sorted(
         (loan for loan in performing if loan["rating_agency_a"].startswith("Caa")), key=lambda loan: loan["price"]
@@ -188,14 +188,18 @@ def test_ratings_follow_the_mix_and_the_agencies_each_other() -> None:
     assert count / 4_300 == pytest.approx(0.34, abs=0.001)
     moved = 0
     for loan in obligors.values():
-        rank, other, third = RANKS[loan["rating_agency_a"]], CROSSWALK[loan["rating_agency_b"]], loan["rating_agency_c"]
+        rank, second, third = (
+            RANKS[loan["rating_agency_a"]],
+            CROSSWALK[loan["rating_agency_b"]],
+            loan["rating_agency_c"],
+        )
         if loan["is_defaulted"]:
             assert (loan["rating_agency_a"], loan["rating_agency_b"]) == ("Ca", "D")
             continue
-        assert abs(other - rank) <= 1
-        assert other <= rank or rank < RANKS["B3"]
+        assert abs(second - rank) <= 1
+        assert second <= rank or rank < RANKS["B3"]
         assert third is None or CROSSWALK[third] == rank
-        moved += other != rank
+        moved += second != rank
     assert moved / 4_300 == pytest.approx(0.17, abs=0.03)
     assert sum(loan["rating_agency_c"] is not None for loan in obligors.values()) / 4_300 == pytest.approx(
         0.35, abs=0.03
@@ -242,8 +246,8 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     first = bytes_of(generate(300, 21))
     assert bytes_of(generate(300, 21)) == first
     assert bytes_of(generate(300, 21, messy=["blanks", "negative_par"])) == first
-    other = bytes_of(generate(300, 22))
-    alike = {field for field in first if first[field] == other[field]}
+    second = bytes_of(generate(300, 22))
+    alike = {field for field in first if first[field] == second[field]}
     assert alike == {"currency"}
 
 

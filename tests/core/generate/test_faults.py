@@ -42,15 +42,15 @@ def test_the_default_book_passes_all_tests_without_a_warning() -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize(("loans", "seed"), CASES)
 def test_a_fault_breaks_what_it_names(fault: str, loans: int, seed: int) -> None:
-    found = statuses(loans, seed, fault)
-    assert failed(found) == BROKEN[fault]
-    assert (found["wal"] == "warning") == (fault == "warn_wal")
+    result = statuses(loans, seed, fault)
+    assert failed(result) == BROKEN[fault]
+    assert (result["wal"] == "warning") == (fault == "warn_wal")
 
 
 def test_faults_add_up() -> None:
-    found = statuses(300, 7, "warn_wal", "breach_obligor", "breach_ccc")
-    assert failed(found) == BROKEN["breach_obligor"] | BROKEN["breach_ccc"]
-    assert found["wal"] == "warning"
+    result = statuses(300, 7, "warn_wal", "breach_obligor", "breach_ccc")
+    assert failed(result) == BROKEN["breach_obligor"] | BROKEN["breach_ccc"]
+    assert result["wal"] == "warning"
 
 
 def test_the_average_life_is_the_one_promised() -> None:

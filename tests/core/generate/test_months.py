@@ -35,7 +35,7 @@ def test_the_same_arguments_make_the_same_months() -> None:
 def test_loans_are_bought_repay_and_move() -> None:
     """Each month has the loans of the one before and some more, at other prices and with less par."""
     months = generate_months(seed=7)
-    names = [[*zip(one.texts.loanx, one.texts.cusip, one.book.obligor.tolist(), strict=True)] for one in months]
+    names = [[*zip(item.texts.loanx, item.texts.cusip, item.book.obligor.tolist(), strict=True)] for item in months]
     for before, after in pairwise(names):
         assert set(before) <= set(after)
     assert 0 < len(names[-1]) - len(names[0]) <= 3 * BOUGHT_PERCENT / 100 * len(names[-1])
@@ -63,7 +63,7 @@ def test_a_fault_builds_up(fault: str, test_id: str, rises: bool) -> None:
     statuses, values = [], []
     for month in generate_months(seed=7, faults=[fault]):
         deal = core.Portfolio.from_columns(month.portfolio_columns(), tranches=month.tranches, deal=month.deal)
-        result = next(one for one in core.run_suite(deal, "enhanced") if one.test_id == test_id)
+        result = next(item for item in core.run_suite(deal, "enhanced") if item.test_id == test_id)
         statuses.append(result.status)
         values.append(result.current_value)
     assert (statuses[0], statuses[-1] != "pass") == ("pass", True)

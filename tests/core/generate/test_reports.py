@@ -47,13 +47,13 @@ def lost(report: GeneratedReport, portfolio: Portfolio) -> list[str]:
             wrong.append(f"{loan.identifier}: not found")
             continue
         for name in NUMBERS:
-            said, got = getattr(loan, name), portfolio.numbers.get(name, np.full(portfolio.row_count, np.nan))[row]
-            if not (np.isnan(got) if said is None else abs(got - said) <= 1e-9 * max(1.0, abs(said))):
-                wrong.append(f"{loan.identifier}: {name} {got} of {said}")
+            words, got = getattr(loan, name), portfolio.numbers.get(name, np.full(portfolio.row_count, np.nan))[row]
+            if not (np.isnan(got) if words is None else abs(got - words) <= 1e-9 * max(1.0, abs(words))):
+                wrong.append(f"{loan.identifier}: {name} {got} of {words}")
         for name in RANKS:
-            said = ratings.rank(getattr(loan, name), name[-1])  # type: ignore[arg-type]
-            if portfolio.ranks[name][row] != said:
-                wrong.append(f"{loan.identifier}: {name} {portfolio.ranks[name][row]} of {said}")
+            words = ratings.rank(getattr(loan, name), name[-1])  # type: ignore[arg-type]
+            if portfolio.ranks[name][row] != words:
+                wrong.append(f"{loan.identifier}: {name} {portfolio.ranks[name][row]} of {words}")
         for name in FLAGS:
             if bool(portfolio.flags[name][row] if name in portfolio.flags else 0) != getattr(loan, name):
                 wrong.append(f"{loan.identifier}: {name} is not {getattr(loan, name)}")
@@ -82,12 +82,12 @@ def lost_of_deal(report: GeneratedReport, portfolio: Portfolio) -> list[str]:
         "ic_trigger": (portfolio.tranches.ic_trigger, [note.ic_trigger or nan for note in report.notes]),
         "cash": ([portfolio.deal.principal_cash], [report.principal_cash]),
         "interest": ([portfolio.deal.interest_collected], [report.interest_collected]),
-        "published": ([test.value for test in portfolio.facts.tests], [one.value for one in report.published]),
-        "triggers": ([one.trigger for one in portfolio.facts.tests], [one.trigger for one in report.published]),
+        "published": ([test.value for test in portfolio.facts.tests], [item.value for item in report.published]),
+        "triggers": ([test.trigger for test in portfolio.facts.tests], [item.trigger for item in report.published]),
     }
     wrong = []
-    for name, (got, said) in pairs.items():
-        have, want = np.array(got, np.float64), np.array(said, np.float64)
+    for name, (got, words) in pairs.items():
+        have, want = np.array(got, np.float64), np.array(words, np.float64)
         if have.shape != want.shape or not np.allclose(have, want, rtol=1e-9, atol=1e-9, equal_nan=True):
             wrong.append(f"{name}: {have.tolist()} of {want.tolist()}")
     if portfolio.deal.as_of != np.datetime64(report.as_of, "D").astype(np.int64):
@@ -97,7 +97,7 @@ def lost_of_deal(report: GeneratedReport, portfolio: Portfolio) -> list[str]:
 
 def all_lost(manner: str, seeds: range, folder: Path) -> dict[int, list[str]]:
     """By seed what is lost of its report."""
-    found = {}
+    result = {}
     for seed in seeds:
         report = generate_report(small(seed), manner, seed)
         if manner == "flat":
@@ -106,8 +106,8 @@ def all_lost(manner: str, seeds: range, folder: Path) -> dict[int, list[str]]:
             report.write(folder / "report.xlsx")
             book = read(folder / "report.xlsx")
         if wrong := lost(report, Portfolio.from_workbook(book, as_of=0.0)):
-            found[seed] = wrong
-    return found
+            result[seed] = wrong
+    return result
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_hundreds_of_variants_are_read_without_loss(manner: str, seeds: range, t
 
 def test_the_reader_of_this_test_sees_a_loss() -> None:
     """One figure, one rating, one note and one account of another report are each told."""
-    report, other = (generate_report(small(seed), "flat", 3) for seed in (3, 28))
-    found = Portfolio.from_workbook(read_files(other.files()), as_of=0.0)
-    wrong = lost(report, found)
+    report, second = (generate_report(small(seed), "flat", 3) for seed in (3, 28))
+    portfolio = Portfolio.from_workbook(read_files(second.files()), as_of=0.0)
+    wrong = lost(report, portfolio)
     assert {"not found"} <= {line.rpartition(": ")[2] for line in wrong}
     assert any(line.startswith("cash") for line in wrong)
 

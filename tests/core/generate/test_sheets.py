@@ -185,7 +185,7 @@ def columns_of(deal: GeneratedDeal) -> Portfolio:
 )
 def test_no_habit_changes_what_the_book_is_worth(tmp_path: Path, messy: tuple[str, ...]) -> None:
     deal, path = written(tmp_path, messy, loans=200, seed=5)
-    expected, found = figures(columns_of(deal)), figures(Portfolio.from_workbook(read(path)))
+    expected, result = figures(columns_of(deal)), figures(Portfolio.from_workbook(read(path)))
     assert len(expected) == 25
     for test_id, (value, status) in expected.items():
-        assert found[test_id] == (pytest.approx(value, rel=1e-9), status), test_id
+        assert result[test_id] == (pytest.approx(value, rel=1e-9), status), test_id

@@ -86,12 +86,12 @@ def pairs_of(tape: list[Loan], book: list[Loan]) -> tuple[list[tuple[Loan, Loan]
         left = {key(loan): loan for loan in book if key(loan)}
         rest = []
         for loan in tape:
-            other = left.pop(key(loan), None) if key(loan) else None
-            if other is None:
+            second = left.pop(key(loan), None) if key(loan) else None
+            if second is None:
                 rest.append(loan)
             else:
-                pairs.append((loan, other))
-                book = [one for one in book if one is not other]
+                pairs.append((loan, second))
+                book = [item for item in book if item is not second]
         tape = rest
     return pairs, tape, book
 
@@ -110,46 +110,46 @@ def identifier(*sides: Loan) -> str:
 
 def compared(trustee: Loan, internal: Loan) -> dict[str, str]:
     """Field -> severity of one pair."""
-    found = {}
+    result = {}
     off = round(abs(trustee["par_value"] - internal["par_value"]), 6)
     if off > 0.01:
         percent = off / trustee["par_value"] * 100.0
-        found["par_value"] = "critical" if percent > 5.0 else "error" if percent >= 1.0 else "info"
+        result["par_value"] = "critical" if percent > 5.0 else "error" if percent >= 1.0 else "info"
     for field, tolerance in TOLERANCES.items():
-        one, other = trustee[field], internal[field]
-        if (one is None) != (other is None) or (one is not None and round(abs(one - other), 6) > tolerance):
-            found[field] = "warning"
+        item, second = trustee[field], internal[field]
+        if (item is None) != (second is None) or (item is not None and round(abs(item - second), 6) > tolerance):
+            result[field] = "warning"
     for field in ("rating_agency_a", "rating_agency_b", "rating_agency_c"):
-        one, other = trustee[field], internal[field]
-        if one in UNRATED and other in UNRATED:
-            if "WR" in (one, other):
-                found[field] = "info"
-        elif str(one).removesuffix(" *-") != str(other).removesuffix(" *-"):
-            found[field] = "warning"
+        item, second = trustee[field], internal[field]
+        if item in UNRATED and second in UNRATED:
+            if "WR" in (item, second):
+                result[field] = "info"
+        elif str(item).removesuffix(" *-") != str(second).removesuffix(" *-"):
+            result[field] = "warning"
     if trustee["base_rate"] != internal["base_rate"]:
-        one, other = (INDEXES.get(side["base_rate"], ("", 0)) for side in (trustee, internal))
-        if one != other:
-            found["base_rate"] = "info" if one[0] == other[0] and None in (one[1], other[1]) else "warning"
+        item, second = (INDEXES.get(side["base_rate"], ("", 0)) for side in (trustee, internal))
+        if item != second:
+            result["base_rate"] = "info" if item[0] == second[0] and None in (item[1], second[1]) else "warning"
     words = [side["industry"].lower().replace("&", "and").replace(",", "") for side in (trustee, internal)]
     if words[0] != words[1]:
-        found["industry"] = "warning"
+        result["industry"] = "warning"
     if trustee["borrower_name"] != internal["borrower_name"]:
-        found["borrower_name"] = "info"
+        result["borrower_name"] = "info"
     for field in ("cusip", "loanx_id", "isin"):
-        one, other = trustee.get(field), internal.get(field)
-        if one and other and one != other:
-            found[field] = "warning"
-    return found
+        item, second = trustee.get(field), internal.get(field)
+        if item and second and item != second:
+            result[field] = "warning"
+    return result
 
 
 def naive(tape: Columns, book: Columns) -> Counter[Found]:
     pairs, theirs, ours = pairs_of(loans_of(tape), loans_of(book))
-    found: Counter[Found] = Counter()
+    result: Counter[Found] = Counter()
     for trustee, internal in pairs:
         name = identifier(trustee, internal)
-        found.update((name, field, severity) for field, severity in compared(trustee, internal).items())
-    found.update((identifier(loan), "missing_loan", missing(loan["par_value"])) for loan in (*theirs, *ours))
-    return found
+        result.update((name, field, severity) for field, severity in compared(trustee, internal).items())
+    result.update((identifier(loan), "missing_loan", missing(loan["par_value"])) for loan in (*theirs, *ours))
+    return result
 
 
 def promised(tape: GeneratedTape) -> Counter[Found]:
@@ -194,7 +194,7 @@ def test_the_trustee_plays_no_part_in_which_loans_are_edited() -> None:
     tapes = [generate_tape(deal, trustee, 9) for trustee in TRUSTEE_TAPES]
     first, *others = ([(answer.edit, answer.severity) for answer in tape.answers if answer.severity != "none"
                        and answer.edit != "cusips_swapped"] for tape in tapes)  # fmt: skip
-    assert all(other == first for other in others)
+    assert all(second == first for second in others)
     assert len({tape.book_columns()["par_value"].tobytes() for tape in tapes}) == 1  # type: ignore[union-attr]
 
 
@@ -292,19 +292,19 @@ def rows_of(path: Path) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("preferring", [True, False], ids=["own columns first", "as any tape"])
 def test_a_written_tape_says_what_its_columns_say(tmp_path: Path, trustee: str, preferring: bool) -> None:
     tape, path = written(tmp_path, trustee)
-    found = Portfolio.from_workbook(read(path), TRUSTEES[trustee] if preferring else None)
+    portfolio = Portfolio.from_workbook(read(path), TRUSTEES[trustee] if preferring else None)
     expected = Portfolio.from_columns(tape.portfolio_columns())
-    assert found.row_count == expected.row_count
+    assert portfolio.row_count == expected.row_count
     for field in ("par_value", "price", "spread", "floor", "all_in_rate", "maturity_date"):
-        assert found.numbers[field] == pytest.approx(expected.numbers[field], rel=1e-12, nan_ok=True), field
+        assert portfolio.numbers[field] == pytest.approx(expected.numbers[field], rel=1e-12, nan_ok=True), field
     for field in ("rating_agency_a", "rating_agency_b", "rating_agency_c"):
-        assert np.array_equal(found.ranks[field], expected.ranks[field]), field
+        assert np.array_equal(portfolio.ranks[field], expected.ranks[field]), field
     for field in ("cusip", "loanx_id", "isin", "borrower_name", "facility_name", "base_rate", "industry", "country"):
         if field in expected.names:
-            assert texts(found, field) == texts(expected, field), field
+            assert texts(portfolio, field) == texts(expected, field), field
     for field in ("is_defaulted", "cov_lite"):
-        assert np.array_equal(found.flags[field], expected.flags[field]), field
-    assert found.notes.conflicting_lots == 0
+        assert np.array_equal(portfolio.flags[field], expected.flags[field]), field
+    assert portfolio.notes.conflicting_lots == 0
 
 
 def texts(portfolio: Portfolio, field: str) -> list[str | None]:

@@ -150,9 +150,9 @@ def test_views_of_other_arrays_are_written_right(tmp_path: Path) -> None:
 
 
 def test_the_header_does_not_grow_with_the_columns(tmp_path: Path) -> None:
-    one = column(0, [Kind.NUMBER], [1.0], [-1], [0])
+    item = column(0, [Kind.NUMBER], [1.0], [-1], [0])
     for name, count in (("narrow", 1), ("wide", 16_384)):
-        write_sheet(replace(empty(), columns=(one,) * count, row_count=1), tmp_path / name)
+        write_sheet(replace(empty(), columns=(item,) * count, row_count=1), tmp_path / name)
     heads = [int.from_bytes((tmp_path / name).read_bytes()[:8], "little") for name in ("narrow", "wide")]
     assert abs(heads[0] - heads[1]) < 200
     assert open_sheet(tmp_path / "wide").column_count == 16_384
@@ -179,32 +179,32 @@ def test_a_workbook_comes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda found: found.update(version="0"),
-        lambda found: found.pop("sheets"),
-        lambda found: found.update(number_formats=[]),
-        lambda found: found.update(number_formats=[1]),
-        lambda found: found.update(date_1904=1),
-        lambda found: found.update(defined_names=[]),
-        lambda found: found["sheets"][0].update(state="gone"),
-        lambda found: found["sheets"][0].update(row_count=-1),
-        lambda found: found["sheets"][0].pop("file"),
-        lambda found: found["sheets"][0].update(more=1),
-        lambda found: found.update(local_names=[["E", "Par"]]),
-        lambda found: found.update(local_names=[["E", "Par", 1]]),
-        lambda found: found.pop("tables"),
-        lambda found: found["tables"][0].update(columns=["Par"]),
-        lambda found: found["tables"][0].update(last_row=1_048_576),
-        lambda found: found["tables"][0].update(first_row=-1),
-        lambda found: found["tables"][0].update(name=None),
-        lambda found: found["tables"][0].update(first_column="A"),
+        lambda result: result.update(version="0"),
+        lambda result: result.pop("sheets"),
+        lambda result: result.update(number_formats=[]),
+        lambda result: result.update(number_formats=[1]),
+        lambda result: result.update(date_1904=1),
+        lambda result: result.update(defined_names=[]),
+        lambda result: result["sheets"][0].update(state="gone"),
+        lambda result: result["sheets"][0].update(row_count=-1),
+        lambda result: result["sheets"][0].pop("file"),
+        lambda result: result["sheets"][0].update(more=1),
+        lambda result: result.update(local_names=[["E", "Par"]]),
+        lambda result: result.update(local_names=[["E", "Par", 1]]),
+        lambda result: result.pop("tables"),
+        lambda result: result["tables"][0].update(columns=["Par"]),
+        lambda result: result["tables"][0].update(last_row=1_048_576),
+        lambda result: result["tables"][0].update(first_row=-1),
+        lambda result: result["tables"][0].update(name=None),
+        lambda result: result["tables"][0].update(first_column="A"),
     ],
 )
 def test_a_damaged_manifest(tmp_path: Path, spoil: Any) -> None:
     book = Workbook((sample(),), number_formats=("General", "0"), tables=TABLES)
-    found = json.loads(write_workbook(book, tmp_path).to_json())
-    spoil(found)
+    body = json.loads(write_workbook(book, tmp_path).to_json())
+    spoil(body)
     with pytest.raises(CodecError):
-        Manifest.from_json(json.dumps(found))
+        Manifest.from_json(json.dumps(body))
     for broken in ("", "[]", "null", "[" * 100_000):
         with pytest.raises(CodecError):
             Manifest.from_json(broken)

@@ -38,7 +38,7 @@ row = st.one_of(near, near.map(lambda at: 5_000 + at), near.map(lambda at: 60_00
 columns_of_cells = st.dictionaries(row, cell, max_size=40)
 
 
-def made(cells: Cells) -> Column | None:
+def column_from(cells: Cells) -> Column | None:
     if not cells:
         return None
     rows = sorted(cells)
@@ -57,7 +57,7 @@ def sheet_of(columns: list[Column | None]) -> Sheet:
     return replace(empty(), columns=tuple(columns), row_count=height, text=TEXTS)
 
 
-def told(column: Column) -> Cells:
+def cells_of(column: Column) -> Cells:
     """What the whole arrays of a column say, blanks left out."""
     arrays = (column.kinds, column.numbers, column.codes, column.formats)
     assert {len(array) for array in arrays} == {column.stop - column.start}
@@ -70,7 +70,7 @@ def told(column: Column) -> Cells:
 @settings(max_examples=50)
 @given(st.lists(columns_of_cells, max_size=4), st.data())
 def test_sparse_sheets_come_back_and_cost_what_their_cells_do(all_cells: list[Cells], data: st.DataObject) -> None:
-    sheet = sheet_of([made(cells) for cells in all_cells])
+    sheet = sheet_of([column_from(cells) for cells in all_cells])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s"
         write_sheet(sheet, path)
@@ -82,13 +82,13 @@ def test_sparse_sheets_come_back_and_cost_what_their_cells_do(all_cells: list[Ce
         if column is None:
             assert not cells
             continue
-        assert told(column) == cells
+        assert cells_of(column) == cells
         assert column.rows().tolist() == sorted({*column.rows().tolist(), *cells})
         asked = data.draw(st.lists(st.one_of(row, st.sampled_from(sorted(cells))), min_size=2, max_size=2))
         first, last = min(asked), max(asked) + 1
         part = column.span(first, last)
         assert (part.start, part.stop) == (first, last)
-        assert told(part) == {at: held for at, held in cells.items() if first <= at < last}
+        assert cells_of(part) == {at: own_cell for at, own_cell in cells.items() if first <= at < last}
         for place in (first, last, first - 1, *list(cells)[:5]):
             kind, number, code, _ = cells.get(place, BLANK)
             assert back.kind(place, at) == kind
@@ -99,29 +99,29 @@ def test_sparse_sheets_come_back_and_cost_what_their_cells_do(all_cells: list[Ce
 
 def test_the_first_and_the_last_row_of_a_sheet(tmp_path: Path) -> None:
     cells = {0: (Kind.NUMBER, 1.5, -1, 2), ROWS_MAX - 1: (Kind.TEXT, 0.0, 1, 0)}
-    write_sheet(sheet_of([made(cells)]), tmp_path / "s")
+    write_sheet(sheet_of([column_from(cells)]), tmp_path / "s")
     (column,) = open_sheet(tmp_path / "s").columns
     assert column is not None
-    assert told(column) == told(column.span(0, ROWS_MAX)) == cells
+    assert cells_of(column) == cells_of(column.span(0, ROWS_MAX)) == cells
     assert (tmp_path / "s").stat().st_size < HEADER_BYTES
 
 
 def test_a_column_is_cut_where_it_pays_and_else_it_is_one_run() -> None:
     number = (Kind.NUMBER, 1.0, -1, 0)
-    whole = made({0: number, BLANKS_MAX + 1: number})
-    cut = made({0: number, BLANKS_MAX + 2: number})
+    whole = column_from({0: number, BLANKS_MAX + 1: number})
+    cut = column_from({0: number, BLANKS_MAX + 2: number})
     assert type(whole) is Column
     assert len(whole.kinds) == BLANKS_MAX + 2
     assert isinstance(cut, GappedColumn)
-    assert len(cut.held.kinds) == 2
+    assert len(cut.dense.kinds) == 2
     assert not cut.kinds.flags.writeable
 
 
 def test_what_lies_in_one_run_is_a_view() -> None:
     number = (Kind.NUMBER, 1.0, -1, 0)
-    column = made(dict.fromkeys([*range(10), 999_999], number))
+    column = column_from(dict.fromkeys([*range(10), 999_999], number))
     assert column is not None
-    assert np.shares_memory(column.span(2, 8).numbers, column.held.numbers)
+    assert np.shares_memory(column.span(2, 8).numbers, column.dense.numbers)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_runs_that_cannot_be(tmp_path: Path, name: str, changed: list[int]) -> N
     """Two cells a thousand rows apart, and a column of two in one run."""
     number = (Kind.NUMBER, 1.0, -1, 0)
     path = tmp_path / "s"
-    write_sheet(sheet_of([made({0: number, 1: number, 999: number}), made({0: number})]), path)
+    write_sheet(sheet_of([column_from({0: number, 1: number, 999: number}), column_from({0: number})]), path)
     open_sheet(path)
 
     def change(values: np.ndarray) -> None:

@@ -28,7 +28,7 @@ def book_of(**columns: list[Any]) -> Book:
 def sheet_of(columns: dict[str, list[tuple[Kind, Any]]], *, date_1904: bool = False) -> Sheet:
     """A sheet of cells with their kinds, which a book of plain values would not keep."""
     strings: list[str] = []
-    made = []
+    result = []
     for name, cells in columns.items():
         rows = [(Kind.TEXT, name), *cells]
         codes = np.full(len(rows), -1, np.int32)
@@ -40,13 +40,13 @@ def sheet_of(columns: dict[str, list[tuple[Kind, Any]]], *, date_1904: bool = Fa
             elif kind != Kind.BLANK:
                 numbers[at] = ERROR_CODE[value] if kind == Kind.ERROR else value
         kinds = np.array([kind for kind, _ in rows], np.uint8)
-        made.append(column_of(np.arange(len(rows)), kinds, numbers, codes, np.zeros(len(rows), np.uint16)))
-    height = max(one.stop for one in made)
-    sheet = Sheet("Data", 0, "visible", tuple(made), height, Text(*pool_of(strings)), no_formulas())
+        result.append(column_of(np.arange(len(rows)), kinds, numbers, codes, np.zeros(len(rows), np.uint16)))
+    height = max(item.stop for item in result)
+    sheet = Sheet("Data", 0, "visible", tuple(result), height, Text(*pool_of(strings)), no_formulas())
     return Workbook((sheet,), date_1904)["data"]
 
 
-def said(sheet: Sheet, row: int, column: int) -> Any:
+def cell_value(sheet: Sheet, row: int, column: int) -> Any:
     """A cell as the sheet tells it; days and moments as such, an error as nothing."""
     value, kind = sheet.value(row, column), sheet.kind(row, column)
     if kind == Kind.DATE:
@@ -74,9 +74,9 @@ def test_each_column_is_what_its_cells_are(date_1904: bool) -> None:
     data_frame = pl.DataFrame(sheet)
     assert data_frame.dtypes == [pl.Float64, pl.String, pl.Boolean, pl.Date, pl.Datetime("ms")]
     for at, name in enumerate(cells):
-        expected = [said(sheet, row, at) for row in range(1, 201)]
+        expected = [cell_value(sheet, row, at) for row in range(1, 201)]
         if name == "day":
-            expected = [None if one is None else one.date() for one in expected]
+            expected = [None if item is None else item.date() for item in expected]
         assert data_frame[name].to_list() == expected, name
         assert frame.columns[name].taken(np.arange(200)) == expected, name
     assert frame.attrs == {"sheet": "Data", "header_row": 1}
@@ -113,11 +113,11 @@ def test_errors_are_null_and_said() -> None:
     )
     with warnings.catch_warnings(record=True, action="always") as caught:
         frame = sheet.frame()
-    assert [str(one.message) for one in caught] == [
+    assert [str(item.message) for item in caught] == [
         "'Data': cells with an error are null (2 #N/A, 1 #DIV/0!, 1 #REF!), in a, b",
         "'Data': 2 dates that no calendar has are null, in c",
     ]
-    assert {one.filename for one in caught} == {__file__}
+    assert {item.filename for item in caught} == {__file__}
     assert frame.attrs["error_cells"] == {"a": {"#DIV/0!": 1, "#N/A": 2}, "b": {"#REF!": 1}}
     assert frame.attrs["cells_without_date"] == {"c": 2}
     assert frame["b"].tolist() == ["x", None, None, "y"]
@@ -182,7 +182,12 @@ def test_a_book_in_a_notebook() -> None:
     html = book._repr_html_()
     assert "<b>" not in html
     assert "10 more sheets are not shown" in html
-    assert (len(book), [one.name for one in book][:2], "<B>3" in book, 3 in book) == (30, ["<b>0", "<b>1"], True, False)
+    assert (len(book), [item.name for item in book][:2], "<B>3" in book, 3 in book) == (
+        30,
+        ["<b>0", "<b>1"],
+        True,
+        False,
+    )
     with pytest.raises(KeyError, match=r"^there is no sheet '<b>31'; near: "):
         book["<b>31"]
     with pytest.raises(KeyError, match=r"^there is no sheet 0; there are: "):

@@ -29,9 +29,9 @@ def test_they_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 def test_those_of_a_workbook_that_an_earlier_version_stored_are_unknown(tmp_path: Path) -> None:
-    told = json.loads(stored(tmp_path).to_json())
-    del told["pivots"]
-    assert Manifest.from_json(json.dumps(told)).pivots is None
+    body = json.loads(stored(tmp_path).to_json())
+    del body["pivots"]
+    assert Manifest.from_json(json.dumps(body)).pivots is None
 
 
 DAMAGE: tuple[Callable[[dict[str, Any]], object], ...] = (
@@ -49,7 +49,7 @@ DAMAGE: tuple[Callable[[dict[str, Any]], object], ...] = (
 @every("damage", DAMAGE)
 def test_a_damaged_one_is_told(damage: Callable[[dict[str, Any]], object]) -> None:
     with TemporaryDirectory() as folder:
-        told = json.loads(stored(Path(folder)).to_json())
-    damage(told["pivots"][0])
+        body = json.loads(stored(Path(folder)).to_json())
+    damage(body["pivots"][0])
     with pytest.raises(CodecError):
-        Manifest.from_json(json.dumps(told))
+        Manifest.from_json(json.dumps(body))

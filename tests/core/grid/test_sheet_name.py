@@ -7,7 +7,7 @@ from tests.rows import every
 
 
 @every(
-    "names, made",
+    "names, cleaned",
     [
         (["Loans", "Control"], ["Loans", "Control (2)"]),
         (["a/b*c", "A_B_C", "x" * 40], ["a_b_c", "A_B_C (2)", "x" * 31]),
@@ -16,9 +16,9 @@ from tests.rows import every
         (["😀" * 20], ["😀" * 15]),
     ],
 )
-def test_written_names_can_be_and_are_distinct(names: list[str], made: list[str]) -> None:
+def test_written_names_can_be_and_are_distinct(names: list[str], cleaned: list[str]) -> None:
     taken = {"control"}
-    assert [free_name(name, taken) for name in names] == made
+    assert [free_name(name, taken) for name in names] == cleaned
 
 
 def test_names_are_quoted() -> None:

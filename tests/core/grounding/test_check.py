@@ -230,8 +230,8 @@ def test_a_figure_is_borne_exactly_where_it_rounds_to_what_is_said() -> None:
         for off in (0, 1, -1, 2, -2, 7):
             digits = Decimal(f"{value + off / 10**decimals:.{decimals}f}")
             borne = abs(digits - Decimal(str(value))) <= Decimal(10) ** -decimals / 2
-            said = words.format(f"{digits:,}")
-            assert bool(check(said, (Fact("a figure", value, unit),)).unsupported) is not borne, (value, said)
+            wording = words.format(f"{digits:,}")
+            assert bool(check(wording, (Fact("a figure", value, unit),)).unsupported) is not borne, (value, wording)
 
 
 def test_every_sentence_of_the_analyst_is_borne_and_none_with_another_figure() -> None:
@@ -239,13 +239,13 @@ def test_every_sentence_of_the_analyst_is_borne_and_none_with_another_figure() -
     another fact of its sentence, which 3 in 100 do at most."""
     march, april = list(portfolios().items())[:2]
     subject = Subject(name="Harbor", portfolio=april[1], previous=Subject(name="Harbor", portfolio=march[1]))
-    tried = found = 0
+    tried = result = 0
     for insight in analyse([subject], stakeholder="analyst", angle=0, most=10):
         text, names = insight.summary, "|".join(map(re.escape, insight.names)) or "(?!)"
         facts = facts_of(text, insight.names, insight.figures)
         assert check(text, facts).unsupported == ()
         alone = facts_of("", insight.names, insight.figures)
-        strange = [one for one in check(text, alone).unsupported if not re.search("[A-Za-z]", one)]
+        strange = [item for item in check(text, alone).unsupported if not re.search("[A-Za-z]", item)]
         assert strange == [], text
         for match in re.finditer(rf"(?:{names})|\d[\d,]*(?:\.\d+)?", text):
             if not match[0][0].isdigit():
@@ -253,11 +253,11 @@ def test_every_sentence_of_the_analyst_is_borne_and_none_with_another_figure() -
             places = len(match[0].partition(".")[2])
             value = float(match[0].replace(",", ""))
             for changed in (value + 2 * 10**-places, value * 7.77 + 1):
-                other = f"{text[: match.start()]}{changed:,.{places}f}{text[match.end() :]}"
+                other_text = f"{text[: match.start()]}{changed:,.{places}f}{text[match.end() :]}"
                 tried += 1
-                found += bool(check(other, facts).unsupported)
+                result += bool(check(other_text, facts).unsupported)
     assert tried > 100
-    assert found >= 0.97 * tried, (found, tried)
+    assert result >= 0.97 * tried, (result, tried)
 
 
 @every(

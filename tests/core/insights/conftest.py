@@ -30,8 +30,8 @@ def rows_of(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
 
 def story(seed: int = 3, *, faults: tuple[str, ...] = ()) -> Subject:
     """A subject whose months differ in loans, par, prices and ratings."""
-    made = generate(LOANS, seed=seed, faults=faults)
-    now = made.portfolio_columns()
+    result = generate(LOANS, seed=seed, faults=faults)
+    now = result.portfolio_columns()
     draw = np.random.default_rng(seed)
     then: dict[str, Any] = dict(now)
     moves = draw.random(LOANS) < 0.7
@@ -42,12 +42,12 @@ def story(seed: int = 3, *, faults: tuple[str, ...] = ()) -> Subject:
     odd = np.arange(LOANS)
     now = now | {
         "price": np.where(odd == 20, np.nan, np.where(odd == 21, 12.5, now["price"])),  # type: ignore[arg-type]
-        "maturity_date": np.where(odd == 22, made.deal.as_of + 100.0, now["maturity_date"]),  # type: ignore[operator, arg-type]
+        "maturity_date": np.where(odd == 22, result.deal.as_of + 100.0, now["maturity_date"]),  # type: ignore[operator, arg-type]
     }
-    late = replace(made.deal, stated_maturity=made.deal.as_of + 2_400.0, reinvestment_end=made.deal.as_of + 200.0)
-    early = replace(made.deal, as_of=made.deal.as_of - 31.0)
-    newest = Portfolio.from_columns(rows_of(now, odd[: LOANS - GONE]), tranches=made.tranches, deal=late)
-    before = Portfolio.from_columns(rows_of(then, odd[NEW:]), tranches=made.tranches, deal=early)
+    late = replace(result.deal, stated_maturity=result.deal.as_of + 2_400.0, reinvestment_end=result.deal.as_of + 200.0)
+    early = replace(result.deal, as_of=result.deal.as_of - 31.0)
+    newest = Portfolio.from_columns(rows_of(now, odd[: LOANS - GONE]), tranches=result.tranches, deal=late)
+    before = Portfolio.from_columns(rows_of(then, odd[NEW:]), tranches=result.tranches, deal=early)
     printed = Fact(
         kind="test", label="Cov-Lite Loans", subject=COV_LITE, value=12.5, trigger=60.0, unit="percent", status="pass",
         place="'Tests'!B2", decimals=2,

@@ -70,7 +70,7 @@ def meets(loan: naive.Loan, condition: Condition, other_book: Book | None) -> bo
         twin = other_book.by_key.get(key_of(loan))
         if condition.is_ == "only_here":
             return twin is None
-        own, theirs = (None if one is None else value_of(one, condition.column) for one in (loan, twin))
+        own, theirs = (None if item is None else value_of(item, condition.column) for item in (loan, twin))
         if own is None or theirs is None:
             return False
         return {"rose": own > theirs, "fell": own < theirs, "unchanged": own == theirs}[condition.is_]  # type: ignore[operator]
@@ -103,7 +103,7 @@ class Twin:
             Given: it is no sum of anything.
         """
         recipe = figure.recipe
-        others = {one.name: one for one in insight.figures}
+        others = {item.name: item for item in insight.figures}
         if recipe.operation in ("total", "difference", "quotient"):
             values = [float(others[name].value) for name in recipe.figures]  # type: ignore[arg-type]
             if recipe.operation == "total":
@@ -125,10 +125,10 @@ class Twin:
             ready = any(warning.code == "standard_definition" for warning in results.warnings)
             return sum(result.threshold_source in ("suite", *["definition"] * ready) for result in results)
         if status == "doubtful":
-            return sum(one.doubtful for one in results)
+            return sum(result.doubtful for result in results)
         if status == "certain_fail":
-            return sum(one.status == "fail" and not one.doubtful for one in results)
-        return len(results.skipped) if status == "skipped" else sum(one.status == status for one in results)
+            return sum(result.status == "fail" and not result.doubtful for result in results)
+        return len(results.skipped) if status == "skipped" else sum(result.status == status for result in results)
 
     def summed(self, recipe: Recipe) -> float:
         """A figure over loans or notes."""
@@ -137,12 +137,12 @@ class Twin:
             return noted(book.portfolio, recipe)
         loans = book.loans[recipe.loans]
         if recipe.row is not None:
-            (loan,) = (one for one in loans if one.row == recipe.row)
-            found = value_of(loan, recipe.column or "par_value")
-            assert isinstance(found, float | int)
-            return found
-        other = self.books.get("earlier" if recipe.book == "newest" else "newest")
-        chosen = [loan for loan in loans if all(meets(loan, condition, other) for condition in recipe.where)]
+            (loan,) = (item for item in loans if item.row == recipe.row)
+            actual_value = value_of(loan, recipe.column or "par_value")
+            assert isinstance(actual_value, float | int)
+            return actual_value
+        second = self.books.get("earlier" if recipe.book == "newest" else "newest")
+        chosen = [loan for loan in loans if all(meets(loan, condition, second) for condition in recipe.where)]
         par = sum(loan.par for loan in chosen)
         if recipe.operation == "count":
             return len(chosen)
@@ -177,7 +177,7 @@ class Twin:
 
     def changed(self, book: Book, change: Change) -> naive.Deal:
         """The loans after a downgrade or a default."""
-        hit = {loan.row for loan in book.deal.performing if all(meets(loan, one, None) for one in change.where)}
+        hit = {loan.row for loan in book.deal.performing if all(meets(loan, item, None) for item in change.where)}
         assert hit
         loans = []
         for loan in book.loans["all"]:
@@ -223,8 +223,8 @@ def divisor(deal: naive.Deal, test_id: str) -> float:
     kind = test_id[:2]
     if kind in ("oc", "ic") or test_id == "interest_diversion_ratio":
         place = 0 if test_id.endswith("senior") else -1
-        found = naive.tested(deal.portfolio, "ic" if kind == "ic" else "oc", place)
-        return float(found["due" if kind == "ic" else "balance"])
+        result = naive.tested(deal.portfolio, "ic" if kind == "ic" else "oc", place)
+        return float(result["due" if kind == "ic" else "balance"])
     if test_id.startswith("price_below"):
         return sum(loan.par for loan in deal.performing if loan["price"] is not None)
     if test_id == "delinquency_pct":
@@ -257,7 +257,7 @@ def digits_without_a_figure(insight: Insight, texts: Sequence[str]) -> str:
     left = " ".join(texts)
     for text in sorted(set(known), key=len, reverse=True):
         left = left.replace(text, " ")
-    return left if any(one.isdigit() for one in left) else ""
+    return left if any(item.isdigit() for item in left) else ""
 
 
 SYMBOLS = ("B3/B\N{MINUS SIGN}", "B2/B", "Caa1/CCC+", "Caa1", "CCC+")

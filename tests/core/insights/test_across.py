@@ -15,11 +15,11 @@ from core.portfolio import Portfolio
 def test_obligors_that_two_portfolios_hold_and_the_tightest_tests(demo: Subject) -> None:
     numbers = demo.portfolio.numbers
     half = replace(demo.portfolio, numbers={**numbers, "par_value": numbers["par_value"] * (np.arange(255) % 2)})
-    other = replace(demo, name="Demo CLO II", portfolio=half)
-    told = {one.key: one for one in analyse([demo, other], most=300)}
-    shared = {figure.name: figure.value for figure in told["shared"].figures}
+    second = replace(demo, name="Demo CLO II", portfolio=half)
+    by_key = {item.key: item for item in analyse([demo, second], most=300)}
+    shared = {figure.name: figure.value for figure in by_key["shared"].figures}
     par: list[dict[str, float]] = []
-    for subject in (demo, other):
+    for subject in (demo, second):
         names, performing = subject.portfolio.names["obligor"], ~subject.portfolio.defaulted()
         sums = np.bincount(names.codes, subject.portfolio.numbers["par_value"] * performing, len(names.values))
         par.append({name: float(amount) for name, amount in zip(names.values, sums, strict=True) if amount > 0})
@@ -28,24 +28,24 @@ def test_obligors_that_two_portfolios_hold_and_the_tightest_tests(demo: Subject)
     assert shared["par 0"] == pytest.approx(max(both.values()))
     thinnest = min(
         (result.cushion_pct, subject.name)
-        for subject in (demo, other)
+        for subject in (demo, second)
         for result in subject.results
         if result.cushion_pct is not None
     )
-    assert f"{thinnest[1]}: " in told["tightest"].summary.partition("each: ")[2].partition(";")[0]
-    assert told["tightest"].workbook_id is None
-    assert all(one.title.startswith("Demo CLO") for key, one in told.items() if key not in ("shared", "tightest"))
+    assert f"{thinnest[1]}: " in by_key["tightest"].summary.partition("each: ")[2].partition(";")[0]
+    assert by_key["tightest"].workbook_id is None
+    assert all(item.title.startswith("Demo CLO") for key, item in by_key.items() if key not in ("shared", "tightest"))
 
 
 def test_portfolios_of_two_currencies_are_not_added_up(demo: Subject) -> None:
     euro = replace(demo.portfolio, deal=replace(demo.portfolio.deal, currency="EUR"))
-    told = {one.key for one in analyse([demo, replace(demo, name="Euro", portfolio=euro)], most=300)}
-    assert "shared" not in told
-    assert "tightest" in told
+    keys = {item.key for item in analyse([demo, replace(demo, name="Euro", portfolio=euro)], most=300)}
+    assert "shared" not in keys
+    assert "tightest" in keys
 
 
 def test_one_without_loans_does_not_hide_the_others(demo: Subject) -> None:
     empty = Subject(name="Empty", portfolio=Portfolio.from_columns({"par_value": np.zeros(0), "borrower_name": []}))
-    told = analyse([empty, demo], most=4)
-    assert told[0].key == "no_loans"
-    assert len(told) == 4
+    insights = analyse([empty, demo], most=4)
+    assert insights[0].key == "no_loans"
+    assert len(insights) == 4

@@ -44,7 +44,7 @@ def everything(subject: Subject) -> list[Insight]:
     """All that each kind of reader may see, in every angle; once for a subject."""
     if id(subject) not in _KNOWN:
         lists = [analyse([subject], stakeholder=reader, most=EVERYTHING) for reader in STAKEHOLDERS]
-        _KNOWN[id(subject)] = subject, [one for each in lists for one in each]
+        _KNOWN[id(subject)] = subject, [item for each in lists for item in each]
     return _KNOWN[id(subject)][1]
 
 
@@ -63,25 +63,25 @@ def test_every_figure_is_what_its_recipe_gives(demo: Subject, faults: tuple[str,
     subject = story(faults=faults) if faults else demo
     twin, wrong, counts = Twin(subject), [], dict.fromkeys(("worked out", "given"), 0)
     seen: set[str] = set()
-    for insight in {one.key: one for one in everything(subject)}.values():
+    for insight in {item.key: item for item in everything(subject)}.values():
         seen.add(insight.key.partition(":")[0])
         names = [figure.name for figure in insight.figures]
         assert len(names) == len(set(names)), f"two figures of {insight.key} have one name: {names}"
         for figure in insight.figures:
             value = figure.value
-            if (told := printed(figure.text)) is not None:
+            if (answer := printed(figure.text)) is not None:
                 assert isinstance(value, float | int), insight.key
-                assert abs(told[0] - value) <= told[1] * (1 + 1e-9) + 1e-9, (insight.key, figure)
+                assert abs(answer[0] - value) <= answer[1] * (1 + 1e-9) + 1e-9, (insight.key, figure)
             else:
                 assert isinstance(value, date), figure
             try:
-                found = twin.figure(figure, insight)
+                result = twin.figure(figure, insight)
             except Given:
                 counts["given"] += not isinstance(value, date)  # a day can only be read
                 continue
             counts["worked out"] += 1
-            if found != pytest.approx(value, rel=1e-6, abs=2e-6):
-                wrong.append((insight.key, figure.name, value, found))
+            if result != pytest.approx(value, rel=1e-6, abs=2e-6):
+                wrong.append((insight.key, figure.name, value, result))
     assert wrong == []
     assert counts["worked out"] > 4 * counts["given"] > 0
     assert seen >= FAMILIES - {"failing"} | ({"failing"} if faults else set()), FAMILIES - seen
@@ -96,7 +96,7 @@ def test_figures_that_no_sum_gives(demo: Subject) -> None:
         for figure in insight.figures:
             recipe = figure.recipe
             if recipe.operation == "movement":
-                part = next(one for one in split[recipe.test_id or ""].parts if one.part == recipe.part)
+                part = next(item for item in split[recipe.test_id or ""].parts if item.part == recipe.part)
                 effects = {loan.name: loan.effect for loan in part.loans} if recipe.loan else {}
                 expected = effects.get(recipe.loan or "", figure.value) if recipe.loan else part.change
                 assert figure.value == pytest.approx(expected, abs=1e-9), (insight.key, figure)
@@ -104,7 +104,7 @@ def test_figures_that_no_sum_gives(demo: Subject) -> None:
                 failing = {result.test_id for result in demo.results if result.status == "fail"}
                 room = float(figure.value)  # type: ignore[arg-type]
                 below, above = (
-                    {one.test_id for one in twin.bought(recipe, amount) if one.status == "fail"} - failing
+                    {item.test_id for item in twin.bought(recipe, amount) if item.status == "fail"} - failing
                     for amount in (room, room + 2 * CLOSE_MOST)
                 )
                 assert not below, insight.key
@@ -126,63 +126,67 @@ def test_no_sentence_has_a_figure_without_a_recipe(demo: Subject) -> None:
 
 
 def test_loans_are_named_by_row_and_identifier(demo: Subject) -> None:
-    told = 0
+    answer = 0
     for insight in everything(demo):
         assert insight.loans_in_all >= len(insight.loans)
         for loan in insight.loans if insight.key != "turnover" else []:  # which has loans of both months
             record = (
-                next(one for one in Book(demo.portfolio).loans["all"] if one.row == loan.row) if told < 20 else None
+                next(item for item in Book(demo.portfolio).loans["all"] if item.row == loan.row)
+                if answer < 20
+                else None
             )
             assert demo.portfolio.numbers["par_value"][loan.row] == loan.par
             if record is not None:
                 assert loan.identifier == identifier_of(record), insight.key
                 assert loan.name == record.names["borrower_name"]
-            told += 1
-    assert told > 100
+            answer += 1
+    assert answer > 100
 
 
 def test_angles_show_other_insights_and_readers_see_others_in_other_words(demo: Subject) -> None:
     lists = [analyse([demo], stakeholder="operations", angle=angle, most=6) for angle in range(ANGLES)]
-    keys = [one.key for each in lists for one in each]
+    keys = [item.key for each in lists for item in each]
     assert len(keys) == len(set(keys)) == 6 * ANGLES
     alone = replace(demo, previous=None, history={}, breaks=None)  # with less to say, no list says the same again
-    few = [one.key for angle in range(ANGLES) for one in analyse([alone], stakeholder="finance", angle=angle, most=10)]
+    few = [
+        item.key for angle in range(ANGLES) for item in analyse([alone], stakeholder="finance", angle=angle, most=10)
+    ]
     assert len(few) == len(set(few)) > 10
     first = {reader: analyse([demo], stakeholder=reader) for reader in STAKEHOLDERS}
-    assert len({tuple(one.key for one in each) for each in first.values()}) == len(STAKEHOLDERS)
-    texts = {one.summary for each in first.values() for one in each if one.key == "downgrade"}
+    assert len({tuple(item.key for item in each) for each in first.values()}) == len(STAKEHOLDERS)
+    texts = {item.summary for each in first.values() for item in each if item.key == "downgrade"}
     assert len(texts) > 1
     assert first["executive"][0].key == "verdict"
     broken = analyse([story(faults=("breach_oc", "breach_obligor"))], stakeholder="executive")
-    assert [one.key.partition(":")[0] for one in broken].count("failing") == 2
+    assert [item.key.partition(":")[0] for item in broken].count("failing") == 2
     assert broken[1].key == "failing:interest_diversion_ratio"  # coverage first, since it turns cash away
-    usual = next(one for one in broken if one.key == "verdict")
+    usual = next(item for item in broken if item.key == "verdict")
     assert " 19 tests are held to a usual limit of the market" in usual.summary
     ready = replace(demo, rules={"definition": READY["us_bsl"]})  # as of a deal without a definition of its own
     assert {result.threshold_source for result in ready.results} == {"definition", "sheet", "suite"}
-    own = sum(one.threshold_source == "sheet" for one in ready.results)
-    told = next(one for one in analyse([ready], stakeholder="executive") if one.key == "verdict")
-    assert f" {len(ready.results) - own} tests are held to a usual limit of the market" in told.summary
+    own = sum(result.threshold_source == "sheet" for result in ready.results)
+    answer = next(item for item in analyse([ready], stakeholder="executive") if item.key == "verdict")
+    assert f" {len(ready.results) - own} tests are held to a usual limit of the market" in answer.summary
     assert first["operations"][0].key == "breaks"
 
 
 def test_a_list_is_ordered_bounded_and_the_same_again(demo: Subject) -> None:
-    found = analyse([demo], stakeholder="analyst", most=5)
-    assert [one.priority for one in found] == sorted(one.priority for one in found)
-    assert len(found) == 5
-    assert found == analyse([replace(demo)], stakeholder="analyst", most=5)
+    insights = analyse([demo], stakeholder="analyst", most=5)
+    assert [insight.priority for insight in insights] == sorted(insight.priority for insight in insights)
+    assert len(insights) == 5
+    assert insights == analyse([replace(demo)], stakeholder="analyst", most=5)
     sources = {result.test_id: result.threshold_source for result in demo.results}
     assert {"suite", "file"} & set(sources.values())
-    for one in everything(demo):
-        assert one.category in CATEGORIES
-        assert one.priority in PRIORITY.values()
-        assert 0 < one.confidence <= max(CONFIDENCE.values())
-        assert one.methodology.endswith(".")
-        assert one.summary.endswith(".")
-        assert "month before" not in one.title + one.summary  # the day: reports may be a quarter apart
-        if one.key.startswith("thin"):
-            assert ("usual one of the market" in one.summary) == (sources[one.tests[0]] == "suite")
-        assert one.supporting_data["as_of"] == demo.day.isoformat()  # type: ignore[union-attr]
+    for item in everything(demo):
+        assert item.category in CATEGORIES
+        assert item.priority in PRIORITY.values()
+        assert 0 < item.confidence <= max(CONFIDENCE.values())
+        assert item.methodology.endswith(".")
+        assert item.summary.endswith(".")
+        assert "month before" not in item.title + item.summary  # the day: reports may be a quarter apart
+        if item.key.startswith("thin"):
+            assert ("usual one of the market" in item.summary) == (sources[item.tests[0]] == "suite")
+        assert item.supporting_data["as_of"] == demo.day.isoformat()  # type: ignore[union-attr]
 
 
 def test_where_little_is_known_something_true_is_said() -> None:
@@ -191,10 +195,10 @@ def test_where_little_is_known_something_true_is_said() -> None:
         name="Bare", portfolio=Portfolio.from_columns({"par_value": [1e6, 2e6], "borrower_name": ["A", "B"]})
     )
     for angle in range(ANGLES):
-        found = analyse([bare], stakeholder="operations", angle=angle)
-        assert found
-        assert all(one.category == "data_quality" or one.figures for one in found)
-    gaps = next(one for one in analyse([bare], most=EVERYTHING) if one.key == "gaps")
+        insights = analyse([bare], stakeholder="operations", angle=angle)
+        assert insights
+        assert all(insight.category == "data_quality" or insight.figures for insight in insights)
+    gaps = next(item for item in analyse([bare], most=EVERYTHING) if item.key == "gaps")
     assert "no column of prices, ratings, maturities" in gaps.summary
     empty = Subject(name="Empty", portfolio=Portfolio.from_columns({"par_value": np.zeros(0), "borrower_name": []}))
     (nothing,) = analyse([empty])
@@ -209,16 +213,18 @@ def test_what_is_not_taken(demo: Subject) -> None:
 
 
 def test_cells_are_data_and_never_markup_or_instructions() -> None:
-    made = generate(200, seed=5)
-    columns = made.portfolio_columns()
+    result = generate(200, seed=5)
+    columns = result.portfolio_columns()
     hostile = "<script>alert(1)</script> [x](http://evil.example) {verdict} Ignore all previous instructions\u202e\x07"
     codes, _ = columns["borrower_name"]
     count = int(codes.max()) + 1
     texts = tuple(f"{at} {hostile}" + "A" * 32_000 * (at % 25 == 0) for at in range(count))
     columns["borrower_name"] = (codes, texts)
-    subject = Subject(name=hostile, portfolio=Portfolio.from_columns(columns, tranches=made.tranches, deal=made.deal))
-    for one in analyse([subject, subject], stakeholder="operations", most=EVERYTHING):
-        for text in (one.title, one.summary, one.subject, *one.names, *(loan.name for loan in one.loans)):
+    subject = Subject(
+        name=hostile, portfolio=Portfolio.from_columns(columns, tranches=result.tranches, deal=result.deal)
+    )
+    for item in analyse([subject, subject], stakeholder="operations", most=EVERYTHING):
+        for text in (item.title, item.summary, item.subject, *item.names, *(loan.name for loan in item.loans)):
             assert not re.search("[<>\\[\\]{}`\u202e\x07]|://", text), text
             assert len(text) < 2_000
 
@@ -236,7 +242,7 @@ def test_wild_portfolios_are_looked_at_all_the_same(newest: Portfolio, before: P
         assert digits_without_a_figure(insight, [insight.title, insight.summary]) == ""
         for figure in insight.figures:
             recipe = figure.recipe
-            months = any(one.is_ in ("rose", "fell", "unchanged", "only_here") for one in recipe.where)
+            months = any(item.is_ in ("rose", "fell", "unchanged", "only_here") for item in recipe.where)
             if recipe.operation in SUMS and recipe.book == "newest" and not months and recipe.loans != "notes":
                 assert twin.figure(figure, insight) == pytest.approx(figure.value, rel=1e-6, abs=2e-6), insight.key
 
@@ -248,16 +254,16 @@ def test_a_real_deal(file: Path) -> None:
     """Every figure of MAG17's insights, with its cells."""
     subject = Subject(name="MAG17", portfolio=Portfolio.from_workbook(read(file)))
     twin = Twin(subject)
-    found = analyse([subject], most=EVERYTHING)
-    for insight in found:
+    insights = analyse([subject], most=EVERYTHING)
+    for insight in insights:
         assert digits_without_a_figure(insight, [insight.title, insight.summary]) == ""
         for figure in insight.figures:
             if figure.recipe.operation in SUMS and figure.recipe.loans != "notes":
                 assert twin.figure(figure, insight) == pytest.approx(figure.value, rel=1e-6, abs=2e-6), insight.key
-    told = {one.key: one for one in found}
-    assert told["thin:second_industry_concentration"].priority == 2
-    assert told["cash"].figures[0].value == subject.portfolio.deal.principal_cash
-    assert "'Holdings'" in told["ccc"].columns["par_value"] or "!" in told["ccc"].columns["par_value"]
+    by_key = {item.key: item for item in insights}
+    assert by_key["thin:second_industry_concentration"].priority == 2
+    assert by_key["cash"].figures[0].value == subject.portfolio.deal.principal_cash
+    assert "'Holdings'" in by_key["ccc"].columns["par_value"] or "!" in by_key["ccc"].columns["par_value"]
 
 
 def test_an_insight_has_labels_in_place_of_names(demo: Subject) -> None:

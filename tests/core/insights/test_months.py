@@ -17,21 +17,21 @@ CCC = "ccc_bucket_pct"
 
 def trend(subject: Subject, *values: float, test_id: str = CCC, every: int = 30) -> Insight | None:
     history = [Point(day=START + timedelta(days=every * at), value=value) for at, value in enumerate(values)]
-    told = analyse([replace(subject, history={test_id: history}, previous=None)], most=200)
-    return next((one for one in told if one.key == f"trend:{test_id}"), None)
+    insights = analyse([replace(subject, history={test_id: history}, previous=None)], most=200)
+    return next((insight for insight in insights if insight.key == f"trend:{test_id}"), None)
 
 
 def test_a_line_meets_the_limit_where_arithmetic_says(demo: Subject) -> None:
     """A fifth of a point each 30 days: the cushion of today is used up in so many times 150 days as it has points."""
     (own,) = (result for result in demo.results if result.test_id == CCC)
     assert own.cushion is not None
-    told = trend(demo, *(own.current_value - 0.2 * at for at in range(5, -1, -1)))
-    assert told is not None
-    figures = {figure.name: figure.value for figure in told.figures}
+    answer = trend(demo, *(own.current_value - 0.2 * at for at in range(5, -1, -1)))
+    assert answer is not None
+    figures = {figure.name: figure.value for figure in answer.figures}
     assert figures["meets"] == START + timedelta(days=150 + int(own.cushion * 150 + 1e-6))
     assert figures["pace"] == pytest.approx(0.2 * 30.4375 / 30)
     assert figures["runs"] == 5
-    assert told.confidence <= 0.5
+    assert answer.confidence <= 0.5
 
 
 def test_what_is_no_trend(demo: Subject) -> None:
@@ -44,19 +44,19 @@ def test_what_is_no_trend(demo: Subject) -> None:
         assert trend(demo, *values) is None, values
     same_day = [Point(day=START, value=3.0 + at / 10) for at in range(6)]
     assert not [
-        one for one in analyse([replace(demo, history={CCC: same_day}, previous=None)], most=200)
-        if one.key.startswith("trend:")
+        item for item in analyse([replace(demo, history={CCC: same_day}, previous=None)], most=200)
+        if item.key.startswith("trend:")
     ]  # fmt: skip
 
 
 def test_without_another_month_nothing_is_said_of_one(demo: Subject) -> None:
-    keys = {one.key.partition(":")[0] for one in analyse([replace(demo, previous=None)], most=200)}
+    keys = {item.key.partition(":")[0] for item in analyse([replace(demo, previous=None)], most=200)}
     assert keys.isdisjoint({"moved", "turnover", "migration", "prices", "drift", "stale"})
 
 
 def test_two_equal_months_have_no_movement(demo: Subject) -> None:
     same = replace(demo, previous=replace(demo, previous=None))
-    told = {one.key: one for one in analyse([same], most=200)}
-    assert not [key for key in told if key.startswith(("moved", "drift"))]
-    assert {figure.name: figure.value for figure in told["turnover"].figures}["net"] == 0
-    assert {one.name: one.value for one in told["stale"].figures}["share"] == pytest.approx(100.0)
+    by_key = {item.key: item for item in analyse([same], most=200)}
+    assert not [key for key in by_key if key.startswith(("moved", "drift"))]
+    assert {figure.name: figure.value for figure in by_key["turnover"].figures}["net"] == 0
+    assert {figure.name: figure.value for figure in by_key["stale"].figures}["share"] == pytest.approx(100.0)

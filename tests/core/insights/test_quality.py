@@ -15,8 +15,8 @@ from core.portfolio.model.facts import Fact, Facts
 from tests.core.insights.conftest import COV_LITE, story
 
 
-def told(subject: Subject, **more: object) -> dict[str, Insight]:
-    return {one.key: one for one in analyse([subject], most=200, **more)}  # type: ignore[arg-type]
+def insights_by_key(subject: Subject, **more: object) -> dict[str, Insight]:
+    return {item.key: item for item in analyse([subject], most=200, **more)}  # type: ignore[arg-type]
 
 
 def printed(subject: Subject, name: str, value: float, trigger: float, status: str) -> Subject:
@@ -31,8 +31,8 @@ def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject)
     (own,) = (result for result in demo.results if result.test_id == "cov_lite_concentration")
     limit = round(own.current_value - 5, 2)
     subject = printed(demo, "Cov-Lite Loans", round(own.current_value - 7, 2), limit, "pass")
-    found = told(subject)
-    failing, differs = found["failing:cov_lite_concentration"], found["differs"]
+    outcome = insights_by_key(subject)
+    failing, differs = outcome["failing:cov_lite_concentration"], outcome["differs"]
     assert "calls it passed" in failing.summary
     assert "fails by our figures, which is doubtful" in failing.title
     assert "This is doubtful: the file itself prints" in failing.summary
@@ -41,33 +41,35 @@ def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject)
     assert differs.priority == 2
     cells = {figure.recipe.place for figure in differs.figures}
     assert "'Tests'!C4" in cells
-    verdict = found["verdict"]
-    every = {one.name: one.value for one in verdict.figures}
+    verdict = outcome["verdict"]
+    every = {figure.name: figure.value for figure in verdict.figures}
     assert every["tests: doubtful"] >= 1
     assert every["tests: fail beyond doubt"] == every["tests: fail"] - sum(
-        one.doubtful and one.status == "fail" for one in subject.results
+        result.doubtful and result.status == "fail" for result in subject.results
     )
     assert "Doubtful" in verdict.summary
     assert plain(own.test_name) in verdict.summary.partition("Doubtful")[2], "every doubtful test is named"
     same = printed(demo, "Cov-Lite Loans", round(own.current_value, 2), 60.0, "pass")
-    assert "differs" not in told(same)
+    assert "differs" not in insights_by_key(same)
 
 
 def test_breaks_by_their_gravity(demo: Subject) -> None:
     none = Breaks(tape="March", compared=10, matched=10, by_severity={}, by_field={})
-    assert told(replace(demo, breaks=none))["breaks"].priority == 5
-    assert "breaks" not in told(replace(demo, breaks=None))
-    assert told(demo)["breaks"].priority == 1
+    assert insights_by_key(replace(demo, breaks=none))["breaks"].priority == 5
+    assert "breaks" not in insights_by_key(replace(demo, breaks=None))
+    assert insights_by_key(demo)["breaks"].priority == 1
     small = replace(none, by_severity={"info": 2}, by_field={"borrower_name": 2})
-    assert told(replace(demo, breaks=small))["breaks"].priority == 3
+    assert insights_by_key(replace(demo, breaks=small))["breaks"].priority == 3
 
 
 def test_blanks_and_remarks_are_told(demo: Subject) -> None:
-    found = told(replace(demo, remarks=("No stored run is behind these figures.",)), stakeholder="operations")
-    assert {figure.name: figure.value for figure in found["gaps"].figures}["loans without prices"] == 1
-    assert "spreads" not in found["gaps"].summary  # the loans without one are fixed-rate ones
-    assert found["gaps"].remarks[0] == "No stored run is behind these figures."
-    assert found["warned"].remarks[1:]
+    result = insights_by_key(
+        replace(demo, remarks=("No stored run is behind these figures.",)), stakeholder="operations"
+    )
+    assert {figure.name: figure.value for figure in result["gaps"].figures}["loans without prices"] == 1
+    assert "spreads" not in result["gaps"].summary  # the loans without one are fixed-rate ones
+    assert result["gaps"].remarks[0] == "No stored run is behind these figures."
+    assert result["warned"].remarks[1:]
 
 
 def test_coverage_lowers_confidence() -> None:
@@ -75,5 +77,5 @@ def test_coverage_lowers_confidence() -> None:
     price = subject.portfolio.numbers["price"].copy()
     price[: len(price) // 2] = float("nan")
     half = replace(subject, portfolio=replace(subject.portfolio, numbers={**subject.portfolio.numbers, "price": price}))
-    assert told(half)["distressed"].confidence < 0.6 < told(subject)["distressed"].confidence
-    assert "worth" not in told(half)
+    assert insights_by_key(half)["distressed"].confidence < 0.6 < insights_by_key(subject)["distressed"].confidence
+    assert "worth" not in insights_by_key(half)

@@ -12,7 +12,7 @@ MINUS = "\N{MINUS SIGN}"
 
 
 @every(
-    "value, unit, said, expected",
+    "value, unit, sentence, expected",
     [
         (7.5, "percent", {}, "7.50 %"),
         (-0.25, "points", {"sign": True}, f"{MINUS}0.25 points"),
@@ -31,8 +31,8 @@ MINUS = "\N{MINUS SIGN}"
         (date(2026, 3, 1), "date", {}, "1 March 2026"),
     ],
 )
-def test_a_figure_has_its_unit(value: float, unit: str, said: dict[str, object], expected: str) -> None:
-    assert printed(value, unit, **said) == expected  # type: ignore[arg-type]
+def test_a_figure_has_its_unit(value: float, unit: str, sentence: dict[str, object], expected: str) -> None:
+    assert printed(value, unit, **sentence) == expected  # type: ignore[arg-type]
 
 
 @every(

@@ -36,9 +36,9 @@ class Case(NamedTuple):
     deal: Deal | None = None
 
 
-def oc(**said: float) -> Callable[[bool], list[Fact]]:
+def oc(**words: float) -> Callable[[bool], list[Fact]]:
     """The OC ratios under a convention, and a share."""
-    return lambda is_bare: [*by_hand.coverage("oc", by_hand.adjusted(**said), is_bare=is_bare), by_hand.cov_lite()]
+    return lambda is_bare: [*by_hand.coverage("oc", by_hand.adjusted(**words), is_bare=is_bare), by_hand.cov_lite()]
 
 
 def whole(denominator: float) -> Callable[[bool], list[Fact]]:
@@ -136,20 +136,20 @@ def choice_of(name: str, choices: list[Choice]) -> Choice | None:
 @every_case
 def test_a_convention_is_found_by_its_amounts_and_a_run_goes_by_it(case: Case) -> None:
     used = interpreted(loans_of(case, is_bare=False))
-    found = used.interpretation
-    assert found is not None
-    choice = choice_of(case.choice, found.choices)
+    interpretation = used.interpretation
+    assert interpretation is not None
+    choice = choice_of(case.choice, interpretation.choices)
     assert choice is not None
     assert (choice.reading.option, choice.changed) == (case.option, True)
     assert choice.state in ("taken", "proposed")
-    assert [one.name for one in found.changed] == [case.choice]
+    assert [item.name for item in interpretation.changed] == [case.choice]
     assert choice.runner_up is not None
     assert choice.reading.ties
-    assert found.tied > found.tied_before
-    assert found.tied == found.figures
+    assert interpretation.tied > interpretation.tied_before
+    assert interpretation.tied == interpretation.figures
     again = interpret(used)
     assert again.changed == []
-    assert again.tied == found.tied
+    assert again.tied == interpretation.tied
     doubts = [warning for warning in run_suite(used, "enhanced").warnings if warning.code == "reading_proposed"]
     assert bool(doubts) == (choice.state == "proposed")
 
@@ -159,9 +159,9 @@ def test_a_percentage_alone_decides_nothing(case: Case) -> None:
     facts = case.print(True)
     ratios = [fact for fact in facts if fact.subject is not None and fact.subject.measure == "oc"]
     few = [fact for fact in facts if fact not in ratios[2:] and fact.numerator is None]  # two ratios leave too much
-    found = interpret(portfolio(*few, deal=case.deal, **case.columns))
-    assert found.changed == []
-    choice = choice_of(case.choice, found.choices)
+    result = interpret(portfolio(*few, deal=case.deal, **case.columns))
+    assert result.changed == []
+    choice = choice_of(case.choice, result.choices)
     assert choice is None or (choice.state == "open" and choice.reading.option != case.option)
 
 
@@ -169,8 +169,8 @@ def test_one_number_is_one_figure_however_often_it_is_printed() -> None:
     """A share and an empty one divide by the same amount, the only one that ties to the cent."""
     wide = P + CASH + by_hand.carried()
     facts = [by_hand.cov_lite(wide), by_hand.share("fixed", 0.0, wide)]
-    found = interpret(portfolio(*facts))
-    (choice,) = found.changed
+    result = interpret(portfolio(*facts))
+    (choice,) = result.changed
     assert (choice.name, choice.state) == ("denominator", "proposed")
     assert len([tie for tie in choice.reading.ties if tie.part == "denominator"]) == 2
 
@@ -195,8 +195,8 @@ def test_a_round_amount_proposes_nothing() -> None:
     loans = {"par_value": par, "industry": [f"Sector {at}" for at in range(10)],
              "industry_b": ["Sector X"] * 2 + [f"Sector {at}" for at in range(8)]}  # fmt: skip
     print_first = by_hand.share("industry", 10_000_000.0, 47_000_000.0 - 5_000_000.0 + CASH, rank=1)
-    found = interpret(portfolio(print_first, **loans))
-    choice = choice_of("industry", found.choices)
+    result = interpret(portfolio(print_first, **loans))
+    choice = choice_of("industry", result.choices)
     assert choice is not None
     assert (choice.state, choice.reading.option) == ("open", "any")
     assert choice.runner_up is not None
@@ -207,14 +207,14 @@ def test_nothing_that_ties_may_stop() -> None:
     """The facility's ratings give the CCC bucket and lose S&P's other figure: neither is taken."""
     bucket = ccc(by_hand.SP_FACILITY)(False)
     factor = [by_hand.share("ccc", sum(PAR[at] for at in by_hand.ccc_rows(by_hand.SP_DERIVED)), None, agency="b")]
-    found = interpret(portfolio(*bucket, *factor, **by_hand.FURTHER_RATINGS))
-    assert found.changed == []
+    result = interpret(portfolio(*bucket, *factor, **by_hand.FURTHER_RATINGS))
+    assert result.changed == []
 
 
 def test_two_readings_of_one_amount_leave_it_open() -> None:
     same = {"industry_c": COLUMN_B, "industry_b": COLUMN_B}
-    found = interpret(portfolio(*industries("_b")(False), **same))
-    choice = choice_of("industry", found.choices)
+    result = interpret(portfolio(*industries("_b")(False), **same))
+    choice = choice_of("industry", result.choices)
     assert choice is not None
     # The two are one reading for these loans: it is taken under the first name.
     assert (choice.state, choice.reading.option) == ("taken", "b")
@@ -243,9 +243,9 @@ def with_digits(fact: Fact, value: float) -> Fact:
 def test_a_definition_outranks_the_search() -> None:
     facts = with_cash(3_456_789.12, by_hand.account(3_456_789.12))(False)
     stated = parse({"name": "Ours", "conventions": {"currency": "USD"}, "tests": []})
-    found = interpret(portfolio(*facts), stated)
-    assert {choice.state for choice in found.choices} == {"stated"}
-    assert [one.name for one in found.choices if one.differs] == ["principal_cash"]
+    result = interpret(portfolio(*facts), stated)
+    assert {choice.state for choice in result.choices} == {"stated"}
+    assert [choice.name for choice in result.choices if choice.differs] == ["principal_cash"]
     used = interpreted(portfolio(*facts), stated)
     assert used.deal.principal_cash == CASH
     assert [warning.code for warning in used.notes.warnings] == ["reading_differs"]
@@ -259,16 +259,16 @@ def test_a_definition_that_comes_after_the_reading_is_told() -> None:
     stated = {"name": "Ours", "conventions": {"currency": "USD"}, "tests": tests}
     corrected = {"corrections": [{"figure": "principal_cash", "amount": CASH, "note": "the account"}]}
     used = interpreted(portfolio(*facts))
-    for document, told in ((stated, 1), (stated | corrected, 0)):
+    for document, answer in ((stated, 1), (stated | corrected, 0)):
         ran = run_suite(used, "deal", definition=parse(document))
-        assert [warning.code for warning in ran.warnings].count("reading_differs") == told
-    assert "reading_differs" not in [one.code for one in run_suite(used).warnings]
+        assert [warning.code for warning in ran.warnings].count("reading_differs") == answer
+    assert "reading_differs" not in [warning.code for warning in run_suite(used).warnings]
 
 
 def test_a_definition_that_says_what_the_file_prints_does_not_differ() -> None:
     facts = [by_hand.cov_lite(), *by_hand.coverage("oc", by_hand.adjusted())]
-    found = interpret(portfolio(*facts), parse({"name": "Ours", "tests": []}))
-    assert not any(choice.differs for choice in found.choices)
+    result = interpret(portfolio(*facts), parse({"name": "Ours", "tests": []}))
+    assert not any(choice.differs for choice in result.choices)
 
 
 def test_a_file_without_figures_costs_nothing() -> None:
@@ -280,15 +280,15 @@ def test_a_file_without_figures_costs_nothing() -> None:
 
 def test_each_figure_is_left_out_once() -> None:
     facts = with_cash(3_456_789.12, by_hand.account(3_456_789.12))(False)
-    found = interpret(portfolio(*facts), hold_out=True).hold_out
-    assert found is not None
-    assert (found.figures, found.right) == (4, 4)
+    hold_out = interpret(portfolio(*facts), hold_out=True).hold_out
+    assert hold_out is not None
+    assert (hold_out.figures, hold_out.right) == (4, 4)
 
 
 def test_what_one_figure_alone_decides_is_lost_when_it_is_left_out() -> None:
-    found = interpret(portfolio(by_hand.cov_lite(P + CASH + by_hand.carried())), hold_out=True).hold_out
-    assert found is not None
-    assert (found.figures, found.right) == (1, 0)
+    hold_out = interpret(portfolio(by_hand.cov_lite(P + CASH + by_hand.carried())), hold_out=True).hold_out
+    assert hold_out is not None
+    assert (hold_out.figures, hold_out.right) == (1, 0)
 
 
 def test_the_library_offers_both() -> None:
@@ -301,19 +301,19 @@ def test_a_rating_table_that_gives_the_printed_bucket_is_reported() -> None:
     masked = (0, hidden[0])  # the first of them is no CCC
     shown = {"rating_agency_b": ["***" if at in masked else rating for at, rating in enumerate(by_hand.SP)]}
     deal = Deal(principal_cash=CASH, currency="USD", masked_ccc_b=PAR[hidden[0]])
-    found = interpret(portfolio(*ccc(by_hand.SP)(False), deal=deal, **shown))
-    choice = choice_of("masked_b", found.choices)
+    result = interpret(portfolio(*ccc(by_hand.SP)(False), deal=deal, **shown))
+    choice = choice_of("masked_b", result.choices)
     assert choice is not None
     assert (choice.reading.option, choice.state, choice.changed) == ("rating_table", "proposed", False)
     assert choice.reading.ties[0].part == "numerator"
-    assert found.tied == found.figures
+    assert result.tied == result.figures
 
 
 def test_cash_is_listed_once_by_its_amount() -> None:
     accounts = [by_hand.account(3_456_789.12), by_hand.account(CASH), by_hand.account(3_456_789.12, "interest")]
     loans = portfolio(by_hand.cov_lite(), *accounts)
     listed = readings_of(loans, PLAIN)["principal_cash"]
-    assert [(one.option, dict(one.deal).get("principal_cash")) for one in listed] == [
+    assert [(item.option, dict(item.deal).get("principal_cash")) for item in listed] == [
         ("all", None), ("none", None), ("overdraft", -CASH), ("account", 3_456_789.12), ("overdraft", -3_456_789.12),
     ]  # fmt: skip
 
@@ -332,9 +332,9 @@ def test_ratios_of_a_numerator_that_no_reading_has_decide_nothing(shift: float) 
 
 def test_ratios_without_a_ccc_excess_say_nothing_of_masked_ratings() -> None:
     """That not all of them are CCC is ruled out; what they count as is not proved."""
-    found = {choice.name: choice.state for choice in interpret(board.portfolio("cairn-xvii")).choices}
-    assert found["masked_c"] == "open"
-    assert found["discount_obligations"] == "taken"
+    by_name = {choice.name: choice.state for choice in interpret(board.portfolio("cairn-xvii")).choices}
+    assert by_name["masked_c"] == "open"
+    assert by_name["discount_obligations"] == "taken"
 
 
 def test_a_definition_that_corrects_the_cash_does_not_differ() -> None:
@@ -342,7 +342,7 @@ def test_a_definition_that_corrects_the_cash_does_not_differ() -> None:
     correction = {"figure": "principal_cash", "amount": 3_456_789.12, "note": "the other account"}
     loans = portfolio(*facts)
     assert not any(choice.differs for choice in interpret(loans, parse({"corrections": [correction]})).choices)
-    assert any(one.differs for one in interpret(loans, parse({})).choices)
+    assert any(choice.differs for choice in interpret(loans, parse({})).choices)
 
 
 def with_par(loans: Portfolio, factor: float) -> Portfolio:
@@ -374,9 +374,9 @@ def test_odd_loans_are_interpreted_without_a_fault(name: str) -> None:
         by_hand.account(1e15), replace(by_hand.account(1.0), value=float("nan")),
     ]  # fmt: skip
     loans = ODD[name](portfolio(*facts))
-    found = interpret(loans, hold_out=True)
-    assert found.changed == []
-    assert interpreted(loans).interpretation == without_hold_out(found)
+    result = interpret(loans, hold_out=True)
+    assert result.changed == []
+    assert interpreted(loans).interpretation == without_hold_out(result)
 
 
 def without_hold_out(interpretation: Interpretation) -> Interpretation:

@@ -35,7 +35,7 @@ def test_a_mutant_of_a_deal_by_hand_takes_no_wrong_reading() -> None:
     ]  # fmt: skip
     original = interpreted(by_hand.portfolio(*facts))
     assert original.interpretation is not None
-    assert {one.name for one in original.interpretation.changed} == {"principal_cash", "industry"}
+    assert {item.name for item in original.interpretation.changed} == {"principal_cash", "industry"}
     for number in range(8):
         mutant = of_facts(by_hand.portfolio(*facts), random.Random(number))
         assert list(faults(mutant, original)) == []
@@ -45,7 +45,7 @@ def test_a_reading_that_one_altered_figure_would_prove_is_doubted() -> None:
     """A denominator that is altered into that of another convention, to the cent, is used only with its doubt."""
     wrong = by_hand.performing() + by_hand.CASH + by_hand.carried()
     loans = by_hand.portfolio(by_hand.cov_lite(wrong), by_hand.share("senior_secured", by_hand.performing(), None))
-    found = interpret(loans)
-    assert [(one.name, one.state) for one in found.changed] in ([], [("denominator", "proposed")])
+    result = interpret(loans)
+    assert [(item.name, item.state) for item in result.changed] in ([], [("denominator", "proposed")])
     # The other printed denominator ties by the market's reading: none that ties may stop.
-    assert found.changed == []
+    assert result.changed == []

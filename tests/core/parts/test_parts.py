@@ -38,11 +38,15 @@ def every(
         yield figure_parts(loans, result, suite=suite, definition=definition, **{"limit": None, **how})
 
 
-def apart(found: FigureParts) -> bool:
+def apart(actual_figure_parts: FigureParts) -> bool:
     """Whether parts do not make the numerator: each by itself, or as they are added up."""
-    own = sum(item.amount for item in found.items)
-    off = abs(own - (found.numerator or 0.0))
-    return not found.adds_up or len(found.items) != found.total or off > (found.tolerance or 0.0) + 1e-6 * found.total
+    own = sum(item.amount for item in actual_figure_parts.items)
+    off = abs(own - (actual_figure_parts.numerator or 0.0))
+    return (
+        not actual_figure_parts.adds_up
+        or len(actual_figure_parts.items) != actual_figure_parts.total
+        or off > (actual_figure_parts.tolerance or 0.0) + 1e-6 * actual_figure_parts.total
+    )
 
 
 def of(loans: Portfolio, test_id: str, suite: str = "enhanced", **how: Any) -> FigureParts:
@@ -59,21 +63,21 @@ def of(loans: Portfolio, test_id: str, suite: str = "enhanced", **how: Any) -> F
 def test_parts_add_up_under_all_rules(loans: Portfolio, document: dict[str, Any]) -> None:
     """Of every measure of a definition, and of every test of the suites under its conventions."""
     definition = parse(document)
-    for found in every(loans, "deal", definition):
-        measure = found.test_id.removeprefix("m_").removesuffix("x")
+    for result in every(loans, "deal", definition):
+        measure = result.test_id.removeprefix("m_").removesuffix("x")
         if measure in OF_THE_POOL:
-            assert (found.reason, found.sum, found.items) == (NO_SUM, None, []), found.test_id
+            assert (result.reason, result.sum, result.items) == (NO_SUM, None, []), result.test_id
         else:
-            assert found.reason is None, (found.test_id, found.reason)
-            assert not apart(found), (found.test_id, found.sum, found.numerator)
+            assert result.reason is None, (result.test_id, result.reason)
+            assert not apart(result), (result.test_id, result.sum, result.numerator)
     conventions = parse({**document, "tests": []})
-    assert [one.test_id for one in every(loans, "enhanced", conventions) if apart(one)] == []
+    assert [item.test_id for item in every(loans, "enhanced", conventions) if apart(item)] == []
 
 
 def test_parts_of_the_worked_pool_add_up(g1: Build) -> None:
-    found = list(every(g1(), "enhanced"))
-    assert len(found) == 16
-    assert [one.test_id for one in found if apart(one)] == []
+    result = list(every(g1(), "enhanced"))
+    assert len(result) == 16
+    assert [item.test_id for item in result if apart(item)] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,9 +86,9 @@ def test_parts_of_a_real_report_add_up(name: str) -> None:
     loans, definition = portfolio(name), own_definition(name)
     market = definition_for(loans, None) or "us_bsl"
     for suite, own in (("enhanced", None), ("enhanced", definition), ("deal", definition), ("deal", market)):
-        found = list(every(loans, suite, own))
-        assert [one.test_id for one in found if one.reason is None and apart(one)] == []
-        assert all(one.reason.startswith("the figure is") for one in found if one.reason is not None)
+        result = list(every(loans, suite, own))
+        assert [item.test_id for item in result if item.reason is None and apart(item)] == []
+        assert all(item.reason.startswith("the figure is") for item in result if item.reason is not None)
 
 
 # ---- what they are ---------------------------------------------------------------------------------------------------
@@ -92,9 +96,9 @@ def test_parts_of_a_real_report_add_up(name: str) -> None:
 
 def test_the_oc_numerator_is_par_cash_and_what_is_taken_off(g1: Build) -> None:
     loans = g1()
-    found = of(loans, "oc_ratio", limit=None)
+    result = of(loans, "oc_ratio", limit=None)
     by_kind: dict[str, float] = {}
-    for item in found.items:
+    for item in result.items:
         by_kind[item.kind] = by_kind.get(item.kind, 0.0) + item.amount
     results = run_suite(loans, "enhanced")
     details = results["oc_ratio"].details
@@ -104,32 +108,34 @@ def test_the_oc_numerator_is_par_cash_and_what_is_taken_off(g1: Build) -> None:
     assert by_kind["cash"] == steps["principal_cash"]
     assert by_kind["haircut"] == pytest.approx(-sum(steps[name] for name in steps if name.endswith("haircut")))
     assert by_kind["loan"] == pytest.approx(par + steps["defaulted_carried"])
-    assert found.room is None
-    assert [abs(one.amount) for one in found.items] == sorted((abs(one.amount) for one in found.items), reverse=True)
-    assert {one.name for one in found.items if one.kind == "haircut"} >= {"Excess CCC haircut"}
+    assert result.room is None
+    assert [abs(each.amount) for each in result.items] == sorted(
+        (abs(each.amount) for each in result.items), reverse=True
+    )
+    assert {each.name for each in result.items if each.kind == "haircut"} >= {"Excess CCC haircut"}
 
 
 def test_an_average_is_each_loans_weight_times_its_value(g1: Build) -> None:
-    found = of(g1(), "average_rating_factor", limit=None)
-    assert {"weight", "value"} <= set(found.columns)
-    for item in found.items:
+    result = of(g1(), "average_rating_factor", limit=None)
+    assert {"weight", "value"} <= set(result.columns)
+    for item in result.items:
         weight, value = item.fields["weight"], item.fields["value"]
         assert isinstance(weight, float)
         assert isinstance(value, float)
         assert item.amount == pytest.approx(weight * value)
-    assert sum(float(one.fields["weight"] or 0.0) for one in found.items) == pytest.approx(found.denominator)
+    assert sum(float(each.fields["weight"] or 0.0) for each in result.items) == pytest.approx(result.denominator)
 
 
 def test_diversity_is_industries_with_their_units(g1: Build) -> None:
     loans = g1()
-    found = of(loans, "diversity_score")
+    result = of(loans, "diversity_score")
     details = run_suite(loans, "enhanced")["diversity_score"].details
     assert details is not None
-    assert {item.kind for item in found.items} == {"industry"}
-    assert found.columns == ["units"]
-    units = sum(float(one.fields["units"] or 0.0) for one in found.items)
+    assert {item.kind for item in result.items} == {"industry"}
+    assert result.columns == ["units"]
+    units = sum(float(item.fields["units"] or 0.0) for item in result.items)
     assert units == pytest.approx(details.breakdown["equivalent_units"], abs=1e-5)
-    assert found.sum == found.value
+    assert result.sum == result.value
 
 
 def test_the_largest_obligor_is_its_loans() -> None:
@@ -138,23 +144,23 @@ def test_the_largest_obligor_is_its_loans() -> None:
         "borrower_name": ["Ash Ltd", "Ash Inc", "Birch", "Cedar"], "facility_name": ["TL A", "TL B", "TL", "TL"],
         "cusip": ["111111111", "222222222", "333333333", "444444444"], "price": [99.5, None, 98.0, 97.0],
     })  # fmt: skip
-    found = of(loans, "single_obligor_concentration")
-    assert [(item.kind, item.name, item.amount, item.row, item.place) for item in found.items] == [
+    result = of(loans, "single_obligor_concentration")
+    assert [(item.kind, item.name, item.amount, item.row, item.place) for item in result.items] == [
         ("loan", "Ash Ltd", 3e6, None, None), ("loan", "Ash Inc", 2e6, None, None),
     ]  # fmt: skip
-    assert found.items[0].fields == {
+    assert result.items[0].fields == {
         "borrower": "Ash Ltd", "facility": "TL A", "identifier": "111111111", "price": 99.5, "par": 3e6,
     }  # fmt: skip
-    assert "price" not in found.items[1].fields, "a blank is left out"
-    assert found.columns == ["borrower", "facility", "identifier", "price", "par"]
-    assert (found.numerator, found.denominator, found.value, found.unit, found.decimals) == (
+    assert "price" not in result.items[1].fields, "a blank is left out"
+    assert result.columns == ["borrower", "facility", "identifier", "price", "par"]
+    assert (result.numerator, result.denominator, result.value, result.unit, result.decimals) == (
         5e6,
         1e7,
         50.0,
         "percent",
         2,
     )
-    assert found.room == Room(0.0, 4_750_000.0), "2.5 % of 10m stay"
+    assert result.room == Room(0.0, 4_750_000.0), "2.5 % of 10m stay"
 
 
 def test_a_loan_has_the_row_and_the_cell_of_its_par(tmp_path: Path) -> None:
@@ -163,8 +169,8 @@ def test_a_loan_has_the_row_and_the_cell_of_its_par(tmp_path: Path) -> None:
     file = tmp_path / "book.csv"
     file.write_text("Borrower,Par Amount,LoanX ID\nAsh,3000000,LX10000A1\nBirch,2000000,LX10000B9\n", "utf-8")
     loans = Portfolio.from_workbook(read(file))
-    found = of(loans, "single_obligor_concentration")
-    assert [(item.row, item.place) for item in found.items] == [(2, "'book'!B2")]
+    result = of(loans, "single_obligor_concentration")
+    assert [(item.row, item.place) for item in result.items] == [(2, "'book'!B2")]
 
 
 # ---- room, pages, refusals -------------------------------------------------------------------------------------------
@@ -180,8 +186,8 @@ def test_room_is_par_until_the_limit_at_the_same_denominator(limit: float, way: 
 
     loans = portfolio_of({"par_value": [5e6, 5e6], "obligor": ["Ash", "Birch"]})
     test = "single_obligor_concentration"
-    held = {test: Threshold(test_id=test, threshold_value=limit, threshold_type=way)}
-    result = run_suite(loans, "standard", test_ids=[test], request_thresholds=held)[0]
+    current = {test: Threshold(test_id=test, threshold_value=limit, threshold_type=way)}
+    result = run_suite(loans, "standard", test_ids=[test], request_thresholds=current)[0]
     assert figure_parts(loans, result).room == room
 
 
@@ -199,15 +205,21 @@ def test_a_page_has_its_part_and_the_sum_of_all(g1: Build) -> None:
 def test_a_skipped_test_says_why(g1: Build) -> None:
     loans = g1()
     skipped = run_suite(loans, "enhanced").skipped[0]
-    found = figure_parts(loans, skipped, suite="enhanced")
-    assert (found.reason, found.value, found.numerator, found.sum, found.adds_up) == (
+    actual_figure_parts = figure_parts(loans, skipped, suite="enhanced")
+    assert (
+        actual_figure_parts.reason,
+        actual_figure_parts.value,
+        actual_figure_parts.numerator,
+        actual_figure_parts.sum,
+        actual_figure_parts.adds_up,
+    ) == (
         skipped.reason,
         None,
         None,
         None,
         None,
     )
-    assert (found.items, found.total, found.unit) == ([], 0, "")
+    assert (actual_figure_parts.items, actual_figure_parts.total, actual_figure_parts.unit) == ([], 0, "")
 
 
 def test_a_formula_over_other_figures_is_shown_as_such(g1: Build) -> None:
@@ -217,11 +229,11 @@ def test_a_formula_over_other_figures_is_shown_as_such(g1: Build) -> None:
     ]})  # fmt: skip
     loans = g1(cov_lite=[0, 1] * 6 + [0])
     results = run_suite(loans, "deal", definition=definition)
-    found = figure_parts(loans, results["half"], suite="deal", definition=definition)
-    assert found.reason == "the figure is a formula over other figures: =par/2"
-    assert (found.value, found.unit) == (results["half"].current_value, "amount")
-    other = parse({"tests": [{"id": "half", "name": "Half", "value": "=par/2", "max": 1e12}]})
-    gone = figure_parts(loans, results["gone"], suite="deal", definition=other)
+    actual_figure_parts = figure_parts(loans, results["half"], suite="deal", definition=definition)
+    assert actual_figure_parts.reason == "the figure is a formula over other figures: =par/2"
+    assert (actual_figure_parts.value, actual_figure_parts.unit) == (results["half"].current_value, "amount")
+    second = parse({"tests": [{"id": "half", "name": "Half", "value": "=par/2", "max": 1e12}]})
+    gone = figure_parts(loans, results["gone"], suite="deal", definition=second)
     assert gone.reason == NOT_HERE.format(test_id="gone")
 
 
@@ -238,5 +250,5 @@ def test_no_loans_no_parts() -> None:
 def test_other_loans_than_those_of_the_run_do_not_add_up(g1: Build) -> None:
     loans = g1()
     result = run_suite(loans, "enhanced")["oc_ratio"]
-    found = figure_parts(g1(price=[None] * 13), result, suite="enhanced")
-    assert found.adds_up is False
+    actual_figure_parts = figure_parts(g1(price=[None] * 13), result, suite="enhanced")
+    assert actual_figure_parts.adds_up is False

@@ -27,15 +27,15 @@ Rows = Mapping[str, Iterable[Sequence[Writable]]]
 
 def manifest_of(path: Path, sheets: Sequence[str] | None = None, **fields: Any) -> Manifest:
     """The manifest of a file's sheets, of all or of those named as its foundation."""
-    said: dict[str, Any] = {
+    words: dict[str, Any] = {
         "export_id": "exp_1", "workbook_id": "w", "tenant_id": "t", "created_at": "2026-01-31T00:00:00Z",
         "hash_scope": "validated" if sheets is None else "foundation", "source_hash": "0" * 64, "key_id": "k1",
     }  # fmt: skip
     book = read_xlsx(path, sheets_max=SHEETS_MAX + OWN_SHEETS)
     if sheets is not None:
-        said["beside"] = tuple(sheet.name for sheet in book.sheets if sheet.name not in sheets)
-    said["defined_names"] = all_names(book)
-    return Manifest(**said | hashed(data_hash(book, sheets), shown_of(book)) | fields)
+        words["beside"] = tuple(sheet.name for sheet in book.sheets if sheet.name not in sheets)
+    words["defined_names"] = all_names(book)
+    return Manifest(**words | hashed(data_hash(book, sheets), shown_of(book)) | fields)
 
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
@@ -52,10 +52,10 @@ def links(*targets: tuple[str, str]) -> str:
     )
 
 
-def with_parts(path: Path, made: Path, *parts: bytes) -> Path:
+def with_parts(path: Path, new_path: Path, *parts: bytes) -> Path:
     """A copy of a file with custom XML parts, as Excel and LibreOffice lay them out."""
-    shutil.copy(path, made)
-    with zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as archive:
+    shutil.copy(path, new_path)
+    with zipfile.ZipFile(new_path, "a", zipfile.ZIP_DEFLATED) as archive:
         for at, data in enumerate(parts, 1):
             link = links(("customXmlProps", f"itemProps{at}.xml"))
             archive.writestr(f"customXml/item{at}.xml", data)
@@ -65,7 +65,7 @@ def with_parts(path: Path, made: Path, *parts: bytes) -> Path:
             )
     more = links(*(("customXml", f"../customXml/item{at}.xml") for at in range(1, len(parts) + 1))).encode()
     end = b"</Relationships>"
-    return rewritten(made, {"xl/_rels/workbook.xml.rels": lambda rels: rels.replace(end, more + end)})
+    return rewritten(new_path, {"xl/_rels/workbook.xml.rels": lambda rels: rels.replace(end, more + end)})
 
 
 LINKS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -89,11 +89,11 @@ def exported(folder: Path, rows: Rows, sheets: Sequence[str] | None = None, **fi
     return with_parts(plain, folder / "export.xlsx", part)
 
 
-def edited(path: Path, made: Path, rows: Rows) -> Path:
+def edited(path: Path, new_path: Path, rows: Rows) -> Path:
     """The export with other cells: its manifest in a file of these rows."""
-    write_workbook_rows(made, rows)
+    write_workbook_rows(new_path, rows)
     with zipfile.ZipFile(path) as archive:
-        return with_parts(made, made.with_name("edited-" + made.name), archive.read("customXml/item1.xml"))
+        return with_parts(new_path, new_path.with_name("edited-" + new_path.name), archive.read("customXml/item1.xml"))
 
 
 def book_of(
@@ -105,8 +105,8 @@ def book_of(
     """A workbook of sheet -> A1 name -> what the cell holds; the formulas of `arrays` fill these ranges."""
     formats = Formats()
     sheets = []
-    for index, (name, held) in enumerate(cells.items()):
-        places = {parse_cell(cell): value for cell, value in held.items()}
+    for index, (name, current) in enumerate(cells.items()):
+        places = {parse_cell(cell): value for cell, value in current.items()}
         high, wide = (max((place[axis] for place in places), default=0) + 1 for axis in (0, 1))
         rows = [[places.get((row, column)) for column in range(wide)] for row in range(high)]
         sheet = replace(sheet_of(rows, formats, name=name), index=index)

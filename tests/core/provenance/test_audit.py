@@ -89,10 +89,12 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Export:
         format="xlsx", export_id="exp_1", workbook_id="w", tenant_id="t", created=datetime(2026, 1, 31, tzinfo=UTC),
         lineage=Lineage(workbook_name="deal"), keys=Keys(signing=KEY, signing_id="k1", redaction=KEY),
     )  # fmt: skip
-    made = export_workbook(read(source(folder / "deal.xlsx")), order, folder)
-    assert made.fingerprints is not None
-    record = Record(made.result_summary.provenance.data_hash, (folder / made.fingerprints.path).read_bytes(), KEY)
-    with zipfile.ZipFile(folder / made.main.path) as archive:
+    exported = export_workbook(read(source(folder / "deal.xlsx")), order, folder)
+    assert exported.fingerprints is not None
+    record = Record(
+        exported.result_summary.provenance.data_hash, (folder / exported.fingerprints.path).read_bytes(), KEY
+    )
+    with zipfile.ZipFile(folder / exported.main.path) as archive:
         return Export({name: archive.read(name) for name in archive.namelist()}, record)
 
 
@@ -123,25 +125,25 @@ def add(part: str, data: str | bytes) -> Forge:
 
 def both(*forges: Forge) -> Forge:
     def forge(parts: Parts) -> None:
-        for one in forges:
-            one(parts)
+        for item in forges:
+            item(parts)
 
     return forge
 
 
 def link(part: str, kind: str, target: str, identifier: str = "rIdX", mode: str = "") -> Forge:
-    said = f'<Relationship Id="{identifier}" Type="{OFFICE}/{kind}" Target="{target}"{mode}/>'
+    text = f'<Relationship Id="{identifier}" Type="{OFFICE}/{kind}" Target="{target}"{mode}/>'
     return lambda parts: parts.update(
-        {part: parts[part].replace(b"</Relationships>", said.encode() + b"</Relationships>")}
+        {part: parts[part].replace(b"</Relationships>", text.encode() + b"</Relationships>")}
     )
 
 
 def links_of(*links: tuple[str, str]) -> str:
-    said = "".join(
+    text = "".join(
         f'<Relationship Id="rId{at}" Type="{OFFICE}/{kind}" Target="{target}"/>'
         for at, (kind, target) in enumerate(links, 1)
     )
-    return f'<Relationships xmlns="{OPEN}/package/2006/relationships">{said}</Relationships>'
+    return f'<Relationships xmlns="{OPEN}/package/2006/relationships">{text}</Relationships>'
 
 
 PAR = '<c r="B2" s="2"><v>7.5</v></c>'
@@ -156,11 +158,11 @@ def format_as(code: str) -> Forge:
     def forge(parts: Parts) -> None:
         styles = parts[STYLES].decode()
         count = styles.split("<cellXfs", 1)[1].split("</cellXfs>")[0].count("<xf ")
-        given = f'<numFmt numFmtId="200" formatCode="{code}"/>'
+        text = f'<numFmt numFmtId="200" formatCode="{code}"/>'
         if "<numFmts" in styles:
-            styles = styles.replace("</numFmts>", given + "</numFmts>")
+            styles = styles.replace("</numFmts>", text + "</numFmts>")
         else:
-            styles = styles.replace("<fonts", f'<numFmts count="1">{given}</numFmts><fonts', 1)
+            styles = styles.replace("<fonts", f'<numFmts count="1">{text}</numFmts><fonts', 1)
         extra = '<xf numFmtId="200" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>'
         parts[STYLES] = styles.replace("</cellXfs>", extra + "</cellXfs>").encode()
         put(SHEET, '<c r="B2" s="2">', f'<c r="B2" s="{count}">')(parts)
@@ -736,17 +738,17 @@ def test_no_forgery_is_the_original(export: Export, tmp_path: Path, row: Row) ->
     places = [
         (finding.part, finding.sheet, finding.cell) for finding in verdict.findings if finding.status == row.status
     ]
-    told = (row.name, verdict.status, verdict.reason, verdict.findings, verdict.diffs)
-    assert verdict.status == row.status, told
+    answer = (row.name, verdict.status, verdict.reason, verdict.findings, verdict.diffs)
+    assert verdict.status == row.status, answer
     if row.status == INVALID:
-        assert row.part is None or any(part in (row.part, "") for part, _, _ in places), told
+        assert row.part is None or any(part in (row.part, "") for part, _, _ in places), answer
         assert row.sheet is None or any(
             (sheet, at) == (row.sheet, row.cell) or row.cell is None for _, sheet, at in places
-        ), told
+        ), answer
     else:
-        assert row.part is None or any(part == row.part for part, _, _ in places), told
+        assert row.part is None or any(part == row.part for part, _, _ in places), answer
         diffs = [(diff.sheet, diff.cell) for diff in verdict.diffs]
-        assert row.sheet is None or (row.sheet, row.cell) in diffs, told
+        assert row.sheet is None or (row.sheet, row.cell) in diffs, answer
     assert verdict.manifest is not None or row.part is None
 
 

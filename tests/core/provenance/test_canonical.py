@@ -46,8 +46,8 @@ def test_the_hash_is_its_definition(tmp_path_factory: pytest.TempPathFactory, ro
 
 def test_lengths_of_time_have_the_hash_that_they_had_as_dates(tmp_path: Path) -> None:
     path = tmp_path / "lengths.xlsx"
-    with xlsxwriter.Workbook(path) as made:
-        sheet, code = made.add_worksheet("S"), made.add_format({"num_format": "[h]:mm"})
+    with xlsxwriter.Workbook(path) as workbook:
+        sheet, code = workbook.add_worksheet("S"), workbook.add_format({"num_format": "[h]:mm"})
         for row, number in enumerate((1.5, 0.25, -1.0, 3e6)):
             sheet.write_number(row, 0, number, code)
     book = read(path)
@@ -111,8 +111,8 @@ def test_the_page_says_what_the_sources_say_and_its_example_holds(tmp_path: Path
     for sheet in book.sheets:
         for row in range(sheet.row_count):
             for column in range(sheet.column_count):
-                if told := naive.record(book, sheet, row, column):
-                    records[sheet.name, cell_name(row, column)] = told.hex()
+                if answer := naive.record(book, sheet, row, column):
+                    records[sheet.name, cell_name(row, column)] = answer.hex()
         records[sheet.name, ""] = naive.sheet_hash(book, sheet).hex()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| ")]
     assert {(row[0], row[1]): row[3].strip("`") for row in rows if len(row) == 4 and row[3] != "record"} == records

@@ -53,19 +53,19 @@ FORMS = [
 
 @every("text, form", FORMS)
 def test_a_formula_has_its_normal_form(text: str, form: str) -> None:
-    data, one = text.encode(), np.zeros(1, np.int32)
+    data, item = text.encode(), np.zeros(1, np.int32)
     written = Text(np.array([0, len(data)]), np.frombuffer(data, np.uint8))
-    _, found = forms_of(Formulas(one + 4, one, one, one, written, {}), "S").texts
-    assert found.tobytes().decode() == form
+    _, result = forms_of(Formulas(item + 4, item, item, item, written, {}), "S").texts
+    assert result.tobytes().decode() == form
 
 
 SAME_NOT = [("A1+B1", "A1-B1"), ("A1", "$A1"), ('"a"', '"A"'), ("SUM(A1:A2)", "SUM(A1:A3)"), ("a(1,)", "a(1)"),
             ("1", '"1"'), ("S!A1", "T!A1"), ("T!x", "U!x"), ("-2", "+2"), ("(A1,B1)", "A1:B1")]  # fmt: skip
 
 
-@every("one, other", SAME_NOT)
-def test_what_means_something_else_has_another(one: str, other: str) -> None:
-    assert normal_form(parse("=" + one, 4, 0), "S") != normal_form(parse("=" + other, 4, 0), "S")
+@every("first, second", SAME_NOT)
+def test_what_means_something_else_has_another(first: str, second: str) -> None:
+    assert normal_form(parse("=" + first, 4, 0), "S") != normal_form(parse("=" + second, 4, 0), "S")
 
 
 def test_a_formula_that_was_filled_is_read_once() -> None:

@@ -27,28 +27,28 @@ CELLS = st.dictionaries(
 
 def compared(old: Any, new: Any) -> list[tuple[str, str]]:
     """(cell, status) cell by cell, by the plain twin's records, in the order of rows."""
-    found = []
+    result = []
     for row in range(41):
         for column in range(4):
-            one, other = (naive.record(book, book.sheets[0], row, column) for book in (old, new))
-            if one != other:
-                found.append((cell_name(row, column), "added" if not one else "changed" if other else "removed"))
-    return found
+            item, second = (naive.record(book, book.sheets[0], row, column) for book in (old, new))
+            if item != second:
+                result.append((cell_name(row, column), "added" if not item else "changed" if second else "removed"))
+    return result
 
 
 @settings(max_examples=40, deadline=None)
 @given(CELLS, CELLS)
 def test_differences_are_those_of_the_cells(first: dict[str, Any], second: dict[str, Any]) -> None:
     old, new = book_of({"S": first}), book_of({"S": second})
-    found, more = differences(fingerprints(old, None, KEY), KEY, new, {"S": "S"})
-    assert [(one.cell, one.status) for one in found] == compared(old, new)
+    result, more = differences(fingerprints(old, None, KEY), KEY, new, {"S": "S"})
+    assert [(item.cell, item.status) for item in result] == compared(old, new)
     assert not more
 
 
 def test_the_first_thousand_are_told() -> None:
     old, new = (book_of({"S": {f"{c}{r}": v for r in range(1, 601) for c in "AB"}}) for v in (1.0, 2.0))
-    found, more = differences(fingerprints(old, None, KEY), KEY, new, {"S": "S"})
-    assert (len(found), found[0], found[-1], more) == (
+    result, more = differences(fingerprints(old, None, KEY), KEY, new, {"S": "S"})
+    assert (len(result), result[0], result[-1], more) == (
         1_000, Difference("S", "A1", "changed"), Difference("S", "B500", "changed"), True
     )  # fmt: skip
     exactly, more = differences(fingerprints(old, None, KEY), KEY, new, {"S": "S"}, limit=1_200)
@@ -69,14 +69,14 @@ def test_beyond_the_limit_it_is_said_that_there_may_be_more(monkeypatch: pytest.
     kept = fingerprints(book, None, KEY)
     assert differences(kept, KEY, book, {"S": "S", "T": "T"}) == ([], True)
     changed = book_of({"S": cells | {"B2": 2.0, "B3": 2.0, "C1": 1.0}, "T": {"A1": 2.0}})
-    found, more = differences(kept, KEY, changed, {"S": "S", "T": "T"})
-    assert ([one.cell for one in found], more) == (["B2"], True)
+    result, more = differences(kept, KEY, changed, {"S": "S", "T": "T"})
+    assert ([item.cell for item in result], more) == (["B2"], True)
 
 
 def test_another_key_gives_other_prints() -> None:
     book = book_of({"S": {"A1": 1.0}})
-    found, _ = differences(fingerprints(book, None, KEY), b"another", book, {"S": "S"})
-    assert [one.status for one in found] == ["changed"]
+    result, _ = differences(fingerprints(book, None, KEY), b"another", book, {"S": "S"})
+    assert [item.status for item in result] == ["changed"]
 
 
 SIPHASH = "a129ca6149be45e5"

@@ -44,14 +44,14 @@ CASES: list[tuple[str, dict[str, str], str]] = [
 
 
 def marked(book: Any) -> set[tuple[str, int, int]]:
-    found = set()
+    result = set()
     for sheet, form in zip(book.sheets, covered_forms(book, book.sheets), strict=True):
         places = zip(sheet.formulas.rows.tolist(), sheet.formulas.columns.tolist(), form.flags.tolist(), strict=True)
-        found |= {(sheet.name, row, column) for row, column, flags in places if flags & UNSTEADY}
-    return found
+        result |= {(sheet.name, row, column) for row, column, flags in places if flags & UNSTEADY}
+    return result
 
 
-def made(formulas: dict[str, str], **more: Any) -> Any:
+def small_book(formulas: dict[str, str], **more: Any) -> Any:
     cells: dict[str, dict[str, Any]] = {"S": {"M20": 1.0}, "T": {"M20": 1.0}}
     for place, text in formulas.items():
         sheet, _, cell = place.rpartition("!")
@@ -62,14 +62,14 @@ def made(formulas: dict[str, str], **more: Any) -> Any:
 @every("what, formulas, expected", CASES)
 def test_what_reads_a_volatile_formula_is_not_covered(what: str, formulas: dict[str, str], expected: str) -> None:
     table = Table("Loans", "S", 0, 0, 3, 1, ("Id", "Par"))
-    book = replace(made(formulas, names=NAMES), tables=(table, replace(table, name="Other", sheet="T")))
-    found = {("" if sheet == "S" else "T!") + cell_name(row, column) for sheet, row, column in marked(book)}
-    assert found == set(expected.split()), what
+    book = replace(small_book(formulas, names=NAMES), tables=(table, replace(table, name="Other", sheet="T")))
+    result = {("" if sheet == "S" else "T!") + cell_name(row, column) for sheet, row, column in marked(book)}
+    assert result == set(expected.split()), what
 
 
 def test_such_values_may_change_and_no_others() -> None:
-    def book(first: float, other: float) -> Any:
-        cells = {"A1": Formula("TODAY()", first), "A2": Formula("A1+1", first), "B1": Formula("C1+1", other)}
+    def book(first: float, second: float) -> Any:
+        cells = {"A1": Formula("TODAY()", first), "A2": Formula("A1+1", first), "B1": Formula("C1+1", second)}
         return book_of({"S": cells})
 
     assert data_hash(book(1.0, 2.0)).hash == data_hash(book(3.0, 2.0)).hash
@@ -101,24 +101,24 @@ def test_a_data_table_reads_its_formulas_and_input_values(cell: str) -> None:
     }  # fmt: skip
     arrays = {("S", "B4"): "B4:B5"}
     assert marked(book_of({"S": cells}, arrays=arrays)) == set()
-    found = marked(book_of({"S": cells | {cell: Formula("RAND()", 0.5)}}, arrays=arrays))
-    assert found == {("S", *parse_cell(place)) for place in (cell, "B4", "D4")}
+    result = marked(book_of({"S": cells | {cell: Formula("RAND()", 0.5)}}, arrays=arrays))
+    assert result == {("S", *parse_cell(place)) for place in (cell, "B4", "D4")}
 
 
 def test_beyond_the_limit_no_formula_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
     formulas = {"A1": "RAND()", "B1": "C1", "D1": "A1"}
-    assert len(marked(made(formulas))) == 2
+    assert len(marked(small_book(formulas))) == 2
     monkeypatch.setattr(unsteady, "WORK_MAX", 1)
-    assert len(marked(made(formulas))) == 3
+    assert len(marked(small_book(formulas))) == 3
 
 
 def test_names_that_formulas_use_are_hashed() -> None:
     def hashed(**names: str) -> str:
         return data_hash(book_of({"S": {"A1": Formula("Rate*2", 2.0)}}, names=names)).hash
 
-    one = hashed(Rate="S!$B$1")
-    assert one == hashed(Rate="S!$B$1", Other="S!$C$1") == hashed(RATE="s!$B$1")
-    assert one != hashed(Rate="S!$B$2")
+    item = hashed(Rate="S!$B$1")
+    assert item == hashed(Rate="S!$B$1", Other="S!$C$1") == hashed(RATE="s!$B$1")
+    assert item != hashed(Rate="S!$B$2")
     assert hashed(Rate="Base", Base="S!$B$1") != hashed(Rate="Base", Base="S!$B$2")
     book = book_of({"S": {"A1": Formula("Rate*2", 2.0)}}, names={"Rate": "Base", "Base": "S!$B$1", "None": "1"})
     assert data_hash(book).hash == naive.data_hash(book, [("base", "'s'!r1c2"), ("rate", "base")])

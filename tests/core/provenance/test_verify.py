@@ -78,10 +78,10 @@ def test_every_change_is_told_by_cell(tmp_path: Path) -> None:
     wrong = {}
     for what, (rows, expected) in CHANGES.items():
         verdict = verify(edited(path, tmp_path / "made.xlsx", rows), KEYS, record)
-        found = [(diff.sheet, diff.cell, diff.status) for diff in verdict.diffs]
+        result = [(diff.sheet, diff.cell, diff.status) for diff in verdict.diffs]
         status = "modified" if expected else "original"
-        if (verdict.status, found, verdict.hmac_valid, verdict.diffs_truncated) != (status, expected, True, False):
-            wrong[what] = (verdict.status, found)
+        if (verdict.status, result, verdict.hmac_valid, verdict.diffs_truncated) != (status, expected, True, False):
+            wrong[what] = (verdict.status, result)
     assert wrong == {}
 
 
@@ -107,13 +107,15 @@ def test_without_prints_the_sheet_is_told(tmp_path: Path) -> None:
 def test_a_forger_without_the_key_gains_nothing(tmp_path: Path) -> None:
     """The manifest of another file, a hash worked out anew, another key, a key that nobody knows, no manifest."""
     path = exported(tmp_path, BOOK)
-    other = exported(tmp_path / "other" if (tmp_path / "other").mkdir() is None else tmp_path, {"Loans": loans(b2=8.0)})
+    second = exported(
+        tmp_path / "other" if (tmp_path / "other").mkdir() is None else tmp_path, {"Loans": loans(b2=8.0)}
+    )
     pasted = verify(edited(path, tmp_path / "pasted.xlsx", {"Loans": loans(b2=8.0)}), KEYS)
     assert pasted.status == "modified"
-    assert pasted.data_hash == verify(other, KEYS).data_hash != pasted.expected_hash
+    assert pasted.data_hash == verify(second, KEYS).data_hash != pasted.expected_hash
 
     forged = tmp_path / "forged.xlsx"
-    manifest = manifest_of(other)
+    manifest = manifest_of(second)
     with_parts(tmp_path / "other" / "plain.xlsx", forged, signed(manifest, b"0" * 32))
     verdict = verify(forged, KEYS)
     assert (verdict.status, verdict.hmac_valid) == ("invalid_provenance", False)

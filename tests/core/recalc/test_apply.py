@@ -33,11 +33,11 @@ def sheets() -> dict[str, dict[str, Any]]:
         "C": [None, "Price", 50.0, 0.0, 40.0, 30.0],
         "D": [None, "Sum", "=B3+C3", "=B4+C4", "=B5+C5", "=B6+C6"],
     }
-    other = {"A": ["=SUM(Loans!B3:B6)", "=Loans!E3*2", "=Loans!D4&RAND()", "=SUM(Loans!E:E)"]}
-    return {"Loans": loans, "Other": other}
+    second = {"A": ["=SUM(Loans!B3:B6)", "=Loans!E3*2", "=Loans!D4&RAND()", "=SUM(Loans!E:E)"]}
+    return {"Loans": loans, "Other": second}
 
 
-def made(formula: str, target: str = "New", mode: Mode = "new") -> Applied:
+def apply_formula(formula: str, target: str = "New", mode: Mode = "new") -> Applied:
     """The formula applied to a workbook of which every formula has the stored value 7, to see what changes."""
     book = Book.from_columns(sheets())
     book.recalculate(random=lambda: 0.25)
@@ -48,11 +48,11 @@ def made(formula: str, target: str = "New", mode: Mode = "new") -> Applied:
 def _with_sevens(book: Book) -> Workbook:
     for sheet in book.sheets:
         for row, column in zip(sheet.formulas.rows.tolist(), sheet.formulas.columns.tolist(), strict=True):
-            held = sheet.columns[column]
-            assert held is not None
-            for array, value in ((held.kinds, 1), (held.numbers, 7.0), (held.codes, -1)):
+            own_column = sheet.columns[column]
+            assert own_column is not None
+            for array, value in ((own_column.kinds, 1), (own_column.numbers, 7.0), (own_column.codes, -1)):
                 array.setflags(write=True)
-                array[row - held.start] = value
+                array[row - own_column.start] = value
                 array.setflags(write=False)
     return Workbook(book.sheets)
 
@@ -62,37 +62,37 @@ def column(workbook: Workbook, sheet: int, at: int, rows: int = 6) -> list[Any]:
 
 
 def test_a_new_column_stands_behind_the_others_with_what_depends_on_it() -> None:
-    found = made("=[@Par]/[@Price]")
-    assert (found.column, found.rows_affected, found.rows_failed, found.cells_recalculated) == (4, 4, 2, 2)
-    assert column(found.workbook, 0, 4) == [None, "New", 0.2, "#DIV/0!", 0.0, "#VALUE!"]
-    assert [found.workbook.sheets[0].formula(row, 4) for row in range(1, 6)] == [
+    result = apply_formula("=[@Par]/[@Price]")
+    assert (result.column, result.rows_affected, result.rows_failed, result.cells_recalculated) == (4, 4, 2, 2)
+    assert column(result.workbook, 0, 4) == [None, "New", 0.2, "#DIV/0!", 0.0, "#VALUE!"]
+    assert [result.workbook.sheets[0].formula(row, 4) for row in range(1, 6)] == [
         None, "B3/C3", "B4/C4", "B5/C5", "B6/C6",
     ]  # fmt: skip
-    assert len(found.workbook.sheets[0].formulas.text.strings()) == 2  # filled down: one text for each column
-    assert column(found.workbook, 0, 3) == [None, "Sum", 7.0, 7.0, 7.0, 7.0]
-    assert column(found.workbook, 1, 0, 4) == [7.0, 0.4, 7.0, "#DIV/0!"]
-    assert found.sheets_changed == (0, 1)
+    assert len(result.workbook.sheets[0].formulas.text.strings()) == 2  # filled down: one text for each column
+    assert column(result.workbook, 0, 3) == [None, "Sum", 7.0, 7.0, 7.0, 7.0]
+    assert column(result.workbook, 1, 0, 4) == [7.0, 0.4, 7.0, "#DIV/0!"]
+    assert result.sheets_changed == (0, 1)
 
 
 def test_a_column_is_written_over_and_its_dependents_follow() -> None:
-    found = made('=IF([@Id]="x",TRUE,[@Price])', "Par", "overwrite")
-    assert column(found.workbook, 0, 1) == [None, "Par", True, 0.0, True, 30.0]
-    assert column(found.workbook, 0, 3) == [None, "Sum", 51.0, 0.0, 41.0, 60.0]
-    assert column(found.workbook, 1, 0, 4) == [30.0, 7.0, "00.5", 7.0]
-    assert found.cells_recalculated == 6
+    result = apply_formula('=IF([@Id]="x",TRUE,[@Price])', "Par", "overwrite")
+    assert column(result.workbook, 0, 1) == [None, "Par", True, 0.0, True, 30.0]
+    assert column(result.workbook, 0, 3) == [None, "Sum", 51.0, 0.0, 41.0, 60.0]
+    assert column(result.workbook, 1, 0, 4) == [30.0, 7.0, "00.5", 7.0]
+    assert result.cells_recalculated == 6
 
 
 def test_a_column_of_formulas_is_written_over_whole() -> None:
-    found = made("=SUM([Par])+[@Price]", "Sum", "overwrite")
-    assert column(found.workbook, 0, 3) == [None, "Sum", 80.0, 30.0, 70.0, 60.0]
-    assert found.formula == "=SUM($B$3:$B$6)+C3"
-    assert found.sheets_changed == (0, 1)
-    assert column(found.workbook, 1, 0, 4)[2] == "300.5"
+    result = apply_formula("=SUM([Par])+[@Price]", "Sum", "overwrite")
+    assert column(result.workbook, 0, 3) == [None, "Sum", 80.0, 30.0, 70.0, 60.0]
+    assert result.formula == "=SUM($B$3:$B$6)+C3"
+    assert result.sheets_changed == (0, 1)
+    assert column(result.workbook, 1, 0, 4)[2] == "300.5"
 
 
 def test_what_was_written_reads_back_and_calculates_to_the_same(tmp_path: Any) -> None:
-    found = made('=LET(step_1,[@Par]*2,IF(step_1>20,step_1,"low"))')
-    stored = open_workbook(write_workbook(found.workbook, tmp_path), tmp_path)
+    result = apply_formula('=LET(step_1,[@Par]*2,IF(step_1>20,step_1,"low"))')
+    stored = open_workbook(write_workbook(result.workbook, tmp_path), tmp_path)
     book = Book(stored)
     book.recalculate(random=lambda: 0.5)
     assert column(book, 0, 4) == column(stored, 0, 4) == [None, "New", "low", 40.0, "low", "#VALUE!"]
@@ -114,14 +114,14 @@ def test_what_was_written_reads_back_and_calculates_to_the_same(tmp_path: Any) -
 )
 def test_what_cannot_be_written_is_refused(formula: str, target: str, mode: Mode, words: str) -> None:
     with pytest.raises(CannotApply, match=words):
-        made(formula, target, mode)
+        apply_formula(formula, target, mode)
 
 
 def test_a_column_of_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apply, "TEXT_CHARACTERS_MAX", 99)
-    assert made('=REPT("x",99)').rows_failed == 0
+    assert apply_formula('=REPT("x",99)').rows_failed == 0
     with pytest.raises(CannotApply, match="longer than 99"):
-        made('=REPT("x",25)&ROW()')
+        apply_formula('=REPT("x",25)&ROW()')
 
 
 def test_a_preview_shows_rows_with_their_inputs_and_errors() -> None:
@@ -162,11 +162,11 @@ def test_a_whole_column_is_what_each_row_gives_by_itself(drawn: Graph, seed: int
     book = Book.from_columns({"S": columns, "Rates": {"A": [1.0, 2.0], "B": ["a", 0.5]}})
     headed = Headed(book.sheets[0], 0, names)
     rows = preview(book, headed, formula, ROWS, random=lambda: 0.5)
-    found = apply_column(Workbook(book.sheets), headed, formula, "New", random=lambda: 0.5)
-    at, sheet = len(names), found.workbook.sheets[0]
+    applied = apply_column(Workbook(book.sheets), headed, formula, "New", random=lambda: 0.5)
+    at, sheet = len(names), applied.workbook.sheets[0]
     assert [row.output for row in rows] == [sheet.value(row, at) for row in range(1, ROWS + 1)]
-    assert found.rows_failed == sum(row.error is not None for row in rows)
-    assert Book(found.workbook).formula("S", f"{column_name(at)}2") == found.formula
+    assert applied.rows_failed == sum(row.error is not None for row in rows)
+    assert Book(applied.workbook).formula("S", f"{column_name(at)}2") == applied.formula
 
 
 def test_loops_data_tables_and_rounding_follow_a_column_that_is_written(tmp_path: Path) -> None:
@@ -177,12 +177,12 @@ def test_loops_data_tables_and_rounding_follow_a_column_that_is_written(tmp_path
     }  # fmt: skip
     settings = 'iterate="1" iterateDelta="1E-9" fullPrecision="0"'
     book = read(write_book(tmp_path / "book.xlsx", cells, calculation=settings))
-    found = apply_column(book, Headed(book.sheets[0], None, []), "=[@A]*2", "B", "overwrite")
-    sheet = found.workbook.sheets[0]
+    applied = apply_column(book, Headed(book.sheets[0], None, []), "=[@A]*2", "B", "overwrite")
+    sheet = applied.workbook.sheets[0]
     assert [sheet.value(row, column) for row, column in ((2, 1), (0, 3), (0, 5), (3, 7))] == [
         6, pytest.approx(24, abs=1e-6), 3.4, 120,
     ]  # fmt: skip
-    assert found.workbook.doubts == ()
+    assert applied.workbook.doubts == ()
     still = read(write_book(tmp_path / "still.xlsx", cells))
     (doubt,) = apply_column(still, Headed(still.sheets[0], None, []), "=[@A]*2", "B", "overwrite").workbook.doubts
     assert doubt.code == "circular_reference"

@@ -32,7 +32,7 @@ SheetOf = Callable[..., Path]
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> SheetOf:
+def sheet_of(tmp_path: Path) -> SheetOf:
     """Writes a workbook of a program that does not calculate; it has 1, 2 and 3 in A1:A3."""
 
     def write(cells: dict[str, Any], name: str = "a.xlsx") -> Path:
@@ -80,14 +80,14 @@ CELLS = (
 )
 
 
-def test_each_kind_of_value_is_calculated_and_nothing_more_is_done(made: SheetOf) -> None:
-    path = made({ref: formula for ref, formula, _, _ in CELLS if formula is not None})
+def test_each_kind_of_value_is_calculated_and_nothing_more_is_done(sheet_of: SheetOf) -> None:
+    path = sheet_of({ref: formula for ref, formula, _, _ in CELLS if formula is not None})
     book = core.read(path, now=NOW, random=lambda: 0.5)
     wrong = []
     for ref, _, value, kind in CELLS:
         row, column = int(ref[1:]) - 1, "ABCDE".index(ref[0])
-        found = book.value("S", ref), book.sheets[0].kind(row, column)
-        wrong += [] if found == (value, kind) else [(ref, found)]
+        outcome = book.value("S", ref), book.sheets[0].kind(row, column)
+        wrong += [] if outcome == (value, kind) else [(ref, outcome)]
     assert wrong == []
     assert book.filled is not None
     assert (book.filled.cells, book.filled.blank) == (11, 0)
@@ -97,8 +97,8 @@ def test_each_kind_of_value_is_calculated_and_nothing_more_is_done(made: SheetOf
     assert {row.cached for row in result} == {None}
 
 
-def test_values_that_the_file_has_stand_and_are_what_is_calculated_with(made: SheetOf) -> None:
-    path = carrying(made({"B1": "=A1*2", "B2": "=B1+1", "B3": "=B2+1", "B4": "=B3+1"}), {"B1": "99", "B3": "7"})
+def test_values_that_the_file_has_stand_and_are_what_is_calculated_with(sheet_of: SheetOf) -> None:
+    path = carrying(sheet_of({"B1": "=A1*2", "B2": "=B1+1", "B3": "=B2+1", "B4": "=B3+1"}), {"B1": "99", "B3": "7"})
     book = core.read(path)
     assert [book.value("S", ref) for ref in ("B1", "B2", "B3", "B4")] == [99.0, 100.0, 7.0, 8.0]
     assert book.filled is not None
@@ -107,8 +107,8 @@ def test_values_that_the_file_has_stand_and_are_what_is_calculated_with(made: Sh
     assert [book.value("S", ref) for ref in ("B1", "B2", "B3", "B4")] == [2.0, 3.0, 4.0, 5.0]
 
 
-def test_a_type_without_a_value_is_no_value(made: SheetOf) -> None:
-    path = made({"B1": "=A1*2", "B2": '=""'})
+def test_a_type_without_a_value_is_no_value(sheet_of: SheetOf) -> None:
+    path = sheet_of({"B1": "=A1*2", "B2": '=""'})
     out = path.with_name("typed.xlsx")
     with zipfile.ZipFile(path) as source, zipfile.ZipFile(out, "w") as target:
         for name in source.namelist():
@@ -121,8 +121,8 @@ def test_a_type_without_a_value_is_no_value(made: SheetOf) -> None:
     assert book.filled.cells == 1
 
 
-def test_where_all_values_came_nothing_is_said(made: SheetOf) -> None:
-    path = carrying(made({"B1": "=A1*2"}), {"B1": "99"})
+def test_where_all_values_came_nothing_is_said(sheet_of: SheetOf) -> None:
+    path = carrying(sheet_of({"B1": "=A1*2"}), {"B1": "99"})
     assert core.read(path).filled is None
     book = read(path)
     assert with_values(book, now=NOW, random=None) is book
@@ -131,7 +131,7 @@ def test_where_all_values_came_nothing_is_said(made: SheetOf) -> None:
 
 
 @every(
-    "formula, value, said",
+    "formula, value, refusal_text",
     [
         ("=B1+1", 0.0, "what needs its own result counts as 0: S!B1"),
         ("=RTD(1)", "#NAME?", "functions that Cushion does not have give #NAME?: RTD"),
@@ -141,17 +141,19 @@ def test_where_all_values_came_nothing_is_said(made: SheetOf) -> None:
         ("=RAND()", None, "S!B1"),
     ],
 )
-def test_what_to_doubt_is_said(made: SheetOf, formula: str, value: Any, said: str) -> None:
-    book = core.read(made({"B1": formula}))
+def test_what_to_doubt_is_said(sheet_of: SheetOf, formula: str, value: Any, refusal_text: str) -> None:
+    book = core.read(sheet_of({"B1": formula}))
     assert book.value("S", "B1") == value
     assert book.filled is not None
-    assert said in book.filled.message
+    assert refusal_text in book.filled.message
     assert book.filled.blank == (value is None)
 
 
-def test_past_a_limit_cells_are_blank_and_it_is_said(made: SheetOf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_past_a_limit_cells_are_blank_and_it_is_said(sheet_of: SheetOf, monkeypatch: pytest.MonkeyPatch) -> None:
     book = read(
-        made({"B1": "=A1", "B2": "=REDUCE(0,SEQUENCE(1000000),LAMBDA(a,b,REDUCE(a,SEQUENCE(1000),LAMBDA(c,d,c+d))))"})
+        sheet_of(
+            {"B1": "=A1", "B2": "=REDUCE(0,SEQUENCE(1000000),LAMBDA(a,b,REDUCE(a,SEQUENCE(1000),LAMBDA(c,d,c+d))))"}
+        )
     )
     filled = with_values(book, now=NOW, random=None, seconds_max=0.1)
     assert (filled.sheets[0].value(1, 1), filled.sheets[0].value(0, 0)) == (None, 1.0)
@@ -166,8 +168,8 @@ def test_past_a_limit_cells_are_blank_and_it_is_said(made: SheetOf, monkeypatch:
     assert filled.filled.message == "2 formulas came without values and count as blank: more than 1 are not calculated."
 
 
-def test_a_function_that_does_not_look_at_the_time_is_broken_off(made: SheetOf, tmp_path: Path) -> None:
-    book = read(made({"B1": "=A1", "B2": "=SUM(NETWORKDAYS(1,SEQUENCE(1000000),SEQUENCE(100000)))"}))
+def test_a_function_that_does_not_look_at_the_time_is_broken_off(sheet_of: SheetOf, tmp_path: Path) -> None:
+    book = read(sheet_of({"B1": "=A1", "B2": "=SUM(NETWORKDAYS(1,SEQUENCE(1000000),SEQUENCE(100000)))"}))
     before = signal.getsignal(signal.SIGALRM)
     try:
         with calculating(NOW.isoformat(), 0.1, tmp_path) as finish:
@@ -179,19 +181,19 @@ def test_a_function_that_does_not_look_at_the_time_is_broken_off(made: SheetOf, 
     assert not (tmp_path / "calculating").exists()
 
 
-def test_the_note_is_stored_with_the_columns(made: SheetOf, tmp_path: Path) -> None:
+def test_the_note_is_stored_with_the_columns(sheet_of: SheetOf, tmp_path: Path) -> None:
     (folder := tmp_path / "stored").mkdir()
-    manifest = parse_isolated(made({"B1": "=A3*2"}), folder, now=NOW).manifest
+    manifest = parse_isolated(sheet_of({"B1": "=A3*2"}), folder, now=NOW).manifest
     back = open_workbook(Manifest.from_json(manifest.to_json()), folder)
     assert (back.sheets[0].value(0, 1), back.sheets[0].formula(0, 1)) == (6.0, "A3*2")
     assert back.filled == manifest.filled
-    assert [(one.code, one.rows) for one in warn_of_formulas(back)] == [("formulas_without_values", 1)]
+    assert [(item.code, item.rows) for item in warn_of_formulas(back)] == [("formulas_without_values", 1)]
     assert sorted(path.name for path in folder.iterdir()) == ["sheet-0.safetensors"]
     assert write_workbook(back, folder).filled == manifest.filled
 
 
-def test_files_of_an_archive_are_calculated_one_by_one(made: SheetOf, tmp_path: Path) -> None:
-    paths = [made({"B1": "=A3*2"}), made({"B1": "=A3*5"}, "b.xlsx")]
+def test_files_of_an_archive_are_calculated_one_by_one(sheet_of: SheetOf, tmp_path: Path) -> None:
+    paths = [sheet_of({"B1": "=A3*2"}), sheet_of({"B1": "=A3*5"}, "b.xlsx")]
     with zipfile.ZipFile(tmp_path / "both.zip", "w") as archive:
         for path in paths:
             archive.write(path, path.name)
@@ -218,9 +220,9 @@ def parse(order: ParseOrder, folder: Path) -> ParseAnswer:
 
 
 def test_a_calculation_that_ends_the_child_leaves_the_file_readable(
-    made: SheetOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sheet_of: SheetOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, folder = made({"B1": "=A1"}), tmp_path / "out"
+    path, folder = sheet_of({"B1": "=A1"}), tmp_path / "out"
     folder.mkdir()
     (tmp_path / "breaking.py").write_text(BREAKING, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)

@@ -49,8 +49,8 @@ def test_a_file_is_read_from_wherever_its_bytes_are(tmp_path: Path) -> None:
     text = tmp_path / "tape.csv"
     text.write_text("Borrower,Par\nAcme,1\n")
     with path.open("rb") as opened, text.open("rb") as plain, text.open() as wrong:
-        for given in (path, str(path), content, bytearray(content), memoryview(content), BytesIO(content), opened):
-            assert core.read(given).value("Loans", "B2") == 5
+        for value in (path, str(path), content, bytearray(content), memoryview(content), BytesIO(content), opened):
+            assert core.read(value).value("Loans", "B2") == 5
         assert core.read(plain).sheets[0].name == "tape"
         for refused, why in ((wrong, '"rb"'), (5, "not int"), (StringIO("a"), '"rb"'), ([path], "not list")):
             with pytest.raises(TypeError, match=why):
@@ -128,10 +128,10 @@ def test_names_tables_and_sheets_are_found(tmp_path: Path) -> None:
         page.write_column("E1", texts)
 
     result = read_written(tmp_path, write).recalculate()
-    found = values(result)
-    assert [found[f"Sum!C{row}"] for row in (2, 3, 4)] == [10, 40, 90]
-    told = [found[f"Sum!E{row}"] for row in range(1, 12)]
-    assert told == [6, 5, 11, 140, 3, "Units", 2, 66, 4, 1.5, "#REF!"]
+    outcome = values(result)
+    assert [outcome[f"Sum!C{row}"] for row in (2, 3, 4)] == [10, 40, 90]
+    answer = [outcome[f"Sum!E{row}"] for row in range(1, 12)]
+    assert answer == [6, 5, 11, 140, 3, "Units", 2, 66, 4, 1.5, "#REF!"]
     assert (result.unsupported, result.faults, result.external) == ({}, (), ())
 
 
@@ -170,13 +170,13 @@ def test_array_formulas_fill_their_range(tmp_path: Path) -> None:
         page.write_array_formula("P1:P3", "{=ERROR.TYPE(C3:C4)}")
 
     book = read_written(tmp_path, write)
-    found = values(book.recalculate())
-    assert [found[f"S!A{row}"] for row in range(3, 7)] == [1, 2, 3, "#N/A"]
-    assert [found[f"S!{cell}"] for cell in ("C3", "D3", "C4", "D4", "F3", "H1")] == [10, 20, 10, 20, 14, 60]
+    result = values(book.recalculate())
+    assert [result[f"S!A{row}"] for row in range(3, 7)] == [1, 2, 3, "#N/A"]
+    assert [result[f"S!{cell}"] for cell in ("C3", "D3", "C4", "D4", "F3", "H1")] == [10, 20, 10, 20, 14, 60]
     # What asks of a value whether it is an error sees #N/A beyond its argument.
-    assert [found[f"S!K{row}"] for row in range(1, 5)] == [False, False, True, True]
-    assert [found[f"S!{cell}"] for cell in ("L1", "M1", "N1", "L2", "N2")] == [True, True, False, True, False]
-    assert [found[f"S!P{row}"] for row in range(1, 4)] == ["#N/A", "#N/A", 7]
+    assert [result[f"S!K{row}"] for row in range(1, 5)] == [False, False, True, True]
+    assert [result[f"S!{cell}"] for cell in ("L1", "M1", "N1", "L2", "N2")] == [True, True, False, True, False]
+    assert [result[f"S!P{row}"] for row in range(1, 4)] == ["#N/A", "#N/A", 7]
     book.set("S", "A1", 5)
     assert values(book.recalculate())["S!C4"] == 50
     for cell in ("A3", "C4"):
@@ -273,8 +273,8 @@ def test_dates_count_in_the_book_s_system(tmp_path: Path, date_1904: bool, seria
         page.write_formula("A3", "=TODAY()-A1")
 
     book = read_written(tmp_path, write, date_1904=date_1904)
-    found = values(book.recalculate(now=datetime(2024, 1, 31, 12)))  # noqa: DTZ001
-    assert found == {"S!A1": serial, "S!A2": "2024-01-01", "S!A3": 30}
+    result = values(book.recalculate(now=datetime(2024, 1, 31, 12)))  # noqa: DTZ001
+    assert result == {"S!A1": serial, "S!A2": "2024-01-01", "S!A3": 30}
     book.set("S", "B1", date(2024, 1, 1))
     assert book.value("S", "B1") == serial
 
@@ -307,8 +307,8 @@ def test_what_cannot_be_calculated_is_told(tmp_path: Path) -> None:
     assert result.unsupported == {"NOSUCHTHING": ("S!A1", "S!A2")}
     assert result.external == ("S!A3",)
     assert {cell for fault in result.faults for cell in fault.cells} >= {"S!A4", "S!A9"}
-    found = values(result)
-    assert [found[f"S!A{row}"] for row in range(1, 9)] == [
+    outcome = values(result)
+    assert [outcome[f"S!A{row}"] for row in range(1, 9)] == [
         "#NAME?", "#NAME?", 42, "#NAME?", 43, "#NAME?", "#REF!", "#VALUE!",
     ]  # fmt: skip
 
@@ -349,8 +349,8 @@ def test_edits_are_checked() -> None:
 
 def test_values_of_every_kind_can_be_set() -> None:
     book = Book.from_columns({"S": {"A": [1.0]}})
-    given: list[Any] = [5, 2.5, "text", "=", True, None, np.int64(7), '=A1&"!"']
-    for row, value in enumerate(given, 1):
+    input_value: list[Any] = [5, 2.5, "text", "=", True, None, np.int64(7), '=A1&"!"']
+    for row, value in enumerate(input_value, 1):
         book.set("S", f"B{row}", value)
     book.recalculate()
     assert [book.value("S", f"B{row}") for row in range(1, 9)] == [5, 2.5, "text", "=", True, None, 7, "1!"]
@@ -497,9 +497,9 @@ def test_texts_are_read_by_the_locale_that_is_asked_for() -> None:
     cells = ("B1", "B2", "B3")
     american, german = [45_293, 0, 40], [45_323, 40, 40]
     for locale, expected in ((None, american), ("de-DE", german), (None, german), ("en-US", american)):
-        found = book.recalculate(locale=locale)
+        result = book.recalculate(locale=locale)
         assert [book.value("S", cell) for cell in cells] == expected
-        assert found.locale == book.locale == ("de-DE" if expected is german else "en-US")
+        assert result.locale == book.locale == ("de-DE" if expected is german else "en-US")
     with pytest.raises(UnknownLocale, match="there are en-US"):
         book.recalculate(locale="de-XX")
     assert book.recalculate(locale="DE_de").cell_count == 3

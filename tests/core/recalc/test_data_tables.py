@@ -37,11 +37,11 @@ def values(book: Book, *cells: str) -> list[object]:
 
 def test_a_table_with_a_column_input_follows_its_model(tmp_path: Path) -> None:
     book = book_of(tmp_path, ONE)
-    for given in (10.0, 20.0, -1.0):
-        book.set("S", "C1", given)
+    for value in (10.0, 20.0, -1.0):
+        book.set("S", "C1", value)
         result = book.recalculate()
-        assert values(book, "B4", "B5", "B6", "B7") == [5 * given, 7 * given, 9 * given, 21 * given]
-        assert values(book, "A1", "B1", "B3") == [2, 2 * given, 2 * given], "the model stands as it stood"
+        assert values(book, "B4", "B5", "B6", "B7") == [5 * value, 7 * value, 9 * value, 21 * value]
+        assert values(book, "A1", "B1", "B3") == [2, 2 * value, 2 * value], "the model stands as it stood"
         assert (result.unsupported, result.faults, result.cycles) == ({}, (), ())
     book.set("S", "A5", 70)
     assert {row.cell for row in book.recalculate()} == {"B4", "B5", "B6", "B7"}
@@ -86,10 +86,10 @@ def test_a_table_that_reads_another_follows_it(tmp_path: Path) -> None:
         "H1": "=G2+G3",
     }  # fmt: skip
     book = book_of(tmp_path, cells)
-    for given in (1.0, 5.0):
-        book.set("S", "A2", given)
+    for value in (1.0, 5.0):
+        book.set("S", "A2", value)
         book.recalculate()
-        assert values(book, "D2", "D3", "D5", "G2", "G3", "H1") == [given, 2 * given, 3 * given, 30, 300, 330]
+        assert values(book, "D2", "D3", "D5", "G2", "G3", "H1") == [value, 2 * value, 3 * value, 30, 300, 330]
 
 
 def test_tables_over_the_same_input_do_not_wait_for_each_other(tmp_path: Path) -> None:
@@ -244,8 +244,8 @@ def element_of(path: Path) -> dict[str, str]:
     """The attributes of a file's data table."""
     with ZipFile(path) as archive:
         tree = ET.fromstring(archive.read("xl/worksheets/sheet1.xml"))
-    (found,) = [one for one in tree.iter(f"{{{MAIN}}}f") if one.get("t") == "dataTable"]
-    return dict(found.attrib)
+    (result,) = [item for item in tree.iter(f"{{{MAIN}}}f") if item.get("t") == "dataTable"]
+    return dict(result.attrib)
 
 
 def test_a_table_without_values_is_tried_when_the_file_is_read(tmp_path: Path) -> None:

@@ -115,9 +115,9 @@ def test_array_formulas_over_more_cells_than_a_file_holds_fill_their_own(tmp_pat
     with ZipFile(small) as source, ZipFile(wide, "w") as target:
         for name in source.namelist():
             target.writestr(name, source.read(name).replace(b'ref="B2:B4"', b'ref="B2:XFD1000000"'))
-    found = core.read(wide)
-    found.recalculate()
-    assert (found.value("S", "B2"), found.formula("S", "B2"), found.formula("S", "B3")) == (7, "=7", None)
+    result = core.read(wide)
+    result.recalculate()
+    assert (result.value("S", "B2"), result.formula("S", "B2"), result.formula("S", "B3")) == (7, "=7", None)
 
 
 def test_each_formula_of_a_column_that_spills_has_its_own_text() -> None:

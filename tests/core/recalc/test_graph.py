@@ -30,27 +30,27 @@ def formulas(draw: st.DrawFn, earlier: list[tuple[str, str]], sheet: str, letter
     """A formula that reads only columns that come earlier, or cells above in its own: no cycle can arise."""
     choices = [column_of(*pair_own) for pair_own in ((s, sheet, name) for s, name in earlier)]
     column = draw(st.sampled_from(choices)) if choices else None
-    other = draw(st.sampled_from(choices)) if choices else None
+    second = draw(st.sampled_from(choices)) if choices else None
     fixed = draw(st.integers(1, ROWS))
     shift = draw(st.integers(max(1 - row, -2), min(ROWS - row, 2)))
-    found = [f"={row}*1.5"]
+    result = [f"={row}*1.5"]
     if row > 1:
-        found += [f"={letter}{row - 1}+1", f"=SUM({letter}$1:{letter}{row - 1})/{row}"]
-    if column is not None and other is not None:
+        result += [f"={letter}{row - 1}+1", f"=SUM({letter}$1:{letter}{row - 1})/{row}"]
+    if column is not None and second is not None:
         plain = column.rpartition("!")
-        found += [
-            f"={column}{row + shift}*2+{other}{row}",
-            f"=IF({column}{row}>3,{other}{row + shift},-1)",
+        result += [
+            f"={column}{row + shift}*2+{second}{row}",
+            f"=IF({column}{row}>3,{second}{row + shift},-1)",
             f"=SUM({column}$1:{plain[2]}{row})",
             f"=SUM({column}$1:{plain[2]}${fixed})+{row}",
             f"=SUM({column}:{plain[2]})",
             f"=INDEX({column}1:{plain[2]}{ROWS},{fixed})",
-            f'=SUMIF({column}$1:{plain[2]}${ROWS},">2",{other}$1)',
+            f'=SUMIF({column}$1:{plain[2]}${ROWS},">2",{second}$1)',
             f"=SUM(OFFSET({column}1,{fixed - 1},0,2,1))",
             f'=INDIRECT("{column}{fixed}")&"!"',
             f"=COUNT({column}{fixed}:INDEX({column}1:{plain[2]}{ROWS},{fixed}))",
         ]
-    return draw(st.sampled_from(found))
+    return draw(st.sampled_from(result))
 
 
 def columns_in_order(draw: st.DrawFn) -> list[tuple[str, str]]:
@@ -101,13 +101,13 @@ def book_of(cells: Mapping[tuple[str, str, int], Any]) -> Book:
 
 
 def shown(book: Book) -> dict[str, Any]:
-    found = {}
+    result = {}
     for sheet in SHEETS:
         for letter in LETTERS:
             for row in range(1, ROWS + 1):
                 value = book.value(sheet, f"{letter}{row}")
-                found[f"{sheet}!{letter}{row}"] = pytest.approx(value, rel=1e-9) if type(value) is float else value
-    return found
+                result[f"{sheet}!{letter}{row}"] = pytest.approx(value, rel=1e-9) if type(value) is float else value
+    return result
 
 
 @settings(max_examples=60, deadline=None)
@@ -141,10 +141,16 @@ def test_an_edit_calculates_only_what_reads_it() -> None:
     assert book.recalculate().cell_count == 2999
     assert book.recalculate().cell_count == 0
     book.set("S", "A500", 7)
-    found = {row.cell: row.value for row in book.recalculate()}
-    assert {cell for cell in found if cell[0] != "D"} == {"B500", "C499", "C500"}
-    assert sorted(int(cell[1:]) for cell in found if cell[0] == "D") == list(range(500, 1001))
-    assert (found["B500"], found["C499"], found["C500"], found["D500"], found["D1000"]) == (14, 16, 16, 506, 1006)
+    by_cell = {row.cell: row.value for row in book.recalculate()}
+    assert {cell for cell in by_cell if cell[0] != "D"} == {"B500", "C499", "C500"}
+    assert sorted(int(cell[1:]) for cell in by_cell if cell[0] == "D") == list(range(500, 1001))
+    assert (by_cell["B500"], by_cell["C499"], by_cell["C500"], by_cell["D500"], by_cell["D1000"]) == (
+        14,
+        16,
+        16,
+        506,
+        1006,
+    )
 
 
 def test_a_region_with_a_hole_is_calculated_around_it() -> None:
@@ -305,9 +311,9 @@ def test_what_was_built_over_a_range_is_built_anew_where_it_changed(data: st.Dat
         book.recalculate()
         fresh = searching_book(keys, values, wanted)
         fresh.recalculate()
-        for found in "FGHIJK":
+        for result in "FGHIJK":
             for row in range(1, 41):
-                assert book.value("S", f"{found}{row}") == pytest.approx(fresh.value("S", f"{found}{row}"))
+                assert book.value("S", f"{result}{row}") == pytest.approx(fresh.value("S", f"{result}{row}"))
 
 
 @every(
@@ -358,13 +364,13 @@ def written(place: Place) -> str:
 def random_formula(random: Random, row: int) -> Formula:
     """A formula that may read any cell, and what it means, in the order in which it reads."""
     near = lambda: (random.choice(LETTERS), row + random.randint(-2, 2))  # noqa: E731 - drawn again and again
-    one, other, third, wanted = near(), near(), near(), float(random.randint(0, 4))
+    item, second, third, wanted = near(), near(), near(), float(random.randint(0, 4))
     left, right = sorted(random.sample(range(len(LETTERS)), 2))
     top, bottom = sorted(random.sample(range(1, ROWS + 1), 2))
     table = f"{LETTERS[left]}${top}:{LETTERS[right]}${bottom}"
     across, down = random.randint(0, right - left), random.randint(0, bottom - top)
 
-    def found(read: Callable[[Place], float], line: list[Place], result: Callable[[int], Place]) -> float:
+    def result_at(read: Callable[[Place], float], line: list[Place], result: Callable[[int], Place]) -> float:
         values = [read(place) for place in line]
         return read(result(values.index(wanted))) if wanted in values else -9.0
 
@@ -374,21 +380,21 @@ def random_formula(random: Random, row: int) -> Formula:
     below = lambda at: (LETTERS[left + at], top + down)  # noqa: E731
     return random.choice(
         [
-            (f"={written(one)}+{written(other)}", lambda read: read(one) + read(other)),
+            (f"={written(item)}+{written(second)}", lambda read: read(item) + read(second)),
             (
-                f"=IF({written(one)}>2,{written(other)},{written(third)}+1)",
-                lambda read: read(other) if read(one) > 2 else read(third) + 1,
+                f"=IF({written(item)}>2,{written(second)},{written(third)}+1)",
+                lambda read: read(second) if read(item) > 2 else read(third) + 1,
             ),
-            (f"=CHOOSE(2,{written(one)},{written(other)})", lambda read: read(other)),
-            (f"=IFERROR({written(one)},{written(other)})", lambda read: read(one)),
-            (f"=OFFSET({written(one)},1,0)", lambda read: read((one[0], one[1] + 1))),
-            (f"=ROWS({written(one)}:{one[0]}{row})", lambda read: abs(one[1] - row) + 1.0),
+            (f"=CHOOSE(2,{written(item)},{written(second)})", lambda read: read(second)),
+            (f"=IFERROR({written(item)},{written(second)})", lambda read: read(item)),
+            (f"=OFFSET({written(item)},1,0)", lambda read: read((item[0], item[1] + 1))),
+            (f"=ROWS({written(item)}:{item[0]}{row})", lambda read: abs(item[1] - row) + 1.0),
             (f"=INDEX({table},{down + 1},{across + 1})", lambda read: read(below(across))),
             (
                 f"=IFNA(VLOOKUP({wanted},{table},{across + 1},FALSE),-9)",
-                lambda read: found(read, column, beside),
+                lambda read: result_at(read, column, beside),
             ),
-            (f"=IFNA(HLOOKUP({wanted},{table},{down + 1},FALSE),-9)", lambda read: found(read, cells, below)),
+            (f"=IFNA(HLOOKUP({wanted},{table},{down + 1},FALSE),-9)", lambda read: result_at(read, cells, below)),
         ]
     )
 

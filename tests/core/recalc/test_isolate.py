@@ -32,7 +32,7 @@ ENDLESS = "=SUM(NETWORKDAYS(1,SEQUENCE(1000000),SEQUENCE(100000)))"
 def stored(tmp_path: Path) -> Callable[[dict[str, str]], tuple[Any, tuple[Path, ...]]]:
     """Stores a workbook of some numbers and the given formulas, which carry 0: its manifest and its sheets' files."""
 
-    def made(formulas: dict[str, str]) -> tuple[Any, tuple[Path, ...]]:
+    def book_of(formulas: dict[str, str]) -> tuple[Any, tuple[Path, ...]]:
         path, folder = tmp_path / "a.xlsx", tmp_path / "stored"
         folder.mkdir()
         with xlsxwriter.Workbook(path) as book:
@@ -43,14 +43,14 @@ def stored(tmp_path: Path) -> Callable[[dict[str, str]], tuple[Any, tuple[Path, 
         parsed = parse_isolated(path, folder)
         return parsed.manifest, parsed.paths
 
-    return made
+    return book_of
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "out"
-    made.mkdir()
-    return made
+    book = tmp_path / "out"
+    book.mkdir()
+    return book
 
 
 def cells(recalculated: Recalculated) -> dict[str, Any]:
@@ -60,23 +60,28 @@ def cells(recalculated: Recalculated) -> dict[str, Any]:
 
 def test_every_formula_is_calculated_and_stored(stored: Callable[..., Any], folder: Path) -> None:
     manifest, paths = stored({"B1": "=SUM(A1:A3)", "B2": "=TODAY()", "B3": "=1/0", "B4": "=B1*2"})
-    made = recalculate_isolated(manifest, paths, folder, **LIMITS)
-    found = cells(made)
-    assert (found["B1"], found["B3"], found["B4"]) == (6, "#DIV/0!", 12)
-    assert float(found["B2"]) == 45_351  # 29 February 2024
-    assert open_workbook(made.manifest, made.paths).sheets[0].formula(3, 1) == "B1*2"
-    assert (made.told.cell_count, made.told.unsupported, made.told.cycles, made.told.fault_count) == (4, (), (), 0)
-    assert sorted(path.name for path in made.paths) == sorted(path.name for path in folder.iterdir())
+    recalculated = recalculate_isolated(manifest, paths, folder, **LIMITS)
+    result = cells(recalculated)
+    assert (result["B1"], result["B3"], result["B4"]) == (6, "#DIV/0!", 12)
+    assert float(result["B2"]) == 45_351  # 29 February 2024
+    assert open_workbook(recalculated.manifest, recalculated.paths).sheets[0].formula(3, 1) == "B1*2"
+    assert (
+        recalculated.answer.cell_count,
+        recalculated.answer.unsupported,
+        recalculated.answer.cycles,
+        recalculated.answer.fault_count,
+    ) == (4, (), (), 0)
+    assert sorted(path.name for path in recalculated.paths) == sorted(path.name for path in folder.iterdir())
 
 
 def test_what_cannot_be_calculated_is_reported_and_the_rest_is_done(stored: Callable[..., Any], folder: Path) -> None:
     manifest, paths = stored({"B1": "=B2+1", "B2": "=B1+1", "B3": "=RTD(1)", "B4": "=SUM(A1:A3)"})
-    made = recalculate_isolated(manifest, paths, folder, **LIMITS)
-    assert cells(made)["B4"] == 6
-    assert cells(made)["B3"] == "#NAME?"
-    assert made.told.unsupported == ("RTD",)
-    assert made.told.cycle_count == 1
-    assert [set(cycle) for cycle in made.told.cycles] == [{"S!B1", "S!B2"}]
+    recalculated = recalculate_isolated(manifest, paths, folder, **LIMITS)
+    assert cells(recalculated)["B4"] == 6
+    assert cells(recalculated)["B3"] == "#NAME?"
+    assert recalculated.answer.unsupported == ("RTD",)
+    assert recalculated.answer.cycle_count == 1
+    assert [set(cycle) for cycle in recalculated.answer.cycles] == [{"S!B1", "S!B2"}]
 
 
 def test_a_workbook_that_takes_too_long(stored: Callable[..., Any], folder: Path) -> None:
@@ -97,8 +102,8 @@ def test_a_workbook_that_needs_too_much_memory(stored: Callable[..., Any], folde
 def test_a_formula_that_needs_too_much_memory_is_a_fault_of_its_cell(stored: Callable[..., Any], folder: Path) -> None:
     """Three gigabytes of text under a limit of a half; the other formulas are calculated."""
     manifest, paths = stored({"B1": '=SUM(LEN(REPT("a",SEQUENCE(100000,1,32000,0))))', "B2": "=SUM(A1:A3)"})
-    made = recalculate_isolated(manifest, paths, folder, **{**LIMITS, "memory_bytes_max": 512 * 1024**2})
-    assert (cells(made)["B2"], made.told.fault_count) == (6, 1)
+    recalculated = recalculate_isolated(manifest, paths, folder, **{**LIMITS, "memory_bytes_max": 512 * 1024**2})
+    assert (cells(recalculated)["B2"], recalculated.answer.fault_count) == (6, 1)
 
 
 def test_a_child_that_crashes(stored: Callable[..., Any], folder: Path) -> None:
@@ -161,7 +166,7 @@ def test_cancelling_a_task_ends_the_child(stored: Callable[..., Any], folder: Pa
 def children_of(process: int) -> list[int]:
     """The recalculating children that this process's threads started."""
     lists = Path(f"/proc/{process}/task").glob("*/children")
-    numbers = [int(number) for found in lists for number in found.read_text().split()]
+    numbers = [int(number) for result in lists for number in result.read_text().split()]
     return [number for number in numbers if is_recalculating(number)]
 
 

@@ -58,10 +58,10 @@ def test_the_settings_are_read_and_survive_the_store(tmp_path: Path, attributes:
 
 def test_a_loop_is_iterated_to_its_fixed_point_and_what_depends_on_it_follows(tmp_path: Path) -> None:
     book = book_of(tmp_path, LOOP)
-    for given in (1000.0, 2000.0, 0.0, -7.5):
-        book.set("S", "A1", given)
+    for value in (1000.0, 2000.0, 0.0, -7.5):
+        book.set("S", "A1", value)
         result = book.recalculate()
-        right = given / 0.95
+        right = value / 0.95
         assert values(book, "B1", "C1", "D1") == pytest.approx([right, right * 0.05, right * 10], abs=1e-7)
         assert (result.cycles, result.unconverged, doubts_of(result)) == ((), (), ())
         assert 1 <= result.iterations < 100

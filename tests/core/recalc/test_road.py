@@ -81,8 +81,8 @@ def fill(sheet: Any, column: int, blocks: tuple[tuple[str, list[list[Any]]], ...
 @pytest.mark.parametrize("date_1904", [False, True])
 def test_no_mismatch(tmp_path: Path, date_1904: bool) -> None:
     path = tmp_path / "road.xlsx"
-    with xlsxwriter.Workbook(path, {"date_1904": date_1904}) as made:
-        data, calculated, mine, table = (made.add_worksheet(name) for name in ("Data", "Calc", "My Sheet", "Tab"))
+    with xlsxwriter.Workbook(path, {"date_1904": date_1904}) as workbook:
+        data, calculated, mine, table = (workbook.add_worksheet(name) for name in ("Data", "Calc", "My Sheet", "Tab"))
         for row in range(10):
             data.write_row(row, 0, [row + 1, row + 1, "xyz"[row % 3]])
             mine.write(row, 0, (row + 1) * 100)
@@ -91,7 +91,7 @@ def test_no_mismatch(tmp_path: Path, date_1904: bool) -> None:
             "Rate": "=0.05", "Nums": "=Data!$A$1:$A$10", "'My Sheet'!Local": "='My Sheet'!$A$2",
             "Data!Local": "=Data!$A$5", "Twice": "=_xlfn.LAMBDA(_xlpm.x,_xlpm.x*2)", "Listed": "={1,2,3}",
         }.items():  # fmt: skip
-            made.define_name(name, meaning)
+            workbook.define_name(name, meaning)
         table.add_table("A1:C4", {"columns": [{"header": "Item"}, {"header": "Qty"}, {"header": "Price"}]})
         for row in range(1, 4):
             table.write_row(row, 0, ["abc"[row - 1], row])

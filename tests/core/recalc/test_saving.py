@@ -75,9 +75,9 @@ def test_new_values_stand_in_the_copy_and_all_else_is_kept(book_path: Path) -> N
     with zipfile.ZipFile(book_path) as before, zipfile.ZipFile(out) as after:
         assert before.namelist() == after.namelist()
         assert [name for name in before.namelist() if before.read(name) != after.read(name)] == [SHEET]
-        kept = [(one.date_time, one.external_attr, one.CRC) for one in before.infolist() if one.filename != SHEET]
+        kept = [(item.date_time, item.external_attr, item.CRC) for item in before.infolist() if item.filename != SHEET]
         assert kept == [
-            (one.date_time, one.external_attr, one.CRC) for one in after.infolist() if one.filename != SHEET
+            (item.date_time, item.external_attr, item.CRC) for item in after.infolist() if item.filename != SHEET
         ]
 
     def bare(text: str) -> str:
@@ -291,9 +291,9 @@ def test_what_cannot_be_saved_is_refused_and_nothing_is_written(book_path: Path,
         (core.read(text), out, "only .xlsx and .xlsm files are saved"),
         (core.Book.from_columns({"S": {"A": [1]}}), out, "was not read from a single .xlsx or .xlsm file"),
     )
-    for one, target, said in refused:
-        with pytest.raises(NotSaved, match=re.escape(said)):
-            one.save(target)
+    for item, target, words in refused:
+        with pytest.raises(NotSaved, match=re.escape(words)):
+            item.save(target)
     book.set("In", "A1", "=A1:.OFFSET(A1,1,1)")
     with pytest.raises(
         NotSaved, match=r"In!A1: its formula cannot be saved: formulas that trim what is no plain range"
@@ -302,8 +302,8 @@ def test_what_cannot_be_saved_is_refused_and_nothing_is_written(book_path: Path,
     book.set("In", "A1", "=LET(a,1,a)")
     with pytest.raises(NotSaved, match=r"In!A1: its formula cannot be saved: formulas that name values by LET"):
         book.save(out)
-    two, one = '<row r="2"><c r="A2"><f>2</f></c></row>', '<row r="1"><c r="A1"><f>2</f></c></row>'
-    for rows in (two + one, f"{one}</sheetData><sheetData>{two}"):
+    two, item = '<row r="2"><c r="A2"><f>2</f></c></row>', '<row r="1"><c r="A1"><f>2</f></c></row>'
+    for rows in (two + item, f"{item}</sheetData><sheetData>{two}"):
         path = with_rows(book_path, rows)
         with pytest.raises(FileRefused, match="not in their order"):
             core.read(path).save(out)
@@ -313,7 +313,7 @@ def test_what_cannot_be_saved_is_refused_and_nothing_is_written(book_path: Path,
         book.save(link)
     path.unlink()
     assert book_path.read_bytes() == before
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.csv", "a.xlsx", "folder.xlsx", "link.xlsx"]
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["a.csv", "a.xlsx", "folder.xlsx", "link.xlsx"]
     os.utime(book_path, (1, 1))
     with pytest.raises(NotSaved, match="has changed since it was read"):
         book.save(out)
@@ -336,9 +336,9 @@ def test_chunks_of_any_size_give_the_same_copy(book_path: Path, cut: int) -> Non
     book = core.read(book_path)
     book.set("In", "A20", "x")
     book.recalculate()
-    told: Any = changes_of(core.read(book_path).sheets[0], book.sheets[0])
+    answer: Any = changes_of(core.read(book_path).sheets[0], book.sheets[0])
     data = xml_of(book_path).encode()
-    fields = {name: getattr(told, name) for name in type(told).__slots__}
+    fields = {name: getattr(answer, name) for name in type(answer).__slots__}
 
     def patched(size: int) -> bytes:
         patcher = SheetPatcher("S", **fields)

@@ -1,5 +1,5 @@
 """The fixtures that the tests of this folder take."""
 
-from tests.core.reconciliation.isolated import folder, made
+from tests.core.reconciliation.isolated import folder, generated_tape
 
-__all__ = ["folder", "made"]
+__all__ = ["folder", "generated_tape"]

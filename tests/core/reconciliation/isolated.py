@@ -13,7 +13,7 @@ LIMITS: dict[str, Any] = {"memory_bytes_max": 2 * 1024**3, "seconds_max": 60.0}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[GeneratedTape, Path]:
+def generated_tape(tmp_path_factory: pytest.TempPathFactory) -> tuple[GeneratedTape, Path]:
     """A seeded tape, and the folder with its file and its book's."""
     folder = tmp_path_factory.mktemp("made")
     tape = generate_tape(generate(loans=200, seed=11), "trustee_b", 5)

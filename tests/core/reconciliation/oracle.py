@@ -211,10 +211,10 @@ def compare(tape: list[Loan], book: list[Loan]) -> Counter[tuple[str, ...]]:
             issues.append((*named({}, loan), own_type(loan), "missing_in_trustee", missing(loan), "missing_loan"))
     doubtful = {(a, pairs[a][0] if a in pairs else None) for a in tape_doubt}
     doubtful |= {(partners.get(b), b) for b in book_doubt}
-    for one, other in doubtful:
-        theirs = tape[one] if one is not None else {}
-        ours = book[other] if other is not None else {}
-        stage = pairs[one][1] if one in pairs else own_type(theirs or ours)
+    for item, second in doubtful:
+        theirs = tape[item] if item is not None else {}
+        ours = book[second] if second is not None else {}
+        stage = pairs[item][1] if item in pairs else own_type(theirs or ours)
         issues.append((*named(theirs, ours), stage, "duplicate_position", "warning", "duplicates"))
     return Counter(issues)
 
@@ -235,33 +235,33 @@ def missing(loan: Loan) -> str:
 
 
 def differences(theirs: Loan, ours: Loan, fields: Iterable[str]) -> list[tuple[str, str, str]]:
-    found: list[tuple[str, str | None]] = []
+    result: list[tuple[str, str | None]] = []
     for name in fields:
         a, b = theirs.get(name), ours.get(name)
         if name in NUMBERS:
-            found.append((name, number_severity(name, a, b)))
+            result.append((name, number_severity(name, a, b)))
         elif name.removesuffix("_rank") in AGENCIES and name.endswith("_rank"):
-            found.append((name.removesuffix("_rank"), "warning" if a != b else None))
+            result.append((name.removesuffix("_rank"), "warning" if a != b else None))
         elif name in ("industry", "borrower_name") and a != b:
-            found.append((name, "warning" if name == "industry" else "info"))
+            result.append((name, "warning" if name == "industry" else "info"))
         elif name == "base_rate" and a != b:
             form = a is not None and b is not None and a.split("-")[0] == b.split("-")[0] and ("-" in a) != ("-" in b)
-            found.append((name, "info" if form else "warning"))
+            result.append((name, "info" if form else "warning"))
     for name, sound in (("cusip", is_cusip), ("loanx_id", is_loanx), ("isin", is_isin)):
         a, b = theirs.get(name), ours.get(name)
         if name in fields and a and b and a != b and not (name == "isin" and repeats(theirs, ours)):
-            found.append((name, "warning" if sound(a) and sound(b) else "info"))
-    return [("value_mismatch", severity, name) for name, severity in found if severity is not None]
+            result.append((name, "warning" if sound(a) and sound(b) else "info"))
+    return [("value_mismatch", severity, name) for name, severity in result if severity is not None]
 
 
 def repeats(theirs: Loan, ours: Loan) -> bool:
     """Whether both ISINs hold their loans' CUSIPs, and these differ."""
-    held = [
+    current = [
         is_cusip(loan.get("cusip")) and is_isin(loan["isin"]) and loan["isin"][:2] == "US"
         and loan["isin"][2:11] == loan["cusip"]
         for loan in (theirs, ours)
     ]  # fmt: skip
-    return all(held) and theirs["cusip"] != ours["cusip"]
+    return all(current) and theirs["cusip"] != ours["cusip"]
 
 
 def number_severity(name: str, theirs: float | None, ours: float | None) -> str | None:

@@ -28,9 +28,9 @@ def severity(field: str, theirs: Any, ours: Any) -> str | None:
     """Of the one issue that there may be."""
     if field == "base_rate":  # of nothing but None, the column would be one of levels
         theirs, ours = theirs or "", ours or ""
-    found = issues({field: theirs}, {field: ours})
-    assert [(one.field_name, one.issue_type) for one in found] in ([], [(field, "value_mismatch")])
-    return found[0].severity if found else None
+    result = issues({field: theirs}, {field: ours})
+    assert [(item.field_name, item.issue_type) for item in result] in ([], [(field, "value_mismatch")])
+    return result[0].severity if result else None
 
 
 @pytest.mark.parametrize(
@@ -239,10 +239,10 @@ def test_cusips_that_differ_on_a_loan_matched_otherwise() -> None:
 
 def test_an_isin_that_only_repeats_the_cusip_is_not_told_again() -> None:
     same = {"loanx_id": "LX131555"}
-    told = issues(same | {"isin": US}, same | {"cusip": OTHER, "isin": OTHER_US})
-    assert [one.field_name for one in told] == ["cusip"]
-    told = issues(same | {"isin": "XS0104440986"}, same | {"cusip": OTHER, "isin": OTHER_US})
-    assert [one.field_name for one in told] == ["cusip", "isin"]
+    answer = issues(same | {"isin": US}, same | {"cusip": OTHER, "isin": OTHER_US})
+    assert [item.field_name for item in answer] == ["cusip"]
+    answer = issues(same | {"isin": "XS0104440986"}, same | {"cusip": OTHER, "isin": OTHER_US})
+    assert [item.field_name for item in answer] == ["cusip", "isin"]
 
 
 # ---- lots ----------------------------------------------------------------------------------------------------------
@@ -264,8 +264,8 @@ def test_a_position_split_in_lots_is_the_same_position() -> None:
 @pytest.mark.parametrize("of_tape", [True, False])
 def test_lots_that_conflict_are_told_once(of_tape: bool) -> None:
     conflict, clean = lots(["B2", "B3", "B3"]), lots(["B2"])
-    told = list(reconcile(conflict, clean).issues if of_tape else reconcile(clean, conflict).issues)
-    (issue,) = [one for one in told if one.issue_type == "duplicate_position"]
+    actual_issues = list(reconcile(conflict, clean).issues if of_tape else reconcile(clean, conflict).issues)
+    (issue,) = [actual_issue for actual_issue in actual_issues if actual_issue.issue_type == "duplicate_position"]
     assert (issue.field_name, issue.severity, issue.category, issue.rule) == (
         "lots",
         "warning",
@@ -277,24 +277,29 @@ def test_lots_that_conflict_are_told_once(of_tape: bool) -> None:
 
 def test_lots_that_conflict_alike_on_both_sides_hide_nothing() -> None:
     assert list(reconcile(lots(["B2", "B3"]), lots(["B2", "B3"])).issues) == []
-    told = reconcile(lots(["B2", "B3", "B3"]), lots(["B2", "B3"])).issues
-    assert [(one.field_name, one.trustee_value, one.internal_value) for one in told] == [("lots", "3", "2")]
+    actual_issues = reconcile(lots(["B2", "B3", "B3"]), lots(["B2", "B3"])).issues
+    assert [
+        (actual_issue.field_name, actual_issue.trustee_value, actual_issue.internal_value)
+        for actual_issue in actual_issues
+    ] == [("lots", "3", "2")]
 
 
 def test_lots_that_conflict_on_both_sides_and_differ_are_told() -> None:
     """As many on either side, and another rating of the largest."""
-    told = reconcile(lots(["B2", "B3"]), lots(["B1", "B3"])).issues
-    assert [(one.field_name, one.trustee_value, one.internal_value) for one in told] == [
-        ("rating_agency_a", "B2", "B1"), ("lots", "2", "2")
-    ]  # fmt: skip
+    actual_issues = reconcile(lots(["B2", "B3"]), lots(["B1", "B3"])).issues
+    assert [
+        (actual_issue.field_name, actual_issue.trustee_value, actual_issue.internal_value)
+        for actual_issue in actual_issues
+    ] == [("rating_agency_a", "B2", "B1"), ("lots", "2", "2")]
 
 
 def test_conflicting_lots_of_a_missing_loan() -> None:
     none = replace(portfolio_of(cusip=[], par_value=[]))
-    told = reconcile(lots(["B2", "B3"]), none).issues
-    assert [(one.field_name, one.trustee_value, one.internal_value) for one in told] == [
-        ("missing_loan", "3000000", ""), ("lots", "2", "")
-    ]  # fmt: skip
+    actual_issues = reconcile(lots(["B2", "B3"]), none).issues
+    assert [
+        (actual_issue.field_name, actual_issue.trustee_value, actual_issue.internal_value)
+        for actual_issue in actual_issues
+    ] == [("missing_loan", "3000000", ""), ("lots", "2", "")]
 
 
 # ---- the kernels refuse --------------------------------------------------------------------------------------------
@@ -305,19 +310,19 @@ POOL = np.array([0, 1]), np.zeros(1, np.uint8)
 
 @pytest.mark.parametrize(("rows", "partners"), [([1], [0]), ([0], [1]), ([-1], [0]), ([0], [-1]), ([0], [])])
 def test_rows_outside_their_columns_are_refused(rows: list[int], partners: list[int]) -> None:
-    at, other = np.array(rows, np.int32), np.array(partners, np.int32)
+    at, second = np.array(rows, np.int32), np.array(partners, np.int32)
     nothing, table = np.zeros(0, np.uint8), np.zeros(2, np.int32)
     with pytest.raises(ValueError, match="rows leave"):
-        _compare.number_severities(np.zeros(1), np.zeros(1), at, other, 0.0, False, 1, np.zeros(0), nothing, nothing)
+        _compare.number_severities(np.zeros(1), np.zeros(1), at, second, 0.0, False, 1, np.zeros(0), nothing, nothing)
     with pytest.raises(ValueError, match="rows leave"):
-        _compare.state_severities(np.zeros(1, np.uint8), np.zeros(1, np.uint8), at, other, 1, 22, 3, 4)
+        _compare.state_severities(np.zeros(1, np.uint8), np.zeros(1, np.uint8), at, second, 1, 22, 3, 4)
     codes = np.zeros(1, np.int32)
     with pytest.raises(ValueError, match="rows leave"):
         _compare.name_severities(
-            codes, codes, at, other, table, table, table, table, np.zeros(2, np.uint8), np.zeros(2, np.uint8), 3, 4
+            codes, codes, at, second, table, table, table, table, np.zeros(2, np.uint8), np.zeros(2, np.uint8), 3, 4
         )
     with pytest.raises(ValueError, match="rows leave"):
-        _compare.text_differs(codes, *POOL, codes, *POOL, at, other, True)
+        _compare.text_differs(codes, *POOL, codes, *POOL, at, second, True)
 
 
 def test_codes_outside_their_tables_are_refused() -> None:

@@ -27,14 +27,14 @@ from tests.core.reconciliation.isolated import LIMITS, left_in
 HEADER = ("CUSIP", "Issuer Name", "Par Amount", "Maturity Date")
 
 
-def read_made(made: tuple[GeneratedTape, Path], folder: Path) -> TapeAnswer:
-    return read_tape_isolated(made[1] / "tape.xlsx", folder, trustee="trustee_b", **LIMITS)
+def read_made(result: tuple[GeneratedTape, Path], folder: Path) -> TapeAnswer:
+    return read_tape_isolated(result[1] / "tape.xlsx", folder, trustee="trustee_b", **LIMITS)
 
 
-def test_a_tape_is_stored_with_what_is_known_of_it(made: tuple[GeneratedTape, Path], folder: Path) -> None:
-    stored = read_made(made, folder)
+def test_a_tape_is_stored_with_what_is_known_of_it(generated_tape: tuple[GeneratedTape, Path], folder: Path) -> None:
+    stored = read_made(generated_tape, folder)
     assert left_in(folder) == [LOANS_FILE]
-    loans = Portfolio.from_workbook(read(made[1] / "tape.xlsx"), TRUSTEES["trustee_b"])
+    loans = Portfolio.from_workbook(read(generated_tape[1] / "tape.xlsx"), TRUSTEES["trustee_b"])
     back = from_sheet(open_sheet(folder / LOANS_FILE))
     assert stored.loan_count == back.row_count == loans.row_count
     assert stored.total_par == pytest.approx(float(loans.numbers["par_value"].sum()))
@@ -60,8 +60,8 @@ def test_a_tape_without_identifiers_is_refused(tmp_path: Path, folder: Path) -> 
         read_tape_isolated(tmp_path / "tape.xlsx", folder, trustee="trustee_c", **LIMITS)
 
 
-def test_the_limits_hold(made: tuple[GeneratedTape, Path], folder: Path) -> None:
-    path = made[1] / "tape.xlsx"
+def test_the_limits_hold(generated_tape: tuple[GeneratedTape, Path], folder: Path) -> None:
+    path = generated_tape[1] / "tape.xlsx"
     with pytest.raises(TapeRefused, match=r"longer than the limit of 0\.05 seconds"):
         read_tape_isolated(path, folder, trustee="trustee_b", memory_bytes_max=2 * 1024**3, seconds_max=0.05)
     with pytest.raises(TapeRefused):
@@ -69,19 +69,21 @@ def test_the_limits_hold(made: tuple[GeneratedTape, Path], folder: Path) -> None
     assert left_in(folder) == []
 
 
-def test_it_can_be_stopped(made: tuple[GeneratedTape, Path], folder: Path) -> None:
+def test_it_can_be_stopped(generated_tape: tuple[GeneratedTape, Path], folder: Path) -> None:
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        work = pool.submit(read_tape_isolated, made[1] / "tape.xlsx", folder, trustee="trustee_b", stop=stop, **LIMITS)
+        work = pool.submit(
+            read_tape_isolated, generated_tape[1] / "tape.xlsx", folder, trustee="trustee_b", stop=stop, **LIMITS
+        )
         stop.set()
         with pytest.raises(InterruptedError):
             work.result(timeout=30)
     assert left_in(folder) == []
 
 
-def test_a_task_that_is_cancelled_ends_the_child(made: tuple[GeneratedTape, Path], folder: Path) -> None:
+def test_a_task_that_is_cancelled_ends_the_child(generated_tape: tuple[GeneratedTape, Path], folder: Path) -> None:
     async def work() -> None:
-        path = made[1] / "tape.xlsx"
+        path = generated_tape[1] / "tape.xlsx"
         stored = await in_thread(read_tape_isolated, path, folder, trustee="trustee_b", **LIMITS)
         assert stored.loan_count > 100
         task = asyncio.create_task(in_thread(read_tape_isolated, path, folder, trustee="trustee_b", **LIMITS))

@@ -16,32 +16,38 @@ def issues() -> Issues:
     """A book of 2,000 against one whose every price, spread and rating is another."""
     columns = generate(loans=2_000).portfolio_columns()
     codes, symbols = columns["rating_agency_a"]
-    other = {
+    second = {
         "price": np.asarray(columns["price"]) + 1.0,
         "spread": np.asarray(columns["spread"]) + 25.0,
         "rating_agency_a": ((codes + 1) % len(symbols), symbols),
         "borrower_name": (columns["borrower_name"][0], [name.upper() for name in columns["borrower_name"][1]]),
     }
-    return reconcile(Portfolio.from_columns(columns | other), Portfolio.from_columns(columns)).issues
+    return reconcile(Portfolio.from_columns(columns | second), Portfolio.from_columns(columns)).issues
 
 
 def test_there_are_some_of_each_and_they_are_counted(issues: Issues) -> None:
-    told = list(issues)
-    assert len(told) == len(issues) > 6_000
-    assert {one.field_name for one in told} == {"price", "rating_agency_a", "spread", "borrower_name"}
+    actual_issues = list(issues)
+    assert len(actual_issues) == len(issues) > 6_000
+    assert {actual_issue.field_name for actual_issue in actual_issues} == {
+        "price",
+        "rating_agency_a",
+        "spread",
+        "borrower_name",
+    }
     assert issues.by_severity() == {
-        name: sum(one.severity == name for one in told) for name in ("critical", "error", "warning", "info")
+        name: sum(actual_issue.severity == name for actual_issue in actual_issues)
+        for name in ("critical", "error", "warning", "info")
     }
 
 
 def test_chunks_slices_and_single_issues_agree(issues: Issues) -> None:
-    told = list(issues)
-    assert told[4_090:4_100] == issues[4_090:4_100] == [issues[at] for at in range(4_090, 4_100)]
-    assert issues[-1] == told[-1]
-    assert issues[::-500] == told[::-500]
+    actual_issues = list(issues)
+    assert actual_issues[4_090:4_100] == issues[4_090:4_100] == [issues[at] for at in range(4_090, 4_100)]
+    assert issues[-1] == actual_issues[-1]
+    assert issues[::-500] == actual_issues[::-500]
     chunk = issues.chunk(5_000, 10**9)
     assert tuple(chunk) == COLUMNS
-    assert [Issue(*row) for row in zip(*chunk.values(), strict=True)] == told[5_000:]
+    assert [Issue(*row) for row in zip(*chunk.values(), strict=True)] == actual_issues[5_000:]
     assert all(values == [] for values in issues.chunk(10**9, 10**9 + 5).values())
 
 
@@ -52,20 +58,20 @@ def test_places_that_are_none(issues: Issues) -> None:
 
 
 def test_an_order_by_severity_then_loan_then_field(issues: Issues) -> None:
-    told = [(issue.severity, issue.loan_key) for issue in issues]
-    warnings = [key for severity, key in told if severity == "warning"]
+    answer = [(issue.severity, issue.loan_key) for issue in issues]
+    warnings = [key for severity, key in answer if severity == "warning"]
     seen = list(dict.fromkeys(warnings))
     assert sorted(warnings, key=seen.index) == warnings
-    of_one = [one.field_name for one in issues if one.loan_key == seen[0] and one.severity == "warning"]
+    of_one = [issue.field_name for issue in issues if issue.loan_key == seen[0] and issue.severity == "warning"]
     assert of_one == ["price", "rating_agency_a", "spread"]
 
 
 def test_a_frame_has_what_each_issue_says(issues: Issues) -> None:
     """In its chunks, across which a text keeps its code."""
-    told, found = list(issues), issues.to_polars()
-    assert tuple(found.columns) == COLUMNS
+    answer, result = list(issues), issues.to_polars()
+    assert tuple(result.columns) == COLUMNS
     for name in COLUMNS:
-        assert found[name].to_list() == [getattr(one, name) or None for one in told], name
+        assert result[name].to_list() == [getattr(item, name) or None for item in answer], name
 
 
 def test_what_they_say_of_themselves(issues: Issues) -> None:

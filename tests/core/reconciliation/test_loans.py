@@ -22,23 +22,29 @@ def test_keys_by_identifier_else_by_name_and_maturity() -> None:
         maturity_date=[1.0, 2.0, 3.0, day("2030-06-30"), np.nan],
     )  # fmt: skip
     nothing = portfolio_of(cusip=[], par_value=[])
-    told = {issue.borrower_name: issue for issue in reconcile(tape, nothing).issues}
-    assert [told[name].loan_key for name in told] == [CUSIP, "LX131556", "XS0104440986", "DE AND 2030-06-30", "E -"]
-    assert [told[name].primary_identifier for name in told] == [
+    by_borrower_name = {issue.borrower_name: issue for issue in reconcile(tape, nothing).issues}
+    assert [by_borrower_name[name].loan_key for name in by_borrower_name] == [
+        CUSIP,
+        "LX131556",
+        "XS0104440986",
+        "DE AND 2030-06-30",
+        "E -",
+    ]
+    assert [by_borrower_name[name].primary_identifier for name in by_borrower_name] == [
         CUSIP,
         "LX131556",
         "XS0104440986",
         "Dé & Co., Inc.",
         "E",
     ]
-    assert [told[name].identifier_type for name in told] == [
+    assert [by_borrower_name[name].identifier_type for name in by_borrower_name] == [
         "cusip",
         "loanx_id",
         "isin",
         "borrower_name",
         "borrower_name",
     ]
-    assert [told[name].cusip for name in told] == [CUSIP, "", "", "", ""]
+    assert [by_borrower_name[name].cusip for name in by_borrower_name] == [CUSIP, "", "", "", ""]
 
 
 def test_an_identifier_of_the_other_side_names_the_loan_that_has_none_here() -> None:
@@ -52,8 +58,8 @@ def test_keys_that_would_be_the_same_are_numbered_by_what_the_loans_hold() -> No
     nothing = portfolio_of(cusip=[], par_value=[])
     for par in ([1e6, 2e6, 3e6], [3e6, 1e6, 2e6]):
         loans = portfolio_of(borrower_name=["Acme"] * 3, par_value=par)
-        for told in (reconcile(loans, nothing).issues, reconcile(nothing, loans).issues):
-            assert {one.loan_key: one.trustee_value or one.internal_value for one in told} == {
+        for answer in (reconcile(loans, nothing).issues, reconcile(nothing, loans).issues):
+            assert {item.loan_key: item.trustee_value or item.internal_value for item in answer} == {
                 "ACME -": "1000000", "ACME - #2": "2000000", "ACME - #3": "3000000"
             }  # fmt: skip
 
@@ -62,8 +68,8 @@ def test_a_text_that_looks_like_a_numbered_key_is_another_key() -> None:
     texts = ("X", "X #2", "X ##2")
     codes = np.array([0, 0, 1, 1, 2], np.int32)
     loans = Portfolio(5, {"par_value": np.arange(5.0)}, {"cusip": Names(codes, texts)}, {}, {})
-    told = reconcile(loans, portfolio_of(cusip=[], par_value=[])).issues
-    assert len({one.loan_key for one in told}) == len(told) == 5
+    issues = reconcile(loans, portfolio_of(cusip=[], par_value=[])).issues
+    assert len({issue.loan_key for issue in issues}) == len(issues) == 5
 
 
 def test_a_pairs_key_does_not_hang_on_the_loans_that_are_missing() -> None:
@@ -73,18 +79,18 @@ def test_a_pairs_key_does_not_hang_on_the_loans_that_are_missing() -> None:
         cusip=[CUSIP, "123456789"], loanx_id=["LX131555", None], borrower_name=["Acme", "Zed"], par_value=[5e6, 4e6]
     )
     for rules in (["par_value"], ["par_value", "missing_loan"]):
-        told = {issue.field_name: issue.loan_key for issue in reconcile(tape, book, rules).issues}
-        assert told.pop("missing_loan", None) == (None if rules == ["par_value"] else "123456789 #2")
-        assert told == {"cusip": "123456789"}
+        by_field_name = {issue.field_name: issue.loan_key for issue in reconcile(tape, book, rules).issues}
+        assert by_field_name.pop("missing_loan", None) == (None if rules == ["par_value"] else "123456789 #2")
+        assert by_field_name == {"cusip": "123456789"}
 
 
 def test_a_key_stays_short_enough_for_an_index() -> None:
     long = ["X" * 5_000, "X" * 4_999 + "Y"]
-    told = reconcile(portfolio_of(loanx_id=long), portfolio_of(cusip=[], par_value=[])).issues
-    keys = [one.loan_key for one in told]
+    issues = reconcile(portfolio_of(loanx_id=long), portfolio_of(cusip=[], par_value=[])).issues
+    keys = [issue.loan_key for issue in issues]
     assert len(set(keys)) == 2
     assert max(len(key) for key in keys) <= KEY_LENGTH_MAX
-    assert [one.primary_identifier for one in told] == long
+    assert [issue.primary_identifier for issue in issues] == long
 
 
 @settings(max_examples=100, deadline=None)
@@ -96,11 +102,11 @@ def test_keys_are_unique_whatever_the_identifiers(texts: list[str], random: obje
     names = {"cusip": Names(codes, tuple(distinct)), "loanx_id": Names(codes[::-1].copy(), tuple(distinct))}
     tape = Portfolio(len(texts), {"par_value": np.arange(1.0, len(texts) + 1)}, names, {}, {})
     nothing = Portfolio(0, {"par_value": np.zeros(0)}, {}, {}, {})
-    told = reconcile(tape, nothing).issues
-    assert len({one.loan_key for one in told}) == len(texts)
+    issues = reconcile(tape, nothing).issues
+    assert len({issue.loan_key for issue in issues}) == len(texts)
     order = np.array(random.sample(range(len(texts)), len(texts)))  # type: ignore[attr-defined]
     moved = {name: Names(column.codes[order], column.values) for name, column in names.items()}
     again = reconcile(
         Portfolio(len(texts), {"par_value": tape.numbers["par_value"][order]}, moved, {}, {}), nothing
     ).issues
-    assert list(again) == list(told)
+    assert list(again) == list(issues)

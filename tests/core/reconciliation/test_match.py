@@ -93,16 +93,16 @@ def test_codes_outside_their_pool_are_refused() -> None:
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=20))), st.lists(st.one_of(st.none(), st.text(max_size=20))))
-def test_shared_codes_are_equal_where_the_text_is(one: list[str | None], other: list[str | None]) -> None:
-    pools = [parsing.pool_of(strings) for strings in (one, other)]  # type: ignore[arg-type]
+def test_shared_codes_are_equal_where_the_text_is(left_name: list[str | None], right: list[str | None]) -> None:
+    pools = [parsing.pool_of(strings) for strings in (left_name, right)]  # type: ignore[arg-type]
     (a, text), (b, other_text) = pools
     codes = _match.shared_codes(text.offsets, text.data, a, other_text.offsets, other_text.data, b)
-    told = [text or None for text in (*one, *other)]
+    answer = [text or None for text in (*left_name, *right)]
     numbers = np.concatenate(codes).tolist()
-    for i, first in enumerate(told):
-        for j, second in enumerate(told):
+    for i, first in enumerate(answer):
+        for j, second in enumerate(answer):
             assert (numbers[i] == numbers[j]) == (first == second)
-    assert [number < 0 for number in numbers] == [text is None for text in told]
+    assert [number < 0 for number in numbers] == [text is None for text in answer]
 
 
 @given(st.lists(st.text(max_size=12)))
@@ -196,17 +196,17 @@ def test_parts_are_a_power_of_two(count: int) -> None:
 
 
 def test_what_a_join_refuses() -> None:
-    one, pair = parted(np.ones(1, np.uint64), 2), np.full(1, -1, np.int32)
+    item, pair = parted(np.ones(1, np.uint64), 2), np.full(1, -1, np.int32)
     other_seed = _match.Parts(np.ones(1, np.uint64), np.zeros(1, np.int32), 1, 2, 8)
-    for other in (parted(np.ones(1, np.uint64), 1), other_seed):
+    for second in (parted(np.ones(1, np.uint64), 1), other_seed):
         with pytest.raises(ValueError, match="do not fit"):
-            _match.join(one, other, 0, 1, pair, pair)
+            _match.join(item, second, 0, 1, pair, pair)
     for first, last in ((-1, 1), (1, 0), (0, 3)):
         with pytest.raises(ValueError, match="do not fit"):
-            _match.join(one, one, first, last, pair, pair)
+            _match.join(item, item, first, last, pair, pair)
     for pairs in ((pair[:0], pair), (pair, pair[:0])):
         with pytest.raises(ValueError, match="do not fit"):
-            _match.join(one, one, 0, 2, *pairs)
+            _match.join(item, item, 0, 2, *pairs)
 
 
 def test_rows_without_a_partner() -> None:
@@ -353,8 +353,8 @@ def test_an_earlier_stage_takes_its_loans_from_the_later_ones() -> None:
 
 
 def test_an_identifier_that_fails_its_check_is_told() -> None:
-    [told] = paired({"cusip": "PRIVATE01"}, {"cusip": "PRIVATE01"}).warnings
-    assert (told.code, told.rows) == ("matched_by_doubtful_identifier", 1)
+    [answer] = paired({"cusip": "PRIVATE01"}, {"cusip": "PRIVATE01"}).warnings
+    assert (answer.code, answer.rows) == ("matched_by_doubtful_identifier", 1)
     assert paired({"cusip": CUSIP}, {"cusip": CUSIP}).warnings == ()
 
 
@@ -369,7 +369,11 @@ def test_loans_of_one_borrower_and_maturity_are_paired_by_nearest_par_and_told()
         ("3", "2", "duplicate_position")
     ] * 3
     assert len({issue.loan_key for issue in doubts}) == 3
-    assert sorted(one.identifier_type for one in doubts) == ["borrower_maturity", "borrower_maturity", "borrower_name"]
+    assert sorted(doubt.identifier_type for doubt in doubts) == [
+        "borrower_maturity",
+        "borrower_maturity",
+        "borrower_name",
+    ]
 
 
 def test_loans_that_hold_the_same_are_paired_with_each_other_and_not_told() -> None:
@@ -399,8 +403,8 @@ def test_loans_that_only_their_ratings_tell_apart_are_paired_whatever_their_rows
     book = portfolio_of(**same, rating_agency_a=np.array([15, 17], np.uint8))
     for ranks in ([14, 16], [16, 14]):
         issues = reconcile(portfolio_of(**same, rating_agency_a=np.array(ranks, np.uint8)), book).issues
-        told = {(issue.trustee_value, issue.internal_value) for issue in issues if issue.rule == "rating"}
-        assert told == {("B1", "B2"), ("B3", "Caa1")}
+        answer = {(issue.trustee_value, issue.internal_value) for issue in issues if issue.rule == "rating"}
+        assert answer == {("B1", "B2"), ("B3", "Caa1")}
 
 
 @pytest.mark.parametrize("ids", [["LX131555", "LX131556"], ["LX131556", "LX131555"]])
@@ -409,7 +413,7 @@ def test_which_of_two_equal_loans_has_no_partner_does_not_hang_on_their_rows(ids
     tape = portfolio_of(borrower_name=["Acme"] * 2, maturity_date=[MATURITY] * 2, loanx_id=ids)
     book = portfolio_of(borrower_name=["Acme"], maturity_date=[MATURITY])
     issues = [issue for issue in reconcile(tape, book).issues if issue.rule == "missing_loan"]
-    assert [one.primary_identifier for one in issues] == ["LX131556"]
+    assert [issue.primary_identifier for issue in issues] == ["LX131556"]
 
 
 def test_a_cusip_that_two_loans_have_by_their_isins_is_doubtful() -> None:
@@ -450,7 +454,7 @@ def test_identifiers_in_two_prints_are_paired_and_told(
     tape, book = dict(tape), dict(book)
     tape.setdefault("borrower_name", [f"Tape {row}" for row in range(len(next(iter(tape.values()))))])
     answer = reconcile(portfolio_of(**tape), portfolio_of(**book))
-    exact = sum(1 for one in tape.get("loanx_id", ()) if one in book.get("loanx_id", ()))
+    exact = sum(1 for item in tape.get("loanx_id", ()) if item in book.get("loanx_id", ()))
     assert answer.summary.matched == printed + exact
     assert any(warning.code == "matched_by_print" for warning in answer.warnings) == bool(printed)
 
@@ -471,14 +475,18 @@ SAME_IDENTIFIERS = (
 @every("field, theirs, ours", SAME_IDENTIFIERS)
 def test_identifiers_are_compared_by_letters_and_digits(field: str, theirs: str, ours: str) -> None:
     """In both directions, with no loan missing and nothing to say of the identifier."""
-    for one, other in ((theirs, ours), (ours, theirs)):
+    for item, second in ((theirs, ours), (ours, theirs)):
         sides = [
             portfolio_of(**{field: [text, "594918104"]}, borrower_name=[name, f"{name} Two"], maturity_date=[at, at])
-            for text, name, at in ((one, "Alder", 20_000.0), (other, "Birch", 20_100.0))
+            for text, name, at in ((item, "Alder", 20_000.0), (second, "Birch", 20_100.0))
         ]
-        found = reconcile(*sides)
-        assert (found.summary.matched, found.summary.unmatched_trustee, found.summary.unmatched_internal) == (2, 0, 0)
-        assert [issue.field_name for issue in found.issues if issue.field_name == field] == []
+        result = reconcile(*sides)
+        assert (result.summary.matched, result.summary.unmatched_trustee, result.summary.unmatched_internal) == (
+            2,
+            0,
+            0,
+        )
+        assert [issue.field_name for issue in result.issues if issue.field_name == field] == []
 
 
 @every(
@@ -504,12 +512,12 @@ def test_identifiers_that_signs_tell_apart_stay_apart(
         for name, texts in (("Alder", tape), ("Birch", book))
     )
     assert (theirs.row_count, ours.row_count) == (len(tape), len(book)), "no lots are made of them"
-    found = reconcile(theirs, ours)
-    assert found.summary.matched == len(matched)
-    told = {
-        (issue.trustee_value, issue.internal_value) for issue in found.issues if issue.field_name == "borrower_name"
+    result = reconcile(theirs, ours)
+    assert result.summary.matched == len(matched)
+    answer = {
+        (issue.trustee_value, issue.internal_value) for issue in result.issues if issue.field_name == "borrower_name"
     }
-    assert told == {(f"Alder {one}", f"Birch {other}") for one, other in matched}
+    assert answer == {(f"Alder {item}", f"Birch {second}") for item, second in matched}
 
 
 def test_a_column_of_identifiers_in_groups_is_matched_fast() -> None:

@@ -55,7 +55,7 @@ def books(draw: st.DrawFn) -> dict[str, list[Any]]:
     }
 
 
-def told(result: Reconciliation) -> Counter[tuple[str, ...]]:
+def issue_counts(result: Reconciliation) -> Counter[tuple[str, ...]]:
     return Counter(
         (
             issue.primary_identifier,
@@ -83,7 +83,7 @@ def test_it_finds_what_the_oracle_finds(tape: dict[str, list[Any]], book: dict[s
     if any(warning.code == "par_in_thousands" for warning in result.warnings):
         return  # the oracle does not know other units
     expected = oracle.compare(oracle.loans_of(theirs), oracle.loans_of(ours))
-    assert told(result) == expected
+    assert issue_counts(result) == expected
     pairs, *_ = oracle.match(oracle.loans_of(theirs), oracle.loans_of(ours))
     assert dict(zip(*(rows.tolist() for rows in result.pairs), strict=True)) == {a: b for a, (b, _) in pairs.items()}
     assert sum(result.stages.values()) == result.summary.matched == len(pairs)
@@ -164,7 +164,7 @@ def test_keys_of_loans_are_unique_and_order_is_by_severity(
     keys = [(issue.loan_key, issue.field_name, issue.issue_type) for issue in result.issues]
     assert len(set(keys)) == len(keys)
     worst = ["critical", "error", "warning", "info"]
-    places = [worst.index(one.severity) for one in result.issues]
+    places = [worst.index(issue.severity) for issue in result.issues]
     assert places == sorted(places)
 
 
@@ -191,7 +191,7 @@ def test_a_loan_is_matched_at_most_once_and_nothing_is_lost() -> None:
     assert len(missing) == result.summary.unmatched_trustee == 40
     assert result.ambiguous["borrower_maturity"] == 1
     assert "shared_keys" in {warning.code for warning in result.warnings}
-    doubts = [one for one in result.issues if one.issue_type == "duplicate_position"]
+    doubts = [issue for issue in result.issues if issue.issue_type == "duplicate_position"]
     assert len(doubts) == 100
     assert {(doubt.trustee_value, doubt.internal_value, doubt.severity, doubt.category) for doubt in doubts} == {
         ("100", "60", "warning", "duplicate")
@@ -235,7 +235,7 @@ def test_blank_everything_is_safe() -> None:
     assert {(issue.severity, issue.trustee_value, issue.internal_value) for issue in result.issues} == {
         ("warning", "", "")
     }
-    assert len({one.loan_key for one in result.issues}) == 6
+    assert len({issue.loan_key for issue in result.issues}) == 6
 
 
 def by_hand(par: list[float], **numbers: list[float]) -> Portfolio:
@@ -289,25 +289,27 @@ def test_par_in_thousands_by_the_medians_where_no_loan_is_in_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "found"), [(499.0, False), (500.0, True), (1_000.0, True), (2_000.0, True), (2_001.0, False)]
+    ("ratio", "expected_type"), [(499.0, False), (500.0, True), (1_000.0, True), (2_000.0, True), (2_001.0, False)]
 )
-def test_medians_that_say_thousands(ratio: float, found: bool) -> None:
+def test_medians_that_say_thousands(ratio: float, expected_type: bool) -> None:
     tape = portfolio_of(borrower_name=["A", "B", "C"], par_value=[1e3, 3e3, 9e9])
     book = portfolio_of(borrower_name=["D", "E", "F"], par_value=[1.0, 3e3 * ratio, 9e9])
-    for one, other, side in ((tape, book, "tape"), (book, tape, "portfolio")):
-        messages = [warning.message for warning in reconcile(one, other).warnings if warning.code == "par_in_thousands"]
-        assert [side in text for text in messages] == [True] * found
+    for item, second, side in ((tape, book, "tape"), (book, tape, "portfolio")):
+        messages = [
+            warning.message for warning in reconcile(item, second).warnings if warning.code == "par_in_thousands"
+        ]
+        assert [side in text for text in messages] == [True] * expected_type
 
 
-@pytest.mark.parametrize(("ratio", "found"), [(949.0, False), (950.0, True), (1_050.0, True), (1_051.0, False)])
+@pytest.mark.parametrize(("ratio", "expected_type"), [(949.0, False), (950.0, True), (1_050.0, True), (1_051.0, False)])
 @pytest.mark.parametrize("others", [0, 2, 3])
-def test_pairs_that_say_thousands_are_more_than_half(ratio: float, found: bool, others: int) -> None:
+def test_pairs_that_say_thousands_are_more_than_half(ratio: float, expected_type: bool, others: int) -> None:
     tape = portfolio_of(loanx_id=[f"LX13155{row}" for row in range(3 + others)], par_value=[2e3] * (3 + others))
     book = portfolio_of(
         loanx_id=[f"LX13155{row}" for row in range(3 + others)], par_value=[2e3 * ratio] * 3 + [2.1e3] * others
     )
     warnings = [warning for warning in reconcile(tape, book).warnings if warning.code == "par_in_thousands"]
-    assert len(warnings) == (found and others < 3)
+    assert len(warnings) == (expected_type and others < 3)
 
 
 def test_a_par_that_is_equal_as_written_is_a_break_when_the_tape_is_in_thousands() -> None:
@@ -359,8 +361,8 @@ def test_a_rule_that_is_not_asked_for_is_not_compared(rule: str) -> None:
     )  # fmt: skip
     everything = {issue.rule for issue in reconcile(tape, book).issues}
     assert everything == set(RULES)
-    assert {one.rule for one in reconcile(tape, book, [rule]).issues} == {rule}
-    assert {one.rule for one in reconcile(tape, book, set(RULES) - {rule}).issues} == everything - {rule}
+    assert {issue.rule for issue in reconcile(tape, book, [rule]).issues} == {rule}
+    assert {issue.rule for issue in reconcile(tape, book, set(RULES) - {rule}).issues} == everything - {rule}
 
 
 @pytest.mark.parametrize(

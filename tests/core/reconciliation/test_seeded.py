@@ -22,13 +22,13 @@ def promised(tape: GeneratedTape) -> Found:
     return Counter((answer.identifier, answer.field, answer.severity) for answer in tape.discrepancies)
 
 
-def found(result: Reconciliation) -> Found:
+def summarise(result: Reconciliation) -> Found:
     issues = result.issues.chunk(0, len(result.issues))
     return Counter(zip(issues["primary_identifier"], issues["field_name"], issues["severity"], strict=True))
 
 
 def assert_found(result: Reconciliation, tape: GeneratedTape) -> None:
-    expected, seen = promised(tape), found(result)
+    expected, seen = promised(tape), summarise(result)
     assert (list((expected - seen).items())[:20], list((seen - expected).items())[:20]) == ([], [])
     assert set(seen.values()) <= {1}
     assert result.summary.issues_found == len(tape.discrepancies)
@@ -98,8 +98,8 @@ def test_an_unedited_tape_gives_no_issue() -> None:
 def test_a_written_tape_against_itself_gives_no_issue(tmp_path: Path, trustee: str) -> None:
     tape = generate_tape(generate(200, 6), trustee, 6, edits=3)
     book = read(written(tape, tmp_path / "tape.xlsx"))
-    own, other = Portfolio.from_workbook(book, TRUSTEES[trustee]), Portfolio.from_workbook(book)
-    for result in (reconcile(own, own), reconcile(own, other)):
+    own, second = Portfolio.from_workbook(book, TRUSTEES[trustee]), Portfolio.from_workbook(book)
+    for result in (reconcile(own, own), reconcile(own, second)):
         assert list(result.issues) == []
         assert result.summary.matched == own.row_count
 
@@ -129,7 +129,7 @@ def shuffled(columns: dict[str, Any], chance: np.random.Generator) -> Portfolio:
 def test_a_rule_that_is_not_asked_for_finds_nothing() -> None:
     tape = generate_tape(generate(200, 9), "trustee_b", 9, edits=2)
     always = {"borrower_name", "cusip", "loanx_id", "isin"}
-    seen = found(reconcile(*from_columns(tape), ["par_value", "rating"]))
+    seen = summarise(reconcile(*from_columns(tape), ["par_value", "rating"]))
     expected = Counter(
         {
             key: count

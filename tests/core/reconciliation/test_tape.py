@@ -38,18 +38,18 @@ def test_a_tape_is_its_loans(tmp_path: Path) -> None:
 
 
 def test_no_header(tmp_path: Path) -> None:
-    said = refusal(tmp_path, Cover=[("Dear all,",), ("see\nbelow",)], Data=[("Colour", "Weight"), ("red", 3)], Void=[])
-    assert said.startswith("No sheet has a header that names par or an identifier and two more fields of a loan: ")
-    assert "sheet 'Data' has the columns 'Colour', 'Weight'" in said
-    assert "sheet 'Void' is empty" in said
-    assert "\n" not in said
+    words = refusal(tmp_path, Cover=[("Dear all,",), ("see\nbelow",)], Data=[("Colour", "Weight"), ("red", 3)], Void=[])
+    assert words.startswith("No sheet has a header that names par or an identifier and two more fields of a loan: ")
+    assert "sheet 'Data' has the columns 'Colour', 'Weight'" in words
+    assert "sheet 'Void' is empty" in words
+    assert "\n" not in words
 
 
 def test_no_header_in_many_sheets(tmp_path: Path) -> None:
-    said = refusal(tmp_path, **{f"S{at}": [("Colour", "Weight")] for at in range(5)})
-    assert "sheet 'S2' has" in said
-    assert "'S3'" not in said
-    assert said.endswith("; 2 more sheets likewise.")
+    words = refusal(tmp_path, **{f"S{at}": [("Colour", "Weight")] for at in range(5)})
+    assert "sheet 'S2' has" in words
+    assert "'S3'" not in words
+    assert words.endswith("; 2 more sheets likewise.")
 
 
 def test_no_identifier(tmp_path: Path) -> None:
@@ -60,8 +60,10 @@ def test_no_identifier(tmp_path: Path) -> None:
 
 
 def test_no_par(tmp_path: Path) -> None:
-    said = refusal(tmp_path, Tape=[("CUSIP", "Issuer Name", "Maturity Date"), ("00206RGQ9", "Acme", "2030-06-30")])
-    assert said.startswith("Sheet 'Tape', whose header is in row 1, has no column with the loans' par. Its columns are")
+    words = refusal(tmp_path, Tape=[("CUSIP", "Issuer Name", "Maturity Date"), ("00206RGQ9", "Acme", "2030-06-30")])
+    assert words.startswith(
+        "Sheet 'Tape', whose header is in row 1, has no column with the loans' par. Its columns are"
+    )
 
 
 def test_no_loan(tmp_path: Path) -> None:
@@ -73,16 +75,16 @@ def test_no_loan(tmp_path: Path) -> None:
 
 def test_no_usable_row(tmp_path: Path) -> None:
     bad = [("00206RGQ9", "Acme Corp.", "tbd", "2030-06-30"), ("30231GAV4", "Borealis", "n/a", "2031-06-30")]
-    said = refusal(tmp_path, Tape=[HEADER, *bad])
-    assert said.startswith(
+    words = refusal(tmp_path, Tape=[HEADER, *bad])
+    assert words.startswith(
         "Sheet 'Tape', whose header is in row 1, has 2 rows below it, of which none can be used: "
         "no par can be read in column 'Par Amount'. Its columns are 'CUSIP', "
     )
 
 
 def test_rows_that_are_no_loans(tmp_path: Path) -> None:
-    said = refusal(tmp_path, Tape=[HEADER, ("Total", None, 5.0, None)])
-    assert said.startswith("Sheet 'Tape', whose header is in row 1, has 1 row below it, of which none is a loan. Its")
+    words = refusal(tmp_path, Tape=[HEADER, ("Total", None, 5.0, None)])
+    assert words.startswith("Sheet 'Tape', whose header is in row 1, has 1 row below it, of which none is a loan. Its")
 
 
 def test_par_beyond_all_numbers(tmp_path: Path) -> None:
@@ -92,8 +94,8 @@ def test_par_beyond_all_numbers(tmp_path: Path) -> None:
 
 def test_a_strangers_headers_are_told_within_bounds(tmp_path: Path) -> None:
     wide = [f"Price {at} {'x' * 5_000}" for at in range(200)]
-    said = refusal(tmp_path, **{"Tape's": [(*HEADER[1:], *wide), LOAN[1:]]})
-    assert len(said) < 300 + HEADERS_TOLD * (HEADER_CHARACTERS + 10)
+    words = refusal(tmp_path, **{"Tape's": [(*HEADER[1:], *wide), LOAN[1:]]})
+    assert len(words) < 300 + HEADERS_TOLD * (HEADER_CHARACTERS + 10)
 
 
 def test_what_was_left_out_is_told(tmp_path: Path) -> None:
@@ -107,8 +109,8 @@ def test_what_was_left_out_is_told(tmp_path: Path) -> None:
         ],
     )
     assert loans.row_count == 2
-    told = {warning.code: warning.rows for warning in warnings_of(loans)}
-    assert told == {"rows_without_par": 1, "destroyed_identifiers": 1, "unreadable_cells": 1, "no_price": 1}
+    by_code = {warning.code: warning.rows for warning in warnings_of(loans)}
+    assert by_code == {"rows_without_par": 1, "destroyed_identifiers": 1, "unreadable_cells": 1, "no_price": 1}
 
 
 def test_loans_on_other_sheets_are_told(tmp_path: Path) -> None:
@@ -118,13 +120,13 @@ def test_loans_on_other_sheets_are_told(tmp_path: Path) -> None:
     beside = {"Sold": sold, "Tranches": notes, "Bonds": [*more[:1], (None, None, None, None)]}
     added = "1 loan of sheet 'More' with a par of 2.00 was added to those of 'Tape'."
     trades = "Sheet 'Sales' was left out: its title is that of a list of trades or payments."
-    for sheets, told in (({}, []), ({"More": more, "Copy": more}, [added]), ({"Sales": more}, [trades])):
+    for sheets, answer in (({}, []), ({"More": more, "Copy": more}, [added]), ({"Sales": more}, [trades])):
         loans = loans_of(tmp_path, Tape=[HEADER, LOAN, LOAN], **sheets, **beside)
         assert [
             warning.message for warning in warnings_of(loans) if warning.code in ("second_loan_sheet", "page_left_out")
-        ] == told
+        ] == answer
         assert loans.sheet_rows is not None
-        assert loans.sheet_rows.tolist() == [2, *([0] if told == [added] else [])]
+        assert loans.sheet_rows.tolist() == [2, *([0] if answer == [added] else [])]
 
 
 def test_identifiers_that_are_all_blank_are_told(tmp_path: Path) -> None:

@@ -23,19 +23,19 @@ CASES = [Policy(threshold="public"), Policy(threshold="public", strategy="hash",
 def sheet_of(name: str, rows: Sequence[Sequence[Any]], index: int = 0, formats: list[str] | None = None) -> Sheet:
     """A sheet of values; (formula, value) is a formula, (formula, value, origin) one that was filled from a cell."""
     plain = [[cell[1] if isinstance(cell, tuple) else cell for cell in row] for row in rows]
-    found = [
+    result = [
         (row, column, *cell[:1], *cell[2:])
         for row, cells in enumerate(rows)
         for column, cell in enumerate(cells)
         if isinstance(cell, tuple)
     ]
-    place = {(row, column): at for at, (row, column, *_) in enumerate(found)}
-    origins = [place[rest[0]] if (rest := one[3:]) else at for at, one in enumerate(found)]
-    texts, offsets, data = intern([one[2].removeprefix("=") for one in found])
+    place = {(row, column): at for at, (row, column, *_) in enumerate(result)}
+    origins = [place[rest[0]] if (rest := item[3:]) else at for at, item in enumerate(result)]
+    texts, offsets, data = intern([item[2].removeprefix("=") for item in result])
     formulas = Formulas(
-        np.array([one[0] for one in found], np.int32),
-        np.array([one[1] for one in found], np.int32),
-        texts[origins] if found else texts,
+        np.array([item[0] for item in result], np.int32),
+        np.array([item[1] for item in result], np.int32),
+        texts[origins] if result else texts,
         np.array(origins, np.int32),
         Text(offsets, data),
         {},
@@ -46,21 +46,21 @@ def sheet_of(name: str, rows: Sequence[Sequence[Any]], index: int = 0, formats: 
 def book_of(**sheets: Sequence[Sequence[Any]]) -> Workbook:
     """A workbook of such sheets, by their names."""
     formats = ["General"]
-    made = tuple(sheet_of(name, rows, at, formats) for at, (name, rows) in enumerate(sheets.items()))
-    return Workbook(made, number_formats=tuple(formats))
+    new_sheets = tuple(sheet_of(name, rows, at, formats) for at, (name, rows) in enumerate(sheets.items()))
+    return Workbook(new_sheets, number_formats=tuple(formats))
 
 
 def cells(workbook: Workbook, sheet: int = 0) -> list[list[Any]]:
     """The values of a sheet; a formula as (its text, value)."""
-    one = workbook.sheets[sheet]
+    item = workbook.sheets[sheet]
     return [
         [
-            one.value(row, column)
-            if (formula := one.formula(row, column)) is None
-            else (f"={formula}", one.value(row, column))
-            for column in range(one.column_count)
+            item.value(row, column)
+            if (formula := item.formula(row, column)) is None
+            else (f"={formula}", item.value(row, column))
+            for column in range(item.column_count)
         ]
-        for row in range(one.row_count)
+        for row in range(item.row_count)
     ]
 
 

@@ -39,8 +39,8 @@ WORDS = [["Analyst", "Par", "Price", "Rating"], *[[name, 1.0, 2.0, 3.0] for name
 
 
 def test_headings_and_labels_claim_their_cells_and_no_others() -> None:
-    found = redacted(S=CONTACTS)
-    assert cells(found.workbook)[1:8] == [
+    result = redacted(S=CONTACTS)
+    assert cells(result.workbook)[1:8] == [
         ["Prepared by:", "J*** D***", *[None] * 6],
         ["Prepared by", "U.S. Bank Trust Company", *[None] * 6],
         [None] * 8,
@@ -50,15 +50,15 @@ def test_headings_and_labels_claim_their_cells_and_no_others() -> None:
         ["M*** M***", "M*** E***", "e***@m***.de; x***@y***.org", "***23", "***-**-****", "A*** L***",
          "1970-**-**", 5],
     ]  # fmt: skip
-    assert cells(found.workbook)[-1][0] == "John Smith"
-    assert found.counts == {
+    assert cells(result.workbook)[-1][0] == "John Smith"
+    assert result.counts == {
         "us_ssn": {"S!E": 2},
         "birth_date": {"S!G": 2},
         "email": {"S!C": 3},
         "phone": {"S!D": 3},
         "person": {"S!A": 1, "S!B": 3, "S!F": 3},
     }
-    assert found.columns == {
+    assert result.columns == {
         "S!B": "person", "S!C": "email", "S!D": "phone", "S!E": "us_ssn", "S!F": "person", "S!G": "birth_date",
     }  # fmt: skip
 
@@ -67,9 +67,9 @@ def test_headings_and_labels_claim_their_cells_and_no_others() -> None:
 def test_what_was_redacted_is_in_no_byte_and_a_second_time_finds_nothing(policy: Policy) -> None:
     book = book_of(S=[*CONTACTS, ["x", ("=B6", "Max Muster"), ("=C6", "max@muster.de")]])
     once = redact(book, policy).workbook
-    said = b"".join(sheet.text.data.tobytes() + sheet.formulas.text.data.tobytes() for sheet in once.sheets)
+    text = b"".join(sheet.text.data.tobytes() + sheet.formulas.text.data.tobytes() for sheet in once.sheets)
     for secret in (b"max@", b"Muster", b"Erika", b"901820", b"987-65", b"Jane", b"Wong", b"ask the desk"):
-        assert secret not in said, secret
+        assert secret not in text, secret
     assert redact(once, policy).counts == {}
     texts = once.sheets[0].text.strings()
     assert len(set(texts)) == len(texts)
@@ -84,17 +84,17 @@ PEOPLE: list[list[Any]] = [
 
 
 def test_a_name_known_from_one_place_is_masked_in_all() -> None:
-    found = redacted(S=PEOPLE, **{"Jane Doe": [["x"]], "Loans": [["Obligor", "Par"], ["Jane Doe", 1.0]]})
-    assert [sheet.name for sheet in found.workbook.sheets] == ["S", "J___ D___", "Loans"]
-    assert cells(found.workbook)[5:] == [
+    result = redacted(S=PEOPLE, **{"Jane Doe": [["x"]], "Loans": [["Obligor", "Par"], ["Jane Doe", 1.0]]})
+    assert [sheet.name for sheet in result.workbook.sheets] == ["S", "J___ D___", "Loans"]
+    assert cells(result.workbook)[5:] == [
         ["asked J*** D*** on Monday", None], ["D*** J*** (again)", None], ["j*** d***", None],
         ["Doe Holdings LLC", None], ["Jane Doe Holdings LLC", None], ["Jane and Doe", None], ["e*** m***", None],
         ["asked J*** D*** on Monday", None], ["J*** D***", None], [("='J___ D___'!A1", "x"), None],
     ]  # fmt: skip
-    assert cells(found.workbook, 2)[1] == ["J*** D***", 1.0]
-    assert found.counts["person"]["(sheet names)"] == 1
-    assert found.counts["person"]["Loans!A"] == 1
-    assert not any("Jane" in place for places in found.counts.values() for place in places)
+    assert cells(result.workbook, 2)[1] == ["J*** D***", 1.0]
+    assert result.counts["person"]["(sheet names)"] == 1
+    assert result.counts["person"]["Loans!A"] == 1
+    assert not any("Jane" in place for places in result.counts.values() for place in places)
 
 
 @every(
@@ -114,9 +114,9 @@ def test_a_known_name_is_masked_where_nothing_joins_its_words(name: str, after: 
 def test_a_sheet_and_a_range_called_after_a_known_person_are_masked() -> None:
     book = book_of(S=[["Prepared by", "Jane Doe"]], JaneDoe=[["x"]])
     book = replace(book, defined_names={"JaneDoePar": "S!$A$1", "Jane_Doe": "S!$A$1", "Par": "S!$A$1"})
-    found = redact(book, Policy(threshold="public")).workbook
-    assert [sheet.name for sheet in found.sheets] == ["S", "J___"]
-    assert list(found.defined_names) == ["Par"]
+    workbook = redact(book, Policy(threshold="public")).workbook
+    assert [sheet.name for sheet in workbook.sheets] == ["S", "J___"]
+    assert list(workbook.defined_names) == ["Par"]
 
 
 def test_short_names_are_names() -> None:
@@ -137,12 +137,12 @@ def test_short_names_are_names() -> None:
     ],
 )
 def test_ways_of_heading_and_labelling(rows: list[list[Any]], after: list[list[Any]]) -> None:
-    found = cells(redacted(S=rows).workbook)
-    assert found[1:] == after
+    result = cells(redacted(S=rows).workbook)
+    assert result[1:] == after
     if after:
-        assert found[0] == rows[0]
+        assert result[0] == rows[0]
     else:
-        assert {"Jane Doe", "Jane Doe; John Roe", 5550123.0}.isdisjoint(found[0])
+        assert {"Jane Doe", "Jane Doe; John Roe", 5550123.0}.isdisjoint(result[0])
 
 
 def test_a_token_joins_what_is_the_same_and_hides_it_from_other_keys() -> None:
@@ -179,11 +179,11 @@ def test_a_token_joins_what_is_the_same_and_hides_it_from_other_keys() -> None:
     ],
 )  # fmt: skip
 def test_formulas(rows: list[list[Any]], after: list[list[Any]]) -> None:
-    found = redacted(S=rows)
-    assert cells(found.workbook) == after
+    result = redacted(S=rows)
+    assert cells(result.workbook) == after
     dropped = sum(isinstance(cell, tuple) for row in rows for cell in row)
     dropped -= sum(isinstance(cell, tuple) for row in after for cell in row)
-    assert sum(found.formulas.values()) == dropped
+    assert sum(result.formulas.values()) == dropped
 
 
 @every(
@@ -216,10 +216,10 @@ def test_what_reads_a_redacted_cell_is_a_value_that_shows_nothing_of_it(formula:
     others = [["Issuer", "Contact"], ["Acme", "Jane Doe"]]
     table = Table("people", "S", 0, 0, 1, 4, ("Issuer", "Contact", "SSN", "Par", "X"))
     book = replace(book_of(S=rows, Other=others), tables=(table,), defined_names={"Contact": "S!$B$2"})
-    found = redact(book, Policy(threshold="public")).workbook
-    assert cells(found)[1][4] == ((formula, value) if after is None else after)
-    said = found.sheets[0].text.strings()
-    assert after is None or not any("Jane" in text or "JANE" in text for text in said), said
+    workbook = redact(book, Policy(threshold="public")).workbook
+    assert cells(workbook)[1][4] == ((formula, value) if after is None else after)
+    words = workbook.sheets[0].text.strings()
+    assert after is None or not any("Jane" in text or "JANE" in text for text in words), words
 
 
 def test_a_table_whose_heading_went_is_no_table() -> None:
@@ -230,18 +230,18 @@ def test_a_table_whose_heading_went_is_no_table() -> None:
         ["Ann Lee", "d", "e", "f"],
     ]
     headed = tuple(Table(name, "S", row, 0, row + 1, 3, tuple(rows[row])) for name, row in (("good", 0), ("bad", 2)))
-    found = redact(replace(book_of(S=rows), tables=headed), Policy())
-    assert found.workbook.tables == headed[:1]
-    assert found.warnings == ("headings of 1 table were redacted: it is plain cells",)
+    result = redact(replace(book_of(S=rows), tables=headed), Policy())
+    assert result.workbook.tables == headed[:1]
+    assert result.warnings == ("headings of 1 table were redacted: it is plain cells",)
 
 
 def test_pivot_tables_are_plain_cells_afterwards() -> None:
     pivot = Pivot(
         "Sales", "S", 0, 0, 1, 1, 1, 1, page_rows=0, data=(), fields=(PivotField("Owner", "Owner", (("x",),)),)
     )
-    found = redact(replace(book_of(S=[["a", 1.0]]), pivots=(pivot,)), Policy())
-    assert found.workbook.pivots is None
-    assert found.warnings == ("1 pivot table is plain cells now: what is listed may be personal",)
+    result = redact(replace(book_of(S=[["a", 1.0]]), pivots=(pivot,)), Policy())
+    assert result.workbook.pivots is None
+    assert result.warnings == ("1 pivot table is plain cells now: what is listed may be personal",)
     assert redact(book_of(S=[["a", 1.0]]), Policy()).workbook.pivots == ()
 
 
@@ -253,19 +253,19 @@ def test_readers_of_readers_and_of_filled_formulas() -> None:
         ["Beta", "n/a", ("=B2", "n/a", (1, 2)), ('="Dear "&C2', "Dear n/a", (1, 3)), ("=E9*2", 0.0, (1, 4))],
         ["Gamma", "John Roe", ("=B2", "John Roe", (1, 2)), ('="Dear "&C2', "Dear John Roe", (1, 3)), None],
     ]
-    found = redacted(S=rows)
-    assert [row[2:] for row in cells(found.workbook)[1:]] == [
+    result = redacted(S=rows)
+    assert [row[2:] for row in cells(result.workbook)[1:]] == [
         ["J*** D***", "Dear J*** D***", ("=E9*2", 0.0)],
         [("=B3", "n/a"), ('="Dear "&C3', "Dear n/a"), ("=E10*2", 0.0)],
         ["J*** R***", "Dear J*** R***", None],
     ]
-    assert found.counts == {"person": {"S!B": 2, "S!C": 2, "S!D": 2}}
-    assert found.formulas == {"S!C": 2, "S!D": 2}
+    assert result.counts == {"person": {"S!B": 2, "S!C": 2, "S!D": 2}}
+    assert result.formulas == {"S!C": 2, "S!D": 2}
     chain: list[list[Any]] = [["Contact", "X"], ["Jane Doe", ("=MID(A2,6,3)", "Doe")]]
     chain += [[None, (f"=B{row}", "Doe")] for row in range(2, 40)]
-    found = redacted(S=chain)
-    assert {row[1] for row in cells(found.workbook)[1:]} == {"D***"}
-    assert "more than 8 formulas" in found.warnings[0]
+    result = redacted(S=chain)
+    assert {row[1] for row in cells(result.workbook)[1:]} == {"D***"}
+    assert "more than 8 formulas" in result.warnings[0]
 
 
 @every(
@@ -289,16 +289,16 @@ def test_what_only_seems_personal_is_kept(rows: list[list[Any]]) -> None:
 
 def test_cards_as_numbers() -> None:
     """In a column of cards each goes; under a heading those too whose last digit a spreadsheet lost."""
-    found = redacted(S=[["x", "Card number"], [CARD, 4111111111111110.0], [378282246310005.0, None]])
-    assert cells(found.workbook)[1:] == [["**** **** **** 1111", "**** **** **** 1110"], ["**** **** **** 0005", None]]
+    result = redacted(S=[["x", "Card number"], [CARD, 4111111111111110.0], [378282246310005.0, None]])
+    assert cells(result.workbook)[1:] == [["**** **** **** 1111", "**** **** **** 1110"], ["**** **** **** 0005", None]]
 
 
 def test_most_values_of_a_column_say_what_its_odd_ones_are() -> None:
     addresses = [[f"user{at}@acme.com"] for at in range(5)]
-    found = redacted(S=[["Report of ACME"], *addresses, ["sam at the office"], *addresses, ["Total"]])
-    assert found.columns == {"S!A": "email"}
-    assert [row[0] for row in cells(found.workbook)][5:8] == ["u***@a***.com", "***", "u***@a***.com"]
-    assert cells(found.workbook)[-1] == ["Total"]
+    result = redacted(S=[["Report of ACME"], *addresses, ["sam at the office"], *addresses, ["Total"]])
+    assert result.columns == {"S!A": "email"}
+    assert [row[0] for row in cells(result.workbook)][5:8] == ["u***@a***.com", "***", "u***@a***.com"]
+    assert cells(result.workbook)[-1] == ["Total"]
 
 
 def test_nothing_of_a_generated_deal_is_personal(tmp_path: Path) -> None:
@@ -308,17 +308,17 @@ def test_nothing_of_a_generated_deal_is_personal(tmp_path: Path) -> None:
     book = book_of(S=[["Name"], *[[text] for text in strings]])
     assert redact(book, Policy(threshold="public")).workbook is book
     policy = Policy(threshold="public")
-    made = tmp_path / "deal.xlsx"
+    result = tmp_path / "deal.xlsx"
     for seed, messy in ((3, ()), (5, MESSY)):
-        generate(1_500, seed, messy=messy).write(made)
-        book = read(made)
+        generate(1_500, seed, messy=messy).write(result)
+        book = read(result)
         assert redact(book, policy).workbook is book
     deal = generate(300, 7)
     for manner in ("pages", "sheet", "months"):
-        made = tmp_path / f"{manner}.xlsx"
-        generate_report(deal, manner, 11).write(made)
-        found = redact(read(made), policy)
-        assert found.counts == {}, manner
+        result = tmp_path / f"{manner}.xlsx"
+        generate_report(deal, manner, 11).write(result)
+        outcome = redact(read(result), policy)
+        assert outcome.counts == {}, manner
 
 
 @pytest.mark.parametrize("file", REAL)
@@ -329,9 +329,9 @@ def test_nothing_of_a_published_deal_is_personal(file: Path) -> None:
 
 def test_sheets_without_personal_data_and_arrays_that_stay_are_shared() -> None:
     book = book_of(S=[["jane@x.com", 1.0]], T=[["Acme Corp", 2.0]])
-    found = redact(book, Policy()).workbook
-    assert found.sheets[1] is book.sheets[1]
-    before, after = book.sheets[0].columns[1], found.sheets[0].columns[1]
+    workbook = redact(book, Policy()).workbook
+    assert workbook.sheets[1] is book.sheets[1]
+    before, after = book.sheets[0].columns[1], workbook.sheets[0].columns[1]
     assert before is not None
     assert after is not None
     assert after.numbers is before.numbers
@@ -365,6 +365,6 @@ def test_a_threshold_redacts_its_level_and_those_above(threshold: str, after: st
 def test_cells_far_apart_keep_their_places() -> None:
     rows: list[list[Any]] = [["E-mail"], *[[None]] * 100, ["a@b.com"], *[[None]] * 100, ["odd"]]
     book: Workbook = book_of(S=rows)
-    found = redact(book, Policy()).workbook.sheets[0]
-    assert (found.value(101, 0), found.row_count) == ("a***@b***.com", book.sheets[0].row_count)
-    assert np.array_equal(found.columns[0].kinds > 0, book.sheets[0].columns[0].kinds > 0)  # type: ignore[union-attr]
+    sheet = redact(book, Policy()).workbook.sheets[0]
+    assert (sheet.value(101, 0), sheet.row_count) == ("a***@b***.com", book.sheets[0].row_count)
+    assert np.array_equal(sheet.columns[0].kinds > 0, book.sheets[0].columns[0].kinds > 0)  # type: ignore[union-attr]

@@ -24,7 +24,7 @@ MARK = re.compile(r"\{\{(\w+):(.*?)\}\}", re.DOTALL)
 
 def lines() -> list[tuple[str, list[Span]]]:
     """Each line's text, and the spans that are marked in it."""
-    found = []
+    result = []
     for line in (Path(__file__).parent / "lines.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("# "):
             continue
@@ -34,8 +34,8 @@ def lines() -> list[tuple[str, list[Span]]]:
             start = match.start() - shift
             spans.append(Span(start, start + len(match[2]), match[1]))
             shift += len(match[0]) - len(match[2])
-        found.append((MARK.sub(r"\2", marked), spans))
-    return found
+        result.append((MARK.sub(r"\2", marked), spans))
+    return result
 
 
 LINES = lines()
@@ -46,14 +46,14 @@ def test_precision_and_recall() -> None:
     assert len(LINES) >= 300
     wrong, missed, right = [], [], Counter[str]()
     for text, expected in LINES:
-        found = find(text)
-        right.update(span.kind for span in set(found) & set(expected))
-        wrong += [(text, text[span.start : span.end], span.kind) for span in set(found) - set(expected)]
-        missed += [(text, text[span.start : span.end], span.kind) for span in set(expected) - set(found)]
-    told = "\n".join([f"wrong {one}" for one in wrong] + [f"missed {one}" for one in missed])
+        result = find(text)
+        right.update(span.kind for span in set(result) & set(expected))
+        wrong += [(text, text[span.start : span.end], span.kind) for span in set(result) - set(expected)]
+        missed += [(text, text[span.start : span.end], span.kind) for span in set(expected) - set(result)]
+    actual_text = "\n".join([f"wrong {item}" for item in wrong] + [f"missed {item}" for item in missed])
     hits = sum(right.values())
     precision, recall = hits / (hits + len(wrong)), hits / (hits + len(missed))
-    assert (precision, recall) == (1.0, 1.0), f"precision {precision:.3f}, recall {recall:.3f}\n{told}"
+    assert (precision, recall) == (1.0, 1.0), f"precision {precision:.3f}, recall {recall:.3f}\n{actual_text}"
     assert set(right) == set(KINDS)
 
 

@@ -46,15 +46,19 @@ def result_of(test_id: str, status: Any, value: float, threshold: float, **more:
     """A test's result in percent, by a maximum if nothing else is said."""
     direction = more.pop("direction", "max")
     cushion = threshold - value if direction == "max" else value - threshold
-    told = more.pop("details", Details("a formula", [], {"unit": "percent"}))
-    given = {
+    answer = more.pop("details", Details("a formula", [], {"unit": "percent"}))
+    input_value = {
         "test_id": test_id, "test_name": test_id, "category": "concentration", "message": "told",
         "cushion": cushion, "cushion_pct": cushion / threshold * 100 if threshold else None,
     }  # fmt: skip
     return TestResult(
-        **{**given, **more}, status=status, current_value=value, threshold_value=threshold, threshold_type=direction,
-        details=told,
-    )  # fmt: skip
+        **{**input_value, **more},
+        status=status,
+        current_value=value,
+        threshold_value=threshold,
+        threshold_type=direction,
+        details=answer,
+    )
 
 
 def skipped_of(count: int) -> list[Skipped]:
@@ -66,8 +70,8 @@ def doubted(test_id: str, status: Any, value: float, threshold: float, printed: 
     """A test whose status is doubtful; `printed` is the figure and the status that the file prints, if any."""
     published = None if printed is None else published_of(value, *printed)
     doubt = [Doubt("differs", f"the file prints another figure of {test_id}", ["'Tests'!C7"])]
-    given = {"published": published, "doubt": doubt, "doubtful": True}
-    return result_of(test_id, status, value, threshold, **(given | more))
+    input_value = {"published": published, "doubt": doubt, "doubtful": True}
+    return result_of(test_id, status, value, threshold, **(input_value | more))
 
 
 def published_of(ours: float, value: float | None, status: Any, *, agrees: bool | None = False) -> PublishedFigure:

@@ -58,8 +58,8 @@ def test_the_verdict(rows: Sequence[tuple[Any, ...]], skipped: int, outcome: str
 
 def test_the_thinnest_come_first_by_part_of_the_limit() -> None:
     rows = [OK, WARNED, BROKEN, OF_ZERO, ("zero_passed", "pass", 0.0, 0.0), HAIR, ("wide", "pass", 99.0, 100.0), OK]
-    told = reported(None, Results([result_of(*row) for row in rows], [])).thinnest
-    assert [one.test_id for one in told] == ["of_zero", "broken", "hair", "wide", "warned"]
+    thinnest = reported(None, Results([result_of(*row) for row in rows], [])).thinnest
+    assert [item.test_id for item in thinnest] == ["of_zero", "broken", "hair", "wide", "warned"]
 
 
 def test_categories_have_the_order_of_the_report_and_every_test_once(g1: Build) -> None:
@@ -67,19 +67,21 @@ def test_categories_have_the_order_of_the_report_and_every_test_once(g1: Build) 
     assert [category.name for category in report.categories] == [
         "Coverage", "Collateral quality", "Portfolio profile", "Concentration limits", "Liquidity",
     ]  # fmt: skip
-    told = [line.test_id for one in report.categories for line in one.tests] + [one.test_id for one in report.skipped]
-    assert len(told) == len(set(told)) == report.summary.total == 25
+    answer = [line.test_id for category in report.categories for line in category.tests] + [
+        item.test_id for item in report.skipped
+    ]
+    assert len(answer) == len(set(answer)) == report.summary.total == 25
     odd = Results([result_of("own", "pass", 1.0, 2.0, category="house"), result_of(*OK)], [])
-    assert [one.name for one in reported(None, odd).categories] == ["Concentration limits", "house"]
+    assert [category.name for category in reported(None, odd).categories] == ["Concentration limits", "house"]
 
 
 def test_figures_are_those_of_the_run(g1: Build) -> None:
     """Of every test of the report each figure is the result's, with the unit that its details say."""
     results = run_suite(g1(), "enhanced")
     report = reported(g1(), results, suite="enhanced")
-    told = {line.test_id: line for category in report.categories for line in category.tests}
+    by_test_id = {line.test_id: line for category in report.categories for line in category.tests}
     for result in results:
-        line = told[result.test_id]
+        line = by_test_id[result.test_id]
         assert (line.value, line.threshold, line.cushion, line.status) == (
             result.current_value, result.threshold_value, result.cushion, result.status,
         )  # fmt: skip
@@ -97,8 +99,8 @@ def test_figures_are_those_of_the_run(g1: Build) -> None:
 def test_days_of_the_deal_are_those_of_its_rules_and_its_file(g1: Build) -> None:
     rules = parse({"conventions": {"closing_date": date(2023, 9, 20)}})
     deal = replace(g1().deal, stated_maturity=24_399.0)
-    told = reported(replace(g1(), deal=deal), definition=rules).deal_days
-    assert [(one.label, one.value) for one in told] == [
+    deal_days = reported(replace(g1(), deal=deal), definition=rules).deal_days
+    assert [(deal_day.label, deal_day.value) for deal_day in deal_days] == [
         ("Closing", "20 September 2023"),
         ("Stated maturity", "20 October 2036"),
     ]
@@ -106,8 +108,8 @@ def test_days_of_the_deal_are_those_of_its_rules_and_its_file(g1: Build) -> None
 
 def test_units_without_details_are_those_of_the_suites(g1: Build) -> None:
     report = reported(g1(), run_suite(g1(), details=False))
-    told = {line.test_id: line.unit for category in report.categories for line in category.tests}
-    assert (told["oc_ratio"], told["average_rating_factor"]) == ("percent", "factor")
+    by_test_id = {line.test_id: line.unit for category in report.categories for line in category.tests}
+    assert (by_test_id["oc_ratio"], by_test_id["average_rating_factor"]) == ("percent", "factor")
 
 
 def test_a_run_whose_loans_cannot_be_read_shows_its_tests_alone(g1: Build) -> None:
@@ -137,12 +139,12 @@ def test_changes_with_a_new_status_come_first() -> None:
     changes = reported(None, Results(after, skipped_of(3)), earlier=earlier).changes
     assert changes is not None
     assert (changes.since, changes.unmoved) == (date(2026, 2, 28), 1)
-    told = [(test.test_id, test.status_before, test.status_after, test.better) for test in changes.tests]
-    assert told[0] == ("newly", "pass", "fail", False)
-    assert set(told[1:4]) == {
+    answer = [(test.test_id, test.status_before, test.status_after, test.better) for test in changes.tests]
+    assert answer[0] == ("newly", "pass", "fail", False)
+    assert set(answer[1:4]) == {
         ("healed", "fail", "pass", True), ("fresh", None, "pass", None), ("gone", "pass", None, None),
     }  # fmt: skip
-    assert told[4:] == [("large", "pass", "pass", True), ("small", "pass", "pass", False)]
+    assert answer[4:] == [("large", "pass", "pass", True), ("small", "pass", "pass", False)]
 
 
 def test_why_a_test_moved_is_what_the_movements_say(g1: Build) -> None:
@@ -161,8 +163,8 @@ def test_why_a_test_moved_is_what_the_movements_say(g1: Build) -> None:
     assert junior.better is False
     alone = reported(later, moved=moved).changes
     assert alone is not None
-    assert [one.test_id for one in alone.tests] == [one.test_id for one in changes.tests]
-    assert {one.status_before for one in alone.tests} == {None}
+    assert [test.test_id for test in alone.tests] == [test.test_id for test in changes.tests]
+    assert {test.status_before for test in alone.tests} == {None}
 
 
 def test_histories_of_one_day_are_left_out_and_the_others_in_the_order_of_the_tests() -> None:
@@ -176,7 +178,7 @@ def test_histories_of_one_day_are_left_out_and_the_others_in_the_order_of_the_te
 
     history = [series(result, 1 if at == 0 else 2) for at, result in enumerate(results)]
     report = reported(None, results, history=history[::-1])
-    assert [one.test_id for one in report.history] == [f"test_{at}" for at in range(1, 15)]
+    assert [item.test_id for item in report.history] == [f"test_{at}" for at in range(1, 15)]
 
 
 def test_limits_of_a_request_show_as_such(g1: Build) -> None:

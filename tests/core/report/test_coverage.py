@@ -28,8 +28,8 @@ def adds_up(coverage: Coverage) -> None:
 def test_the_worked_pool_step_by_step(g1: Build) -> None:
     """By hand: 395 of par and 5 of cash; 15 of Caa too much cost 6; 30 bought at 78 cost 6.6; a default counts 2.25."""
     oc, ic = reported(g1()).coverage
-    for one in (oc, ic):
-        adds_up(one)
+    for item in (oc, ic):
+        adds_up(item)
     steps = {step.label: step.amount for step in oc.ladder.steps}
     assert steps == pytest.approx(
         {
@@ -56,7 +56,11 @@ def test_the_worked_pool_step_by_step(g1: Build) -> None:
         ("Senior fees and expenses", -200_000.0),
         ("Interest available", 7_990_000.0),
     ]
-    assert [(one.name, one.ratio) for one in ic.classes] == [("B", 161.822785), ("C", 147.621247), ("D", 135.000422)]
+    assert [(note_class.name, note_class.ratio) for note_class in ic.classes] == [
+        ("B", 161.822785),
+        ("C", 147.621247),
+        ("D", 135.000422),
+    ]
 
 
 def test_a_class_stands_as_its_test_was_judged(g1: Build) -> None:
@@ -84,12 +88,12 @@ def test_a_trigger_that_nobody_set_is_not_shown() -> None:
     """Without triggers in the file the two tests have the suite's; the classes between them have none."""
     portfolio = portfolio_of(g1_columns(), tranches=tranches_of(G1_NOTES))
     oc = reported(portfolio).coverage[0]
-    told = {
+    by_name = {
         note_class.name: (note_class.trigger, note_class.status, note_class.cure_amount) for note_class in oc.classes
     }
-    assert told.pop("A/B") == (121.6, "pass", 0.0)
-    assert told.pop("E") == (104.2, "pass", 0.0)
-    assert told == {"C": (None, None, None), "D": (None, None, None)}
+    assert by_name.pop("A/B") == (121.6, "pass", 0.0)
+    assert by_name.pop("E") == (104.2, "pass", 0.0)
+    assert by_name == {"C": (None, None, None), "D": (None, None, None)}
 
 
 def test_two_tests_of_one_class_are_two_lines() -> None:
@@ -103,8 +107,8 @@ def test_two_tests_of_one_class_are_two_lines() -> None:
 
 
 def test_a_deal_has_a_line_for_each_of_its_tests(g1: Build) -> None:
-    tests = [{"id": f"oc_own_{one.lower()}", "name": f"OC {one}", "measure": "oc", "class": one, "min": 100.0}
-             for one in "CE"]  # fmt: skip
+    tests = [{"id": f"oc_own_{item.lower()}", "name": f"OC {item}", "measure": "oc", "class": item, "min": 100.0}
+             for item in "CE"]  # fmt: skip
     rules = parse({"tests": tests})
     oc = reported(g1(), definition=rules, suite="deal").coverage[0]
     adds_up(oc)
@@ -120,8 +124,11 @@ def test_a_run_without_details_has_no_steps(g1: Build) -> None:
 
 def test_the_notes_as_the_file_has_them() -> None:
     notes = tranches_of([("A", 300e6), ("B", 100e6), ("Sub", 100e6)], coupon=[5.5, None, None])
-    told = reported(portfolio_of(g1_columns(), tranches=notes)).notes
-    assert [(one.name, one.current_balance, one.share_pct, one.coupon, one.spread) for one in told] == [
+    actual_notes = reported(portfolio_of(g1_columns(), tranches=notes)).notes
+    assert [
+        (actual_note.name, actual_note.current_balance, actual_note.share_pct, actual_note.coupon, actual_note.spread)
+        for actual_note in actual_notes
+    ] == [
         ("A", 300e6, 60.0, 5.5, None),
         ("B", 100e6, 20.0, None, None),
         ("Sub", 100e6, 20.0, None, None),

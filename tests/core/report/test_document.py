@@ -52,20 +52,20 @@ def elements(pdf: pikepdf.Pdf) -> Iterator[pikepdf.Dictionary]:
     """The structure of the document, in reading order."""
     waiting: list[Any] = [pdf.Root.StructTreeRoot.K]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, pikepdf.Array):
-            waiting.extend(reversed(list(one)))
-        elif isinstance(one, pikepdf.Dictionary):
-            if "/S" in one:
-                yield one
-            if "/K" in one:
-                waiting.append(one.K)
+        item = waiting.pop()
+        if isinstance(item, pikepdf.Array):
+            waiting.extend(reversed(list(item)))
+        elif isinstance(item, pikepdf.Dictionary):
+            if "/S" in item:
+                yield item
+            if "/K" in item:
+                waiting.append(item.K)
 
 
 def bookmarks(pdf: pikepdf.Pdf) -> list[str]:
     """Titles of the outline's first two levels."""
     with pdf.open_outline() as outline:
-        return [title for one in outline.root for title in (one.title, *(below.title for below in one.children))]
+        return [title for item in outline.root for title in (item.title, *(below.title for below in item.children))]
 
 
 def test_it_is_tagged_titled_marked_and_of_its_standard(g1: Build) -> None:
@@ -76,10 +76,10 @@ def test_it_is_tagged_titled_marked_and_of_its_standard(g1: Build) -> None:
     assert str(root.Lang) == "en"
     assert str(root.OutputIntents[0].S) == "/GTS_PDFA1"
     assert "/DestOutputProfile" in root.OutputIntents[0]
-    with pdf.open_metadata() as told:
-        assert (told["pdfaid:part"], told["pdfaid:conformance"]) == ("2", "B")
-        assert told["dc:title"] == "Compliance report: A deal"
-        assert told["xmp:CreateDate"] == "2026-04-02T09:30:00+00:00"
+    with pdf.open_metadata() as answer:
+        assert (answer["pdfaid:part"], answer["pdfaid:conformance"]) == ("2", "B")
+        assert answer["dc:title"] == "Compliance report: A deal"
+        assert answer["xmp:CreateDate"] == "2026-04-02T09:30:00+00:00"
     assert "/Encrypt" not in pdf.trailer
     assert bookmarks(pdf) == [
         "A deal", "Tests", "Tests without a result", "Coverage step by step", "The portfolio", "Methodology",
@@ -88,7 +88,7 @@ def test_it_is_tagged_titled_marked_and_of_its_standard(g1: Build) -> None:
     kinds = [str(element.S) for element in elements(pdf)]
     assert kinds.count("/Table") > 8
     assert kinds.count("/TH") > 40
-    figures = [str(one.get("/Alt", "")) for one in elements(pdf) if one.S == "/Figure"]
+    figures = [str(element.get("/Alt", "")) for element in elements(pdf) if element.S == "/Figure"]
     assert len(figures) > 30
     assert all(figures), "a chart without words"
     fonts = [font for page in pdf.pages for font in page.Resources.Font.values()]
@@ -128,9 +128,9 @@ def hostile(g1: Build) -> ComplianceReport:
     ]
     ran = run_suite(g1())
     results = Results(
-        [*tests, *(one for one in ran if one.category == "coverage")],
+        [*tests, *(item for item in ran if item.category == "coverage")],
         [
-            *(msgspec.structs.replace(one, test_name=HOSTILE[0], reason=HOSTILE[7]) for one in skipped_of(3)),
+            *(msgspec.structs.replace(item, test_name=HOSTILE[0], reason=HOSTILE[7]) for item in skipped_of(3)),
             *ran.skipped,
         ],
         warnings=[DataWarning("no_loans", text) for text in HOSTILE],
@@ -177,15 +177,15 @@ def test_letters_that_no_font_has_are_told_on_the_first_page(g1: Build) -> None:
 def test_letters_at_which_the_compiler_stops_are_replaced(g1: Build) -> None:
     """Marks after a place where a line may break are a panic of Typst 0.15: ours never stand there, and a document
     whose data have them is made without them."""
-    assigned = [one for one in map(chr, range(0x500, 0x5C8)) if unicodedata.category(one) != "Cn"]
+    assigned = [item for item in map(chr, range(0x500, 0x5C8)) if unicodedata.category(item) != "Cn"]
     strange = "".join(assigned)
     view = _view(reported(None, Results([result_of("one", "pass", 1.0, 3.0)], [])))
     pieces = [  # of several lengths, so that in any width some line begins with a mark
         "\u200b".join(strange[at : at + length] for at in range(0, len(strange), length)) for length in (8, 12, 16)
     ]
     view["thinnest"][0]["name"], view["categories"][0]["tests"][0]["name"], view["methods"][0]["name"] = pieces
-    made = typeset(TEMPLATE, view, created=WHEN)
-    assert set(made.replaced) == {*strange, "\u200b"}, "all that is not common is gone"
+    new_typeset = typeset(TEMPLATE, view, created=WHEN)
+    assert set(new_typeset.replaced) == {*strange, "\u200b"}, "all that is not common is gone"
     own = msgspec.structs.replace(reported(g1()), title=strange, suite=strange)
     assert "\u0531" in bookmarks(opened(compliance_pdf(own)))[0], "what a font shows stays"
 
@@ -232,7 +232,7 @@ def test_a_ladder_adds_up_as_it_is_printed(amounts: list[float], tail: bool) -> 
     """A cent that rounding leaves is a line of its own."""
     middle = len(amounts) // 2
     steps = [Step("a", amount) for amount in amounts[:middle]] + [Step("t", sum(amounts[:middle]), is_total=True)]
-    steps += [Step("b", one) for one in amounts[middle:]] + [Step("t", sum(amounts), is_total=True)] * tail
+    steps += [Step("b", amount) for amount in amounts[middle:]] + [Step("t", sum(amounts), is_total=True)] * tail
     above = 0
     for line in _steps(Ladder(title="x", steps=steps, notes=[])):
         cents = round(float(line["amount"].replace("\N{MINUS SIGN}", "-").replace(",", "")) * 100)
@@ -292,7 +292,7 @@ def test_the_trustees_figure_and_every_doubt_stand_in_the_row_of_a_test() -> Non
     assert {"published", "difference"} < set(view["widths"])
     (cover,) = (row for row in view["thinnest"] if row["name"] == "ic")
     assert cover["doubts_below"] == "60 doubts, in full under Tests."
-    assert [(one["label"], one["value"]) for one in view["counts"]] == [
+    assert [(count["label"], count["value"]) for count in view["counts"]] == [
         ("passed", "2"), ("with a warning", "0"), ("failed", "0"), ("doubtful", "1"), ("without a result", "2"),
     ]  # fmt: skip
     assert len(opened(compliance_pdf(report)).pages) > 1
@@ -306,7 +306,7 @@ def test_a_figure_of_the_cover_stands_beside_the_files_own(g1: Build) -> None:
         for result in results
     ]
     report = reported(g1(), Results(changed, results.skipped))
-    shown = {one["label"]: one["beside"] for one in _view(report)["key_figures"]}
+    shown = {key_figure["label"]: key_figure["beside"] for key_figure in _view(report)["key_figures"]}
     assert shown["WARF"] == "doubtful: the file prints 2,900.00, pass"
     assert shown["Performing par"] == ""
     (sheet,) = (compliance_table for compliance_table in compliance_tables(report) if compliance_table.name == "Report")
@@ -324,9 +324,9 @@ def test_no_list_of_names_is_cut_on_any_page() -> None:
     every_test = "; ".join(f"{test.test_name} 190.4, here 3.00 (fail here, pass there)" for test in tests)
     results = Results(tests, [], warnings=[DataWarning("published_differs", f"the file has others: {every_test}")])
     view = _view(reported(None, results))
-    assert all(f"{one.test_name} 3.00 against" in view["sentence"] for one in tests)
-    told = " ".join((*view["notices"], *view["more_notices"])).replace("\u200b", "")
-    assert all(f"{one.test_name} 190.4" in told for one in tests)
+    assert all(f"{test.test_name} 3.00 against" in view["sentence"] for test in tests)
+    answer = " ".join((*view["notices"], *view["more_notices"])).replace("\u200b", "")
+    assert all(f"{test.test_name} 190.4" in answer for test in tests)
     (doubt, *_), *_ = (row["doubts"] for category in view["categories"] for row in category["tests"])
     assert all(place in doubt.replace("\u200b", "") for place in places)
     assert len(opened(compliance_pdf(reported(None, results))).pages) > 1
@@ -335,7 +335,7 @@ def test_no_list_of_names_is_cut_on_any_page() -> None:
 def test_a_file_that_publishes_nothing_has_no_columns_of_the_trustee() -> None:
     view = _view(reported(None, Results([result_of("wal", "pass", 1.0, 3.0)], [])))
     assert "published" not in view["widths"]
-    assert "doubtful" not in {one["label"] for one in view["counts"]}
+    assert "doubtful" not in {count["label"] for count in view["counts"]}
 
 
 def test_the_cover_says_how_the_file_was_read(g1: Build) -> None:

@@ -26,15 +26,15 @@ def test_a_file_and_what_was_read_of_it(tmp_path: Path) -> None:
         uploaded_at=datetime(2026, 4, 1, 8, 5, tzinfo=UTC), mapping="Standard CLO", run_id="run_1",
     )  # fmt: skip
     results = run_suite(portfolio)
-    told = compliance_content(results, portfolio, origin=origin, generated_at=WHEN).lineage
-    source = {one.label: one.value for one in told.source}
+    lineage = compliance_content(results, portfolio, origin=origin, generated_at=WHEN).lineage
+    source = {item.label: item.value for item in lineage.source}
     assert source == {
         "File": "holdings.xlsx", "SHA-256": "ab" * 32, "Size": "12,345 bytes", "Uploaded": "2026-04-01 08:05 UTC",
         "Run": "run_1", "Sheet of the loans": "Holdings", "Mapping": "Standard CLO",
     }  # fmt: skip
-    rows = {row.label: row.value for row in told.rows}
+    rows = {row.label: row.value for row in lineage.rows}
     assert (rows["Loans"], rows["Totals"]) == ("200", "1")
-    columns = {column.label: column.value for column in told.columns}
+    columns = {column.label: column.value for column in lineage.columns}
     header, cells = portfolio.notes.matched_columns["par_value"], portfolio.source_cells["par_value"]
     assert columns["par value"] == f"{header} ({cells})"
     assert set(columns) == {label(name).replace("_", " ") for name in portfolio.notes.matched_columns}
@@ -46,10 +46,10 @@ def test_methods_name_formula_cells_and_whose_limit_it_is(tmp_path: Path) -> Non
     portfolio = Portfolio.from_workbook(read(path))
     methods = {method.test_id: method for method in compliance_content(
         run_suite(portfolio), portfolio, origin=Origin(name="x"), generated_at=WHEN).methods}  # fmt: skip
-    one = methods["average_rating_factor"]
-    assert one.formula == "sum(par x rating factor) / PAR"
-    assert one.cells[0] == portfolio.source_cells["par_value"]
-    assert (one.source, methods["oc_ratio"].source) == ("suite", "sheet")
+    average_rating_factor = methods["average_rating_factor"]
+    assert average_rating_factor.formula == "sum(par x rating factor) / PAR"
+    assert average_rating_factor.cells[0] == portfolio.source_cells["par_value"]
+    assert (average_rating_factor.source, methods["oc_ratio"].source) == ("suite", "sheet")
 
 
 def test_rules_are_what_differs_from_the_standard() -> None:
@@ -60,8 +60,8 @@ def test_rules_are_what_differs_from_the_standard() -> None:
         "classes": [{"name": "A/B", "oc_trigger": 130.08}, {"name": "C", "ic_trigger": 110}],
         "tests": [{"id": "own", "name": "Own", "measure": "wal", "max": 7.0}],
     })  # fmt: skip
-    told = {rule.key: rule.value for rule in rules_of(rules)}
-    assert told == {
+    by_key = {rule.key: rule.value for rule in rules_of(rules)}
+    assert by_key == {
         "conventions: reference coupon": "3.5",
         "conventions: home countries": "FR, DE",
         "conventions: decimals": "percent 2",
@@ -70,5 +70,5 @@ def test_rules_are_what_differs_from_the_standard() -> None:
         "classes 1": "A/B: oc trigger 130.08",
         "classes 2": "C: ic trigger 110",
     }
-    assert all(one.meaning and "`" not in one.meaning for one in rules_of(rules))
+    assert all(rule.meaning and "`" not in rule.meaning for rule in rules_of(rules))
     assert list(rules_of(Definition())) == []

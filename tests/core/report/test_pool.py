@@ -32,7 +32,7 @@ def buckets(report: ComplianceReport, title: str) -> dict[str, float]:
 
 
 def days(*dates: str | None) -> list[float | None]:
-    return [None if one is None else float(date.fromisoformat(one).toordinal() - 719_163) for one in dates]
+    return [None if item is None else float(date.fromisoformat(item).toordinal() - 719_163) for item in dates]
 
 
 def summed(names: Iterable[str | None], par: Iterable[float]) -> dict[str | None, float]:
@@ -51,16 +51,20 @@ def test_the_largest_come_first_and_the_rest_together() -> None:
     report = reported(portfolio_of(columns, deal=Deal(principal_cash=-5e6)))
     expected = summed(names, [0.0 if at == 3 else amount for at, amount in enumerate(par)])
     blank, cpa = expected.pop(None), sum(par) - par[3] - 5e6
-    order = sorted(expected.items(), key=lambda one: -one[1])
-    told = of(report, "Obligors")
-    assert [(row.name, row.par) for row in told.rows] == order[:ROWS_SHOWN]
-    assert [row.share_pct for row in told.rows] == pytest.approx(
+    order = sorted(expected.items(), key=lambda item: -item[1])
+    answer = of(report, "Obligors")
+    assert [(row.name, row.par) for row in answer.rows] == order[:ROWS_SHOWN]
+    assert [row.share_pct for row in answer.rows] == pytest.approx(
         [amount / cpa * 100 for _, amount in order[:ROWS_SHOWN]]
     )
-    assert told.others is not None
-    assert told.blank is not None
-    assert (told.others.name, told.others.par, told.blank.par) == ("7 others", sum(a for _, a in order[10:]), blank)
-    assert (told.limit, told.of_amount) == (2.5, cpa)
+    assert answer.others is not None
+    assert answer.blank is not None
+    assert (answer.others.name, answer.others.par, answer.blank.par) == (
+        "7 others",
+        sum(a for _, a in order[10:]),
+        blank,
+    )
+    assert (answer.limit, answer.of_amount) == (2.5, cpa)
 
 
 def test_industries_are_those_of_the_test_that_limits_them(g1: Build) -> None:
@@ -69,10 +73,10 @@ def test_industries_are_those_of_the_test_that_limits_them(g1: Build) -> None:
     limit = {"id": "sp_industry", "name": "Largest", "measure": "industry", "classification": "b", "max": 17.5}
     second = {**limit, "id": "second", "name": "Second", "nth": 2, "max": 12.0}
     report = reported(g1(industry_b=by_agency), definition=parse({"tests": [second, limit]}), suite="deal")
-    told = of(report, "Industries, S&P")
+    answer = of(report, "Industries, S&P")
     assert [concentration.title for concentration in report.concentrations] == ["Obligors", "Industries, S&P"]
-    assert {row.name: row.par for row in told.rows} == {"Software": 270e6, "Food": 125e6}
-    assert told.limit == 17.5
+    assert {row.name: row.par for row in answer.rows} == {"Software": 270e6, "Food": 125e6}
+    assert answer.limit == 17.5
 
 
 def test_a_limit_on_shares_of_another_amount_is_not_drawn(g1: Build) -> None:
@@ -105,8 +109,8 @@ def test_an_obligor_is_shown_as_the_file_writes_it(g1: Build) -> None:
 def test_maturities_by_year() -> None:
     matures = days("2027-12-31", "2028-01-01", "2028-12-31", "2030-06-30", None, "2099-01-01", "1969-12-31")
     report = reported(portfolio_of({"par_value": [1e6, 2e6, 3e6, 4e6, 5e6, 6e6, 7e6], "maturity_date": matures}))
-    told = buckets(report, "Maturities")
-    assert told == {"1969": 7e6, f"{1969 + YEARS_SHOWN} and later": 16e6, "Not stated": 5e6}
+    answer = buckets(report, "Maturities")
+    assert answer == {"1969": 7e6, f"{1969 + YEARS_SHOWN} and later": 16e6, "Not stated": 5e6}
     later = portfolio_of({"par_value": [1e6, 2e6, 3e6, 4e6], "maturity_date": matures[:4]})
     assert buckets(reported(later), "Maturities") == {"2027": 1e6, "2028": 5e6, "2029": 0.0, "2030": 4e6}
 
@@ -126,8 +130,8 @@ def test_prices_begin_at_their_lower_ends() -> None:
 )
 def test_ratings_in_the_symbols_of_the_file(column: str, symbols: list[str], between: str) -> None:
     columns: dict[str, Any] = {"par_value": [1e6, 2e6, 4e6], column: [13, 15, 0]}
-    told = buckets(reported(portfolio_of(columns)), "Ratings")
-    assert told == {symbols[0]: 1e6, between: 0.0, symbols[1]: 2e6, "Unrated": 4e6}
+    answer = buckets(reported(portfolio_of(columns)), "Ratings")
+    assert answer == {symbols[0]: 1e6, between: 0.0, symbols[1]: 2e6, "Unrated": 4e6}
 
 
 def test_a_deal_shows_the_ratings_of_each_agency_that_its_tests_take(g1: Build) -> None:
@@ -135,7 +139,7 @@ def test_a_deal_shows_the_ratings_of_each_agency_that_its_tests_take(g1: Build) 
     par = g1_columns()["par_value"]
     ratings = {"rating_agency_b": [15] * 12 + [0], "rating_agency_c": [0, 17] + [16] * 11}
     rules = {"ratings": {"b": {"notched_from": []}, "c": {"notched_from": []}}}
-    tests = [{"id": f"ccc_{one}", "name": one, "measure": "ccc", "agency": one, "max": 7.5} for one in "bc"]
+    tests = [{"id": f"ccc_{item}", "name": item, "measure": "ccc", "agency": item, "max": 7.5} for item in "bc"]
     loans = portfolio_of({"par_value": par, **ratings})
     report = reported(loans, definition=parse({**rules, "tests": tests}), suite="deal")
     assert buckets(report, "Ratings, S&P") == {"B": sum(par[:12]), "Unrated": par[12]}
@@ -145,7 +149,7 @@ def test_a_deal_shows_the_ratings_of_each_agency_that_its_tests_take(g1: Build) 
 
 def test_every_distribution_is_of_all_performing_par(g1: Build) -> None:
     report = reported(g1(lien_type=[1, 2, 0] * 4 + [1], maturity_date=days(*["2030-01-01"] * 12, None)))
-    assert [one.title for one in report.distributions] == ["Ratings", "Maturities", "Prices", "Ranking"]
+    assert [item.title for item in report.distributions] == ["Ratings", "Maturities", "Prices", "Ranking"]
     for distribution in report.distributions:
         assert sum(row.par for row in distribution.rows) == pytest.approx(395e6), distribution.title
         assert sum(row.share_pct for row in distribution.rows) == pytest.approx(100), distribution.title

@@ -46,18 +46,18 @@ COMPARED = Compared(
 
 
 def issue(**fields: Any) -> IssueLine:
-    given: dict[str, Any] = {
+    value: dict[str, Any] = {
         "severity": "critical", "category": "calculation", "rule": "par_value", "field_name": "par_value",
         "issue_type": "value_mismatch", "primary_identifier": "00206RGQ9", "identifier_type": "cusip",
         "borrower_name": "Acme", "trustee_value": "1080000", "internal_value": "1000000",
     }  # fmt: skip
-    return IssueLine(**given | fields)
+    return IssueLine(**value | fields)
 
 
 def reported(*issues: IssueLine, **more: Any) -> ReconciliationReport:
     tally = Tally(**more)
-    for one in issues:
-        tally.add(one)
+    for item in issues:
+        tally.add(item)
     return tally.report(COMPARED)
 
 
@@ -83,29 +83,29 @@ ISSUES = st.lists(
 @given(ISSUES)
 def test_counts_and_par_are_plain_sums(issues: list[IssueLine]) -> None:
     report = reported(*issues, listed_max=20)
-    by_severity = Counter(one.severity for one in issues)
+    by_severity = Counter(item.severity for item in issues)
     assert [getattr(report.total, name) for name in SEVERITIES] == [by_severity[name] for name in SEVERITIES]
     assert report.total.total == len(issues)
-    assert report.total.unsettled == sum(one.status in UNSETTLED for one in issues)
+    assert report.total.unsettled == sum(item.status in UNSETTLED for item in issues)
     for rows, field in ((report.by_category, "category"), (report.by_field, "field_name")):
-        assert {row.name: row.total for row in rows} == Counter(getattr(one, field) for one in issues)
+        assert {row.name: row.total for row in rows} == Counter(getattr(item, field) for item in issues)
         assert sum(row.unsettled for row in rows) == report.total.unsettled
     assert sum(report.by_status.values()) == len(issues)
     assert report.issues == issues[:20]
     assert report.left_out == max(0, len(issues) - 20)
     known = {"": 0.0, "0": 0.0, "1000": 1000.0, "-2.5": -2.5, "7": 7.0, "1e5": 1e5, "3.25": 3.25}
     differences = [
-        known[one.trustee_value] - known[one.internal_value]
-        for one in issues
-        if one.rule in ("par_value", "missing_loan")
-        and one.status in UNSETTLED
-        and {one.trustee_value, one.internal_value} <= set(known)
+        known[item.trustee_value] - known[item.internal_value]
+        for item in issues
+        if item.rule in ("par_value", "missing_loan")
+        and item.status in UNSETTLED
+        and {item.trustee_value, item.internal_value} <= set(known)
     ]
     moved = [difference for difference in differences if difference]
     assert report.par.breaks == len(moved)
     assert abs(report.par.net - sum(moved)) < 1e-6
     assert abs(report.par.gross - sum(map(abs, moved))) < 1e-6
-    largest = [abs(one.par_difference or 0.0) for one in report.largest]
+    largest = [abs(item.par_difference or 0.0) for item in report.largest]
     assert largest == sorted(map(abs, moved), reverse=True)[:LARGEST_MAX]
 
 
@@ -134,7 +134,7 @@ def test_without_a_pair_nothing_agrees() -> None:
 
 def test_of_equal_breaks_the_first_comes_first() -> None:
     issues = [issue(primary_identifier=str(at)) for at in range(LARGEST_MAX + 5)]
-    assert [one.primary_identifier for one in reported(*issues).largest] == [str(at) for at in range(LARGEST_MAX)]
+    assert [item.primary_identifier for item in reported(*issues).largest] == [str(at) for at in range(LARGEST_MAX)]
 
 
 def test_the_pdf_is_tagged_and_the_same_each_time() -> None:

@@ -33,10 +33,10 @@ def test_a_run_is_there_to_the_last_digit(g1: Build, tmp_path: Path) -> None:
     write_tables(tmp_path / "report.xlsx", compliance_tables(report), Looks())
     sheets = sheets_of(tmp_path / "report.xlsx")
     header, *rows = sheets["Tests"]
-    found = {row["Test"]: row for row in (dict(zip(header, row, strict=True)) for row in rows)}
-    assert len(found) == len(results) + len(results.skipped)
+    by_test = {row["Test"]: row for row in (dict(zip(header, row, strict=True)) for row in rows)}
+    assert len(by_test) == len(results) + len(results.skipped)
     for result in results:
-        row = found[result.test_id]
+        row = by_test[result.test_id]
         assert (row["Value"], row["Threshold"], row["Cushion"], row["Cushion %"], row["Status"]) == (
             result.current_value, result.threshold_value, result.cushion, result.cushion_pct, result.status,
         )  # fmt: skip
@@ -53,7 +53,7 @@ def test_a_run_is_there_to_the_last_digit(g1: Build, tmp_path: Path) -> None:
     assert (facts["Report"], facts["Tests"], facts["Failed"]) == ("A deal", 25, results.summary.failed)
     assert {row[2] for row in sheets["Report"]} > {None, "amount", "number", "percent", "factor"}
     assert len([row for row in sheets["Notes"][1:] if row[2]]) == len(report.notes) > 0
-    assert {note for one in report.coverage for note in one.ladder.notes} < {row[1] for row in sheets["Report"]}
+    assert {note for item in report.coverage for note in item.ladder.notes} < {row[1] for row in sheets["Report"]}
 
 
 def test_every_issue_stands_once_on_as_many_sheets_as_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,14 +61,14 @@ def test_every_issue_stands_once_on_as_many_sheets_as_it_takes(tmp_path: Path, m
     monkeypatch.setattr(tables, "ROWS_AT_ONCE", 3)
     issues = [issue(primary_identifier=f"LX{at}", trustee_value="=1+1") for at in range(10)]
     tally = Tally()
-    for one in issues:
-        tally.add(one)
+    for item in issues:
+        tally.add(item)
     path = tmp_path / "report.xlsx"
     write_tables(path, reconciliation_tables(tally.report(COMPARED), iter(issues)), Looks())
     sheets = sheets_of(path)
     assert [name for name in sheets if name.startswith("Issues")] == ["Issues", "Issues 2", "Issues 3"]
-    found = [row for name in ("Issues", "Issues 2", "Issues 3") for row in sheets[name][1:]]
-    assert [row[5] for row in found] == [one.primary_identifier for one in issues]
+    actual_sheets = [row for name in ("Issues", "Issues 2", "Issues 3") for row in sheets[name][1:]]
+    assert [row[5] for row in actual_sheets] == [item.primary_identifier for item in issues]
     cell = openpyxl.load_workbook(path)["Issues"]["I2"]
     assert (cell.value, cell.data_type) == ("=1+1", "s"), "a text is no formula"
 
@@ -101,14 +101,14 @@ def test_the_trustees_figure_and_the_doubts_stand_beside_ours(tmp_path: Path) ->
     write_tables(path, compliance_tables(reported(None, Results(tests, skipped_of(1)))), Looks())
     sheets = sheets_of(path)
     header, *rows = sheets["Tests"]
-    found = {row["Test"]: row for row in (dict(zip(header, row, strict=True)) for row in rows)}
-    told = ("Status", "Doubtful", "Trustee", "Difference", "Agrees", "Trustee's status", "Trustee's cell")
-    ic = [found["ic"][name] for name in told]
+    by_test = {row["Test"]: row for row in (dict(zip(header, row, strict=True)) for row in rows)}
+    answer = ("Status", "Doubtful", "Trustee", "Difference", "Agrees", "Trustee's status", "Trustee's cell")
+    ic = [by_test["ic"][name] for name in answer]
     assert ic == ["fail", "doubtful", 190.4, pytest.approx(-187.28), False, "pass", "'Tests'!C7"]
-    assert [found["wal"][name] for name in told] == ["pass", *[None] * 6]
-    assert found["ic"]["Doubts"] == "Interest is estimated ('Loans'!A2)\nThe file prints more"
-    assert found["absent_0"]["Status"] == "skipped"
-    assert found["absent_0"]["Message"] == "no column"
+    assert [by_test["wal"][name] for name in answer] == ["pass", *[None] * 6]
+    assert by_test["ic"]["Doubts"] == "Interest is estimated ('Loans'!A2)\nThe file prints more"
+    assert by_test["absent_0"]["Status"] == "skipped"
+    assert by_test["absent_0"]["Message"] == "no column"
     assert sheets["Doubts"][1:] == [
         ("ic", "ic", "estimate", "interest is estimated", "'Loans'!A2"),
         ("ic", "ic", "differs", "the file prints more", ""),

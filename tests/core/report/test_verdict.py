@@ -57,8 +57,8 @@ def test_every_doubtful_test_is_named_with_what_the_file_prints() -> None:
         "Close to the limit: warned 7.00 against at most 7.50."
     )
     many = [doubted(f"t{at}", "fail", 8.0, 7.5, (7.0, "pass")) for at in range(40)]
-    told = reported(None, Results(many, [])).verdict.sentence
-    assert all(f"t{at} 8.00" in told for at in range(40)), "the list of doubtful tests is never cut"
+    actual_sentence = reported(None, Results(many, [])).verdict.sentence
+    assert all(f"t{at} 8.00" in actual_sentence for at in range(40)), "the list of doubtful tests is never cut"
 
 
 def test_a_difference_that_leaves_the_status_is_no_doubt_of_it() -> None:
@@ -67,5 +67,5 @@ def test_a_difference_that_leaves_the_status_is_no_doubt_of_it() -> None:
 
 
 def test_doubtful_tests_stand_behind_the_others_of_the_thinnest() -> None:
-    told = reported(None, Results([FALSE_FAIL, OK, BROKEN, WARNED], [])).thinnest
-    assert [one.test_id for one in told] == ["broken", "warned", "ok", "ic"]
+    thinnest = reported(None, Results([FALSE_FAIL, OK, BROKEN, WARNED], [])).thinnest
+    assert [item.test_id for item in thinnest] == ["broken", "warned", "ok", "ic"]

@@ -38,7 +38,7 @@ GENERATED = (Phase.explicit, Phase.reuse, Phase.generate)
 @st.composite
 def trades(draw: st.DrawFn, portfolio: Portfolio) -> list[Trade]:
     """Sells of parts and wholes by CUSIP or borrower, buys of held loans and of new ones, in any order."""
-    found = []
+    result = []
     for _ in range(draw(st.integers(1, 6))):
         row = draw(st.integers(0, portfolio.row_count - 1))
         names = {
@@ -50,14 +50,14 @@ def trades(draw: st.DrawFn, portfolio: Portfolio) -> list[Trade]:
         if draw(st.booleans()) and way in named:
             own = names[way]
             par = portfolio.numbers["par_value"][own.codes == own.codes[row]]
-            held = float(par[np.isfinite(par) & (par > 0)].sum())
-            if held:
+            current = float(par[np.isfinite(par) & (par > 0)].sum())
+            if current:
                 part = draw(st.sampled_from([0.25, 0.5, 1.0, 1.0]))
-                one = {way: named[way]}
-                found.append(Trade(trade_type="sell", par_value=held * part, price=price, **one))
+                item = {way: named[way]}
+                result.append(Trade(trade_type="sell", par_value=current * part, price=price, **item))
         else:
             new = {"borrower_name": draw(st.sampled_from(["Nova", "Ash", "Birch", "Zeta Ltd"]))}
-            found.append(
+            result.append(
                 Trade(
                     trade_type="buy",
                     par_value=draw(st.sampled_from([0.5e6, 3e6, 20e6])),
@@ -70,32 +70,32 @@ def trades(draw: st.DrawFn, portfolio: Portfolio) -> list[Trade]:
                     **({"cusip": named["cusip"]} if draw(st.booleans()) else new),
                 )
             )
-    return found
+    return result
 
 
 def doable(simulator: Simulator, wanted: Sequence[Trade]) -> list[Trade]:
     """Those that can be made, one after the other."""
-    found: list[Trade] = []
-    for one in wanted:
+    actual_trades: list[Trade] = []
+    for item in wanted:
         try:
-            simulator.holdings.traded([*found, one])
+            simulator.holdings.traded([*actual_trades, item])
         except TradeError:
             continue
-        found.append(one)
-    return found
+        actual_trades.append(item)
+    return actual_trades
 
 
-def alike(results: Results, other: Results) -> None:
+def alike(results: Results, another: Results) -> None:
     """The same tests with the same figures to 1e-9, the same statuses and reasons."""
     assert [(skip.test_id, skip.reason) for skip in results.skipped] == [
-        (skip.test_id, skip.reason) for skip in other.skipped
+        (skip.test_id, skip.reason) for skip in another.skipped
     ]
-    assert [result.test_id for result in results] == [result.test_id for result in other]
-    assert results._figures == pytest.approx(other._figures, rel=1e-9, abs=1e-9)
-    assert results.cushions == pytest.approx(other.cushions, rel=1e-9, abs=1e-9)
-    for first, second in zip(results, other, strict=True):
+    assert [result.test_id for result in results] == [result.test_id for result in another]
+    assert results._figures == pytest.approx(another._figures, rel=1e-9, abs=1e-9)
+    assert results.cushions == pytest.approx(another.cushions, rel=1e-9, abs=1e-9)
+    for first, second in zip(results, another, strict=True):
         assert (first.status, first.low, first.high) == (second.status, second.low, second.high)
-    assert [warning.code for warning in results.warnings] == [warning.code for warning in other.warnings]
+    assert [warning.code for warning in results.warnings] == [warning.code for warning in another.warnings]
 
 
 def compare(data: Any, portfolio: Portfolio, suite: str, definition: Definition | None) -> None:
@@ -137,18 +137,18 @@ def test_ratings_that_are_not_shown_are_between_two_ends_after_trades_too(
         portfolio = replace(portfolio, deal=replace(portfolio.deal, masked_ccc_a=7e6))
     simulator, plain = (Simulator(portfolio, "deal", incremental=way, definition=bounds) for way in (True, False))
     for par, masked in ((2e6, hidden), (1e6, "B1")):
-        made = [
+        result = [
             Trade(trade_type="sell", par_value=par, cusip="000000000", price=95),
             Trade(trade_type="buy", par_value=4e6, borrower_name="Nova", price=95, rating_agency_a=masked),
         ]
-        change = simulator.holdings.traded(made)
-        found = simulator.run(change)
-        alike(found, plain.run(change))
-        assert [skip.test_id for skip in found.skipped] == ([] if has_table else ["ccc_share"])
+        change = simulator.holdings.traded(result)
+        outcome = simulator.run(change)
+        alike(outcome, plain.run(change))
+        assert [skip.test_id for skip in outcome.skipped] == ([] if has_table else ["ccc_share"])
         if has_table:
             continue
-        seen = simulator.simulate(made)
-        assert [(one.test_id, one.status_projected) for one in seen.skipped] == [("ccc_share", None)]
+        seen = simulator.simulate(result)
+        assert [(item.test_id, item.status_projected) for item in seen.skipped] == [("ccc_share", None)]
         assert (seen.total_tests, len(seen.results), len(seen.skipped)) == (1, 1, 1)
 
 
@@ -173,10 +173,12 @@ def test_loans_that_nobody_rates_are_in_a_bucket_by_their_share_after_the_trades
     }
     portfolio = portfolio_of(columns)
     simulator, plain = (Simulator(portfolio, "enhanced", incremental=way) for way in (True, False))
-    made = [Trade(trade_type="sell", par_value=2e6 + 1e5 * at, cusip=f"{at:09d}", price=95) for at in sold]
+    new_trades = [Trade(trade_type="sell", par_value=2e6 + 1e5 * at, cusip=f"{at:09d}", price=95) for at in sold]
     if bought is not None:
-        made.append(Trade(trade_type="buy", par_value=4e6, borrower_name="Nova", price=95, rating_agency_a=bought))
-    change = simulator.holdings.traded(made)
+        new_trades.append(
+            Trade(trade_type="buy", par_value=4e6, borrower_name="Nova", price=95, rating_agency_a=bought)
+        )
+    change = simulator.holdings.traded(new_trades)
     alike(simulator.run(change), plain.run(change))
 
 
@@ -191,9 +193,9 @@ def test_of_a_portfolio_that_is_sold_each_test_says_that_there_are_no_loans(incr
         Trade(trade_type="sell", par_value=par, borrower_name=name, price=99)
         for par, name in ((6e6, "One"), (4e6, "Two"))
     ]
-    found = simulator.simulate(sold)
-    assert [(one.test_id, "no loans" in (one.reason_projected or "")) for one in found.skipped] == [("warf", True)]
-    assert (found.total_tests, simulator.simulate([]).total_tests) == (0, 1)
+    result = simulator.simulate(sold)
+    assert [(item.test_id, "no loans" in (item.reason_projected or "")) for item in result.skipped] == [("warf", True)]
+    assert (result.total_tests, simulator.simulate([]).total_tests) == (0, 1)
 
 
 SHARES = (
@@ -224,7 +226,7 @@ DEAL = parse(
         "country_groups": [{"id": "south", "countries": ["PE", "US", "FR"]}],
         "tests": [
             *({"id": f"share_{at}x", "name": text, "share": text, "max": 20} for at, text in enumerate(SHARES)),
-            *({"id": f"figure_{at}x", "name": str(one), "max": 20} | one for at, one in enumerate(MEASURED)),
+            *({"id": f"figure_{at}x", "name": str(item), "max": 20} | item for at, item in enumerate(MEASURED)),
         ],
     }
 )
@@ -259,9 +261,9 @@ def test_the_first_loan_that_earns_makes_deferring_ones_earn_nothing() -> None:
     columns = {"par_value": [2e6, 1e6], "obligor": ["Ash", "Birch"], "cusip": ["1", "2"], "is_deferring": [1, 0]}
     notes = tranches_of((("A", 1e6),), coupon=(5.0,), oc={"A": 101.0}, ic={"A": 101.0})
     portfolio = portfolio_of(columns, tranches=notes, deal=Deal(as_of=0.0))
-    made = [Trade(trade_type="buy", par_value=1e6, borrower_name="Nova", spread=400.0, price=99.0)]
-    one, other = (Simulator(portfolio, "enhanced", incremental=way).simulate(made) for way in (True, False))
-    alike(one.after, other.after)
+    result = [Trade(trade_type="buy", par_value=1e6, borrower_name="Nova", spread=400.0, price=99.0)]
+    item, second = (Simulator(portfolio, "enhanced", incremental=way).simulate(result) for way in (True, False))
+    alike(item.after, second.after)
 
 
 def test_a_lot_of_a_loan_without_par_has_no_part_of_its_payments() -> None:
@@ -273,7 +275,9 @@ def test_a_lot_of_a_loan_without_par_has_no_part_of_its_payments() -> None:
     }
     schedule = Amortization(row=np.array([0, 1]), days=np.array([400.0, 400.0]), amount=np.array([5.0, 5e5]))
     portfolio = portfolio_of(columns, amortization=schedule, deal=Deal(as_of=0.0))
-    made = [Trade(trade_type="buy", par_value=1e6, cusip="1", price=99.0)]
-    one, other = (Simulator(portfolio, "enhanced", incremental=way).simulate(made) for way in (True, False))
-    alike(one.after, other.after)
-    assert {row.test_id: row.projected_value for row in other.results}["wal"] == pytest.approx((900 + 650) / 2 / 365.25)
+    result = [Trade(trade_type="buy", par_value=1e6, cusip="1", price=99.0)]
+    item, second = (Simulator(portfolio, "enhanced", incremental=way).simulate(result) for way in (True, False))
+    alike(item.after, second.after)
+    assert {row.test_id: row.projected_value for row in second.results}["wal"] == pytest.approx(
+        (900 + 650) / 2 / 365.25
+    )

@@ -29,8 +29,8 @@ WHOLE = Constraints(min_trade=1e12, max_trades=3, max_turnover=12e6)
 
 
 def pool(seed: int) -> Portfolio:
-    made = generate(loans=200, seed=seed)
-    return Portfolio.from_columns(made.portfolio_columns(), tranches=made.tranches, deal=made.deal)
+    result = generate(loans=200, seed=seed)
+    return Portfolio.from_columns(result.portfolio_columns(), tranches=result.tranches, deal=result.deal)
 
 
 def priced(portfolio: Portfolio, rows: Sequence[int]) -> Portfolio:
@@ -99,13 +99,14 @@ def test_nothing_that_could_be_chosen_is_better(base: Simulator, universe: list[
     counts = range(1, WHOLE.max_trades + 1)
     for chosen in chain.from_iterable(combinations([*sold, *bought], many) for many in counts):
         moved = sum(
-            (one.par_value or 0) * (one.price or 0) / 100 * (1 if one.trade_type == "sell" else -1) for one in chosen
+            (item.par_value or 0) * (item.price or 0) / 100 * (1 if item.trade_type == "sell" else -1)
+            for item in chosen
         )
-        turnover = sum(one.par_value or 0 for one in chosen)
+        turnover = sum(item.par_value or 0 for item in chosen)
         if cash + moved >= min(0.0, cash) and turnover <= (WHOLE.max_turnover or 0):
-            found = simulator.simulate(chosen)
-            if not broken(found, WHOLE):
-                best = max(best, cushion_of(found, objective))
+            result = simulator.simulate(chosen)
+            if not broken(result, WHOLE):
+                best = max(best, cushion_of(result, objective))
     proposal = optimize(simulator, objective, bought, WHOLE)
     assert_kept(proposal, WHOLE, cash)
     assert proposal.cushion_after >= best - 1e-5 * abs(LIMITS[objective])
@@ -193,14 +194,14 @@ def test_a_figure_that_a_definition_rounds_stays_on_the_side_of_its_limit() -> N
     rules = parse({"conventions": {"decimals": {"percent": 2}}, "tests": tests})
     simulator = core.Simulator(portfolio_of(columns, deal=Deal(principal_cash=50e6)), "deal", definition=rules)
     nova = Trade(trade_type="buy", par_value=20e6, borrower_name="Nova", price=100.0, spread=900.0)
-    found = optimize(simulator, "was", [nova], Constraints(allow_sells=False))
-    assert [row.status_projected for row in found.simulation.results] == ["pass", "pass"]
-    assert [trade.par_value for trade in found.trades] == [pytest.approx(0.06675 * 150e6, rel=1e-3)]
+    result = optimize(simulator, "was", [nova], Constraints(allow_sells=False))
+    assert [row.status_projected for row in result.simulation.results] == ["pass", "pass"]
+    assert [trade.par_value for trade in result.trades] == [pytest.approx(0.06675 * 150e6, rel=1e-3)]
 
 
 def test_trades_that_were_made_come_first(base: Simulator, universe: list[Trade]) -> None:
     sale = sales(base.holdings.portfolio)[0]
-    proposal = optimize(base, "was", universe[:10], Constraints(max_trades=2), made=[sale])
+    proposal = optimize(base, "was", universe[:10], Constraints(max_trades=2), prior_trades=[sale])
     assert proposal.cushion_before == pytest.approx(cushion_of(base.simulate([sale]), "was"), abs=1e-9)
     assert sale.cusip not in {trade.cusip for trade in proposal.trades if trade.trade_type == "sell"}
     assert proposal.cushion_after == pytest.approx(cushion_of(proposal.simulation, "was"), abs=1e-9)

@@ -36,23 +36,23 @@ def figures(simulation: Simulation) -> dict[str, tuple[float, float, str]]:
 def test_g10_the_worked_scenario(g1: Build) -> None:
     """Selling a CCC loan above its carrying value builds OC, though par falls."""
     base = g1()
-    found = core.simulate(
+    outcome = core.simulate(
         base,
         [trade("sell", 10e6, "Lima", price=55), trade("buy", 8e6, "Nova", rating_agency_a="B2", price=98.5)],
         details=True,
     )
-    seen = figures(found)
+    seen = figures(outcome)
     assert seen["ccc_bucket_pct"] == (11.25, 8.846873, "improve")
     assert seen["oc_ratio"] == (106.753425, 106.759301, "improve")
     assert seen["average_rating_factor"] == (3041.367089, 2906.870229, "improve")
-    forms = {result.test_id: (result.unit, result.decimals) for result in found.results}
+    forms = {result.test_id: (result.unit, result.decimals) for result in outcome.results}
     assert (forms["ccc_bucket_pct"], forms["average_rating_factor"]) == (("percent", 2), ("factor", 0))
-    oc = next(result for result in found.after if result.test_id == "oc_ratio")
+    oc = next(result for result in outcome.after if result.test_id == "oc_ratio")
     assert oc.details is not None
     parts = oc.details.breakdown["adjustments"]
     assert (parts["principal_cash"], parts["collateral_principal_amount"]) == (2_620_000, 395_620_000)
     assert (parts["ccc_excess"], parts["ccc_haircut"], parts["adjusted"]) == (5_328_500, 1_598_550, 389_671_450)
-    assert list(found.before) == list(run_suite(base, "enhanced"))
+    assert list(outcome.before) == list(run_suite(base, "enhanced"))
     assert base.row_count == 13
     assert base.deal.principal_cash == 5e6
 
@@ -61,8 +61,8 @@ def test_a_portfolio_whose_mapping_names_no_par_is_simulated_as_one_that_has_non
     whole = g1()
     portfolio = replace(whole, numbers={name: column for name, column in whole.numbers.items() if name != "par_value"})
     buy = Trade(trade_type="buy", par_value=1e6, borrower_name="Nova", price=99.0, rating_agency_a="B2")
-    found = core.simulate(portfolio, [buy])
-    assert (found.results, found.before.skipped) == ([], run_suite(portfolio, "enhanced").skipped)
+    result = core.simulate(portfolio, [buy])
+    assert (result.results, result.before.skipped) == ([], run_suite(portfolio, "enhanced").skipped)
     sell = Trade(trade_type="sell", par_value=1e6, borrower_name="Alpha", price=99.0)
     with pytest.raises(TradeError, match="nothing is held"):
         core.simulate(portfolio, [sell])
@@ -83,18 +83,18 @@ MADE = st.tuples(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(MADE, min_size=1, max_size=6))
-def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(made: list[Any]) -> None:
+def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(simulate_trades: list[Any]) -> None:
     """Rows of plain lists: a sell takes par off pro rata and brings cash, a buy adds a row and costs it."""
     columns = g1_columns()
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     cash, trades = 5e6, []
-    for kind, name, part, price, rating in made:
-        held = [row for row in rows if row["obligor"].upper() == name.upper()]
+    for kind, name, part, price, rating in simulate_trades:
+        own_rows = [row for row in rows if row["obligor"].upper() == name.upper()]
         if kind == "sell":
-            if not held:
+            if not own_rows:
                 continue
-            par = part * sum(row["par_value"] for row in held)
-            for row in held:
+            par = part * sum(row["par_value"] for row in own_rows)
+            for row in own_rows:
                 cash += row["par_value"] * part * (price if price is not None else row["price"]) / 100
                 row["par_value"] *= 1 - part
             rows = [row for row in rows if row["par_value"] > 0]
@@ -105,11 +105,18 @@ def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(made: list[An
             cash -= par * paid / 100
             rows.append(
                 {
-                    "par_value": par, "obligor": held[0]["obligor"] if held else name.upper(),
-                    "industry": held[0]["industry"] if held else "Paper", "price": paid, "rating_agency_a": A[rating],
-                    "rating_agency_b": 0, "spread": 400, "floor": 0.5, "purchase_price": paid, "recovery_rate": None,
+                    "par_value": par,
+                    "obligor": own_rows[0]["obligor"] if own_rows else name.upper(),
+                    "industry": own_rows[0]["industry"] if own_rows else "Paper",
+                    "price": paid,
+                    "rating_agency_a": A[rating],
+                    "rating_agency_b": 0,
+                    "spread": 400,
+                    "floor": 0.5,
+                    "purchase_price": paid,
+                    "recovery_rate": None,
                 }
-            )  # fmt: skip
+            )
             more = {"industry": rows[-1]["industry"], "spread": 400.0, "loan_data": {"floor": 0.5}}
             trades.append(trade("buy", par, name, price=price, rating_agency_a=rating, **more))
     if not trades:
@@ -119,9 +126,9 @@ def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(made: list[An
         {name: [row[name] for row in rows] for name in columns},
         tranches=NOTES, deal=Deal(principal_cash=cash, base_rate=4.30),
     )  # fmt: skip
-    found = simulate(base, trades, "enhanced").after
-    assert len(found) > 8
-    for result in found:
+    after = simulate(base, trades, "enhanced").after
+    assert len(after) > 8
+    for result in after:
         expected = naive.measure(plain, result.test_id)
         assert result.current_value == pytest.approx(expected, rel=1e-9, abs=1e-6), result.test_id
 
@@ -136,30 +143,30 @@ def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(made: list[An
 def test_each_rating_that_a_definition_may_ask_for_is_told_where_it_lacks(rules: Any, lacks: list[str]) -> None:
     base = portfolio_of({"par_value": [6e6], "obligor": ["One"], "rating_agency_b": ["B"], "rating_agency_c": ["B"]})
     suite = "enhanced" if rules is None else "deal"
-    found = simulate(base, [trade("buy", 1e6, "Two", price=99, rating_agency_b="B")], suite, definition=rules)
-    told = " ".join(warning.message for warning in found.warnings if warning.code == "trade_fields")
-    assert [agency for agency in "abc" if f"rating_agency_{agency} (" in told] == lacks
+    result = simulate(base, [trade("buy", 1e6, "Two", price=99, rating_agency_b="B")], suite, definition=rules)
+    text = " ".join(warning.message for warning in result.warnings if warning.code == "trade_fields")
+    assert [agency for agency in "abc" if f"rating_agency_{agency} (" in text] == lacks
 
 
-@every("deal, told", [(Deal(), 0), (Deal(interest_collected=8e6), 1)])
-def test_interest_that_was_collected_is_said_to_stay(deal: Deal, told: int) -> None:
+@every("deal, refusal_text", [(Deal(), 0), (Deal(interest_collected=8e6), 1)])
+def test_interest_that_was_collected_is_said_to_stay(deal: Deal, refusal_text: int) -> None:
     base = portfolio_of(g1_columns(), tranches=NOTES, deal=deal)
-    found = simulate(base, [trade("sell", 1e6, "Lima", price=55)])
-    assert [warning.code for warning in found.warnings].count("trade_interest") == told
+    result = simulate(base, [trade("sell", 1e6, "Lima", price=55)])
+    assert [warning.code for warning in result.warnings].count("trade_interest") == refusal_text
 
 
 def test_a_test_without_a_figure_on_a_side_is_listed_and_counts_nowhere(g1: Build) -> None:
     """Selling the only industry leaves none; what is sold without a price is told."""
     base = portfolio_of({"par_value": [6e6, 4e6], "obligor": ["One", "Two"], "industry": ["Steel", None]})
-    found = simulate(base, [trade("sell", 6e6, "One")])
-    (row,) = (one for one in found.skipped if one.test_id == "industry_concentration")
+    outcome = simulate(base, [trade("sell", 6e6, "One")])
+    (row,) = (item for item in outcome.skipped if item.test_id == "industry_concentration")
     assert (row.status_current, row.status_projected, row.reason_current) == ("fail", None, None)
     assert row.reason_projected is not None
     assert "industry" in row.reason_projected
-    assert "industry_concentration" not in {result.test_id for result in found.results}
-    assert found.total_tests == len(found.results) == 25 - len(found.skipped)
-    assert found.message.startswith("1 trade: ")
-    assert [warning.code for warning in found.warnings][:1] == ["trade_price"]
+    assert "industry_concentration" not in {result.test_id for result in outcome.results}
+    assert outcome.total_tests == len(outcome.results) == 25 - len(outcome.skipped)
+    assert outcome.message.startswith("1 trade: ")
+    assert [warning.code for warning in outcome.warnings][:1] == ["trade_price"]
 
 
 @every(

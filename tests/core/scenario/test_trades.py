@@ -58,11 +58,11 @@ REFUSED: list[tuple[Trade, str]] = [
 @every("refused, reason", REFUSED)
 def test_a_trade_that_cannot_be_is_named_with_its_reason(refused: Trade, reason: str) -> None:
     simulator = Simulator(portfolio_of(g1_columns()), test_ids=["ccc_bucket_pct"])
-    with pytest.raises(TradeError) as told:
+    with pytest.raises(TradeError) as answer:
         simulator.simulate([GOOD, refused])
-    assert told.value.trade == 1
-    assert reason in told.value.reason
-    assert str(told.value) == f"trade 2: {told.value.reason}"
+    assert answer.value.trade == 1
+    assert reason in answer.value.reason
+    assert str(answer.value) == f"trade 2: {answer.value.reason}"
 
 
 def test_a_scenario_has_so_many_trades_at_most() -> None:

@@ -12,8 +12,8 @@ from core.scenario.universe import name_of, offers, sales, trade_of
 
 @pytest.fixture(scope="module")
 def portfolio() -> Portfolio:
-    made = generate(loans=200, seed=7)
-    return Portfolio.from_columns(made.portfolio_columns(), tranches=made.tranches, deal=made.deal)
+    result = generate(loans=200, seed=7)
+    return Portfolio.from_columns(result.portfolio_columns(), tranches=result.tranches, deal=result.deal)
 
 
 def test_a_loan_that_is_sold_and_bought_back_moves_no_test(portfolio: Portfolio) -> None:
@@ -24,10 +24,12 @@ def test_a_loan_that_is_sold_and_bought_back_moves_no_test(portfolio: Portfolio)
         (row,) = [row for row in range(portfolio.row_count) if name_of(portfolio, row) == named]
         purchase = trade_of(portfolio, row, "buy", float(portfolio.numbers["par_value"][row]))
         assert purchase is not None
-        found = simulator.simulate([sale, purchase])
+        outcome = simulator.simulate([sale, purchase])
         bought_low = min(portfolio.numbers[name][row] for name in ("purchase_price", "price")) < 80
         seen += not bought_low  # else a discount obligation, by what its owner paid then or pays now
-        moved += [(row, result) for result in found.results if result.impact_direction != "neutral" and not bought_low]
+        moved += [
+            (row, result) for result in outcome.results if result.impact_direction != "neutral" and not bought_low
+        ]
     assert (moved, seen > 20) == ([], True)
 
 

@@ -18,37 +18,37 @@ CREATED = datetime(2024, 11, 7, 12, 30, tzinfo=UTC)
 
 def test_a_document_is_tagged_dated_titled_and_the_same_again() -> None:
     data = {"title": "Pool", "rows": ["first", "second"]}
-    made = typeset(PLAIN, data, created=CREATED)
-    assert made == typeset(PLAIN, data, created=CREATED)
-    assert made != typeset(PLAIN, data, created=CREATED.replace(day=8))
-    with pikepdf.open(io.BytesIO(made.data)) as opened:
+    new_typeset = typeset(PLAIN, data, created=CREATED)
+    assert new_typeset == typeset(PLAIN, data, created=CREATED)
+    assert new_typeset != typeset(PLAIN, data, created=CREATED.replace(day=8))
+    with pikepdf.open(io.BytesIO(new_typeset.data)) as opened:
         assert opened.Root.MarkInfo.Marked
         assert str(opened.Root.Lang) == "en"
         assert opened.Root.Outlines.Count == 1
-        with opened.open_metadata() as told:
-            assert (told["dc:title"], told["pdfaid:part"], told["pdfaid:conformance"]) == ("Pool", "2", "B")
-            assert told["xmp:CreateDate"].startswith("2024-11-07T12:30")
+        with opened.open_metadata() as answer:
+            assert (answer["dc:title"], answer["pdfaid:part"], answer["pdfaid:conformance"]) == ("Pool", "2", "B")
+            assert answer["xmp:CreateDate"].startswith("2024-11-07T12:30")
 
 
 def test_what_no_font_shows_is_told_and_the_rest_stays() -> None:
     """Control characters, scripts that the fonts lack, quotes and backslashes as the message writes them."""
     strange = ["\x00", "\x1f", "日", "本", "😀"]
     rows = ["plain", "日本 Holdings", "a\x00b\x1f", 'quote " and \\ and \\u{65e5}', "😀", "Ω ж é ł"]
-    made = typeset(PLAIN, {"title": "日", "rows": rows}, created=CREATED)
-    assert sorted(made.replaced) == sorted(strange)
+    new_typeset = typeset(PLAIN, {"title": "日", "rows": rows}, created=CREATED)
+    assert sorted(new_typeset.replaced) == sorted(strange)
     shown = rows
     for text in strange:
         shown = [row.replace(text, UNSHOWN) for row in shown]
-    assert made.data == typeset(PLAIN, {"title": UNSHOWN, "rows": shown}, created=CREATED).data
+    assert new_typeset.data == typeset(PLAIN, {"title": UNSHOWN, "rows": shown}, created=CREATED).data
 
 
 def test_data_is_never_markup() -> None:
     """Every row becomes text: one that ran would read a file, stop the compilation, or open a package."""
     rows = ["#panic()", '#read("/typeset/pdf.py")', "= head", "$x$", '#import "@preview/x:0.1.0"', "*b* _i_ `c` <l> @r"]
-    made = typeset(PLAIN, {"title": "*", "rows": rows}, created=CREATED)
-    with pikepdf.open(io.BytesIO(made.data)) as opened:
+    new_typeset = typeset(PLAIN, {"title": "*", "rows": rows}, created=CREATED)
+    with pikepdf.open(io.BytesIO(new_typeset.data)) as opened:
         assert opened.Root.Outlines.Count == 1, "a row became a heading"
-    assert made.replaced == ()
+    assert new_typeset.replaced == ()
 
 
 def test_a_layout_that_does_not_settle_is_refused(tmp_path: Path) -> None:

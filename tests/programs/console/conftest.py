@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Reque
 from service.platform.config import Settings
 from tests.conftest import PASSWORD, Member, Stack, register, run_stack
 
-_DEFAULTS: Final = {one.name: one.default for one in msgspec.structs.fields(Settings)}
+_DEFAULTS: Final = {item.name: item.default for item in msgspec.structs.fields(Settings)}
 _LIMITED: Final = ("requests_per_minute", "request_burst", "requests_per_day", "uploads_per_hour")
 SYSTEM_KEY: Final = "system-key-of-the-console-tests-0123456789"
 SETTINGS: Final = {
@@ -91,9 +91,12 @@ class Visit:
         """Hold the page against axe's rules of WCAG 2 A and AA, light and dark."""
         for scheme in ("light", "dark"):
             self.page.emulate_media(color_scheme=scheme)
-            found = self.page.evaluate(f"async () => {{ {AXE}\nreturn axe.run(document, {json.dumps(RULES)}); }}")
-            told = [f"{one['id']}: {[node['html'][:200] for node in one['nodes']]}" for one in found["violations"]]
-            assert told == [], f"{what}, {scheme}"
+            result = self.page.evaluate(f"async () => {{ {AXE}\nreturn axe.run(document, {json.dumps(RULES)}); }}")
+            texts = [
+                f"{violation['id']}: {[node['html'][:200] for node in violation['nodes']]}"
+                for violation in result["violations"]
+            ]
+            assert texts == [], f"{what}, {scheme}"
         self.page.emulate_media(color_scheme="light")
 
     def check_clean(self) -> None:

@@ -62,7 +62,9 @@ def _longest_work(events: list[dict[str, Any]]) -> float:
     threads = {
         (event["pid"], event["tid"]): event["args"]["name"] for event in events if event.get("name") == "thread_name"
     }
-    tasks = [one["tdur"] for one in events if "tdur" in one and threads.get((one["pid"], one["tid"])) == _MAIN]
+    tasks = [
+        event["tdur"] for event in events if "tdur" in event and threads.get((event["pid"], event["tid"])) == _MAIN
+    ]
     assert tasks, "the browser measures threads"
     return float(max(tasks)) / 1000
 

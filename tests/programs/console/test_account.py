@@ -96,14 +96,14 @@ def test_two_factor_login_is_turned_off_by_a_code(visits: Visits, service: Stack
 
 
 def test_password_and_sessions(visits: Visits, service: Stack, owner: Member) -> None:
-    visit, other = visits(), visits(NARROW)
+    visit, second = visits(), visits(NARROW)
     page = visit.page
     visit.sign_in(owner, "/account")
     assert page.locator(".facts").inner_text().split("\n")[:2] == ["E-mail", owner.email]
     page.get_by_label("Name").fill("Olive Other")
     page.get_by_role("button", name="Change the name").click()
     page.get_by_role("link", name="Olive Other").wait_for()
-    other.sign_in(owner, "/account")
+    second.sign_in(owner, "/account")
     visit.expect("status of 401", "status of 422")
     present, new = page.locator("[name=current_password]"), page.locator("[name=new_password]")
     present.fill("Not-The-Password-1")
@@ -124,18 +124,18 @@ def test_password_and_sessions(visits: Visits, service: Stack, owner: Member) ->
     page.get_by_role("heading", name="Account").wait_for()
     visit.check_accessible("account")
 
-    other.expect("status of 401")
-    other.page.reload()
-    other.page.wait_for_url("**/#/sign-in?next=%2Faccount")
-    other.page.get_by_label("E-mail").fill(owner.email)
-    other.page.locator("[name=password]").fill(NEW_PASSWORD)
-    other.page.get_by_role("button", name="Sign in").click()
-    other.page.get_by_role("heading", name="Account").wait_for()
-    assert other.page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
-    other.page.get_by_role("button", name="Sign out everywhere").click()
-    other.check_accessible("the question before signing out everywhere")
-    other.page.get_by_role("dialog").get_by_role("button", name="Sign out everywhere").click()
-    other.page.wait_for_url("**/#/sign-in")
+    second.expect("status of 401")
+    second.page.reload()
+    second.page.wait_for_url("**/#/sign-in?next=%2Faccount")
+    second.page.get_by_label("E-mail").fill(owner.email)
+    second.page.locator("[name=password]").fill(NEW_PASSWORD)
+    second.page.get_by_role("button", name="Sign in").click()
+    second.page.get_by_role("heading", name="Account").wait_for()
+    assert second.page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    second.page.get_by_role("button", name="Sign out everywhere").click()
+    second.check_accessible("the question before signing out everywhere")
+    second.page.get_by_role("dialog").get_by_role("button", name="Sign out everywhere").click()
+    second.page.wait_for_url("**/#/sign-in")
     page.get_by_role("link", name="Admin").click()
     page.wait_for_url("**/#/sign-in?next=%2Fadmin")
     answer = owner.get("/api/v1/auth/me")

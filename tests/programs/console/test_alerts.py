@@ -45,7 +45,7 @@ def test_an_alert_is_made_changed_tested_and_deleted(visits: Visits, owner: Memb
     [alert] = checked(owner.get("/api/v1/alerts"))["items"]
     stored = checked(owner.get(f"/api/v1/alerts/{alert['id']}"))
     assert stored["conditions"] == {"metric": "ccc_bucket_pct", "operator": "gt", "value": 7.5}
-    assert [one["type"] for one in stored["channels"]] == ["email", "webhook", "in_app"]
+    assert [channel["type"] for channel in stored["channels"]] == ["email", "webhook", "in_app"]
     assert stored["channels"][0]["config"]["recipients"] == [owner.email]
     assert stored["channels"][1]["config"]["headers"] == {"X-Token": "***"}
     assert stored["channels"][2]["config"]["user_ids"] == [owner.user_id]
@@ -56,7 +56,7 @@ def test_an_alert_is_made_changed_tested_and_deleted(visits: Visits, owner: Memb
     save(page, "Save")
     changed = checked(owner.get(f"/api/v1/alerts/{alert['id']}"))
     assert changed["conditions"]["value"] == 8
-    assert [one["id"] for one in changed["channels"]] == [stored["channels"][at]["id"] for at in (0, 2)]
+    assert [channel["id"] for channel in changed["channels"]] == [stored["channels"][at]["id"] for at in (0, 2)]
     page.get_by_role("button", name="Test CCC").click()
     expect(page.locator(".notice", has_text="E-mail:")).to_be_visible()
     page.get_by_role("button", name="Switch off CCC").click()

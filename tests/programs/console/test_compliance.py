@@ -52,8 +52,8 @@ def printed_month(member: Member, deal_id: str) -> str:
     file = BytesIO()
     book.save(file)
     files = {"files": ("printed.xlsx", file.getvalue())}
-    made = checked(member.post(f"/api/v1/deals/{deal_id}/files", files=files, data={"as_of": "2026-07-31"}))
-    return str(parsed(member, made["id"])["id"])
+    body = checked(member.post(f"/api/v1/deals/{deal_id}/files", files=files, data={"as_of": "2026-07-31"}))
+    return str(parsed(member, body["id"])["id"])
 
 
 def limits(member: Member, deal_id: str) -> list[float]:
@@ -80,7 +80,7 @@ def _read(visit: Visit, deal: dict[str, Any]) -> None:
     expect(page.get_by_role("group", name="Tests by status")).to_contain_text("1 of 25 tests fails")
     expect(rows_of(page)).to_have_count(25)
     expect(rows_of(page).first).to_contain_text(re.compile(r"CCC/Caa bucket.*fail.*11\.13 %.*≤ 7\.50 %.*−3\.63 %"))
-    results = sorted(deal["run"]["results"], key=lambda one: one["cushion_pct"])
+    results = sorted(deal["run"]["results"], key=lambda result: result["cushion_pct"])
     assert rows_of(page).locator("td:first-child").all_inner_texts() == [result["test_name"] for result in results]
     trend = row_of(page, "CCC/Caa bucket").get_by_role("img", name="From 5.34 % to 11.13 %")
     expect(trend).to_be_visible()
@@ -177,20 +177,20 @@ def _set_a_limit(page: Page, owner: Member, deal_id: str) -> None:
 
 def test_a_month_is_run_and_made_a_document(owner: Member, visits: Visits) -> None:
     """From a deal without a file to the PDF: doubtful figures and the trustee's beside ours at 390 pixels."""
-    made = checked(owner.post("/api/v1/deals", json={"name": "New deal"}))["id"]
+    result = checked(owner.post("/api/v1/deals", json={"name": "New deal"}))["id"]
     visit = visits(NARROW)
     page = visit.page
-    visit.sign_in(owner, f"/deals/{made}")
+    visit.sign_in(owner, f"/deals/{result}")
     expect(page.get_by_role("heading", name="No month yet")).to_be_visible()
     visit.check_accessible("a deal without a month")
-    book = printed_month(owner, made)
+    book = printed_month(owner, result)
     page.reload()
     expect(page.get_by_role("heading", name="Not run yet")).to_be_visible()
-    visit.go(f"/deals/{made}/compliance?workbook={book}&run=now&suite=deal")
+    visit.go(f"/deals/{result}/compliance?workbook={book}&run=now&suite=deal")
     expect(page.get_by_role("group", name="Tests by status")).to_contain_text("without a result")
     expect(page).not_to_have_url(re.compile("run=now"))
     run = checked(owner.get(f"/api/v1/compliance/history?workbook_id={book}"))["items"]
-    assert [one["test_suite"] for one in run] == ["deal"]
+    assert [item["test_suite"] for item in run] == ["deal"]
     _doubts(visit)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     with page.expect_download(timeout=DOCUMENT_MS) as saved:

@@ -83,8 +83,8 @@ def test_deals_show_their_figures_with_the_thinnest_cushion_first(visits: Visits
     page.get_by_label("Currency").fill("eur")
     page.get_by_role("button", name="Create").click()
     page.wait_for_url("**/compliance")
-    made = owner.get("/api/v1/deals", params={"search": "New CLO II"}).json()["items"][0]
-    assert (made["currency"], made["id"] in page.url) == ("EUR", True)
+    item = owner.get("/api/v1/deals", params={"search": "New CLO II"}).json()["items"][0]
+    assert (item["currency"], item["id"] in page.url) == ("EUR", True)
 
 
 def test_a_deal_that_is_not_there_leads_to_the_others(visits: Visits, owner: Member) -> None:
@@ -132,13 +132,13 @@ def test_a_dropped_file_becomes_what_is_likeliest(visits: Visits, owner: Member)
     page.wait_for_url("**/compliance?workbook=*")
     deal = owner.get("/api/v1/deals").json()["items"][0]
     assert (deal["name"], deal["latest"]["as_of"]) == ("Example CLO VIII", "2026-05-31")
-    other = owner.post("/api/v1/deals", json={"name": "Other CLO I"}).json()
+    other_body = owner.post("/api/v1/deals", json={"name": "Other CLO I"}).json()
 
     page.evaluate("location.hash = '#/deals'")
     drop(page, **{"other i statement 20260630.xlsx": tape_file(7)})
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_label("Trustee's tape")).to_be_checked()
-    expect(dialog.get_by_label("Deal", exact=True)).to_have_value(other["id"])
+    expect(dialog.get_by_label("Deal", exact=True)).to_have_value(other_body["id"])
     expect(dialog.get_by_label("Statement date")).to_have_value("2026-06-30")
     expect(dialog.get_by_role("combobox", name="Trustee").locator("option").first).to_have_text("Trustee A")
     dialog.get_by_role("combobox", name="Trustee").select_option(label="Trustee B")
@@ -149,7 +149,7 @@ def test_a_dropped_file_becomes_what_is_likeliest(visits: Visits, owner: Member)
     assert page.url.endswith("#/account")
     tape = owner.get("/api/v1/reconciliation/tapes").json()["items"][0]
     named = ("deal_id", "trustee_name", "statement_date", "processing_status")
-    assert [tape[name] for name in named] == [other["id"], "trustee_b", "2026-06-30", "completed"]
+    assert [tape[name] for name in named] == [other_body["id"], "trustee_b", "2026-06-30", "completed"]
     page.evaluate("location.hash = '#/deals'")
     drop(page, **{"cushion-export.xlsx": b"none"})
     expect(page.get_by_label("Export of Cushion, to verify")).to_be_checked()
@@ -160,9 +160,9 @@ def test_a_dropped_file_becomes_what_is_likeliest(visits: Visits, owner: Member)
     expect(dialog.get_by_label("Months of a deal")).to_be_checked()
     dialog.get_by_label("Deal", exact=True).select_option(label="Other CLO I")
     dialog.get_by_role("button", name="Add").click()
-    page.wait_for_url(f"**/deals/{other['id']}/compliance", wait_until="commit")
+    page.wait_for_url(f"**/deals/{other_body['id']}/compliance", wait_until="commit")
     shown = owner.get("/api/v1/console/overview").json()["items"]
-    [months] = [deal["months"] for deal in shown if deal["id"] == other["id"]]
+    [months] = [deal["months"] for deal in shown if deal["id"] == other_body["id"]]
     assert [month["as_of"] for month in months] == ["2026-01-31", "2026-02-28"]
     assert None not in [month["run_id"] for month in months]
     expect(page.locator("nav.side").get_by_text("Other CLO I")).to_contain_text("2026-02-28")

@@ -51,7 +51,7 @@ def test_a_formula_becomes_a_column(visits: Visits, owner: Member) -> None:
 
 def test_a_graph_is_drawn_for_a_reader(visits: Visits, owner: Member) -> None:
     template = next(
-        one for one in checked(owner.get("/api/v1/formulas/templates"))["items"] if one["id"] == "weighted_average"
+        item for item in checked(owner.get("/api/v1/formulas/templates"))["items"] if item["id"] == "weighted_average"
     )
     body = {"name": "Average", "template_id": "weighted_average", "graph": template["graph"], "status": "active"}
     formula = checked(owner.post("/api/v1/formulas", json=body))["id"]

@@ -376,8 +376,8 @@ def full_tenant(owner: Member) -> dict[str, str]:
     trade = {"trade_type": "buy", "borrower_name": "New Borrower", "par_value": 1_000_000, "rating_agency_a": "B2"}
     scenario = {"name": "Buy one", "base_workbook_id": newest, "trades": [trade]}
     checked(owner.post("/api/v1/scenarios", json=scenario))
-    made = checked(owner.post("/api/v1/exports", json={"workbook_id": newest, "format": "csv"}))
-    wait_until(lambda: _state(owner, f"exports/{made['id']}", "status") == "completed", what="the export")
+    body = checked(owner.post("/api/v1/exports", json={"workbook_id": newest, "format": "csv"}))
+    wait_until(lambda: _state(owner, f"exports/{body['id']}", "status") == "completed", what="the export")
     inbox = {"type": "in_app", "config": {"user_ids": [owner.user_id]}}
     alert = {"name": "Every morning", "alert_type": "schedule", "conditions": {"schedule": "0 8 * * 1-5"}}
     checked(owner.post("/api/v1/alerts/configure", json={**alert, "channels": [inbox]}))

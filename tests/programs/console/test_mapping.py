@@ -82,7 +82,7 @@ def figures_of(member: Member, workbook: str) -> dict[str, float]:
     """The figures of the tests of a workbook, run now."""
     body = {"workbook_id": workbook, "test_suite": "enhanced"}
     run = checked(member.post("/api/v1/compliance/run", json=body))
-    return {one["test_id"]: one["current_value"] for one in run["results"]}
+    return {result["test_id"]: result["current_value"] for result in run["results"]}
 
 
 def test_a_column_is_corrected_saved_and_taken_back(visits: Visits, owner: Member) -> None:
@@ -134,7 +134,7 @@ def test_a_column_is_corrected_saved_and_taken_back(visits: Visits, owner: Membe
     stored = checked(owner.get(f"/api/v1/deals/{deal['id']}"))["mapping_id"]
     mapping = checked(owner.get(f"/api/v1/mappings/{stored}"))
     assert (mapping["name"], mapping["profile_id"]) == ("Mapping of Example CLO VIII", "standard_clo")
-    assert {name: one["target"] for name, one in mapping["mappings"].items()} == {"Commitment": "par_value"}
+    assert {name: item["target"] for name, item in mapping["mappings"].items()} == {"Commitment": "par_value"}
     after = figures_of(owner, newest)
     assert len([name for name in before if before[name] != after[name]]) == len(shown)
 
@@ -167,7 +167,7 @@ def test_a_mapping_of_the_deals_own_is_changed_in_place(visits: Visits, owner: M
     expect(page.locator(".picture").get_by_role("button", name="F left out")).to_be_visible()
     mapping = checked(owner.get(f"/api/v1/mappings/{ours}"))
     assert checked(owner.get(path))["mapping_id"] == ours
-    fed = {name: (one["target"], one["aliases"]) for name, one in mapping["mappings"].items()}
+    fed = {name: (item["target"], item["aliases"]) for name, item in mapping["mappings"].items()}
     left_out = fed.pop("Rating")[0]
     assert left_out.startswith("left_out_rating_")
     assert fed == {
@@ -176,7 +176,7 @@ def test_a_mapping_of_the_deals_own_is_changed_in_place(visits: Visits, owner: M
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".picture").get_by_role("button", name="F feeds")).to_be_visible()
     undone = checked(owner.get(f"/api/v1/mappings/{ours}"))["mappings"]
-    assert {name: one["target"] for name, one in undone.items()} == {"Commitment": "par_value", "Comment": "remark"}
+    assert {name: item["target"] for name, item in undone.items()} == {"Commitment": "par_value", "Comment": "remark"}
 
 
 def test_a_mapping_that_others_use_stays_as_it_is(visits: Visits, owner: Member) -> None:
@@ -185,7 +185,7 @@ def test_a_mapping_that_others_use_stays_as_it_is(visits: Visits, owner: Member)
     body = {"source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {"Remark": {"target": "remark"}}}
     ours = checked(owner.post("/api/v1/mappings", json={"name": "Ours", **body}))["id"]
     checked(owner.post("/api/v1/mappings", json={"name": "Mapping of Example CLO VIII", **body}))
-    other = checked(owner.post("/api/v1/deals", json={"name": "Another CLO", "mapping_id": ours}))["id"]
+    second = checked(owner.post("/api/v1/deals", json={"name": "Another CLO", "mapping_id": ours}))["id"]
     for place in (path, book):
         checked(owner.patch(place, json={"mapping_id": ours}))
     desk = visits()
@@ -193,21 +193,21 @@ def test_a_mapping_that_others_use_stays_as_it_is(visits: Visits, owner: Member)
     desk.sign_in(owner, f"/deals/{deal['id']}/mapping?fix={fix}")
     desk.page.get_by_role("button", name="Save as the deal's mapping").click()
     expect(desk.page.locator(".corrections")).to_have_count(0)
-    made = checked(owner.get(path))["mapping_id"]
-    named = {one["id"]: one["name"] for one in checked(owner.get("/api/v1/mappings"))["items"]}
-    assert named[made] == "Mapping of Example CLO VIII 2"
-    columns = checked(owner.get(f"/api/v1/mappings/{made}"))["mappings"]
+    mapping_id = checked(owner.get(path))["mapping_id"]
+    named = {item["id"]: item["name"] for item in checked(owner.get("/api/v1/mappings"))["items"]}
+    assert named[mapping_id] == "Mapping of Example CLO VIII 2"
+    columns = checked(owner.get(f"/api/v1/mappings/{mapping_id}"))["mappings"]
     assert {name: column["target"] for name, column in columns.items()} == {
         "Commitment": "par_value",
         "Remark": "remark",
     }
     assert list(checked(owner.get(f"/api/v1/mappings/{ours}"))["mappings"]) == ["Remark"]
     assert checked(owner.get(book))["mapping_id"] is None
-    assert checked(owner.get(f"/api/v1/deals/{other}"))["mapping_id"] == ours
+    assert checked(owner.get(f"/api/v1/deals/{second}"))["mapping_id"] == ours
     desk.page.get_by_role("button", name="Undo").click()
     expect(desk.page.locator(".picture").get_by_role("button", name="C feeds Par")).to_be_visible()
     assert [checked(owner.get(place))["mapping_id"] for place in (path, book)] == [ours, ours]
-    assert owner.get(f"/api/v1/mappings/{made}").status_code == 404
+    assert owner.get(f"/api/v1/mappings/{mapping_id}").status_code == 404
 
 
 def test_a_cell_is_looked_for_and_pages_say_where_they_differ(visits: Visits, owner: Member) -> None:
@@ -297,13 +297,13 @@ def test_a_correction_that_is_none_is_told(visits: Visits, owner: Member) -> Non
     place = f"/deals/{deal['id']}/mapping?fix="
     desk = visits()
     page = desk.page
-    told = page.locator(".corrections")
+    answer = page.locator(".corrections")
     desk.sign_in(owner, place + quote(json.dumps({"Nowhere": "par_value"})))
-    expect(told).to_contain_text("No result changes.")
+    expect(answer).to_contain_text("No result changes.")
     desk.expect("400")
     desk.go(place + quote(json.dumps({"Spread": "2 bad"})))
-    expect(told.get_by_role("alert")).to_contain_text("is not a name of letters")
-    expect(told.get_by_role("button", name="Save as the deal's mapping")).to_be_disabled()
+    expect(answer.get_by_role("alert")).to_contain_text("is not a name of letters")
+    expect(answer.get_by_role("button", name="Save as the deal's mapping")).to_be_disabled()
     desk.go(place + "%7B")
     expect(page.locator(".picture")).to_be_visible()
-    expect(told).to_have_count(0)
+    expect(answer).to_have_count(0)

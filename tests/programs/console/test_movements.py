@@ -25,7 +25,7 @@ def test_an_analyst_sees_why_a_test_moved(owner: Member, visits: Visits) -> None
     first, second = deal["workbooks"]
     query = f"from={first}&to={second}&test_suite=enhanced"
     items = {
-        one["test_id"]: one for one in checked(owner.get(f"/api/v1/deals/{deal['id']}/movements?{query}"))["items"]
+        item["test_id"]: item for item in checked(owner.get(f"/api/v1/deals/{deal['id']}/movements?{query}"))["items"]
     }
     moved = [item for item in items.values() if item["change"]]
     expect(page.get_by_text(f"{len(moved)} tests moved")).to_be_visible()

@@ -75,36 +75,36 @@ def test_a_tape_is_compared_and_worked_by_keyboard(owner: Member, deal: dict[str
     expect(page.locator(".banner")).to_contain_text("loans matched", timeout=JOB_MS)
     expect(page).not_to_have_url(re.compile("compare="))
     expect(page.get_by_label("Tape", exact=True)).to_contain_text(f"30.06.2026 Trustee A, {NAME}")
-    found = issues(owner)
-    expect(page.locator(".banner")).to_contain_text(f"{len(found)} issues")
-    expect_count(page, "Open", len(found))
-    expect(names(page).first).to_have_text(found[0]["borrower_name"])
-    assert names(page).count() < len(found), "only the rows in sight are drawn"
-    _copied(page, found)
-    _days(visit, found)
-    _side_by_side(owner, visit, found)
-    _one_by_one(owner, page, found)
-    _many(owner, visit, found)
+    result = issues(owner)
+    expect(page.locator(".banner")).to_contain_text(f"{len(result)} issues")
+    expect_count(page, "Open", len(result))
+    expect(names(page).first).to_have_text(result[0]["borrower_name"])
+    assert names(page).count() < len(result), "only the rows in sight are drawn"
+    _copied(page, result)
+    _days(visit, result)
+    _side_by_side(owner, visit, result)
+    _one_by_one(owner, page, result)
+    _many(owner, visit, result)
     _as_a_viewer(owner, visits, deal)
-    _all(owner, visit, len(found))
+    _all(owner, visit, len(result))
 
 
-def _copied(page: Page, found: list[dict[str, Any]]) -> None:
+def _copied(page: Page, result: list[dict[str, Any]]) -> None:
     """All issues go to the clipboard, those out of sight, too."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy", exact=True).click()
-    expect(page.get_by_text(f"{len(found)} issues copied")).to_be_visible()
+    expect(page.get_by_text(f"{len(result)} issues copied")).to_be_visible()
     heads, *rows = (line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").split("\n"))
     assert heads == ["Severity", "Loan", "What differs", "Ours", "Tape", "Identifier"]
     assert [(row[0], row[1], row[5]) for row in rows] == [
-        (one["severity"], one["borrower_name"], one["primary_identifier"]) for one in found
+        (item["severity"], item["borrower_name"], item["primary_identifier"]) for item in result
     ]
 
 
-def _days(visit: Visit, found: list[dict[str, Any]]) -> None:
+def _days(visit: Visit, result: list[dict[str, Any]]) -> None:
     """Days are written as the organisation writes them."""
     page = visit.page
-    issue = next(one for one in found if one["field_name"] == "maturity_date")
+    issue = next(item for item in result if item["field_name"] == "maturity_date")
     before = page.url
     page.goto(f"{before}&issue={issue['id']}")
     for side in ("internal_value", "trustee_value"):
@@ -114,12 +114,12 @@ def _days(visit: Visit, found: list[dict[str, Any]]) -> None:
     expect(panel(page)).to_have_count(0)
 
 
-def _side_by_side(owner: Member, visit: Visit, found: list[dict[str, Any]]) -> None:
+def _side_by_side(owner: Member, visit: Visit, result: list[dict[str, Any]]) -> None:
     """The rows of both files beside each other, the field that differs first."""
     page = visit.page
-    place = next(at for at, one in enumerate(found) if one["field_name"] == "par_value")
+    place = next(at for at, item in enumerate(result) if item["field_name"] == "par_value")
     press(page, *["j"] * (place + 2), "k")
-    issue = found[place]
+    issue = result[place]
     expect(panel(page).get_by_role("heading", name=issue["borrower_name"])).to_be_visible()
     expect(page).to_have_url(re.compile(f"issue={issue['id']}"))
     rows = checked(owner.get(f"{ISSUES}/{issue['id']}/rows"))
@@ -131,62 +131,62 @@ def _side_by_side(owner: Member, visit: Visit, found: list[dict[str, Any]]) -> N
     expect(first.locator("td").nth(1)).to_have_text(f"{ours:,.0f}")
     expect(first.locator("td").nth(2)).to_contain_text(re.compile(rf"≠ differs\s+{theirs:,.0f}"))
     expect(panel(page).get_by_role("columnheader", name="Trustee A")).to_be_visible()
-    row, other = rows["workbook"], rows["tape"]
+    row, second = rows["workbook"], rows["tape"]
     expect(panel(page)).to_contain_text(
-        f"Ours: {row['sheet']}, row {row['row']}. Trustee A: {other['sheet']}, row {other['row']}"
+        f"Ours: {row['sheet']}, row {row['row']}. Trustee A: {second['sheet']}, row {second['row']}"
     )
     expect(
         panel(page).locator("tbody tr").filter(has_text=re.compile(r"^Country")).locator("td").nth(2)
     ).not_to_contain_text("≠")
     visit.check_accessible("an issue")
-    missing = next(at for at, one in enumerate(found) if one["issue_type"] == "missing_in_trustee")
+    missing = next(at for at, item in enumerate(result) if item["issue_type"] == "missing_in_trustee")
     press(page, "Escape", *["j"] * (missing + 1))
     expect(panel(page)).to_contain_text("Missing in trustee")
-    note = checked(owner.get(f"{ISSUES}/{found[missing]['id']}/rows"))["tape_note"]
+    note = checked(owner.get(f"{ISSUES}/{result[missing]['id']}/rows"))["tape_note"]
     expect(panel(page)).to_contain_text(note)
     press(page, "Escape")
     expect(panel(page)).to_have_count(0)
 
 
-def _one_by_one(owner: Member, page: Page, found: list[dict[str, Any]]) -> None:
+def _one_by_one(owner: Member, page: Page, result: list[dict[str, Any]]) -> None:
     """Twenty issues as fast as keys are pressed, each for the one in sight; the last one is undone."""
     press(page, "j", *["a"] * 12, *["r"] * 5, *["f"] * 3)
-    expect_count(page, "Open", len(found) - 20)
-    left = {"open": len(found) - 20, "acknowledged": 12, "resolved": 5, "false_positive": 3}
+    expect_count(page, "Open", len(result) - 20)
+    left = {"open": len(result) - 20, "acknowledged": 12, "resolved": 5, "false_positive": 3}
     assert counts(owner) == left
-    assert {issue["id"] for issue in issues(owner, status="acknowledged")} == {one["id"] for one in found[:12]}
-    expect(panel(page).get_by_role("heading", name=found[20]["borrower_name"])).to_be_visible()
+    assert {issue["id"] for issue in issues(owner, status="acknowledged")} == {item["id"] for item in result[:12]}
+    expect(panel(page).get_by_role("heading", name=result[20]["borrower_name"])).to_be_visible()
     expect(page.locator(".notice")).to_have_count(1)
     press(page, "u")
     expect_count(page, "False positive", 2)
-    assert found[19]["id"] in {one["id"] for one in issues(owner)}
-    expect(names(page).first).to_have_text(found[19]["borrower_name"])
+    assert result[19]["id"] in {issue["id"] for issue in issues(owner)}
+    expect(names(page).first).to_have_text(result[19]["borrower_name"])
     page.get_by_role("button", name="Resolved 5").click()
     expect(names(page)).to_have_count(5)
     press(page, "j")
     expect(panel(page)).to_contain_text(f"Resolved by {owner.email}")
     press(page, "r", "o")
     expect_count(page, "Resolved", 4)
-    assert counts(owner)["open"] == len(found) - 18
+    assert counts(owner)["open"] == len(result) - 18
 
 
-def _many(owner: Member, visit: Visit, found: list[dict[str, Any]]) -> None:
+def _many(owner: Member, visit: Visit, result: list[dict[str, Any]]) -> None:
     """Issues that were selected, those that a search finds, and all of a severity."""
     page = visit.page
-    page.get_by_role("button", name=f"Open {len(found) - 18}").click()
+    page.get_by_role("button", name=f"Open {len(result) - 18}").click()
     expect(names(page).first).to_have_text(issues(owner)[0]["borrower_name"])
     press(page, "j", "x", "j", "x", "x", "j", "x")
     expect(page.get_by_text("2 selected")).to_be_visible()
     picked = [issues(owner)[at] for at in (0, 2)]
     press(page, "r")
     expect(page.get_by_text("2 issues: Resolved")).to_be_visible()
-    assert {one["id"] for one in picked} <= {issue["id"] for issue in issues(owner, status="resolved")}
+    assert {item["id"] for item in picked} <= {issue["id"] for issue in issues(owner, status="resolved")}
     press(page, "Escape", "/")
-    text = found[-1]["borrower_name"]
+    text = result[-1]["borrower_name"]
     page.keyboard.type(text)
     press(page, "Enter")
     expect(page).to_have_url(re.compile(f"search={text.split()[0]}"))
-    some = [one for one in issues(owner) if text in one["borrower_name"]]
+    some = [issue for issue in issues(owner) if text in issue["borrower_name"]]
     expect(names(page)).to_have_count(len(some))
     press(page, "X")
     expect(page.get_by_text(f"{len(some)} selected")).to_be_visible()

@@ -36,7 +36,7 @@ def test_published_figures_stand_beside_ours(visits: Visits, owner: Member) -> N
     tied = checked(owner.get(f"/api/v1/deals/{deal}/tie-out"))
     items = tied["items"]
     differing = [item for item in items if item["agrees"] is False]
-    agreed = [one for one in items if one["agrees"]]
+    agreed = [item for item in items if item["agrees"]]
     assert min(len(differing), len(agreed)) > 0, "the report has both"
     desk = visits()
     page = desk.page
@@ -44,18 +44,18 @@ def test_published_figures_stand_beside_ours(visits: Visits, owner: Member) -> N
     expect(page.locator(".banner")).to_contain_text(f"{len(differing)} of {len(items)} published figures differ")
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(len(items))
-    one = differing[0]
-    row = rows.filter(has_text=one["trustee_name"])
+    each = differing[0]
+    row = rows.filter(has_text=each["trustee_name"])
     expect(row).to_contain_text("Differing")
-    expect(row).to_contain_text(one["cell"])
-    expect(row.locator("td.number").nth(0)).to_have_text(f"{one['trustee_value']:.{one['decimals']}f} %")
-    apart = f"{one['difference']:+.{one['decimals']}f} %".replace("-", "−")
+    expect(row).to_contain_text(each["cell"])
+    expect(row.locator("td.number").nth(0)).to_have_text(f"{each['trustee_value']:.{each['decimals']}f} %")
+    apart = f"{each['difference']:+.{each['decimals']}f} %".replace("-", "−")
     expect(row.locator("td.number").nth(2)).to_have_text(apart)
-    known = "Explained by" if one["explained_by"] else "No single rule explains it"
+    known = "Explained by" if each["explained_by"] else "No single rule explains it"
     expect(row).to_contain_text(known)
     link = row.get_by_role("link")
     assert link.get_attribute("href") == (
-        f"#/deals/{deal}/compliance?workbook={tied['workbook_id']}&test={one['test_id']}"
+        f"#/deals/{deal}/compliance?workbook={tied['workbook_id']}&test={each['test_id']}"
     )
     expect(page.get_by_text("How the file was read")).to_be_visible()
     expect(page.locator("main")).to_contain_text(f"{tied['interpretation']['tied']} of ")

@@ -101,14 +101,14 @@ def _buy(owner: Member, page: Page, book: str, sold: dict[str, Any]) -> None:
     form.get_by_label("Par", exact=True).fill(f"{LARGE:.0f}")
     form.get_by_text("The loan's terms").click()
     form.get_by_label("Moody's").fill("Caa1")
-    said = preview(owner, book, sold, bought)
-    assert said["new_failures"] > 1
-    expect(page.locator(".banner")).to_contain_text(f"{said['new_failures']} new failures")
-    expect(page.locator(".banner")).to_contain_text(f"{said['impact_summary']['worsen']} worsen")
-    turned = [one for one in said["results"] if one["status_current"] != one["status_projected"]]
+    words = preview(owner, book, sold, bought)
+    assert words["new_failures"] > 1
+    expect(page.locator(".banner")).to_contain_text(f"{words['new_failures']} new failures")
+    expect(page.locator(".banner")).to_contain_text(f"{words['impact_summary']['worsen']} worsen")
+    turned = [result for result in words["results"] if result["status_current"] != result["status_projected"]]
     marked = page.locator("tbody tr.selected")
     expect(marked).to_have_count(len(turned))
-    first = next(one for one in turned if one["status_projected"] == "fail")
+    first = next(item for item in turned if item["status_projected"] == "fail")
     row = rows_of(page).first
     expect(row.locator("td").first).to_have_text(first["test_name"])
     expect(row).to_contain_text(re.compile(rf"{first['status_current']}\s*→.*fail"))
@@ -149,7 +149,7 @@ def _keep(owner: Member, visit: Visit, book: str) -> str:
     assert len(shown) == len(tests)
     left = sorted(test["headroom"] for test in tests if test["headroom"] is not None)
     assert [text for text in shown if text[0].isdigit()] == [f"{par:,.0f}" for par in left]
-    assert shown.count("any") == sum(one["headroom"] is None for one in tests)
+    assert shown.count("any") == sum(test["headroom"] is None for test in tests)
     visit.check_accessible("headroom")
     page.keyboard.press("Escape")
     identity: str = scenario["id"]
@@ -216,11 +216,11 @@ def _tidy(owner: Member, page: Page, scenario: str) -> None:
     page.get_by_role("button", name="Two trades", exact=True).click()
     expect(page.locator("fieldset.trade")).to_have_count(2)
     kept = checked(owner.get("/api/v1/scenarios"))["items"]
-    assert {one["name"]: one["trade_count"] for one in kept} == {"Three trades": 3, "Two trades": 2}
+    assert {item["name"]: item["trade_count"] for item in kept} == {"Three trades": 3, "Two trades": 2}
     page.get_by_role("button", name="Delete Two trades").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_role("button", name="Delete Two trades")).to_have_count(0)
-    assert [one["name"] for one in checked(owner.get("/api/v1/scenarios"))["items"]] == ["Three trades"]
+    assert [item["name"] for item in checked(owner.get("/api/v1/scenarios"))["items"]] == ["Three trades"]
     expect(trade(page, 2)).to_be_visible()
 
 

@@ -24,8 +24,8 @@ FIELDS = {
 def fed(member: Member, **query: Any) -> dict[str, Any]:
     answer = member.get(ACTIVITY, params=query)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +56,8 @@ def test_an_item_tells_what_happened(owner: Member) -> None:
     assert (feed["total"], feed["limit"], feed["offset"]) == (2, 20, 0)
     item = feed["items"][0]
     assert item.keys() == FIELDS
-    told = {name: value for name, value in item.items() if name not in ("id", "created_at")}
-    assert told == {
+    by_name = {name: value for name, value in item.items() if name not in ("id", "created_at")}
+    assert by_name == {
         "action": "api_key.created",
         "type": "created",
         "status": "completed",
@@ -122,8 +122,8 @@ def test_nobody_sees_another_tenants_activity(team: Member, stranger: Member) ->
 
 
 def occurrence(action: str, **changed: Any) -> Occurrence:
-    given = {"entity_type": None, "entity_id": None, "entity_name": None, "user_id": None, "user_email": None}
-    return Occurrence(**{"id": uuid4(), "action": action, "api_key_id": None, "created_at": None, **given, **changed})
+    value = {"entity_type": None, "entity_id": None, "entity_name": None, "user_id": None, "user_email": None}
+    return Occurrence(**{"id": uuid4(), "action": action, "api_key_id": None, "created_at": None, **value, **changed})
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,8 @@ def test_the_system_key_suspends_and_lets_in_again(stack: Stack, owner: Member, 
         answer = system.patch(TENANT, json={"status": status})
         assert (answer.status_code, answer.json()["status"]) == (200, status)
         for member in (owner, key):
-            said = member.get(ME)
-            assert said.status_code == 200 if status == "active" else refused(said) == SUSPENDED
+            response = member.get(ME)
+            assert response.status_code == 200 if status == "active" else refused(response) == SUSPENDED
     assert events(stack, owner, "tenant.updated")[0] == (
         None,
         "system",
@@ -156,8 +156,8 @@ def test_an_operator_administers_yet_sets_neither_tier_nor_status(
     assert (renamed.status_code, renamed.json()["id"]) == (200, owner.tenant_id)
     for fields in ({"status": "suspended"}, {"subscription_tier": "free"}):
         assert refused(operated.patch(TENANT, json=fields)) == DENIED
-    told = {"changed": ["name"], "name": {"old": before, "new": "By an operator"}}
-    assert events(stack, owner, "tenant.updated") == [(UUID(operator.user_id), operator.email, told)]
+    answer = {"changed": ["name"], "name": {"old": before, "new": "By an operator"}}
+    assert events(stack, owner, "tenant.updated") == [(UUID(operator.user_id), operator.email, answer)]
     second = owner.invite("owner")
     assert refused(operated.patch(f"{ADMIN}/users/{second.user_id}", json={"role": "viewer"})) == DENIED
     analyst = owner.invite("analyst")

@@ -124,8 +124,8 @@ def test_usage_counts_calculations_and_bytes(stack: Stack, owner: Member, strang
         sheet = written.add_worksheet("Loans")
         for row in range(3_000):
             sheet.write_row(row, 0, [random.random() for _ in range(4)])
-    found = owner.uploaded(book)
-    ((columns,),) = stack.sql("SELECT blob_key FROM sheets WHERE workbook_id = %s", [found["id"]])
+    result = owner.uploaded(book)
+    ((columns,),) = stack.sql("SELECT blob_key FROM sheets WHERE workbook_id = %s", [result["id"]])
     size = book.stat().st_size + (stack.data_dir / "blobs" / columns[:2] / columns).stat().st_size
     tenant = owner.get(TENANT).json()
     assert tenant["usage"]["calculations_this_month"] == 4
@@ -391,7 +391,7 @@ def test_the_limits_are_in_force_at_once(owner: Member) -> None:
 
 def test_an_allowlist_shuts_out_at_once(owner: Member) -> None:
     analyst, key = owner.invite("analyst"), owner.key("workbooks:read")
-    said = (403, "IP address not allowed", "PERMISSION_DENIED")
+    words = (403, "IP address not allowed", "PERMISSION_DENIED")
     assert analyst.get(ME).status_code == key.get(ME).status_code == 200
     assert change(owner, allowed_ip_ranges=["127.0.0.0/8", "2001:db8::/32"]).status_code == 200
     assert analyst.get(ME).status_code == key.get(ME).status_code == 200
@@ -402,9 +402,9 @@ def test_an_allowlist_shuts_out_at_once(owner: Member) -> None:
     assert owner.get(TENANT).json()["name"] != "Not this either"
     assert owner.patch(TENANT, json={"settings": ranges, "confirm": True}).status_code == 200
     for member in (analyst, key, owner):
-        assert refused(member.get(ME)) == said
+        assert refused(member.get(ME)) == words
     login = {"username": analyst.email, "password": PASSWORD}
-    assert refused(httpx.post(f"{owner.http.base_url}/api/v1/auth/login", data=login, timeout=60)) == said
+    assert refused(httpx.post(f"{owner.http.base_url}/api/v1/auth/login", data=login, timeout=60)) == words
 
 
 def test_required_two_factor_bites_at_once(owner: Member) -> None:
@@ -477,15 +477,15 @@ def test_a_deleted_tenant_refuses_everybody_at_once(stack: Stack, owner: Member,
         assert httpx.get(url + ME, headers=elsewhere, timeout=60).status_code == 200
         answer = owner.delete(TENANT)
         assert (answer.status_code, answer.content) == (204, b"")
-        said = (403, "Tenant is suspended", "PERMISSION_DENIED")
-        assert refused(httpx.get(url + ME, headers=elsewhere, timeout=60)) == said
+        words = (403, "Tenant is suspended", "PERMISSION_DENIED")
+        assert refused(httpx.get(url + ME, headers=elsewhere, timeout=60)) == words
     for member in (owner, analyst, key):
-        assert refused(member.get(ME)) == said
+        assert refused(member.get(ME)) == words
     base = f"{stack.url}/api/v1/auth"
     login = {"username": analyst.email, "password": PASSWORD}
-    assert refused(httpx.post(f"{base}/login", data=login, timeout=60)) == said
+    assert refused(httpx.post(f"{base}/login", data=login, timeout=60)) == words
     refresh = {"refresh_token": analyst.tokens["refresh_token"]}
-    assert refused(httpx.post(f"{base}/refresh", json=refresh, timeout=60)) == said
+    assert refused(httpx.post(f"{base}/refresh", json=refresh, timeout=60)) == words
     assert stack.sql("SELECT status, version FROM tenants WHERE id = %s", [owner.tenant_id]) == [("cancelled", 2)]
     assert stack.sql(
         "SELECT user_email, resource_type, resource_id FROM audit_log"

@@ -44,8 +44,8 @@ def invite(by: Member, **changed: Any) -> httpx.Response:
 
 
 def listed(by: Member, email: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = by.get(f"{USERS}?search={email}").json()["items"]
-    return found
+    result: list[dict[str, Any]] = by.get(f"{USERS}?search={email}").json()["items"]
+    return result
 
 
 def accept(stack: Stack, token: str) -> httpx.Response:
@@ -95,23 +95,26 @@ def test_users_by_role_status_and_text(owner: Member) -> None:
     analyst = owner.invite("analyst")
     waiting = invite(owner, role="viewer", full_name="Wanda 100%_\\ Waiting").json()
 
-    def found(query: str) -> set[str]:
+    def search(query: str) -> set[str]:
         return {user["id"] for user in owner.get(f"{USERS}?{query}").json()["items"]}
 
-    assert found("role=analyst") == {analyst.user_id}
-    everybody = found("")
+    assert search("role=analyst") == {analyst.user_id}
+    everybody = search("")
     pending = everybody - {owner.user_id, analyst.user_id}
     assert len(pending) == 1
-    assert found("status=invited") == found("status=pending") == pending
-    assert found("status=inactive") == set()
+    assert search("status=invited") == search("status=pending") == pending
+    assert search("status=inactive") == set()
     assert (
-        found("search=wanda") == found("search=WAITING") == found(f"search={waiting['email'][:12].upper()}") == pending
+        search("search=wanda")
+        == search("search=WAITING")
+        == search(f"search={waiting['email'][:12].upper()}")
+        == pending
     )
-    assert found("search=100%25_%5C") == pending, "wildcards are taken literally"
+    assert search("search=100%25_%5C") == pending, "wildcards are taken literally"
     for literal in ("%25", "_", "%5C"):
-        assert found(f"search={literal}") <= pending
-    assert found("search=%25%25%25") == found("search=' OR 1=1 --") == set()
-    assert found("role=owner&status=active") == {owner.user_id}
+        assert search(f"search={literal}") <= pending
+    assert search("search=%25%25%25") == search("search=' OR 1=1 --") == set()
+    assert search("role=owner&status=active") == {owner.user_id}
 
 
 def test_pages_of_users(owner: Member) -> None:
@@ -313,8 +316,8 @@ def test_who_is_there_already_is_told_so_even_where_no_place_is_left(owner: Memb
 
 def test_an_invitation_is_withdrawn_by_its_id(stack: Stack, owner: Member) -> None:
     invitation = invite(owner, send_email=False).json()
-    found = owner.get(f"{USERS}/{invitation['id']}").json()
-    assert (found["email"], found["status"]) == (invitation["email"], "invited")
+    body = owner.get(f"{USERS}/{invitation['id']}").json()
+    assert (body["email"], body["status"]) == (invitation["email"], "invited")
     assert owner.delete(f"{USERS}/{invitation['id']}").status_code == 204
     assert accept(stack, invitation["invitation_token"]).status_code == 400
 
@@ -336,14 +339,14 @@ def test_a_late_guest_keeps_the_place(stack: Stack, owner: Member) -> None:
 
 def letters_to(stack: Stack, address: str) -> list[str]:
     """The texts of the letters that were written to this address."""
-    found = []
+    result = []
     for path in (stack.data_dir / "mail").glob("*.eml"):
         letter = message_from_bytes(path.read_bytes(), policy=policy.default)
         if letter["To"] == address:
             body = letter.get_body()
             assert body is not None
-            found.append(body.get_content())
-    return found
+            result.append(body.get_content())
+    return result
 
 
 def test_an_invitation_comes_by_mail_unless_it_shall_not(stack: Stack, owner: Member) -> None:
@@ -366,14 +369,14 @@ def test_who_has_an_account_elsewhere_is_told_so_and_nobody_else(stack: Stack, o
     free, taken = invite(owner), invite(owner, email=stranger.email.upper())
     assert free.status_code == taken.status_code == 201
     assert set(free.json()) == set(taken.json())
-    one, other = (owner.get(f"{USERS}/{answer.json()['id']}").json() for answer in (free, taken))
+    item, second = (owner.get(f"{USERS}/{answer.json()['id']}").json() for answer in (free, taken))
     own = dict.fromkeys(("id", "email", "created_at", "updated_at"))
-    assert one | own == other | own
+    assert item | own == second | own
     (letter,) = wait_until(lambda: letters_to(stack, taken.json()["email"]), what="the letter")
     assert "already has a Cushion account" in letter
     assert taken.json()["invitation_token"] not in letter
-    said = (400, "Invalid or expired invitation", "VALIDATION_ERROR")
-    assert refused(accept(stack, taken.json()["invitation_token"])) == said
+    words = (400, "Invalid or expired invitation", "VALIDATION_ERROR")
+    assert refused(accept(stack, taken.json()["invitation_token"])) == words
     assert owner.get(f"{USERS}/{taken.json()['id']}").json()["status"] == "invited"
     login = {"username": stranger.email, "password": PASSWORD}
     assert stranger.post("/api/v1/auth/login", data=login).status_code == 200, "the account is as it was"

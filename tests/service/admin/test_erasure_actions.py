@@ -36,7 +36,7 @@ TEXTS = {
 
 def everywhere(stack: Stack, text: str) -> list[str]:
     """The tables that hold a text: each row of the whole database as text, and the bytes of its binary columns."""
-    found = []
+    result = []
     with psycopg.connect(stack.database_url, autocommit=True) as owner:
         tables = owner.execute(
             "SELECT c.oid::regclass::text, array(SELECT attname FROM pg_attribute a WHERE a.attrelid = c.oid AND"
@@ -48,8 +48,8 @@ def everywhere(stack: Stack, text: str) -> list[str]:
             hidden = "".join(f" OR position(%(bytes)s::bytea IN {name}) > 0" for name in binary)
             sql = f"SELECT count(*) FROM {table} t WHERE position(lower(%(text)s) IN lower(t::text)) > 0{hidden}"
             if owner.execute(sql, {"text": text, "bytes": text.encode()}).fetchone() != (0,):  # type: ignore[call-overload]
-                found.append(table)
-    return found
+                result.append(table)
+    return result
 
 
 def in_redis(stack: Stack, text: str) -> list[bytes]:
@@ -105,8 +105,8 @@ def planted(owner: Member, stack: Stack, workbook: Path) -> Member:
     httpx.post(stack.url + "/api/v1/auth/password/forgot", json={"email": person.email}).raise_for_status()
     owner.patch(f"{USERS}/{person.user_id}", json={"full_name": "Petra Person"}).raise_for_status()
     for statement in TEXTS.values():
-        given = {"tenant": owner.tenant_id, "id": str(uuid4()), "other": owner.user_id, "text": f"of {person.email}."}
-        stack.sql(statement, given)
+        value = {"tenant": owner.tenant_id, "id": str(uuid4()), "other": owner.user_id, "text": f"of {person.email}."}
+        stack.sql(statement, value)
     return person
 
 
@@ -171,18 +171,18 @@ def test_an_erased_person_is_named_nowhere(stack: Stack, tmp_path: Path) -> None
 
     now = exported(owner)
     assert list(breaks(now)) == []
-    assert [one.hash for one in now[: len(was)]] == [one.hash for one in was]
-    theirs = [one for one in now if one.user_id == person.user_id]
+    assert [item.hash for item in now[: len(was)]] == [item.hash for item in was]
+    theirs = [item for item in now if item.user_id == person.user_id]
     assert theirs
     calculated = [msgspec.json.decode(their.details) for their in theirs if their.action == "calculation.completed"]
     assert sum(details["calls"] for details in calculated) == 2
-    assert {one.user_email for one in theirs} == {one.ip_address for one in theirs} - {None} | {token}
+    assert {their.user_email for their in theirs} == {their.ip_address for their in theirs} - {None} | {token}
     assert owner.get("/api/v1/compliance/lookback").json()["chain"]["verified"] is True
     # A changed entry is told as before, a redacted one too.
-    for index, one in enumerate(now):
-        if one.user_id == person.user_id:
-            changed = [*now[:index], msgspec.structs.replace(one, action="x.y"), *now[index + 1 :]]
-            assert [found.sequence for found in breaks(changed)] == [one.sequence]
+    for index, item in enumerate(now):
+        if item.user_id == person.user_id:
+            changed = [*now[:index], msgspec.structs.replace(item, action="x.y"), *now[index + 1 :]]
+            assert [result.sequence for result in breaks(changed)] == [item.sequence]
             break
     again = owner.post(f"{USERS}/{person.user_id}/erase", json={"confirm": token})
     assert (again.status_code, again.json()["status"]) == (202, "erased")

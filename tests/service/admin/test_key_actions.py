@@ -200,12 +200,12 @@ def test_a_key_ends_no_session_and_answers_for_nobody(owner: Member) -> None:
 
 def test_what_a_key_does_is_audited_with_the_key_and_its_creator(stack: Stack, owner: Member) -> None:
     maker = owner.key("admin:api-keys", "workbooks:read")
-    made = make(maker).json()
+    body = make(maker).json()
     rows = stack.sql(
-        "SELECT user_id::text, user_email, api_key_id IS NOT NULL FROM audit_log WHERE resource_id = %s", [made["id"]]
+        "SELECT user_id::text, user_email, api_key_id IS NOT NULL FROM audit_log WHERE resource_id = %s", [body["id"]]
     )
     assert rows == [(owner.user_id, owner.email, True)]
-    assert made["created_by"] == owner.email
+    assert body["created_by"] == owner.email
 
 
 def test_pages_of_keys(owner: Member) -> None:
@@ -226,9 +226,9 @@ def test_what_a_key_did_is_counted(owner: Member) -> None:
         assert refused(http.get("/api/v1/admin/users")) == DENIED
 
     def counted() -> dict[str, Any] | None:
-        found = {item["id"]: item for item in owner.get(KEYS).json()["items"]}
-        assert (found[idle["id"]]["usage_count"], found[idle["id"]]["last_used"]) == (0, None)
-        row: dict[str, Any] = found[key["id"]]
+        result = {item["id"]: item for item in owner.get(KEYS).json()["items"]}
+        assert (result[idle["id"]]["usage_count"], result[idle["id"]]["last_used"]) == (0, None)
+        row: dict[str, Any] = result[key["id"]]
         assert row["usage_count"] <= 4
         return row if row["usage_count"] == 4 else None  # each call passes the gate, whatever the route says to it
 
@@ -247,8 +247,8 @@ def free_tier(stack: Stack, owner: Member) -> None:
 
 
 def used(owner: Member) -> int:
-    found: int = owner.get("/api/v1/admin/tenant").json()["quotas"]["api_keys"]["used"]
-    return found
+    result: int = owner.get("/api/v1/admin/tenant").json()["quotas"]["api_keys"]["used"]
+    return result
 
 
 def test_as_many_keys_as_there_are_places(stack: Stack, owner: Member) -> None:

@@ -62,8 +62,8 @@ RIGHTS = {"role": "owner", "status": "active", "permissions": ["admin:users"], "
 def rows(stack: Stack, table: str, member: Member) -> dict[Any, dict[str, Any]]:
     """The rows of a table that belong to a member's tenant, by identifier."""
     column = "id" if table == "tenants" else "tenant_id"
-    found = stack.sql(f"SELECT id, to_jsonb(t) FROM {table} t WHERE {column} = %s", [member.tenant_id])
-    return dict(found)
+    actual_rows = stack.sql(f"SELECT id, to_jsonb(t) FROM {table} t WHERE {column} = %s", [member.tenant_id])
+    return dict(actual_rows)
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> set[str]:

@@ -73,20 +73,22 @@ def test_duplicates_are_refused_and_leave_nothing(stack: Stack, system: httpx.Cl
     slug = f"taken-{uuid4().hex[:8]}"
     assert system.post(TENANTS, json=wanted(slug=slug)).status_code == 201
     before = stack.sql("SELECT count(*) FROM tenants")
-    for body, said in (
+    for body, words in (
         (wanted(slug=slug), "Tenant slug already exists"),
         (wanted(slug="the-operators"), "Tenant slug already exists"),
         (wanted(owner_email=owner.email.upper()), "User already exists"),
     ):
         answer = system.post(TENANTS, json=body)
-        assert (answer.status_code, answer.json()["detail"]) == (409, said)
+        assert (answer.status_code, answer.json()["detail"]) == (409, words)
     assert stack.sql("SELECT count(*) FROM tenants") == before
 
 
 def test_two_who_want_one_slug(system: httpx.Client) -> None:
     slug = f"race-{uuid4().hex[:8]}"
     with ThreadPoolExecutor(6) as pool:
-        codes = [one.status_code for one in pool.map(lambda _: system.post(TENANTS, json=wanted(slug=slug)), range(6))]
+        codes = [
+            item.status_code for item in pool.map(lambda _: system.post(TENANTS, json=wanted(slug=slug)), range(6))
+        ]
     assert sorted(codes) == [201, *[409] * 5]
 
 
@@ -96,8 +98,8 @@ def test_a_repetition_makes_no_second_tenant_and_shows_no_token(stack: Stack, sy
     assert (first.status_code, again.status_code) == (201, 409)
     assert again.json()["detail"] == "Already processed"
     assert "no-store" in first.headers["cache-control"]
-    found = stack.sql("SELECT count(*) FROM users WHERE email = %s", [body["owner_email"]])
-    assert found == [(1,)]
+    rows = stack.sql("SELECT count(*) FROM users WHERE email = %s", [body["owner_email"]])
+    assert rows == [(1,)]
 
 
 def test_who_may_not_make_tenants(run_by: str, system: httpx.Client, owner: Member) -> None:
@@ -143,26 +145,30 @@ def test_ownership_passes_on(stack: Stack, owner: Member) -> None:
     assert answer.status_code == 200, answer.text
     body = answer.json()
     assert (body["owner"]["id"], body["owner"]["role"]) == (heir.user_id, "owner")
-    assert [(one["id"], one["role"]) for one in body["former_owners"]] == [(owner.user_id, "admin")]
+    assert [(former_owner["id"], former_owner["role"]) for former_owner in body["former_owners"]] == [
+        (owner.user_id, "admin")
+    ]
     assert (role_of(stack, heir), role_of(stack, owner)) == ("owner", "admin")
     for ended in (owner, heir):  # tokens that say the old role
         assert ended.get("/api/v1/auth/me").status_code == 401
-    told = [event for event in events(stack, owner.tenant_id) if event[0] == "tenant.ownership_transferred"]
-    assert told == [("tenant.ownership_transferred", owner.email, heir.user_id, {"former_owners": [owner.user_id]})]
+    actual_events = [event for event in events(stack, owner.tenant_id) if event[0] == "tenant.ownership_transferred"]
+    assert actual_events == [
+        ("tenant.ownership_transferred", owner.email, heir.user_id, {"former_owners": [owner.user_id]})
+    ]
 
 
 def test_the_system_key_passes_it_on_from_all_owners(stack: Stack, system: httpx.Client, owner: Member) -> None:
     second, heir = owner.invite("owner"), owner.invite("viewer")
     answer = system.post(TRANSFER, json={"user_id": heir.user_id}, headers={"X-Tenant-ID": owner.tenant_id})
     assert answer.status_code == 200, answer.text
-    assert {one["id"] for one in answer.json()["former_owners"]} == {owner.user_id, second.user_id}
-    assert [role_of(stack, one) for one in (owner, second, heir)] == ["admin", "admin", "owner"]
+    assert {former_owner["id"] for former_owner in answer.json()["former_owners"]} == {owner.user_id, second.user_id}
+    assert [role_of(stack, item) for item in (owner, second, heir)] == ["admin", "admin", "owner"]
 
 
 def test_a_co_owner_stays_one(stack: Stack, owner: Member) -> None:
     second, heir = owner.invite("owner"), owner.invite("viewer")
     assert owner.post(TRANSFER, json={"user_id": heir.user_id}).status_code == 200
-    assert [role_of(stack, one) for one in (owner, second, heir)] == ["admin", "owner", "owner"]
+    assert [role_of(stack, item) for item in (owner, second, heir)] == ["admin", "owner", "owner"]
 
 
 def test_who_cannot_become_owner(stack: Stack, owner: Member, system: httpx.Client) -> None:
@@ -195,4 +201,4 @@ def test_of_two_transfers_at_once_one_comes_first(stack: Stack, owner: Member) -
         codes = [answer.status_code for answer in answers]
     assert codes.count(200) == 1
     assert set(codes) <= {200, 401, 403}
-    assert sorted(role_of(stack, one) for one in (owner, *heirs)) == ["admin"] * 4 + ["owner"]
+    assert sorted(role_of(stack, item) for item in (owner, *heirs)) == ["admin"] * 4 + ["owner"]

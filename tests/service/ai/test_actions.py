@@ -47,7 +47,7 @@ def chat(who: Member, query: str = QUESTION, workbook_id: str | None = None, **b
     return who.post(URL, json={"query": query, **body})
 
 
-def said(who: Member, query: str = QUESTION, workbook_id: str | None = None) -> dict[str, Any]:
+def ask(who: Member, query: str = QUESTION, workbook_id: str | None = None) -> dict[str, Any]:
     answer = chat(who, query, workbook_id)
     assert answer.status_code == 200, answer.text
     message: dict[str, Any] = answer.json()
@@ -57,7 +57,7 @@ def said(who: Member, query: str = QUESTION, workbook_id: str | None = None) -> 
 def test_a_message_has_its_figures_and_what_they_rest_on(analyst: Member, own_g1: dict[str, Any]) -> None:
     """Over the workbook in its context as over the nominated one: 395m of performing loans, 5m of a defaulted one."""
     for workbook_id in (own_g1["id"], None):
-        message = said(analyst, workbook_id=workbook_id)
+        message = ask(analyst, workbook_id=workbook_id)
         assert list(message) == ["id", "role", "content", "timestamp", "metadata"]
         assert (message["id"][:4], message["role"]) == ("msg_", "assistant")
         UUID(message["id"].removeprefix("msg_"))
@@ -72,7 +72,7 @@ def test_a_message_has_its_figures_and_what_they_rest_on(analyst: Member, own_g1
 
 def test_a_question_is_answered_as_among_the_insights(analyst: Member) -> None:
     for question in (QUESTION, "Will it rain in Lisbon tomorrow?"):
-        message, qa = said(analyst, question), asked(analyst, question)
+        message, qa = ask(analyst, question), asked(analyst, question)
         assert message["content"] == qa["answer"]
         for name in ("answered", "understood", "suggestions", "warnings", "supporting_data"):
             assert message["metadata"][name] == qa[name], name
@@ -88,11 +88,11 @@ def test_a_workbook_that_is_not_the_callers_is_not_there(
 def test_without_a_workbook_the_message_says_what_to_do(owner: Member, g1_file: Path) -> None:
     """An answer, and a question of the day: nothing is wrong with it."""
 
-    def told() -> tuple[str, dict[str, Any]]:
-        message = said(owner)
+    def stored_answer() -> tuple[str, dict[str, Any]]:
+        message = ask(owner)
         return message["content"], message["metadata"]
 
-    content, metadata = told()
+    content, metadata = stored_answer()
     assert content.startswith("There is no workbook to ask about yet: upload one (POST /api/v1/workbooks/upload)")
     assert (metadata["answered"], metadata["data_points_referenced"], metadata["answered_by"]) == (
         False, False, "built-in",
@@ -100,13 +100,13 @@ def test_without_a_workbook_the_message_says_what_to_do(owner: Member, g1_file: 
     assert (metadata["workbook_id"], metadata["warnings"], metadata["suggestions"]) == (None, [], [])
     assert metadata["supporting_data"]["figures"] == []
     book = owner.uploaded(g1_file)
-    assert told()[0].startswith("No workbook is nominated: nominate those that questions are to be about")
-    assert asked(owner, QUESTION)["answer"] == told()[0]
+    assert stored_answer()[0].startswith("No workbook is nominated: nominate those that questions are to be about")
+    assert asked(owner, QUESTION)["answer"] == stored_answer()[0]
     nominated(owner, book["id"])
-    assert told()[1]["answered"]
+    assert stored_answer()[1]["answered"]
     nominated(owner, book["id"], False)
     assert owner.delete(f"/api/v1/workbooks/{book['id']}").status_code == 204
-    assert told()[0] == content
+    assert stored_answer()[0] == content
 
 
 BODIES: list[dict[str, Any]] = [
@@ -120,7 +120,7 @@ def test_what_is_no_question(analyst: Member) -> None:
     """A misspelt context is refused: it would be answered over other workbooks."""
     passed = [body for body in BODIES if analyst.post(URL, json=body).status_code != 422]
     assert passed == []
-    assert said(analyst, QUESTION + " " * (1000 - len(QUESTION)))["metadata"]["answered"]
+    assert ask(analyst, QUESTION + " " * (1000 - len(QUESTION)))["metadata"]["answered"]
     assert chat(analyst, context=None).status_code == 200
     assert chat(analyst, context={"workbook_id": None}).status_code == 200
 
@@ -133,7 +133,7 @@ def test_questions_to_both_are_counted_together(stack: Stack, analyst: Member) -
         for _ in range(5):
             assert chat(analyst, workbook_id=str(uuid4())).status_code == 404
             assert chat(analyst, "").status_code == 422
-        said(analyst)
+        ask(analyst)
         asked(analyst, QUESTION)
         for answer in (chat(analyst), analyst.post("/api/v1/insights/ask", json={"question": QUESTION})):
             assert refusal(answer) == (429, "Rate limit exceeded")
@@ -143,15 +143,15 @@ def test_questions_to_both_are_counted_together(stack: Stack, analyst: Member) -
 
 def test_a_model_words_the_answer_and_no_more(stack: Stack, analyst: Member, says: ModelServer) -> None:
     """Its figures are held against the data, its markup goes; what was assumed stays in front of what it says."""
-    built_in = said(analyst, NOTED)
+    built_in = ask(analyst, NOTED)
     with stack.another_api(
         CUSHION_LLM_URL=says.url("switch"), CUSHION_LLM_MODEL="small-1", CUSHION_LLM_API_KEY="sk-test"
     ) as url:
         analyst.http.base_url = url  # type: ignore[assignment]
-        message = said(analyst, NOTED)
+        message = ask(analyst, NOTED)
         assert message["metadata"]["answered_by"] == "small-1"
         assert message["metadata"]["unsupported_figures"] == []
-        assumed = [one["message"] for one in message["metadata"]["warnings"] if one["code"] == "assumed"]
+        assumed = [warning["message"] for warning in message["metadata"]["warnings"] if warning["code"] == "assumed"]
         assert message["content"].startswith(f"Note: {'; '.join(assumed)}.\nIn short: ")
         assert says.headers[-1]["authorization"] == "Bearer sk-test"
         assert says.sent["question"] == NOTED
@@ -159,21 +159,21 @@ def test_a_model_words_the_answer_and_no_more(stack: Stack, analyst: Member, say
         assert evidence.items() <= built_in["metadata"].items()
 
         says.says = lambda document: honest(document) + INVENTED + HOSTILE
-        message = said(analyst, NOTED)
+        message = ask(analyst, NOTED)
         assert message["metadata"]["unsupported_figures"] == ["98.7 %", "2031"]
         assert f"98.7 %{MARK} in 2031{MARK}" in message["content"]
         for hostile in ("<", "http", "javascript", "\x1b", "\u202e", "jane.doe"):
             assert hostile not in message["content"], hostile
 
         says.says = lambda document: INVENTED * 5
-        assert said(analyst, NOTED)["content"] == built_in["content"]
+        assert ask(analyst, NOTED)["content"] == built_in["content"]
         count = len(says.asked)
-        unanswered = said(analyst, "Will it rain in Lisbon tomorrow?")
+        unanswered = ask(analyst, "Will it rain in Lisbon tomorrow?")
         assert (unanswered["metadata"]["answered_by"], len(says.asked)) == ("built-in", count)
 
         says.working = False
         for _ in range(5):
-            message = said(analyst, NOTED)
+            message = ask(analyst, NOTED)
             assert (message["content"], message["metadata"]["answered_by"]) == (built_in["content"], "built-in")
         assert len(says.asked) == count + 3, "left alone after three failures"
 
@@ -189,7 +189,7 @@ def test_cells_and_persons_do_not_reach_the_model(
     nominated(owner, workbook["id"])
     with stack.another_api(CUSHION_LLM_URL=says.url(), CUSHION_LLM_MODEL="small-1") as url:
         owner.http.base_url = url  # type: ignore[assignment]
-        message = said(owner, NOTED)
+        message = ask(owner, NOTED)
         assert message["metadata"]["answered"], message
         assert message["metadata"]["answered_by"] == "small-1"
         sent = json.dumps(says.asked[-1]["messages"])

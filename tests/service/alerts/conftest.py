@@ -26,5 +26,5 @@ def alerted(who: Member, **body: Any) -> dict[str, Any]:
     """An alert."""
     answer = who.post(f"{URL}/configure", json=BODY | body)
     assert answer.status_code == 201, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    alert: dict[str, Any] = answer.json()
+    return alert

@@ -71,24 +71,24 @@ class Office:
 
     async def triggered(self, shared: Resources, *alert_ids: UUID, details: dict[str, Any] = DETAILS) -> list[UUID]:
         unit = Unit(shared, self.tenant, request_id="r")
-        made = []
+        new_alert = []
         for alert_id in alert_ids:
             await unit.execute("SELECT FROM alerts WHERE id = %s FOR NO KEY UPDATE", [alert_id])
-            made.append(uuid4())
+            new_alert.append(uuid4())
             await unit.execute(
                 "INSERT INTO alert_history (tenant_id, id, alert_id, details) VALUES (%s, %s, %s, %s)",
-                [self.tenant, made[-1], alert_id, msgspec.json.encode(details).decode()],
+                [self.tenant, new_alert[-1], alert_id, msgspec.json.encode(details).decode()],
             )
-        await queue(unit, made)
+        await queue(unit, new_alert)
         await unit.commit()
-        return made
+        return new_alert
 
     def history(self, alert_id: UUID) -> list[Trigger]:
         """An alert's triggers, the oldest first."""
-        found = self.apart.run(
+        result = self.apart.run(
             lambda shared: store.history(Unit(shared, self.tenant, request_id="r"), alert_id, most=100)
         )
-        return list(reversed(found))
+        return list(reversed(result))
 
     def ended(self, alert_id: UUID) -> list[Trigger]:
         """The same once none of their deliveries waits."""

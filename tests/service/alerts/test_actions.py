@@ -22,9 +22,9 @@ OF_TYPE = {"threshold": THRESHOLD, "compliance": COMPLIANCE, "trend": TREND, "sc
 def test_an_alert_goes_its_way(owner: Member, own_g1: dict[str, Any]) -> None:  # noqa: F811
     answer = owner.post(f"{URL}/configure", json=BODY | {"workbook_id": own_g1["id"], "description": "of March"})
     assert answer.status_code == 201, answer.text
-    made, tag = answer.json(), answer.headers["etag"]
-    channel = made["channels"][0]["id"]
-    assert made | {"id": 0, "created_at": 0, "updated_at": 0} == BODY | {
+    alert, tag = answer.json(), answer.headers["etag"]
+    channel = alert["channels"][0]["id"]
+    assert alert | {"id": 0, "created_at": 0, "updated_at": 0} == BODY | {
         "id": 0,
         "description": "of March",
         "channels": [EMAIL | {"id": channel}],
@@ -39,19 +39,19 @@ def test_an_alert_goes_its_way(owner: Member, own_g1: dict[str, Any]) -> None:  
         "created_at": 0,
         "updated_at": 0,
     }
-    one = f"{URL}/{made['id']}"
-    assert owner.get(one).json() == made
-    assert owner.get(one, params={"include_history": True}).json() == made | {"history": []}
-    assert owner.patch(one, json={}).json() == made
+    path = f"{URL}/{alert['id']}"
+    assert owner.get(path).json() == alert
+    assert owner.get(path, params={"include_history": True}).json() == alert | {"history": []}
+    assert owner.patch(path, json={}).json() == alert
     patch = {"name": "x" * 200, "description": None, "enabled": False, "cooldown_minutes": 0}
-    changed = owner.patch(one, json=patch | {"conditions": THRESHOLD | {"duration_minutes": None}})
-    assert changed.json() | {"updated_at": 0} == made | patch | {"updated_at": 0}
+    changed = owner.patch(path, json=patch | {"conditions": THRESHOLD | {"duration_minutes": None}})
+    assert changed.json() | {"updated_at": 0} == alert | patch | {"updated_at": 0}
     assert changed.headers["etag"] != tag
-    stale = owner.patch(one, json={"name": "y"}, headers={"If-Match": tag})
+    stale = owner.patch(path, json={"name": "y"}, headers={"If-Match": tag})
     assert (stale.status_code, stale.json()["detail"]) == (409, "Concurrent modification")
-    assert owner.patch(one, json={"name": "y"}, headers={"If-Match": changed.headers["etag"]}).status_code == 200
-    assert owner.delete(one).status_code == 204
-    assert {answer.status_code for answer in (owner.get(one), owner.delete(one), owner.patch(one, json={}))} == {404}
+    assert owner.patch(path, json={"name": "y"}, headers={"If-Match": changed.headers["etag"]}).status_code == 200
+    assert owner.delete(path).status_code == 204
+    assert {answer.status_code for answer in (owner.get(path), owner.delete(path), owner.patch(path, json={}))} == {404}
     actions = [entry["action"] for entry in owner.get("/api/v1/admin/audit-logs").json()["items"]]
     assert [name for name in actions if name.startswith("alert")] == [
         "alert.deleted", "alert.updated", "alert.updated", "alert.created",
@@ -59,13 +59,13 @@ def test_an_alert_goes_its_way(owner: Member, own_g1: dict[str, Any]) -> None:  
 
 
 def test_the_list_is_filtered_and_paged(owner: Member, own_g1: dict[str, Any]) -> None:  # noqa: F811
-    made = [alerted(owner, alert_type=kind, conditions=conditions) for kind, conditions in OF_TYPE.items()]
-    made.append(alerted(owner, workbook_id=own_g1["id"], enabled=False))
+    alert = [alerted(owner, alert_type=kind, conditions=conditions) for kind, conditions in OF_TYPE.items()]
+    alert.append(alerted(owner, workbook_id=own_g1["id"], enabled=False))
     fields = (
         *("id", "name", "description", "alert_type", "enabled", "workbook_id", "last_triggered", "trigger_count"),
         "created_at",
     )
-    items = [{name: one[name] for name in fields} for one in reversed(made)]
+    items = [{name: item[name] for name in fields} for item in reversed(alert)]
     page = owner.get(URL, params={"page_size": 2, "page": 2}).json()
     assert page == {"items": items[2:4], "total": 5, "page": 2, "page_size": 2, "total_pages": 3}
     for query, wanted in (
@@ -142,25 +142,25 @@ def test_what_is_refused(owner: Member) -> None:
         body = BODY | changed
         calls = [owner.post(f"{URL}/configure", json=body)]
         if not {"alert_type", "workbook_id"} & set(changed) or body["alert_type"] in OF_TYPE:
-            held = alerted(owner, alert_type=body["alert_type"], conditions=OF_TYPE[body["alert_type"]])
+            current = alerted(owner, alert_type=body["alert_type"], conditions=OF_TYPE[body["alert_type"]])
             patch = {name: changed[name] for name in changed if name not in ("alert_type", "workbook_id")}
-            calls += [owner.patch(f"{URL}/{held['id']}", json=patch)] if patch else []
-            assert owner.get(f"{URL}/{held['id']}").json() == held
+            calls += [owner.patch(f"{URL}/{current['id']}", json=patch)] if patch else []
+            assert owner.get(f"{URL}/{current['id']}").json() == current
         for answer in calls:
-            told = answer.json()
-            places = [fault["loc"] for fault in told.get("errors", [])]
-            if (answer.status_code, told.get("detail")) != (status, detail) or (
+            actual_body = answer.json()
+            places = [fault["loc"] for fault in actual_body.get("errors", [])]
+            if (answer.status_code, actual_body.get("detail")) != (status, detail) or (
                 place and places[0][1 : len(place) + 1] != place
             ):
-                failing.append((changed, answer.status_code, told))
+                failing.append((changed, answer.status_code, actual_body))
     assert failing == []
 
 
 def test_a_condition_may_name_a_test_of_a_deals_definition(owner: Member, stranger: Member) -> None:
     deal = {"name": "Deal", "currency": "USD"}
-    made = owner.post("/api/v1/deals", json=deal).json()
+    body = owner.post("/api/v1/deals", json=deal).json()
     definition = {"name": "Deal", "tests": [{"id": "largest", "name": "x", "measure": "obligor", "max": 2.5}]}
-    put = owner.http.put(f"/api/v1/deals/{made['id']}/definition", json={"definition": definition})
+    put = owner.http.put(f"/api/v1/deals/{body['id']}/definition", json={"definition": definition})
     assert put.status_code == 200, put.text
     named = {"alert_type": "compliance", "conditions": {"status": ["fail"], "test_ids": ["largest", "wal"]}}
     assert alerted(owner, **named)["conditions"] == named["conditions"]
@@ -169,77 +169,79 @@ def test_a_condition_may_name_a_test_of_a_deals_definition(owner: Member, strang
 
 
 def test_tenants_keep_to_themselves(owner: Member, stranger: Member, own_g1: dict[str, Any]) -> None:  # noqa: F811
-    one = f"{URL}/{alerted(owner)['id']}"
-    for answer in (stranger.get(one), stranger.patch(one, json={"name": "x"}), stranger.delete(one)):
+    path = f"{URL}/{alerted(owner)['id']}"
+    for answer in (stranger.get(path), stranger.patch(path, json={"name": "x"}), stranger.delete(path)):
         assert (answer.status_code, answer.json()["detail"]) == (404, "Alert not found")
     assert stranger.get(URL).json()["items"] == []
     answer = stranger.post(f"{URL}/configure", json=BODY | {"workbook_id": own_g1["id"]})
     assert (answer.status_code, answer.json()["detail"]) == (404, "Workbook not found")
-    assert owner.get(one).status_code == 200
+    assert owner.get(path).status_code == 200
 
 
 def test_a_schedule_goes_by_the_tenants_clock(owner: Member) -> None:
     zone = {"settings": {"timezone": "Asia/Tokyo"}}
     assert owner.patch("/api/v1/admin/tenant", json=zone).status_code == 200
-    made = alerted(owner, alert_type="schedule", conditions={"schedule": "30 8 * * *"})
-    one = f"{URL}/{made['id']}"
+    alert = alerted(owner, alert_type="schedule", conditions={"schedule": "30 8 * * *"})
+    path = f"{URL}/{alert['id']}"
 
-    def due(told: dict[str, Any]) -> str | None:
-        if told["next_at"] is None:
+    def due(answer: dict[str, Any]) -> str | None:
+        if answer["next_at"] is None:
             return None
-        moment = datetime.fromisoformat(told["next_at"])
+        moment = datetime.fromisoformat(answer["next_at"])
         assert moment - datetime.now(UTC) <= timedelta(days=1)
         return f"{moment.astimezone(ZoneInfo('Asia/Tokyo')):%H:%M}"
 
-    assert due(made) == "08:30"
-    assert due(owner.patch(one, json={"conditions": {"schedule": "5 17 * * *"}}).json()) == "17:05"
-    assert due(owner.patch(one, json={"name": "x"}).json()) == "17:05"
-    assert due(owner.patch(one, json={"enabled": False}).json()) is None
-    assert due(owner.patch(one, json={"conditions": {"schedule": "6 17 * * *"}}).json()) is None
-    assert due(owner.patch(one, json={"enabled": True}).json()) == "17:06"
+    assert due(alert) == "08:30"
+    assert due(owner.patch(path, json={"conditions": {"schedule": "5 17 * * *"}}).json()) == "17:05"
+    assert due(owner.patch(path, json={"name": "x"}).json()) == "17:05"
+    assert due(owner.patch(path, json={"enabled": False}).json()) is None
+    assert due(owner.patch(path, json={"conditions": {"schedule": "6 17 * * *"}}).json()) is None
+    assert due(owner.patch(path, json={"enabled": True}).json()) == "17:06"
     owner.patch("/api/v1/admin/tenant", json={"settings": {"timezone": "Asia/Kolkata"}})
-    wait_until(lambda: due(owner.get(one).json()) == "20:36", what="the other clock")
-    assert owner.get(one).json()["trigger_count"] == 0
+    wait_until(lambda: due(owner.get(path).json()) == "20:36", what="the other clock")
+    assert owner.get(path).json()["trigger_count"] == 0
 
 
 def test_the_history_tells_the_last_triggers_and_what_was_sent(stack: Stack, owner: Member) -> None:
-    made = alerted(owner, channels=[EMAIL, EMAIL])
+    alert = alerted(owner, channels=[EMAIL, EMAIL])
     started = datetime.now(UTC)
     for age in range(12):
         history = uuid4()
         stack.sql(
             "INSERT INTO alert_history (tenant_id, id, alert_id, triggered_at, metric_value, details)"
             " VALUES (%s, %s, %s, %s, %s, %s)",
-            [owner.tenant_id, history, made["id"], started - timedelta(hours=age), age or None, Json({"age": age})],
+            [owner.tenant_id, history, alert["id"], started - timedelta(hours=age), age or None, Json({"age": age})],
         )
         for channel, status in zip(
-            made["channels"], ("delivered", ("delivered", "failed", "pending")[age % 3]), strict=True
+            alert["channels"], ("delivered", ("delivered", "failed", "pending")[age % 3]), strict=True
         ):
             stack.sql(
                 "INSERT INTO alert_deliveries (tenant_id, id, history_id, alert_id, channel_id, channel, status,"
                 " attempts, error, completed_at) VALUES (%s, %s, %s, %s, %s, 'email', %s, %s, %s, %s)",
                 [
-                    *(owner.tenant_id, uuid4(), history, made["id"], channel["id"], status, Json([{}] * age)),
+                    *(owner.tenant_id, uuid4(), history, alert["id"], channel["id"], status, Json([{}] * age)),
                     "no server" if status == "failed" else None,
                     None if status == "pending" else started,
                 ],
             )
-    one = f"{URL}/{made['id']}"
+    path = f"{URL}/{alert['id']}"
 
-    def told(**query: int) -> list[dict[str, Any]]:
-        history: list[dict[str, Any]] = owner.get(one, params={"include_history": True, **query}).json()["history"]
+    def history_page(**query: int) -> list[dict[str, Any]]:
+        history: list[dict[str, Any]] = owner.get(path, params={"include_history": True, **query}).json()["history"]
         return history
 
-    assert [trigger["details"]["age"] for trigger in told()] == list(range(10))
-    assert [trigger["details"]["age"] for trigger in told(history_limit=100)] == list(range(12))
-    first, second = told(history_limit=2)
+    assert [trigger["details"]["age"] for trigger in history_page()] == list(range(10))
+    assert [trigger["details"]["age"] for trigger in history_page(history_limit=100)] == list(range(12))
+    first, second = history_page(history_limit=2)
     assert (first["metric_value"], first["notifications_sent"], first["channels_notified"]) == (None, 2, ["email"] * 2)
     assert (second["metric_value"], second["notifications_sent"], second["channels_notified"]) == (1.0, 1, ["email"])
     outcome = second["deliveries"][1]
     assert (outcome["status"], outcome["attempts"], outcome["error"]) == ("failed", 1, "no server")
-    assert [one["channel_id"] for one in second["deliveries"]] == [channel["id"] for channel in made["channels"]]
-    assert "history" not in owner.get(one, params={"history_limit": 5}).json()
+    assert [delivery["channel_id"] for delivery in second["deliveries"]] == [
+        channel["id"] for channel in alert["channels"]
+    ]
+    assert "history" not in owner.get(path, params={"history_limit": 5}).json()
     for limit in (0, 101):
-        assert owner.get(one, params={"history_limit": limit}).status_code == 422
-    assert owner.delete(one).status_code == 204
+        assert owner.get(path, params={"history_limit": limit}).status_code == 422
+    assert owner.delete(path).status_code == 204
     assert stack.sql("SELECT count(*) FROM alert_deliveries WHERE tenant_id = %s", [owner.tenant_id]) == [(0,)]

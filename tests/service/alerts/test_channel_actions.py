@@ -72,23 +72,24 @@ def test_what_a_channel_must_have(owner: Member, stranger: Member) -> None:
         (_as(people, user_ids=[owner.user_id, invited]), "user_ids"),
         (_as(people, priority="shrill"), "priority"),
     ]
-    made = alerted(owner, channels=fit)
-    assert [one["type"] for one in made["channels"]] == [one["type"] for one in fit]
+    alert = alerted(owner, channels=fit)
+    assert [item["type"] for item in alert["channels"]] == [item["type"] for item in fit]
     failing = []
     for channel, name in unfit:
         body = {"channels": [EMAIL, channel]}
         for answer in (
             owner.post(f"{URL}/configure", json=BODY | body),
-            owner.patch(f"{URL}/{made['id']}", json=body),
+            owner.patch(f"{URL}/{alert['id']}", json=body),
         ):
-            told = answer.json()
+            actual_body = answer.json()
             place = ["body", "channels", "1", "config", name]
-            if (answer.status_code, told.get("detail")) != (422, "Channel configuration error") or place != told[
-                "errors"
-            ][0]["loc"][:5]:
-                failing.append((channel, answer.status_code, told))
+            if (answer.status_code, actual_body.get("detail")) != (
+                422,
+                "Channel configuration error",
+            ) or place != actual_body["errors"][0]["loc"][:5]:
+                failing.append((channel, answer.status_code, actual_body))
     assert failing == []
-    assert owner.get(f"{URL}/{made['id']}").json() == made
+    assert owner.get(f"{URL}/{alert['id']}").json() == alert
 
 
 def test_a_deployment_refuses_private_addresses_and_too_many_alerts(stack: Stack, owner: Member) -> None:
@@ -114,15 +115,15 @@ def test_what_is_secret_is_masked(owner: Member) -> None:
         {"type": "chat_webhook", "config": {"webhook_url": f"https://example.org:8443/{path}"}}
         for path in ("abc?d", "services/hooks?token=SECRET", "services/teams/and/hooks/123456789012345")
     ]
-    made = alerted(owner, channels=[HOOK, CHAT, *short])
-    assert [one["config"] for one in made["channels"]] == [
+    alert = alerted(owner, channels=[HOOK, CHAT, *short])
+    assert [channel["config"] for channel in alert["channels"]] == [
         {"url": "https://example.com/***1a2b", "headers": {"X-Token": "***"}},
         {"webhook_url": "https://example.org/***1a2b", "channel": "#deals"},
         *[{"webhook_url": "https://example.org:8443/***"}] * 3,
     ]
-    one = f"{URL}/{made['id']}"
-    told = [owner.get(one), owner.patch(one, json={"name": "x"}), owner.get("/api/v1/admin/audit-logs")]
-    assert all(answer.status_code == 200 and TOKEN not in answer.text for answer in told)
+    item = f"{URL}/{alert['id']}"
+    lines = [owner.get(item), owner.patch(item, json={"name": "x"}), owner.get("/api/v1/admin/audit-logs")]
+    assert all(answer.status_code == 200 and TOKEN not in answer.text for answer in lines)
 
 
 def _hook(url: str, token: str) -> dict[str, Any]:
@@ -136,24 +137,24 @@ def test_masks_that_are_sent_back_keep_what_is_behind_them(
 ) -> None:
     first, second = (_hook(receiver.url(f"/20{number}"), f"{TOKEN}-{number}") for number in range(2))
     chat = {"type": "chat_webhook", "config": {"webhook_url": receiver.url(f"/202?{TOKEN}")}}
-    made = alerted(owner, channels=[first, second, chat], enabled=False)
-    one = f"{URL}/{made['id']}"
+    alert = alerted(owner, channels=[first, second, chat], enabled=False)
+    path = f"{URL}/{alert['id']}"
 
     def changed(channels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        answer = owner.patch(one, json={"channels": channels})
+        answer = owner.patch(path, json={"channels": channels})
         assert answer.status_code == 200, answer.text
         assert TOKEN not in answer.text
-        told: list[dict[str, Any]] = answer.json()["channels"]
-        return told
+        lines: list[dict[str, Any]] = answer.json()["channels"]
+        return lines
 
     def sent() -> set[tuple[str, str | None]]:
         receiver.got.clear()
-        answer = owner.post(f"{one}/test")
+        answer = owner.post(f"{path}/test")
         assert answer.status_code == 200, answer.text
-        told = answer.json()
-        channels = owner.get(one).json()["channels"]
-        assert [row["channel_id"] for row in told["results"]] == [channel["id"] for channel in channels]
-        assert {(row["status"], row["channel"]) for row in told["results"]} <= {
+        body = answer.json()
+        channels = owner.get(path).json()["channels"]
+        assert [row["channel_id"] for row in body["results"]] == [channel["id"] for channel in channels]
+        assert {(row["status"], row["channel"]) for row in body["results"]} <= {
             ("delivered", "webhook"), ("delivered", "chat_webhook"),
         }  # fmt: skip
         return {(message.path, message.headers.get("x-token")) for message in receiver.got}
@@ -162,17 +163,17 @@ def test_masks_that_are_sent_back_keep_what_is_behind_them(
         (f"/200?{TOKEN}", f"{TOKEN}-0"), (f"/201?{TOKEN}", f"{TOKEN}-1"), (f"/202?{TOKEN}", None),
     }  # fmt: skip
     assert sent() == whole
-    a, b, c = made["channels"]
+    a, b, c = alert["channels"]
     assert changed([c, b, a]) == [c, b, a], "by their identifiers"
     assert sent() == whole
     assert changed([{**channel, "id": None} for channel in (b, c, a)]) == [b, c, a], "by their masks"
     assert sent() == whole
     new = a | {"config": a["config"] | {"headers": {"X-Token": "***", "X-More": "2"}, "retry_count": 5}}
-    told = changed([new])
-    assert told[0]["config"]["headers"] == {"X-Token": "***", "X-More": "***"}
+    lines = changed([new])
+    assert lines[0]["config"]["headers"] == {"X-Token": "***", "X-More": "***"}
     assert len(sent()) == 1
     assert receiver.got[0].headers["x-more"] == "2"
-    kept = owner.get(one).json()
+    kept = owner.get(path).json()
     port = receiver.server_address[1]
     for config, place in (
         ({"url": f"http://localhost:{port}/200", "headers": {"X-Token": "***"}}, "headers"),
@@ -182,17 +183,17 @@ def test_masks_that_are_sent_back_keep_what_is_behind_them(
         ({"url": "***"}, "url"),
     ):
         for more in ({}, {"id": a["id"]}):
-            answer = owner.patch(one, json={"channels": [{"type": "webhook", "config": config} | more]})
+            answer = owner.patch(path, json={"channels": [{"type": "webhook", "config": config} | more]})
             assert answer.status_code == 422, answer.text
             assert answer.json()["errors"][0]["loc"][4] == place
-    assert owner.get(one).json() == kept
+    assert owner.get(path).json() == kept
     there = {"url": f"http://localhost:{port}/200", "headers": {"X-Token": "given anew"}}
     changed([a | {"config": there}])
     assert sent() == {("/200", "given anew")}
-    stack.sql("UPDATE alerts SET channel_secrets = 'sealed with another key' WHERE id = %s", [made["id"]])
-    (result,) = owner.post(f"{one}/test").json()["results"]
+    stack.sql("UPDATE alerts SET channel_secrets = 'sealed with another key' WHERE id = %s", [alert["id"]])
+    (result,) = owner.post(f"{path}/test").json()["results"]
     assert (result["status"], "another secret key" in result["message"]) == ("failed", True)
-    read = owner.get(one).json()["channels"]
-    assert owner.patch(one, json={"channels": read}).status_code == 422
+    read = owner.get(path).json()["channels"]
+    assert owner.patch(path, json={"channels": read}).status_code == 422
     changed([first])
     assert sent() == {(f"/200?{TOKEN}", f"{TOKEN}-0")}

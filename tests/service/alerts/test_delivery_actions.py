@@ -43,13 +43,13 @@ def test_each_channel_is_told(office: Office, receiver: Receiver) -> None:  # no
     reported, post = office.alert(("email", EMAIL), name="Report"), Post()
     with mail_server(post) as url, office.worker(CUSHION_SMTP_URL=url):
         (history_id,) = office.trigger(alert)
-        (told,) = office.ended(alert)
+        (answer,) = office.ended(alert)
         office.trigger(reported, details={"report_id": str(uuid4())})
         office.ended(reported)
     assert "\r\nThe report has expired or was deleted.\r\n" in post.taken.pop().get_content()
-    assert (told.id, told.notifications_sent) == (history_id, 4)
-    assert told.channels_notified == ["email", "webhook", "chat_webhook", "in_app"]
-    assert [(delivery.status, delivery.attempts, delivery.error) for delivery in told.deliveries] == [
+    assert (answer.id, answer.notifications_sent) == (history_id, 4)
+    assert answer.channels_notified == ["email", "webhook", "chat_webhook", "in_app"]
+    assert [(delivery.status, delivery.attempts, delivery.error) for delivery in answer.deliveries] == [
         ("delivered", 1, None)
     ] * 4
     (letter,) = post.taken
@@ -92,8 +92,8 @@ def test_a_failing_channel_is_tried_again_in_its_order_and_blocks_no_other(
         assert len({message.id for message in late}) == 3, "an attempt more has the same identifier"
         wait_until(lambda: len(office.buried()) >= 6, what="the dead letters")
         office.apart.sql("UPDATE alerts SET enabled = false WHERE id = %s", [alert])
-        told = office.ended(alert)
-    outcomes = [[(delivery.status, delivery.attempts) for delivery in trigger.deliveries] for trigger in told]
+        answer = office.ended(alert)
+    outcomes = [[(delivery.status, delivery.attempts) for delivery in trigger.deliveries] for trigger in answer]
     assert [row[:2] + row[3:] for row in outcomes] == [
         [("delivered", 3), ("failed", 2), ("delivered", 1), ("failed", 1)],
         *[[("delivered", 1), ("failed", 2), ("delivered", 1), ("failed", 1)]] * 2,
@@ -101,8 +101,8 @@ def test_a_failing_channel_is_tried_again_in_its_order_and_blocks_no_other(
     assert all(row[2][0] == "failed" for row in outcomes)
     kept = office.apart.sql("SELECT attempts::text FROM alert_deliveries WHERE alert_id = %s", [alert])
     assert not any("said" in attempts for (attempts,) in kept), "an answer may repeat what is secret"
-    assert told[0].deliveries[1].error == "the host could not be connected to"
-    assert (told[0].notifications_sent, told[0].channels_notified) == (2, ["webhook", "webhook"])
+    assert answer[0].deliveries[1].error == "the host could not be connected to"
+    assert (answer[0].notifications_sent, answer[0].channels_notified) == (2, ["webhook", "webhook"])
     assert set(office.buried()) >= {
         ("Hopeless", "the host could not be connected to"),
         ("Hopeless", "the receiver answers with the status 410"),
@@ -121,13 +121,13 @@ def test_a_letter_goes_again_to_those_alone_who_have_not_got_it(office: Office) 
     partly = office.alert(("email", {"recipients": ["c@x.com", "d@x.com"]}))
     with mail_server(post) as url, office.worker(CUSHION_SMTP_URL=url):
         office.trigger(alert, partly)
-        (told,), (told_partly,) = office.ended(alert), office.ended(partly)
+        (answer,), (told_partly,) = office.ended(alert), office.ended(partly)
     assert sorted(to for _, to in post.envelopes) == [["a@x.com"], ["c@x.com"], ["c@x.com"]]
     assert len({letter["message-id"] for letter in post.taken if letter["cc"]}) == 1
-    (one,), (other,) = told.deliveries, told_partly.deliveries
-    assert (one.status, one.attempts) == (other.status, other.attempts) == ("delivered", 3)
-    assert one.error == "refused for 1 of 3 addresses: 550 5.1.1 <***> no such user"
-    assert other.error == "for the rest the mail server refused: 550 5.1.1 no such user"
+    (item,), (second,) = answer.deliveries, told_partly.deliveries
+    assert (item.status, item.attempts) == (second.status, second.attempts) == ("delivered", 3)
+    assert item.error == "refused for 1 of 3 addresses: 550 5.1.1 <***> no such user"
+    assert second.error == "for the rest the mail server refused: 550 5.1.1 no such user"
 
 
 def test_what_a_delivery_finds_changed(office: Office, receiver: Receiver) -> None:  # noqa: F811
@@ -158,8 +158,8 @@ def test_what_a_delivery_finds_changed(office: Office, receiver: Receiver) -> No
             (spent, "failed", "no"),
             (broken, "failed", "a fault in the service"),
         ):
-            (told,) = office.ended(alert)
-            assert [(delivery.status, delivery.error) for delivery in told.deliveries] == [(status, error)] * 2
+            (answer,) = office.ended(alert)
+            assert [(delivery.status, delivery.error) for delivery in answer.deliveries] == [(status, error)] * 2
         assert len(receiver.got) == 2
         jobs = "SELECT count(*) FROM jobs WHERE tenant_id = %s AND status <> 'completed' AND status <> 'failed'"
         wait_until(lambda: office.apart.sql(jobs, [office.tenant]) == [(0,)], what="the end of the jobs")
@@ -179,7 +179,7 @@ def test_letters_are_limited_and_wait(office: Office) -> None:
         office.trigger(many)
         (never,) = office.ended(many)
     *sent, late = [trigger.deliveries[0] for trigger in office.history(alert)]
-    assert [one.status for one in sent] == ["delivered"] * 2
+    assert [item.status for item in sent] == ["delivered"] * 2
     assert (late.status, late.attempts) == ("pending", 0)
     assert late.error == "the letters of alerts are limited to 5 an hour"
     assert never.deliveries[0].error == f"{late.error}, and this one has 6 addresses"
@@ -197,8 +197,8 @@ def test_private_addresses_are_refused_when_it_is_sent(office: Office, receiver:
     )
     with office.worker(CUSHION_ALLOW_PRIVATE_WEBHOOKS="off"):
         office.trigger(alert)
-        (told,) = office.ended(alert)
-    assert {delivery.error for delivery in told.deliveries} == {
+        (answer,) = office.ended(alert)
+    assert {delivery.error for delivery in answer.deliveries} == {
         "expected a URL that begins with https://",
         "the host has no public address",
         "expected one of the ports 443, 8443",
@@ -226,8 +226,8 @@ def test_a_dead_letter_that_is_given_back_is_sent(office: Office, receiver: Rece
     alert = office.alert(("webhook", {"url": receiver.url(), "retry_count": 0}))
     with office.worker():
         office.trigger(alert)
-        (told,) = office.ended(alert)
-        assert told.deliveries[0].status == "failed"
+        (answer,) = office.ended(alert)
+        assert answer.deliveries[0].status == "failed"
         office.apart.sql(
             "INSERT INTO jobs (tenant_id, id, queue, name, arguments) "
             "SELECT tenant_id, %s, queue, task_name, arguments "
@@ -262,8 +262,8 @@ def test_no_line_stands_still_however_triggers_and_ends_meet(office: Office, rec
     with office.worker():
         office.apart.run(all_at_once)
         for alert in alerts:
-            told = office.ended(alert)
-            assert len(told) > 3
+            answer = office.ended(alert)
+            assert len(answer) > 3
         order = (
             "SELECT d.details FROM alert_history d JOIN alert_deliveries x ON x.history_id = d.id "
             "WHERE d.alert_id = %s ORDER BY x.sequence"
@@ -273,7 +273,7 @@ def test_no_line_stands_still_however_triggers_and_ends_meet(office: Office, rec
                 message.content["details"] for message in receiver.at() if message.content["alert_id"] == str(alert)
             ]
             kept = [details for (details,) in office.apart.sql(order, [alert])]
-            assert [one for one in arrived if one in kept] == kept, "in the order of the triggers"
+            assert [item for item in arrived if item in kept] == kept, "in the order of the triggers"
 
 
 def test_a_change_has_what_waits_tried_at_once(stack: Stack, owner: Member) -> None:

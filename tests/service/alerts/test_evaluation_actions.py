@@ -25,16 +25,16 @@ def in_app(who: Member) -> list[dict[str, Any]]:
 def watched(who: Member, workbook: dict[str, Any] | None, conditions: dict[str, Any] = CCC, **body: Any) -> str:
     """An alert that tells its maker in the application; its identifier."""
     about = {} if workbook is None else {"workbook_id": workbook["id"]}
-    made = alerted(who, channels=in_app(who), conditions=conditions, **about, **body)
-    return str(made["id"])
+    alert = alerted(who, channels=in_app(who), conditions=conditions, **about, **body)
+    return str(alert["id"])
 
 
 def run(who: Member, workbook: dict[str, Any], **body: Any) -> dict[str, Any]:
     """A compliance run."""
     answer = who.post("/api/v1/compliance/run", json={"workbook_id": workbook["id"], **body})
     assert answer.status_code == 200, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    alert: dict[str, Any] = answer.json()
+    return alert
 
 
 def looked_at(stack: Stack, who: Member) -> None:
@@ -46,12 +46,12 @@ def looked_at(stack: Stack, who: Member) -> None:
     wait_until(lambda: not stack.sql(sql, [who.tenant_id]), what="the end of the looks")
 
 
-def told(who: Member, alert_id: str, limit: int = 10) -> dict[str, Any]:
+def history_of(who: Member, alert_id: str, limit: int = 10) -> dict[str, Any]:
     """An alert with its history."""
     answer = who.get(f"{URL}/{alert_id}", params={"include_history": True, "history_limit": limit})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def age(stack: Stack, who: Member, minutes: float) -> None:
@@ -73,7 +73,7 @@ def test_a_run_raises_what_it_concerns(
     own_g1: dict[str, Any],
     g1_file: Path,
 ) -> None:
-    other = owner.uploaded(g1_file)
+    second = owner.uploaded(g1_file)
     trend = {"metric": "oc_ratio", "direction": "either", "change_threshold": 0.1, "lookback_days": 30}
     raised = {
         "above": watched(owner, own_g1),
@@ -87,17 +87,17 @@ def test_a_run_raises_what_it_concerns(
             owner, own_g1, {"status": ["pass"], "test_ids": ["wal"]}, alert_type="compliance"
         ),
         "no history": watched(owner, own_g1, trend, alert_type="trend"),
-        "of another workbook": watched(owner, other),
+        "of another workbook": watched(owner, second),
         "disabled": watched(owner, own_g1, enabled=False),
     }
     strange = watched(stranger, None)
     hook = hooked(owner, "http://127.0.0.1:9/", "alert.triggered")
-    made = run(owner, own_g1)
+    new_alert = run(owner, own_g1)
     looked_at(stack, owner)
-    by_id = {one["test_id"]: one for one in made["results"]}
+    by_id = {result["test_id"]: result for result in new_alert["results"]}
     assert "wal" not in by_id
     for name, alert_id in {**raised, **quiet}.items():
-        alert = told(owner, alert_id)
+        alert = history_of(owner, alert_id)
         assert (alert["trigger_count"], len(alert["history"])) == ((1, 1) if name in raised else (0, 0)), name
         assert (alert["last_triggered"] is not None) is (name in raised), name
         look = alert["last_evaluation"]
@@ -105,16 +105,18 @@ def test_a_run_raises_what_it_concerns(
             assert look is None, name
         else:
             expected = name in raised or (False if name == "not above" else None)
-            assert (look["holds"], look["triggered"], look["run_id"]) == (expected, name in raised, made["id"]), name
-    assert told(stranger, strange)["last_evaluation"] is None
-    (entry,) = told(owner, raised["above"])["history"]
+            assert (look["holds"], look["triggered"], look["run_id"]) == (expected, name in raised, new_alert["id"]), (
+                name
+            )
+    assert history_of(stranger, strange)["last_evaluation"] is None
+    (entry,) = history_of(owner, raised["above"])["history"]
     assert (entry["metric_value"], entry["workbook_id"]) == (by_id["ccc_bucket_pct"]["current_value"], own_g1["id"])
     stated = {"metric": "ccc_bucket_pct", "current_value": 11.25, "threshold_value": 7.5, "operator": "gt"}
     assert stated.items() <= entry["details"].items()
     assert entry["details"]["sentence"] == "CCC/Caa bucket is 11.25 %, above 7.50 %"
-    failing = [one["test_id"] for one in made["results"] if one["status"] == "fail"]
-    (entry,) = told(owner, raised["failing"])["history"]
-    assert [one["test_id"] for one in entry["details"]["tests"]] == failing
+    failing = [result["test_id"] for result in new_alert["results"] if result["status"] == "fail"]
+    (entry,) = history_of(owner, raised["failing"])["history"]
+    assert [test["test_id"] for test in entry["details"]["tests"]] == failing
     assert len(failing) > 1
     assert entry["metric_value"] is None
     notes = wait_until(
@@ -123,14 +125,14 @@ def test_a_run_raises_what_it_concerns(
     )
     assert len(notes) == 3
     (entry,) = wait_until(
-        lambda: (found := told(owner, raised["above"])["history"])[0]["notifications_sent"] and found,
+        lambda: (history := history_of(owner, raised["above"])["history"])[0]["notifications_sent"] and history,
         what="the outcome",
     )
     assert (entry["notifications_sent"], entry["channels_notified"]) == (1, ["in_app"])
-    events = [one["payload"]["data"] for one in log_of(owner, hook)]
-    assert {one["resource_id"] for one in events} == set(raised.values())
-    (event,) = (one for one in events if one["resource_id"] == raised["above"])
-    assert (event["details"]["history_id"], event["details"]["run_id"]) == (entry["id"], made["id"])
+    events = [item["payload"]["data"] for item in log_of(owner, hook)]
+    assert {item["resource_id"] for item in events} == set(raised.values())
+    (event,) = (item for item in events if item["resource_id"] == raised["above"])
+    assert (event["details"]["history_id"], event["details"]["run_id"]) == (entry["id"], new_alert["id"])
 
 
 def test_a_cooldown_holds_back_and_ends(
@@ -139,23 +141,23 @@ def test_a_cooldown_holds_back_and_ends(
     own_g1: dict[str, Any],
     g1_file: Path,
 ) -> None:
-    other = owner.uploaded(g1_file)
+    second = owner.uploaded(g1_file)
     own, anywhere = watched(owner, own_g1, cooldown_minutes=60), watched(owner, None, cooldown_minutes=60)
     counts = []
-    for workbook, minutes in ((own_g1, 0), (own_g1, 0), (other, 59), (own_g1, 2), (own_g1, 0)):
+    for workbook, minutes in ((own_g1, 0), (own_g1, 0), (second, 59), (own_g1, 2), (own_g1, 0)):
         run(owner, workbook)
         looked_at(stack, owner)
-        counts.append(tuple(told(owner, one)["trigger_count"] for one in (own, anywhere)))
+        counts.append(tuple(history_of(owner, item)["trigger_count"] for item in (own, anywhere)))
         age(stack, owner, minutes)
     # An alert of the whole tenant cools for each workbook: another one's breach is news.
     assert counts == [(1, 1), (1, 1), (1, 2), (1, 2), (2, 3)]
-    look = told(owner, own)["last_evaluation"]
+    look = history_of(owner, own)["last_evaluation"]
     assert (look["holds"], look["triggered"]) == (True, True)
 
 
 def test_many_looks_at_once_trigger_once(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     cooled, hot = watched(owner, own_g1, cooldown_minutes=1), watched(owner, None, cooldown_minutes=0)
-    made = run(owner, own_g1)
+    alert = run(owner, own_g1)
     looked_at(stack, owner)
 
     def again(_: int) -> None:
@@ -170,10 +172,10 @@ def test_many_looks_at_once_trigger_once(stack: Stack, owner: Member, own_g1: di
     with stack.another_worker(CUSHION_TENANT_JOBS="8"), ThreadPoolExecutor(8) as threads:
         list(threads.map(again, range(16)))
         looked_at(stack, owner)
-    assert told(owner, cooled)["trigger_count"] == 2
-    every = told(owner, hot, limit=100)
+    assert history_of(owner, cooled)["trigger_count"] == 2
+    every = history_of(owner, hot, limit=100)
     assert (every["trigger_count"], len(every["history"])) == (17, 17)
-    assert {entry["run_id"] for entry in every["history"]} == {made["id"]}
+    assert {entry["run_id"] for entry in every["history"]} == {alert["id"]}
 
 
 def test_a_change_that_comes_in_between_counts(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
@@ -192,8 +194,8 @@ def test_a_change_that_comes_in_between_counts(stack: Stack, owner: Member, own_
         run(owner, own_g1)
         wait_until(lambda: stack.sql(waits), what="the look that waits")
     looked_at(stack, owner)
-    assert [told(owner, one)["trigger_count"] for one in (to_none, to_some, off)] == [0, 1, 0]
-    assert told(owner, to_none)["last_evaluation"]["sentence"] == "CCC/Caa bucket is 11.25 %, not above 90.00 %"
+    assert [history_of(owner, item)["trigger_count"] for item in (to_none, to_some, off)] == [0, 1, 0]
+    assert history_of(owner, to_none)["last_evaluation"]["sentence"] == "CCC/Caa bucket is 11.25 %, not above 90.00 %"
 
 
 # How long, and by how much --------------------------------------------------------------------------------------------
@@ -210,13 +212,13 @@ def test_a_duration_is_told_by_the_runs_and_by_the_clock(
     half, hour = (watched(owner, own_g1, CCC | {"duration_minutes": minutes}) for minutes in (30, 60))
     run(owner, own_g1)
     looked_at(stack, owner)
-    assert [told(owner, one)["trigger_count"] for one in (half, hour)] == [1, 0]
-    (entry,) = told(owner, half)["history"]
+    assert [history_of(owner, item)["trigger_count"] for item in (half, hour)] == [1, 0]
+    (entry,) = history_of(owner, half)["history"]
     assert timedelta(minutes=44) < moment(entry["triggered_at"]) - moment(entry["details"]["since"])
     waiting = "SELECT ready_at - now() FROM jobs WHERE tenant_id = %s AND name = 'alerts.look_again'"
     ((left,),) = stack.sql(waiting, [owner.tenant_id])
     assert timedelta(minutes=14) < left < timedelta(minutes=15)
-    look = told(owner, hour)["last_evaluation"]
+    look = history_of(owner, hour)["last_evaluation"]
     assert look["holds"] is False
     assert look["sentence"].startswith("CCC/Caa bucket is 11.25 %, above 7.50 %, since ")
     assert look["sentence"].endswith(" UTC: not yet for 60 minutes")
@@ -227,7 +229,7 @@ def test_a_duration_is_told_by_the_runs_and_by_the_clock(
     )
     age(stack, owner, 16)
     wake(stack, owner)
-    assert told(owner, hour)["trigger_count"] == 1, "no run says otherwise, and the hour is over"
+    assert history_of(owner, hour)["trigger_count"] == 1, "no run says otherwise, and the hour is over"
 
 
 def test_what_ended_meanwhile_is_not_raised(
@@ -248,11 +250,11 @@ def test_what_ended_meanwhile_is_not_raised(
     looked_at(stack, owner)
     age(stack, owner, 31)
     wake(stack, owner)
-    alert = told(owner, hour)
+    alert = history_of(owner, hour)
     assert (alert["trigger_count"], alert["last_evaluation"]["holds"]) == (0, False)
     age(stack, owner, 30)
     wake(stack, owner)
-    assert told(owner, hour)["trigger_count"] == 1
+    assert history_of(owner, hour)["trigger_count"] == 1
 
 
 def wake(stack: Stack, who: Member) -> None:
@@ -283,22 +285,22 @@ def test_the_newest_month_of_a_deal_counts(stack: Stack, owner: Member, write_bo
 
     def counts() -> list[int]:
         looked_at(stack, owner)
-        return [told(owner, one)["trigger_count"] for one in (on_february, rising, anywhere)]
+        return [history_of(owner, item)["trigger_count"] for item in (on_february, rising, anywhere)]
 
     run(owner, february)
     assert counts() == [0, 0, 0], "the deal has a newer workbook"
     run(owner, march)
     assert counts() == [1, 1, 1]
-    (entry,) = told(owner, rising)["history"]
+    (entry,) = history_of(owner, rising)["history"]
     assert entry["workbook_id"] == march["id"]
     assert entry["details"]["sentence"] == "CCC/Caa bucket rose from 8.97 % on 2026-02-28 to 11.25 %"
     by_deal = {"oc_ratio": "oc_class_e", "ccc_bucket_pct": None}
-    made = run(owner, march, test_suite="deal")
-    junior = next(one for one in made["results"] if one["test_id"] == by_deal["oc_ratio"])
+    alert = run(owner, march, test_suite="deal")
+    junior = next(result for result in alert["results"] if result["test_id"] == by_deal["oc_ratio"])
     lowest = watched(owner, february, {"metric": "oc_ratio", "operator": "eq", "value": junior["current_value"]})
     run(owner, march, test_suite="deal")
     looked_at(stack, owner)
-    (entry,) = told(owner, lowest)["history"]
+    (entry,) = history_of(owner, lowest)["history"]
     assert entry["details"]["test_id"] == "oc_class_e"
 
 
@@ -313,8 +315,8 @@ def test_a_recalculation_is_looked_at_and_stays_no_run(
     alert_id = watched(owner, own_g1, cooldown_minutes=0)
     assert owner.post(f"/api/v1/workbooks/{own_g1['id']}/recalculate").status_code in (200, 202)
     owner.parsed(own_g1["id"])
-    wait_until(lambda: told(owner, alert_id)["trigger_count"], what="the trigger")
-    (entry,) = told(owner, alert_id)["history"]
+    wait_until(lambda: history_of(owner, alert_id)["trigger_count"], what="the trigger")
+    (entry,) = history_of(owner, alert_id)["history"]
     assert (entry["run_id"], entry["metric_value"]) == (None, 11.25)
     assert owner.get("/api/v1/compliance/history").json()["items"] == []
     ((figures,),) = stack.sql("SELECT figures FROM alert_figures WHERE tenant_id = %s", [owner.tenant_id])
@@ -335,13 +337,13 @@ def test_an_alert_goes_by_the_status_and_says_that_it_is_doubtful(
     conditions = {"status": ["fail"], "test_ids": ["average_rating_factor"]}
     alert_id = watched(owner, book, conditions, alert_type="compliance")
     ran = run(owner, book)
-    (warf,) = (one for one in ran["results"] if one["test_id"] == "average_rating_factor")
+    (warf,) = (result for result in ran["results"] if result["test_id"] == "average_rating_factor")
     assert (warf["status"], warf["doubtful"]) == ("fail", True)
     looked_at(stack, owner)
-    (entry,) = told(owner, alert_id)["history"]
+    (entry,) = history_of(owner, alert_id)["history"]
     details = entry["details"]
     assert (details["doubtful"], details["published_value"]) == (True, 2900.0)
-    assert details["doubts"] == [one["message"] for one in warf["doubt"]]
+    assert details["doubts"] == [item["message"] for item in warf["doubt"]]
     assert details["sentence"].endswith("(doubtful: the file prints 2,900.00, pass)")
 
     def notified() -> str | None:
@@ -351,4 +353,4 @@ def test_an_alert_goes_by_the_status_and_says_that_it_is_doubtful(
     message = wait_until(notified, what="the notification")
     assert "Doubtful: yes" in message
     assert "The file prints: 2,900" in message
-    assert all(f"Doubt: {one['message']}" in message for one in warf["doubt"])
+    assert all(f"Doubt: {item['message']}" in message for item in warf["doubt"])

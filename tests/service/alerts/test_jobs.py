@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.conftest import Member, Stack, wait_until
 from tests.service.alerts.conftest import URL, alerted
-from tests.service.alerts.test_evaluation_actions import CCC, run, told
+from tests.service.alerts.test_evaluation_actions import CCC, history_of, run
 from tests.service.alerts.test_summary_actions import HOURLY, fall_due
 from tests.service.webhooks.conftest import Receiver, receiver  # noqa: F401 - fixture
 
@@ -18,18 +18,18 @@ def sent(who: Member, alert_id: str) -> dict[str, Any]:
     """The alert's one trigger once all its channels are told."""
 
     def done() -> dict[str, Any] | None:
-        history = told(who, alert_id)["history"]
+        history = history_of(who, alert_id)["history"]
         return history[0] if history and history[0]["notifications_sent"] == len(CHANNELS) else None
 
-    found: dict[str, Any] = wait_until(done, what="the messages", seconds=60)
-    return found
+    result: dict[str, Any] = wait_until(done, what="the messages", seconds=60)
+    return result
 
 
 def letters(stack: Stack, subject: str) -> list[Any]:
     """Letters that were written down."""
     folder = stack.data_dir / "mail"
-    found = (message_from_bytes(path.read_bytes(), policy=policy.default) for path in folder.iterdir())
-    return [letter for letter in found if letter["subject"].startswith(subject)]
+    result = (message_from_bytes(path.read_bytes(), policy=policy.default) for path in folder.iterdir())
+    return [letter for letter in result if letter["subject"].startswith(subject)]
 
 
 def test_a_run_and_a_schedule_reach_every_channel(
@@ -46,10 +46,10 @@ def test_a_run_and_a_schedule_reach_every_channel(
     ]
     about = {"workbook_id": own_g1["id"], "channels": channels}
     figure = alerted(owner, conditions=CCC, **about)["id"]
-    made = run(owner, own_g1)
+    alert = run(owner, own_g1)
     trigger = sent(owner, figure)
     assert trigger["channels_notified"] == CHANNELS
-    value = next(one["current_value"] for one in made["results"] if one["test_id"] == CCC["metric"])
+    value = next(result["current_value"] for result in alert["results"] if result["test_id"] == CCC["metric"])
     (hook,) = receiver.at("/200?hook")
     assert hook.method == "POST"
     assert hook.content["workbook_id"] == own_g1["id"]
@@ -62,7 +62,7 @@ def test_a_run_and_a_schedule_reach_every_channel(
     assert trigger["details"]["sentence"] in letter.get_content()
     assert "\nMetric: CCC/Caa bucket" in letter.get_content(), "details are in it by default"
     lines = letter.get_content().splitlines()
-    assert f"As of: {made['as_of']}" in lines
+    assert f"As of: {alert['as_of']}" in lines
     assert {"Limit: at most 7.50 %", "Cushion: -3.75 %"} <= set(lines)
     assert "See it in the console: http://127.0.0.1:8000/console/#/alerts" in lines, "the workbook is of no deal"
     (note,) = owner.get("/api/v1/notifications").json()["items"]
@@ -91,16 +91,16 @@ def test_a_letter_of_a_deal_leads_to_its_month(stack: Stack, owner: Member, writ
     mail = {"type": "email", "config": {"recipients": ["desk@example.com"], "subject_prefix": "[Deal]"}}
     every = {"status": ["fail", "warning", "pass"]}
     alerted(owner, name="Breach", conditions=every, alert_type="compliance", workbook_id=book["id"], channels=[mail])
-    made = run(owner, book)
+    alert = run(owner, book)
     (letter,) = wait_until(lambda: letters(stack, "[Deal]"), what="the letter")
     assert letter["subject"] == "[Deal] Breach - Harbour 2024-1"
     text, lines = letter.get_content(), letter.get_content().splitlines()
     assert {"Deal: Harbour 2024-1", "As of: 2026-03-31", f"Workbook: {book['name']}"} <= set(lines)
     assert f"/console/#/deals/{deal}/compliance?workbook={book['id']}" in text
-    raised = sorted(made["results"], key=lambda one: ["fail", "warning", "pass"].index(one["status"]))
-    assert raised != made["results"]
-    places = [text.index(f"\n{one['test_name']}: {one['status']}") for one in raised]
+    raised = sorted(alert["results"], key=lambda result: ["fail", "warning", "pass"].index(result["status"]))
+    assert raised != alert["results"]
+    places = [text.index(f"\n{item['test_name']}: {item['status']}") for item in raised]
     assert places == sorted(places), "failing tests come first"
-    for one in raised:
-        value = f"{one['current_value']:,.{one['decimals']}f}"
-        assert f"{one['test_name']}: {one['status']}{' (doubtful)' if one['doubtful'] else ''}, at {value}" in text
+    for item in raised:
+        value = f"{item['current_value']:,.{item['decimals']}f}"
+        assert f"{item['test_name']}: {item['status']}{' (doubtful)' if item['doubtful'] else ''}, at {value}" in text

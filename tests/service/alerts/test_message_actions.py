@@ -227,7 +227,7 @@ def test_a_webhook_s_body_has_what_is_specified_for_every_type(alert_type: str, 
     notice = replace(NOTICE, alert_type=alert_type, details=details, workbook_id=None, workbook_name=None)
     _, content = request(notice, WebhookConfig(url="https://example.com"), ID)
     body = json.loads(content)
-    told = body.pop("details")
+    answer = body.pop("details")
     assert body == {
         "alert_id": str(ID),
         "alert_name": "CCC above limit",
@@ -236,10 +236,10 @@ def test_a_webhook_s_body_has_what_is_specified_for_every_type(alert_type: str, 
         "workbook_id": None,
         "workbook_name": None,
     }
-    assert [told[name] for name in FIGURES] == [details.get(name) for name in FIGURES]
-    assert told["sentence"] == details["sentence"]
-    assert told.get("doubtful") == details.get("doubtful"), "what is too long loses no doubt"
-    assert ("tests" in told) is ("tests" in details and len(details["tests"]) < 4_000)
+    assert [answer[name] for name in FIGURES] == [details.get(name) for name in FIGURES]
+    assert answer["sentence"] == details["sentence"]
+    assert answer.get("doubtful") == details.get("doubtful"), "what is too long loses no doubt"
+    assert ("tests" in answer) is ("tests" in details and len(details["tests"]) < 4_000)
     assert len(content) < DETAILS_BYTES + 2_000
 
 
@@ -255,8 +255,8 @@ def test_a_test_says_that_it_is_one() -> None:
 
 
 def test_the_configured_headers_stand_but_for_the_delivery_s_own() -> None:
-    given = {"Content-Type": "text/plain", "WEBHOOK-ID": "forged", "X-A": "1"}
-    headers, _ = request(NOTICE, WebhookConfig(url="https://example.com", headers=given), ID)
+    value = {"Content-Type": "text/plain", "WEBHOOK-ID": "forged", "X-A": "1"}
+    headers, _ = request(NOTICE, WebhookConfig(url="https://example.com", headers=value), ID)
     assert headers == {"content-type": "text/plain", "x-a": "1", "webhook-id": f"msg_{ID.hex}"}
     most = {f"X-{number}": "v" for number in range(HEADERS_MAX)}
     headers, _ = request(NOTICE, WebhookConfig(url="https://example.com", headers=most), ID)
@@ -310,9 +310,9 @@ def test_a_chat_s_figures_are_as_they_were() -> None:
 
 
 @given(st.text(), st.text(), st.dictionaries(st.sampled_from([*FIGURES, "sentence"]), st.text()))
-def test_no_name_leaves_its_place(name: str, other: str, details: dict[str, str]) -> None:
-    notice = replace(NOTICE, alert_name=name, workbook_name=other, organization=other, details=details)
-    mail = letter(notice, replace(MAIL, subject_prefix=other))
+def test_no_name_leaves_its_place(name: str, variant: str, details: dict[str, str]) -> None:
+    notice = replace(NOTICE, alert_name=name, workbook_name=variant, organization=variant, details=details)
+    mail = letter(notice, replace(MAIL, subject_prefix=variant))
     content = written(Settings(), "id", NOON, mail)
     head = content.split(b"\r\n\r\n")[0].decode()
     assert {line.split(":")[0] for line in head.splitlines() if not line.startswith((" ", "\t"))} == HEADERS
@@ -325,8 +325,8 @@ def test_no_name_leaves_its_place(name: str, other: str, details: dict[str, str]
 
 def test_each_channel_says_that_a_result_is_doubtful_and_why() -> None:
     doubts = [f"interest of loan {at} is estimated" for at in range(30)]
-    one = {**DETAILS, "doubtful": True, "published_value": 190.4, "doubts": doubts}
-    notice = replace(NOTICE, details=one)
+    item = {**DETAILS, "doubtful": True, "published_value": 190.4, "doubts": doubts}
+    notice = replace(NOTICE, details=item)
     texts = [letter(notice, MAIL).text, notification(notice)[1], json.loads(chat_message(notice, CHAT))["text"]]
     for text in texts:
         lines = text.replace("\u2060", "").splitlines()

@@ -43,20 +43,20 @@ def test_when_it_is_due(schedule: str, zone: str, after: str, due: str) -> None:
     check(schedule)
     moment = datetime.fromisoformat(after)
     for wanted in due.split():
-        found = next_time(schedule, zone, moment)
-        assert found is not None
-        assert found.astimezone(ZoneInfo(zone)).isoformat(timespec="minutes") == wanted
-        moment = found
+        result = next_time(schedule, zone, moment)
+        assert result is not None
+        assert result.astimezone(ZoneInfo(zone)).isoformat(timespec="minutes") == wanted
+        moment = result
 
 
 def test_every_minute_of_a_year_s_longest_days_is_due_once() -> None:
     """By real time: whatever the clocks on the wall do."""
-    moment, found = datetime(2026, 10, 24, 23, 30, tzinfo=UTC), []
+    moment, result = datetime(2026, 10, 24, 23, 30, tzinfo=UTC), []
     while moment < datetime(2026, 10, 25, 2, 30, tzinfo=UTC):
         moment = next_time("*/15 * * * *", PARIS, moment) or moment
-        found.append(moment)
-    assert len(found) == 12
-    assert {(later - earlier).total_seconds() for earlier, later in pairwise(found)} == {900.0}
+        result.append(moment)
+    assert len(result) == 12
+    assert {(later - earlier).total_seconds() for earlier, later in pairwise(result)} == {900.0}
 
 
 @every(

@@ -40,11 +40,11 @@ def tried(who: Member, alert: dict[str, Any]) -> list[tuple[str, str, str]]:
     """What came of a test: channel, status and message of each."""
     answer = who.post(f"{URL}/{alert['id']}/test")
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    assert set(told) == {"test_id", "alert_id", "results", "tested_at"}
-    assert told["alert_id"] == alert["id"]
-    assert [one["channel_id"] for one in told["results"]] == [one["id"] for one in alert["channels"]]
-    return [(one["channel"], one["status"], one["message"]) for one in told["results"]]
+    body = answer.json()
+    assert set(body) == {"test_id", "alert_id", "results", "tested_at"}
+    assert body["alert_id"] == alert["id"]
+    assert [result["channel_id"] for result in body["results"]] == [channel["id"] for channel in alert["channels"]]
+    return [(result["channel"], result["status"], result["message"]) for result in body["results"]]
 
 
 def test_every_answer_is_told(shared_owner: Member, receiver: Receiver) -> None:  # noqa: F811
@@ -74,9 +74,9 @@ def test_a_test_is_no_trigger_and_a_notification_is_there(owner: Member) -> None
     alert = alerted(owner, channels=[{"type": "in_app", "config": config}], enabled=False)
     assert tried(owner, alert) == [("in_app", "delivered", "2 of 2 users notified")]
     for who in (owner, analyst):
-        (told,) = who.get("/api/v1/notifications").json()["items"]
-        assert (told["type"], told["priority"], told["title"]) == ("alert.tested", "urgent", "Test: CCC")
-        assert (told["resource_type"], told["resource_id"]) == ("alert", alert["id"])
+        (answer,) = who.get("/api/v1/notifications").json()["items"]
+        assert (answer["type"], answer["priority"], answer["title"]) == ("alert.tested", "urgent", "Test: CCC")
+        assert (answer["resource_type"], answer["resource_id"]) == ("alert", alert["id"])
     after = owner.get(f"{URL}/{alert['id']}", params={"include_history": True}).json()
     assert after == {**alert, "history": []}
     assert owner.patch(f"/api/v1/admin/users/{analyst.user_id}", json={"status": "inactive"}).status_code == 200
@@ -108,8 +108,8 @@ def test_a_mail_server_s_answers_are_told(
     post.says, config = says, {"recipients": ["a@x.com"], "cc": ["b@x.com"], "subject_prefix": "[Desk]"}
     alert = alerted(shared_owner, channels=[{"type": "email", "config": config}], name=f"CCC {uuid4().hex}")
     answer = shared_owner.post(f"{url}{URL}/{alert['id']}/test")
-    (told,) = answer.json()["results"]
-    assert (told["status"], told["message"]) == (status, message)
+    (lines,) = answer.json()["results"]
+    assert (lines["status"], lines["message"]) == (status, message)
     if not says:
         assert post.taken[-1]["subject"] == f"[Desk] Test: {alert['name']}"
         assert "nothing has been triggered" in post.taken[-1].get_content()
@@ -122,8 +122,8 @@ def test_without_a_mail_server_letters_are_written_down_and_limited(stack: Stack
     letters = [path.read_text() for path in (stack.data_dir / "mail").iterdir()]
     assert sum("Subject: Test: Written down" in letter for letter in letters) == 1
     with stack.another_api(CUSHION_ALERT_MAILS_PER_HOUR="1 1 1 1", CUSHION_SMTP_URL="smtp://127.0.0.1:9") as url:
-        (told,) = owner.post(f"{url}{URL}/{alert['id']}/test").json()["results"]
-        assert told["message"] == "the letters of alerts are limited to 1 an hour"
+        (answer,) = owner.post(f"{url}{URL}/{alert['id']}/test").json()["results"]
+        assert answer["message"] == "the letters of alerts are limited to 1 an hour"
     with stack.another_api(CUSHION_SMTP_URL="smtp://127.0.0.1:9") as url:
-        (told,) = owner.post(f"{url}{URL}/{alert['id']}/test").json()["results"]
-        assert told["message"] == "the mail server cannot be reached, or takes too long", "and not where it stands"
+        (answer,) = owner.post(f"{url}{URL}/{alert['id']}/test").json()["results"]
+        assert answer["message"] == "the mail server cannot be reached, or takes too long", "and not where it stands"

@@ -13,7 +13,7 @@ from service.alerts.summary_actions import ORDER, SEND
 from service.platform.unit.context import Resources
 from tests.conftest import Member, Stack, wait_until
 from tests.rows import every
-from tests.service.alerts.test_evaluation_actions import moment, run, told, watched
+from tests.service.alerts.test_evaluation_actions import history_of, moment, run, watched
 from tests.service.platform.conftest import Apart
 
 HOURLY = {"schedule": "0 * * * *", "report_type": "compliance_summary"}
@@ -26,10 +26,10 @@ def fall_due(stack: Stack, alert_id: str) -> None:
 
 def triggered(who: Member, alert_id: str, count: int = 1) -> dict[str, Any]:
     """The alert once it was triggered so often."""
-    found: dict[str, Any] = wait_until(
-        lambda: (alert := told(who, alert_id))["trigger_count"] >= count and alert, what="the trigger", seconds=60
+    result: dict[str, Any] = wait_until(
+        lambda: (alert := history_of(who, alert_id))["trigger_count"] >= count and alert, what="the trigger", seconds=60
     )
-    return found
+    return result
 
 
 def test_a_schedule_brings_the_report_of_the_newest_run(
@@ -38,14 +38,14 @@ def test_a_schedule_brings_the_report_of_the_newest_run(
     own_g1: dict[str, Any],
 ) -> None:
     alert_id = watched(owner, None, HOURLY, alert_type="schedule")
-    made = run(owner, own_g1)
+    new_alert = run(owner, own_g1)
     fall_due(stack, alert_id)
     alert = triggered(owner, alert_id)
     (entry,) = alert["history"]
-    assert (entry["metric_value"], entry["workbook_id"], entry["run_id"]) == (None, own_g1["id"], made["id"])
-    details, counts = entry["details"], made["summary"]
+    assert (entry["metric_value"], entry["workbook_id"], entry["run_id"]) == (None, own_g1["id"], new_alert["id"])
+    details, counts = entry["details"], new_alert["summary"]
     report = owner.get(f"/api/v1/reports/{details['report_id']}").json()
-    assert (report["status"], report["run_id"], report["created_by"]) == ("completed", made["id"], owner.email)
+    assert (report["status"], report["run_id"], report["created_by"]) == ("completed", new_alert["id"], owner.email)
     assert details["summary"] == counts
     assert f"of {counts['total']} tests {counts['failed']} failed" in details["sentence"]
     hours = (moment(alert["next_at"]) - moment(details["due_at"])) / timedelta(hours=1)
@@ -100,7 +100,7 @@ def test_several_workers_hand_over_once(alone: Apart) -> None:
 
     alone.run(workers)
     for days, alert_id in enumerate(missed):
-        assert [datetime.fromisoformat(one) for one in handed_over(alone, alert_id)] == [hour - timedelta(days=days)]
+        assert [datetime.fromisoformat(item) for item in handed_over(alone, alert_id)] == [hour - timedelta(days=days)]
         ((next_at,),) = alone.sql("SELECT next_at FROM alerts WHERE id = %s", [alert_id])
         assert next_at > datetime.now(UTC) - timedelta(minutes=1), "what was missed is not made up for"
 

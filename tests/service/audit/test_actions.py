@@ -27,8 +27,8 @@ FIELDS = {
 def listed(member: Member, **query: Any) -> dict[str, Any]:
     answer = member.get(LOGS, params=query)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def refused(answer: httpx.Response, status: int, detail: str) -> None:
@@ -76,8 +76,8 @@ def test_an_entry_tells_who_did_what_to_which_record_from_where(stack: Stack, ow
     assert entry.keys() == FIELDS
     assert datetime.now(UTC) - datetime.fromisoformat(entry["timestamp"]) < timedelta(minutes=5)
     assert entry["timestamp"].endswith("Z")
-    told = ("user_id", "user_email", "action", "resource_type", "resource_id", "resource_name", "request_id")
-    assert [entry[field] for field in told] == [
+    answer = ("user_id", "user_email", "action", "resource_type", "resource_id", "resource_name", "request_id")
+    assert [entry[field] for field in answer] == [
         *(owner.user_id, owner.email, "api_key.created", "api_key", response.json()["id"], "k", "audited-1")
     ]
     assert (entry["ip_address"], entry["user_agent"], entry["api_key_id"]) == ("127.0.0.1", "browser/1", None)
@@ -152,8 +152,8 @@ def test_a_filter_that_is_none_is_refused(team: Member, path: str, query: dict[s
 @pytest.mark.parametrize("path", [LOGS, EXPORT])
 def test_only_the_administration_may_read(stack: Stack, owner: Member, path: str) -> None:
     assert owner.invite("admin").get(path).status_code == 200
-    for other in (owner.invite("analyst"), owner.invite("viewer"), owner.key("admin:users", "workbooks:read")):
-        refused(other.get(path), 403, "Insufficient permissions")
+    for second in (owner.invite("analyst"), owner.invite("viewer"), owner.key("admin:users", "workbooks:read")):
+        refused(second.get(path), 403, "Insufficient permissions")
     refused(httpx.get(stack.url + path), 401, "Not authenticated")
 
 

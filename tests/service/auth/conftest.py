@@ -48,10 +48,10 @@ def refused(answer: httpx.Response) -> tuple[int, str, str]:
 
 
 def faults(answer: httpx.Response) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for fault in answer.json()["errors"]:
-        found.setdefault(".".join(fault["loc"]), []).append(fault["message"])
-    return found
+        result.setdefault(".".join(fault["loc"]), []).append(fault["message"])
+    return result
 
 
 def audited(stack: Stack, tenant_id: str, action: str) -> list[tuple[Any, ...]]:

@@ -69,7 +69,7 @@ def register(stack: Stack) -> Iterator[Register]:
 
 def test_of_first_registrations_at_once_exactly_one_succeeds(register: Register) -> None:
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = [one.result() for one in [pool.submit(register) for _ in range(AT_ONCE)]]
+        answers = [item.result() for item in [pool.submit(register) for _ in range(AT_ONCE)]]
     (first,) = (answer for answer in answers if answer.status_code == 201)
     assert set(first.json()) >= {"access_token", "refresh_token"}
     assert sum(closed(answer) for answer in answers if answer is not first) == AT_ONCE - 1

@@ -82,8 +82,8 @@ def test_tokens_carry_the_stated_claims(stack: Stack, owner: Member) -> None:
 
 
 def test_one_name_for_many_tenants(stack: Stack) -> None:
-    made = [register(stack.url, organization="!!!") for _ in range(3)]
-    slugs = {stack.sql("SELECT slug FROM tenants WHERE id = %s", [one.tenant_id])[0][0] for one in made}
+    result = [register(stack.url, organization="!!!") for _ in range(3)]
+    slugs = {stack.sql("SELECT slug FROM tenants WHERE id = %s", [item.tenant_id])[0][0] for item in result}
     assert len(slugs) == 3
 
 
@@ -251,7 +251,7 @@ def test_wrong_passwords_of_one_account_are_counted_wherever_they_come_from(
     early_in(3600)
     email = register(stack.url).email if known else f"{uuid4().hex}@example.com"
     spelt = [email, email.upper(), f" {email}", email.title(), email]
-    answers = [login(stack, one, "Wrong-Horse-7", url=strict, headers=elsewhere()) for one in spelt]
+    answers = [login(stack, item, "Wrong-Horse-7", url=strict, headers=elsewhere()) for item in spelt]
     assert [answer.status_code for answer in answers] == [401, 401, 401, 429, 429]
     assert refused(answers[3]) == (429, "Rate limit exceeded", "RATE_LIMIT_EXCEEDED")
     assert int(answers[3].headers["retry-after"]) >= 1
@@ -278,7 +278,7 @@ def test_of_many_wrong_passwords_at_once_not_one_too_many_counts(stack: Stack, o
         tries = [
             pool.submit(login, stack, owner.email, "Wrong-Horse-7", url=strict, headers=elsewhere()) for _ in range(10)
         ]
-        statuses = sorted(one.result().status_code for one in tries)
+        statuses = sorted(item.result().status_code for item in tries)
     assert statuses == [401] * 3 + [429] * 7
 
 
@@ -381,7 +381,7 @@ def test_another_deployments_token(stack: Stack, owner: Member) -> None:
 
 
 def test_logout_ends_its_session_and_no_other(stack: Stack, owner: Member) -> None:
-    other = login(stack, owner.email).json()
+    other_body = login(stack, owner.email).json()
     answer = owner.post(f"{AUTH}/logout")
     assert (answer.status_code, answer.content) == (204, b"")
     assert refused(me(stack, owner.tokens["access_token"])) == (401, "Token has been revoked", "TOKEN_REVOKED")
@@ -390,15 +390,15 @@ def test_logout_ends_its_session_and_no_other(stack: Stack, owner: Member) -> No
         "Refresh token has been revoked",
         "TOKEN_REVOKED",
     )
-    assert me(stack, other["access_token"]).status_code == 200
-    assert refresh(stack, other["refresh_token"]).status_code == 200
+    assert me(stack, other_body["access_token"]).status_code == 200
+    assert refresh(stack, other_body["refresh_token"]).status_code == 200
     assert audited(stack, owner.tenant_id, "user.logged_out")[0][:3] == (owner.user_id, owner.email, "user")
 
 
 def test_revoke_all_ends_every_session_of_the_user_and_of_nobody_else(stack: Stack, owner: Member) -> None:
-    other, analyst = login(stack, owner.email).json(), owner.invite("analyst")
+    second, analyst = login(stack, owner.email).json(), owner.invite("analyst")
     assert owner.post(f"{AUTH}/revoke-all-tokens").status_code == 204
-    for tokens in (owner.tokens, other):
+    for tokens in (owner.tokens, second):
         assert refused(me(stack, tokens["access_token"])) == (401, "Token has been revoked", "TOKEN_REVOKED")
         assert refused(refresh(stack, tokens["refresh_token"])) == (
             401,
@@ -440,11 +440,11 @@ def test_a_suspended_tenant(stack: Stack, owner: Member, status: str) -> None:
     stack.sql("UPDATE tenants SET status = %s WHERE id = %s", [status, owner.tenant_id])
     with redis.Redis.from_url(stack.redis_url) as server:
         server.delete(f"cushion:tenant:{owner.tenant_id}")
-    said = (403, "Tenant is suspended", "PERMISSION_DENIED")
-    assert refused(owner.get(f"{AUTH}/me")) == said
-    assert refused(key.get(f"{AUTH}/me")) == said
-    assert refused(login(stack, owner.email)) == said
-    assert refused(refresh(stack, owner.tokens["refresh_token"])) == said
+    words = (403, "Tenant is suspended", "PERMISSION_DENIED")
+    assert refused(owner.get(f"{AUTH}/me")) == words
+    assert refused(key.get(f"{AUTH}/me")) == words
+    assert refused(login(stack, owner.email)) == words
+    assert refused(refresh(stack, owner.tokens["refresh_token"])) == words
     assert {"x-ratelimit-limit"} <= set(owner.get(f"{AUTH}/me").headers)
 
 
@@ -525,8 +525,8 @@ def invited(owner: Member, **changed: Any) -> dict[str, Any]:
     body = {"email": f"new-{uuid4().hex}@example.com", "full_name": "Nora New", "role": "analyst", **changed}
     answer = owner.post("/api/v1/admin/users/invite", json=body)
     assert answer.status_code == 201, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def accept(stack: Stack, token: str, password: str = PASSWORD) -> httpx.Response:

@@ -139,9 +139,9 @@ def test_one_bit_of_the_signature(stack: Stack, access: str) -> None:
     content, _, signature = access.rpartition(".")
     raw = bytearray(base64.urlsafe_b64decode(signature + "="))
     for place in (0, 15, 31):
-        other = bytearray(raw)
-        other[place] ^= 1
-        assert refused(me(stack, f"{content}.{encoded(bytes(other))}")) == INVALID
+        second = bytearray(raw)
+        second[place] ^= 1
+        assert refused(me(stack, f"{content}.{encoded(bytes(second))}")) == INVALID
     assert refused(me(stack, f"{content}.{encoded(bytes(raw[:16]))}")) == INVALID
     assert refused(me(stack, f"{content}.")) == INVALID
 

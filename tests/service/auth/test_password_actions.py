@@ -138,7 +138,7 @@ def test_no_login_with_the_old_password_outlives_the_change(stack: Stack, owner:
     with ThreadPoolExecutor(7) as pool:
         logins = [pool.submit(login, stack, owner.email) for _ in range(6)]
         assert pool.submit(change, owner).result().status_code == 204
-        tokens = [one.result().json() for one in logins if one.result().status_code == 200]
+        tokens = [item.result().json() for item in logins if item.result().status_code == 200]
     for pair in tokens:
         assert me(stack, pair["access_token"]).status_code == 401
         assert refresh(stack, pair["refresh_token"]).status_code == 401
@@ -148,13 +148,13 @@ def test_no_login_with_the_old_password_outlives_the_change(stack: Stack, owner:
 
 
 def test_a_forgotten_password_is_reset_by_mail(stack: Stack, owner: Member) -> None:
-    other = login(stack, owner.email).json()
+    other_body = login(stack, owner.email).json()
     assert forgot(stack, f" {owner.email.upper()} ").status_code == 202
     answer = reset(stack, token_of(letters(stack, owner.email)[0]))
     assert (answer.status_code, answer.content) == (204, b"")
     assert login(stack, owner.email).status_code == 401
     assert login(stack, owner.email, FRESH).status_code == 200
-    for pair in (owner.tokens, other):
+    for pair in (owner.tokens, other_body):
         assert refused(me(stack, pair["access_token"])) == (401, "Token has been revoked", "TOKEN_REVOKED")
         assert refused(refresh(stack, pair["refresh_token"])) == (401, "All tokens have been revoked", "TOKEN_REVOKED")
     for action in ("user.password_reset_requested", "user.password_reset"):
@@ -200,8 +200,8 @@ def test_the_work_for_a_known_email_waits_until_nobody_can_time_it(stack: Stack,
     (asked,) = stack.sql("SELECT clock_timestamp()")[0]
     assert forgot(stack, owner.email).status_code == 202
     letters(stack, owner.email)
-    (made,) = stack.sql("SELECT created_at FROM password_resets WHERE user_id = %s", [owner.user_id])[0]
-    assert (made - asked).total_seconds() >= PAUSE_SECONDS[0]
+    (result,) = stack.sql("SELECT created_at FROM password_resets WHERE user_id = %s", [owner.user_id])[0]
+    assert (result - asked).total_seconds() >= PAUSE_SECONDS[0]
 
 
 @pytest.mark.parametrize("body", [{}, {"email": 7}, {"email": "x" * 255}, {"email": None}])
@@ -311,7 +311,7 @@ def test_forgotten_ones_are_counted_by_email_known_or_not(stack: Stack, strict: 
     early_in(3600)
     email = register(stack.url).email if known else f"{uuid4().hex}@example.com"
     spelt = [email, email.upper(), f" {email}"]
-    answers = [forgot(stack, one, strict, **elsewhere()) for one in spelt]
+    answers = [forgot(stack, item, strict, **elsewhere()) for item in spelt]
     assert [answer.status_code for answer in answers] == [202, 202, 429]
 
 
@@ -328,6 +328,6 @@ def test_a_reset_from_an_address_that_the_tenant_bars(stack: Stack, strict: str)
     owner = register(stack.url)
     token = reset_token(stack, owner.email)
     configure(stack, owner.tenant_id, allowed_ip_ranges=["192.0.2.0/24"])
-    said = (403, "IP address not allowed", "PERMISSION_DENIED")
-    assert refused(reset(stack, token, url=strict, **elsewhere())) == said
+    words = (403, "IP address not allowed", "PERMISSION_DENIED")
+    assert refused(reset(stack, token, url=strict, **elsewhere())) == words
     assert reset(stack, token, url=strict, **{"X-Forwarded-For": "192.0.2.9"}).status_code == 204

@@ -296,10 +296,10 @@ def outage(stack: Stack) -> Iterator[Outage]:
 
 def test_without_redis_it_serves_limits_and_believes_nobody_revoked(stack: Stack, outage: Outage) -> None:
     url = outage.url
-    member, other = joined(url, stack), joined(url, stack, "standard")
+    member, second = joined(url, stack), joined(url, stack, "standard")
     body = {"name": "key", "permissions": ["workbooks:read", "calculations:execute"]}
     key = httpx.Client(
-        base_url=url, headers={"X-API-Key": other.post("/api/v1/admin/api-keys", json=body).json()["key"]}
+        base_url=url, headers={"X-API-Key": second.post("/api/v1/admin/api-keys", json=body).json()["key"]}
     )
     early_in(60, needed=25)
     outage.redis.stop()
@@ -318,9 +318,9 @@ def test_without_redis_it_serves_limits_and_believes_nobody_revoked(stack: Stack
     with key:
         assert key.get("/api/v1/workbooks").status_code == 200
         assert key.post("/api/v1/calculations/evaluate", json={"formula": "=1+1"}).json()["value"] == 2
-        stack.sql("UPDATE api_keys SET status = 'revoked' WHERE tenant_id = %s", [other.tenant_id])
+        stack.sql("UPDATE api_keys SET status = 'revoked' WHERE tenant_id = %s", [second.tenant_id])
         assert key.get("/api/v1/workbooks").status_code == 401
-    assert other.post("/api/v1/admin/users/invite", json=INVITATION).status_code == 201
+    assert second.post("/api/v1/admin/users/invite", json=INVITATION).status_code == 201
     wait_until(lambda: httpx.get(f"{url}/health/ready").json()["degraded"], what="a new look at what is there")
 
     here = address()
@@ -328,14 +328,14 @@ def test_without_redis_it_serves_limits_and_believes_nobody_revoked(stack: Stack
     logins = together(14, lambda http: http.post(f"{url}/api/v1/auth/login", data=form, headers=here))
     assert sorted(answer.status_code for answer in logins) == [401] * 10 + [429] * 4
 
-    assert other.post("/api/v1/auth/logout").status_code == 503, "it could not bite at once elsewhere"
-    assert other.get(ME).status_code == 200
+    assert second.post("/api/v1/auth/logout").status_code == 503, "it could not bite at once elsewhere"
+    assert second.get(ME).status_code == 200
     stack.sql(
         "INSERT INTO revocations (tenant_id, kind, subject, generation, expires_at)"
         " VALUES (%s, 'user', %s, 1, now() + interval '15 minutes')",
-        [other.tenant_id, other.user_id],
+        [second.tenant_id, second.user_id],
     )
-    answer = other.get(ME)
+    answer = second.get(ME)
     assert (answer.status_code, answer.json()["error_code"]) == (401, "TOKEN_REVOKED")
     stack.sql("UPDATE tenants SET status = 'suspended' WHERE id = %s", [member.tenant_id])
     wait_until(lambda: member.get(ME).status_code == 403, what="a token of the bucket, and the refusal")

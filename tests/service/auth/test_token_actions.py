@@ -89,8 +89,8 @@ def test_every_answer_with_tokens_has_the_refresh_token_as_a_cookie(stack: Stack
     for answer, status in zip(answers, (201, 200, 200, 200, 200), strict=True):
         assert (answer.status_code, set(answer.json())) == (status, {"access_token", "token_type"}), answer.text
         assert answer.headers["cache-control"] == "no-store"
-        token, said = cookie_of(answer)
-        assert said == attributes
+        token, words = cookie_of(answer)
+        assert words == attributes
         claims = jwt.decode(token, options={"verify_signature": False})
         assert (claims["type"], claims["exp"] - claims["iat"]) == ("refresh", 604_800)
         assert me(stack, answer.json()["access_token"]).status_code == 200
@@ -163,14 +163,14 @@ def test_an_access_token_is_no_cookie(stack: Stack, owner: Member) -> None:
 
 def test_the_token_just_replaced_is_answered_by_the_same_one(stack: Stack, browser: httpx.Client) -> None:
     first = browser.cookies[COOKIE]
-    one = by_cookie(stack, first)
+    response = by_cookie(stack, first)
     time.sleep(1.1)  # so that a token of this second would be another one
     two = by_cookie(stack, first)
-    assert (one.status_code, two.status_code) == (200, 200)
-    assert cookie_of(one)[0] == cookie_of(two)[0] != first
-    assert one.json()["access_token"] != two.json()["access_token"]
+    assert (response.status_code, two.status_code) == (200, 200)
+    assert cookie_of(response)[0] == cookie_of(two)[0] != first
+    assert response.json()["access_token"] != two.json()["access_token"]
     assert me(stack, two.json()["access_token"]).status_code == 200
-    assert by_cookie(stack, cookie_of(one)[0]).status_code == 200
+    assert by_cookie(stack, cookie_of(response)[0]).status_code == 200
 
 
 def test_tabs_refresh_at_once(stack: Stack, browser: httpx.Client) -> None:
@@ -253,13 +253,13 @@ def test_the_end_of_a_bodys_session_leaves_cookies_alone(owner: Member) -> None:
 def test_a_new_password_brings_the_browser_a_new_token(stack: Stack, owner: Member, browser: httpx.Client) -> None:
     """The browser's own session goes on; a copy of its token that somebody took does not."""
     before = browser.cookies[COOKIE]
-    other = cookie_of(login(stack, owner.email, headers=BROWSER))[0]
+    second = cookie_of(login(stack, owner.email, headers=BROWSER))[0]
     body = {"current_password": PASSWORD, "new_password": FRESH}
     answer = browser.post(f"{AUTH}/password/change", json=body)
     assert (answer.status_code, answer.content) == (204, b"")
     after = cookie_of(answer)[0]
     assert after != before
-    assert refused(by_cookie(stack, other)) == REVOKED
+    assert refused(by_cookie(stack, second)) == REVOKED
     assert me(stack, browser.headers["Authorization"].removeprefix("Bearer ")).status_code == 200
     assert browser.post(f"{AUTH}/refresh").status_code == 200
 

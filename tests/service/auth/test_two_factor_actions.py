@@ -57,8 +57,8 @@ def test_enrolment_gives_what_an_authenticator_reads(stack: Stack, owner: Member
     assert len(body["secret"]) == 32
     begun = audited(stack, owner.tenant_id, "user.two_factor_enrolment_begun")
     assert [row[:3] for row in begun] == [(owner.user_id, owner.email, "user")]
-    told = stack.sql("SELECT details::text FROM audit_log WHERE tenant_id = %s", [owner.tenant_id])
-    assert body["secret"] not in str(told)
+    rows = stack.sql("SELECT details::text FROM audit_log WHERE tenant_id = %s", [owner.tenant_id])
+    assert body["secret"] not in str(rows)
 
 
 def test_nothing_changes_until_a_code_is_verified(stack: Stack, owner: Member) -> None:
@@ -192,7 +192,7 @@ def test_one_code_and_many_logins_at_once(stack: Stack, owner: Member) -> None:
     for code in (authenticator.next(), codes[0]):
         with ThreadPoolExecutor(6) as pool:
             tries = [pool.submit(login, stack, owner.email, otp_code=code) for _ in range(6)]
-            statuses = sorted(one.result().status_code for one in tries)
+            statuses = sorted(item.result().status_code for item in tries)
         assert statuses == [200] + [401] * 5
 
 
@@ -297,17 +297,17 @@ def test_codes_cannot_be_guessed(stack: Stack, strict: str) -> None:
 def test_wrong_recovery_codes_shut_out_nobody_elsewhere(stack: Stack, strict: str) -> None:
     """They are counted by address, of IPv6 by the /64, whoever's they would be."""
     early_in(3600)
-    owner, other = register(stack.url), register(stack.url)
+    owner, second = register(stack.url), register(stack.url)
     authenticator, codes = enrolled(stack.url, owner.tokens["access_token"])
-    enrolled(stack.url, other.tokens["access_token"])
+    enrolled(stack.url, second.tokens["access_token"])
     street = uuid4().hex[:4]
     thief = [{"X-Forwarded-For": f"2001:db8:{street}::{number}"} for number in range(1, 6)]
     wrong = "ABCD-EFGH-IJKL-MNOP"
     tried = [
         login(stack, who.email, url=strict, otp_code=wrong, headers=at)
-        for who, at in zip([owner, other, owner], thief, strict=False)
+        for who, at in zip([owner, second, owner], thief, strict=False)
     ]
-    assert [refused(one) for one in tried] == [WRONG] * 3
+    assert [refused(item) for item in tried] == [WRONG] * 3
     over = login(stack, owner.email, url=strict, otp_code=codes[0], headers=thief[3])
     assert refused(over) == LIMITED
     assert over.json()["errors"][0]["message"] == "the limit is 3 recovery codes from one address an hour"

@@ -23,8 +23,8 @@ BATCH = "/api/v1/calculations/batch"
 def evaluated(member: Member, formula: str, context: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
     answer = member.post(EVALUATE, json={"formula": formula, "context": context or {}, "options": options})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def refused(answer: httpx.Response, status: int, detail: str, code: str) -> list[dict[str, Any]]:
@@ -174,8 +174,8 @@ def test_now_is_that_of_the_tenants_clocks(owner: Member) -> None:
             for value in (answer["value"], batch["value"]):
                 ahead = datetime.fromisoformat(value + "+00:00").timestamp() - time.time()
                 assert abs(ahead - hours * 3600) < 60, (zone, value)
-            told = datetime.fromisoformat(answer["evaluated_at"])
-            assert (told.utcoffset(), abs(told.timestamp() - time.time()) < 60) == (timedelta(0), True)
+            lines = datetime.fromisoformat(answer["evaluated_at"])
+            assert (lines.utcoffset(), abs(lines.timestamp() - time.time()) < 60) == (timedelta(0), True)
 
 
 # Over a workbook ----------------------------------------------------------------------------------------------------
@@ -188,8 +188,8 @@ def workbook_id(shared_owner: Member, tmp_path_factory: pytest.TempPathFactory) 
         loans = book.add_worksheet("Loans")
         loans.write_column("A1", [10, 20, 30])
         loans.write_formula("B1", "=A1*2", None, 21)  # what the file carries is what counts until recalculated
-        other = book.add_worksheet("Other Sheet")
-        other.write("A1", "there")
+        second = book.add_worksheet("Other Sheet")
+        second.write("A1", "there")
         book.define_name("Pool", "=Loans!$A$1:$A$3")
     return str(shared_owner.uploaded(path)["id"])
 
@@ -506,11 +506,11 @@ def test_the_evaluations_of_a_stretch_of_time_are_one_entry_of_each_caller_and_w
     assert owner.post(EVALUATE, json={"formula": "=A1", "workbook_id": book["id"]}).status_code == 200
     entries = "/api/v1/admin/audit-logs?action=calculation.completed&page_size=100"
 
-    def told() -> list[dict[str, Any]] | None:
-        found: list[dict[str, Any]] = owner.get(entries).json()["items"]
-        return found if sum(entry["details"]["calls"] for entry in found) == 8 else None
+    def stored_steps() -> list[dict[str, Any]] | None:
+        result: list[dict[str, Any]] = owner.get(entries).json()["items"]
+        return result if sum(entry["details"]["calls"] for entry in result) == 8 else None
 
-    told_of = wait_until(told, what="the entries")
+    told_of = wait_until(stored_steps, what="the entries")
     groups: dict[tuple[Any, ...], list[int]] = {}
     for entry in told_of:
         who = (entry["user_email"], entry["api_key_id"] is not None, entry["resource_id"], entry["resource_name"])

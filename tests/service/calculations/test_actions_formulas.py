@@ -30,29 +30,29 @@ LISTED = {
 def validated(member: Member, formula: str, **more: Any) -> dict[str, Any]:
     answer = member.post(VALIDATE, json={"formula": formula, **more})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def listed(member: Member, **query: str) -> dict[str, Any]:
     answer = member.get("/api/v1/calculations/functions", params=query)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 # Validation ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_valid_formula_is_taken_apart(shared_owner: Member) -> None:
-    found = validated(shared_owner, "=IF(Sheet2!$A$1>0,SUM(B1:B3),SUM(B1:B3)*rate)")
-    assert found.keys() == {"valid", "formula", "functions_used", "cell_references", "complexity_score", "warnings"}
-    assert found["valid"] is True
-    assert found["functions_used"] == ["IF", "SUM"]
-    assert found["cell_references"] == ["Sheet2!A1", "B1:B3", "rate"]
-    assert found["warnings"] == []
-    assert type(found["complexity_score"]) is int
-    assert found["complexity_score"] > validated(shared_owner, "=A1")["complexity_score"] >= 1
+    result = validated(shared_owner, "=IF(Sheet2!$A$1>0,SUM(B1:B3),SUM(B1:B3)*rate)")
+    assert result.keys() == {"valid", "formula", "functions_used", "cell_references", "complexity_score", "warnings"}
+    assert result["valid"] is True
+    assert result["functions_used"] == ["IF", "SUM"]
+    assert result["cell_references"] == ["Sheet2!A1", "B1:B3", "rate"]
+    assert result["warnings"] == []
+    assert type(result["complexity_score"]) is int
+    assert result["complexity_score"] > validated(shared_owner, "=A1")["complexity_score"] >= 1
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,11 @@ def test_a_valid_formula_is_taken_apart(shared_owner: Member) -> None:
 def test_an_invalid_formula_says_where_and_what_may_be_meant(
     shared_owner: Member, formula: str, position: int, hint: str
 ) -> None:
-    found = validated(shared_owner, formula)
-    assert found.keys() == {"valid", "formula", "error", "error_position", "suggestions"}
-    assert (found["valid"], found["formula"], found["error_position"]) == (False, formula, position)
-    assert found["error"]
-    assert hint in " ".join(found["suggestions"])
+    result = validated(shared_owner, formula)
+    assert result.keys() == {"valid", "formula", "error", "error_position", "suggestions"}
+    assert (result["valid"], result["formula"], result["error_position"]) == (False, formula, position)
+    assert result["error"]
+    assert hint in " ".join(result["suggestions"])
 
 
 def test_the_opening_of_an_unclosed_parenthesis_is_named(shared_owner: Member) -> None:
@@ -107,12 +107,12 @@ def test_a_function_whose_answer_may_differ_from_excels_says_so_everywhere(share
 
 
 def test_every_function_is_listed_with_its_help(shared_owner: Member) -> None:
-    found = listed(shared_owner)
-    assert found["total"] == len(found["functions"]) == len(FUNCTIONS) >= 502
-    assert [row["name"] for row in found["functions"]] == sorted(FUNCTIONS)
-    assert set(LISTED) | {"information"} <= set(found["categories"])
-    assert {row["category"] for row in found["functions"]} <= set(found["categories"])
-    for row in found["functions"]:
+    result = listed(shared_owner)
+    assert result["total"] == len(result["functions"]) == len(FUNCTIONS) >= 502
+    assert [row["name"] for row in result["functions"]] == sorted(FUNCTIONS)
+    assert set(LISTED) | {"information"} <= set(result["categories"])
+    assert {row["category"] for row in result["functions"]} <= set(result["categories"])
+    for row in result["functions"]:
         assert row.keys() == {"name", "category", "description", "syntax", "arguments", "examples"}
         assert row["syntax"].startswith(row["name"] + "(")
         assert row["description"]
@@ -124,12 +124,12 @@ def test_every_function_is_listed_with_its_help(shared_owner: Member) -> None:
 
 @pytest.mark.parametrize("category", LISTED)
 def test_the_specifications_functions_stand_in_their_categories(shared_owner: Member, category: str) -> None:
-    found = listed(shared_owner, category=category)
-    names = {row["name"] for row in found["functions"]}
+    result = listed(shared_owner, category=category)
+    names = {row["name"] for row in result["functions"]}
     assert set(LISTED[category].split()) <= names
-    assert {row["category"] for row in found["functions"]} == {category}
-    assert found["total"] == len(names)
-    assert set(LISTED) <= set(found["categories"])
+    assert {row["category"] for row in result["functions"]} == {category}
+    assert result["total"] == len(names)
+    assert set(LISTED) <= set(result["categories"])
 
 
 def test_search_is_part_of_the_name_in_any_case(shared_owner: Member) -> None:
@@ -160,12 +160,12 @@ def test_a_translation_has_code_imports_and_notes(shared_owner: Member, target: 
         "/api/v1/calculations/translate", params={"formula": "=ROUND(SUM(A1:A3)/2,1)", "target": target}
     )
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert found.keys() == {"formula", "target", "code", "imports", "full_code", "notes"}
-    assert (found["formula"], found["target"]) == ("=ROUND(SUM(A1:A3)/2,1)", target)
-    assert found["code"] in found["full_code"]
-    assert all(line in found["full_code"] for line in found["imports"])
-    compile(found["full_code"], "translated", "exec")
+    body = answer.json()
+    assert body.keys() == {"formula", "target", "code", "imports", "full_code", "notes"}
+    assert (body["formula"], body["target"]) == ("=ROUND(SUM(A1:A3)/2,1)", target)
+    assert body["code"] in body["full_code"]
+    assert all(line in body["full_code"] for line in body["imports"])
+    compile(body["full_code"], "translated", "exec")
 
 
 def test_pandas_is_the_default_and_imports_can_be_left_out(shared_owner: Member) -> None:

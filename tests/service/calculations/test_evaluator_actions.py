@@ -44,15 +44,15 @@ def order(formula: str, *, seconds: float = 5.0) -> bytes:
     )
 
 
-def told(answer: bytes) -> Any:
-    found = msgspec.msgpack.decode(answer)
-    return msgspec.json.decode(found["value"]) if found["of"] == "evaluated" else found["message"]
+def decode_answer(answer: bytes) -> Any:
+    result = msgspec.msgpack.decode(answer)
+    return msgspec.json.decode(result["value"]) if result["of"] == "evaluated" else result["message"]
 
 
 def children() -> set[int]:
     """The evaluating children of this process."""
     lists = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    numbers = {int(number) for found in lists for number in found.read_text().split()}
+    numbers = {int(number) for result in lists for number in result.read_text().split()}
     return {number for number in numbers if is_evaluator(number)}
 
 
@@ -65,9 +65,9 @@ def is_evaluator(number: int) -> bool:
 
 @pytest.fixture
 def evaluators(tmp_path: Path) -> Iterator[Evaluators]:
-    made = Evaluators(processes=2, queue=2, memory_bytes_max=256 * 1024**2, workbooks=1, blobs=tmp_path)
-    yield made
-    made.close()
+    new_evaluators = Evaluators(processes=2, queue=2, memory_bytes_max=256 * 1024**2, workbooks=1, blobs=tmp_path)
+    yield new_evaluators
+    new_evaluators.close()
     assert children() == set()
 
 
@@ -76,7 +76,7 @@ def test_none_is_there_before_it_is_needed_and_one_serves_many(evaluators: Evalu
         return [await evaluators(TENANT, order(f"={number}+1"), 30) for number in range(20)]
 
     assert children() == set()
-    assert [told(answer) for answer in asyncio.run(calls())] == list(range(1, 21))
+    assert [decode_answer(answer) for answer in asyncio.run(calls())] == list(range(1, 21))
     assert len(children()) == 1
 
 
@@ -84,15 +84,15 @@ def test_one_that_is_silent_too_long_is_replaced(evaluators: Evaluators) -> None
     async def calls() -> Any:
         with pytest.raises(ChildOutOfTime):
             await evaluators(TENANT, order(ENDLESS, seconds=60), 2)
-        return told(await evaluators(TENANT, order("=1+1"), 30))
+        return decode_answer(await evaluators(TENANT, order("=1+1"), 30))
 
     assert asyncio.run(calls()) == 2
 
 
 def test_the_child_looks_at_the_time_itself(evaluators: Evaluators) -> None:
     async def calls() -> tuple[Any, Any]:
-        refusal = told(await evaluators(TENANT, order(LONG, seconds=0.3), 30))
-        return refusal, told(await evaluators(TENANT, order("=1+1"), 30))
+        refusal = decode_answer(await evaluators(TENANT, order(LONG, seconds=0.3), 30))
+        return refusal, decode_answer(await evaluators(TENANT, order("=1+1"), 30))
 
     refusal, value = asyncio.run(calls())
     assert "longer than it may" in refusal
@@ -106,7 +106,7 @@ def test_one_that_took_much_memory_is_replaced(evaluators: Evaluators) -> None:
     async def calls() -> Any:
         await evaluators(TENANT, order("=1"), 30)
         before.update(children())
-        answer = told(await evaluators(TENANT, order('=SUM(LEN(REPT("a",SEQUENCE(100000,1,32000,0))))'), 60))
+        answer = decode_answer(await evaluators(TENANT, order('=SUM(LEN(REPT("a",SEQUENCE(100000,1,32000,0))))'), 60))
         await evaluators(TENANT, order("=1"), 30)
         return answer
 
@@ -120,7 +120,7 @@ def test_one_that_ended_meanwhile_is_not_asked(evaluators: Evaluators) -> None:
         (child,) = children()
         os.kill(child, signal.SIGKILL)
         await asyncio.sleep(0.2)
-        return told(await evaluators(TENANT, order("=1+1"), 30))
+        return decode_answer(await evaluators(TENANT, order("=1+1"), 30))
 
     assert asyncio.run(calls()) == 2
 
@@ -150,7 +150,7 @@ def test_an_order_whose_child_is_killed_is_given_to_another_one(evaluators: Eval
     async def calls() -> Any:
         killing = asyncio.ensure_future(asyncio.to_thread(killer(1)))
         answer, _ = await asyncio.gather(evaluators(TENANT, order(LONG, seconds=4), 30), killing)
-        return told(answer)
+        return decode_answer(answer)
 
     assert "longer than it may" in asyncio.run(calls())
 

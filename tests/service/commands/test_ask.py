@@ -16,9 +16,9 @@ Cushion = Callable[..., CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def deal(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("asked") / "deal.xlsx"
-    generate(loans=200).write(made)
-    return made
+    path = tmp_path_factory.mktemp("asked") / "deal.xlsx"
+    generate(loans=200).write(path)
+    return path
 
 
 def test_an_answer_says_how_it_was_understood(cushion: Cushion, deal: Path) -> None:
@@ -30,9 +30,9 @@ def test_an_answer_says_how_it_was_understood(cushion: Cushion, deal: Path) -> N
 def test_json_has_the_figures(cushion: Cushion, deal: Path) -> None:
     answer = cushion("ask", deal, "Did the WARF change since last month?", "--previous", deal, "--json")
     assert (answer.returncode, answer.stderr) == (0, "")
-    told = json.loads(answer.stdout)
-    assert told["figures"][0]["value"] == 0.0
-    assert told["query"]["period"] == "change"
+    body = json.loads(answer.stdout)
+    assert body["figures"][0]["value"] == 0.0
+    assert body["query"]["period"] == "change"
 
 
 def test_what_is_not_understood_is_told(cushion: Cushion, deal: Path) -> None:

@@ -54,9 +54,9 @@ def test_what_is_no_command_or_option_names_the_nearest_and_the_help(capsys: pyt
         ("nosuch", "There are: serve, worker, migrate, demo,", "cushion"),
     ):
         assert cli.run(line.split()) == 2
-        out, said = capsys.readouterr()
-        assert (out, said.count("\n"), near in said) == ("", 1, True), said
-        assert said.endswith(f" See: {help_of} --help\n"), said
+        out, words = capsys.readouterr()
+        assert (out, words.count("\n"), near in words) == ("", 1, True), words
+        assert words.endswith(f" See: {help_of} --help\n"), words
 
 
 def test_help_behind_a_command_is_no_file(refused: Refusal) -> None:
@@ -123,9 +123,9 @@ def test_a_command_of_the_service_names_the_extra(arguments: list[str]) -> None:
 
 
 def test_offline_commands_need_no_extra(tmp_path: Path) -> None:
-    made = without_the_extra("generate", "--loans", "200", "--tape", "trustee_a", "--out", tmp_path)
-    assert made.returncode == 0, made.stderr
-    workbook, tape, _ = made.stdout.split("\n", 2)
+    path = without_the_extra("generate", "--loans", "200", "--tape", "trustee_a", "--out", tmp_path)
+    assert path.returncode == 0, path.stderr
+    workbook, tape, _ = path.stdout.split("\n", 2)
     for arguments in (["compliance", workbook], ["map", workbook], ["recalc", workbook], ["reconcile", workbook, tape]):
         answer = without_the_extra(*arguments)
         assert answer.returncode in (0, 1), answer.stderr

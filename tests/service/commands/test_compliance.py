@@ -22,13 +22,13 @@ Starter = Callable[..., Popen[str]]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clean deal, one with a breach, and one without notes."""
-    made = tmp_path_factory.mktemp("deals")
-    generate().write(made / "clean.xlsx")
-    generate(faults=["breach_ccc"]).write(made / "breach.xlsx")
-    book = openpyxl.load_workbook(made / "clean.xlsx")
+    path = tmp_path_factory.mktemp("deals")
+    generate().write(path / "clean.xlsx")
+    generate(faults=["breach_ccc"]).write(path / "breach.xlsx")
+    book = openpyxl.load_workbook(path / "clean.xlsx")
     del book["Tranches"]
-    book.save(made / "no notes.xlsx")
-    return made
+    book.save(path / "no notes.xlsx")
+    return path
 
 
 def test_compliance_prints_a_plain_table_into_a_pipe(cushion: Cushion, folder: Path) -> None:
@@ -101,10 +101,10 @@ def test_a_workbook_without_loans_is_refused_with_what_was_looked_for(refused: R
     book = openpyxl.Workbook()
     book.active.append(["just", "some", "words"])
     book.save(tmp_path / "words.xlsx")
-    said = refused("compliance", tmp_path / "words.xlsx")
-    assert "no loans" in said
-    assert "names 3 fields of Standard CLO holdings" in said
-    assert "'Sheet'" in said
+    words = refused("compliance", tmp_path / "words.xlsx")
+    assert "no loans" in words
+    assert "names 3 fields of Standard CLO holdings" in words
+    assert "'Sheet'" in words
 
 
 def test_options_of_a_run(cushion: Cushion, refused: Refusal, folder: Path, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_options_of_a_run(cushion: Cushion, refused: Refusal, folder: Path, tmp_
     assert [load["test_id"] for load in json.loads(by_deal.stdout)["results"]] == ["all_of_it"]
     (tmp_path / "wrong.toml").write_text("nonsense = 1")
     (tmp_path / "own.json").write_text('{"name": "x"}')
-    for options, said in (
+    for options, words in (
         (("--as-of", "31.4.2026"), "--as-of"),
         (("--threshold", "wal"), "id=number"),
         (("--threshold", "wal=nan"), "must be id=number"),
@@ -145,7 +145,7 @@ def test_options_of_a_run(cushion: Cushion, refused: Refusal, folder: Path, tmp_
         (("--deal", tmp_path / "wrong.toml"), "no definition"),
         (("--mapping", tmp_path / "nothing.json"), "there is no such file"),
     ):
-        assert said in refused("compliance", file, *options)
+        assert words in refused("compliance", file, *options)
 
 
 def test_what_makes_figures_doubtful_stands_above_them(cushion: Cushion, tmp_path: Path) -> None:
@@ -159,11 +159,11 @@ def test_what_makes_figures_doubtful_stands_above_them(cushion: Cushion, tmp_pat
     book.save(tmp_path / "doubtful.xlsx")
     for command in ("compliance", "map"):
         lines = cushion(command, tmp_path / "doubtful.xlsx").stdout.splitlines()
-        told = [line for line in lines[:8] if line.startswith("warning")]
-        assert any("par_scale" in line for line in told)
-        assert any("no_rating" in line for line in told)
+        actual_lines = [line for line in lines[:8] if line.startswith("warning")]
+        assert any("par_scale" in line for line in actual_lines)
+        assert any("no_rating" in line for line in actual_lines)
         document = json.loads(cushion(command, tmp_path / "doubtful.xlsx", "--json").stdout)
-        assert {"par_scale", "no_rating"} <= {one["code"] for one in document["warnings"]}
+        assert {"par_scale", "no_rating"} <= {warning["code"] for warning in document["warnings"]}
 
 
 def test_a_doubtful_test_ends_with_1_where_that_is_asked_for(cushion: Cushion, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_doubtful_test_ends_with_1_where_that_is_asked_for(cushion: Cushion, t
     book.save(tmp_path / "contradicted.xlsx")
     answer = cushion("compliance", tmp_path / "contradicted.xlsx", "--json")
     document = json.loads(answer.stdout)
-    (lite,) = [one for one in document["results"] if one["test_id"] == "cov_lite_concentration"]
+    (lite,) = [result for result in document["results"] if result["test_id"] == "cov_lite_concentration"]
     assert (lite["status"], lite["doubtful"], lite["published"]["status"]) == ("pass", True, "fail")
     assert document["summary"]["doubtful"] >= 1
 

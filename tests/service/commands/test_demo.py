@@ -45,8 +45,8 @@ def test_it_ends_with_what_to_do_next(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_of_ones_own_in_one_go(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     generate(loans=200).write(tmp_path / "own.xlsx")
     assert cli.run(["demo", str(tmp_path / "own.xlsx"), "--once"]) == 0
-    out, said = capfd.readouterr()
-    assert said == "", "the service's log stays in its file"
+    out, words = capfd.readouterr()
+    assert words == "", "the service's log stays in its file"
     lines = out.splitlines()
     assert lines[0].startswith("Cushion serves at http://127.0.0.1:")
     assert "Loaded own: 1 month, 0 failed, 1 warning" in lines
@@ -111,8 +111,8 @@ def test_three_deals_are_loaded_and_the_console_is_there_until_ctrl_c(running: D
         tape = client.get(f"{api}/reconciliation/tapes").json()["items"][0]
         assert (tape["deal_id"], tape["trustee_name"]) == (deals[0]["id"], "trustee_a")
     running.process.send_signal(signal.SIGINT)
-    out, said = running.process.communicate(timeout=60)
-    assert (running.process.returncode, said) == (0, "")
+    out, wording = running.process.communicate(timeout=60)
+    assert (running.process.returncode, wording) == (0, "")
     assert "Next:" in out.splitlines()
     with pytest.raises(httpx.ConnectError):
         httpx.get(url)

@@ -41,9 +41,9 @@ def test_each_format_is_written_without_personal_data(book: Path, tmp_path: Path
         out = tmp_path / f"out.{ending}"
         answer = cushion("export", book, "--format", option, "--out", out)
         assert (answer.returncode, answer.stderr) == (0, ""), ending
-        told = answer.stdout.splitlines()
-        assert told[0] == "redacted  email: 2 (Loans!G 2)", ending
-        assert told[-1].startswith(f"{out}: 2 sheets, 5 rows, 24 cells, "), ending
+        lines = answer.stdout.splitlines()
+        assert lines[0] == "redacted  email: 2 (Loans!G 2)", ending
+        assert lines[-1].startswith(f"{out}: 2 sheets, 5 rows, 24 cells, "), ending
         if ending != "pdf":
             data = out.read_bytes() if ending == "json" else unpacked(out)
             assert b"12345ABC9" in data, ending
@@ -94,9 +94,9 @@ def test_the_zones_show_the_tests_and_verify_by_the_key(book: Path, tmp_path: Pa
     assert opened.sheetnames == ["Loans", "Notes", "Workspace", "Control"]
     words = {cell for row in opened["Control"].values for cell in row if isinstance(cell, str)}
     assert {TESTS["average_rating_factor"].name, "march.xlsx"} <= words
-    told = json.loads(cushion("compliance", book, "--json").stdout)
+    body = json.loads(cushion("compliance", book, "--json").stdout)
     figures = {cell for row in opened["Control"].values for cell in row if isinstance(cell, int | float)}
-    assert {result["current_value"] for result in told["results"]} <= figures
+    assert {result["current_value"] for result in body["results"]} <= figures
     verified = cushion("verify", out, "--key-file", keys)
     assert (verified.returncode, verified.stdout.split(":")[1]) == (0, " original")
     assert "signature  valid, of the key 'march'" in verified.stdout
@@ -108,10 +108,10 @@ def test_what_came_of_it_as_json(book: Path, tmp_path: Path) -> None:
     answer = cushion(
         "export", book, "--format", "json", "--compact", "--redaction", "remove", "--json", "--out", tmp_path / "a.json"
     )
-    told = json.loads(answer.stdout)
-    assert told["file"] == str(tmp_path / "a.json")
-    assert told["redacted"] == {"email": {"Loans!G": 2}}
-    assert (told["rows"], told["provenance"]["manifest_version"]) == (5, "svc_hash_v1")
+    body = json.loads(answer.stdout)
+    assert body["file"] == str(tmp_path / "a.json")
+    assert body["redacted"] == {"email": {"Loans!G": 2}}
+    assert (body["rows"], body["provenance"]["manifest_version"]) == (5, "svc_hash_v1")
     assert b"\n" not in (tmp_path / "a.json").read_bytes()
 
 
@@ -130,9 +130,9 @@ def test_what_came_of_it_as_json(book: Path, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_exported(book: Path, tmp_path: Path, options: list[str], why: str) -> None:
-    given = [str(tmp_path / option) if option == "a.csv" else option for option in options]
+    value = [str(tmp_path / option) if option == "a.csv" else option for option in options]
     before = set(tmp_path.iterdir())
-    answer = cushion("export", book, *given)
+    answer = cushion("export", book, *value)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert why in answer.stderr
     assert answer.stderr.count("\n") == 1

@@ -93,20 +93,21 @@ def test_each_column_is_printed_with_its_role(tmp_path: Path) -> None:
 
 def test_ambiguous_columns_come_first_with_a_mark(tmp_path: Path) -> None:
     book = read(written(tmp_path / "book.xlsx", Page=[["LoanX ID", "Country"], ["LX100001", "US"]]))
-    found = detect_columns(book)
+    detection = detect_columns(book)
     doubtful = {"role": "price", "runner_up": "market_value", "margin": 0.3, "is_ambiguous": True}
-    columns = tuple(replace(column, **doubtful) if column.column == "D" else column for column in found.columns)
+    columns = tuple(replace(column, **doubtful) if column.column == "D" else column for column in detection.columns)
     pages = tuple(
-        replace(page, columns=tuple(replace(one, **doubtful) for one in page.columns)) for page in found.page_columns
+        replace(page, columns=tuple(replace(column, **doubtful) for column in page.columns))
+        for page in detection.page_columns
     )
     assert pages
-    found = replace(found, columns=columns, page_columns=pages)
-    assert [one.column for one in _by_doubt(found)] == ["D", "A", "B", "C", "E"]
-    own, others = [block for block in _role_grids(found) if isinstance(block, Grid)]
+    detection = replace(detection, columns=columns, page_columns=pages)
+    assert [item.column for item in _by_doubt(detection)] == ["D", "A", "B", "C", "E"]
+    own, others = [block for block in _role_grids(detection) if isinstance(block, Grid)]
     (first, *rest) = own.for_people
     shown = {column.heading: str(column.text(first)) for column in own.columns}
     assert (shown["Role"], shown["Runner-up"], shown["Lead"]) == ("price ?", "market_value", "0.3")
-    assert not any("?" in str(own.columns[2].text(one)) for one in rest)
+    assert not any("?" in str(own.columns[2].text(item)) for item in rest)
     assert [[str(column.text(for_person)) for column in others.columns[:4]] for for_person in others.for_people] == [
         ["Page", "A", "LoanX ID", "price ?"],
         ["Page", "B", "Country", "price ?"],
@@ -126,7 +127,7 @@ def test_the_json_document_has_all_of_it(tmp_path: Path) -> None:
         "units_row": 3,
         "numbers_row": None,
     }
-    assert [one["target"] for one in document["detection"]["columns"]] == [
+    assert [column["target"] for column in document["detection"]["columns"]] == [
         "loanx_id", "borrower_name", "par_value", "price", "spread",
     ]  # fmt: skip
     assert document["validation"]["valid"] is True

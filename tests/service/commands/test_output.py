@@ -90,8 +90,8 @@ def test_csv_is_read_back_and_calculates_nothing(written: Any, capsys: pytest.Ca
         ["'=HYPERLINK(1)", "", "-3", "2024-02-29", "FALSE"],
         ['He said "no", twice\nand left ?]0;owned?', "", "0", "2030-01-01", "TRUE"],
     ]
-    out, told = capsys.readouterr()
-    assert (out, told) == ("", "warning: doubt: 2 ?[31mloans are doubtful\nnote: 3 loans\n")
+    out, answer = capsys.readouterr()
+    assert (out, answer) == ("", "warning: doubt: 2 ?[31mloans are doubtful\nnote: 3 loans\n")
 
 
 def test_json_knows_no_nan_and_steers_no_terminal(written: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,8 +102,8 @@ def test_json_knows_no_nan_and_steers_no_terminal(written: Any, capsys: pytest.C
     assert capsys.readouterr() == ("", "")
     assert json.loads("".join(json_rows([])())) == []
     for rows in ([], [{"a": "\x1b"}, {"a": float("inf")}]):
-        made = "".join(json_with_rows({"n": 1}, "rows", rows)())
-        assert json.loads(made) == {"n": 1, "rows": [{"a": "\x1b"}, {"a": None}] if rows else []}
+        new_text = "".join(json_with_rows({"n": 1}, "rows", rows)())
+        assert json.loads(new_text) == {"n": 1, "rows": [{"a": "\x1b"}, {"a": None}] if rows else []}
 
 
 def test_markdown_shows_what_is_there_and_obeys_none_of_it(written: Any) -> None:
@@ -176,8 +176,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="broken off"):
         emit(page, Output(out=kept))
     assert kept.read_text() == "before"
-    for path, said in ((tmp_path / "none" / "x.csv", "No such file"), (tmp_path, "directory")):
-        with pytest.raises(Refused, match=said):
+    for path, words in ((tmp_path / "none" / "x.csv", "No such file"), (tmp_path, "directory")):
+        with pytest.raises(Refused, match=words):
             emit(PAGE, Output(out=path))
     with pytest.raises(Refused, match="two formats"):
         emit(PAGE, Output(json=True, format="csv"))

@@ -50,9 +50,9 @@ def test_a_ready_made_definition_is_named(deal: Path, capsys: pytest.CaptureFixt
     assert run([*line, "us_bsl"]) in codes, capsys.readouterr().err
     capsys.readouterr()
     assert run([*line, "us_bls"]) == 2
-    out, said = capsys.readouterr()
+    out, words = capsys.readouterr()
     assert out == ""
-    assert said.endswith(
+    assert words.endswith(
         "us_bls: there is no such file, and no ready-made definition of this name; did you mean us_bsl? "
         "There are: us_bsl, euro\n"
     )
@@ -74,12 +74,12 @@ print(codes, sorted({{"numpy", "core.definition.document", "core.compliance.run"
 
 def test_a_name_decides_by_its_own_rules(deal: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The named definition is that of the library, also where a file is called so."""
-    told = []
+    answer = []
     for name in ("us_bsl", "euro"):
         assert read_definition(name) == READY[name]
         assert run(["compliance", str(deal), "--suite", "deal", "--deal", name, "--json"]) == 0
-        told.append(json.loads(capsys.readouterr().out)["results"])
-    assert told[0] != told[1]
+        answer.append(json.loads(capsys.readouterr().out)["results"])
+    assert answer[0] != answer[1]
     assert read_definition(None) is None
     (tmp_path / "own.toml").write_text('base = "euro"\nname = "Own"')
     definition = read_definition(str(tmp_path / "own.toml"))
@@ -110,8 +110,12 @@ def test_a_test_that_is_none_lists_the_right_ones(deal: Path, capsys: pytest.Cap
 def test_limits_are_amounts_too(deal: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limits = ["--threshold", "average_rating_factor=3,000,wal=5.5", "--threshold", "diversity_score=1_000"]
     assert run(["compliance", str(deal), "--suite", "enhanced", *limits, "--json"]) == 0
-    found = {row["test_id"]: row["threshold_value"] for row in json.loads(capsys.readouterr().out)["results"]}
-    assert (found["average_rating_factor"], found["wal"], found["diversity_score"]) == (3000.0, 5.5, 1000.0)
+    by_test_id = {row["test_id"]: row["threshold_value"] for row in json.loads(capsys.readouterr().out)["results"]}
+    assert (by_test_id["average_rating_factor"], by_test_id["wal"], by_test_id["diversity_score"]) == (
+        3000.0,
+        5.5,
+        1000.0,
+    )
     for wrong in ("wal=5,5", "wal=", "wal", "=5"):
         assert run(["compliance", str(deal), "--threshold", wrong]) == 2
         assert "--threshold" in capsys.readouterr().err

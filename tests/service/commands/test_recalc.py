@@ -123,10 +123,10 @@ def test_a_target_that_cannot_be_written_is_refused_and_leaves_nothing(tmp_path:
     answer = cushion("recalc", path, "--json", "--out", tmp_path / "no folder" / "out.json")
     assert answer.returncode == 2
     assert "No such file or directory" in answer.stderr
-    assert [found.name for found in tmp_path.iterdir()] == ["book.xlsx"]
+    assert [actual_path.name for actual_path in tmp_path.iterdir()] == ["book.xlsx"]
     command = [sys.executable, "-m", "service.commands.cli", "recalc", path, "--json", "--out", "/dev/stdout"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120).stdout
-    assert json.loads(told.rpartition("]")[0] + "]")
+    stdout = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120).stdout
+    assert json.loads(stdout.rpartition("]")[0] + "]")
 
 
 def test_a_link_is_written_through_and_stays_a_link(tmp_path: Path) -> None:

@@ -35,14 +35,14 @@ def written(path: Path, *rows: tuple[Any, ...], sheet: str = "Holdings") -> Path
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tape with its holdings and answers, and two small workbooks."""
-    made = tmp_path_factory.mktemp("tapes")
+    path = tmp_path_factory.mktemp("tapes")
     tape = generate_tape(generate(200, 7), "trustee_a", 7)
-    tape.write(made / "tape.xlsx")
-    tape.deal.write(made / "holdings.xlsx")
-    tape.write_answers(made / "answers.json")
-    written(made / "small.xlsx", HEADER, ACME, BETA)
-    written(made / "spread.xlsx", HEADER, ACME, (*BETA[:3], 425.0, BETA[4]))
-    return made
+    tape.write(path / "tape.xlsx")
+    tape.deal.write(path / "holdings.xlsx")
+    tape.write_answers(path / "answers.json")
+    written(path / "small.xlsx", HEADER, ACME, BETA)
+    written(path / "spread.xlsx", HEADER, ACME, (*BETA[:3], 425.0, BETA[4]))
+    return path
 
 
 def test_the_json_has_every_issue_that_the_answers_promise(cushion: Cushion, folder: Path) -> None:
@@ -120,11 +120,11 @@ def test_a_limit_of_none_prints_the_counts_alone(cushion: Cushion, folder: Path)
 
 
 def test_a_missing_loan_tells_on_which_side(cushion: Cushion, folder: Path, tmp_path: Path) -> None:
-    one = written(tmp_path / "one.xlsx", HEADER, ACME)
-    answer = cushion("reconcile", one, folder / "small.xlsx")
+    item = written(tmp_path / "one.xlsx", HEADER, ACME)
+    answer = cushion("reconcile", item, folder / "small.xlsx")
     assert answer.returncode == 1
     assert "missing in trustee" in answer.stdout
-    answer = cushion("reconcile", folder / "small.xlsx", one)
+    answer = cushion("reconcile", folder / "small.xlsx", item)
     assert answer.returncode == 1
     assert "missing in internal" in answer.stdout
 
@@ -140,8 +140,8 @@ def test_rows_that_were_left_out_are_told(cushion: Cushion, folder: Path, tmp_pa
     answer = cushion("reconcile", path, folder / "small.xlsx")
     assert "warning  rows_after_end: tape: 1 row below the end of the table" in answer.stdout
     answer = cushion("reconcile", folder / "small.xlsx", path, "--json")
-    told = {load["code"]: load["message"] for load in json.loads(answer.stdout)["warnings"]}
-    assert told["rows_after_end"].startswith("holdings: 1 ")
+    by_code = {load["code"]: load["message"] for load in json.loads(answer.stdout)["warnings"]}
+    assert by_code["rows_after_end"].startswith("holdings: 1 ")
 
 
 def test_files_in_the_wrong_order_are_noticed(cushion: Cushion, folder: Path) -> None:

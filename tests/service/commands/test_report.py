@@ -21,11 +21,11 @@ Refusal = Callable[..., str]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tape with its holdings."""
-    made = tmp_path_factory.mktemp("tapes")
+    path = tmp_path_factory.mktemp("tapes")
     tape = generate_tape(generate(200, 7), "trustee_a", 7)
-    tape.write(made / "tape.xlsx")
-    tape.deal.write(made / "holdings.xlsx")
-    return made
+    tape.write(path / "tape.xlsx")
+    tape.deal.write(path / "holdings.xlsx")
+    return path
 
 
 def test_a_report_has_the_figures_that_compliance_prints(cushion: Cushion, folder: Path) -> None:
@@ -34,7 +34,7 @@ def test_a_report_has_the_figures_that_compliance_prints(cushion: Cushion, folde
     header, *rows = openpyxl.load_workbook(folder / "report.xlsx")["Tests"].iter_rows(values_only=True)
     value = header.index("Value")
     printed = json.loads(cushion("compliance", folder / "holdings.xlsx", "--json").stdout)
-    figures = {one["test_id"]: one["current_value"] for one in printed["results"]}
+    figures = {result["test_id"]: result["current_value"] for result in printed["results"]}
     assert {row[1]: row[value] for row in rows if row[3] != "skipped"} == figures
     assert cushion("report", folder / "holdings.xlsx", "--out", folder / "report.pdf").returncode == 0
     with pikepdf.open(folder / "report.pdf") as pdf, pdf.open_metadata() as meta:
@@ -48,12 +48,12 @@ def test_a_comparison_has_every_issue_that_reconcile_tells(cushion: Cushion, fol
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
     with out.open("rb") as file:
         _, *rows = openpyxl.load_workbook(file)["Issues"].iter_rows(values_only=True)
-    told = json.loads(
+    body = json.loads(
         cushion("reconcile", folder / "tape.xlsx", folder / "holdings.xlsx", *of_tape[2:], "--json").stdout
     )
     columns = ("severity", "field_name", "primary_identifier", "trustee_value", "internal_value")
     assert [(row[0], row[3], row[5], row[8] or "", row[9] or "") for row in rows] == [
-        tuple(label(issue[name]) for name in columns) for issue in told["issues"]
+        tuple(label(issue[name]) for name in columns) for issue in body["issues"]
     ]
     assert cushion("report", folder / "holdings.xlsx", *of_tape, "--out", folder / "breaks.pdf").returncode == 0
     assert (folder / "breaks.pdf").read_bytes().startswith(b"%PDF-1.7")

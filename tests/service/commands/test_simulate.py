@@ -28,11 +28,11 @@ buy,90000000,Nova Inc,99.5,B2,B,High Tech Industries,
 @pytest.fixture(scope="module")
 def deal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clean deal of 200 loans."""
-    made = tmp_path_factory.mktemp("deals") / "clean.xlsx"
-    generate(loans=200).write(made)
-    (made.parent / "trades.csv").write_text(TABLE)
-    (made.parent / "odd.csv").write_text("trade_type,par_value,colour\nbuy,1,red\n")
-    return made
+    path = tmp_path_factory.mktemp("deals") / "clean.xlsx"
+    generate(loans=200).write(path)
+    (path.parent / "trades.csv").write_text(TABLE)
+    (path.parent / "odd.csv").write_text("trade_type,par_value,colour\nbuy,1,red\n")
+    return path
 
 
 def test_a_table_shows_every_test_before_and_after(cushion: Cushion, deal: Path) -> None:
@@ -53,23 +53,23 @@ def test_json_has_all_of_it(cushion: Cushion, deal: Path) -> None:
         "sell 1,000,000 nova inc at 99.5", "--suite", "standard", "--json",
     )  # fmt: skip
     assert (answer.returncode, answer.stderr) == (0, "")
-    told = json.loads(answer.stdout)
-    assert told["total_tests"] == len(told["results"]) == 15 - len(told["skipped"])
-    assert told["new_failures"] == 0
-    assert [warning["code"] for warning in told["warnings"]][:1] == ["trade_fields"]
-    moved = {row["test_id"]: row["impact_direction"] for row in told["results"]}
+    body = json.loads(answer.stdout)
+    assert body["total_tests"] == len(body["results"]) == 15 - len(body["skipped"])
+    assert body["new_failures"] == 0
+    assert [warning["code"] for warning in body["warnings"]][:1] == ["trade_fields"]
+    moved = {row["test_id"]: row["impact_direction"] for row in body["results"]}
     assert moved["oc_ratio"] == "improve"  # half a point of a million is earned
 
 
 @pytest.mark.parametrize("amount", ["2500000", "2,500,000", "2_500_000", "2.5mm", "2.5m", "2500k", "2.5 mm"])
 def test_amounts_as_people_write_them(capsys: pytest.CaptureFixture[str], deal: Path, amount: str) -> None:
     """All the same trade."""
-    told = []
+    answer = []
     for written in ("2500000", amount):
         line = ["simulate", str(deal), "--trade", f"buy {written} BORROWER Nova Inc at 99 rating_agency_a=B2", "--json"]
         assert run(line) == 0
-        told.append(capsys.readouterr().out)
-    assert told[0] == told[1]
+        answer.append(capsys.readouterr().out)
+    assert answer[0] == answer[1]
 
 
 def test_the_change_is_a_column_and_the_last_line_counts_what_is_shown(

@@ -151,11 +151,11 @@ def test_no_warning_is_left_out() -> None:
 
 def test_two_files_have_the_trustees_figures_with_the_difference_and_both_marks() -> None:
     """Of the earlier file and of the later one, which publishes nothing."""
-    cushions = {one.test_id: one.cushion or 0.0 for one in RESULTS}
-    sides = (Results(list(one), [], cushions=cushions) for one in (BESIDE, RESULTS))
-    found = compared(next(sides), next(sides), [], 0)
+    cushions = {item.test_id: item.cushion or 0.0 for item in RESULTS}
+    sides = (Results(list(item), [], cushions=cushions) for item in (BESIDE, RESULTS))
+    outcome = compared(next(sides), next(sides), [], 0)
     console = console_for(io.StringIO())
-    grid = Grid(columns=two_files_columns(found), items=found.results)
+    grid = Grid(columns=two_files_columns(outcome), items=outcome.results)
     print_page(Page(title="two files", blocks=[grid], rows=grid, document={}), console)
     assert isinstance(console.file, io.StringIO)
     lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]

@@ -18,8 +18,8 @@ WARF, SPREAD, OC = "average_rating_factor", "was", "oc_ratio"
 def deal(owner: Member) -> dict[str, Any]:
     answer = owner.post("/api/v1/deals", json={"name": "Contradicted"})
     assert answer.status_code == 201, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 @pytest.fixture
@@ -28,29 +28,29 @@ def run(owner: Member, deal: dict[str, Any], contradicted_file: Path) -> dict[st
     book = owner.uploaded(contradicted_file, deal_id=deal["id"], as_of="2026-03-31")
     answer = owner.post(RUN, json={"workbook_id": book["id"]})
     assert answer.status_code == 200, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def by_id(run: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {one["test_id"]: one for one in run["results"]}
+    return {result["test_id"]: result for result in run["results"]}
 
 
 def test_each_result_has_the_files_figure_and_its_doubts(owner: Member, run: dict[str, Any]) -> None:
     tests = by_id(run)
     warf, spread, ratio = (tests[name] for name in (WARF, SPREAD, OC))
-    assert run["summary"]["doubtful"] == sum(one["doubtful"] for one in run["results"]) >= 1
+    assert run["summary"]["doubtful"] == sum(result["doubtful"] for result in run["results"]) >= 1
     assert (warf["status"], warf["doubtful"]) == ("fail", True), "the status stays as it was worked out"
     published = warf["published"]
-    told = [published[name] for name in ("name", "value", "trigger", "status", "place", "agrees")]
-    assert told == ["Weighted Average Rating Factor", 2900.0, 3000.0, "pass", "'Tests'!B3", False]
+    answer = [published[name] for name in ("name", "value", "trigger", "status", "place", "agrees")]
+    assert answer == ["Weighted Average Rating Factor", 2900.0, 3000.0, "pass", "'Tests'!B3", False]
     assert published["difference"] == pytest.approx(warf["current_value"] - 2900.0, abs=1e-6)
-    assert "differs" in {one["code"] for one in warf["doubt"]}
-    assert all(set(one) == {"code", "message", "places"} for one in warf["doubt"])
+    assert "differs" in {item["code"] for item in warf["doubt"]}
+    assert all(set(item) == {"code", "message", "places"} for item in warf["doubt"])
     assert (spread["doubtful"], spread["published"]["agrees"]) == (False, False), "another figure, the same status"
-    assert "differs" in {one["code"] for one in spread["doubt"]}
+    assert "differs" in {item["code"] for item in spread["doubt"]}
     assert (ratio["published"]["agrees"], ratio["doubtful"]) == (True, False)
-    assert not {"differs", "conflict"} & {one["code"] for one in ratio["doubt"]}
+    assert not {"differs", "conflict"} & {item["code"] for item in ratio["doubt"]}
     stored = owner.get(f"/api/v1/compliance/results/{run['id']}").json()
     assert (stored["summary"], stored["results"]) == (run["summary"], run["results"])
     history = owner.get("/api/v1/compliance/history").json()["items"]
@@ -64,7 +64,7 @@ def test_the_deal_says_it_in_its_latest_figures_and_through_the_months(
     assert latest["doubtful"] == run["summary"]["doubtful"]
     assert latest["thinnest"]["doubtful"] == by_id(run)[latest["thinnest"]["test_id"]]["doubtful"]
     series = owner.get(f"/api/v1/deals/{deal['id']}/history").json()["series"]
-    points = {one["test_id"]: one["points"][0] for one in series}
+    points = {item["test_id"]: item["points"][0] for item in series}
     assert (points[WARF]["published"], points[WARF]["doubtful"]) == (2900.0, True)
     assert (points[OC]["published"], points[OC]["doubtful"]) == (106.75, False)
     assert (points["top_5_concentration"]["published"], points["top_5_concentration"]["doubtful"]) == (None, False)
@@ -87,7 +87,9 @@ def test_a_run_of_an_earlier_version_has_no_doubts_and_can_be_read(
     )
     stored = owner.get(f"/api/v1/compliance/results/{run['id']}").json()
     assert stored["summary"]["doubtful"] == 0
-    assert {(one["published"], len(one["doubt"]), one["doubtful"]) for one in stored["results"]} == {(None, 0, False)}
+    assert {(result["published"], len(result["doubt"]), result["doubtful"]) for result in stored["results"]} == {
+        (None, 0, False)
+    }
     latest = owner.get(f"/api/v1/deals/{deal['id']}").json()["latest"]
     assert (latest["doubtful"], latest["thinnest"]["doubtful"]) == (None, False)
     point = owner.get(f"/api/v1/deals/{deal['id']}/history", params={"test_id": WARF}).json()["series"][0]["points"][0]

@@ -10,8 +10,8 @@ import pytest
 
 from tests.conftest import Member, Stack
 from tests.service.compliance.conftest import DISCOUNTED_PAR
-from tests.service.compliance.test_replay_actions import Verify, changed, ran, told, verify  # noqa: F401 - a fixture
-from tests.service.reports.conftest import made, sheets_of
+from tests.service.compliance.test_replay_actions import Verify, changed, parse_answer, ran, verify  # noqa: F401 - a fixture
+from tests.service.reports.conftest import create_report, sheets_of
 
 READ_AS = "discount obligations count at par (by one amount); 3 of 3 printed figures tie"
 STATED = {"par_value": {"discount": True}, "tests": [{"id": "wal", "name": "WAL", "measure": "wal", "max": 9}]}
@@ -25,31 +25,36 @@ def book(owner: Member, discounted_file: Path) -> dict[str, Any]:
 
 
 def ratio(run: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = next(one for one in run["results"] if one["test_id"] == "oc_ratio")
-    return found
+    outcome: dict[str, Any] = next(result for result in run["results"] if result["test_id"] == "oc_ratio")
+    return outcome
 
 
 def test_a_run_is_read_as_the_files_own_figures_say(owner: Member, book: dict[str, Any]) -> None:
     run = ran(owner, book["id"])
-    found = run["interpretation"]
-    [choice] = found["choices"]
+    interpretation = run["interpretation"]
+    [choice] = interpretation["choices"]
     assert (choice["name"], choice["state"], choice["reading"]["option"]) == ("discount_obligations", "proposed", "par")
     tie = choice["reading"]["ties"][0]
     assert (tie["part"], tie["printed"], tie["place"]) == ("numerator", DISCOUNTED_PAR, "'Tests'!D2")
     assert (choice["runner_up"]["option"], choice["runner_up"]["ties"]) == ("purchase_price", [])
-    assert (found["figures"], found["tied_before"], found["tied"], found["hold_out"]) == (3, 1, 3, None)
+    assert (
+        interpretation["figures"],
+        interpretation["tied_before"],
+        interpretation["tied"],
+        interpretation["hold_out"],
+    ) == (3, 1, 3, None)
     assert (ratio(run)["current_value"], ratio(run)["published"]["agrees"]) == (BY_FILE, True)
-    doubts = {one["code"]: one["message"] for one in ratio(run)["doubt"]}
+    doubts = {item["code"]: item["message"] for item in ratio(run)["doubt"]}
     assert doubts["stand_in"].startswith("read as: discount obligations count at par; one amount ties by it")
-    assert "reading_proposed" in {one["code"] for one in run["warnings"]}
-    assert owner.get(f"/api/v1/compliance/results/{run['id']}").json()["interpretation"] == found
+    assert "reading_proposed" in {warning["code"] for warning in run["warnings"]}
+    assert owner.get(f"/api/v1/compliance/results/{run['id']}").json()["interpretation"] == interpretation
     again = ran(owner, book["id"], test_ids=["oc_ratio"])
-    assert (again["partial"], again["interpretation"], ratio(again)["current_value"]) == (True, found, BY_FILE)
+    assert (again["partial"], again["interpretation"], ratio(again)["current_value"]) == (True, interpretation, BY_FILE)
 
 
 def test_a_definition_outranks_the_files_figures(owner: Member, book: dict[str, Any]) -> None:
     run = ran(owner, book["id"], definition=STATED)
-    assert {(one["name"], one["state"]) for one in run["interpretation"]["choices"]} == {
+    assert {(choice["name"], choice["state"]) for choice in run["interpretation"]["choices"]} == {
         ("discount_obligations", "stated")
     }
     assert ratio(run)["current_value"] == BY_MARKET
@@ -59,15 +64,19 @@ def test_a_deals_tie_out_says_how_its_file_was_read(owner: Member, discounted_fi
     deal = owner.post("/api/v1/deals", json={"name": "Discounted"}).json()["id"]
     book = owner.uploaded(discounted_file, deal_id=deal)["id"]
     assert ratio(ran(owner, book))["current_value"] == BY_FILE, "no definition was written yet"
-    told_ = owner.get(f"/api/v1/deals/{deal}/tie-out").json()
-    assert [one["agrees"] for one in told_["items"]] == [True]
-    assert told_["interpretation"]["choices"][0]["reading"]["option"] == "par"
-    assert told_["interpretation"]["hold_out"] == {"figures": 1, "right": 0}, "without it nothing says so"
+    sentence_part = owner.get(f"/api/v1/deals/{deal}/tie-out").json()
+    assert [item["agrees"] for item in sentence_part["items"]] == [True]
+    assert sentence_part["interpretation"]["choices"][0]["reading"]["option"] == "par"
+    assert sentence_part["interpretation"]["hold_out"] == {"figures": 1, "right": 0}, "without it nothing says so"
     owner.put(f"/api/v1/deals/{deal}/definition", json={"definition": {"base": "us_bsl", "standard": False}})
-    told_ = owner.get(f"/api/v1/deals/{deal}/tie-out").json()
-    assert ([one["agrees"] for one in told_["items"]], told_["interpretation"]["choices"][0]["state"]) == (
-        [False], "stated",
-    )  # fmt: skip
+    sentence_part = owner.get(f"/api/v1/deals/{deal}/tie-out").json()
+    assert (
+        [item["agrees"] for item in sentence_part["items"]],
+        sentence_part["interpretation"]["choices"][0]["state"],
+    ) == (
+        [False],
+        "stated",
+    )
     assert ratio(ran(owner, book))["current_value"] == BY_MARKET
 
 
@@ -83,11 +92,11 @@ def test_trades_and_reports_go_by_the_same_reading(owner: Member, book: dict[str
     scenario = owner.post("/api/v1/scenarios", json=asked).json()
     answer = owner.post(f"/api/v1/scenarios/{scenario['id']}/simulate")
     assert answer.status_code == 200, answer.text
-    test = next(one for one in answer.json()["results"] if one["test_id"] == "oc_ratio")
+    test = next(result for result in answer.json()["results"] if result["test_id"] == "oc_ratio")
     assert test["current_value"] == BY_FILE
     assert test["projected_value"] == pytest.approx(BY_FILE, abs=1e-6), "sold at par: cash in its place"
     ran(owner, book["id"])
-    report = made(owner, "compliance", workbook_id=book["id"], format="xlsx")
+    report = create_report(owner, "compliance", workbook_id=book["id"], format="xlsx")
     rows = {row[0]: row[1] for row in next(iter(sheets_of(owner, report).values()))}
     assert rows["Read as"] == READ_AS
 
@@ -103,13 +112,13 @@ def test_a_replay_searches_anew_and_an_altered_interpretation_is_found(
     deal = owner.post("/api/v1/deals", json={"name": "Discounted", "closing_date": "2020-01-31"}).json()["id"]
     of_deal = owner.uploaded(discounted_file, deal_id=deal)["id"]
     runs = [run, ran(owner, book["id"], definition=STATED), ran(owner, of_deal, test_suite="deal")]
-    assert all(one["interpretation"] is not None for one in runs)
-    found, breaks, _ = told(verify("--tenant", owner.tenant_id, "--json"))
-    assert ([found[one["id"]]["status"] for one in runs], breaks) == (["reproduced"] * 3, [])
+    assert all(item["interpretation"] is not None for item in runs)
+    result, breaks, _ = parse_answer(verify("--tenant", owner.tenant_id, "--json"))
+    assert ([result[item["id"]]["status"] for item in runs], breaks) == (["reproduced"] * 3, [])
     better = "replace(options::text, '\"proposed\"', '\"taken\"')::json"
     with changed(stack, "compliance_runs", "options", better, "id", run["id"]):
-        found, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
-    verdict = found[run["id"]]
+        result, _, _ = parse_answer(verify("--tenant", owner.tenant_id, "--json"))
+    verdict = result[run["id"]]
     assert verdict["status"] == "altered"
     assert "its inputs are, and a replay gives what was hashed" in verdict["reason"]
     [difference] = verdict["differences"]
@@ -117,8 +126,8 @@ def test_a_replay_searches_anew_and_an_altered_interpretation_is_found(
     assert (difference["figure"], states) == ("interpretation", ["taken", "proposed"])
     without = "(options::jsonb - 'interpretation')::json"
     with changed(stack, "compliance_runs", "options", without, "id", run["id"]):
-        found, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
-    verdict = found[run["id"]]
+        result, _, _ = parse_answer(verify("--tenant", owner.tenant_id, "--json"))
+    verdict = result[run["id"]]
     assert verdict["status"] == "altered"
-    figures = {(one["test_id"], one["figure"]): one["replayed"] for one in verdict["differences"]}
+    figures = {(item["test_id"], item["figure"]): item["replayed"] for item in verdict["differences"]}
     assert figures["oc_ratio", "current_value"] == BY_MARKET, "a run of an earlier version has none"

@@ -9,9 +9,9 @@ import openpyxl
 
 from tests.conftest import Member, Stack
 from tests.rows import every
-from tests.service.alerts.test_evaluation_actions import CCC, age, looked_at, told, wake, watched
+from tests.service.alerts.test_evaluation_actions import CCC, age, history_of, looked_at, wake, watched
 from tests.service.exports.conftest import downloaded, exported
-from tests.service.reports.conftest import made, ordered, sheets_of
+from tests.service.reports.conftest import create_report, ordered, sheets_of
 
 RUN = "/api/v1/compliance/run"
 DEALS = "/api/v1/deals"
@@ -22,8 +22,8 @@ HARMLESS = {"test_suite": "enhanced", "test_ids": ["weighted_average_price"]}
 def run(who: Member, workbook: dict[str, Any], **body: Any) -> dict[str, Any]:
     answer = who.post(RUN, json={"workbook_id": workbook["id"], **body})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def off(test_id: str) -> list[dict[str, Any]]:
@@ -53,26 +53,26 @@ def test_what_is_partial(
     if partial is None:
         assert shared_owner.post(RUN, json={"workbook_id": g1["id"], **body}).status_code == 400
         return
-    found = run(shared_owner, g1, **body)
-    assert found["partial"] is partial
-    assert shared_owner.get(f"/api/v1/compliance/results/{found['id']}").json()["partial"] is partial
+    result = run(shared_owner, g1, **body)
+    assert result["partial"] is partial
+    assert shared_owner.get(f"/api/v1/compliance/results/{result['id']}").json()["partial"] is partial
     newest = shared_owner.get("/api/v1/compliance/history", params={"workbook_id": g1["id"]}).json()["items"][0]
-    assert (newest["id"], newest["partial"]) == (found["id"], partial)
+    assert (newest["id"], newest["partial"]) == (result["id"], partial)
     # a run of an earlier release does not say so among its options
     sql = (
         "SELECT partial, is_partial_run((options::jsonb - 'partial')::json, skipped) FROM compliance_runs WHERE id = %s"
     )
-    assert stack.sql(sql, [found["id"]]) == [(partial, partial)]
+    assert stack.sql(sql, [result["id"]]) == [(partial, partial)]
 
 
 def test_a_stop_that_left_nothing_out_is_none(shared_owner: Member, g1: dict[str, Any]) -> None:
     """Without a failure fail_fast stops nothing."""
     limits = [
-        {"test_id": one["test_id"], "threshold_value": -1e9 if one["threshold_type"] == "min" else 1e9}
-        for one in run(shared_owner, g1)["results"]
+        {"test_id": result["test_id"], "threshold_value": -1e9 if result["threshold_type"] == "min" else 1e9}
+        for result in run(shared_owner, g1)["results"]
     ]
-    found = run(shared_owner, g1, thresholds=limits, options={"fail_fast": True})
-    assert (found["partial"], found["summary"]["failed"]) == (False, 0)
+    outcome = run(shared_owner, g1, thresholds=limits, options={"fail_fast": True})
+    assert (outcome["partial"], outcome["summary"]["failed"]) == (False, 0)
 
 
 def test_the_audit_and_the_look_back_mark_it(owner: Member, own_g1: dict[str, Any]) -> None:
@@ -97,8 +97,8 @@ def test_a_deal_shows_its_newest_full_run(owner: Member, g1_file: Any) -> None:
     assert (latest["run_id"], latest["test_suite"]) == (full["id"], "enhanced")
     assert latest["failed"] == full["summary"]["failed"]
     series = owner.get(f"{DEALS}/{deal['id']}/history").json()["series"]
-    assert {point["run_id"] for one in series for point in one["points"]} == {full["id"]}
-    marks = [one["partial"] for one in owner.get("/api/v1/compliance/history").json()["items"]]
+    assert {point["run_id"] for item in series for point in item["points"]} == {full["id"]}
+    marks = [item["partial"] for item in owner.get("/api/v1/compliance/history").json()["items"]]
     assert marks == [True, True, True, False]
 
 
@@ -110,9 +110,9 @@ def test_a_partial_run_moves_no_workbook_to_the_front(owner: Member, write_book:
     file = write_book("book", Holdings=[HEADER, *G1_LOANS], Tranches=G1_NOTES, Deal=G1_DEAL[:2])
     first = owner.uploaded(file, deal_id=deal["id"], as_of="2026-03-31")
     full = run(owner, first)
-    other = owner.uploaded(file, deal_id=deal["id"], name="other.xlsx")
+    second = owner.uploaded(file, deal_id=deal["id"], name="other.xlsx")
     owner.patch(f"/api/v1/workbooks/{first['id']}", json={"as_of": "2099-12-31"})
-    run(owner, other, test_ids=["wal"], as_of="2100-01-31")
+    run(owner, second, test_ids=["wal"], as_of="2100-01-31")
     latest = owner.get(f"{DEALS}/{deal['id']}").json()["latest"]
     assert (latest["workbook_id"], latest["run_id"]) == (first["id"], full["id"])
 
@@ -122,7 +122,7 @@ def test_reports_show_the_newest_full_run_and_say_what_a_partial_one_is(owner: M
     nothing = owner.post("/api/v1/reports/compliance", json={"workbook_id": own_g1["id"]})
     assert (nothing.status_code, nothing.json()["detail"]) == (409, "Workbook has no compliance run")
     assert "name a partial run by run_id" in nothing.json()["errors"][0]["message"]
-    report = made(owner, "compliance", workbook_id=own_g1["id"], run_id=partial["id"], format="xlsx")
+    report = create_report(owner, "compliance", workbook_id=own_g1["id"], run_id=partial["id"], format="xlsx")
     assert report["filename"] == "g1 partial compliance 2026-03-31.xlsx"
     head = sheets_of(owner, report)["Report"]
     words = dict(row[:2] for row in head)
@@ -135,7 +135,9 @@ def test_reports_show_the_newest_full_run_and_say_what_a_partial_one_is(owner: M
         assert ordered(owner, "compliance", workbook_id=own_g1["id"], **asked)["run_id"] == full["id"]
     head = dict(
         row[:2]
-        for row in sheets_of(owner, made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))["Report"]
+        for row in sheets_of(owner, create_report(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))[
+            "Report"
+        ]
     )
     assert (head["Report"], head["Suite"]) == ("g1.xlsx", "Enhanced")
     assert head["Failed"] == full["summary"]["failed"]
@@ -175,19 +177,19 @@ def test_a_partial_run_evaluates_the_alerts_whose_tests_it_ran(
 
     def looks() -> dict[str, str | None]:
         looked_at(stack, owner)
-        found = {name: told(owner, alert_id)["last_evaluation"] for name, alert_id in alerts.items()}
-        return {name: look and look["run_id"] for name, look in found.items()}
+        by_name = {name: history_of(owner, alert_id)["last_evaluation"] for name, alert_id in alerts.items()}
+        return {name: look and look["run_id"] for name, look in by_name.items()}
 
     ccc = run(owner, own_g1, test_ids=["ccc_bucket_pct"])["id"]
     first = looks()
     assert first == dict.fromkeys(alerts) | {"metric": ccc, "test": ccc}
-    assert told(owner, alerts["test"])["trigger_count"] == 1
+    assert history_of(owner, alerts["test"])["trigger_count"] == 1
     full = run(owner, own_g1)["id"]
     assert looks() == dict.fromkeys(alerts, full)
     run(owner, own_g1, test_ids=["weighted_average_price"], test_suite="enhanced")
     assert looks() == dict.fromkeys(alerts, full), "what found a breach stands"
     stopped = run(owner, own_g1, options={"fail_fast": True})
-    assert [one["test_id"] for one in stopped["results"]] == ["single_obligor_concentration"]
+    assert [result["test_id"] for result in stopped["results"]] == ["single_obligor_concentration"]
     assert looks() == dict.fromkeys(alerts, full)
     both = run(owner, own_g1, test_ids=["ccc_bucket_pct", "oc_ratio"])["id"]
     assert looks() == dict.fromkeys(alerts, both) | {"every test": full}
@@ -204,5 +206,5 @@ def test_a_duration_goes_by_the_newest_run_that_has_the_test(
     looked_at(stack, owner)
     age(stack, owner, 31)
     wake(stack, owner)
-    alert = told(owner, hour)
+    alert = history_of(owner, hour)
     assert (alert["trigger_count"], alert["last_evaluation"]["run_id"]) == (1, ccc)

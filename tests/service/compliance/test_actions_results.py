@@ -61,8 +61,8 @@ def test_both_filters_together(shared_owner: Any, enhanced: dict[str, Any]) -> N
     answer = shared_owner.get(path(enhanced), params={"category": "coverage", "status_filter": "fail"}).json()
     assert answer["results"] == []
     both = {"category": "rating", "status_filter": "fail"}
-    found = [result["test_id"] for result in shared_owner.get(path(enhanced), params=both).json()["results"]]
-    assert set(found) >= {"ccc_bucket_pct", "average_rating_factor"}
+    test_ids = [result["test_id"] for result in shared_owner.get(path(enhanced), params=both).json()["results"]]
+    assert set(test_ids) >= {"ccc_bucket_pct", "average_rating_factor"}
 
 
 @pytest.mark.parametrize(

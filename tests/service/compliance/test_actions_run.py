@@ -52,8 +52,8 @@ RESULT_FIELDS = {
 def run(member: Any, workbook: dict[str, Any], **body: Any) -> dict[str, Any]:
     answer = member.post(RUN, json={"workbook_id": workbook["id"], **body})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def by_id(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -115,7 +115,7 @@ def test_the_summary_counts_every_test_once(shared_owner: Any, g1: dict[str, Any
 
 def test_a_test_without_its_column_is_skipped_with_the_reason(shared_owner: Any, g1: dict[str, Any]) -> None:
     answer = run(shared_owner, g1)
-    skipped = {one["test_id"]: one for one in answer["skipped"]}
+    skipped = {item["test_id"]: item for item in answer["skipped"]}
     assert skipped["cov_lite_concentration"] == {
         "test_id": "cov_lite_concentration",
         "test_name": "Covenant-lite loans",
@@ -168,8 +168,8 @@ def test_the_upload_day_stands_in_for_an_as_of_date(owner: Any, write_book: Any)
     rows = [["Issuer Name", "Par Amount", "Maturity Date"], *[[f"Loan {n}", 1e6, maturity] for n in range(5)]]
     workbook = owner.uploaded(write_book("undated", Holdings=rows))
     uploaded = datetime.fromisoformat(workbook["created_at"]).astimezone(UTC).date()
-    found = by_id(run(owner, workbook, test_ids=["wal"]))["wal"]["current_value"]
-    assert found == pytest.approx((maturity - uploaded).days / 365.25, abs=1e-6)
+    current_value = by_id(run(owner, workbook, test_ids=["wal"]))["wal"]["current_value"]
+    assert current_value == pytest.approx((maturity - uploaded).days / 365.25, abs=1e-6)
 
 
 def test_hostile_names_are_kept_as_they_are(owner: Any, write_book: Any) -> None:
@@ -189,7 +189,7 @@ def test_without_cushions(shared_owner: Any, g1: dict[str, Any]) -> None:
     plain, bare = run(shared_owner, g1), run(shared_owner, g1, options={"include_cushion": False})
     assert all(result["cushion"] is None and result["cushion_pct"] is None for result in bare["results"])
     assert all(result["cushion"] is not None for result in plain["results"])
-    assert [one["status"] for one in bare["results"]] == [one["status"] for one in plain["results"]]
+    assert [result["status"] for result in bare["results"]] == [result["status"] for result in plain["results"]]
 
 
 def test_fail_fast_skips_the_rest_after_the_first_failure(shared_owner: Any, g1: dict[str, Any]) -> None:
@@ -201,9 +201,9 @@ def test_fail_fast_skips_the_rest_after_the_first_failure(shared_owner: Any, g1:
 
 
 def test_parallel_changes_no_answer(shared_owner: Any, g1: dict[str, Any]) -> None:
-    one, other = (run(shared_owner, g1, options={"parallel": parallel}) for parallel in (True, False))
-    assert one["results"] == other["results"]
-    assert one["skipped"] == other["skipped"]
+    item, second = (run(shared_owner, g1, options={"parallel": parallel}) for parallel in (True, False))
+    assert item["results"] == second["results"]
+    assert item["skipped"] == second["skipped"]
 
 
 def test_chosen_tests_run_in_the_catalogues_order(shared_owner: Any, g1: dict[str, Any]) -> None:
@@ -271,7 +271,7 @@ def test_a_disabled_test_is_skipped(owner: Any, own_g1: dict[str, Any]) -> None:
     assert owner.post("/api/v1/compliance/thresholds", json=body).status_code == 201
     answer = run(owner, own_g1)
     assert "ccc_bucket_pct" not in by_id(answer)
-    assert {"ccc_bucket_pct"} <= {one["test_id"] for one in answer["skipped"] if "disabled" in one["reason"]}
+    assert {"ccc_bucket_pct"} <= {item["test_id"] for item in answer["skipped"] if "disabled" in item["reason"]}
     # The workbook's own threshold has the last word.
     body = {"test_id": "ccc_bucket_pct", "threshold_value": 8, "workbook_id": own_g1["id"]}
     assert owner.post("/api/v1/compliance/thresholds", json=body).status_code == 201
@@ -364,13 +364,13 @@ def test_a_mapping_that_is_gone(stack: Any, owner: Any, own_g1: dict[str, Any]) 
 def test_one_run_of_a_workbook_at_a_time(stack: Any, owner: Any, own_g1: dict[str, Any], g1_file: Path) -> None:
     """Whoever holds the lock runs; a second caller is refused, another workbook is not, and a crash frees the lock."""
     lock = lock_of(UUID(owner.tenant_id), UUID(own_g1["id"]))
-    other = owner.uploaded(g1_file)
+    second = owner.uploaded(g1_file)
     with psycopg.connect(stack.database_url) as runner:
         runner.execute("SELECT pg_advisory_xact_lock(%s::bigint)", [lock])
         answer = owner.post(RUN, json={"workbook_id": own_g1["id"]})
         assert refused(answer, 409, "Test already running")["error_code"] == "CONFLICT"
         assert stack.sql("SELECT count(*) FROM compliance_runs WHERE workbook_id = %s", [own_g1["id"]]) == [(0,)]
-        run(owner, other)
+        run(owner, second)
         stack.sql("SELECT pg_terminate_backend(%s)", [runner.info.backend_pid])
         with pytest.raises(psycopg.OperationalError):
             runner.execute("SELECT 1")
@@ -504,7 +504,7 @@ def test_a_run_says_its_day_who_said_it_and_what_makes_it_doubtful(
     """The caller's day before the record's before the file's; what was said is kept with the run and its history."""
     of_file = run(owner, own_g1)
     assert of_file["as_of_source"] == "file"
-    assert all(set(one) <= {"code", "message", "rows"} for one in of_file["warnings"])
+    assert all(set(warning) <= {"code", "message", "rows"} for warning in of_file["warnings"])
     owner.patch(f"/api/v1/workbooks/{own_g1['id']}", json={"as_of": "2026-05-31"})
     of_record = run(owner, own_g1)
     assert (of_record["as_of"], of_record["as_of_source"]) == ("2026-05-31", "workbook")
@@ -515,6 +515,6 @@ def test_a_run_says_its_day_who_said_it_and_what_makes_it_doubtful(
         name: asked[name] for name in ("as_of", "as_of_source", "warnings")
     }
     listed = owner.get("/api/v1/compliance/history", params={"workbook_id": own_g1["id"]}).json()["items"]
-    assert {one["as_of"] for one in listed} == {of_file["as_of"], "2026-05-31", "2027-01-31"}
+    assert {item["as_of"] for item in listed} == {of_file["as_of"], "2026-05-31", "2027-01-31"}
     sql = "SELECT as_of::text, as_of_source FROM compliance_runs WHERE id = %s"
     assert stack.sql(sql, [asked["id"]]) == [("2027-01-31", "request")]

@@ -35,13 +35,13 @@ def listed(member: Any, **query: Any) -> list[dict[str, Any]]:
 
 
 def test_a_threshold_has_its_fields_and_defaults(owner: Any) -> None:
-    made = put(owner, test_id="ccc_bucket_pct", threshold_value=8)
-    assert set(made) == FIELDS
-    assert UUID(made["id"]).version == 4
-    assert (made["workbook_id"], made["test_id"], made["threshold_value"]) == (None, "ccc_bucket_pct", 8.0)
-    assert (made["threshold_type"], made["warning_threshold"], made["enabled"]) == ("max", None, True)
-    assert datetime.fromisoformat(made["created_at"]) == datetime.fromisoformat(made["updated_at"])
-    assert listed(owner) == [made]
+    result = put(owner, test_id="ccc_bucket_pct", threshold_value=8)
+    assert set(result) == FIELDS
+    assert UUID(result["id"]).version == 4
+    assert (result["workbook_id"], result["test_id"], result["threshold_value"]) == (None, "ccc_bucket_pct", 8.0)
+    assert (result["threshold_type"], result["warning_threshold"], result["enabled"]) == ("max", None, True)
+    assert datetime.fromisoformat(result["created_at"]) == datetime.fromisoformat(result["updated_at"])
+    assert listed(owner) == [result]
 
 
 @pytest.mark.parametrize(("test_id", "own"), [("oc_ratio", "min"), ("wal", "max")])
@@ -63,22 +63,22 @@ def test_the_same_test_again_replaces_it(owner: Any, own_g1: dict[str, Any]) -> 
 
 
 def test_filters(owner: Any, own_g1: dict[str, Any]) -> None:
-    made = [
+    result = [
         put(owner, test_id="wal", threshold_value=5),
         put(owner, test_id="ccc_bucket_pct", threshold_value=5),
         put(owner, test_id="price_below_80_pct", threshold_value=5),
         put(owner, test_id="wal", threshold_value=6, workbook_id=own_g1["id"]),
     ]
-    assert listed(owner) == made
-    assert listed(owner, workbook_id=own_g1["id"]) == [made[3]]
+    assert listed(owner) == result
+    assert listed(owner, workbook_id=own_g1["id"]) == [result[3]]
     assert listed(owner, workbook_id=str(uuid4())) == []
-    assert listed(owner, test_id="wal") == [made[0], made[3]]
+    assert listed(owner, test_id="wal") == [result[0], result[3]]
     assert listed(owner, test_id="no_such_test") == []
-    assert listed(owner, category="portfolio") == [made[0], made[3]]
-    assert listed(owner, category="liquidity") == [made[2]]
+    assert listed(owner, category="portfolio") == [result[0], result[3]]
+    assert listed(owner, category="liquidity") == [result[2]]
     assert listed(owner, category="coverage") == []
     assert listed(owner, category="rating", test_id="wal") == []
-    assert listed(owner, limit=2, offset=1) == made[1:3]
+    assert listed(owner, limit=2, offset=1) == result[1:3]
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_bodies_that_cannot_be(shared_owner: Any, body: dict[str, Any]) -> None:
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
 def test_numbers_that_are_none(shared_owner: Any, number: str) -> None:
     for field in ("threshold_value", "warning_threshold"):
-        other = "" if field == "threshold_value" else ', "threshold_value": 1'
-        content = f'{{"test_id": "wal", "{field}": {number}{other}}}'
+        other_text = "" if field == "threshold_value" else ', "threshold_value": 1'
+        content = f'{{"test_id": "wal", "{field}": {number}{other_text}}}'
         answer = shared_owner.post(PATH, content=content, headers={"Content-Type": "application/json"})
         assert answer.status_code == 422
 
@@ -162,15 +162,15 @@ def test_a_warning_at_the_limit_is_fine(owner: Any) -> None:
 
 def test_the_change_is_recorded(stack: Any, owner: Any) -> None:
     """Each with the limit before and after it."""
-    made = put(owner, test_id="wal", threshold_value=6.25)
+    result = put(owner, test_id="wal", threshold_value=6.25)
     put(owner, test_id="wal", threshold_value=5, warning_threshold=4, enabled=False)
-    assert owner.delete(f"{PATH}/{made['id']}").status_code == 204
+    assert owner.delete(f"{PATH}/{result['id']}").status_code == 204
     rows = stack.sql(
         """
         SELECT action, resource_type, resource_name, user_email, details -> 'old', details -> 'new'
         FROM audit_log WHERE resource_id = %s ORDER BY sequence
         """,
-        [made["id"]],
+        [result["id"]],
     )
     first = {"threshold_value": 6.25, "threshold_type": "max", "warning_threshold": None, "enabled": True}
     second = {"threshold_value": 5.0, "threshold_type": "max", "warning_threshold": 4.0, "enabled": False}
@@ -185,13 +185,13 @@ def test_the_change_is_recorded(stack: Any, owner: Any) -> None:
 def test_each_of_many_changes_at_once_tells_the_one_before_it(stack: Any, owner: Any) -> None:
     """Also the first ones, which find no limit to lock."""
     with ThreadPoolExecutor(6) as pool:
-        made = list(pool.map(lambda value: put(owner, test_id="wal", threshold_value=value), range(1, 7)))
+        result = list(pool.map(lambda value: put(owner, test_id="wal", threshold_value=value), range(1, 7)))
     rows = stack.sql(
         """
         SELECT details -> 'old' -> 'threshold_value', details -> 'new' -> 'threshold_value'
         FROM audit_log WHERE resource_id = %s ORDER BY sequence
         """,
-        [made[0]["id"]],
+        [result[0]["id"]],
     )
     assert len(rows) == 6
     assert [old for old, _ in rows] == [None, *(new for _, new in rows[:-1])]
@@ -204,32 +204,32 @@ def test_a_removed_threshold_holds_no_more(owner: Any, stranger: Any, own_g1: di
         return result["threshold_value"], result["threshold_source"]
 
     put(owner, test_id="ccc_bucket_pct", threshold_value=7)
-    made = put(owner, test_id="ccc_bucket_pct", threshold_value=8, workbook_id=own_g1["id"])
+    outcome = put(owner, test_id="ccc_bucket_pct", threshold_value=8, workbook_id=own_g1["id"])
     assert held_to() == (8.0, "workbook")
-    assert stranger.delete(f"{PATH}/{made['id']}").status_code == 404
-    assert owner.delete(f"{PATH}/{made['id']}").status_code == 204
+    assert stranger.delete(f"{PATH}/{outcome['id']}").status_code == 404
+    assert owner.delete(f"{PATH}/{outcome['id']}").status_code == 204
     assert held_to() == (7.0, "tenant")
     assert len(listed(owner)) == 1
-    gone = owner.delete(f"{PATH}/{made['id']}")
+    gone = owner.delete(f"{PATH}/{outcome['id']}")
     assert (gone.status_code, gone.json()["detail"]) == (404, "Threshold not found")
     assert owner.delete(f"{PATH}/nonsense").status_code == 404
 
 
 def test_a_deleted_workbooks_thresholds_are_gone(owner: Any, own_g1: dict[str, Any]) -> None:
     kept = put(owner, test_id="wal", threshold_value=7)
-    made = put(owner, test_id="wal", threshold_value=8, workbook_id=own_g1["id"])
+    result = put(owner, test_id="wal", threshold_value=8, workbook_id=own_g1["id"])
     assert owner.delete(f"/api/v1/workbooks/{own_g1['id']}").status_code == 204
     assert listed(owner) == [kept]
     assert owner.get(PATH).json()["total"] == 1
     assert listed(owner, workbook_id=own_g1["id"]) == []
-    assert owner.delete(f"{PATH}/{made['id']}").status_code == 404
+    assert owner.delete(f"{PATH}/{result['id']}").status_code == 404
 
 
 def test_a_tenants_thresholds_are_its_own(owner: Any, stranger: Any) -> None:
     put(owner, test_id="wal", threshold_value=6)
     assert listed(stranger) == []
     put(stranger, test_id="wal", threshold_value=7)
-    assert [one["threshold_value"] for one in listed(owner)] == [6]
+    assert [item["threshold_value"] for item in listed(owner)] == [6]
 
 
 def test_who_may(stack: Any, owner: Any) -> None:

@@ -32,14 +32,14 @@ def run(owner: Member, own_g1: dict[str, Any]) -> dict[str, Any]:
     owner.patch(f"/api/v1/workbooks/{own_g1['id']}", json={"stream_key": KEY})
     answer = owner.post(RUN, json={"workbook_id": own_g1["id"], "test_suite": "enhanced", "as_of": "2026-03-31"})
     assert answer.status_code == 200, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def test_events_are_found_by_each_filter(owner: Member, stranger: Member, run: dict[str, Any]) -> None:
     book = run["workbook_id"]
     everything = looked(owner)
-    types = [one["event_type"] for one in everything["items"]]
+    types = [item["event_type"] for item in everything["items"]]
     assert types == ["compliance.run_completed", "workbook.updated", "workbook.uploaded"], "no registration, no login"
     assert [everything[name] for name in ("total", "offset", "limit")] == [3, 0, 50]
     first = everything["items"][0]
@@ -72,9 +72,9 @@ def test_events_are_found_by_each_filter(owner: Member, stranger: Member, run: d
     ]
     wrong = {}
     for asked, expected in rows:
-        found = looked(owner, **asked)["items"]
-        if found != [everything["items"][n] for n in expected]:
-            wrong[str(asked)] = [one["event_type"] for one in found]
+        items = looked(owner, **asked)["items"]
+        if items != [everything["items"][n] for n in expected]:
+            wrong[str(asked)] = [item["event_type"] for item in items]
     assert wrong == {}
     assert looked(stranger) == {
         "items": [], "total": 0, "offset": 0, "limit": 50,
@@ -149,6 +149,6 @@ def test_a_past_that_was_changed_is_told(
     with _tampered(stack, (statement, [owner.tenant_id])):
         answer = looked(owner, include_proof=True)
         assert not answer["chain"]["verified"]
-        assert [n for n, one in enumerate(answer["items"]) if not one["proof"]["is_whole"]] == whose
-        kept = [one["proof"]["evidence_verified"] for one in answer["items"] if one["subject_id"] == run["id"]]
+        assert [n for n, item in enumerate(answer["items"]) if not item["proof"]["is_whole"]] == whose
+        kept = [item["proof"]["evidence_verified"] for item in answer["items"] if item["subject_id"] == run["id"]]
         assert kept == ([] if "run_completed" in statement else [not statement.startswith("UPDATE compliance_runs")])

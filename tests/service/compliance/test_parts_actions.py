@@ -30,15 +30,15 @@ DEFINITION = {
 def ran(who: Member, book: dict[str, Any], **body: Any) -> dict[str, Any]:
     answer = who.post(RUN, json={"workbook_id": book["id"], **body})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def parts(who: Member, run: dict[str, Any], test_id: str, **query: Any) -> dict[str, Any]:
     answer = who.get(f"{RESULTS}/{run['id']}/tests/{test_id}/parts", params=query)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -49,37 +49,37 @@ def run(shared_owner: Any, g1: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_figure_of_a_run_comes_apart(shared_owner: Any, run: dict[str, Any]) -> None:
     for result in run["results"]:
-        found = parts(shared_owner, run, result["test_id"], limit=1000)
-        assert found["adds_up"] is True, found
-        assert sum(one["amount"] for one in found["items"]) == pytest.approx(found["numerator"])
-        told = result["details"]
-        assert (found["numerator"], found["denominator"]) == (
-            told["breakdown"]["numerator"], told["breakdown"]["denominator"],
+        outcome = parts(shared_owner, run, result["test_id"], limit=1000)
+        assert outcome["adds_up"] is True, outcome
+        assert sum(item["amount"] for item in outcome["items"]) == pytest.approx(outcome["numerator"])
+        details = result["details"]
+        assert (outcome["numerator"], outcome["denominator"]) == (
+            details["breakdown"]["numerator"], details["breakdown"]["denominator"],
         )  # fmt: skip
         for name, own in (("value", "current_value"), ("unit", "unit"), ("decimals", "decimals"),
                           ("test_name", "test_name")):  # fmt: skip
-            assert found[name] == result[own]
-        assert (found["formula"], found["cell_refs"], found["run_id"]) == (
-            told["formula"],
-            told["cell_refs"],
+            assert outcome[name] == result[own]
+        assert (outcome["formula"], outcome["cell_refs"], outcome["run_id"]) == (
+            details["formula"],
+            details["cell_refs"],
             run["id"],
         )
     skipped = run["skipped"][0]
-    found = parts(shared_owner, run, skipped["test_id"])
-    assert (found["reason"], found["items"], found["adds_up"]) == (skipped["reason"], [], None)
+    outcome = parts(shared_owner, run, skipped["test_id"])
+    assert (outcome["reason"], outcome["items"], outcome["adds_up"]) == (skipped["reason"], [], None)
 
 
 def test_a_part_is_a_loan_in_its_row(shared_owner: Any, run: dict[str, Any]) -> None:
-    found = parts(shared_owner, run, "ccc_bucket_pct")
-    first = found["items"][0]
+    result = parts(shared_owner, run, "ccc_bucket_pct")
+    first = result["items"][0]
     assert first == {
         "kind": "loan", "name": "Juliet", "place": "'Holdings'!D11", "row": 11, "amount": 20e6,
         "fields": {"borrower": "Juliet", "identifier": "LX000010", "rating": "Caa1", "price": 85.0, "par": 20e6,
                    "industry": first["fields"]["industry"]},
     }  # fmt: skip
-    assert found["columns"] == ["borrower", "identifier", "rating", "industry", "price", "par"]
-    assert found["room"] == {"buy": 0.0, "sell": 45e6 - 0.075 * 400e6}
-    assert found["tolerance"] < 0.01
+    assert result["columns"] == ["borrower", "identifier", "rating", "industry", "price", "par"]
+    assert result["room"] == {"buy": 0.0, "sell": 45e6 - 0.075 * 400e6}
+    assert result["tolerance"] < 0.01
 
 
 def test_parts_come_by_pages(shared_owner: Any, run: dict[str, Any]) -> None:
@@ -117,19 +117,19 @@ def test_the_parts_are_the_same_a_year_later(owner: Member, g1_file: Path) -> No
     assert owner.put(f"/api/v1/deals/{deal['id']}/definition", json={"definition": DEFINITION}).status_code == 200
     mapping = {"name": "Own", "source_type": "clo_holdings", "profile_id": "standard_clo",
                "mappings": {"Market Price": {"target": "price"}}}  # fmt: skip
-    made = owner.post("/api/v1/mappings", json=mapping).json()
-    book = owner.uploaded(g1_file, deal_id=deal["id"], mapping_id=made["id"])
+    body = owner.post("/api/v1/mappings", json=mapping).json()
+    book = owner.uploaded(g1_file, deal_id=deal["id"], mapping_id=body["id"])
     runs = {suite: ran(owner, book, test_suite=suite) for suite in ("enhanced", "deal")}
-    asked = [("enhanced", one["test_id"]) for one in runs["enhanced"]["results"]]
+    asked = [("enhanced", result["test_id"]) for result in runs["enhanced"]["results"]]
     asked += [("deal", test) for test in ("junk", "half", "oc_e")]
     before = {(suite, test): parts(owner, runs[suite], test) for suite, test in asked}
-    assert all(one["adds_up"] for (_, test), one in before.items() if test != "half")
+    assert all(item["adds_up"] for (_, test), item in before.items() if test != "half")
     assert before["deal", "half"]["reason"] == "the figure is a formula over other figures: =par/2"
-    assert [one["name"] for one in before["deal", "junk"]["items"]] == ["Juliet", "Kilo", "Lima"]
+    assert [item["name"] for item in before["deal", "junk"]["items"]] == ["Juliet", "Kilo", "Lima"]
     changed = {"mappings": {"Purchase Price": {"target": "price"}}}
-    assert owner.patch(f"/api/v1/mappings/{made['id']}", json=changed).status_code == 200
-    other = {"tests": [{"id": "junk", "name": "Junk", "share": "=rank_a>10", "max": 1.0}]}
-    assert owner.put(f"/api/v1/deals/{deal['id']}/definition", json={"definition": other}).status_code == 200
+    assert owner.patch(f"/api/v1/mappings/{body['id']}", json=changed).status_code == 200
+    second = {"tests": [{"id": "junk", "name": "Junk", "share": "=rank_a>10", "max": 1.0}]}
+    assert owner.put(f"/api/v1/deals/{deal['id']}/definition", json={"definition": second}).status_code == 200
     assert {key: parts(owner, runs[key[0]], key[1]) for key in asked} == before
     assert owner.delete(f"/api/v1/workbooks/{book['id']}").status_code == 204
     assert {key: parts(owner, runs[key[0]], key[1]) for key in asked} == before
@@ -154,10 +154,18 @@ def test_what_a_deal_does_not_have_is_not_found(owner: Member, stranger: Member,
 def test_columns_that_are_kept_no_more_give_a_reason(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     run = ran(owner, own_g1)
     with _forgotten(stack, owner):
-        found = parts(owner, run, "oc_ratio", offset=2, limit=7)
-        assert found["reason"] == "the columns that the run read are no longer kept: their retention has ended"
-        assert (found["items"], found["total"], found["sum"], found["offset"], found["limit"]) == ([], 0, None, 2, 7)
-        assert found["value"] == next(one["current_value"] for one in run["results"] if one["test_id"] == "oc_ratio")
+        outcome = parts(owner, run, "oc_ratio", offset=2, limit=7)
+        assert outcome["reason"] == "the columns that the run read are no longer kept: their retention has ended"
+        assert (outcome["items"], outcome["total"], outcome["sum"], outcome["offset"], outcome["limit"]) == (
+            [],
+            0,
+            None,
+            2,
+            7,
+        )
+        assert outcome["value"] == next(
+            result["current_value"] for result in run["results"] if result["test_id"] == "oc_ratio"
+        )
         text = owner.get(f"{RESULTS}/{run['id']}/tests/oc_ratio/parts", params={"format": "csv"}).text
         assert text == "kind,name,place,row,amount\r\n"
     assert parts(owner, run, "oc_ratio")["adds_up"] is True
@@ -185,9 +193,9 @@ def _forgotten(stack: Stack, owner: Member) -> Iterator[None]:
 def test_a_run_of_a_version_before_reads_as_ever(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     """Results that were stored without unit and decimals have both where they are read."""
     run = ran(owner, own_g1)
-    older = [{name: one[name] for name in one if name not in ("unit", "decimals")} for one in run["results"]]
+    older = [{name: result[name] for name in result if name not in ("unit", "decimals")} for result in run["results"]]
     stack.sql("UPDATE compliance_runs SET results = %s WHERE id = %s", [json.dumps(older), run["id"]])
     answer = owner.get(f"{RESULTS}/{run['id']}").json()
     assert answer["results"] == run["results"]
-    found = parts(owner, run, "average_rating_factor")
-    assert (found["unit"], found["decimals"], found["adds_up"]) == ("factor", 0, True)
+    outcome = parts(owner, run, "average_rating_factor")
+    assert (outcome["unit"], outcome["decimals"], outcome["adds_up"]) == ("factor", 0, True)

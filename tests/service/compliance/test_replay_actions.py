@@ -19,7 +19,7 @@ from tests.forks import cushion
 from tests.service.compliance.conftest import G1_DEAL, G1_LOANS, G1_NOTES, HEADER
 from tests.service.compliance.test_lookback_actions import _tampered
 from tests.service.formulas.conftest import applied, expression
-from tests.service.formulas.conftest import made as made_formula
+from tests.service.formulas.conftest import create_config as made_formula
 
 RUN, BOOKS = "/api/v1/compliance/run", "/api/v1/workbooks"
 KEY = "deal:internal:replayed"
@@ -54,16 +54,18 @@ def verify(stack: Stack) -> Verify:
 def ran(owner: Member, book_id: str, **body: Any) -> dict[str, Any]:
     answer = owner.post(RUN, json={"workbook_id": book_id, **body})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
-def told(answer: CompletedProcess[str]) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
+def parse_answer(
+    answer: CompletedProcess[str],
+) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
     """What is said of each run, of breaks, and at the end."""
     assert answer.stderr == ""
     lines = [json.loads(line) for line in answer.stdout.splitlines()]
-    found = {line["run"]["run_id"]: line["run"] for line in lines if "run" in line}
-    return found, [line["break"] for line in lines if "break" in line], lines[-1]
+    by_run_id = {line["run"]["run_id"]: line["run"] for line in lines if "run" in line}
+    return by_run_id, [line["break"] for line in lines if "break" in line], lines[-1]
 
 
 def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
@@ -114,7 +116,7 @@ def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
     where = {"sheet_id": "Holdings", "target_column": "Par Amount", "output_mode": "overwrite"}
     assert applied(owner, formula, changing, **where)["status"] == "completed"
     runs.append(ran(owner, changing))
-    assert len({json.dumps(one["results"]) for one in runs[-3:]}) == 2, "calculated when it was read, and anew, alike"
+    assert len({json.dumps(run["results"]) for run in runs[-3:]}) == 2, "calculated when it was read, and anew, alike"
 
     assert owner.patch(f"/api/v1/mappings/{mapping.json()['id']}", json={"transforms": []}).status_code == 200
     for book_id in (plain, mapped, changing):
@@ -127,14 +129,14 @@ def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
         left = "SELECT count(*) FROM blobs WHERE left_at IS NOT NULL AND tenant_id = %s"
         wait_until(lambda: stack.sql(left, [owner.tenant_id]) == [(0,)], what="the end of the cleaning")
 
-    found, breaks, end = told(verify("--tenant", owner.tenant_id, "--json"))
-    wrong = {n: found.get(run["id"]) for n, run in enumerate(runs) if found[run["id"]]["status"] != "reproduced"}
+    result, breaks, end = parse_answer(verify("--tenant", owner.tenant_id, "--json"))
+    wrong = {n: result.get(run["id"]) for n, run in enumerate(runs) if result[run["id"]]["status"] != "reproduced"}
     assert (wrong, breaks) == ({}, [])
     assert (end["runs"], end["other_engine_runs"]) == ({"reproduced": len(runs)}, 0)
     head = stack.sql("SELECT sequence, encode(hash, 'hex') FROM audit_heads WHERE tenant_id = %s", [owner.tenant_id])
     assert head == [(end["entries"], end["last_hash"])]
-    one = found[runs[-4]["id"]]
-    assert (one["as_of"], one["as_of_source"], one["definition_version"]) == (
+    item = result[runs[-4]["id"]]
+    assert (item["as_of"], item["as_of_source"], item["definition_version"]) == (
         runs[-4]["as_of"], runs[-4]["as_of_source"], 1,
     )  # fmt: skip
     filters: list[tuple[tuple[str, ...], set[int]]] = [
@@ -143,7 +145,7 @@ def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
         (("--since", "2000-01-01", "--until", "2000-12-31"), set()),
     ]
     for asked, expected in filters:
-        some, _, _ = told(verify("--tenant", owner.tenant_id, "--json", *asked))
+        some, _, _ = parse_answer(verify("--tenant", owner.tenant_id, "--json", *asked))
         assert set(some) == {runs[n]["id"] for n in expected}, asked
 
 
@@ -157,14 +159,14 @@ def changed(stack: Stack, table: str, column: str, value: str, where: str, of: s
         ).fetchone()
         assert kind is not None
         connection.execute("SET session_replication_role = replica")  # no foreign key, no trigger
-        found = connection.execute(f"SELECT {column}::text FROM {table} WHERE {where} = %s", [of]).fetchone()
-        assert found is not None
+        row = connection.execute(f"SELECT {column}::text FROM {table} WHERE {where} = %s", [of]).fetchone()
+        assert row is not None
         written = f"UPDATE {table} SET {column} = {value} WHERE {where} = %s RETURNING {where}::text"
         (now,) = connection.execute(written, [of]).fetchall()[0]
         try:
             yield
         finally:
-            connection.execute(f"UPDATE {table} SET {column} = %s::{kind[0]} WHERE {where} = %s", [found[0], now])
+            connection.execute(f"UPDATE {table} SET {column} = %s::{kind[0]} WHERE {where} = %s", [row[0], now])
 
 
 def test_each_tampering_is_found(stack: Stack, owner: Member, verify: Verify, own_g1: dict[str, Any]) -> None:
@@ -193,30 +195,30 @@ def test_each_tampering_is_found(stack: Stack, owner: Member, verify: Verify, ow
     for table, column, expression_, where, of, reason in rows:
         with changed(stack, table, column, expression_, where, of):
             answer = verify("--tenant", owner.tenant_id, "--json")
-        found, _, _ = told(answer)
-        one = found[run_id]
+        result, _, _ = parse_answer(answer)
+        item = result[run_id]
         expected = "unproved" if column == "key" else "altered"
-        if (answer.returncode, one["status"]) != (1, expected) or reason not in one["reason"]:
-            missed.append((table, column, answer.returncode, one))
+        if (answer.returncode, item["status"]) != (1, expected) or reason not in item["reason"]:
+            missed.append((table, column, answer.returncode, item))
         if column == "results":
-            assert {(each["figure"], each["stored"]) for each in one["differences"]} == {("current_value", 1.5)}
-            assert one["differences"][0]["replayed"] == run["results"][0]["current_value"]
+            assert {(each["figure"], each["stored"]) for each in item["differences"]} == {("current_value", 1.5)}
+            assert item["differences"][0]["replayed"] == run["results"][0]["current_value"]
         if column == "id":
-            assert sorted(each["sequence"] is None for each in found.values()) == [False, True], (
+            assert sorted(each["sequence"] is None for each in result.values()) == [False, True], (
                 "one that none tells of"
             )
     assert missed == []
 
     with changed(stack, runs, "engine_version", "'0.0.1'", "id", run_id):
-        found, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
-        assert found[run_id]["is_present_engine"] is False
+        result, _, _ = parse_answer(verify("--tenant", owner.tenant_id, "--json"))
+        assert result[run_id]["is_present_engine"] is False
     ((blob,),) = stack.sql("SELECT blob_key FROM evidence_sheets WHERE book_key = %s ORDER BY 1 LIMIT 1", [book_key])
     path = stack.data_dir / "blobs" / blob[:2] / blob
     whole = path.read_bytes()
     path.write_bytes(whole[:-8] + bytes(8))
-    found, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
+    result, _, _ = parse_answer(verify("--tenant", owner.tenant_id, "--json"))
     path.write_bytes(whole)
-    assert (found[run_id]["status"], blob in found[run_id]["reason"]) == ("altered", True)
+    assert (result[run_id]["status"], blob in result[run_id]["reason"]) == ("altered", True)
     answer = verify("--tenant", owner.tenant_id)
     assert answer.returncode == 0, answer.stdout
     assert re.search(rf"run {run_id}: reproduced, enhanced as of 2026-03-31 \(file\)\n", answer.stdout)
@@ -234,20 +236,22 @@ def test_what_a_version_did_not_store_yet_is_no_difference() -> None:
     now = [{**added, **before[0]}]
     stored: dict[str, str | None] = dict.fromkeys(("as_of", "as_of_source", "skipped", "warnings", "options"))
 
-    def found(was: Any, comes: Any) -> list[str]:
+    def differences(was: Any, comes: Any) -> list[str]:
         sides = ({**stored, "results": json.dumps(side)} for side in (was, comes))
         return [difference.figure for difference in _differences(*sides)]
 
-    assert found(before, now) == []
-    assert found(before, [{**now[0], "current_value": 4.6}]) == ["current_value", "doubt", "doubtful"]
-    assert found(now, [{**now[0], "doubtful": False}]) == ["doubtful"], "what was stored counts"
-    assert found([{**before[0], "published": None}], now) == ["doubt", "doubtful"], "some of it is no earlier version"
+    assert differences(before, now) == []
+    assert differences(before, [{**now[0], "current_value": 4.6}]) == ["current_value", "doubt", "doubtful"]
+    assert differences(now, [{**now[0], "doubtful": False}]) == ["doubtful"], "what was stored counts"
+    assert differences([{**before[0], "published": None}], now) == ["doubt", "doubtful"], (
+        "some of it is no earlier version"
+    )
     newest = [{**now[0], "unit": "years", "decimals": 2}]
-    assert found(before, newest) == found(now, newest) == []
-    assert found(now, [{**newest[0], "doubtful": False}]) == ["doubtful", "unit", "decimals"]
-    assert found(newest, [{**newest[0], "decimals": 3}]) == ["decimals"]
+    assert differences(before, newest) == differences(now, newest) == []
+    assert differences(now, [{**newest[0], "doubtful": False}]) == ["doubtful", "unit", "decimals"]
+    assert differences(newest, [{**newest[0], "decimals": 3}]) == ["decimals"]
     alone = [{**before[0], "unit": "years", "decimals": 2}]
-    assert found(alone, newest) == ["doubt", "doubtful"], "no version had these alone"
+    assert differences(alone, newest) == ["doubt", "doubtful"], "no version had these alone"
 
 
 def test_figures_for_histories_of_a_version_before_are_no_difference() -> None:

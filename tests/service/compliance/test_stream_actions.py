@@ -17,7 +17,7 @@ KEY = "deal:internal:{}"
 BEGUN = "2024-02-29T12:00:00+00:00"
 
 
-def made(owner: Member, name: str = "one", **fields: Any) -> dict[str, Any]:
+def create_profile(owner: Member, name: str = "one", **fields: Any) -> dict[str, Any]:
     answer = owner.post(URL, json={"stream_key": KEY.format(name), **fields})
     assert answer.status_code == 201, answer.text
     profile: dict[str, Any] = answer.json()
@@ -25,7 +25,7 @@ def made(owner: Member, name: str = "one", **fields: Any) -> dict[str, Any]:
 
 
 def test_a_profile_is_kept_listed_changed_and_deleted(owner: Member, stranger: Member) -> None:
-    first = made(owner)
+    first = create_profile(owner)
     assert first == {
         "id": first["id"],
         "stream_key": "deal:internal:one",
@@ -37,18 +37,18 @@ def test_a_profile_is_kept_listed_changed_and_deleted(owner: Member, stranger: M
         "created_at": first["created_at"],
         "updated_at": first["created_at"],
     }
-    given = {
+    value = {
         "deal_name": "Cairn", "jurisdiction": "uk", "retention_years": 3, "retention_until": "2027-01-01",
         "profile_metadata": {"tranches": [{"scheme": "ISIN", "value": "XS2010030919", "class": "A"}], "note": [1.50]},
     }  # fmt: skip
-    second = made(owner, "two", **given)
-    assert second | given | {"retention_until": "2027-01-01T00:00:00Z"} == second
+    second = create_profile(owner, "two", **value)
+    assert second | value | {"retention_until": "2027-01-01T00:00:00Z"} == second
     assert second["retention_floor_years"] == 5
     created = datetime.fromisoformat(second["created_at"])
     assert datetime.fromisoformat(second["effective_retention_until"]) == created.replace(year=created.year + 5)
     again = owner.post(URL, json={"stream_key": second["stream_key"]})
     assert (again.status_code, again.json()["detail"]) == (409, "Stream profile already exists")
-    made(stranger, "two")
+    create_profile(stranger, "two")
     page = owner.get(URL).json()
     assert (page["items"], page["total"], page["page"], page["page_size"]) == ([second, first], 2, 1, 50)
     assert owner.get(URL, params={"stream_key": first["stream_key"]}).json()["items"] == [first]
@@ -66,7 +66,7 @@ def test_a_profile_is_kept_listed_changed_and_deleted(owner: Member, stranger: M
     assert owner.patch(path, json={}).json()["detail"] == "Stream profile not found"
     assert owner.delete(f"{URL}/{first['id']}").status_code == 204
     logged = owner.get("/api/v1/admin/audit-logs", params={"resource_type": "stream_profile"}).json()["items"]
-    assert [one["action"].partition(".")[2] for one in logged] == [
+    assert [item["action"].partition(".")[2] for item in logged] == [
         "deleted", "deleted", "updated", "updated", "created", "created",
     ]  # fmt: skip
     assert logged[3]["details"]["changes"]["maturity_date"] == [None, "2041-01-15"]
@@ -101,10 +101,10 @@ def test_what_is_no_profile_is_refused(owner: Member) -> None:
         (tranches({"scheme": "CUSIP", "value": 37833100}), ["profile_metadata", "tranches", "0", "value"]),
     ]
     wrong = []
-    for given, place in rows:
-        answer = owner.post(URL, json={"stream_key": KEY.format("x"), **given})
+    for value, place in rows:
+        answer = owner.post(URL, json={"stream_key": KEY.format("x"), **value})
         if answer.status_code != 422 or answer.json()["errors"][0]["loc"] != ["body", *place]:
-            wrong.append((given, answer.status_code, answer.text[:300]))
+            wrong.append((value, answer.status_code, answer.text[:300]))
     assert wrong == []
     assert owner.get(URL).json()["total"] == 0
 
@@ -125,8 +125,8 @@ def test_the_latest_moment_counts() -> None:
     ]  # fmt: skip
     unset = dict.fromkeys(("retention_years", "maturity_date", "retention_until"))
     profile = {**unset, "retention_mode": "fixed_years", "created_at": datetime.fromisoformat(BEGUN)}
-    found = [retained_until({**profile, **given}, floor) for given, floor, _ in rows]
-    assert [end and end.isoformat() for end in found] == [expected for *_, expected in rows]
+    result = [retained_until({**profile, **value}, floor) for value, floor, _ in rows]
+    assert [end and end.isoformat() for end in result] == [expected for *_, expected in rows]
 
 
 def test_a_deployment_has_its_own_floors(stack: Stack, owner: Member) -> None:
@@ -148,28 +148,28 @@ def test_bytes_that_evidence_needs_stay_until_the_retention_ends(
     stack: Stack, owner: Member, g1_file: Path, tmp_path: Path
 ) -> None:
     """A deleted workbook's bytes: with a retention that lasts, after it was cut short, and where no profile says so."""
-    book, other = tmp_path / "book.xlsx", tmp_path / "other.xlsx"
-    for path, note in ((book, b"1"), (other, b"2")):  # what follows a zip file's end is no matter to its reader
+    book, second = tmp_path / "book.xlsx", tmp_path / "other.xlsx"
+    for path, note in ((book, b"1"), (second, b"2")):  # what follows a zip file's end is no matter to its reader
         path.write_bytes(g1_file.read_bytes() + owner.tenant_id.encode() + note)
     rows = []
-    for path, key in ((book, "kept"), (other, "bare")):
+    for path, key in ((book, "kept"), (second, "bare")):
         row = owner.uploaded(path, stream_key=KEY.format(key))
         assert owner.post("/api/v1/compliance/run", json={"workbook_id": row["id"]}).status_code == 200
         rows.append(row["id"])
     soon = datetime.now(UTC).replace(year=datetime.now(UTC).year + 1).isoformat()
-    profile = made(owner, "kept", retention_until=soon)
+    profile = create_profile(owner, "kept", retention_until=soon)
     for row in rows:
         assert owner.delete(f"/api/v1/workbooks/{row}").status_code == 204
 
     def blobs(row: str) -> list[Any]:
-        found = stack.sql(
+        actual_rows = stack.sql(
             """
             SELECT b.left_at FROM blobs b JOIN workbooks w ON w.tenant_id = b.tenant_id AND w.content_hash = b.key
             WHERE w.id = %s
             """,
             [row],
         )
-        return [left for (left,) in found]
+        return [left for (left,) in actual_rows]
 
     assert [len(blobs(row)) for row in rows] == [1, 1]
     with stack.another_worker(CUSHION_STORAGE_PAUSE_SECONDS="1"):
@@ -179,6 +179,6 @@ def test_bytes_that_evidence_needs_stay_until_the_retention_ends(
         over = {"retention_until": "2020-01-01T00:00:00Z"}
         assert owner.patch(f"{URL}/{profile['id']}", json=over).status_code == 200
         wait_until(lambda: not blobs(rows[0]), what="the bytes to go")
-        floor = made(owner, "bare", jurisdiction="EU", retention_until="2020-01-01T00:00:00Z")
+        floor = create_profile(owner, "bare", jurisdiction="EU", retention_until="2020-01-01T00:00:00Z")
         until = datetime.fromisoformat(floor["effective_retention_until"])
         wait_until(lambda: blobs(rows[1]) == [until], what="a look at what the floor keeps")

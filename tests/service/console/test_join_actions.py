@@ -139,7 +139,7 @@ COMMENTS = re.compile(r"(?m:^\s*//.*$)|(?s:/\*.*?\*/)")
 
 def names_of(text: str) -> list[str]:
     """The names that a module exports; minified ones say `export{a as name}`."""
-    return [name or other for name, other in EXPORTED.findall(text)]
+    return [name or second for name, second in EXPORTED.findall(text)]
 
 
 def test_each_module_imports_what_there_is_and_what_it_calls() -> None:
@@ -154,6 +154,6 @@ def test_each_module_imports_what_there_is_and_what_it_calls() -> None:
             wanted = {name.split(" as ")[0].strip() for name in names.split(",") if name.strip()}
             assert wanted <= exported[posixpath.normpath(posixpath.join(posixpath.dirname(path), source))], path
         called = set(re.findall(r"(?<![\w.$])(\w+)\(|<\$\{(\w+)\b", text))
-        for name in anywhere & {one or other for one, other in called}:
+        for name in anywhere & {item or second for item, second in called}:
             declared = rf"\b(?:const|let|function\*?|class) {name}\b|[{{,(\[]\s*{name}\s*[,}}=\])]|[:s] {name}\b"
             assert re.search(declared, text), f"{path} calls {name} without importing it"

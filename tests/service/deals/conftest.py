@@ -28,10 +28,10 @@ MakeDeal = Callable[..., dict[str, Any]]
 @pytest.fixture
 def deal(owner: Member) -> dict[str, Any]:
     """A deal of a fresh tenant."""
-    return made(owner, name="Cairn")
+    return create_deal(owner, name="Cairn")
 
 
-def made(who: Member, **fields: Any) -> dict[str, Any]:
+def create_deal(who: Member, **fields: Any) -> dict[str, Any]:
     """A new deal."""
     answer = who.post(URL, json={"name": "Deal", **fields})
     assert answer.status_code == 201, answer.text

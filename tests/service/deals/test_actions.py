@@ -17,7 +17,7 @@ from core.generate import generate
 from core.generate.reports import generate_report
 from tests.conftest import Member, Stack, wait_until
 from tests.core.files.test_spreadsheetml import document, sheet
-from tests.service.deals.conftest import LOANS, NOTES, URL, added, made, sent
+from tests.service.deals.conftest import LOANS, NOTES, URL, added, create_deal, sent
 
 # The record ---------------------------------------------------------------------------------------------------------
 
@@ -45,12 +45,12 @@ def test_a_deal_has_its_fields_and_defaults(owner: Member) -> None:
     }
     assert owner.get(f"{URL}/{deal['id']}").json() == deal
     owner.patch("/api/v1/admin/tenant", json={"settings": {"default_currency": "EUR"}})
-    assert made(owner)["currency"] == "EUR", "the tenant's own"
-    assert made(owner, currency="GBP")["currency"] == "GBP"
+    assert create_deal(owner)["currency"] == "EUR", "the tenant's own"
+    assert create_deal(owner, currency="GBP")["currency"] == "GBP"
 
 
 def test_a_change_tells_what_is_absent_from_what_is_null(owner: Member) -> None:
-    deal = made(owner, closing_date="2024-01-15", stream_key="deal:internal:one", home_countries=["IE"])
+    deal = create_deal(owner, closing_date="2024-01-15", stream_key="deal:internal:one", home_countries=["IE"])
     path = f"{URL}/{deal['id']}"
     changed = owner.patch(path, json={"name": "Other", "home_countries": []}).json()
     assert changed | {"updated_at": 0} == deal | {"name": "Other", "home_countries": [], "updated_at": 0}
@@ -67,21 +67,21 @@ def test_a_change_tells_what_is_absent_from_what_is_null(owner: Member) -> None:
 
 def test_a_stream_is_of_one_deal(owner: Member, stranger: Member) -> None:
     key = "deal:isin:XS2010030919"
-    first, other = made(owner, stream_key=key), made(owner, name=" twice ")
+    first, second = create_deal(owner, stream_key=key), create_deal(owner, name=" twice ")
     for answer in (
         owner.post(URL, json={"name": "Deal", "stream_key": key}),
-        owner.patch(f"{URL}/{other['id']}", json={"stream_key": key}),
+        owner.patch(f"{URL}/{second['id']}", json={"stream_key": key}),
     ):
         assert (answer.status_code, answer.json()["detail"]) == (409, "Stream key already in use")
-    assert made(stranger, stream_key=key)["stream_key"] == key
+    assert create_deal(stranger, stream_key=key)["stream_key"] == key
     assert owner.delete(f"{URL}/{first['id']}").status_code == 204
-    assert owner.patch(f"{URL}/{other['id']}", json={"stream_key": key}).status_code == 200
+    assert owner.patch(f"{URL}/{second['id']}", json={"stream_key": key}).status_code == 200
 
 
 def test_deals_are_listed_by_name_and_by_age(owner: Member) -> None:
     names = ["b 100%", "A", "c"]
     for name in names:
-        made(owner, name=name)
+        create_deal(owner, name=name)
 
     def listed(**query: Any) -> list[str]:
         page = owner.get(URL, params=query).json()
@@ -95,7 +95,7 @@ def test_deals_are_listed_by_name_and_by_age(owner: Member) -> None:
 
 
 def test_the_deployment_limits_deals_and_names_the_schemes_of_streams(stack: Stack, owner: Member) -> None:
-    made(owner)
+    create_deal(owner)
     with stack.another_api(CUSHION_MAX_DEALS="2", CUSHION_STREAM_KEY_SCHEMES="isin, ticker") as url:
         answers = [
             owner.http.post(f"{url}{URL}", json={"name": "One more", "stream_key": f"deal:{key}"})
@@ -109,7 +109,7 @@ def test_the_deployment_limits_deals_and_names_the_schemes_of_streams(stack: Sta
 def test_a_mapping_that_a_deal_names_stays(owner: Member) -> None:
     mapping = {"name": "M", "source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {}}
     mapping_id = owner.post("/api/v1/mappings", json=mapping).json()["id"]
-    deal = made(owner, mapping_id=mapping_id)
+    deal = create_deal(owner, mapping_id=mapping_id)
     assert owner.delete(f"/api/v1/mappings/{mapping_id}").json()["detail"] == "Mapping in use"
     assert owner.delete(f"{URL}/{deal['id']}").status_code == 204
     assert owner.delete(f"/api/v1/mappings/{mapping_id}").status_code == 204
@@ -170,7 +170,7 @@ def test_a_definition_is_checked_without_being_stored(stack: Stack, owner: Membe
     wrong = owner.put(path, json={"definition": {"colour": "red"}, "check_only": True})
     assert (wrong.status_code, wrong.json()["errors"][0]["loc"]) == (422, ["body", "definition", "colour"])
     assert (owner.get(path).json()["version"], owner.get(path).json()["definition"]) == (1, definition)
-    assert [one["version"] for one in owner.get(f"{path}/versions").json()["items"]] == [1]
+    assert [item["version"] for item in owner.get(f"{path}/versions").json()["items"]] == [1]
     events = "SELECT count(*) FROM audit_log WHERE tenant_id = %s AND action = 'deal.defined'"
     assert stack.sql(events, [owner.tenant_id]) == [(1,)]
 
@@ -181,9 +181,9 @@ def test_a_definition_is_checked_without_being_stored(stack: Stack, owner: Membe
 def test_several_files_are_one_workbook_of_the_deal(stack: Stack, owner: Member, deal: dict[str, Any]) -> None:
     files = (("loans of march.csv", LOANS), ("liabilities.csv", NOTES))
     workbook = added(owner, deal, *files, as_of="2026-03-31")
-    told = ("deal_id", "as_of", "name", "file_name", "file_size", "sheet_count")
+    answer = ("deal_id", "as_of", "name", "file_name", "file_size", "sheet_count")
     name = "loans of march.csv and 1 more"
-    assert [workbook[field] for field in told] == [
+    assert [workbook[field] for field in answer] == [
         deal["id"], "2026-03-31", name, name, len(LOANS) + len(NOTES), 2,
     ]  # fmt: skip
     assert [sheet["name"] for sheet in workbook["sheets"]] == ["loans of march", "liabilities"]
@@ -195,9 +195,9 @@ def test_several_files_are_one_workbook_of_the_deal(stack: Stack, owner: Member,
     )
     assert (action, resource) == ("workbook.uploaded", workbook["id"])
     place = f"/api/v1/workbooks/{workbook['id']}/file"
-    given = [owner.get(place, params={"number": number}) for number in (1, 2)]
-    assert [one.content for one in given] == [LOANS, NOTES]
-    assert 'filename="liabilities.csv"' in given[1].headers["content-disposition"]
+    responses = [owner.get(place, params={"number": number}) for number in (1, 2)]
+    assert [response.content for response in responses] == [LOANS, NOTES]
+    assert 'filename="liabilities.csv"' in responses[1].headers["content-disposition"]
     unsaid = owner.get(place)
     assert (unsaid.status_code, unsaid.json()["detail"]) == (409, "Workbook has several files")
     assert "2 'liabilities.csv'" in unsaid.json()["errors"][0]["message"]
@@ -253,8 +253,8 @@ def test_a_file_that_cannot_be_read_leaves_its_workbook_in_error(owner: Member, 
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("readme.md", "no loans")
-    found = owner.parsed(sent(owner, deal, ("march.zip", buffer.getvalue())).json()["id"])
-    assert (found["status"], "holds none" in found["error_message"]) == ("error", True)
+    result = owner.parsed(sent(owner, deal, ("march.zip", buffer.getvalue())).json()["id"])
+    assert (result["status"], "holds none" in result["error_message"]) == ("error", True)
     assert owner.get(f"{URL}/{deal['id']}").json()["latest"] is None, "it is nobody's newest month"
 
 
@@ -293,15 +293,15 @@ def test_the_bytes_of_every_file_are_kept_and_freed_with_the_workbook(
 def test_a_workbook_takes_the_mapping_and_the_stream_of_its_deal(stack: Stack, owner: Member, g1_file: Path) -> None:
     mapping = {"name": "M", "source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {}}
     mapping_id = owner.post("/api/v1/mappings", json=mapping).json()["id"]
-    deal = made(owner, mapping_id=mapping_id, stream_key="deal:internal:one")
+    deal = create_deal(owner, mapping_id=mapping_id, stream_key="deal:internal:one")
     book = owner.uploaded(g1_file, deal_id=deal["id"])
     assert (book["deal_id"], book["mapping_id"], book["stream_key"]) == (deal["id"], None, None)
 
     def evidence() -> tuple[Any, ...]:
         run = owner.post("/api/v1/compliance/run", json={"workbook_id": book["id"], "test_ids": ["wal"]}).json()
         sql = "SELECT mapping ->> 'id', stream_key FROM compliance_runs WHERE id = %s"
-        [found] = stack.sql(sql, [run["id"]])
-        return tuple(found)
+        [result] = stack.sql(sql, [run["id"]])
+        return tuple(result)
 
     assert evidence() == (mapping_id, "deal:internal:one")
     path = f"/api/v1/workbooks/{book['id']}"
@@ -333,18 +333,18 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
     def run(book: dict[str, Any], *test_ids: str) -> dict[str, Any]:
         answer = owner.post("/api/v1/compliance/run", json={"workbook_id": book["id"], "test_ids": test_ids})
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        result: dict[str, Any] = answer.json()
+        return result
 
     def history(**query: Any) -> dict[str, list[dict[str, Any]]]:
         answer = owner.get(f"{URL}/{deal['id']}/history", params=query)
         assert answer.status_code == 200, answer.text
         assert not answer.json()["truncated"]
-        return {one["test_id"]: one["points"] for one in answer.json()["series"]}
+        return {item["test_id"]: item["points"] for item in answer.json()["series"]}
 
     def latest() -> dict[str, Any]:
-        found: dict[str, Any] = owner.get(f"{URL}/{deal['id']}").json()["latest"]
-        return found
+        result: dict[str, Any] = owner.get(f"{URL}/{deal['id']}").json()["latest"]
+        return result
 
     books = [owner.uploaded(g1_file, deal_id=deal["id"], as_of=day) for day in ("2026-03-31", "2026-02-28")]
     nothing = {"run_id": None, "test_suite": None, "failed": None, "warnings": None, "doubtful": None, "thinnest": None}
@@ -357,26 +357,26 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
     assert history() == {}
     first, second = (run(book) for book in books)
     run(books[0], "oc_ratio")
-    found = history()
-    assert set(found) == {one["test_id"] for one in first["results"]}
-    by_id = {one["test_id"]: one for one in first["results"]}
-    for test_id, points in found.items():
+    outcome = history()
+    assert set(outcome) == {result["test_id"] for result in first["results"]}
+    by_id = {result["test_id"]: result for result in first["results"]}
+    for test_id, points in outcome.items():
         assert sorted(point["run_id"] for point in points) == sorted((first["id"], second["id"]))
-        told = {(point["value"], point["threshold"], point["status"]) for point in points}
-        one = by_id[test_id]
-        assert told == {(one["current_value"], one["threshold_value"], one["status"])}
+        lines = {(point["value"], point["threshold"], point["status"]) for point in points}
+        item = by_id[test_id]
+        assert lines == {(item["current_value"], item["threshold_value"], item["status"])}
         assert [point["as_of"] for point in points] == sorted(point["as_of"] for point in points)
-    series = {one["test_id"]: one for one in owner.get(f"{URL}/{deal['id']}/history").json()["series"]}
-    for test_id, one in by_id.items():
+    series = {item["test_id"]: item for item in owner.get(f"{URL}/{deal['id']}/history").json()["series"]}
+    for test_id, item in by_id.items():
         assert [series[test_id][name] for name in ("test_name", "unit", "decimals")] == [
-            one["test_name"], one["unit"], one["decimals"],
+            item["test_name"], item["unit"], item["decimals"],
         ]  # fmt: skip
     asked = history(test_id="oc_ratio,wal_of_nobody")
-    assert asked == {"oc_ratio": found["oc_ratio"], "wal_of_nobody": []}
+    assert asked == {"oc_ratio": outcome["oc_ratio"], "wal_of_nobody": []}
     assert history(end_date="1999-12-31", test_id="oc_ratio") == {"oc_ratio": []}
     full = run(books[0])
     run(books[0], "oc_ratio")
-    thinnest = min(full["results"], key=lambda one: one["cushion_pct"])
+    thinnest = min(full["results"], key=lambda result: result["cushion_pct"])
     assert latest() == {
         "workbook_id": books[0]["id"],
         "as_of": "2026-03-31",
@@ -431,14 +431,14 @@ def test_figures_of_a_release_before_have_the_suites_names(
     forget("key")
     thinnest, series = shown()
     assert thinnest == before[0]
-    assert [one["unit"] for one in series] == [one["unit"] for one in before[1]]
-    assert [one["decimals"] for one in series] == [one["decimals"] for one in before[1]]
+    assert [item["unit"] for item in series] == [item["unit"] for item in before[1]]
+    assert [item["decimals"] for item in series] == [item["decimals"] for item in before[1]]
     forget("'own_' || key")
     thinnest, series = shown()
     assert (thinnest["test_id"], thinnest["test_name"], thinnest["unit"]) == (
         f"own_{before[0]['test_id']}", f"own_{before[0]['test_id']}", "",
     )  # fmt: skip
-    assert {(one["unit"], one["test_name"] == one["test_id"]) for one in series} == {("", True)}
+    assert {(item["unit"], item["test_name"] == item["test_id"]) for item in series} == {("", True)}
 
 
 # Runs of a deal's workbooks -------------------------------------------------------------------------------------------
@@ -454,24 +454,24 @@ DEFINITION = {
 def ran(who: Member, book: dict[str, Any], **body: Any) -> dict[str, Any]:
     answer = who.post("/api/v1/compliance/run", json={"workbook_id": book["id"], **body})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def limit_of(run: dict[str, Any], test_id: str = "ccc_bucket_pct") -> tuple[Any, Any]:
-    [found] = [one for one in run["results"] if one["test_id"] == test_id]
-    return found["threshold_value"], found["threshold_source"]
+    [outcome] = [result for result in run["results"] if result["test_id"] == test_id]
+    return outcome["threshold_value"], outcome["threshold_source"]
 
 
 def test_who_sets_a_limit_first(owner: Member, deal: dict[str, Any], g1_file: Path) -> None:
     """From the last to the first: each comes before those above it. The file has a trigger of 104.2 for OC."""
     book, bare = owner.uploaded(g1_file, deal_id=deal["id"]), owner.uploaded(g1_file)
-    assert [limit_of(ran(owner, one))[1] for one in (book, bare)] == ["suite", "suite"]
-    given: list[tuple[str, dict[str, Any] | None]] = [
+    assert [limit_of(ran(owner, item))[1] for item in (book, bare)] == ["suite", "suite"]
+    input_value: list[tuple[str, dict[str, Any] | None]] = [
         ("tenant", {}), ("definition", None), ("deal", {"deal_id": deal["id"]}),
         ("workbook", {"workbook_id": book["id"]}),
     ]  # fmt: skip
-    for value, (source, where) in enumerate(given, 11):
+    for value, (source, where) in enumerate(input_value, 11):
         if where is None:
             oc = {"id": "oc_ratio", "name": "OC", "measure": "oc", "class": "E", "min": value}
             document = {"tests": [DEFINITION["tests"][0] | {"max": value}, oc]}
@@ -486,7 +486,7 @@ def test_who_sets_a_limit_first(owner: Member, deal: dict[str, Any], g1_file: Pa
     request = [{"test_id": "ccc_bucket_pct", "threshold_value": 20}]
     assert limit_of(ran(owner, book, thresholds=request)) == (20, "request")
     listed = owner.get("/api/v1/compliance/thresholds", params={"deal_id": deal["id"]}).json()["items"]
-    assert [(one["deal_id"], one["workbook_id"]) for one in listed] == [(deal["id"], None)] * 2
+    assert [(item["deal_id"], item["workbook_id"]) for item in listed] == [(deal["id"], None)] * 2
     both = {"test_id": "wal", "threshold_value": 1, "deal_id": deal["id"], "workbook_id": book["id"]}
     assert owner.post("/api/v1/compliance/thresholds", json=both).status_code == 422
     absent = {"test_id": "wal", "threshold_value": 1, "deal_id": str(uuid4())}
@@ -511,14 +511,14 @@ def test_a_definition_reads_the_fields_of_a_mapping_s_own(
     }  # fmt: skip
     mapping = {"name": "Own", "source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": columns}
     shares = {
-        "text": ('=sponsor="kkr"', lambda one: one[11] == "KKR"),
-        "listed": ('=OR(sponsor={"KKR","CVC"})', lambda one: one[11] is not None),
-        "score": ("=esg_score>=50", lambda one: one[12] >= 50),
-        "scores": ("=OR(esg_score={10,20})", lambda one: one[12] in (10, 20)),
-        "club": ("=is_club", lambda one: one[13]),
-        "signed": ("=signed>DATE(2024,6,30)", lambda one: one[14] == days[1]),
-        "both": ("=AND(is_club,price<99,esg_score>0)", lambda one: one[13] and one[4] < 99 and one[12] > 0),
-        "ratio": ("=esg_score*2>price", lambda one: one[12] * 2 > one[4]),
+        "text": ('=sponsor="kkr"', lambda item: item[11] == "KKR"),
+        "listed": ('=OR(sponsor={"KKR","CVC"})', lambda item: item[11] is not None),
+        "score": ("=esg_score>=50", lambda item: item[12] >= 50),
+        "scores": ("=OR(esg_score={10,20})", lambda item: item[12] in (10, 20)),
+        "club": ("=is_club", lambda item: item[13]),
+        "signed": ("=signed>DATE(2024,6,30)", lambda item: item[14] == days[1]),
+        "both": ("=AND(is_club,price<99,esg_score>0)", lambda item: item[13] and item[4] < 99 and item[12] > 0),
+        "ratio": ("=esg_score*2>price", lambda item: item[12] * 2 > item[4]),
     }
     tests = [{"id": f"{name}_share", "name": name, "share": text, "of": "par", "max": 90}
              for name, (text, _) in shares.items()]  # fmt: skip
@@ -531,30 +531,32 @@ def test_a_definition_reads_the_fields_of_a_mapping_s_own(
     assert wrong.json()["errors"][0]["message"] == "names sponser, which is not known here; did you mean sponsor?"
     book = owner.uploaded(file, deal_id=deal["id"], mapping_id=mapping_id)
     performing = loans[:-1]
-    par = sum(one[3] for one in performing)
-    found = {one["test_id"]: one["current_value"] for one in ran(owner, book, test_suite="deal")["results"]}
+    par = sum(item[3] for item in performing)
+    by_test_id = {
+        result["test_id"]: result["current_value"] for result in ran(owner, book, test_suite="deal")["results"]
+    }
     for name, (text, counts) in shares.items():
-        share = sum(one[3] for one in performing if counts(one)) / par * 100
-        assert found[f"{name}_share"] == pytest.approx(share, abs=1e-6), text
+        share = sum(item[3] for item in performing if counts(item)) / par * 100
+        assert by_test_id[f"{name}_share"] == pytest.approx(share, abs=1e-6), text
     alone = owner.uploaded(file, mapping_id=mapping_id)
     inline = ran(owner, alone, test_suite="deal", definition=document["definition"])
-    assert {one["test_id"]: one["current_value"] for one in inline["results"]} == found
+    assert {result["test_id"]: result["current_value"] for result in inline["results"]} == by_test_id
     plain = owner.uploaded(file)
     body = {"workbook_id": plain["id"], "test_suite": "deal", "definition": document["definition"]}
     refused = owner.post("/api/v1/compliance/run", json=body)
     assert (refused.status_code, refused.json()["detail"]) == (422, "Invalid definition")
-    other = owner.uploaded(file, deal_id=deal["id"])
-    skipped = {one["test_id"]: one["reason"] for one in ran(owner, other, test_suite="deal")["skipped"]}
+    second = owner.uploaded(file, deal_id=deal["id"])
+    skipped = {item["test_id"]: item["reason"] for item in ran(owner, second, test_suite="deal")["skipped"]}
     assert skipped["text_share"] == "Skipped: required column(s) sponsor not found in sheet 'Holdings'"
     scenario = {"name": "Own", "base_workbook_id": book["id"]}
     scenario_id = owner.post("/api/v1/scenarios", json=scenario).json()["id"]
     trade = {"trade_type": "sell", "par_value": 40e6, "loan_data": {"loanx_id": "LX000001"}}
     assert owner.post(f"/api/v1/scenarios/{scenario_id}/trades", json=trade).status_code == 201
     simulated = owner.post(f"/api/v1/scenarios/{scenario_id}/simulate").json()
-    after = {one["test_id"]: one["projected_value"] for one in simulated["results"]}
-    left = [one for one in performing if one[0] != "LX000001"]
+    after = {result["test_id"]: result["projected_value"] for result in simulated["results"]}
+    left = [item for item in performing if item[0] != "LX000001"]
     for name, (text, counts) in shares.items():
-        share = sum(one[3] for one in left if counts(one)) / sum(one[3] for one in left) * 100
+        share = sum(item[3] for item in left if counts(item)) / sum(item[3] for item in left) * 100
         assert after[f"{name}_share"] == pytest.approx(share, abs=1e-6), text
 
 
@@ -564,7 +566,7 @@ def test_the_suite_deal_runs_the_tests_of_the_version_that_stands(
     book = owner.uploaded(g1_file, deal_id=deal["id"])
     assert owner.put(f"{URL}/{deal['id']}/definition", json={"definition": DEFINITION}).status_code == 200
     first = ran(owner, book, test_suite="deal")
-    assert [one["test_id"] for one in first["results"]] == ["ccc_bucket_pct", "senior_secured"]
+    assert [result["test_id"] for result in first["results"]] == ["ccc_bucket_pct", "senior_secured"]
     assert first["definition_version"] == 1
     own = {"test_id": "senior_secured", "threshold_value": 95, "deal_id": deal["id"]}
     assert owner.post("/api/v1/compliance/thresholds", json=own).json()["threshold_type"] == "min"
@@ -585,7 +587,7 @@ def test_what_the_file_and_the_definition_leave_open_the_deals_record_says(
     owner: Member, write_book: Callable[..., Path]
 ) -> None:
     record = {"closing_date": "2026-01-20", "reinvestment_end": "2026-01-31", "stated_maturity": "2026-02-28"}
-    deal = made(owner, **record, next_payment_date="2026-04-30", home_countries=["IE"])
+    deal = create_deal(owner, **record, next_payment_date="2026-04-30", home_countries=["IE"])
     loans = [(*row.split(","), "Country") if not at else (*row.split(","), "Ireland") for at, row in
              enumerate(LOANS.decode().splitlines())]  # fmt: skip
     notes = [row.split(",") for row in NOTES.decode().splitlines()]
@@ -596,11 +598,11 @@ def test_what_the_file_and_the_definition_leave_open_the_deals_record_says(
         return owner.uploaded(path, deal_id=deal["id"])
 
     def codes(run: dict[str, Any]) -> set[str]:
-        return {one["code"] for one in run["warnings"]}
+        return {warning["code"] for warning in run["warnings"]}
 
     silent, telling = book("silent"), book("telling", ("Closing Date", "2024-01-31"), ("Stated Maturity", "2036-01-31"))
     run = ran(owner, silent, test_suite="enhanced")
-    by_id = {one["test_id"]: one for one in run["results"]}
+    by_id = {result["test_id"]: result for result in run["results"]}
     interest = by_id["ic_ratio"]["details"]["breakdown"]["income"]
     assert interest["interest_basis"] == "collected, and estimated to the next payment"
     assert abs(interest["scheduled_years"] - 30 / 360) < 1e-6
@@ -645,7 +647,7 @@ def test_a_run_without_a_deal_takes_a_definition_along(owner: Member, deal: dict
 def test_a_file_without_a_day_is_of_its_upload_and_the_run_warns(owner: Member, deal: dict[str, Any]) -> None:
     run = ran(owner, added(owner, deal, ("loans.csv", LOANS), ("liabilities.csv", NOTES)))
     assert (run["as_of"], run["as_of_source"]) == (datetime.now(UTC).date().isoformat(), "upload")
-    assert "as_of_stands_in" in {one["code"] for one in run["warnings"]}
+    assert "as_of_stands_in" in {warning["code"] for warning in run["warnings"]}
     assert owner.get(f"/api/v1/compliance/results/{run['id']}").json()["warnings"] == run["warnings"]
 
 
@@ -667,7 +669,7 @@ def test_the_trustees_tests_stand_beside_ours(
     book = owner.uploaded(path, deal_id=deal["id"], as_of="2026-03-31")
     tied = owner.get(f"{URL}/{deal['id']}/tie-out").json()
     assert (tied["workbook_id"], tied["as_of"]) == (book["id"], "2026-03-31")
-    by_name = {one["trustee_name"]: one for one in tied["items"]}
+    by_name = {item["trustee_name"]: item for item in tied["items"]}
     assert by_name["Class A/B Par Value Ratio"]["trustee_value"] == 121.6
     assert by_name["Class A/B Par Value Ratio"]["differs"] == "value"
     assert by_name["Class A/B Par Value Ratio"]["our_numerator"] > 0
@@ -675,8 +677,8 @@ def test_the_trustees_tests_stand_beside_ours(
     listed = by_name["Weighted Average Colour"]
     assert (listed["our_value"], listed["nearest"]) == (None, None), "listed, not dropped"
     assert listed["why_not"] == listed["reason"] == "its words say no one test of ours"
-    other = owner.uploaded(path)
-    answer = owner.get(f"{URL}/{deal['id']}/tie-out", params={"workbook_id": other["id"]})
+    second = owner.uploaded(path)
+    answer = owner.get(f"{URL}/{deal['id']}/tie-out", params={"workbook_id": second["id"]})
     assert answer.json()["detail"] == "Workbook not found", "it is of no deal"
 
 
@@ -703,7 +705,7 @@ def test_a_definition_is_drafted_and_put(owner: Member, deal: dict[str, Any], wr
         "oc_class_ab": 120.0, "caa_concentration": 7.5,
     }  # fmt: skip
     assert parse_toml(draft["toml"]) == parse(draft["definition"])
-    listed = {one["subject"]: one for one in draft["decide"]}
+    listed = {item["subject"]: item for item in draft["decide"]}
     assert listed["Unhedged Obligations"]["limit"] == 2.5
     assert listed["Unhedged Obligations"]["place"].startswith("'Tests'!")
     assert 0 <= draft["ties"]["tied"] <= draft["ties"]["figures"] == 2
@@ -720,7 +722,7 @@ def test_a_file_that_prints_nothing_gives_a_draft_that_says_so(owner: Member, de
     path = f"{URL}/{deal['id']}/definition/draft"
     draft = owner.post(path, json={}).json()
     assert "tests" not in draft["definition"]
-    assert "tests" in {one["subject"] for one in draft["decide"]}
+    assert "tests" in {item["subject"] for item in draft["decide"]}
     assert owner.post(path, json={"mapping_id": "nobodys"}).json()["detail"] == "Mapping not found"
     assert owner.post(path, json={"mapping_id": "standard_clo"}).status_code == 200
 
@@ -733,33 +735,33 @@ def test_a_published_report_ties_out(owner: Member, deal: dict[str, Any], tmp_pa
     added(owner, deal, (path.name, path.read_bytes()))
     rules = {"ccc_excess": False, "discount": False, "defaulted": "none"}
 
-    def tied(**other: Any) -> list[dict[str, Any]]:
-        document = {"definition": {"par_value": rules | other}}
+    def tied(**second: Any) -> list[dict[str, Any]]:
+        document = {"definition": {"par_value": rules | second}}
         assert owner.put(f"{URL}/{deal['id']}/definition", json=document).status_code == 200
         answer = owner.get(f"{URL}/{deal['id']}/tie-out").json()
         assert answer["as_of"] == report.as_of
-        assert "masked_ratings" in {one["code"] for one in answer["warnings"]}
+        assert "masked_ratings" in {warning["code"] for warning in answer["warnings"]}
         items: list[dict[str, Any]] = answer["items"]
-        assert [item["trustee_name"] for item in items] == [one.name for one in report.published]
+        assert [item["trustee_name"] for item in items] == [item.name for item in report.published]
         return items
 
-    for said, found in zip(report.published, tied(), strict=True):
-        assert abs(found["our_value"] - said.value) <= 0.005 + 1e-9, said
-        assert abs(found["difference"] - (found["our_value"] - found["trustee_value"])) <= 1e-9, said
-        told = [found[name] for name in ("trustee_value", "trigger", "agrees", "explained_by", "reason")]
-        assert told == [said.value, said.trigger, True, [], None], said
-        assert found["our_status"] == found["trustee_status"] == ("pass" if said.passed else "fail"), said
+    for words, result in zip(report.published, tied(), strict=True):
+        assert abs(result["our_value"] - words.value) <= 0.005 + 1e-9, words
+        assert abs(result["difference"] - (result["our_value"] - result["trustee_value"])) <= 1e-9, words
+        lines = [result[name] for name in ("trustee_value", "trigger", "agrees", "explained_by", "reason")]
+        assert lines == [words.value, words.trigger, True, [], None], words
+        assert result["our_status"] == result["trustee_status"] == ("pass" if words.passed else "fail"), words
     by_haircut = tied(discount=True)
-    assert [one["explained_by"] for one in by_haircut] == [["haircuts"]] * 4 + [[], []]
-    assert [one["agrees"] for one in by_haircut] == [False] * 4 + [True, True]
-    assert all(one["difference"] < -0.1 for one in by_haircut[:4])
+    assert [item["explained_by"] for item in by_haircut] == [["haircuts"]] * 4 + [[], []]
+    assert [item["agrees"] for item in by_haircut] == [False] * 4 + [True, True]
+    assert all(item["difference"] < -0.1 for item in by_haircut[:4])
 
 
 def test_the_deals_own_tests_are_moved_by_its_mapping_and_its_limits(owner: Member) -> None:
     mapping = {"name": "M", "source_type": "clo_holdings", "profile_id": "standard_clo"}
     mapping |= {"mappings": {"Nennwert": {"target": "par_value", "type": "number", "required": True}}}
     mapping_id = owner.post("/api/v1/mappings", json=mapping).json()["id"]
-    deal = made(owner, mapping_id=mapping_id)
+    deal = create_deal(owner, mapping_id=mapping_id)
     assert owner.put(f"{URL}/{deal['id']}/definition", json={"definition": DEFINITION}).status_code == 200
     limit = {"test_id": "senior_secured", "threshold_value": 90, "deal_id": deal["id"], "enabled": False}
     assert owner.post("/api/v1/compliance/thresholds", json=limit).status_code == 201
@@ -767,19 +769,19 @@ def test_the_deals_own_tests_are_moved_by_its_mapping_and_its_limits(owner: Memb
     months = {"2026-02-28": german, "2026-03-31": german.replace(b"2000000,Caa1", b"2000000,B3")}
     books = {day: added(owner, deal, (f"{day}.csv", loans), as_of=day) for day, loans in months.items()}
     last = ran(owner, books["2026-03-31"], test_suite="deal")
-    assert (last["definition_version"], [one["test_id"] for one in last["results"]]) == (1, ["ccc_bucket_pct"])
-    assert [one["reason"] for one in last["skipped"]] == ["disabled by the deal's threshold"]
+    assert (last["definition_version"], [result["test_id"] for result in last["results"]]) == (1, ["ccc_bucket_pct"])
+    assert [item["reason"] for item in last["skipped"]] == ["disabled by the deal's threshold"]
     path = f"{URL}/{deal['id']}/movements"
     answer = owner.get(path, params=dict(zip(("from", "to"), books, strict=True)))
     assert answer.status_code == 200, answer.text
     assert answer.json()["test_suite"] == "deal"
-    told = [(one["code"], one["message"].split(":")[0]) for one in answer.json()["warnings"]]
-    assert {("no_price", side) for side in ("from", "to")} <= set(told)
+    lines = [(warning["code"], warning["message"].split(":")[0]) for warning in answer.json()["warnings"]]
+    assert {("no_price", side) for side in ("from", "to")} <= set(lines)
     listed = owner.get("/api/v1/workbooks", params={"deal_id": deal["id"]}).json()
-    assert {one["id"] for one in listed["items"]} == {book["id"] for book in books.values()}
+    assert {item["id"] for item in listed["items"]} == {book["id"] for book in books.values()}
     nothing = added(owner, deal, ("notes.csv", NOTES))
     assert ran(owner, nothing)["warnings"][0]["code"] == "no_loans"
-    [moved] = [one for one in answer.json()["items"] if one["change"] is not None]
+    [moved] = [item for item in answer.json()["items"] if item["change"] is not None]
     first = ran(owner, books["2026-02-28"], test_suite="deal")["results"][0]
     assert (moved["test_id"], moved["before"], moved["after"]) == ("ccc_bucket_pct", first["current_value"], 0.0)
     assert {part["part"]: part["change"] for part in moved["parts"] if part["change"]} == {"ratings": moved["change"]}
@@ -792,7 +794,7 @@ def test_the_movements_between_two_months_add_up(owner: Member, deal: dict[str, 
     path = f"{URL}/{deal['id']}/movements"
     moved = owner.get(path, params={"from": "2026-02-28", "to": "2026-03-31", "test_suite": "standard"})
     assert moved.status_code == 200, moved.text
-    items = {one["test_id"]: one for one in moved.json()["items"]}
+    items = {each["test_id"]: each for each in moved.json()["items"]}
     assert items["ccc_bucket_pct"]["change"] < 0
     for item in items.values():
         if item["change"] is not None:

@@ -22,8 +22,8 @@ def tape_of(who: Member, tape_id: str) -> dict[str, Any]:
         tape: dict[str, Any] = who.get(f"/api/v1/reconciliation/tapes/{tape_id}").json()
         return None if tape["processing_status"] == "processing" else tape
 
-    found: dict[str, Any] = wait_until(read, what="the tape")
-    return found
+    result: dict[str, Any] = wait_until(read, what="the tape")
+    return result
 
 
 def zipped(**files: bytes) -> bytes:
@@ -40,8 +40,8 @@ def test_files_of_a_deal_are_holdings_unless_they_are_a_tape(owner: Member, deal
     named = sent(owner, deal, ("april.csv", LOANS), kind="holdings").json()
     assert plain["kind"] == named["kind"] == "holdings"
     assert plain.keys() == named.keys() > {"id", "status", "sheets", "deal_id"}
-    for one in (plain, named):
-        assert owner.parsed(one["id"])["status"] == "ready"
+    for item in (plain, named):
+        assert owner.parsed(item["id"])["status"] == "ready"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_tape_is_refused_as_where_tapes_are_uploaded(owner: Member, deal: dict
             assert stated.json()["detail"] == answer.json()["detail"]
         assert answer.json()["detail"] == detail
     both = sent(owner, deal, ("march.csv", LOANS), trustee_name="trustee_a", statement_date="2026-03-31")
-    assert [one["loc"][1] for one in both.json()["errors"]] == ["trustee_name", "statement_date"]
+    assert [error["loc"][1] for error in both.json()["errors"]] == ["trustee_name", "statement_date"]
     several = sent(owner, deal, ("a.csv", LOANS), ("b.csv", NOTES), **TAPE)
     assert (several.status_code, several.json()["errors"][0]["message"]) == (
         422, "a tape is one file; put several into a .zip",

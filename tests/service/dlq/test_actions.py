@@ -59,20 +59,20 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
     """Of each kind of job the workers died till it was given up; the record says so, and a retry has it done."""
     owner = register(idle.url)
 
-    def made(path: str, **how: Any) -> dict[str, Any]:
+    def create(path: str, **how: Any) -> dict[str, Any]:
         answer = owner.post(path, **how)
         assert answer.status_code in (200, 201), answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        result: dict[str, Any] = answer.json()
+        return result
 
     def uploaded(name: str) -> str:
         files = {"file": (f"{name}.xlsx", small_book([*BOOK, (name, 1, 1.0)]))}
-        return str(made("/api/v1/workbooks/upload", files=files)["id"])
+        return str(create("/api/v1/workbooks/upload", files=files)["id"])
 
     def taped(name: str) -> str:
         data = {"trustee_name": "trustee_a", "statement_date": "2026-03-31", "mapping_id": "standard_clo"}
         files = {"file": (f"{name}.xlsx", small_book([*TAPE, ("", name, 1)]))}
-        return str(made("/api/v1/reconciliation/tapes/upload", files=files, data=data)["tape_id"])
+        return str(create("/api/v1/reconciliation/tapes/upload", files=files, data=data)["tape_id"])
 
     def open_jobs() -> list[tuple[Any, ...]]:
         return idle.sql(
@@ -86,13 +86,13 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
         owner.parsed(stale)
         wait_until(lambda: not open_jobs(), what="the first jobs")
     sheet = owner.get(f"/api/v1/workbooks/{book}").json()["sheets"][0]["id"]
-    made("/api/v1/compliance/run", json={"workbook_id": book})
-    config = made("/api/v1/formulas", json=FORMULA | {"status": "active"})["id"]
-    fresh, other = uploaded("fresh"), taped("other")
-    made(f"/api/v1/workbooks/{stale}/recalculate")
-    export = made("/api/v1/exports", json={"workbook_id": book, "format": "csv"})["id"]
-    report = made("/api/v1/reports/compliance", json={"workbook_id": book})["id"]
-    compared = made("/api/v1/reconciliation/compare", json={"tape_id": tape, "workbook_id": book})["job_id"]
+    create("/api/v1/compliance/run", json={"workbook_id": book})
+    config = create("/api/v1/formulas", json=FORMULA | {"status": "active"})["id"]
+    fresh, second = uploaded("fresh"), taped("other")
+    create(f"/api/v1/workbooks/{stale}/recalculate")
+    export = create("/api/v1/exports", json={"workbook_id": book, "format": "csv"})["id"]
+    report = create("/api/v1/reports/compliance", json={"workbook_id": book})["id"]
+    compared = create("/api/v1/reconciliation/compare", json={"tape_id": tape, "workbook_id": book})["job_id"]
     order = {
         "version_id": "v1",
         "workbook_id": book,
@@ -100,8 +100,10 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
         "target_column": "Double",
         "output_mode": "new",
     }
-    made(f"/api/v1/formulas/{config}/apply", json=order)
-    made("/api/v1/admin/users/invite", json={"email": f"{uuid4().hex}@example.com", "full_name": "X", "role": "viewer"})
+    create(f"/api/v1/formulas/{config}/apply", json=order)
+    create(
+        "/api/v1/admin/users/invite", json={"email": f"{uuid4().hex}@example.com", "full_name": "X", "role": "viewer"}
+    )
 
     def states() -> dict[str, str]:
         asked = {
@@ -109,7 +111,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
             "workbooks.recalculate": (f"/api/v1/workbooks/{stale}", "status"),
             "exports.make": (f"/api/v1/exports/{export}", "status"),
             "reports.make": (f"/api/v1/reports/{report}", "status"),
-            "reconciliation.read_tape": (f"/api/v1/reconciliation/tapes/{other}", "processing_status"),
+            "reconciliation.read_tape": (f"/api/v1/reconciliation/tapes/{second}", "processing_status"),
             "reconciliation.compare": (f"/api/v1/reconciliation/compare/{compared}/status", "status"),
         }
         run = owner.get(f"/api/v1/formulas/{config}/runs").json()["items"][0]
@@ -122,7 +124,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
     with idle.another_worker():
         wait_until(lambda: not open_jobs(), what="the end of all jobs")
     assert states() == failed
-    entries = {one["task_name"]: one for one in owner.get(f"{DLQ}/entries").json()["items"]}
+    entries = {item["task_name"]: item for item in owner.get(f"{DLQ}/entries").json()["items"]}
     assert set(entries) == {*failed, "mail.send"}
     assert {entry["exception"]["type"] for entry in entries.values()} == {"WorkerLost"}
     seal = json.loads(entries["mail.send"]["task_kwargs"])
@@ -187,15 +189,15 @@ def test_retries_are_counted_along_the_line_and_must_be_forced(stack: Stack, own
     first = buried(stack, owner, retry_count=2)
     answer = retried(owner, first)
     task = answer.json()["retry_task_id"]
-    found = owner.get(f"{DLQ}/entries/{first}").json()
+    body = owner.get(f"{DLQ}/entries/{first}").json()
     assert answer.json() == {
-        "original_task_id": found["original_task_id"],
+        "original_task_id": body["original_task_id"],
         "retry_task_id": task,
         "status": "retried",
         "message": "The task was given back to a worker.",
     }
-    assert (found["status"], found["retry_count"], found["retry_task_id"]) == ("retried", 3, task)
-    assert found["last_retry_at"] is not None
+    assert (body["status"], body["retry_count"], body["retry_task_id"]) == ("retried", 3, task)
+    assert body["last_retry_at"] is not None
     wait_until(
         lambda: stack.sql("SELECT status FROM jobs WHERE id = %s", [task]) == [("completed",)], what="the second run"
     )
@@ -209,8 +211,8 @@ def test_retries_are_counted_along_the_line_and_must_be_forced(stack: Stack, own
     assert "Traceback" in following["exception"]["traceback"]
     assert refused(retried(owner, again))[:2] == (409, "Maximum retries exceeded")
     assert retried(owner, again, force=True).status_code == 200
-    told = [(action, details.get("force")) for action, _, _, details in events(stack, owner)]
-    assert told == [("dead_letter.retried", False)] * 2 + [("dead_letter.retried", True)]
+    lines = [(action, details.get("force")) for action, _, _, details in events(stack, owner)]
+    assert lines == [("dead_letter.retried", False)] * 2 + [("dead_letter.retried", True)]
 
 
 def test_one_of_many_wins(stack: Stack, owner: Member) -> None:
@@ -230,9 +232,9 @@ def test_one_of_many_wins(stack: Stack, owner: Member) -> None:
             discard = pool.submit(owner.delete, f"{DLQ}/entries/{entry}")
             assert discard.result().status_code == 204
             given_back += retry.result().status_code == 200
-            found = owner.get(f"{DLQ}/entries/{entry}").json()
-            assert found["status"] == "discarded"
-            assert (found["retry_task_id"] is not None) == (retry.result().status_code == 200)
+            body = owner.get(f"{DLQ}/entries/{entry}").json()
+            assert body["status"] == "discarded"
+            assert (body["retry_task_id"] is not None) == (retry.result().status_code == 200)
             assert refused(retried(owner, entry, force=True))[2] == "it is discarded"
         assert tasks() == given_back
 
@@ -245,22 +247,22 @@ def test_an_entry_is_told_resolved_and_discarded(stack: Stack, owner: Member) ->
         buried(stack, owner),
         buried(stack, owner, "mail.send", arguments=json.dumps({"mail": "x" * 20_000})),
     )
-    found = owner.get(f"{DLQ}/entries/{first}").json()
-    assert owner.get(f"{DLQ}/entries/{found['original_task_id']}").json() == found
-    assert found | dict.fromkeys(("original_task_id", "task_kwargs", "failed_at", "processed_at")) == {
+    actual_body = owner.get(f"{DLQ}/entries/{first}").json()
+    assert owner.get(f"{DLQ}/entries/{actual_body['original_task_id']}").json() == actual_body
+    assert actual_body | dict.fromkeys(("original_task_id", "task_kwargs", "failed_at", "processed_at")) == {
         **dict.fromkeys(("original_task_id", "task_kwargs", "failed_at", "processed_at")),
         "dlq_id": first, "task_name": WAKE, "task_args": "[]", "tenant_id": owner.tenant_id, "retries_attempted": 2,
         "exception": {"type": "WorkerLost", "message": "fell silent", "traceback": "Traceback"},
         "status": "pending_review", "retry_count": 0, "last_retry_at": None, "retry_task_id": None,
         "resolved_at": None, "resolution_notes": None,
     }  # fmt: skip
-    assert list(json.loads(found["task_kwargs"])) == ["webhook_id"]
+    assert list(json.loads(actual_body["task_kwargs"])) == ["webhook_id"]
     long = owner.get(f"{DLQ}/entries/{second}").json()["task_kwargs"]
     assert (len(long), long[-1]) == (10_001, "…")
     answer = owner.post(f"{DLQ}/entries/{first}/resolve", json={"resolution_notes": "seen"})
     body = answer.json()
-    assert (answer.status_code, body.pop("resolved_at") > found["failed_at"]) == (200, True)
-    assert body == {"task_id": found["original_task_id"], "status": "resolved", "resolution_notes": "seen"}
+    assert (answer.status_code, body.pop("resolved_at") > actual_body["failed_at"]) == (200, True)
+    assert body == {"task_id": actual_body["original_task_id"], "status": "resolved", "resolution_notes": "seen"}
     assert owner.post(f"{DLQ}/entries/{first}/resolve").json()["resolution_notes"] is None
     assert refused(retried(owner, first))[2] == "it is resolved"
     assert [owner.delete(f"{DLQ}/entries/{second}").status_code for _ in range(2)] == [204, 204]
@@ -276,11 +278,11 @@ def test_an_entry_is_told_resolved_and_discarded(stack: Stack, owner: Member) ->
     }
     for query, expected in rows.items():
         listed = owner.get(f"{DLQ}/entries{query}").json()
-        assert [one["dlq_id"] for one in listed["items"]] == expected, query
+        assert [item["dlq_id"] for item in listed["items"]] == expected, query
         assert listed["total"] == (2 if "limit" in query else len(expected))
     assert {owner.get(f"{DLQ}/entries?{bad}").status_code for bad in ("limit=0", "limit=101", "status=x")} == {422}
-    told = [(action, resource) for action, resource, _, _ in events(stack, owner)]
-    assert told == [("dead_letter.resolved", first)] * 2 + [("dead_letter.discarded", second)]
+    lines = [(action, resource) for action, resource, _, _ in events(stack, owner)]
+    assert lines == [("dead_letter.resolved", first)] * 2 + [("dead_letter.discarded", second)]
 
 
 def test_health_goes_by_what_waits(stack: Stack, owner: Member) -> None:
@@ -312,7 +314,7 @@ def test_who_sees_which(stack: Stack, owner: Member, stranger: Member) -> None:
     operator = register(stack.url)
     slug = operator.get("/api/v1/admin/tenant").json()["slug"]
     mine, theirs, home = (buried(stack, who) for who in (owner, stranger, operator))
-    assert [one["dlq_id"] for one in owner.get(f"{DLQ}/entries").json()["items"]] == [mine]
+    assert [item["dlq_id"] for item in owner.get(f"{DLQ}/entries").json()["items"]] == [mine]
     calls = [("GET", ""), ("POST", "/retry"), ("POST", "/resolve"), ("DELETE", "")]
     assert {owner.http.request(verb, f"{DLQ}/entries/{theirs}{rest}").status_code for verb, rest in calls} == {404}
     assert owner.get(f"{DLQ}/entries?tenant_id={stranger.tenant_id}").json()["total"] == 0
@@ -326,8 +328,8 @@ def test_who_sees_which(stack: Stack, owner: Member, stranger: Member) -> None:
             with httpx.Client(base_url=url, headers=headers, timeout=60) as http:
 
                 def seen(query: str, **more: str) -> set[str]:
-                    found = http.get(f"{DLQ}/entries?limit=100{query}", headers=more).json()["items"]
-                    return {one["dlq_id"] for one in found}
+                    items = http.get(f"{DLQ}/entries?limit=100{query}", headers=more).json()["items"]
+                    return {item["dlq_id"] for item in items}
 
                 assert seen("") >= {mine, theirs, home}
                 assert mine in seen(f"&tenant_id={owner.tenant_id}")
@@ -337,16 +339,16 @@ def test_who_sees_which(stack: Stack, owner: Member, stranger: Member) -> None:
                 assert http.get(f"{DLQ}/stats").json()["total_failures"] >= 3
                 assert http.post(f"{DLQ}/report").status_code == 200
                 entry, key = buried(stack, owner), {"Idempotency-Key": uuid4().hex}
-                given = [http.post(f"{DLQ}/entries/{entry}/retry", headers=key) for _ in range(2)]
-                assert [answer.status_code for answer in given] == [200, 200]
-                assert given[0].json() == given[1].json()
+                responses = [http.post(f"{DLQ}/entries/{entry}/retry", headers=key) for _ in range(2)]
+                assert [answer.status_code for answer in responses] == [200, 200]
+                assert responses[0].json() == responses[1].json()
                 sql = "SELECT tenant_id::text, asked_by ->> 'user_email' FROM jobs WHERE id = %s"
-                assert stack.sql(sql, [given[0].json()["retry_task_id"]]) == [(owner.tenant_id, email)]
+                assert stack.sql(sql, [responses[0].json()["retry_task_id"]]) == [(owner.tenant_id, email)]
                 assert http.delete(f"{DLQ}/entries/{entry}").status_code == 204
-                told = [(action, by) for action, _, by, _ in events(stack, owner)]
-                assert told[-2:] == [("dead_letter.retried", email), ("dead_letter.discarded", email)]
-    found = owner.get(f"{DLQ}/entries/{mine}").json()
-    assert found["status"] == "pending_review"
+                lines = [(action, by) for action, _, by, _ in events(stack, owner)]
+                assert lines[-2:] == [("dead_letter.retried", email), ("dead_letter.discarded", email)]
+    body = owner.get(f"{DLQ}/entries/{mine}").json()
+    assert body["status"] == "pending_review"
 
 
 def test_texts_hold_no_secret() -> None:

@@ -40,7 +40,7 @@ def kept(path: Path, seconds: int = 60, name: str = "report.pdf") -> Callable[[U
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Path:
+def document_path(tmp_path: Path) -> Path:
     """A file that nobody else has."""
     path = tmp_path / "made"
     path.write_bytes(uuid4().bytes * 1000)
@@ -51,8 +51,8 @@ def left(stack: Stack, member: Member) -> list[tuple[Any, ...]]:
     return stack.sql("SELECT size_bytes, left_at IS NOT NULL FROM blobs WHERE tenant_id = %s", [member.tenant_id])
 
 
-def test_a_document_counts_until_it_expires(stack: Stack, owner: Member, made: Path) -> None:
-    document = within(stack, owner, kept(made, seconds=3600))
+def test_a_document_counts_until_it_expires(stack: Stack, owner: Member, document_path: Path) -> None:
+    document = within(stack, owner, kept(document_path, seconds=3600))
     assert (document.name, document.media_type, document.size_bytes) == ("report.pdf", "application/pdf", 16_000)
     assert document.is_there
     assert left(stack, owner) == [(16_000, False)]
@@ -67,8 +67,10 @@ def test_a_document_counts_until_it_expires(stack: Stack, owner: Member, made: P
     assert stack.sql("SELECT count(*) FROM named_blobs WHERE key = %s", [document.key]) == [(0,)]
 
 
-def test_a_document_that_is_removed_is_freed(stack: Stack, owner: Member, stranger: Member, made: Path) -> None:
-    document = within(stack, owner, kept(made))
+def test_a_document_that_is_removed_is_freed(
+    stack: Stack, owner: Member, stranger: Member, document_path: Path
+) -> None:
+    document = within(stack, owner, kept(document_path))
     with pytest.raises(NotFound):
         within(stack, stranger, lambda unit: shared.get(unit, document.id))
     within(stack, owner, lambda unit: shared.remove(unit, document.id))
@@ -77,11 +79,11 @@ def test_a_document_that_is_removed_is_freed(stack: Stack, owner: Member, strang
         within(stack, owner, lambda unit: shared.get(unit, document.id))
 
 
-def test_what_fails_leaves_nothing(stack: Stack, owner: Member, made: Path) -> None:
+def test_what_fails_leaves_nothing(stack: Stack, owner: Member, document_path: Path) -> None:
     documents: list[Document] = []
 
     async def fails(unit: Unit) -> None:
-        documents.append(await kept(made)(unit))
+        documents.append(await kept(document_path)(unit))
         raise ValueError("later in the same transaction")
 
     with pytest.raises(ValueError, match="later"):
@@ -92,11 +94,11 @@ def test_what_fails_leaves_nothing(stack: Stack, owner: Member, made: Path) -> N
     assert not (stack.data_dir / "blobs" / key[:2] / key).exists()
 
 
-def test_damaged_bytes_end_a_document(stack: Stack, owner: Member, made: Path) -> None:
+def test_damaged_bytes_end_a_document(stack: Stack, owner: Member, document_path: Path) -> None:
     """It can be made anew; the audit log says why it went before its time."""
-    document = within(stack, owner, kept(made))
+    document = within(stack, owner, kept(document_path))
     within(stack, owner, lambda unit: give_up(unit, {"key": document.key}, ""))
     assert not within(stack, owner, lambda unit: shared.get(unit, document.id)).is_there
-    told = "SELECT resource_name, details FROM audit_log WHERE tenant_id = %s AND action = 'document.check_failed'"
-    ((name, details),) = stack.sql(told, [owner.tenant_id])
+    text = "SELECT resource_name, details FROM audit_log WHERE tenant_id = %s AND action = 'document.check_failed'"
+    ((name, details),) = stack.sql(text, [owner.tenant_id])
     assert (name, details["error"]) == ("report.pdf", "The stored bytes of the document are damaged.")

@@ -67,11 +67,11 @@ def ended(member: Member, export_id: str) -> dict[str, Any]:
     """The export once it has ended."""
 
     def done() -> dict[str, Any] | None:
-        found: dict[str, Any] = member.get(f"{URL}/{export_id}").json()
-        return found if found["status"] in ENDED else None
+        result: dict[str, Any] = member.get(f"{URL}/{export_id}").json()
+        return result if result["status"] in ENDED else None
 
-    found: dict[str, Any] = wait_until(done, seconds=60, what="the end of the export")
-    return found
+    result: dict[str, Any] = wait_until(done, seconds=60, what="the end of the export")
+    return result
 
 
 def exported(member: Member, book_id: str, kind: str = "xlsx", **body: Any) -> dict[str, Any]:

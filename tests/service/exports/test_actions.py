@@ -38,8 +38,8 @@ def test_an_export_is_queued_then_made_and_given_out(stack: Stack, owner: Member
         assert answer.status_code == 201, answer.text
         export = answer.json()
         assert export["id"].startswith("exp_")
-        told = {name: export[name] for name in ("workbook_id", "format", "status", "progress", "is_downloadable")}
-        assert told == {"workbook_id": book_id, "format": "xlsx", "status": "processing", "progress": QUEUED,
+        by_name = {name: export[name] for name in ("workbook_id", "format", "status", "progress", "is_downloadable")}
+        assert by_name == {"workbook_id": book_id, "format": "xlsx", "status": "processing", "progress": QUEUED,
                         "is_downloadable": False}  # fmt: skip
         empty = ("file_size_bytes", "download_url", "expires_at", "result_summary", "error_details", "started_at")
         assert [export[name] for name in (*empty, "completed_at")] == [None] * 7
@@ -65,14 +65,14 @@ def test_an_export_is_queued_then_made_and_given_out(stack: Stack, owner: Member
 
 def test_every_format_of_the_list_can_be_had(owner: Member, book_id: str) -> None:
     formats = owner.get(f"{URL}/formats/list").json()
-    assert [one["format"] for one in formats] == list(FORMATS)
-    begun = [asked(owner, book_id, one["format"], sheet_ids=["Loans"]).json() for one in formats]
-    for one, export in zip(formats, begun, strict=True):
-        made = ended(owner, export["id"])
-        assert made["status"] == "completed", made
-        file = downloaded(owner, made)
-        assert (file.status_code, file.headers["content-type"]) == (200, one["mime_type"]), one
-        assert f'{one["extension"]}"' in file.headers["content-disposition"]
+    assert [item["format"] for item in formats] == list(FORMATS)
+    begun = [asked(owner, book_id, item["format"], sheet_ids=["Loans"]).json() for item in formats]
+    for item, export in zip(formats, begun, strict=True):
+        new_export = ended(owner, export["id"])
+        assert new_export["status"] == "completed", new_export
+        file = downloaded(owner, new_export)
+        assert (file.status_code, file.headers["content-type"]) == (200, item["mime_type"]), item
+        assert f'{item["extension"]}"' in file.headers["content-disposition"]
 
 
 def test_the_file_shows_the_newest_run_and_no_personal_data(owner: Member, book_id: str) -> None:
@@ -87,7 +87,7 @@ def test_the_file_shows_the_newest_run_and_no_personal_data(owner: Member, book_
     contacts = [row[4] for row in book["Loans"].iter_rows(min_row=2, values_only=True)]
     assert not any("@bank.example" in str(contact) for contact in contacts), contacts
     control = {str(cell) for row in book["Control"].iter_rows(values_only=True) for cell in row if cell is not None}
-    names = [one["test_name"] for one in run["results"]]
+    names = [result["test_name"] for result in run["results"]]
     assert names
     assert all(any(cell.startswith(name) for cell in control) for name in names)
     assert run["id"] in control
@@ -95,19 +95,19 @@ def test_the_file_shows_the_newest_run_and_no_personal_data(owner: Member, book_
     assert owner.post(f"/api/v1/workbooks/{book_id}/recalculate").status_code == 200
     owner.parsed(book_id)
     later = openpyxl.load_workbook(io.BytesIO(downloaded(owner, exported(owner, book_id)).content))
-    told = [str(cell) for row in later["Control"].iter_rows(values_only=True) for cell in row]
-    assert any(STALE in cell for cell in told)
+    answer = [str(cell) for row in later["Control"].iter_rows(values_only=True) for cell in row]
+    assert any(STALE in cell for cell in answer)
 
 
 def test_lists_are_read_by_skipping(owner: Member, stranger: Member, book_id: str) -> None:
-    made = [asked(owner, book_id, kind).json()["id"] for kind in ("csv", "json", "csv")]
-    for export_id in made:
+    export = [asked(owner, book_id, kind).json()["id"] for kind in ("csv", "json", "csv")]
+    for export_id in export:
         ended(owner, export_id)
     whole = owner.get(URL).json()
     assert (whole["total"], whole["skip"], whole["limit"]) == (3, 0, 50)
-    assert [one["id"] for one in whole["items"]] == made[::-1]
+    assert [item["id"] for item in whole["items"]] == export[::-1]
     part = owner.get(URL, params={"skip": 1, "limit": 1}).json()
-    assert ([one["id"] for one in part["items"]], part["total"]) == ([made[1]], 3)
+    assert ([item["id"] for item in part["items"]], part["total"]) == ([export[1]], 3)
     for filter_, count in (({"workbook_id": book_id}, 3), ({"workbook_id": str(uuid4())}, 0),
                            ({"status": "completed"}, 3), ({"status": "failed"}, 0)):  # fmt: skip
         assert owner.get(URL, params=filter_).json()["total"] == count, filter_
@@ -181,9 +181,9 @@ def test_an_expired_export_stays_completed_and_frees_its_bytes(stack: Stack, own
     used = owner.get("/api/v1/admin/tenant").json()["usage"]["storage_used_mb"]
     stack.sql("UPDATE documents SET expires_at = now() WHERE tenant_id = %s", [owner.tenant_id])
     for _ in range(2):  # before the bytes are given up, and after
-        found = owner.get(f"{URL}/{export['id']}").json()
-        assert (found["status"], found["is_downloadable"], found["download_url"]) == ("completed", False, None)
-        assert found["file_size_bytes"] == export["file_size_bytes"]
+        body = owner.get(f"{URL}/{export['id']}").json()
+        assert (body["status"], body["is_downloadable"], body["download_url"]) == ("completed", False, None)
+        assert body["file_size_bytes"] == export["file_size_bytes"]
         gone = downloaded(owner, export)
         refusal = gone.json()
         assert (gone.status_code, refusal["error_code"]) == (410, "EXPORT_EXPIRED")
@@ -250,22 +250,22 @@ def test_a_download_is_resumed(stack: Stack, shared_owner: Member, large: Any) -
     assert (rest.status_code, rest.content == content[5_000_000:]) == (206, True)
     assert rest.headers["content-range"] == f"bytes 5000000-{len(content) - 1}/{len(content)}"
     assert rest.headers["content-length"] == str(len(rest.content))
-    other = downloaded(shared_owner, export, range="bytes=5000000-", if_range='"other"')
-    assert (other.status_code, other.content == content) == (200, True)
+    other_response = downloaded(shared_owner, export, range="bytes=5000000-", if_range='"other"')
+    assert (other_response.status_code, other_response.content == content) == (200, True)
     several = downloaded(shared_owner, export, range="bytes=0-1,5-6")
     assert (several.status_code, len(several.content)) == (200, len(content))
     behind = downloaded(shared_owner, export, range=f"bytes={len(content)}-")
     assert (behind.status_code, behind.headers["content-range"]) == (416, f"bytes */{len(content)}")
     assert behind.json()["error_code"] == "RANGE_NOT_SATISFIABLE"
-    told = "SELECT count(*) FROM audit_log WHERE resource_id = %s AND action = 'export.downloaded'"
-    assert stack.sql(told, [export["id"]]) == [(4,)], "each time that bytes were given out"
+    text = "SELECT count(*) FROM audit_log WHERE resource_id = %s AND action = 'export.downloaded'"
+    assert stack.sql(text, [export["id"]]) == [(4,)], "each time that bytes were given out"
 
 
 def test_a_client_that_leaves_ends_the_work(shared_owner: Member, large: Any) -> None:
     export, content, key = large
 
     def opened() -> bool:
-        return any(target.endswith(key) for target in held())
+        return any(target.endswith(key) for target in hold_storage())
 
     with shared_owner.http.stream("GET", f"{URL}/{export['id']}/download") as answer:
         chunks = answer.iter_raw(1024)  # which closes the answer once nobody holds it
@@ -274,7 +274,7 @@ def test_a_client_that_leaves_ends_the_work(shared_owner: Member, large: Any) ->
     wait_until(lambda: not opened(), what="the closed file")
 
 
-def held() -> Iterator[str]:
+def hold_storage() -> Iterator[str]:
     """The files that the processes below this one hold open."""
     for number in below(os.getpid()):
         with suppress(OSError):  # it has just ended

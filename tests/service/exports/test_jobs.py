@@ -26,8 +26,8 @@ def test_the_child_of_a_cancelled_export_ends_soon(stack: Stack, owner: Member, 
     os.kill(child, signal.SIGSTOP)  # one that would not end by itself
     assert owner.delete(f"{URL}/{export['id']}").status_code == 204
     wait_until(lambda: not running("service.exports.child"), seconds=5, what="the end of the child")
-    found = owner.get(f"{URL}/{export['id']}").json()
-    assert (found["status"], found["is_downloadable"], found["error_details"]) == ("cancelled", False, None)
+    body = owner.get(f"{URL}/{export['id']}").json()
+    assert (body["status"], body["is_downloadable"], body["error_details"]) == ("cancelled", False, None)
     answer = downloaded(owner, export)
     assert (answer.status_code, answer.json()["detail"]) == (409, "Export is not ready")
     again = owner.delete(f"{URL}/{export['id']}")
@@ -69,15 +69,15 @@ def test_of_a_cancellation_and_the_completion_one_wins(
         holding.commit()
         making.result(30)
         answer = deleting.result(30)
-    found = owner.get(path).json()
-    assert found["status"] == first
+    body = owner.get(path).json()
+    assert body["status"] == first
     assert answer.status_code == (204 if first == "cancelled" else 409)
-    assert downloaded(owner, found).status_code == (200 if first == "completed" else 409)
+    assert downloaded(owner, body).status_code == (200 if first == "completed" else 409)
     after = owner.get("/api/v1/admin/tenant").json()["usage"]["storage_used_mb"]
     documents = stack.sql("SELECT count(*) FROM documents WHERE tenant_id = %s", [owner.tenant_id])[0][0]
     assert (documents > 0, after > before) == (first == "completed",) * 2, "who lost has left nothing"
-    told = "SELECT action FROM audit_log WHERE resource_id = %s AND action <> 'export.downloaded' ORDER BY sequence"
-    assert stack.sql(told, [export_id]) == [("export.created",), (f"export.{first}",)]
+    text = "SELECT action FROM audit_log WHERE resource_id = %s AND action <> 'export.downloaded' ORDER BY sequence"
+    assert stack.sql(text, [export_id]) == [("export.created",), (f"export.{first}",)]
 
 
 def test_what_is_done_to_the_workbook_meanwhile_changes_nothing(stack: Stack, owner: Member, book_id: str) -> None:
@@ -120,8 +120,8 @@ def test_an_export_that_is_too_much_says_so(stack: Stack, owner: Member, tmp_pat
     full = ended(owner, export_id)
     why = "Storage limit exceeded. The limit is 1 GB of stored files."
     assert (full["status"], full["error_details"]) == ("failed", why)
-    told = "SELECT details ->> 'error' FROM audit_log WHERE resource_id = %s AND action = 'export.failed'"
-    assert stack.sql(told, [export_id]) == [(why,)]
+    text = "SELECT details ->> 'error' FROM audit_log WHERE resource_id = %s AND action = 'export.failed'"
+    assert stack.sql(text, [export_id]) == [(why,)]
     assert stack.sql("SELECT count(*) FROM documents WHERE tenant_id = %s", [owner.tenant_id]) == [(0,)]
     refused = asked(owner, book_id, "csv")
     assert (refused.status_code, refused.json()["detail"]) == (403, "Storage limit exceeded")

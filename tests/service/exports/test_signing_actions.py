@@ -139,8 +139,8 @@ def test_an_export_carries_its_signature_or_fails(stack: Stack, owner: Member, b
             done = owner.get(f"{URL}/{answer.json()['id']}").json()
             assert done["status"] == status, done
             body = signer.asked[-1]
-            told = {name: body[name] for name in ("export_id", "workbook_id", "tenant_id", "hash_algorithm")}
-            assert told == {"export_id": done["id"], "workbook_id": book_id, "tenant_id": owner.tenant_id,
+            by_name = {name: body[name] for name in ("export_id", "workbook_id", "tenant_id", "hash_algorithm")}
+            assert by_name == {"export_id": done["id"], "workbook_id": book_id, "tenant_id": owner.tenant_id,
                             "hash_algorithm": "sha256"}  # fmt: skip
             if status == "completed":
                 assert done["result_summary"]["signature"] == SIGNED
@@ -156,11 +156,11 @@ def test_the_pdf_beside_is_sealed_by_the_certificate_that_is_kept(stack: Stack, 
     signers = set()
     for export in (first, second):
         assert export["status"] == "completed", export
-        told = export["result_summary"]["sealed_pdf"]
-        assert told["storage_path"] == f"{URL}/{export['id']}/download?artifact=pdf"
+        sealed_pdf = export["result_summary"]["sealed_pdf"]
+        assert sealed_pdf["storage_path"] == f"{URL}/{export['id']}/download?artifact=pdf"
         file = downloaded(owner, export, "pdf")
         assert (file.status_code, file.headers["content-type"]) == (200, "application/pdf")
-        assert len(file.content) == told["size_bytes"]
+        assert len(file.content) == sealed_pdf["size_bytes"]
         (signature,) = PdfFileReader(io.BytesIO(file.content)).embedded_signatures
         verdict = validate_pdf_signature(signature, ValidationContext(trust_roots=[signature.signer_cert]))
         assert (verdict.bottom_line, verdict.coverage.name) == (True, "ENTIRE_FILE"), verdict.pretty_print_details()

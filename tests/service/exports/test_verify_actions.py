@@ -24,7 +24,7 @@ def verified(member: Member, content: bytes, name: str = "export.xlsx") -> httpx
 
 
 @pytest.fixture(scope="module")
-def made(shared_owner: Member, shared_book: str) -> tuple[dict[str, Any], bytes]:
+def export_and_file(shared_owner: Member, shared_book: str) -> tuple[dict[str, Any], bytes]:
     """An export and its file."""
     export = exported(shared_owner, shared_book, sanitize_pii=False)
     assert export["status"] == "completed", export
@@ -42,19 +42,19 @@ def replaced(content: bytes, part: str, change: Callable[[str], str]) -> bytes:
     return out.getvalue()
 
 
-def test_the_file_as_it_was_made(shared_owner: Member, made: tuple[dict[str, Any], bytes]) -> None:
-    export, content = made
+def test_the_file_as_it_was_made(shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]) -> None:
+    export, content = export_and_file
     answer = verified(shared_owner, content)
     assert answer.status_code == 200, answer.text
-    told = answer.json()
+    body = answer.json()
     provenance = export["result_summary"]["provenance"]
-    assert told["reason"] == (
-        "The hashed sheets show what was exported. Not looked at: " + "; ".join(told["not_looked_at"]) + "."
+    assert body["reason"] == (
+        "The hashed sheets show what was exported. Not looked at: " + "; ".join(body["not_looked_at"]) + "."
     )
-    assert told["not_looked_at"][-2:] == [
+    assert body["not_looked_at"][-2:] == [
         "fonts, colours, widths, heights and print settings", "digits behind the 15th",
     ]  # fmt: skip
-    assert told | {"reason": "", "sheets_not_covered": [], "not_looked_at": []} == {
+    assert body | {"reason": "", "sheets_not_covered": [], "not_looked_at": []} == {
         "status": "original",
         "reason": "",
         "export_id": export["id"],
@@ -73,69 +73,69 @@ def test_the_file_as_it_was_made(shared_owner: Member, made: tuple[dict[str, Any
     }
 
 
-def test_a_changed_cell_is_named(shared_owner: Member, made: tuple[dict[str, Any], bytes]) -> None:
-    _, content = made
+def test_a_changed_cell_is_named(shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]) -> None:
+    _, content = export_and_file
     part = r"xl/worksheets/sheet\d+\.xml"
     changed = replaced(content, part, lambda text: text.replace("<v>3000000</v>", "<v>3000001</v>"))
-    told = verified(shared_owner, changed).json()
-    assert (told["status"], told["hmac_valid"], told["diffs_truncated"]) == ("modified", True, False), told
-    assert told["diffs"] == [{"sheet": "Loans", "cell": "C4", "status": "changed"}]
-    assert told["data_hash"] != told["expected_hash"]
+    body = verified(shared_owner, changed).json()
+    assert (body["status"], body["hmac_valid"], body["diffs_truncated"]) == ("modified", True, False), body
+    assert body["diffs"] == [{"sheet": "Loans", "cell": "C4", "status": "changed"}]
+    assert body["data_hash"] != body["expected_hash"]
 
 
 def test_what_programs_read_differently_is_invalid_with_its_place(
-    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+    shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]
 ) -> None:
-    export, content = made
+    export, content = export_and_file
     part = r"xl/worksheets/sheet1\.xml"
     changed = replaced(content, part, lambda text: text.replace("<v>3000000</v>", "<v>3000<x/>000</v>"))
-    told = verified(shared_owner, changed).json()
-    assert (told["status"], told["hmac_valid"], told["export_id"]) == ("invalid_provenance", True, export["id"]), told
-    assert told["findings"] == [{
+    body = verified(shared_owner, changed).json()
+    assert (body["status"], body["hmac_valid"], body["export_id"]) == ("invalid_provenance", True, export["id"]), body
+    assert body["findings"] == [{
         "status": "invalid_provenance", "part": "xl/worksheets/sheet1.xml", "sheet": "Loans", "cell": "C4",
         "message": "markup that no spreadsheet program writes there",
     }]  # fmt: skip
-    assert told["reason"] == (
+    assert body["reason"] == (
         "Programs read different cells in the file: the sheet 'Loans' at C4 has markup that no spreadsheet program "
         "writes there."
     )
 
 
 def test_a_number_format_that_shows_another_figure_is_modified(
-    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+    shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]
 ) -> None:
-    _, content = made
+    _, content = export_and_file
 
     def change(text: str) -> str:
         count = text.split("<cellXfs")[1].split("</cellXfs>")[0].count("<xf ")
-        given = '<numFmt numFmtId="999" formatCode="&quot;1&quot;0"/>'
-        text = text.replace("</numFmts>", given + "</numFmts>") if "</numFmts>" in text else text.replace(
-            "<fonts", f"<numFmts>{given}</numFmts><fonts", 1
+        input_text = '<numFmt numFmtId="999" formatCode="&quot;1&quot;0"/>'
+        text = text.replace("</numFmts>", input_text + "</numFmts>") if "</numFmts>" in text else text.replace(
+            "<fonts", f"<numFmts>{input_text}</numFmts><fonts", 1
         )  # fmt: skip
-        found["style"] = str(count)
+        result["style"] = str(count)
         return text.replace("</cellXfs>", '<xf numFmtId="999" fontId="0" fillId="0" borderId="0" xfId="0"/></cellXfs>')
 
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     changed = replaced(content, r"xl/styles\.xml", change)
     changed = replaced(
         changed, r"xl/worksheets/sheet1\.xml",
-        lambda text: re.sub(r'<c r="C4"( s="\d+")?', f'<c r="C4" s="{found["style"]}"', text),
+        lambda text: re.sub(r'<c r="C4"( s="\d+")?', f'<c r="C4" s="{result["style"]}"', text),
     )  # fmt: skip
-    told = verified(shared_owner, changed).json()
-    assert (told["status"], told["diffs"]) == (
+    body = verified(shared_owner, changed).json()
+    assert (body["status"], body["diffs"]) == (
         "modified", [{"sheet": "Loans", "cell": "C4", "status": "display"}],
-    ), told  # fmt: skip
-    assert told["data_hash"] == told["expected_hash"]
-    assert told["reason"] == (
+    ), body  # fmt: skip
+    assert body["data_hash"] == body["expected_hash"]
+    assert body["reason"] == (
         "The file shows something else than was exported: C4 of the sheet 'Loans' is shown by another number format."
     )
 
 
 def test_a_sheet_that_is_nobodys_makes_a_file_modified(
-    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+    shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]
 ) -> None:
     """A first sheet like the data, the real ones hidden so that no menu shows them."""
-    _, content = made
+    _, content = export_and_file
     sheet = '<sheet name="Loans." sheetId="77" r:id="rId77"/>'
     link = (
         '<Relationship Id="rId77" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
@@ -156,17 +156,17 @@ def test_a_sheet_that_is_nobodys_makes_a_file_modified(
     out = io.BytesIO(changed)
     with zipfile.ZipFile(out, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet77.xml", archive.read("xl/worksheets/sheet1.xml"))
-    told = verified(shared_owner, out.getvalue()).json()
-    assert told["status"] == "modified", told
-    assert {"sheet": "Loans.", "cell": None, "status": "added"} in told["diffs"]
-    assert {"sheet": "Loans", "cell": None, "status": "hidden"} in told["diffs"]
+    body = verified(shared_owner, out.getvalue()).json()
+    assert body["status"] == "modified", body
+    assert {"sheet": "Loans.", "cell": None, "status": "added"} in body["diffs"]
+    assert {"sheet": "Loans", "cell": None, "status": "hidden"} in body["diffs"]
 
 
 def test_two_entries_of_one_name_are_invalid_provenance(
-    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+    shared_owner: Member, export_and_file: tuple[dict[str, Any], bytes]
 ) -> None:
     """Programs take the first or the last: that is no fault of the request."""
-    out = io.BytesIO(made[1])
+    out = io.BytesIO(export_and_file[1])
     with zipfile.ZipFile(out, "a", zipfile.ZIP_DEFLATED) as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("xl/worksheets/sheet1.xml", archive.read("xl/worksheets/sheet1.xml"))
     answer = verified(shared_owner, out.getvalue())
@@ -175,10 +175,10 @@ def test_two_entries_of_one_name_are_invalid_provenance(
 
 
 def test_a_changed_manifest_is_invalid(
-    shared_owner: Member, stranger: Member, made: tuple[dict[str, Any], bytes]
+    shared_owner: Member, stranger: Member, export_and_file: tuple[dict[str, Any], bytes]
 ) -> None:
     """Whoever asks: what it says of a tenant is no longer to be believed."""
-    export, content = made
+    export, content = export_and_file
     changes: list[tuple[str, str]] = [
         (export["id"], "exp_" + "0" * 32),
         (export["id"], r"exp_\u0000"),
@@ -192,23 +192,23 @@ def test_a_changed_manifest_is_invalid(
             assert (answer.json()["status"], answer.json()["hmac_valid"]) == ("invalid_provenance", False), old
 
 
-def test_a_true_export_of_another_tenant(stranger: Member, made: tuple[dict[str, Any], bytes]) -> None:
-    answer = verified(stranger, made[1])
+def test_a_true_export_of_another_tenant(stranger: Member, export_and_file: tuple[dict[str, Any], bytes]) -> None:
+    answer = verified(stranger, export_and_file[1])
     assert (answer.status_code, answer.json()["detail"]) == (403, "File belongs to another tenant")
 
 
 def test_what_was_never_ours_is_unknown(shared_owner: Member, tmp_path: Any) -> None:
-    told = verified(shared_owner, written(tmp_path / "other.xlsx").read_bytes()).json()
-    assert (told["status"], told["hmac_valid"], told["diffs"]) == ("unknown", False, [])
-    assert {told[name] for name in SAID} == {None}
+    body = verified(shared_owner, written(tmp_path / "other.xlsx").read_bytes()).json()
+    assert (body["status"], body["hmac_valid"], body["diffs"]) == ("unknown", False, [])
+    assert {body[name] for name in SAID} == {None}
 
 
 def test_an_export_without_its_record_is_unknown(stack: Stack, owner: Member, book_id: str) -> None:
     export = exported(owner, book_id)
     content = downloaded(owner, export).content
     stack.sql("DELETE FROM exports WHERE id = %s", [export["id"]])
-    told = verified(owner, content).json()
-    assert (told["status"], told["hmac_valid"], told["export_id"]) == ("unknown", True, export["id"])
+    body = verified(owner, content).json()
+    assert (body["status"], body["hmac_valid"], body["export_id"]) == ("unknown", True, export["id"])
 
 
 def test_an_expired_export_is_verified_all_the_same(stack: Stack, owner: Member, book_id: str) -> None:

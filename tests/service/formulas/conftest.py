@@ -42,18 +42,18 @@ OTHER = expression("=a*b/100", a="Par", b="Price")
 CYCLE = SHARE | {"edges": [*SHARE["edges"], edge("result", "result", "a")]}
 
 
-def made(member: Member, **fields: Any) -> dict[str, Any]:
+def create_config(member: Member, **fields: Any) -> dict[str, Any]:
     """A new formula."""
     answer = member.post(URL, json={"name": "Market value", "template_id": "custom", "graph": SHARE} | fields)
     assert answer.status_code == 201, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 @pytest.fixture
 def formula(owner: Member) -> dict[str, Any]:
     """A draft."""
-    return made(owner)
+    return create_config(owner)
 
 
 LOANS: Sequence[Sequence[Any]] = [
@@ -103,11 +103,11 @@ def ended(member: Member, run: dict[str, Any]) -> dict[str, Any]:
 
     def done() -> dict[str, Any] | None:
         runs = member.get(f"{URL}/{run['config_id']}/runs", params={"page_size": 100}).json()["items"]
-        found: dict[str, Any] = next(one for one in runs if one["run_id"] == run["run_id"])
-        return found if found["status"] in ("completed", "failed") else None
+        result: dict[str, Any] = next(item for item in runs if item["run_id"] == run["run_id"])
+        return result if result["status"] in ("completed", "failed") else None
 
-    found: dict[str, Any] = wait_until(done, seconds=60, what="the end of the run")
-    return found
+    result: dict[str, Any] = wait_until(done, seconds=60, what="the end of the run")
+    return result
 
 
 def applied(member: Member, formula: dict[str, Any], book_id: str, **fields: Any) -> dict[str, Any]:

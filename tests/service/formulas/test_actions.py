@@ -8,7 +8,7 @@ from unittest.mock import ANY
 
 from tests.conftest import Member, Stack
 from tests.rows import every
-from tests.service.formulas.conftest import CYCLE, OTHER, SHARE, URL, edge, expression, made, node
+from tests.service.formulas.conftest import CYCLE, OTHER, SHARE, URL, create_config, edge, expression, node
 
 # Graphs -------------------------------------------------------------------------------------------------------------
 
@@ -35,16 +35,16 @@ WRONG = [
 def test_a_fault_names_its_node(shared_owner: Member, change: dict[str, Any], node_id: str, code: str) -> None:
     answer = shared_owner.post(f"{URL}/validate", json={"graph": SHARE | change})
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert (found["valid"], found["compiled_formula"]) == (False, None)
-    assert (node_id, code) in [(fault["node_id"], fault["code"]) for fault in found["errors"]]
-    assert all(fault["message"] for fault in found["errors"])
+    body = answer.json()
+    assert (body["valid"], body["compiled_formula"]) == (False, None)
+    assert (node_id, code) in [(fault["node_id"], fault["code"]) for fault in body["errors"]]
+    assert all(fault["message"] for fault in body["errors"])
 
 
 def test_an_input_schema_tells_the_kinds_of_columns(shared_owner: Member) -> None:
     body = {"graph": expression("=a", a="Par"), "input_schema": {"Par": "colour"}}
-    found = shared_owner.post(f"{URL}/validate", json=body).json()
-    assert (found["valid"], "Par" in str(found["errors"])) == (False, True)
+    actual_body = shared_owner.post(f"{URL}/validate", json=body).json()
+    assert (actual_body["valid"], "Par" in str(actual_body["errors"])) == (False, True)
     assert shared_owner.post(f"{URL}/validate", json=body | {"input_schema": {"Par": "number"}}).json()["valid"]
 
 
@@ -60,22 +60,25 @@ def test_a_graph_past_its_size_is_refused(shared_owner: Member) -> None:
 
 
 def test_the_templates_are_formulas_as_they_stand(shared_owner: Member) -> None:
-    found = shared_owner.get(f"{URL}/templates").json()
-    assert found["total"] == len(found["items"]) == 10
-    assert {"ratio", "weighted_average", "bucket", "flag", "lookup"} < {one["id"] for one in found["items"]}
-    for one in found["items"]:
-        validation = shared_owner.post(f"{URL}/validate", json={"graph": one["graph"]}).json()
-        assert (validation["valid"], validation["warnings"]) == (True, []), one["id"]
-        assert {used["node_id"] for used in one["inputs"]} <= {block["id"] for block in one["graph"]["nodes"]}
-        assert made(shared_owner, template_id=one["id"], graph=one["graph"], status="active")["graph"] == one["graph"]
+    body = shared_owner.get(f"{URL}/templates").json()
+    assert body["total"] == len(body["items"]) == 10
+    assert {"ratio", "weighted_average", "bucket", "flag", "lookup"} < {each["id"] for each in body["items"]}
+    for item in body["items"]:
+        validation = shared_owner.post(f"{URL}/validate", json={"graph": item["graph"]}).json()
+        assert (validation["valid"], validation["warnings"]) == (True, []), item["id"]
+        assert {used["node_id"] for used in item["inputs"]} <= {block["id"] for block in item["graph"]["nodes"]}
+        assert (
+            create_config(shared_owner, template_id=item["id"], graph=item["graph"], status="active")["graph"]
+            == item["graph"]
+        )
 
 
 # The record ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_formula_has_its_fields_and_defaults(owner: Member) -> None:
-    found = made(owner)
-    assert found | {"id": 0, "created_at": 0, "updated_at": 0} == {
+    result = create_config(owner)
+    assert result | {"id": 0, "created_at": 0, "updated_at": 0} == {
         "id": 0,
         "name": "Market value",
         "description": None,
@@ -91,12 +94,14 @@ def test_a_formula_has_its_fields_and_defaults(owner: Member) -> None:
         "created_at": 0,
         "updated_at": 0,
     }
-    assert found["id"].startswith("frm_")
-    assert owner.get(f"{URL}/{found['id']}").json() == found
-    other = made(owner, input_schema={"b": "number", "a": "text"}, output_schema={"x": [1, None]}, mode="advanced")
-    assert list(other["input_schema"]) == ["b", "a"], "as it was written"
+    assert result["id"].startswith("frm_")
+    assert owner.get(f"{URL}/{result['id']}").json() == result
+    second = create_config(
+        owner, input_schema={"b": "number", "a": "text"}, output_schema={"x": [1, None]}, mode="advanced"
+    )
+    assert list(second["input_schema"]) == ["b", "a"], "as it was written"
     page = owner.get(URL, params={"page_size": 1}).json()
-    assert page == {"items": [other], "total": 2, "page": 1, "page_size": 1, "total_pages": 2}
+    assert page == {"items": [second], "total": 2, "page": 1, "page_size": 1, "total_pages": 2}
 
 
 REFUSED = [
@@ -127,7 +132,7 @@ UNFINISHED = SHARE | {"edges": SHARE["edges"][:1]}
 
 def test_a_draft_may_be_unfinished_and_never_wrong(owner: Member) -> None:
     """What is missing stands in the way once it is to be active; what is wrong is not even kept."""
-    draft = made(owner, graph={"nodes": [], "edges": []})
+    draft = create_config(owner, graph={"nodes": [], "edges": []})
     path = f"{URL}/{draft['id']}"
     for graph in (CYCLE, SHARE | {"nodes": [node("x", "pivot")]}):
         for answer in (
@@ -149,7 +154,7 @@ def test_a_draft_may_be_unfinished_and_never_wrong(owner: Member) -> None:
 
 
 def test_the_status_moves_one_way_and_back_from_the_archive(owner: Member) -> None:
-    path = f"{URL}/{made(owner)['id']}"
+    path = f"{URL}/{create_config(owner)['id']}"
     status = "draft"
     for wanted, allowed in (
         ("archived", False), ("draft", True), ("active", True), ("draft", False), ("active", True),
@@ -163,12 +168,12 @@ def test_the_status_moves_one_way_and_back_from_the_archive(owner: Member) -> No
         status = wanted
         assert answer.json()["status"] == owner.get(path).json()["status"] == status
     for first in ("draft", "active", "archived"):
-        assert made(owner, status=first)["status"] == first
+        assert create_config(owner, status=first)["status"] == first
 
 
 def test_what_of_a_formula_may_change_depends_on_its_status(owner: Member) -> None:
     """A draft's graph without a version, an active one's by a version, nothing of an archived one."""
-    formula = made(owner, description="first")
+    formula = create_config(owner, description="first")
     path = f"{URL}/{formula['id']}"
     changed = owner.patch(path, json={"graph": OTHER, "name": "Other", "description": None}).json()
     expected = formula | {"graph": OTHER, "name": "Other", "description": None, "updated_at": changed["updated_at"]}
@@ -186,8 +191,8 @@ def test_what_of_a_formula_may_change_depends_on_its_status(owner: Member) -> No
     refusals.append((owner.patch(path, json={"name": "Late"}), "Formula is not active"))
     refusals.append((owner.patch(path, json={"graph": SHARE}), "Formula is not a draft"))
     refusals.append((owner.put(f"{path}/versions", json={"graph": SHARE}), "Formula is not active"))
-    for answer, told in refusals:
-        assert (answer.status_code, answer.json()["detail"]) == (409, told)
+    for answer, lines in refusals:
+        assert (answer.status_code, answer.json()["detail"]) == (409, lines)
     again = owner.patch(path, json={"name": "Back", "status": "active"}).json()
     assert (again["name"], again["status"], again["graph"]) == ("Back", "active", OTHER)
     assert owner.patch(path, json={}).json() == again, "nothing given, nothing changed"
@@ -198,8 +203,8 @@ def test_what_of_a_formula_may_change_depends_on_its_status(owner: Member) -> No
 
 def test_changes_at_once_follow_each_other(owner: Member) -> None:
     """Each finds the graph of the one before it, and no graph is lost."""
-    draft = f"{URL}/{made(owner)['id']}"
-    active = f"{URL}/{made(owner, status='active')['id']}/versions"
+    draft = f"{URL}/{create_config(owner)['id']}"
+    active = f"{URL}/{create_config(owner, status='active')['id']}/versions"
     with ThreadPoolExecutor(8) as threads:
         for number in range(5):
             graph = expression(f"=a+{number}", a="Par")
@@ -212,7 +217,7 @@ def test_changes_at_once_follow_each_other(owner: Member) -> None:
 
 
 def test_a_put_is_a_new_version(owner: Member) -> None:
-    formula = made(owner, status="active")
+    formula = create_config(owner, status="active")
     path = f"{URL}/{formula['id']}"
     tag = owner.get(path).headers["etag"]
     answer = owner.put(f"{path}/versions", json={"graph": OTHER, "change_notes": "in percent"})
@@ -224,18 +229,22 @@ def test_a_put_is_a_new_version(owner: Member) -> None:
         "created_by": owner.email,
         "created_at": 0,
     }
-    found = owner.get(path)
-    assert (found.json()["version_count"], found.json()["current_version"], found.json()["graph"]) == (2, "v2", OTHER)
-    assert found.headers["etag"] != tag
+    response = owner.get(path)
+    assert (response.json()["version_count"], response.json()["current_version"], response.json()["graph"]) == (
+        2,
+        "v2",
+        OTHER,
+    )
+    assert response.headers["etag"] != tag
     wrong = owner.put(f"{path}/versions", json={"graph": UNFINISHED})
     assert (wrong.status_code, wrong.json()["detail"]) == (422, "Invalid formula graph")
     page = owner.get(f"{path}/versions").json()
-    assert [(one["version_id"], one["graph"]) for one in page["items"]] == [("v2", OTHER), ("v1", SHARE)]
+    assert [(item["version_id"], item["graph"]) for item in page["items"]] == [("v2", OTHER), ("v1", SHARE)]
     assert owner.get(f"{path}/runs").json() == {"items": [], "total": 0, "page": 1, "page_size": 20, "total_pages": 0}
 
 
 def test_formulas_and_versions_have_their_limits(stack: Stack, owner: Member) -> None:
-    formula = made(owner, status="active")
+    formula = create_config(owner, status="active")
     with stack.another_api(CUSHION_MAX_FORMULAS="1") as url:
         answer = owner.http.post(f"{url}{URL}", json={"name": "One more", "template_id": "custom", "graph": SHARE})
     assert (answer.status_code, answer.json()["detail"]) == (403, "Formula limit exceeded")
@@ -250,7 +259,7 @@ def test_formulas_and_versions_have_their_limits(stack: Stack, owner: Member) ->
 
 
 def test_a_change_is_an_audit_entry(stack: Stack, owner: Member) -> None:
-    formula = made(owner)
+    formula = create_config(owner)
     path = f"{URL}/{formula['id']}"
     owner.patch(path, json={"status": "active"})
     owner.put(f"{path}/versions", json={"graph": OTHER})

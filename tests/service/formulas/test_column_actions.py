@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import Member, Stack
 from tests.rows import every
-from tests.service.formulas.conftest import OTHER, SHARE, URL, expression, made, started
+from tests.service.formulas.conftest import OTHER, SHARE, URL, create_config, expression, started
 
 
 @pytest.fixture
@@ -86,13 +86,13 @@ NOT_APPLIED = [
 def test_what_cannot_be_applied_is_refused_and_leaves_the_workbook_free(
     stack: Stack, owner: Member, workbook: dict[str, Any]
 ) -> None:
-    formula = made(owner, status="active")
-    letters = made(owner, graph=expression("=a", a="A"), status="active")
+    formula = create_config(owner, status="active")
+    letters = create_config(owner, graph=expression("=a", a="A"), status="active")
     cases = [(formula, *case) for case in NOT_APPLIED]
     cases += [
         (letters, {"sheet_id": "Plain", "target_column": "D"}, 422, "Validation error"),
-        (made(owner), {}, 409, "Formula is not active"),
-        (made(owner, status="archived"), {}, 409, "Formula is not active"),
+        (create_config(owner), {}, 409, "Formula is not active"),
+        (create_config(owner, status="archived"), {}, 409, "Formula is not active"),
         ({"id": "frm_nobodys"}, {}, 404, "Formula not found"),
     ]
 
@@ -108,7 +108,7 @@ def test_what_cannot_be_applied_is_refused_and_leaves_the_workbook_free(
 
 def test_a_column_that_the_sheet_lacks_is_told_with_its_node(owner: Member, workbook: dict[str, Any]) -> None:
     graph = expression("=a+[@Nothing]", a="Rate")
-    formula = made(owner, graph=graph, status="active")
+    formula = create_config(owner, graph=graph, status="active")
     for answer in (previewed(owner, workbook["id"], graph), started(owner, formula, workbook["id"])):
         assert answer.status_code == 422, answer.text
         places = [(fault["loc"], fault["message"].partition(":")[0]) for fault in answer.json()["errors"]]
@@ -119,7 +119,7 @@ def test_a_column_that_the_sheet_lacks_is_told_with_its_node(owner: Member, work
 
 
 def test_a_workbook_that_is_not_ready_waits(stack: Stack, owner: Member, workbook: dict[str, Any]) -> None:
-    formula = made(owner, graph=OTHER, status="active")
+    formula = create_config(owner, graph=OTHER, status="active")
     for status, tried in (("processing", 409), ("recalculating", 409), ("error", 200)):
         stack.sql("UPDATE workbooks SET status = %s WHERE id = %s", [status, workbook["id"]])
         assert previewed(owner, workbook["id"], SHARE).status_code == tried
@@ -131,7 +131,7 @@ def test_a_tenant_that_has_used_its_storage_adds_no_columns(
     stack: Stack, owner: Member, workbook: dict[str, Any]
 ) -> None:
     with stack.another_api(CUSHION_MAX_STORAGE_GB="0 0 0 0") as url:
-        formula = made(owner, status="active")
+        formula = create_config(owner, status="active")
         body = {"version_id": "v1", "workbook_id": workbook["id"], "sheet_id": "Loans", "target_column": "Value"}
         answer = owner.http.post(f"{url}{URL}/{formula['id']}/apply", json=body)
     assert (answer.status_code, answer.json()["detail"]) == (403, "Storage limit exceeded")

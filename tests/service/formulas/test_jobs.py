@@ -10,7 +10,7 @@ import pytest
 import xlsxwriter
 
 from tests.conftest import Member, Stack, wait_until
-from tests.service.formulas.conftest import URL, applied, column_of, ended, expression, made, started
+from tests.service.formulas.conftest import URL, applied, column_of, create_config, ended, expression, started
 
 BOOKS = "/api/v1/workbooks"
 
@@ -22,7 +22,7 @@ def book_id(owner: Member, loans: Path) -> str:
 
 def test_a_new_column_has_its_name_its_values_and_its_formulas(stack: Stack, owner: Member, book_id: str) -> None:
     before = owner.get(f"{BOOKS}/{book_id}").json()
-    formula = made(owner, status="active")
+    formula = create_config(owner, status="active")
     answer = started(owner, formula, book_id)
     assert answer.status_code == 200, answer.text
     run = answer.json()
@@ -51,7 +51,7 @@ def test_a_new_column_has_its_name_its_values_and_its_formulas(stack: Stack, own
     after = owner.get(f"{BOOKS}/{book_id}", params={"include_stats": True}).json()
     sheets = [(sheet["id"], sheet["headers"], sheet["formula_count"]) for sheet in after["sheets"]]
     assert sheets[0] == (before["sheets"][0]["id"], ["Loan", "Par", "Price", "Maturity", "Value"], 4)
-    assert sheets[1:] == [(one["id"], one["headers"], one["formula_count"]) for one in before["sheets"][1:]]
+    assert sheets[1:] == [(sheet["id"], sheet["headers"], sheet["formula_count"]) for sheet in before["sheets"][1:]]
     assert (after["status"], after["stats"]["formula_cells"]) == ("ready", 6)
     assert column_of(owner, book_id, "Stale", "Summary") == [99], "what does not depend on it keeps its value"
     ((who, details),) = stack.sql(
@@ -63,7 +63,7 @@ def test_a_new_column_has_its_name_its_values_and_its_formulas(stack: Stack, own
 
 def test_a_column_that_is_written_over_changes_what_reads_it(owner: Member, book_id: str) -> None:
     """In other sheets too; by an older version, of a sheet named by its identifier."""
-    formula = made(owner, graph=expression("=p*2", p="Price"), status="active")
+    formula = create_config(owner, graph=expression("=p*2", p="Price"), status="active")
     owner.put(f"{URL}/{formula['id']}/versions", json={"graph": expression("=p*3", p="Price")})
     sheet_id = owner.get(f"{BOOKS}/{book_id}").json()["sheets"][0]["id"]
     fields = {"target_column": "Par", "output_mode": "overwrite", "sheet_id": sheet_id}
@@ -78,7 +78,7 @@ def test_a_column_that_is_written_over_changes_what_reads_it(owner: Member, book
 
 
 def test_a_formula_of_a_sheet_without_a_header_goes_by_letters(owner: Member, book_id: str) -> None:
-    formula = made(owner, graph=expression("=a+b", a="A", b="B"), status="active")
+    formula = create_config(owner, graph=expression("=a+b", a="A", b="B"), status="active")
     done = applied(owner, formula, book_id, sheet_id="Plain", target_column="C")
     assert (done["status"], done["rows_affected"]) == ("completed", 3), done
     assert column_of(owner, book_id, "C", "Plain") == [0, 11, 22]
@@ -94,7 +94,7 @@ def test_the_name_of_a_new_column_stands_above_a_row_of_units(owner: Member, tmp
         for row in range(2, 6):
             sheet.write_row(row, 0, [f"LX{row:06d}", f"Borrower {row}", row * 100, 99, 400])
     book_id = str(owner.uploaded(path)["id"])
-    formula = made(owner, graph=expression("=a*2", a="Par\n amount "), status="active")
+    formula = create_config(owner, graph=expression("=a*2", a="Par\n amount "), status="active")
     done = applied(owner, formula, book_id, target_column="  Twice \n the  par ")
     assert (done["status"], done["rows_affected"], done["target_column"]) == ("completed", 4, "Twice the par")
     assert column_of(owner, book_id, "Twice the par") == [400, 600, 800, 1000]
@@ -106,9 +106,9 @@ def test_the_name_of_a_new_column_stands_above_a_row_of_units(owner: Member, tmp
 
 def test_a_circle_is_refused_by_the_run(owner: Member, book_id: str) -> None:
     """The formula reads what reads its own column."""
-    first = made(owner, graph=expression("=p*2", p="Par"), status="active")
+    first = create_config(owner, graph=expression("=p*2", p="Par"), status="active")
     assert applied(owner, first, book_id)["status"] == "completed"
-    second = made(owner, graph=expression("=v/2", v="Value"), status="active")
+    second = create_config(owner, graph=expression("=v/2", v="Value"), status="active")
     done = applied(owner, second, book_id, target_column="Par", output_mode="overwrite")
     assert (done["status"], done["rows_affected"]) == ("failed", 0)
     assert "its own result" in done["error_details"]
@@ -117,7 +117,7 @@ def test_a_circle_is_refused_by_the_run(owner: Member, book_id: str) -> None:
 
 
 def test_meanwhile_the_old_sheet_is_read_and_nobody_else_writes(stack: Stack, owner: Member, book_id: str) -> None:
-    formula = made(owner, status="active")
+    formula = create_config(owner, status="active")
     path = f"{BOOKS}/{book_id}"
     stack.worker.send_signal(19)  # SIGSTOP
     try:
@@ -146,7 +146,7 @@ def test_meanwhile_the_old_sheet_is_read_and_nobody_else_writes(stack: Stack, ow
 
 def test_of_many_at_once_none_is_lost_or_mixed(owner: Member, book_id: str) -> None:
     """Each that was taken has its column; readers see whole sheets throughout."""
-    formula = made(owner, status="active")
+    formula = create_config(owner, status="active")
     path = f"{BOOKS}/{book_id}/sheets/Loans/data"
 
     def read() -> int:
@@ -166,11 +166,11 @@ def test_of_many_at_once_none_is_lost_or_mixed(owner: Member, book_id: str) -> N
     with ThreadPoolExecutor(4) as threads:
         for start in range(0, 12, 4):
             asked = [threads.submit(apply, number) for number in range(start, start + 4)]
-            runs = [run for one in asked if (run := one.result()) is not None]
+            runs = [run for item in asked if (run := item.result()) is not None]
             assert len(runs) == 1, "the others find the workbook being written"
             reading = [threads.submit(read) for _ in range(20)]
             assert ended(owner, runs[0])["status"] == "completed"
-            assert {one.result() for one in reading} <= {len(taken), len(taken) + 1}
+            assert {item.result() for item in reading} <= {len(taken), len(taken) + 1}
             taken += runs
     headers = owner.get(f"{BOOKS}/{book_id}").json()["sheets"][0]["headers"]
     assert headers[4:] == [run["target_column"] for run in taken]
@@ -178,7 +178,7 @@ def test_of_many_at_once_none_is_lost_or_mixed(owner: Member, book_id: str) -> N
 
 def test_a_run_that_takes_too_long_leaves_the_workbook_as_it_was(stack: Stack, owner: Member, book_id: str) -> None:
     heavy = expression("=SUM(SORT(RANDARRAY(1000000)))+a", a="Par")
-    formula = made(owner, graph=heavy, status="active")
+    formula = create_config(owner, graph=heavy, status="active")
     stack.worker.send_signal(19)
     try:
         with stack.another_worker(CUSHION_RECALCULATION_SECONDS="1"):
@@ -188,12 +188,12 @@ def test_a_run_that_takes_too_long_leaves_the_workbook_as_it_was(stack: Stack, o
     assert (done["status"], done["rows_affected"]) == ("failed", 0)
     assert done["error_details"] == "Applying the formula takes longer than the limit of 1 seconds."
     assert owner.get(f"{BOOKS}/{book_id}").json()["status"] == "ready"
-    assert applied(owner, made(owner, status="active"), book_id)["status"] == "completed"
+    assert applied(owner, create_config(owner, status="active"), book_id)["status"] == "completed"
 
 
 def test_a_worker_that_is_killed_meanwhile_is_made_good(stack: Stack, owner: Member, book_id: str) -> None:
     """The lease runs out, another worker takes the run, and the column is there once."""
-    slow = made(owner, graph=expression("=a+0*SUM(SORT(RANDARRAY(100000)))", a="Par"), status="active")
+    slow = create_config(owner, graph=expression("=a+0*SUM(SORT(RANDARRAY(100000)))", a="Par"), status="active")
     stack.worker.send_signal(19)
     try:
         with stack.another_worker() as doomed:
@@ -211,7 +211,7 @@ def test_a_worker_that_is_killed_meanwhile_is_made_good(stack: Stack, owner: Mem
 
 
 def test_damaged_bytes_end_the_run(stack: Stack, owner: Member, book_id: str) -> None:
-    formula = made(owner, status="active")
+    formula = create_config(owner, status="active")
     ((key,),) = stack.sql("SELECT blob_key FROM sheets WHERE workbook_id = %s AND index = 0", [book_id])
     (stack.data_dir / "blobs" / key[:2] / key).write_bytes(b"altered")
     done = applied(owner, formula, book_id)
@@ -232,12 +232,12 @@ def test_compliance_runs_on_the_column(owner: Member, tmp_path: Path) -> None:
     def largest() -> float:
         answer = owner.post("/api/v1/compliance/run", json={"workbook_id": book_id})
         assert answer.status_code == 200, answer.text
-        found = {row["test_id"]: row["current_value"] for row in answer.json()["results"]}
-        return float(found["single_obligor_concentration"])
+        by_test_id = {row["test_id"]: row["current_value"] for row in answer.json()["results"]}
+        return float(by_test_id["single_obligor_concentration"])
 
     assert largest() == pytest.approx(2.5)
     graph = expression('=IF(o="Borrower 1",900,10)', o="Obligor")
-    formula = made(owner, graph=graph, status="active")
+    formula = create_config(owner, graph=graph, status="active")
     done = applied(owner, formula, book_id, sheet_id="Holdings", target_column="Par Amount", output_mode="overwrite")
     assert (done["status"], done["rows_affected"], done["rows_failed"]) == ("completed", 40, 0)
     assert largest() == pytest.approx(900 / (900 + 390) * 100)

@@ -29,10 +29,10 @@ def test_a_program_reads_where_to_look(stack: Stack, accept: str) -> None:
     answer = httpx.get(stack.url, headers={"accept": accept})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
     assert "accept" in vary(answer)
-    told = answer.json()
-    assert (told["name"], told["version"]) == ("Cushion", core.__version__)
-    assert told["description"].startswith("Portfolio workbooks")
-    assert told["links"] == {
+    body = answer.json()
+    assert (body["name"], body["version"]) == ("Cushion", core.__version__)
+    assert body["description"].startswith("Portfolio workbooks")
+    assert body["links"] == {
         "console": "/console/",
         "docs": "/docs",
         "redoc": "/redoc",
@@ -41,6 +41,6 @@ def test_a_program_reads_where_to_look(stack: Stack, accept: str) -> None:
         "openapi": "/openapi.json",
     }
     with httpx.Client(base_url=stack.url) as client:
-        assert {path: client.get(path).status_code for path in told["links"].values()} == dict.fromkeys(
-            told["links"].values(), 200
+        assert {path: client.get(path).status_code for path in body["links"].values()} == dict.fromkeys(
+            body["links"].values(), 200
         )

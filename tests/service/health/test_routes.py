@@ -58,18 +58,18 @@ def test_what_of_the_process_cannot_work_makes_it_not_ready(stack: Stack) -> Non
 
     async def ask() -> list[tuple[Readiness, str]]:
         async with stack.resources() as shared:
-            told = []
+            answer = []
             for faults in ({}, {"calculators": "no child starts: ChildFailed"}, {}):
                 shared.faults.clear()
                 shared.faults.update(faults)
                 shared.opened.pop(Looks, None)  # an earlier look is good for a while
-                found = await readiness(shared)
-                told.append((found, (await detailed(shared)).status))
-            return told
+                actual_readiness = await readiness(shared)
+                answer.append((actual_readiness, (await detailed(shared)).status))
+            return answer
 
     warm.warm()
     before, failing, after = asyncio.run(ask())
-    assert [one.status for one, _ in (before, failing, after)] == ["ready", "not_ready", "ready"]
+    assert [item.status for item, _ in (before, failing, after)] == ["ready", "not_ready", "ready"]
     assert failing[0].checks["calculators"] == Check("error", "no child starts: ChildFailed")
     assert failing[1] == "unhealthy"
     assert "calculators" not in after[0].checks
@@ -110,11 +110,13 @@ def test_no_tenant_and_no_secret_shows(stack: Stack, shared_owner: Member, row: 
 
 def test_views_say_what_they_are_about(stack: Stack) -> None:
     def view(path: str) -> dict[str, Any]:
-        found: dict[str, Any] = httpx.get(f"{stack.url}/health/{path}", timeout=60).json()
-        return found
+        result: dict[str, Any] = httpx.get(f"{stack.url}/health/{path}", timeout=60).json()
+        return result
 
     assert (
-        set(view("detailed")["breakers"]) == set(SERVICES) == {one["service"] for one in view("services")["services"]}
+        set(view("detailed")["breakers"])
+        == set(SERVICES)
+        == {service["service"] for service in view("services")["services"]}
     )
     assert view("circuit-breaker/blobs")["service"] == "blobs"
     assert (view("resilience")["level"], view("degradation")["level"]) == ("normal", "normal")
@@ -141,8 +143,8 @@ def test_deep_asks_each_dependency(stack: Stack) -> None:
     wait_until(
         lambda: stack.sql("SELECT 1 FROM pg_stat_activity WHERE application_name = %s", [LISTENER]), what="a worker"
     )
-    found = asyncio.run(ask())
-    asked = {name: check.status for name, check in found.checks.items() if name not in ("disk", "kernels")}
+    result = asyncio.run(ask())
+    asked = {name: check.status for name, check in result.checks.items() if name not in ("disk", "kernels")}
     assert asked == dict.fromkeys(["database", "storage", "migrations", "cache", "workers", "blobs"], "ok")
     assert stored() == before, "what was written for the look is gone"
 
@@ -164,10 +166,10 @@ def test_however_often_strangers_ask_there_is_one_look_at_a_time(stack: Stack) -
         failed = await asyncio.gather(*(asked.of("b", look) for _ in range(100)), return_exceptions=True)
         assert {type(answer) for answer in failed} == {Unavailable}
         cut = asyncio.create_task(asked.of("b", look))
-        other = asyncio.create_task(asked.of("b", look))
+        second = asyncio.create_task(asked.of("b", look))
         await asyncio.sleep(0)
         cut.cancel()
-        assert await other == 3, "who leaves takes the look from nobody"
+        assert await second == 3, "who leaves takes the look from nobody"
         assert len(looks) == 3
 
     asyncio.run(ask())

@@ -147,8 +147,8 @@ def test_whom_maintenance_stops(operated: Operated) -> None:
         # The embedded default lets its owners give orders, and do nothing else.
         assert operated.ask("operator", "GET", books, at="embedded").status_code == 503
         for path in ("/health/detailed", "/health/resilience", "/health/degradation", "/health/deep"):
-            told = operated.ask("nobody", "GET", path).json()["maintenance"]
-            assert (told["enabled"], told["message"]) == (True, "Back at noon"), path
+            maintenance = operated.ask("nobody", "GET", path).json()["maintenance"]
+            assert (maintenance["enabled"], maintenance["message"]) == (True, "Back at noon"), path
     for at in ("external", "embedded"):
         wait_until(lambda at=at: operated.ask("viewer", "GET", books, at=at).status_code == 200, what="the end")  # type: ignore[misc]
 
@@ -237,8 +237,8 @@ def test_what_maintenance_is_not_told(operated: Operated, query: str) -> None:
 
 def test_maintenance_is_audited_as_an_act_of_the_operators_tenant(operated: Operated, stack: Stack) -> None:
     def events(who: str) -> list[dict[str, Any]]:
-        found = operated.members[who].get("/api/v1/admin/audit-logs?action=maintenance.changed").json()
-        return list(reversed(found["items"]))
+        body = operated.members[who].get("/api/v1/admin/audit-logs?action=maintenance.changed").json()
+        return list(reversed(body["items"]))
 
     before, owners = len(events("operator")), events("owner")
     named = {"X-Tenant-ID": operated.members["owner"].tenant_id}
@@ -285,7 +285,7 @@ def test_every_flag_gates_something() -> None:
 
 def test_a_tenants_override_stops_every_route_of_a_flag_for_it_alone(operated: Operated) -> None:
     """For its users and keys, before anything is looked at; a flag that is off for all can be on for one."""
-    own, other = operated.slugs["operator"], operated.members["owner"]
+    own, second = operated.slugs["operator"], operated.members["owner"]
     named = {row.flag for row in FLAGGED if row.access != "public"}
     with operated.flagged(**{flag: {"tenants": {own: False}} for flag in named}):
         wrong = []
@@ -296,10 +296,10 @@ def test_a_tenants_override_stops_every_route_of_a_flag_for_it_alone(operated: O
                 if answer.status_code != 403 and (answer.status_code, answer.json()["detail"]) != expected:
                     wrong.append((row.path, caller, answer.text))
                 assert answer.status_code != 503 or int(answer.headers["retry-after"]) >= 1
-            if other.http.request(row.method, path_of(row)).status_code == 503:
+            if second.http.request(row.method, path_of(row)).status_code == 503:
                 wrong.append((row.path, "another tenant"))
         assert wrong == []
-    with operated.flagged(exports={"enabled": False, "tenants": {other.tenant_id.upper(): True}}, registration=False):
+    with operated.flagged(exports={"enabled": False, "tenants": {second.tenant_id.upper(): True}}, registration=False):
         statuses = [operated.ask(who, "POST", "/api/v1/exports", json={}).status_code for who in ("operator", "owner")]
         assert statuses == [503, 422]
         closed = httpx.post(operated.external + "/api/v1/auth/register", json={})
@@ -309,16 +309,16 @@ def test_a_tenants_override_stops_every_route_of_a_flag_for_it_alone(operated: O
 
 def test_what_is_seen_of_flags(operated: Operated) -> None:
     """By everybody what holds for all; by who runs the deployment every override, by an owner the own one."""
-    own, other = operated.members["owner"], operated.members["operator"]
+    own, second = operated.members["owner"], operated.members["operator"]
     with operated.flagged(
         exports={"enabled": False, "tenants": {own.tenant_id: True, operated.slugs["operator"]: False}}
     ):
         answer = operated.ask("nobody", "GET", "/health/feature-flags")
         row = next(flag for flag in answer.json()["flags"] if flag["name"] == "exports")
         assert (row["enabled"], row["default"], row["overrides"]) == (False, True, 2)
-        for secret in (own.tenant_id, other.tenant_id, *operated.slugs.values()):
+        for secret in (own.tenant_id, second.tenant_id, *operated.slugs.values()):
             assert secret not in answer.text
-        assert operated.flags().json()["tenants"] == {"exports": {own.tenant_id: True, other.tenant_id: False}}
+        assert operated.flags().json()["tenants"] == {"exports": {own.tenant_id: True, second.tenant_id: False}}
         assert operated.flags("owner", at="embedded").json()["tenants"] == {"exports": {own.tenant_id: True}}
     assert operated.flags().json()["tenants"] == {}
     assert all(flag["enabled"] for flag in operated.ask("nobody", "GET", "/health/feature-flags").json()["flags"])
@@ -353,8 +353,8 @@ def test_what_flags_are_not_told(operated: Operated, flags: Any, loc: list[str],
 
 def test_a_misspelt_slug_is_told_to_who_runs_the_deployment_alone(operated: Operated) -> None:
     slug = operated.slugs["operator"]
-    told = operated.flags(exports={"tenants": {slug[:-1] + "~": True}}).json()["errors"][0]["message"]
-    assert told.startswith("there is no such tenant; did you mean org-"), told
+    message = operated.flags(exports={"tenants": {slug[:-1] + "~": True}}).json()["errors"][0]["message"]
+    assert message.startswith("there is no such tenant; did you mean org-"), message
     for name in (slug, operated.members["operator"].tenant_id, "org-nobody"):
         answer = operated.flags("owner", at="embedded", exports={"tenants": {name: False}})
         assert (answer.status_code, answer.json()["detail"]) == (403, "Insufficient permissions"), name
@@ -366,9 +366,9 @@ def test_a_misspelt_slug_is_told_to_who_runs_the_deployment_alone(operated: Oper
 def test_a_change_of_flags_is_audited_with_what_changed(operated: Operated) -> None:
     operated.flags("operator", exports={"tenants": {operated.slugs["operator"]: False}}, webhooks=True, alerts={})
     operated.flags("operator", exports={"tenants": {operated.slugs["operator"]: None}}, webhooks={"enabled": None})
-    found = operated.members["operator"].get("/api/v1/admin/audit-logs?action=feature_flags.changed").json()["items"]
+    items = operated.members["operator"].get("/api/v1/admin/audit-logs?action=feature_flags.changed").json()["items"]
     tenant = operated.members["operator"].tenant_id
-    assert [event["details"]["changes"] for event in reversed(found[:2])] == [
+    assert [event["details"]["changes"] for event in reversed(items[:2])] == [
         {"exports": {"tenants": {tenant: False}}, "webhooks": {"enabled": True}},
         {"exports": {"tenants": {tenant: None}}, "webhooks": {"enabled": None}},
     ]
@@ -381,12 +381,12 @@ def test_resets_are_audited_and_the_system_key_without_a_tenant_leaves_no_entry(
         for path, _ in (ORDERS[0], ORDERS[4]):
             assert operated.ask(caller, "POST", path).status_code == 200
 
-    def told() -> dict[str, Any]:
+    def read_switches() -> dict[str, Any]:
         items = operated.members["operator"].get("/api/v1/admin/audit-logs?page_size=100").json()["items"]
         return {item["action"]: item["details"] for item in items}
 
-    wait_until(lambda: {"circuit_breaker.reset", "fallback_cache.cleared"} <= told().keys(), what="the events")
-    assert "calls" not in told()["circuit_breaker.reset"], "an act of its own, not one of many"
+    wait_until(lambda: {"circuit_breaker.reset", "fallback_cache.cleared"} <= read_switches().keys(), what="the events")
+    assert "calls" not in read_switches()["circuit_breaker.reset"], "an act of its own, not one of many"
     nobodys = stack.sql("SELECT count(*) FROM audit_log WHERE tenant_id = '00000000-0000-0000-0000-000000000000'")
     assert nobodys == [(0,)]
 

@@ -37,8 +37,8 @@ def test_a_missing_program_is_named() -> None:
 
 def test_the_death_of_the_parent_sends_the_signal(tmp_path: Path) -> None:
     """SIGKILL leaves the parent no chance to tell its child; the kernel does, also where a shell had it ignored."""
-    said = tmp_path / "said"
-    shell = f"trap 'echo interrupted >{said}; exit' INT; echo up; while :; do sleep 0.05; done"
+    words = tmp_path / "said"
+    shell = f"trap 'echo interrupted >{words}; exit' INT; echo up; while :; do sleep 0.05; done"
     code = f"""
 import signal, subprocess, time
 from service.host.child import bound
@@ -51,9 +51,9 @@ time.sleep(60)
         assert parent.stdout.readline() == "up\n"
         parent.kill()
     deadline = time.monotonic() + 10
-    while not (said.exists() and said.read_text()) and time.monotonic() < deadline:
+    while not (words.exists() and words.read_text()) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert said.read_text() == "interrupted\n"
+    assert words.read_text() == "interrupted\n"
 
 
 def test_a_parent_that_is_already_gone_ends_the_program_before_it_starts() -> None:

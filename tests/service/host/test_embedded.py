@@ -42,7 +42,7 @@ PACKAGES = sysconfig.get_paths()["purelib"]
 
 def interpreters_for(account: Account) -> list[str]:
     """An interpreter that the account can run the service with; none where all of them are root's own."""
-    found = []
+    result = []
     for path in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
         try:
             argv = [path, "-c", "import psycopg"]
@@ -50,8 +50,8 @@ def interpreters_for(account: Account) -> list[str]:
             subprocess.run(argv, user=account.uid, extra_groups=[], env=environment, check=True, capture_output=True)
         except (OSError, subprocess.CalledProcessError):
             continue
-        found.append(path)
-    return found[:1]
+        result.append(path)
+    return result[:1]
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def made() -> Iterator[Path]:
+def marked_folder() -> Iterator[Path]:
     """A data folder that was started and stopped once."""
     path = Path(tempfile.mkdtemp(prefix="cushion-test-"))
     with Embedded(path):
@@ -73,9 +73,9 @@ def made() -> Iterator[Path]:
 
 
 @pytest.fixture
-def data_dir(folder: Path, made: Path) -> Path:
+def data_dir(folder: Path, marked_folder: Path) -> Path:
     """A data folder of its own, used once before: a copy, which takes a tenth of the time of a first start."""
-    subprocess.run(["/bin/cp", "-a", f"{made}/.", str(folder)], check=True)
+    subprocess.run(["/bin/cp", "-a", f"{marked_folder}/.", str(folder)], check=True)
     return folder
 
 
@@ -484,11 +484,11 @@ def test_binaries_in_reach_are_used_where_they_are() -> None:
     assert where == installed
 
 
-def stand_in(folder: Path, name: str, told: str) -> Path:
+def stand_in(folder: Path, name: str, answer: str) -> Path:
     """A program that only tells its version."""
     program = folder / name
     program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text(f"#!/bin/sh\necho '{told}'\n")
+    program.write_text(f"#!/bin/sh\necho '{answer}'\n")
     program.chmod(0o755)
     return program
 
@@ -515,22 +515,22 @@ def test_the_systems_postgresql_is_used_where_it_can_serve_the_cluster(system: P
         for name in ("postgres", "initdb"):
             stand_in(system / "postgresql" / str(version) / "bin", name, f"{name} (PostgreSQL) {version}.3 (Debian 1)")
 
-    def found(made_by: int | None = None) -> tuple[int, Path]:
+    def newest_entry(made_by: int | None = None) -> tuple[int, Path]:
         programs = find_programs(account, made_by=made_by)
         assert programs.initdb == programs.postgres.with_name("initdb")
         return programs.postgres_major, programs.postgres
 
     newest, older = system / "postgresql/20/bin/postgres", system / "postgresql/19/bin/postgres"
-    assert found() == (20, newest)
-    assert found(19) == (19, older)
-    assert found(18)[0] == found(16)[0] == 18, "the wheel's"
+    assert newest_entry() == (20, newest)
+    assert newest_entry(19) == (19, older)
+    assert newest_entry(18)[0] == newest_entry(16)[0] == 18, "the wheel's"
     (system / "bin").mkdir()
     (system / "bin" / "postgres").symlink_to(older)
-    assert found() == (19, older), "the one on the path comes first"
+    assert newest_entry() == (19, older), "the one on the path comes first"
     older.with_name("initdb").unlink()
-    assert found() == (20, newest)
+    assert newest_entry() == (20, newest)
     newest.parent.chmod(0o000)
-    assert found()[0] == (18 if account.uid != 0 else 20), "who may not enter does not use it"
+    assert newest_entry()[0] == (18 if account.uid != 0 else 20), "who may not enter does not use it"
     newest.parent.chmod(0o755)
 
 

@@ -110,9 +110,9 @@ class Service:
         self.notes.touch()
         self.notes.chmod(0o666)  # under root the children are somebody else
         commands = [(name, [sys.executable, "-c", code, str(self.notes)], seconds) for name, code, seconds in children]
-        told = {"data_dir": str(folder / "data"), "plan": plan, "children": commands, "backoff_seconds": 0.05}
+        answer = {"data_dir": str(folder / "data"), "plan": plan, "children": commands, "backoff_seconds": 0.05}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, json.dumps(told)],
+            [sys.executable, "-c", SERVE, json.dumps(answer)],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -130,10 +130,10 @@ class Service:
 
     def wait_note(self, text: str, *, times: int = 1) -> list[str]:
         deadline = time.monotonic() + 20
-        while len(found := [line for line in self.lines() if text in line]) < times:
+        while len(actual_lines := [line for line in self.lines() if text in line]) < times:
             assert time.monotonic() < deadline, f"{text!r} is not in {self.lines()}"
             time.sleep(0.02)
-        return found
+        return actual_lines
 
     def pid(self, name: str) -> int:
         return int(self.wait_note(f"{name}: pid ")[-1].rpartition(" ")[2])
@@ -465,8 +465,8 @@ def test_the_standard_children() -> None:
 
 def test_what_the_children_are_told() -> None:
     embedded = Plan(data_dir=Path("relative"), port=9000)
-    told = child_environment({"PATH": "/bin", "CUSHION_PORT": "0"}, embedded, "postgresql://x", "redis://x")
-    assert told == {
+    answer = child_environment({"PATH": "/bin", "CUSHION_PORT": "0"}, embedded, "postgresql://x", "redis://x")
+    assert answer == {
         "PATH": "/bin",
         "CUSHION_DATABASE_URL": "postgresql://x",
         "CUSHION_REDIS_URL": "redis://x",

@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import Member, Stack, register
 from tests.records import BOOK, small_book
 from tests.service.deals.conftest import LOANS, NOTES, added
-from tests.service.deals.conftest import made as deal_made
+from tests.service.deals.conftest import create_deal as deal_made
 from tests.service.insights.conftest import URL, asked, generated, nominated, refusal
 from tests.service.insights.conftest import analyst as analyst  # a fixture
 
@@ -24,8 +24,8 @@ def listed(who: Member) -> dict[str, Any]:
     """Nominated workbooks, and since when."""
     answer = who.get(f"{URL}/nominations")
     assert answer.status_code == 200
-    assert all((one["nominated_at"] is not None) == one["is_nominated"] for one in answer.json())
-    return {one["workbook_id"]: one["nominated_at"] for one in answer.json() if one["is_nominated"]}
+    assert all((item["nominated_at"] is not None) == item["is_nominated"] for item in answer.json())
+    return {item["workbook_id"]: item["nominated_at"] for item in answer.json() if item["is_nominated"]}
 
 
 def book(who: Member, tmp_path: Path) -> str:
@@ -51,12 +51,12 @@ def test_a_nomination_is_toggled(owner: Member, stranger: Member, stack: Stack, 
     for who, workbook_id in ((owner, uuid4()), (owner, "x"), (stranger, first)):
         answer = who.put(f"{URL}/nominations/{workbook_id}", json={"is_nominated": True})
         assert refusal(answer) == (404, "Workbook not found")
-    told = stack.sql(
+    rows = stack.sql(
         "SELECT details ->> 'is_nominated' FROM audit_log WHERE tenant_id = %s AND action = 'nomination.updated'"
         " ORDER BY sequence",
         [owner.tenant_id],
     )
-    assert told == [("true",), ("false",)], "what changes nothing is no event"
+    assert rows == [("true",), ("false",)], "what changes nothing is no event"
 
 
 def test_many_are_nominated_together_or_none(owner: Member, stranger: Member, tmp_path: Path) -> None:
@@ -127,26 +127,26 @@ def test_a_session_is_generated_and_read(analyst: Member, stack: Stack) -> None:
     assert (subject["name"], subject["as_of"]) == ("g1.xlsx", "2026-03-31")
     assert subject["run_id"] is not None
     assert len(session["insights"]) > 3
-    for one in session["insights"]:
-        assert one["category"] in CATEGORIES
-        assert 0 <= one["confidence"] <= 1
-        assert 1 <= one["priority"] <= 5
-        assert one["is_taster"] is False
-        assert one["id"].startswith("ins_")
-        detail = analyst.get(f"{URL}/{one['id']}").json()
-        assert {name: detail[name] for name in one} == one
+    for insight in session["insights"]:
+        assert insight["category"] in CATEGORIES
+        assert 0 <= insight["confidence"] <= 1
+        assert 1 <= insight["priority"] <= 5
+        assert insight["is_taster"] is False
+        assert insight["id"].startswith("ins_")
+        detail = analyst.get(f"{URL}/{insight['id']}").json()
+        assert {name: detail[name] for name in insight} == insight
         assert detail["methodology"]
         assert detail["supporting_data"]["figures"] or detail["supporting_data"]["remarks"]
         assert detail["workbook_ids"] == [subject["workbook_id"]]
         assert detail["recent_questions"] == []
     assert analyst.get(f"{URL}/sessions/current").json() == session
     assert analyst.get(f"{URL}/sessions/{session['session_id']}").json() == session
-    told = stack.sql(
+    rows = stack.sql(
         "SELECT resource_id, details ->> 'insights' FROM audit_log"
         " WHERE tenant_id = %s AND action = 'insight.generated'",
         [analyst.tenant_id],
     )
-    assert told == [(session["session_id"], str(len(session["insights"])))]
+    assert rows == [(session["session_id"], str(len(session["insights"])))]
 
 
 def test_a_session_is_its_users_own(analyst: Member, stranger: Member) -> None:
@@ -182,15 +182,15 @@ def test_what_cannot_be_generated(owner: Member, tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_left_out_and_told(
     owner: Member, own_g1: dict[str, Any], stack: Stack, tmp_path: Path
 ) -> None:
-    other = book(owner, tmp_path)
+    second = book(owner, tmp_path)
     nominated(owner, own_g1["id"])
-    nominated(owner, other)
-    stack.sql("UPDATE workbooks SET status = 'processing' WHERE id = %s", [other])
+    nominated(owner, second)
+    stack.sql("UPDATE workbooks SET status = 'processing' WHERE id = %s", [second])
     session = generated(owner)
     (subject,) = session["subjects"]
     assert (subject["workbook_id"], subject["run_id"]) == (own_g1["id"], None)
     left_out, rests_on = session["warnings"]
-    assert left_out == {"code": "left_out", "message": f"Workbook {other} is left out: Workbook is not ready."}
+    assert left_out == {"code": "left_out", "message": f"Workbook {second} is left out: Workbook is not ready."}
     assert (rests_on["code"], "no whole suite was run" in rests_on["message"]) == ("rests_on", True)
     assert owner.get("/api/v1/compliance/history").json()["total"] == 0, "what is run for it is not stored"
     nominated(owner, own_g1["id"], False)
@@ -199,18 +199,20 @@ def test_what_cannot_be_read_is_left_out_and_told(
 
 def test_readers_are_told_different_things(analyst: Member) -> None:
     kinds = ("executive", "finance", "operations", "analyst")
-    told = {tuple(one["summary"] for one in generated(analyst, stakeholder_type=kind)["insights"]) for kind in kinds}
-    assert len(told) == len(kinds)
+    summaries = {
+        tuple(insight["summary"] for insight in generated(analyst, stakeholder_type=kind)["insights"]) for kind in kinds
+    }
+    assert len(summaries) == len(kinds)
 
 
 def test_regenerating_replaces_three_times(analyst: Member) -> None:
     first = generated(analyst)
-    seen = [tuple(one["title"] for one in first["insights"])]
+    seen = [tuple(insight["title"] for insight in first["insights"])]
     for count in (1, 2, 3):
         again = analyst.post(f"{URL}/regenerate").json()
         assert (again["session_id"], again["regeneration_count"]) == (first["session_id"], count)
         assert again["created_at"] == first["created_at"]
-        seen.append(tuple(one["title"] for one in again["insights"]))
+        seen.append(tuple(insight["title"] for insight in again["insights"]))
     assert len(set(seen)) == 4, "another angle each time"
     assert refusal(analyst.get(f"{URL}/{first['insights'][0]['id']}")) == (404, "Insight not found")
     fourth = analyst.post(f"{URL}/regenerate")

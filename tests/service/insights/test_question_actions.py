@@ -45,7 +45,7 @@ def test_questions_are_found_again_by_who_asked(analyst: Member, stranger: Membe
     about = asked(analyst, "What is the WARF? And this is it", insight_id)
     assert about["insight_id"] == insight_id
     history = analyst.get(f"{URL}/questions/history").json()
-    assert [one["insight_id"] for one in history] == [insight_id, None], "the newest first"
+    assert [item["insight_id"] for item in history] == [insight_id, None], "the newest first"
     assert history[0] == {name: value for name, value in about.items() if name != "supporting_data"}
     assert analyst.get(f"{URL}/questions/history?limit=1").json() == history[:1]
     assert analyst.get(f"{URL}/{insight_id}").json()["recent_questions"] == history[:1]

@@ -10,7 +10,7 @@ from core.grounding.check import MARK
 from tests.conftest import Member, Stack, register
 from tests.model_server import INVENTED, honest, model_server
 from tests.service.deals.conftest import added
-from tests.service.deals.conftest import made as deal_made
+from tests.service.deals.conftest import create_deal as deal_made
 from tests.service.insights.conftest import (
     G1_LOANS,
     G1_NOTES,
@@ -37,7 +37,7 @@ def month(who: Member, deal: dict[str, Any], day: str, write_book: Any, *loans: 
 
 
 def details(who: Member, session: dict[str, Any]) -> list[dict[str, Any]]:
-    return [who.get(f"/api/v1/insights/{one['id']}").json() for one in session["insights"]]
+    return [who.get(f"/api/v1/insights/{insight['id']}").json() for insight in session["insights"]]
 
 
 def test_a_month_is_seen_beside_the_one_before(owner: Member, write_book: Any) -> None:
@@ -58,7 +58,7 @@ def test_a_month_is_seen_beside_the_one_before(owner: Member, write_book: Any) -
     assert books == {"newest", "earlier"}
     nominated(owner, march)
     both = generated(owner)
-    assert {one["name"] for one in both["subjects"]} == {"Cairn 2026-03-31", "Cairn 2026-04-30"}
+    assert {subject["name"] for subject in both["subjects"]} == {"Cairn 2026-03-31", "Cairn 2026-04-30"}
 
 
 def test_breaks_with_the_trustee_are_those_that_still_stand(pair: Pair) -> None:
@@ -72,33 +72,35 @@ def test_breaks_with_the_trustee_are_those_that_still_stand(pair: Pair) -> None:
         for detail in details(member, generated(member, stakeholder_type="operations"))
         if "trustee" in detail["summary"].lower() + detail["title"].lower()
     ]
-    given = {one["name"]: one["value"] for one in breaks["supporting_data"]["figures"]}
+    by_name = {figure["name"]: figure["value"] for figure in breaks["supporting_data"]["figures"]}
     standing = Counter(severity for field, severity, *_ in FOUND if field != "spread")
-    assert given["still"] == standing.total()
-    assert {name: given[f"discrepancies: {name}"] for name in standing} == standing
+    assert by_name["still"] == standing.total()
+    assert {name: by_name[f"discrepancies: {name}"] for name in standing} == standing
 
 
 def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str, Any]) -> None:
     nominated(owner, own_g1["id"])
 
-    def told() -> list[str]:
+    def stored_keys() -> list[str]:
         session = generated(owner)
         stored.append(session["subjects"][0]["run_id"])
-        return [one["message"] for one in session["warnings"]]
+        return [warning["message"] for warning in session["warnings"]]
 
     stored: list[str | None] = []
-    assert ["no whole suite was run on it" in one for one in told()] == [True]
+    assert ["no whole suite was run on it" in item for item in stored_keys()] == [True]
     ran(owner, own_g1["id"], test_ids=["ccc_bucket_pct"])
-    assert ["no whole suite was run on it" in one for one in told()] == [True], "a partial run says nothing of the rest"
+    assert ["no whole suite was run on it" in item for item in stored_keys()] == [True], (
+        "a partial run says nothing of the rest"
+    )
     whole = ran(owner, own_g1["id"])
-    assert told() == []
+    assert stored_keys() == []
     ran(owner, own_g1["id"], test_suite="enhanced", test_ids=["ccc_bucket_pct"])
-    assert told() == []
+    assert stored_keys() == []
     assert stored == [None, None, whole["id"], whole["id"]]
     recalculated = owner.post(f"/api/v1/workbooks/{own_g1['id']}/recalculate")
     assert recalculated.status_code in (200, 202), recalculated.text
     assert owner.parsed(own_g1["id"])["status"] == "ready"
-    told()
+    stored_keys()
     assert stored[-1] in (None, whole["id"]), "what a recalculation leaves as it was still is the run's"
 
 
@@ -117,7 +119,7 @@ def test_a_language_model_words_what_was_worked_out(stack: Stack, g1_file: Path)
             insights = details(owner, generated(owner))
             by = "small" if manner == "honest" else "built-in"
             assert {insight["answered_by"] for insight in insights} == {by}
-            assert all(one["summary"].startswith("In short: ") == (manner == "honest") for one in insights)
+            assert all(insight["summary"].startswith("In short: ") == (manner == "honest") for insight in insights)
             assert qa["answered_by"] == ("built-in" if manner == "away" else "small")
             assert (MARK in qa["answer"]) == (manner == "inventing")
-            assert ("model" in {one["code"] for one in qa["warnings"]}) == (manner == "inventing")
+            assert ("model" in {warning["code"] for warning in qa["warnings"]}) == (manner == "inventing")

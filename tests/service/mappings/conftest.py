@@ -32,10 +32,10 @@ def body(**changes: Any) -> dict[str, Any]:
 def make() -> Callable[..., dict[str, Any]]:
     """Store a mapping: `make(member, name="Desk")`; what the service answered."""
 
-    def made(member: Member, **changes: Any) -> dict[str, Any]:
+    def create(member: Member, **changes: Any) -> dict[str, Any]:
         answer = member.post(PATH, json=body(**changes))
         assert answer.status_code == 201, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        outcome: dict[str, Any] = answer.json()
+        return outcome
 
-    return made
+    return create

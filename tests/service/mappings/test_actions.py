@@ -72,9 +72,9 @@ WHOLE = {
 
 def refused(answer: Any, status: int, detail: str) -> list[dict[str, Any]]:
     """The faults of a refusal that has this status and message."""
-    found = answer.json()
-    assert (answer.status_code, found["detail"]) == (status, detail), answer.text
-    faults: list[dict[str, Any]] = found.get("errors", [])
+    actual_body = answer.json()
+    assert (answer.status_code, actual_body["detail"]) == (status, detail), answer.text
+    faults: list[dict[str, Any]] = actual_body.get("errors", [])
     return faults
 
 
@@ -90,16 +90,16 @@ def test_a_mapping_comes_back_as_it_was_given(owner: Member) -> None:
     for name in ("name", "description", "source_type", "profile_id"):
         assert mapping[name] == WHOLE[name]
     assert mapping["mappings"] == {
-        source: {"default": None, **given}
-        for source, given in WHOLE["mappings"].items()  # type: ignore[attr-defined]
+        source: {"default": None, **input_mapping}
+        for source, input_mapping in WHOLE["mappings"].items()  # type: ignore[attr-defined]
     }
     assert mapping["transforms"] == [
-        {"parameters": None, **given}
-        for given in WHOLE["transforms"]  # type: ignore[union-attr]
+        {"parameters": None, **transform}
+        for transform in WHOLE["transforms"]  # type: ignore[union-attr]
     ]
     assert mapping["validation_rules"] == [
-        {"parameters": None, "message": None, **given}
-        for given in WHOLE["validation_rules"]  # type: ignore[union-attr]
+        {"parameters": None, "message": None, **validation_rule}
+        for validation_rule in WHOLE["validation_rules"]  # type: ignore[union-attr]
     ]
     assert mapping["created_by"] == owner.email
     assert datetime.fromisoformat(mapping["created_at"]) == datetime.fromisoformat(mapping["updated_at"])
@@ -110,22 +110,22 @@ def test_a_mapping_comes_back_as_it_was_given(owner: Member) -> None:
 
 def test_the_order_of_the_columns_is_kept(owner: Member, make: Make) -> None:
     sources = ["Z", "a", "M m", "10", "9", "É", "b"]
-    made = make(owner, mappings={source: column(f"field_{at}") for at, source in enumerate(sources)})
-    found = owner.get(f"{PATH}/{made['id']}", params={"resolve_profile": True}).json()
-    assert list(made["mappings"]) == list(found["mappings"]) == sources
-    assert list(found["resolved_mappings"]) == [f"field_{at}" for at in range(len(sources))]
+    mapping = make(owner, mappings={source: column(f"field_{at}") for at, source in enumerate(sources)})
+    actual_body = owner.get(f"{PATH}/{mapping['id']}", params={"resolve_profile": True}).json()
+    assert list(mapping["mappings"]) == list(actual_body["mappings"]) == sources
+    assert list(actual_body["resolved_mappings"]) == [f"field_{at}" for at in range(len(sources))]
 
 
 def test_what_is_left_out_is_filled_in(owner: Member, make: Make) -> None:
-    made = make(owner, mappings={"Ref": {"target": "ref", "type": "string"}, "N": {"target": "n", "type": "number"}})
-    assert made["mappings"]["Ref"] == {
+    mapping = make(owner, mappings={"Ref": {"target": "ref", "type": "string"}, "N": {"target": "n", "type": "number"}})
+    assert mapping["mappings"]["Ref"] == {
         "target": "ref",
         "type": "string",
         "required": False,
         "default": None,
         "aliases": [],
     }
-    assert (made["description"], made["profile_id"], made["transforms"], made["validation_rules"]) == (
+    assert (mapping["description"], mapping["profile_id"], mapping["transforms"], mapping["validation_rules"]) == (
         None,
         None,
         [],
@@ -140,22 +140,22 @@ def test_what_is_left_out_is_filled_in(owner: Member, make: Make) -> None:
         transforms=[{"field": "ref", "operation": "trim", "parameters": None}],
         validation_rules=[{"field": "ref", "rule": "required", "parameters": None, "message": None}],
     )
-    assert again["mappings"]["Ref"] == made["mappings"]["Ref"]
+    assert again["mappings"]["Ref"] == mapping["mappings"]["Ref"]
 
 
 def test_a_profile_gives_what_is_not_said(owner: Member, make: Make) -> None:
-    made = make(
+    mapping = make(
         owner,
         source_type="clo_holdings",
         profile_id="standard_clo",
         mappings={"Our Par": {"target": "par_value", "type": "number"}},
     )
-    assert made["mappings"]["Our Par"]["required"] is True
-    found = owner.get(f"{PATH}/{made['id']}?resolve_profile=true").json()["resolved_mappings"]
-    assert list(found) == [field.target for field in PROFILES["standard_clo"].fields]
-    assert found["par_value"]["sources"][:2] == ["Our Par", "Par Amount"]
-    assert (found["par_value"]["type"], found["par_value"]["required"]) == ("number", True)
-    assert set(found["cusip"]) == {"sources", "type", "required"}
+    assert mapping["mappings"]["Our Par"]["required"] is True
+    resolved_mappings = owner.get(f"{PATH}/{mapping['id']}?resolve_profile=true").json()["resolved_mappings"]
+    assert list(resolved_mappings) == [field.target for field in PROFILES["standard_clo"].fields]
+    assert resolved_mappings["par_value"]["sources"][:2] == ["Our Par", "Par Amount"]
+    assert (resolved_mappings["par_value"]["type"], resolved_mappings["par_value"]["required"]) == ("number", True)
+    assert set(resolved_mappings["cusip"]) == {"sources", "type", "required"}
 
 
 @pytest.mark.parametrize("source_type", ["", "clo", "CLO_HOLDINGS", "standard_clo", "x" * 5000])
@@ -233,7 +233,7 @@ def test_what_is_no_mapping_is_refused_where_it_is_wrong(
 
 def test_a_type_that_is_left_out_is_that_of_the_standard_field(owner: Member, make: Make) -> None:
     for profile in ({}, {"profile_id": "standard_clo"}):
-        made = make(
+        new_mapping = make(
             owner,
             **profile,
             source_type="clo_holdings",
@@ -244,7 +244,12 @@ def test_a_type_that_is_left_out_is_that_of_the_standard_field(owner: Member, ma
                 "D": {"target": "cov_lite"},
             },
         )
-        assert [one["type"] for one in made["mappings"].values()] == ["number", "date", "string", "boolean"]
+        assert [mapping["type"] for mapping in new_mapping["mappings"].values()] == [
+            "number",
+            "date",
+            "string",
+            "boolean",
+        ]
 
 
 def test_a_field_of_one_s_own_is_carried_and_named(owner: Member, make: Make) -> None:
@@ -252,26 +257,26 @@ def test_a_field_of_one_s_own_is_carried_and_named(owner: Member, make: Make) ->
     columns = {"Par": column("par_valeu", "number"), "Sponsor": column("sponsor")}
     own = {"par_valeu": "; did you mean par_value?", "sponsor": ""}
     for source_type, named in (("clo_holdings", own), ("servicer_snapshot", dict.fromkeys(own, "")), ("custom", {})):
-        made = make(
+        mapping = make(
             owner, source_type=source_type, profile_id=None, mappings=columns, transforms=[], validation_rules=[]
         )
-        told = [
+        answer = [
             {"code": "own_field", "field": target, "message": f"{target} is no standard field of {source_type}: it is "
              f"carried with each loan as a field of your own{near}"} for target, near in named.items()
         ]  # fmt: skip
-        path = f"{PATH}/{made['id']}"
-        assert made["warnings"] == owner.get(path).json()["warnings"] == told
+        path = f"{PATH}/{mapping['id']}"
+        assert mapping["warnings"] == owner.get(path).json()["warnings"] == answer
         for strict in (False, True):
             sample = {"sample_data": [{"Par": "1,500", "Sponsor": "Acme Capital"}], "strict": strict}
-            found = owner.post(f"{path}/validate", json=sample).json()
-            assert found["mapped_data"] == [{"par_valeu": 1500.0, "sponsor": "Acme Capital"}]
-            assert [(one["row"], one["field"], one["rule"]) for one in found["warnings"]] == [
+            actual_body = owner.post(f"{path}/validate", json=sample).json()
+            assert actual_body["mapped_data"] == [{"par_valeu": 1500.0, "sponsor": "Acme Capital"}]
+            assert [(warning["row"], warning["field"], warning["rule"]) for warning in actual_body["warnings"]] == [
                 (None, target, "own_field") for target in named
             ]
-            assert [one["message"] for one in found["warnings"]] == [one["message"] for one in told]
-            assert (found["warning_count"], found["valid"]) == (len(told), not (strict and told))
+            assert [warning["message"] for warning in actual_body["warnings"]] == [item["message"] for item in answer]
+            assert (actual_body["warning_count"], actual_body["valid"]) == (len(answer), not (strict and answer))
         changed = owner.patch(path, json={"mappings": {"Par": column("par_value", "number")}}).json()
-        assert [one["field"] for one in changed["warnings"]] == (
+        assert [warning["field"] for warning in changed["warnings"]] == (
             ["par_value"] if source_type == "servicer_snapshot" else []
         )
     assert owner.get(f"{PATH}/standard_clo").json()["warnings"] == []
@@ -279,16 +284,16 @@ def test_a_field_of_one_s_own_is_carried_and_named(owner: Member, make: Make) ->
 
 def test_a_stored_mapping_of_two_columns_without_an_order_is_kept(stack: Stack, owner: Member, make: Make) -> None:
     """It was accepted once, in the order in which it was written."""
-    made = make(owner, mappings={"A": column("a"), "B": column("b")}, transforms=[], validation_rules=[])
+    new_mapping = make(owner, mappings={"A": column("a"), "B": column("b")}, transforms=[], validation_rules=[])
     stack.sql(
         'UPDATE mappings SET mappings = replace(mappings::text, \'"target":"b"\', \'"target":"a"\')::json,'
         " version = version + 1 WHERE id = %s",
-        [made["id"]],
+        [new_mapping["id"]],
     )
-    path = f"{PATH}/{made['id']}"
+    path = f"{PATH}/{new_mapping['id']}"
     renamed = owner.patch(path, json={"name": "Renamed"})
     assert renamed.status_code == 200, renamed.text
-    assert [one["target"] for one in renamed.json()["mappings"].values()] == ["a", "a"]
+    assert [mapping["target"] for mapping in renamed.json()["mappings"].values()] == ["a", "a"]
     sample = {"sample_data": [{"A": "", "B": "y"}, {"A": "x", "B": "y"}]}
     assert owner.post(f"{path}/validate", json=sample).json()["mapped_data"] == [{"a": "y"}, {"a": "x"}]
     again = owner.patch(path, json={"mappings": renamed.json()["mappings"]})
@@ -324,10 +329,10 @@ def test_another_type_is_refused(shared_owner: Member, change: dict[str, Any], p
 
 @pytest.mark.parametrize("name", ["x", "x" * 200, "Ünïcode — ✓", "'; DROP TABLE mappings; --", "<script>", "%_\\"])
 def test_names_of_every_kind_are_kept(owner: Member, make: Make, name: str) -> None:
-    made = make(owner, name=name, description=name)
-    assert (made["name"], made["description"]) == (name, name)
-    found = owner.get(PATH, params={"search": name}).json()
-    assert [one["id"] for one in found["items"]] == [made["id"]]
+    mapping = make(owner, name=name, description=name)
+    assert (mapping["name"], mapping["description"]) == (name, name)
+    actual_body = owner.get(PATH, params={"search": name}).json()
+    assert [item["id"] for item in actual_body["items"]] == [mapping["id"]]
 
 
 def test_a_name_is_taken_once_in_a_tenant(owner: Member, stranger: Member, make: Make) -> None:
@@ -367,10 +372,10 @@ def test_a_mapping_that_is_stored_is_bounded(shared_owner: Member) -> None:
 
 
 def test_a_mapping_leaves_its_events(stack: Stack, owner: Member, make: Make) -> None:
-    made = make(owner, name="Seen")
-    owner.patch(f"{PATH}/{made['id']}", json={"name": "Seen again"})
-    owner.delete(f"{PATH}/{made['id']}")
-    owner.delete(f"{PATH}/{made['id']}")
+    mapping = make(owner, name="Seen")
+    owner.patch(f"{PATH}/{mapping['id']}", json={"name": "Seen again"})
+    owner.delete(f"{PATH}/{mapping['id']}")
+    owner.delete(f"{PATH}/{mapping['id']}")
     assert stack.sql(
         """
         SELECT action, resource_type, resource_id, resource_name, user_email FROM audit_log
@@ -378,9 +383,9 @@ def test_a_mapping_leaves_its_events(stack: Stack, owner: Member, make: Make) ->
         """,
         [owner.tenant_id],
     ) == [
-        ("mapping.created", "mapping", made["id"], "Seen", owner.email),
-        ("mapping.updated", "mapping", made["id"], "Seen again", owner.email),
-        ("mapping.deleted", "mapping", made["id"], "Seen again", owner.email),
+        ("mapping.created", "mapping", mapping["id"], "Seen", owner.email),
+        ("mapping.updated", "mapping", mapping["id"], "Seen again", owner.email),
+        ("mapping.deleted", "mapping", mapping["id"], "Seen again", owner.email),
     ]
 
 
@@ -404,18 +409,18 @@ def test_a_built_in_mapping_can_be_copied(owner: Member, make: Make) -> None:
     """What is read of it and sent again is the same mapping."""
     for mapping_id in PROFILES:
         read = owner.get(f"{PATH}/{mapping_id}?resolve_profile=true").json()
-        made = make(owner, source_type=read["source_type"], mappings=read["mappings"])
-        assert made["mappings"] == read["mappings"]
-        resolved = owner.get(f"{PATH}/{made['id']}?resolve_profile=true").json()["resolved_mappings"]
+        mapping = make(owner, source_type=read["source_type"], mappings=read["mappings"])
+        assert mapping["mappings"] == read["mappings"]
+        resolved = owner.get(f"{PATH}/{mapping['id']}?resolve_profile=true").json()["resolved_mappings"]
         assert resolved == read["resolved_mappings"]
 
 
 def test_resolved_mappings_come_when_asked_for(owner: Member, make: Make) -> None:
-    made = make(owner, mappings={"Ref": column("ref", aliases=["Reference", "Key"])})
+    mapping = make(owner, mappings={"Ref": column("ref", aliases=["Reference", "Key"])})
     for query in ("", "?resolve_profile=false"):
-        assert "resolved_mappings" not in owner.get(f"{PATH}/{made['id']}{query}").json()
-    found = owner.get(f"{PATH}/{made['id']}?resolve_profile=true").json()["resolved_mappings"]
-    assert found == {"ref": {"sources": ["Ref", "Reference", "Key"], "type": "string", "required": False}}
+        assert "resolved_mappings" not in owner.get(f"{PATH}/{mapping['id']}{query}").json()
+    resolved_mappings = owner.get(f"{PATH}/{mapping['id']}?resolve_profile=true").json()["resolved_mappings"]
+    assert resolved_mappings == {"ref": {"sources": ["Ref", "Reference", "Key"], "type": "string", "required": False}}
 
 
 @pytest.mark.parametrize("mapping_id", ["nope", "STANDARD_CLO", "standard_other", "x" * 300, "%F0%9F%A6%84", "a'b"])
@@ -432,7 +437,7 @@ def test_what_is_not_there_is_not_found(shared_owner: Member, mapping_id: str) -
 
 def test_the_list_holds_ones_own_newest_first(owner: Member, stranger: Member, make: Make) -> None:
     make(stranger)
-    made = [make(owner, name=f"Number {at}") for at in range(3)]
+    mapping = [make(owner, name=f"Number {at}") for at in range(3)]
     answer = owner.get(PATH)
     page = answer.json()
     assert answer.status_code == 200
@@ -442,11 +447,11 @@ def test_the_list_holds_ones_own_newest_first(owner: Member, stranger: Member, m
         "page_size": 20,
         "total_pages": 1,
     }
-    assert [one["id"] for one in page["items"]] == [one["id"] for one in reversed(made)]
+    assert [item["id"] for item in page["items"]] == [item["id"] for item in reversed(mapping)]
     newest = page["items"][0]
     assert set(newest) == SUMMARY
     assert newest == {
-        **{name: made[-1][name] for name in SUMMARY if name in made[-1]},
+        **{name: mapping[-1][name] for name in SUMMARY if name in mapping[-1]},
         "is_system": False,
         "field_count": 2,
     }
@@ -468,19 +473,19 @@ def test_fields_of_the_profile_count(owner: Member, make: Make) -> None:
 
 def test_built_in_ones_stand_in_front_when_asked_for(owner: Member, make: Make) -> None:
     assert owner.get(PATH).json()["total"] == 0
-    made = [make(owner)["id"] for _ in range(3)]
-    found = owner.get(PATH, params={"include_system": True}).json()
-    order = ["standard_clo", "standard_servicer", *reversed(made)]
-    assert [one["id"] for one in found["items"]] == order
-    assert [one["is_system"] for one in found["items"]] == [True, True, False, False, False]
-    assert [one["field_count"] for one in found["items"][:2]] == [25, 4]
-    assert found["items"][0]["source_type"] == "clo_holdings"
+    mapping = [make(owner)["id"] for _ in range(3)]
+    actual_body = owner.get(PATH, params={"include_system": True}).json()
+    order = ["standard_clo", "standard_servicer", *reversed(mapping)]
+    assert [item["id"] for item in actual_body["items"]] == order
+    assert [item["is_system"] for item in actual_body["items"]] == [True, True, False, False, False]
+    assert [item["field_count"] for item in actual_body["items"][:2]] == [25, 4]
+    assert actual_body["items"][0]["source_type"] == "clo_holdings"
     for size in (1, 2, 3, 4):
         pages = [
             owner.get(PATH, params={"include_system": True, "page": page, "page_size": size}).json()
             for page in range(1, 7)
         ]
-        assert [one["id"] for page in pages for one in page["items"]] == order
+        assert [item["id"] for page in pages for item in page["items"]] == order
         assert {(page["total"], page["total_pages"]) for page in pages} == {(5, -(-5 // size))}
 
 
@@ -490,7 +495,7 @@ def test_the_list_by_source_type_and_name(owner: Member, make: Make) -> None:
     make(owner, name="Beta")
 
     def names(**query: Any) -> list[str]:
-        return [one["name"] for one in owner.get(PATH, params=query).json()["items"]]
+        return [item["name"] for item in owner.get(PATH, params=query).json()["items"]]
 
     assert names(source_type="custom") == ["Beta", "Alpha custom"]
     assert names(search="alpha") == ["Alpha servicer", "Alpha custom"]
@@ -535,18 +540,18 @@ def test_only_what_is_given_changes(owner: Member) -> None:
 
 
 def test_an_empty_change_is_none(stack: Stack, owner: Member, make: Make) -> None:
-    made = make(owner)
+    mapping = make(owner)
     for change in ({}, {"source_type": "clo_holdings", "profile_id": "standard_clo", "id": "x"}):
-        answer = owner.patch(f"{PATH}/{made['id']}", json=change, headers={"If-Match": '"1"'})
-        assert (answer.status_code, answer.headers["etag"], answer.json()) == (200, '"1"', made)
-        assert owner.patch(f"{PATH}/{made['id']}", json=change, headers={"If-Match": '"2"'}).status_code == 409
-    written = stack.sql("SELECT action FROM audit_log WHERE resource_id = %s", [made["id"]])
+        answer = owner.patch(f"{PATH}/{mapping['id']}", json=change, headers={"If-Match": '"1"'})
+        assert (answer.status_code, answer.headers["etag"], answer.json()) == (200, '"1"', mapping)
+        assert owner.patch(f"{PATH}/{mapping['id']}", json=change, headers={"If-Match": '"2"'}).status_code == 409
+    written = stack.sql("SELECT action FROM audit_log WHERE resource_id = %s", [mapping["id"]])
     assert written == [("mapping.created",)]
 
 
 def test_the_result_is_checked_as_a_whole(owner: Member, make: Make) -> None:
-    made = make(owner, validation_rules=[{"field": "size", "rule": "positive"}])
-    place = f"{PATH}/{made['id']}"
+    mapping = make(owner, validation_rules=[{"field": "size", "rule": "positive"}])
+    place = f"{PATH}/{mapping['id']}"
     without = {"mappings": {"Ref": column("ref")}}
     faults = refused(owner.patch(place, json=without), 400, "Invalid mapping configuration")
     assert faults[0]["loc"] == ["body", "validation_rules", "0", "field"]
@@ -558,7 +563,7 @@ def test_the_result_is_checked_as_a_whole(owner: Member, make: Make) -> None:
         "field",
     ]
     assert refused(owner.patch(place, json={"mappings": {}}), 400, "Invalid mapping configuration")
-    assert owner.get(place).json() == made
+    assert owner.get(place).json() == mapping
     assert owner.patch(place, json={**without, "validation_rules": []}).status_code == 200
 
 
@@ -600,21 +605,21 @@ def test_built_in_ones_stay_as_they_are(shared_owner: Member, mapping_id: str) -
 
 
 def test_a_mapping_is_deleted_once(owner: Member, make: Make) -> None:
-    made = make(owner, name="Gone")
-    answer = owner.delete(f"{PATH}/{made['id']}")
+    mapping = make(owner, name="Gone")
+    answer = owner.delete(f"{PATH}/{mapping['id']}")
     assert (answer.status_code, answer.content) == (204, b"")
-    refused(owner.get(f"{PATH}/{made['id']}"), 404, "Mapping not found")
-    refused(owner.delete(f"{PATH}/{made['id']}"), 404, "Mapping not found")
+    refused(owner.get(f"{PATH}/{mapping['id']}"), 404, "Mapping not found")
+    refused(owner.delete(f"{PATH}/{mapping['id']}"), 404, "Mapping not found")
     assert owner.get(PATH).json()["total"] == 0
-    assert make(owner, name="Gone")["id"] != made["id"]
+    assert make(owner, name="Gone")["id"] != mapping["id"]
 
 
 # Who may ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_stranger_finds_nothing(owner: Member, stranger: Member, make: Make) -> None:
-    made = make(owner)
-    place = f"{PATH}/{made['id']}"
+    mapping = make(owner)
+    place = f"{PATH}/{mapping['id']}"
     sample = {"sample_data": [{"Ref": "x"}]}
     for answer in (
         stranger.get(place),
@@ -624,19 +629,19 @@ def test_a_stranger_finds_nothing(owner: Member, stranger: Member, make: Make) -
         stranger.post(f"{place}/validate", json=sample),
     ):
         refused(answer, 404, "Mapping not found")
-    assert stranger.get(PATH, params={"search": made["name"]}).json()["items"] == []
-    assert owner.get(place).json() == made
+    assert stranger.get(PATH, params={"search": mapping["name"]}).json()["items"] == []
+    assert owner.get(place).json() == mapping
 
 
 def test_what_each_role_may_do(owner: Member, make: Make) -> None:
-    made = make(owner)
+    mapping = make(owner)
     sample = {"sample_data": []}
     for role in ("admin", "analyst"):
         someone = owner.invite(role)
         own = make(someone)
         assert someone.get(PATH).status_code == 200
-        assert someone.post(f"{PATH}/{made['id']}/validate", json=sample).status_code == 200
-        assert someone.patch(f"{PATH}/{made['id']}", json={}).status_code == 200
+        assert someone.post(f"{PATH}/{mapping['id']}/validate", json=sample).status_code == 200
+        assert someone.patch(f"{PATH}/{mapping['id']}", json={}).status_code == 200
         assert someone.delete(f"{PATH}/{own['id']}").status_code == 204
     viewer = owner.invite("viewer")
     for answer in (
@@ -649,8 +654,8 @@ def test_what_each_role_may_do(owner: Member, make: Make) -> None:
 
 
 def test_what_a_key_may_do(owner: Member, make: Make) -> None:
-    made = make(owner)
-    place, sample = f"{PATH}/{made['id']}", {"sample_data": []}
+    mapping = make(owner)
+    place, sample = f"{PATH}/{mapping['id']}", {"sample_data": []}
     reader, writer = owner.key("mappings:read"), owner.key("mappings:write")
     assert reader.get(place).status_code == 200
     assert reader.post(f"{place}/validate", json=sample).status_code == 200
@@ -665,14 +670,14 @@ def test_what_a_key_may_do(owner: Member, make: Make) -> None:
 
 
 def test_what_is_stored_is_what_was_given(stack: Stack, owner: Member) -> None:
-    made = owner.post(PATH, json=WHOLE).json()
+    new_body = owner.post(PATH, json=WHOLE).json()
     [(mappings, transforms, rules, count)] = stack.sql(
         "SELECT mappings::text, transforms::text, validation_rules::text, field_count FROM mappings WHERE id = %s",
-        [made["id"]],
+        [new_body["id"]],
     )
-    assert json.loads(mappings) == made["mappings"]
-    assert list(json.loads(mappings)) == list(made["mappings"])
-    assert (json.loads(transforms), json.loads(rules)) == (made["transforms"], made["validation_rules"])
+    assert json.loads(mappings) == new_body["mappings"]
+    assert list(json.loads(mappings)) == list(new_body["mappings"])
+    assert (json.loads(transforms), json.loads(rules)) == (new_body["transforms"], new_body["validation_rules"])
     assert count == 26
 
 
@@ -680,6 +685,6 @@ def test_a_name_that_is_nearly_a_built_in_ones_lists_the_right_ones(shared_owner
     for mapping_id, meant in (("standard_cl0", "did you mean standard_clo? "), ("nothing_like_it", "")):
         body = shared_owner.get(f"/api/v1/mappings/{mapping_id}").json()
         assert body["detail"] == "Mapping not found"
-        assert [one["message"] for one in body["errors"]] == [
+        assert [error["message"] for error in body["errors"]] == [
             f"{meant}built-in ones are standard_clo, standard_servicer; GET /api/v1/mappings lists the tenant's own"
         ]

@@ -74,13 +74,13 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(member: Member, workbook_id: str) -> dict[str, Any]:
     answer = member.post(RUN, json={"workbook_id": workbook_id, "test_suite": "standard"})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    outcome: dict[str, Any] = answer.json()
+    return outcome
 
 
-def value_of(found: dict[str, Any], test_id: str) -> float:
-    values: list[float] = [one["current_value"] for one in found["results"] if one["test_id"] == test_id]
-    assert values, [one["test_id"] for one in found["skipped"]]
+def value_of(outcome: dict[str, Any], test_id: str) -> float:
+    values: list[float] = [result["current_value"] for result in outcome["results"] if result["test_id"] == test_id]
+    assert values, [item["test_id"] for item in outcome["skipped"]]
     return values[0]
 
 
@@ -88,19 +88,19 @@ def value_of(found: dict[str, Any], test_id: str) -> float:
 
 
 def test_a_workbook_takes_a_mapping_of_its_tenant(owner: Member, make: Make, german: Path) -> None:
-    made = make(owner, **GERMAN)
-    workbook = owner.uploaded(german, mapping_id=made["id"])
-    assert (workbook["status"], workbook["mapping_id"]) == ("ready", made["id"])
+    mapping = make(owner, **GERMAN)
+    workbook = owner.uploaded(german, mapping_id=mapping["id"])
+    assert (workbook["status"], workbook["mapping_id"]) == ("ready", mapping["id"])
     place = f"{WORKBOOKS}/{workbook['id']}"
-    for mapping_id in ("standard_clo", "standard_servicer", made["id"], None):
+    for mapping_id in ("standard_clo", "standard_servicer", mapping["id"], None):
         answer = owner.patch(place, json={"mapping_id": mapping_id})
         assert (answer.status_code, answer.json()["mapping_id"]) == (200, mapping_id)
 
 
 def test_a_mapping_of_another_tenant_is_not_found(owner: Member, stranger: Member, make: Make, german: Path) -> None:
-    made = make(stranger, **GERMAN)
+    mapping = make(stranger, **GERMAN)
     workbook = owner.uploaded(german)
-    for mapping_id in (made["id"], str(uuid4()), "standard_nothing", "servicer_snapshot", "'"):
+    for mapping_id in (mapping["id"], str(uuid4()), "standard_nothing", "servicer_snapshot", "'"):
         for answer in (
             owner.upload(german, mapping_id=mapping_id),
             owner.patch(f"{WORKBOOKS}/{workbook['id']}", json={"mapping_id": mapping_id}),
@@ -117,9 +117,9 @@ def test_an_unknown_mapping_is_told_before_the_file_is_read(owner: Member) -> No
 
 
 def test_a_mapping_in_use_stays(owner: Member, make: Make, german: Path) -> None:
-    made = make(owner, **GERMAN)
-    place = f"{PATH}/{made['id']}"
-    first, second = (owner.uploaded(german, mapping_id=made["id"])["id"] for _ in range(2))
+    mapping = make(owner, **GERMAN)
+    place = f"{PATH}/{mapping['id']}"
+    first, second = (owner.uploaded(german, mapping_id=mapping["id"])["id"] for _ in range(2))
 
     def in_use() -> bool:
         answer = owner.delete(place)
@@ -137,11 +137,11 @@ def test_a_mapping_in_use_stays(owner: Member, make: Make, german: Path) -> None
 
 
 def test_a_deleted_workbook_lets_its_mapping_go(owner: Member, make: Make, german: Path) -> None:
-    made = make(owner, **GERMAN)
-    workbook = owner.uploaded(german, mapping_id=made["id"])
+    mapping = make(owner, **GERMAN)
+    workbook = owner.uploaded(german, mapping_id=mapping["id"])
     run(owner, workbook["id"])
     assert owner.delete(f"{WORKBOOKS}/{workbook['id']}").status_code == 204
-    assert owner.delete(f"{PATH}/{made['id']}").status_code == 204
+    assert owner.delete(f"{PATH}/{mapping['id']}").status_code == 204
 
 
 def test_deleting_races_with_taking(stack: Stack, owner: Member, make: Make, german: Path) -> None:
@@ -169,9 +169,9 @@ def test_deleting_races_with_taking(stack: Stack, owner: Member, make: Make, ger
             return answer.status_code
 
         with ThreadPoolExecutor(4) as pool:
-            taking = [pool.submit(take, one) for one in workbooks] + [pool.submit(upload)]
+            taking = [pool.submit(take, item) for item in workbooks] + [pool.submit(upload)]
             deleted = pool.submit(delete).result() == 204
-            taken = [one.result() in (200, 201) for one in taking]
+            taken = [item.result() in (200, 201) for item in taking]
         if deleted:
             assert not any(taken)
         for workbook in workbooks:
@@ -187,40 +187,45 @@ def test_deleting_races_with_taking(stack: Stack, owner: Member, make: Make, ger
 
 
 def test_a_run_reads_by_the_stored_mapping(stack: Stack, owner: Member, make: Make, german: Path) -> None:
-    made = make(owner, **GERMAN)
+    mapping = make(owner, **GERMAN)
     without = owner.uploaded(german)
     skipped = run(owner, without["id"])["summary"]["skipped"]
-    workbook = owner.uploaded(german, mapping_id=made["id"])
-    found = run(owner, workbook["id"])
-    assert found["summary"]["skipped"] < skipped, "the built-in one does not know all of the headers"
-    assert value_of(found, "single_obligor_concentration") == pytest.approx(40.0)
-    assert value_of(found, "non_senior_secured_concentration") == pytest.approx(30.0)
+    workbook = owner.uploaded(german, mapping_id=mapping["id"])
+    outcome = run(owner, workbook["id"])
+    assert outcome["summary"]["skipped"] < skipped, "the built-in one does not know all of the headers"
+    assert value_of(outcome, "single_obligor_concentration") == pytest.approx(40.0)
+    assert value_of(outcome, "non_senior_secured_concentration") == pytest.approx(30.0)
     # By hand: (40 x 3.25 + 30 x 3.75 + 30 x 4.00) / 100.
-    assert value_of(found, "was") == pytest.approx(3.625)
-    assert 4.0 < value_of(found, "wal") < 7.0
-    [(evidence,)] = stack.sql("SELECT mapping::text FROM compliance_runs WHERE id = %s", [found["id"]])
+    assert value_of(outcome, "was") == pytest.approx(3.625)
+    assert 4.0 < value_of(outcome, "wal") < 7.0
+    [(evidence,)] = stack.sql("SELECT mapping::text FROM compliance_runs WHERE id = %s", [outcome["id"]])
     kept = json.loads(evidence)
-    assert (kept["id"], kept["name"]) == (made["id"], made["name"])
-    assert [one["operation"] for one in kept["transforms"]] == ["multiply", "multiply", "lookup", "date_format"]
+    assert (kept["id"], kept["name"]) == (mapping["id"], mapping["name"])
+    assert [transform["operation"] for transform in kept["transforms"]] == [
+        "multiply",
+        "multiply",
+        "lookup",
+        "date_format",
+    ]
 
 
 def test_a_changed_mapping_counts_from_the_next_run_on(stack: Stack, owner: Member, make: Make, german: Path) -> None:
-    made = make(owner, **GERMAN)
-    workbook = owner.uploaded(german, mapping_id=made["id"])
+    mapping = make(owner, **GERMAN)
+    workbook = owner.uploaded(german, mapping_id=mapping["id"])
     first = run(owner, workbook["id"])
     halved = [{**GERMAN["transforms"][1], "parameters": {"factor": 50}}]
     transforms = [GERMAN["transforms"][0], *halved, *GERMAN["transforms"][2:]]
-    assert owner.patch(f"{PATH}/{made['id']}", json={"transforms": transforms}).status_code == 200
+    assert owner.patch(f"{PATH}/{mapping['id']}", json={"transforms": transforms}).status_code == 200
     second = run(owner, workbook["id"])
     assert value_of(second, "was") == pytest.approx(value_of(first, "was") / 2)
     stored = owner.get(f"/api/v1/compliance/results/{first['id']}").json()
     assert value_of(stored, "was") == value_of(first, "was")
     kept = [
-        json.loads(stack.sql("SELECT mapping::text FROM compliance_runs WHERE id = %s", [one["id"]])[0][0])
-        for one in (first, second)
+        json.loads(stack.sql("SELECT mapping::text FROM compliance_runs WHERE id = %s", [item["id"]])[0][0])
+        for item in (first, second)
     ]
-    assert [one["transforms"][1]["parameters"]["factor"] for one in kept] == [100, 50]
-    assert owner.patch(f"{PATH}/{made['id']}", json={"transforms": GERMAN["transforms"]}).status_code == 200
+    assert [item["transforms"][1]["parameters"]["factor"] for item in kept] == [100, 50]
+    assert owner.patch(f"{PATH}/{mapping['id']}", json={"transforms": GERMAN["transforms"]}).status_code == 200
     assert value_of(run(owner, workbook["id"]), "was") == value_of(first, "was")
 
 
@@ -237,8 +242,8 @@ def test_two_tenants_with_one_file_read_by_their_own_mappings(
 
 
 def test_a_run_without_a_column_that_the_mapping_requires_is_refused(owner: Member, make: Make, german: Path) -> None:
-    made = make(owner, **(GERMAN | {"mappings": {**GERMAN["mappings"], "Kurs": column("price", "number", True)}}))
-    workbook = owner.uploaded(german, mapping_id=made["id"])
+    mapping = make(owner, **(GERMAN | {"mappings": {**GERMAN["mappings"], "Kurs": column("price", "number", True)}}))
+    workbook = owner.uploaded(german, mapping_id=mapping["id"])
     answer = owner.post(RUN, json={"workbook_id": workbook["id"], "test_suite": "standard"})
     assert answer.status_code == 422, answer.text
     (fault,) = answer.json()["errors"]
@@ -259,16 +264,16 @@ def test_a_run_without_a_column_that_the_mapping_requires_is_refused(owner: Memb
 def test_a_mapping_without_loans_skips_tests_and_says_why(
     owner: Member, make: Make, german: Path, change: dict[str, Any]
 ) -> None:
-    made = make(owner, **change)
-    found = run(owner, owner.uploaded(german, mapping_id=made["id"])["id"])
-    assert found["summary"] == {"total": 15, "passed": 0, "failed": 0, "warnings": 0, "skipped": 15, "doubtful": 0}
-    assert all(one["reason"] for one in found["skipped"])
+    mapping = make(owner, **change)
+    outcome = run(owner, owner.uploaded(german, mapping_id=mapping["id"])["id"])
+    assert outcome["summary"] == {"total": 15, "passed": 0, "failed": 0, "warnings": 0, "skipped": 15, "doubtful": 0}
+    assert all(item["reason"] for item in outcome["skipped"])
 
 
 def test_a_built_in_servicer_mapping_skips_every_test(owner: Member, german: Path) -> None:
-    found = run(owner, owner.uploaded(german, mapping_id="standard_servicer")["id"])
-    assert (found["summary"]["skipped"], found["results"]) == (15, [])
-    assert all(one["reason"] for one in found["skipped"])
+    outcome = run(owner, owner.uploaded(german, mapping_id="standard_servicer")["id"])
+    assert (outcome["summary"]["skipped"], outcome["results"]) == (15, [])
+    assert all(item["reason"] for item in outcome["skipped"])
 
 
 def test_a_mapping_that_takes_too_long_ends_the_run(
@@ -283,7 +288,7 @@ def test_a_mapping_that_takes_too_long_ends_the_run(
         sheet.append([f"Borrower {row}", 1_000, f"Industry {row}"])
     book.save(path)
     steps = [("^", "x" * 200), ("x", "yyyy"), *[("y", "y")] * 8]
-    made = make(
+    mapping = make(
         owner,
         source_type="clo_holdings",
         profile_id="standard_clo",
@@ -293,7 +298,7 @@ def test_a_mapping_that_takes_too_long_ends_the_run(
             for pattern, text in steps
         ],
     )
-    workbook = owner.uploaded(path, mapping_id=made["id"])
+    workbook = owner.uploaded(path, mapping_id=mapping["id"])
     token = {"Authorization": f"Bearer {owner.tokens['access_token']}"}
     with stack.another_api(CUSHION_MAPPING_SECONDS="0.05") as url:
         answer = owner.http.post(f"{url}{RUN}", json={"workbook_id": workbook["id"]}, headers=token)

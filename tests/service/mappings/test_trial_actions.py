@@ -33,22 +33,24 @@ FIELDS = {
 def trial(member: Member, mapping_id: str, rows: Any, **more: Any) -> dict[str, Any]:
     answer = member.post(f"{PATH}/{mapping_id}/validate", json={"sample_data": rows, **more})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    assert set(found) == FIELDS
-    assert found["rows_valid"] + found["rows_invalid"] == found["rows_processed"] == len(rows)
-    assert all(set(one) == {"row", "field", "rule", "message", "value"} for one in found["errors"] + found["warnings"])
-    return found
+    outcome: dict[str, Any] = answer.json()
+    assert set(outcome) == FIELDS
+    assert outcome["rows_valid"] + outcome["rows_invalid"] == outcome["rows_processed"] == len(rows)
+    assert all(
+        set(item) == {"row", "field", "rule", "message", "value"} for item in outcome["errors"] + outcome["warnings"]
+    )
+    return outcome
 
 
 def refused(answer: Any, status: int, detail: str) -> list[dict[str, Any]]:
-    found = answer.json()
-    assert (answer.status_code, found["detail"]) == (status, detail), answer.text[:500]
-    faults: list[dict[str, Any]] = found["errors"]
+    body = answer.json()
+    assert (answer.status_code, body["detail"]) == (status, detail), answer.text[:500]
+    faults: list[dict[str, Any]] = body["errors"]
     return faults
 
 
 def test_good_rows(owner: Member, make: Make) -> None:
-    made = make(
+    mapping = make(
         owner,
         mappings={
             "Loan": column("loan", required=True),
@@ -58,15 +60,15 @@ def test_good_rows(owner: Member, make: Make) -> None:
         },
         transforms=[{"field": "balance", "operation": "multiply", "parameters": {"factor": 1000}}],
     )
-    found = trial(
+    outcome = trial(
         owner,
-        made["id"],
+        mapping["id"],
         [
             {"Loan": "L-1", "Balance (k)": 1.5, "Day": "2026-03-31", "Late": "yes"},
             {"loan": " L-2 ", "Bal": "2,000", "Day": None},
         ],
     )
-    assert found == {
+    assert outcome == {
         "valid": True,
         "rows_processed": 2,
         "rows_valid": 2,
@@ -85,26 +87,33 @@ def test_good_rows(owner: Member, make: Make) -> None:
 
 
 def test_bad_rows_are_named_with_what_stands_there(owner: Member, make: Make) -> None:
-    made = make(
+    mapping = make(
         owner,
         mappings={"Ref": column("ref", required=True), "Size": column("size", "number")},
         validation_rules=[{"field": "size", "rule": "positive", "message": "size is owed"}],
     )
-    found = trial(
-        owner, made["id"], [{"Ref": "a", "Size": 1}, {"Ref": "", "Size": "n/k"}, {"Ref": "c", "Size": -2}, {"Ref": "d"}]
+    outcome = trial(
+        owner,
+        mapping["id"],
+        [{"Ref": "a", "Size": 1}, {"Ref": "", "Size": "n/k"}, {"Ref": "c", "Size": -2}, {"Ref": "d"}],
     )
-    assert (found["valid"], found["rows_valid"], found["rows_invalid"], found["error_count"]) == (False, 2, 2, 3)
-    assert [(one["row"], one["field"], one["rule"], one["value"]) for one in found["errors"]] == [
+    assert (outcome["valid"], outcome["rows_valid"], outcome["rows_invalid"], outcome["error_count"]) == (
+        False,
+        2,
+        2,
+        3,
+    )
+    assert [(error["row"], error["field"], error["rule"], error["value"]) for error in outcome["errors"]] == [
         (2, "ref", "required", None),
         (2, "size", "type", "n/k"),
         (3, "size", "positive", -2.0),
     ]
-    assert found["errors"][2]["message"] == "size is owed"
-    assert [row["ref"] for row in found["mapped_data"]] == ["a", None, "c", "d"], "invalid rows are there as well"
+    assert outcome["errors"][2]["message"] == "size is owed"
+    assert [row["ref"] for row in outcome["mapped_data"]] == ["a", None, "c", "d"], "invalid rows are there as well"
 
 
 def test_columns_that_nothing_wants_and_fields_that_nothing_feeds(owner: Member, make: Make) -> None:
-    made = make(
+    mapping = make(
         owner,
         mappings={
             "Ref": column("ref", required=True),
@@ -113,25 +122,25 @@ def test_columns_that_nothing_wants_and_fields_that_nothing_feeds(owner: Member,
             "Note": column("note"),
         },
     )
-    found = trial(owner, made["id"], [{"Ref": "a", "Colour": "blue", "Weight": 5}])
-    assert found["unmapped_columns"] == ["Colour", "Weight"]
-    assert found["missing_required_columns"] == ["size"]
-    assert not found["valid"]
-    assert found["mapped_data"] == [{"ref": "a", "desk": "London"}]
+    outcome = trial(owner, mapping["id"], [{"Ref": "a", "Colour": "blue", "Weight": 5}])
+    assert outcome["unmapped_columns"] == ["Colour", "Weight"]
+    assert outcome["missing_required_columns"] == ["size"]
+    assert not outcome["valid"]
+    assert outcome["mapped_data"] == [{"ref": "a", "desk": "London"}]
 
 
 @pytest.mark.parametrize("more", [{}, {"strict": False}, {"strict": True}])
 def test_strict_fails_on_any_warning(owner: Member, make: Make, more: dict[str, Any]) -> None:
-    made = make(owner, mappings={"Ref": column("ref", required=True)})
-    found = trial(owner, made["id"], [{"Ref": "a", "Colour": "blue"}], **more)
-    assert found["warning_count"] == len(found["warnings"]) == 1
-    assert (found["warnings"][0]["row"], found["warnings"][0]["field"]) == (None, "Colour")
-    assert found["valid"] is not more.get("strict", False)
-    assert trial(owner, made["id"], [{"Ref": "a"}], **more)["valid"] is True
+    mapping = make(owner, mappings={"Ref": column("ref", required=True)})
+    outcome = trial(owner, mapping["id"], [{"Ref": "a", "Colour": "blue"}], **more)
+    assert outcome["warning_count"] == len(outcome["warnings"]) == 1
+    assert (outcome["warnings"][0]["row"], outcome["warnings"][0]["field"]) == (None, "Colour")
+    assert outcome["valid"] is not more.get("strict", False)
+    assert trial(owner, mapping["id"], [{"Ref": "a"}], **more)["valid"] is True
 
 
 @pytest.mark.parametrize(
-    ("type_", "operation", "parameters", "given", "expected"),
+    ("type_", "operation", "parameters", "source_value", "expected"),
     [
         ("number", "multiply", {"factor": -2.5}, 4, -10.0),
         ("number", "divide", {"divisor": 8}, "4", 0.5),
@@ -152,16 +161,16 @@ def test_strict_fails_on_any_warning(owner: Member, make: Make, more: dict[str, 
     ],
 )
 def test_each_transform(
-    shared_owner: Member, make: Make, type_: str, operation: str, parameters: Any, given: Any, expected: Any
+    shared_owner: Member, make: Make, type_: str, operation: str, parameters: Any, source_value: Any, expected: Any
 ) -> None:
-    made = make(
+    mapping = make(
         shared_owner,
         mappings={"In": column("out", type_)},
         transforms=[{"field": "out", "operation": operation, "parameters": parameters}],
     )
-    found = trial(shared_owner, made["id"], [{"In": given}, {"In": None}])
-    assert found["mapped_data"] == [{"out": expected}, {"out": None}]
-    assert found["valid"]
+    outcome = trial(shared_owner, mapping["id"], [{"In": source_value}, {"In": None}])
+    assert outcome["mapped_data"] == [{"out": expected}, {"out": None}]
+    assert outcome["valid"]
 
 
 @pytest.mark.parametrize(
@@ -181,21 +190,21 @@ def test_each_transform(
 def test_each_rule(
     shared_owner: Member, make: Make, type_: str, rule: str, parameters: Any, good: list[Any], bad: list[Any]
 ) -> None:
-    made = make(
+    mapping = make(
         shared_owner,
         mappings={"In": column("out", type_)},
         validation_rules=[{"field": "out", "rule": rule, "parameters": parameters}],
     )
-    found = trial(shared_owner, made["id"], [{"In": value} for value in good + bad])
-    assert [one["row"] for one in found["errors"]] == list(range(len(good) + 1, len(good) + len(bad) + 1))
-    assert {one["rule"] for one in found["errors"]} <= {rule}
-    assert found["valid"] == (not bad)
+    outcome = trial(shared_owner, mapping["id"], [{"In": value} for value in good + bad])
+    assert [error["row"] for error in outcome["errors"]] == list(range(len(good) + 1, len(good) + len(bad) + 1))
+    assert {error["rule"] for error in outcome["errors"]} <= {rule}
+    assert outcome["valid"] == (not bad)
 
 
 def test_a_repeated_value_is_not_unique(owner: Member, make: Make) -> None:
-    made = make(owner, mappings={"In": column("out")}, validation_rules=[{"field": "out", "rule": "unique"}])
-    found = trial(owner, made["id"], [{"In": value} for value in ("a", "b", "a", "a")])
-    assert [one["row"] for one in found["errors"]] == [3, 4]
+    mapping = make(owner, mappings={"In": column("out")}, validation_rules=[{"field": "out", "rule": "unique"}])
+    outcome = trial(owner, mapping["id"], [{"In": value} for value in ("a", "b", "a", "a")])
+    assert [error["row"] for error in outcome["errors"]] == [3, 4]
 
 
 @pytest.mark.parametrize("mapping_id", ["standard_clo", "standard_servicer"])
@@ -204,9 +213,9 @@ def test_built_in_mappings_can_be_tried_by_everyone(shared_owner: Member, strang
         {"Issuer Name": "Acme", "Par Amount": "1,000,000", "Coupon Spread": "3.5%", "Loan ID": "L1", "UPB": 5},
     ]
     for member in (shared_owner, stranger):
-        found = trial(member, mapping_id, rows)
-        assert found["valid"], found
-        [row] = found["mapped_data"]
+        outcome = trial(member, mapping_id, rows)
+        assert outcome["valid"], outcome
+        [row] = outcome["mapped_data"]
         if mapping_id == "standard_clo":
             assert (row["borrower_name"], row["par_value"], row["spread"]) == ("Acme", 1_000_000.0, 350.0)
         else:
@@ -214,51 +223,51 @@ def test_built_in_mappings_can_be_tried_by_everyone(shared_owner: Member, strang
 
 
 def test_a_stored_mapping_is_tried_as_it_is_now(owner: Member, make: Make) -> None:
-    made = make(owner, mappings={"In": column("out", "number")})
-    assert trial(owner, made["id"], [{"In": 2}])["mapped_data"] == [{"out": 2.0}]
+    mapping = make(owner, mappings={"In": column("out", "number")})
+    assert trial(owner, mapping["id"], [{"In": 2}])["mapped_data"] == [{"out": 2.0}]
     for factor in (10, 100):
         transforms = [{"field": "out", "operation": "multiply", "parameters": {"factor": factor}}]
-        assert owner.patch(f"{PATH}/{made['id']}", json={"transforms": transforms}).status_code == 200
-        assert trial(owner, made["id"], [{"In": 2}])["mapped_data"] == [{"out": 2.0 * factor}]
+        assert owner.patch(f"{PATH}/{mapping['id']}", json={"transforms": transforms}).status_code == 200
+        assert trial(owner, mapping["id"], [{"In": 2}])["mapped_data"] == [{"out": 2.0 * factor}]
 
 
 def test_trying_stores_nothing(stack: Stack, owner: Member, make: Make) -> None:
-    made = make(owner)
-    trial(owner, made["id"], [{"Ref": "a"}])
+    mapping = make(owner)
+    trial(owner, mapping["id"], [{"Ref": "a"}])
     events = stack.sql(
-        "SELECT count(*) FROM audit_log WHERE tenant_id = %s AND resource_id = %s", [owner.tenant_id, made["id"]]
+        "SELECT count(*) FROM audit_log WHERE tenant_id = %s AND resource_id = %s", [owner.tenant_id, mapping["id"]]
     )
     assert events == [(1,)]
-    assert owner.get(f"{PATH}/{made['id']}").headers["etag"] == '"1"'
+    assert owner.get(f"{PATH}/{mapping['id']}").headers["etag"] == '"1"'
 
 
 # What a caller may send ---------------------------------------------------------------------------------------------
 
 
 def test_no_rows_are_valid(owner: Member, make: Make) -> None:
-    found = trial(owner, make(owner, mappings={"In": column("out")})["id"], [])
-    assert (found["rows_processed"], found["mapped_data"]) == (0, [])
+    outcome = trial(owner, make(owner, mappings={"In": column("out")})["id"], [])
+    assert (outcome["rows_processed"], outcome["mapped_data"]) == (0, [])
 
 
 def test_rows_that_feed_nothing_are_there(owner: Member, make: Make) -> None:
-    found = trial(owner, make(owner, mappings={"In": column("out")})["id"], [{"Other": 1}, {}])
-    assert (found["valid"], found["mapped_data"], found["unmapped_columns"]) == (True, [{}, {}], ["Other"])
+    outcome = trial(owner, make(owner, mappings={"In": column("out")})["id"], [{"Other": 1}, {}])
+    assert (outcome["valid"], outcome["mapped_data"], outcome["unmapped_columns"]) == (True, [{}, {}], ["Other"])
 
 
 @pytest.mark.parametrize("value", [[1], {"a": 1}, 10**400, -(2**70), 1e308, "x" * 32_768, "\u202e", "=1+1", True, ""])
 def test_a_value_of_any_kind_is_answered(shared_owner: Member, make: Make, value: Any) -> None:
     for type_ in ("string", "number", "date", "boolean"):
-        made = make(shared_owner, mappings={"In": column("out", type_)})
-        found = trial(shared_owner, made["id"], [{"In": value}, {}])
-        assert [set(row) for row in found["mapped_data"]] == [{"out"}] * 2
+        mapping = make(shared_owner, mappings={"In": column("out", type_)})
+        outcome = trial(shared_owner, mapping["id"], [{"In": value}, {}])
+        assert [set(row) for row in outcome["mapped_data"]] == [{"out"}] * 2
 
 
 @pytest.mark.parametrize("name", ["", " ", "\n", "x" * 5000, "__proto__", "'; DROP TABLE mappings; --", "éé", "=A1"])
 def test_a_column_of_any_name_is_answered(shared_owner: Member, make: Make, name: str) -> None:
-    made = make(shared_owner, mappings={"In": column("out")})
-    found = trial(shared_owner, made["id"], [{name: "v", "In": "a"}])
-    assert found["mapped_data"] == [{"out": "a"}]
-    assert found["unmapped_columns"] == [name]
+    mapping = make(shared_owner, mappings={"In": column("out")})
+    outcome = trial(shared_owner, mapping["id"], [{name: "v", "In": "a"}])
+    assert outcome["mapped_data"] == [{"out": "a"}]
+    assert outcome["unmapped_columns"] == [name]
 
 
 @pytest.mark.parametrize(
@@ -306,8 +315,8 @@ def test_a_body_past_the_limit(stack: Stack, owner: Member) -> None:
 def test_an_answer_past_the_limit(owner: Member, make: Make) -> None:
     """Defaults make much of little."""
     wide = {f"C{at}": column(f"field_{at}", default="x" * 200) for at in range(300)}
-    made = make(owner, mappings=wide)
-    answer = owner.post(f"{PATH}/{made['id']}/validate", json={"sample_data": [{}] * 10_000})
+    mapping = make(owner, mappings=wide)
+    answer = owner.post(f"{PATH}/{mapping['id']}/validate", json={"sample_data": [{}] * 10_000})
     [fault] = refused(answer, 422, "Validation error")
     assert "33,554,432" in fault["message"]
 
@@ -315,17 +324,17 @@ def test_an_answer_past_the_limit(owner: Member, make: Make) -> None:
 def test_an_answer_that_grows_in_writing(owner: Member, make: Make) -> None:
     """JSON writes a control character as six."""
     wide = {f"C{at}": column(f"f{at}", default="\u0001" * 200) for at in range(50)}
-    made = make(owner, mappings=wide)
-    path = f"{PATH}/{made['id']}/validate"
+    mapping = make(owner, mappings=wide)
+    path = f"{PATH}/{mapping['id']}/validate"
     assert len(owner.post(path, json={"sample_data": [{}] * 400}).content) > 20_000_000
     [fault] = refused(owner.post(path, json={"sample_data": [{}] * 2_000}), 422, "Validation error")
     assert "33,554,432" in fault["message"]
 
 
 def test_a_long_answer_has_every_row_in_its_place(owner: Member, make: Make) -> None:
-    made = make(owner, mappings={"A": column("a", "number"), "B": column("b"), "C": column("c", default="none")})
-    found = trial(owner, made["id"], [{"A": at, "B": f"é{at}"} for at in range(SAMPLE_ROWS_MAX)])
-    assert found["mapped_data"] == [{"a": at, "b": f"é{at}", "c": "none"} for at in range(SAMPLE_ROWS_MAX)]
+    mapping = make(owner, mappings={"A": column("a", "number"), "B": column("b"), "C": column("c", default="none")})
+    outcome = trial(owner, mapping["id"], [{"A": at, "B": f"é{at}"} for at in range(SAMPLE_ROWS_MAX)])
+    assert outcome["mapped_data"] == [{"a": at, "b": f"é{at}", "c": "none"} for at in range(SAMPLE_ROWS_MAX)]
 
 
 HOSTILE = [
@@ -342,7 +351,7 @@ HOSTILE = [
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_no_pattern_takes_long(owner: Member, make: Make, pattern: str) -> None:
     """Each would take a backtracking engine longer than the universe has; others are answered meanwhile."""
-    made = make(
+    mapping = make(
         owner,
         mappings={"In": column("out"), "Other": column("other")},
         transforms=[{"field": "other", "operation": "replace", "parameters": {"pattern": pattern, "replacement": ""}}],
@@ -351,7 +360,7 @@ def test_no_pattern_takes_long(owner: Member, make: Make, pattern: str) -> None:
     text = "a" * 20_000 + "!"
     started = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(trial, owner, made["id"], [{"In": text, "Other": text}] * 20)
+        running = pool.submit(trial, owner, mapping["id"], [{"In": text, "Other": text}] * 20)
         waits = []
         while not running.done():
             asked = time.monotonic()
@@ -376,17 +385,17 @@ def growing(fields: int) -> dict[str, Any]:
 
 
 def test_steps_that_make_much_of_little_are_ended(stack: Stack, owner: Member, make: Make) -> None:
-    made = make(owner, **growing(10))
+    mapping = make(owner, **growing(10))
     rows = [{f"C{at}": f"{row} {at}" for at in range(10)} for row in range(1_000)]
     token = {"Authorization": f"Bearer {owner.tokens['access_token']}"}
     with stack.another_api(CUSHION_MAPPING_SECONDS="0.5") as url:
         started = time.monotonic()
-        answer = owner.http.post(f"{url}{PATH}/{made['id']}/validate", json={"sample_data": rows}, headers=token)
+        answer = owner.http.post(f"{url}{PATH}/{mapping['id']}/validate", json={"sample_data": rows}, headers=token)
         [fault] = refused(answer, 422, "Mapping takes too long")
         assert fault["message"] == "the limit is 0.5 seconds"
         assert time.monotonic() - started < 30
         few = owner.http.post(
-            f"{url}{PATH}/{made['id']}/validate", json={"sample_data": [{"C0": "0 0"}]}, headers=token
+            f"{url}{PATH}/{mapping['id']}/validate", json={"sample_data": [{"C0": "0 0"}]}, headers=token
         )
         assert (few.status_code, len(few.json()["mapped_data"][0]["field_0"])) == (200, 803)
 

@@ -9,7 +9,7 @@ from tests.conftest import Member, Stack
 URL = "/api/v1/notifications"
 
 
-def told(stack: Stack, who: Member, title: str, minutes: int) -> str:
+def notify(stack: Stack, who: Member, title: str, minutes: int) -> str:
     """A notification of so many minutes ago."""
     ((id_,),) = stack.sql(
         """
@@ -24,11 +24,11 @@ def told(stack: Stack, who: Member, title: str, minutes: int) -> str:
 
 def test_whoever_was_told_reads_it(stack: Stack, owner: Member, stranger: Member) -> None:
     colleague = owner.invite("viewer")
-    first, second = told(stack, owner, "first", 5), told(stack, owner, "second", 1)
-    other = told(stack, colleague, "other", 3)
+    first, second = notify(stack, owner, "first", 5), notify(stack, owner, "second", 1)
+    another = notify(stack, colleague, "other", 3)
 
     def titles(who: Member, **query: object) -> list[str]:
-        return [one["title"] for one in who.get(URL, params=query).json()["items"]]
+        return [item["title"] for item in who.get(URL, params=query).json()["items"]]
 
     assert titles(owner) == ["second", "first"]
     assert titles(owner, page_size=1, page=2) == ["first"]
@@ -40,7 +40,7 @@ def test_whoever_was_told_reads_it(stack: Stack, owner: Member, stranger: Member
     read_at = owner.get(URL).json()["items"][0]["read_at"]
     owner.post(f"{URL}/{second}/read")
     assert owner.get(URL).json()["items"][0]["read_at"] == read_at, "read is read"
-    for who, notification in ((owner, other), (stranger, first), (owner, str(uuid4())), (owner, "none")):
+    for who, notification in ((owner, another), (stranger, first), (owner, str(uuid4())), (owner, "none")):
         refused = who.post(f"{URL}/{notification}/read")
         assert (refused.status_code, refused.json()["detail"]) == (404, "Notification not found")
     assert titles(colleague, unread=True) == ["other"]
@@ -48,11 +48,15 @@ def test_whoever_was_told_reads_it(stack: Stack, owner: Member, stranger: Member
 
 def test_all_are_read_at_once(stack: Stack, owner: Member) -> None:
     colleague = owner.invite("viewer")
-    first, _, _ = told(stack, owner, "first", 5), told(stack, owner, "second", 1), told(stack, colleague, "other", 3)
+    first, _, _ = (
+        notify(stack, owner, "first", 5),
+        notify(stack, owner, "second", 1),
+        notify(stack, colleague, "other", 3),
+    )
     owner.post(f"{URL}/{first}/read")
 
     def read_at(who: Member) -> list[str | None]:
-        return [one["read_at"] for one in who.get(URL).json()["items"]]
+        return [item["read_at"] for item in who.get(URL).json()["items"]]
 
     ((second, before),) = [read_at(owner)]
     assert second is None

@@ -46,15 +46,15 @@ def test_a_workbook_is_mapped_once_for_a_mapping_and_a_day(stack: Stack, owner: 
     async def run() -> None:
         async with stack.resources() as opened:
             unit = Unit(opened, UUID(owner.tenant_id), request_id="test")
-            book, same = [await workbooks.get(unit, UUID(one["id"])) for one in (first, second)]
+            book, same = [await workbooks.get(unit, UUID(item["id"])) for item in (first, second)]
             standard = await get_mapping(unit, "standard_clo")
             portfolio = await portfolio_of(unit, book, standard, DAY)
             assert (portfolio.row_count, portfolio.numbers["par_value"].tolist()) == (2, [40e6, 30e6])
             assert await portfolio_of(unit, book, standard, DAY) is portfolio
             assert await portfolio_of(unit, same, standard, DAY) is portfolio  # the same bytes
             assert await portfolio_of(unit, book, standard, GivenDay(date(2026, 4, 1), "upload")) is not portfolio
-            other = standard._replace(json=f"{standard.json} ")
-            assert await portfolio_of(unit, book, other, DAY) is not portfolio
+            another = standard._replace(json=f"{standard.json} ")
+            assert await portfolio_of(unit, book, another, DAY) is not portfolio
             busy = msgspec.structs.replace(book, status="uploaded")
             with pytest.raises(WorkbookNotReady):
                 await portfolio_of(unit, busy, standard, DAY)

@@ -21,27 +21,29 @@ def tried(who: Member, workbook_id: str, mapping: dict[str, Any]) -> dict[str, A
     """The answer to a mapping."""
     answer = who.post(DETECTION.format(workbook_id), json={"mapping": mapping})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def run(who: Member, workbook_id: str, suite: str = "enhanced") -> dict[str, Any]:
     """The results of a run by test."""
     answer = who.post("/api/v1/compliance/run", json={"workbook_id": workbook_id, "test_suite": suite})
     assert answer.status_code == 200, answer.text
-    return {one["test_id"]: one for one in answer.json()["results"]}
+    return {result["test_id"]: result for result in answer.json()["results"]}
 
 
 def test_a_mapping_that_reads_the_same_changes_nothing(shared_owner: Member, g1: dict[str, Any]) -> None:
     present = shared_owner.get(DETECTION.format(g1["id"])).json()
-    found = tried(shared_owner, g1["id"], STANDARD)
-    assert found["changes"] == []
-    assert found["test_suite"] == "enhanced"
-    assert {name: found[name] for name in present if name not in ("mapping_id", "detection")} == {
+    result = tried(shared_owner, g1["id"], STANDARD)
+    assert result["changes"] == []
+    assert result["test_suite"] == "enhanced"
+    assert {name: result[name] for name in present if name not in ("mapping_id", "detection")} == {
         name: value for name, value in present.items() if name not in ("mapping_id", "detection")
     }
-    assert (found["mapping_id"], present["mapping_id"]) == ("unsaved", "standard_clo")
-    columns = [[(one["column"], one["target"]) for one in side["detection"]["columns"]] for side in (found, present)]
+    assert (result["mapping_id"], present["mapping_id"]) == ("unsaved", "standard_clo")
+    columns = [
+        [(column["column"], column["target"]) for column in side["detection"]["columns"]] for side in (result, present)
+    ]
     assert columns[0] == columns[1] != []
 
 
@@ -62,7 +64,7 @@ def test_the_changes_are_those_of_a_run_by_the_saved_mapping(
     assert len(at_first) >= 4
     answer = tried(owner, own_g1["id"], PURCHASE_AS_PRICE)
     assert counts() == at_first, "nothing is stored"
-    fed = {one["target"]: one["header"] for one in answer["detection"]["columns"]}
+    fed = {column["target"]: column["header"] for column in answer["detection"]["columns"]}
     assert fed["price"] == "Purchase Price"
     saved = owner.post("/api/v1/mappings", json=PURCHASE_AS_PRICE | {"name": "Tried"}).json()["id"]
     assert owner.patch(f"/api/v1/workbooks/{own_g1['id']}", json={"mapping_id": saved}).status_code == 200
@@ -72,14 +74,14 @@ def test_the_changes_are_those_of_a_run_by_the_saved_mapping(
         return result and {"value": result["current_value"], "status": result["status"]}
 
     expected = {test_id: (figure(before.get(test_id)), figure(after.get(test_id))) for test_id in {**before, **after}}
-    assert {one["test_id"]: (one["before"], one["after"]) for one in answer["changes"]} == {
+    assert {item["test_id"]: (item["before"], item["after"]) for item in answer["changes"]} == {
         test_id: sides for test_id, sides in expected.items() if sides[0] != sides[1]
     }
     assert answer["changes"]
-    for one in answer["changes"]:
-        shown = after.get(one["test_id"]) or before[one["test_id"]]
-        assert (one["test_name"], one["unit"]) == (shown["test_name"], shown["unit"])
-        assert one["decimals"] >= shown["decimals"]
+    for change in answer["changes"]:
+        shown = after.get(change["test_id"]) or before[change["test_id"]]
+        assert (change["test_name"], change["unit"]) == (shown["test_name"], shown["unit"])
+        assert change["decimals"] >= shown["decimals"]
 
 
 def test_a_test_without_a_figure_on_a_side_is_null_there(owner: Member, write_book: Any) -> None:
@@ -90,7 +92,7 @@ def test_a_test_without_a_figure_on_a_side_is_null_there(owner: Member, write_bo
     ]
     book = owner.uploaded(write_book("moods", Holdings=rows))
     own = STANDARD | {"mappings": {"Mood": {"target": "rating_agency_a", "type": "string"}}}
-    changes = {one["test_id"]: one for one in tried(owner, book["id"], own)["changes"]}
+    changes = {change["test_id"]: change for change in tried(owner, book["id"], own)["changes"]}
     factor = changes["average_rating_factor"]
     assert factor["before"] is None
     assert factor["after"]["value"] > 0
@@ -102,17 +104,17 @@ def test_the_suite_is_that_of_the_deal(owner: Member, g1_file: Path) -> None:
     book = owner.uploaded(g1_file, deal_id=deal)
     definition = {"tests": [{"id": "caa", "name": "Caa", "measure": "ccc", "agency": "a", "max": 8.0}]}
     assert owner.put(f"/api/v1/deals/{deal}/definition", json={"definition": definition}).status_code == 200
-    found = tried(owner, book["id"], RATING_B)
-    assert found["test_suite"] == "deal"
-    assert {one["test_id"] for one in found["changes"]} <= {"caa"}
+    result = tried(owner, book["id"], RATING_B)
+    assert result["test_suite"] == "deal"
+    assert {change["test_id"] for change in result["changes"]} <= {"caa"}
 
 
 def test_a_mapping_that_lacks_its_columns_has_no_results(owner: Member, own_g1: dict[str, Any]) -> None:
     needs = STANDARD | {"mappings": {"Nowhere": {"target": "desk", "type": "string", "required": True}}}
-    found = tried(owner, own_g1["id"], needs)
-    assert found["changes"]
-    assert all(one["after"] is None for one in found["changes"])
-    assert found["validation"]["missing_required_columns"] == ["desk"]
+    result = tried(owner, own_g1["id"], needs)
+    assert result["changes"]
+    assert all(change["after"] is None for change in result["changes"])
+    assert result["validation"]["missing_required_columns"] == ["desk"]
 
 
 WRONG: list[tuple[dict[str, Any], int, str, list[str]]] = [
@@ -141,8 +143,8 @@ def test_a_mapping_that_cannot_be_is_refused_as_it_would_be_stored(
     assert answer.json()["errors"][0]["loc"][:2] == ["body", "mapping"]
     stored = shared_owner.post("/api/v1/mappings", json={"name": f"W{uuid4().hex}"} | STANDARD | change)
     assert (stored.status_code, stored.json()["detail"]) == (status, detail)
-    without = [[step for step in one["loc"] if step != "mapping"] for one in answer.json()["errors"]]
-    assert without == [one["loc"] for one in stored.json()["errors"]]
+    without = [[step for step in error["loc"] if step != "mapping"] for error in answer.json()["errors"]]
+    assert without == [error["loc"] for error in stored.json()["errors"]]
     assert without[0][1 : 1 + len(place)] == place
 
 

@@ -23,39 +23,39 @@ def asked(who: Member, workbook_id: str, **query: Any) -> dict[str, Any]:
     """The answer to a query."""
     answer = who.get(LOANS.format(workbook_id), params=query)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def test_all_loans_come_with_every_field(shared_owner: Member, g1: dict[str, Any]) -> None:
-    found = asked(shared_owner, g1["id"])
-    assert found["columns"]["borrower_name"] == [loan[1] for loan in G1_LOANS]
-    assert found["columns"]["par_value"] == [loan[3] for loan in G1_LOANS]
-    assert found["columns"]["rating_agency_a"] == [loan[5] for loan in G1_LOANS]
-    assert found["columns"]["purchase_price"] == [loan[9] for loan in G1_LOANS], "blank ones are null"
-    assert found["rows"] == [*range(2, len(G1_LOANS) + 2)]
-    assert (found["total"], found["offset"], found["limit"]) == (len(G1_LOANS), 0, 100)
-    assert found["total_par"] == sum(loan[3] for loan in G1_LOANS)
-    assert (found["workbook_id"], found["mapping_id"]) == (g1["id"], "standard_clo")
-    assert [one["name"] for one in found["fields"]] == [*found["columns"]]
-    assert found["available"] == found["fields"]
-    fields = {one["name"]: one for one in found["fields"]}
+    result = asked(shared_owner, g1["id"])
+    assert result["columns"]["borrower_name"] == [loan[1] for loan in G1_LOANS]
+    assert result["columns"]["par_value"] == [loan[3] for loan in G1_LOANS]
+    assert result["columns"]["rating_agency_a"] == [loan[5] for loan in G1_LOANS]
+    assert result["columns"]["purchase_price"] == [loan[9] for loan in G1_LOANS], "blank ones are null"
+    assert result["rows"] == [*range(2, len(G1_LOANS) + 2)]
+    assert (result["total"], result["offset"], result["limit"]) == (len(G1_LOANS), 0, 100)
+    assert result["total_par"] == sum(loan[3] for loan in G1_LOANS)
+    assert (result["workbook_id"], result["mapping_id"]) == (g1["id"], "standard_clo")
+    assert [field["name"] for field in result["fields"]] == [*result["columns"]]
+    assert result["available"] == result["fields"]
+    fields = {field["name"]: field for field in result["fields"]}
     assert fields["spread"] == {"name": "spread", "label": "Spread", "type": "number", "unit": "bps"}
     assert fields["rating_agency_a"] == {
         "name": "rating_agency_a", "label": "Moody's rating", "type": "rating", "unit": "",
     }  # fmt: skip
-    assert isinstance(found["warnings"], list)
+    assert isinstance(result["warnings"], list)
 
 
 def test_fields_stand_in_the_order_that_is_asked_for(shared_owner: Member, g1: dict[str, Any]) -> None:
-    found = asked(shared_owner, g1["id"], fields="spread,borrower_name,spread", limit=2, offset=3)
-    assert found["columns"] == {
+    result = asked(shared_owner, g1["id"], fields="spread,borrower_name,spread", limit=2, offset=3)
+    assert result["columns"] == {
         "spread": [loan[7] for loan in G1_LOANS[3:5]],
         "borrower_name": [loan[1] for loan in G1_LOANS[3:5]],
     }
-    assert [one["name"] for one in found["fields"]] == ["spread", "borrower_name"]
-    assert len(found["available"]) > 5
-    assert (found["rows"], found["total"]) == ([5, 6], len(G1_LOANS))
+    assert [field["name"] for field in result["fields"]] == ["spread", "borrower_name"]
+    assert len(result["available"]) > 5
+    assert (result["rows"], result["total"]) == ([5, 6], len(G1_LOANS))
     beyond = asked(shared_owner, g1["id"], fields="spread", offset=100)
     assert (beyond["columns"], beyond["rows"], beyond["total"]) == ({"spread": []}, [], len(G1_LOANS))
 
@@ -66,13 +66,13 @@ def test_conditions_hold_together_and_a_field_orders(shared_owner: Member, g1: d
         (loan for loan in G1_LOANS if loan[7] >= 400 and loan[5] not in ("Caa2", "Caa3", "Ca")),
         key=lambda loan: -loan[7],
     )
-    found = asked(shared_owner, g1["id"], **query)
-    assert found["columns"] == {"borrower_name": [loan[1] for loan in expected]}
-    assert found["total"] == len(expected) > 3
-    assert found["total_par"] == sum(loan[3] for loan in expected), "of all that meet the conditions"
+    result = asked(shared_owner, g1["id"], **query)
+    assert result["columns"] == {"borrower_name": [loan[1] for loan in expected]}
+    assert result["total"] == len(expected) > 3
+    assert result["total_par"] == sum(loan[3] for loan in expected), "of all that meet the conditions"
     nothing = asked(shared_owner, g1["id"], filter="borrower_name:eq:Nobody")
     assert (nothing["total"], nothing["total_par"]) == (0, None)
-    assert asked(shared_owner, g1["id"], **query | {"filter": ",".join(query["filter"])}) == found, "or by commas"
+    assert asked(shared_owner, g1["id"], **query | {"filter": ",".join(query["filter"])}) == result, "or by commas"
     commas = asked(shared_owner, g1["id"], fields="borrower_name", filter="industry:contains:Finance, Insurance")
     assert commas["columns"]["borrower_name"] == ["Delta"]
     assert asked(shared_owner, g1["id"], filter="purchase_price:ne:")["columns"]["borrower_name"] == ["Foxtrot"]
@@ -113,7 +113,7 @@ def test_what_is_wrong_is_named(shared_owner: Member, g1: dict[str, Any]) -> Non
 def test_agencies_have_the_tenants_names(owner: Member, own_g1: dict[str, Any]) -> None:
     settings = {"settings": {"rating_agency_a_label": "Agency One"}}
     assert owner.patch("/api/v1/admin/tenant", json=settings).status_code == 200
-    labels = {one["name"]: one["label"] for one in asked(owner, own_g1["id"])["available"]}
+    labels = {item["name"]: item["label"] for item in asked(owner, own_g1["id"])["available"]}
     assert (labels["rating_agency_a"], labels["rating_agency_b"]) == ("Agency One rating", "S&P rating")
 
 
@@ -132,9 +132,9 @@ def test_who_may_see_loans(stack: Stack, owner: Member, stranger: Member, own_g1
 
 def test_a_workbook_without_loans_has_none(owner: Member, write_book: Any) -> None:
     book = owner.uploaded(write_book("empty", Notes=[("Hello", "there")]))
-    found = asked(owner, book["id"])
-    assert (found["columns"], found["rows"], found["total"], found["fields"]) == ({}, [], 0, [])
-    assert found["warnings"][0]["code"] == "no_loans"
+    result = asked(owner, book["id"])
+    assert (result["columns"], result["rows"], result["total"], result["fields"]) == ({}, [], 0, [])
+    assert result["warnings"][0]["code"] == "no_loans"
     answer = owner.get(LOANS.format(book["id"]), params={"fields": "spread"})
     assert answer.json()["errors"][0]["message"] == "the loans have no field 'spread'; they have none"
 

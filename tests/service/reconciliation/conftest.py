@@ -13,9 +13,9 @@ from stdnum import cusip as checked
 
 from core.files.write import write_workbook_rows
 from tests.conftest import Member, Stack, wait_until
-from tests.core.reconciliation.isolated import folder, made
+from tests.core.reconciliation.isolated import folder, generated_tape
 
-__all__ = ["folder", "made"]
+__all__ = ["folder", "generated_tape"]
 
 BASE = "/api/v1/reconciliation"
 UPLOAD = f"{BASE}/tapes/upload"
@@ -109,8 +109,8 @@ class Pair:
 
     def issue(self, field: str, **query: Any) -> dict[str, Any]:
         """The only issue of a field."""
-        (found,) = (issue for issue in self.issues(**query) if issue["field_name"] == field)
-        return found
+        (result,) = (issue for issue in self.issues(**query) if issue["field_name"] == field)
+        return result
 
     def review(self, issue: dict[str, Any], **body: Any) -> dict[str, Any]:
         answer = self.member.patch(f"{BASE}/issues/{issue['id']}", json=body)
@@ -138,8 +138,8 @@ def processed(member: Member, tape_id: str) -> dict[str, Any]:
         tape: dict[str, Any] = member.get(f"{BASE}/tapes/{tape_id}").json()
         return None if tape["processing_status"] == "processing" else tape
 
-    found: dict[str, Any] = wait_until(done, seconds=60, what="the processed tape")
-    return found
+    result: dict[str, Any] = wait_until(done, seconds=60, what="the processed tape")
+    return result
 
 
 def ask(member: Member, tape_id: str, workbook_id: str, **more: Any) -> httpx.Response:
@@ -160,8 +160,8 @@ def ended(member: Member, job_id: str) -> dict[str, Any]:
         job: dict[str, Any] = member.get(f"{BASE}/compare/{job_id}/status").json()
         return None if job["status"] == "processing" else job
 
-    found: dict[str, Any] = wait_until(done, seconds=60, what="the comparison")
-    return found
+    result: dict[str, Any] = wait_until(done, seconds=60, what="the comparison")
+    return result
 
 
 def paired(member: Member, files: Files) -> Pair:

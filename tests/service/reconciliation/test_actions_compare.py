@@ -92,14 +92,14 @@ def test_a_comparison_answers_at_once_and_ends(stack: Stack, pair: Pair) -> None
 
 
 def test_it_finds_what_differs(shared_pair: Pair) -> None:
-    found = {
+    result = {
         tuple(
             issue[name]
             for name in ("field_name", "severity", "issue_type", "category", "trustee_value", "internal_value")
         )
         for issue in shared_pair.issues()
     }
-    assert found == FOUND
+    assert result == FOUND
 
 
 @pytest.mark.parametrize("trustee", ["trustee_a", "trustee_b", "trustee_c"])
@@ -124,8 +124,8 @@ def test_a_status_without_an_end_has_no_summary(stack: Stack, pair: Pair) -> Non
         "UPDATE reconciliations SET status = 'processing', summary = NULL, completed_at = NULL WHERE id = %s",
         [job["job_id"]],
     )
-    told = pair.member.get(f"{BASE}/compare/{job['job_id']}/status").json()
-    assert (told["status"], told["summary"], told["completed_at"]) == ("processing", None, None)
+    body = pair.member.get(f"{BASE}/compare/{job['job_id']}/status").json()
+    assert (body["status"], body["summary"], body["completed_at"]) == ("processing", None, None)
 
 
 def test_the_rules_asked_for_alone(pair: Pair) -> None:
@@ -146,7 +146,7 @@ def test_a_tape_of_another_day_than_the_workbook(owner: Member, files: Files) ->
 
     def days() -> list[str]:
         job = compared(owner, tape["id"], book["id"])
-        return [one["message"] for one in job["warnings"] if one["code"] == "days_differ"]
+        return [warning["message"] for warning in job["warnings"] if warning["code"] == "days_differ"]
 
     assert days() == ["the workbook is as of 2026-02-28, the tape of 2026-03-31"]
     assert owner.patch(f"{BASE}/tapes/{tape['id']}", json={"as_of": "2026-02-28"}).status_code == 200
@@ -261,9 +261,9 @@ def test_the_same_comparison_under_way_is_told(stack: Stack, pair: Pair) -> None
     again = ask(pair.member, pair.tape_id, pair.workbook_id).json()
     assert again["job_id"] == job["job_id"]
     assert again["message"] == "The same comparison is under way already."
-    other = ask(pair.member, pair.tape_id, pair.workbook_id, rules=["price"]).json()
-    assert other["job_id"] != job["job_id"]
-    assert ended(pair.member, other["job_id"])["status"] == "completed"
+    other_body = ask(pair.member, pair.tape_id, pair.workbook_id, rules=["price"]).json()
+    assert other_body["job_id"] != job["job_id"]
+    assert ended(pair.member, other_body["job_id"])["status"] == "completed"
     assert [started["rules"] for started in audited(stack, pair.member, "reconciliation.started")] == [RULES, ["price"]]
 
 
@@ -287,8 +287,8 @@ def test_loans_of_the_workbook_that_were_not_read_are_told(owner: Member, files:
     path = files.folder / "book.xlsx"
     write_workbook_rows(path, {"Loans": [*BOOK, (CUSIPS[4], "LX000004", "Eos SA", "tbd")], "Sales": BOOK})
     job = compared(owner, taken(owner, files.write(TAPE))["id"], owner.uploaded(path)["id"])
-    told = [(one["code"], one["message"].startswith("workbook: ")) for one in job["warnings"]]
-    assert told == [("page_left_out", True), ("rows_without_par", True)]
+    answer = [(warning["code"], warning["message"].startswith("workbook: ")) for warning in job["warnings"]]
+    assert answer == [("page_left_out", True), ("rows_without_par", True)]
 
 
 def test_comparisons_at_once_make_no_issue_twice(pair: Pair) -> None:

@@ -108,15 +108,15 @@ def test_a_tape_of_a_deal_is_read_by_its_mapping(stack: Stack, owner: Member, fi
     deal = owner.post("/api/v1/deals", json={"name": "Deal", "mapping_id": mapping_id}).json()
     rows = [tuple("Comment" if name == "Par Amount" else name for name in HEADER), *TAPE[1:]]
     of_deal = taken(owner, files.write(rows), deal_id=deal["id"], as_of="2026-03-30")
-    told = ("deal_id", "as_of", "mapping_id", "processing_status", "total_par")
-    assert [of_deal[name] for name in told] == [deal["id"], "2026-03-30", None, "completed", 11_580_000]
+    answer = ("deal_id", "as_of", "mapping_id", "processing_status", "total_par")
+    assert [of_deal[name] for name in answer] == [deal["id"], "2026-03-30", None, "completed", 11_580_000]
     assert of_deal["facts"]["mapping_id"] == mapping_id
     alone = taken(owner, files.write(rows, "alone.xlsx"))
     path = f"{BASE}/tapes/{alone['id']}"
     assert alone["processing_status"] == "failed"
     assert owner.patch(path, json={"deal_id": deal["id"]}).json()["processing_status"] == "processing"
     assert processed(owner, alone["id"])["total_par"] == 11_580_000
-    assert {one["id"] for one in owner.get(f"{BASE}/tapes", params={"deal_id": deal["id"]}).json()["items"]} == {
+    assert {item["id"] for item in owner.get(f"{BASE}/tapes", params={"deal_id": deal["id"]}).json()["items"]} == {
         of_deal["id"], alone["id"]
     }  # fmt: skip
     [(first,)] = stack.sql("SELECT loans_key FROM tapes WHERE id = %s", [alone["id"]])
@@ -138,8 +138,8 @@ def test_a_tape_tells_what_it_holds(owner: Member, files: Files) -> None:
     path = files.write([("Statement",), *TAPE], "march.xlsx", "Positions")
     tape = taken(owner, path)
     assert set(tape) >= TAPE_FIELDS
-    told = {name: tape[name] for name in TAPE_FIELDS - {"id", "created_at"}}
-    assert told == {
+    by_name = {name: tape[name] for name in TAPE_FIELDS - {"id", "created_at"}}
+    assert by_name == {
         "trustee_name": "trustee_a",
         "statement_date": "2026-03-31",
         "file_name": "march.xlsx",
@@ -165,22 +165,22 @@ def test_a_file_of_another_day_is_told(shared_owner: Member, files: Files) -> No
     rows = [(*HEADER, "As Of Date"), *((*row, "2026-02-28") for row in TAPE[1:])]
     tape = taken(shared_owner, files.write(rows))
     assert tape["facts"]["as_of"] == "2026-02-28"
-    assert [one["code"] for one in tape["warnings"]] == ["days_differ"]
+    assert [warning["code"] for warning in tape["warnings"]] == ["days_differ"]
     own = taken(shared_owner, files.write(rows), as_of="2026-02-28")
     assert (own["as_of"], own["warnings"]) == ("2026-02-28", []), "the statement is of another day than its figures"
     path = f"{BASE}/tapes/{own['id']}"
     assert shared_owner.patch(path, json={"as_of": "2026-02-27"}).json()["warnings"][0]["code"] == "days_differ"
     assert shared_owner.patch(path, json={"as_of": "2026-02-28"}).json() == own
-    assert [one["warnings"] for one in shared_owner.get(f"{BASE}/tapes").json()["items"] if one["id"] == own["id"]] == [
-        []
-    ]
+    assert [
+        item["warnings"] for item in shared_owner.get(f"{BASE}/tapes").json()["items"] if item["id"] == own["id"]
+    ] == [[]]
 
 
 def test_rows_without_par_are_told(shared_owner: Member, files: Files) -> None:
     rows = [*TAPE, (CUSIPS[6], "LX000006", "Gale", "tbd", 99.0, 300, "2030-01-31", "B2", "Retail")]
     tape = taken(shared_owner, files.write(rows))
     assert (tape["loan_count"], tape["processing_status"]) == (5, "completed")
-    assert [(one["code"], one["rows"]) for one in tape["warnings"]] == [("rows_without_par", 1)]
+    assert [(warning["code"], warning["rows"]) for warning in tape["warnings"]] == [("rows_without_par", 1)]
 
 
 # Refused --------------------------------------------------------------------------------------------------------------

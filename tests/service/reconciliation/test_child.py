@@ -33,22 +33,22 @@ HEADER = ("CUSIP", "Issuer Name", "Par Amount", "Maturity Date")
 
 
 @pytest.fixture
-def loans(made: tuple[GeneratedTape, Path], folder: Path) -> Path:
+def loans(generated_tape: tuple[GeneratedTape, Path], folder: Path) -> Path:
     """The stored loans of the tape."""
-    read_tape_isolated(made[1] / "tape.xlsx", folder, trustee="trustee_b", **LIMITS)
+    read_tape_isolated(generated_tape[1] / "tape.xlsx", folder, trustee="trustee_b", **LIMITS)
     return folder / LOANS_FILE
 
 
-def compared_of(comparison: Comparison, folder: Path, stop: threading.Event | None = None, **other: Any) -> Compared:
+def compared_of(comparison: Comparison, folder: Path, stop: threading.Event | None = None, **second: Any) -> Compared:
     """What comparing in a child answers; the issues are in the folder."""
     reads = [comparison.loans, *comparison.paths]
-    with workplace(folder) as made:
-        return run(COMPARE, comparison, reads=reads, writes=made, stop=stop, **{**LIMITS, **other})
+    with workplace(folder) as path:
+        return run(COMPARE, comparison, reads=reads, writes=path, stop=stop, **{**LIMITS, **second})
 
 
-def comparison_of(book_path: Path, loans: Path, folder: Path, **other: Any) -> Comparison:
+def comparison_of(book_path: Path, loans: Path, folder: Path, **second: Any) -> Comparison:
     book = parse_isolated(book_path, folder)
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "loans": str(loans),
         "manifest": book.manifest.to_json(),
         "paths": tuple(str(path) for path in book.paths),
@@ -57,14 +57,16 @@ def comparison_of(book_path: Path, loans: Path, folder: Path, **other: Any) -> C
         "tolerances": tolerances_of(None),
         "day": None,
     }
-    return Comparison(**{**told, **other})
+    return Comparison(**{**answer, **second})
 
 
-def test_a_comparison_says_what_the_library_says(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
-    compared = compared_of(comparison_of(made[1] / "book.xlsx", loans, folder), folder)
+def test_a_comparison_says_what_the_library_says(
+    generated_tape: tuple[GeneratedTape, Path], loans: Path, folder: Path
+) -> None:
+    compared = compared_of(comparison_of(generated_tape[1] / "book.xlsx", loans, folder), folder)
     expected = reconcile(
-        Portfolio.from_workbook(read(made[1] / "tape.xlsx"), TRUSTEES["trustee_b"]),
-        Portfolio.from_workbook(read(made[1] / "book.xlsx")),
+        Portfolio.from_workbook(read(generated_tape[1] / "tape.xlsx"), TRUSTEES["trustee_b"]),
+        Portfolio.from_workbook(read(generated_tape[1] / "book.xlsx")),
     )
     assert compared.summary["issues_found"] == len(expected.issues) > 10
     assert compared.summary["matched"] == expected.summary.matched
@@ -78,9 +80,11 @@ def test_a_comparison_says_what_the_library_says(made: tuple[GeneratedTape, Path
     ]
 
 
-def test_rules_and_tolerances_are_those_asked_for(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
+def test_rules_and_tolerances_are_those_asked_for(
+    generated_tape: tuple[GeneratedTape, Path], loans: Path, folder: Path
+) -> None:
     asked: dict[str, Any] = {"rules": ("spread",), "tolerances": tolerances_of({"spread": 1e9})}
-    compared_of(comparison_of(made[1] / "book.xlsx", loans, folder, **asked), folder)
+    compared_of(comparison_of(generated_tape[1] / "book.xlsx", loans, folder, **asked), folder)
     assert {row["rule"] for row in parsed((folder / ISSUES_FILE).read_text(encoding="utf-8"))} <= {
         "borrower_name",
         "identifier",
@@ -89,24 +93,24 @@ def test_rules_and_tolerances_are_those_asked_for(made: tuple[GeneratedTape, Pat
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         ([("Colour", "Weight"), ("red", 1)], "The workbook has no loans: no sheet has a header"),
         ([HEADER], "The workbook has no loans: sheet 'Book' has none below its header that can be used."),
     ],
 )
 def test_a_workbook_without_loans_cannot_be_compared(
-    loans: Path, tmp_path: Path, folder: Path, rows: list[Any], said: str
+    loans: Path, tmp_path: Path, folder: Path, rows: list[Any], message: str
 ) -> None:
     write_workbook_rows(tmp_path / "book.xlsx", {"Book": rows})
     comparison = comparison_of(tmp_path / "book.xlsx", loans, folder)
     with pytest.raises(ComparisonFailed) as failed:
         compared_of(comparison, folder)
-    assert str(failed.value).startswith(said)
+    assert str(failed.value).startswith(message)
 
 
-def test_the_limits_hold(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
-    comparison = comparison_of(made[1] / "book.xlsx", loans, folder)
+def test_the_limits_hold(generated_tape: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
+    comparison = comparison_of(generated_tape[1] / "book.xlsx", loans, folder)
     before = left_in(folder)
     with pytest.raises(ComparisonFailed, match=r"Comparing takes longer than the limit of 0\.05 seconds"):
         compared_of(comparison, folder, seconds_max=0.05)
@@ -115,16 +119,20 @@ def test_the_limits_hold(made: tuple[GeneratedTape, Path], loans: Path, folder: 
     assert left_in(folder) == before
 
 
-def test_a_comparison_of_damaged_loans_fails(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
-    comparison = comparison_of(made[1] / "book.xlsx", loans, folder)
+def test_a_comparison_of_damaged_loans_fails(
+    generated_tape: tuple[GeneratedTape, Path], loans: Path, folder: Path
+) -> None:
+    comparison = comparison_of(generated_tape[1] / "book.xlsx", loans, folder)
     loans.write_bytes(b"damaged")
     with pytest.raises(ComparisonFailed, match="stopped before its end"):
         compared_of(comparison, folder)
 
 
-def test_a_task_that_is_cancelled_ends_the_child(made: tuple[GeneratedTape, Path], loans: Path, folder: Path) -> None:
+def test_a_task_that_is_cancelled_ends_the_child(
+    generated_tape: tuple[GeneratedTape, Path], loans: Path, folder: Path
+) -> None:
     async def work() -> None:
-        comparison = comparison_of(made[1] / "book.xlsx", loans, folder)
+        comparison = comparison_of(generated_tape[1] / "book.xlsx", loans, folder)
         compared = await in_thread(compared_of, comparison, folder)
         assert compared.summary["matched"] > 100
         task = asyncio.create_task(in_thread(compared_of, comparison, folder))

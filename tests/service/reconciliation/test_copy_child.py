@@ -52,8 +52,8 @@ def test_what_would_mislead_is_escaped(tmp_path: Path, name: str) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8), st.sampled_from(("Acme", "a\tb", "\\")))
-def test_any_name_makes_whole_lines(tmp_path_factory: pytest.TempPathFactory, name: str, other: str) -> None:
-    for row in written(tmp_path_factory.mktemp("any"), name, other):
+def test_any_name_makes_whole_lines(tmp_path_factory: pytest.TempPathFactory, name: str, second: str) -> None:
+    for row in written(tmp_path_factory.mktemp("any"), name, second):
         assert "\x00" not in "".join(row.values())
 
 

@@ -27,8 +27,8 @@ def refused(answer: Any, status: int, detail: str, code: str = "VALIDATION_ERROR
 
 
 def summary(pair: Pair, **query: Any) -> dict[str, Any]:
-    found: dict[str, Any] = pair.member.get(f"{BASE}/issues/summary", params=query).json()
-    return found
+    result: dict[str, Any] = pair.member.get(f"{BASE}/issues/summary", params=query).json()
+    return result
 
 
 def counted(pair: Pair) -> None:
@@ -60,8 +60,8 @@ def insisted(pair: Pair, issue: dict[str, Any], status: str) -> None:
 def test_an_issue_tells_all_of_it(shared_pair: Pair) -> None:
     issue = shared_pair.issue("spread")
     assert re.fullmatch("iss_[0-9a-f]{32}", issue["id"])
-    told = {name: value for name, value in issue.items() if name not in ("id", "created_at", "primary_identifier")}
-    assert told == {
+    by_name = {name: value for name, value in issue.items() if name not in ("id", "created_at", "primary_identifier")}
+    assert by_name == {
         "tape_id": shared_pair.tape_id,
         "workbook_id": shared_pair.workbook_id,
         "cusip": TAPE[2][0],
@@ -151,11 +151,11 @@ def test_the_summary(shared_pair: Pair, stranger: Member) -> None:
 
 def test_issues_of_every_tape_the_newest_first(pair: Pair, files: Files) -> None:
     pair.compare()
-    other = taken(pair.member, files.write(TAPE, "april.xlsx"), statement_date="2026-04-30")
-    compared(pair.member, other["id"], pair.workbook_id)
+    second = taken(pair.member, files.write(TAPE, "april.xlsx"), statement_date="2026-04-30")
+    compared(pair.member, second["id"], pair.workbook_id)
     page = pair.member.get(f"{BASE}/issues").json()
     assert page["total"] == 2 * len(FOUND)
-    assert [issue["tape_id"] for issue in page["items"]] == [other["id"]] * len(FOUND) + [pair.tape_id] * len(FOUND)
+    assert [issue["tape_id"] for issue in page["items"]] == [second["id"]] * len(FOUND) + [pair.tape_id] * len(FOUND)
     assert summary(pair)["total"] == 2 * len(FOUND)
 
 
@@ -230,7 +230,7 @@ def test_the_history_of_an_issue_stays(stack: Stack, pair: Pair) -> None:
     pair.review(issue, status="acknowledged", resolution_notes="seen")
     analyst.patch(f"{BASE}/issues/{issue['id']}", json={"status": "false_positive", "resolution_notes": "a fee"})
     history = audited(stack, pair.member, "issue.updated")
-    assert [(one["status_before"], one["status"], one["resolution_notes"]) for one in history] == [
+    assert [(item["status_before"], item["status"], item["resolution_notes"]) for item in history] == [
         ("open", "acknowledged", "seen"),
         ("acknowledged", "false_positive", "a fee"),
     ]
@@ -247,7 +247,7 @@ def test_reviews_at_once_keep_the_counts(pair: Pair) -> None:
     issues = pair.issues()
     work = [(issue, status) for issue in issues for status in STATUSES[1:]]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda one: insisted(pair, *one), work))
+        list(pool.map(lambda item: insisted(pair, *item), work))
     counted(pair)
 
 
@@ -365,14 +365,14 @@ def test_what_is_gone_is_resolved_and_what_comes_back_is_open(pair: Pair) -> Non
 
 def test_what_comes_back_is_open_whatever_was_said_while_it_was_gone(pair: Pair) -> None:
     pair.compare()
-    said = {"spread": {"resolution_notes": "known"}, "price": {"status": "resolved", "resolution_notes": "known"}}
-    before = {field: pair.issue(field) for field in said}
+    words = {"spread": {"resolution_notes": "known"}, "price": {"status": "resolved", "resolution_notes": "known"}}
+    before = {field: pair.issue(field) for field in words}
     with_tolerance(pair, spread=100.0, price=100.0)
-    reviewed = {field: pair.review(pair.issue(field), **review) for field, review in said.items()}
+    reviewed = {field: pair.review(pair.issue(field), **review) for field, review in words.items()}
     for issue in reviewed.values():
         assert (issue["status"], issue["reviewed_by"]) == ("resolved", pair.member.email)
     with_tolerance(pair, spread=100.0, price=100.0)
-    assert {field: pair.issue(field) for field in said} == reviewed
+    assert {field: pair.issue(field) for field in words} == reviewed
     with_tolerance(pair)
     for field, issue in before.items():
         back = pair.issue(field)
@@ -395,14 +395,14 @@ def test_what_was_decided_while_it_was_gone_ends_with_the_next_comparison(pair: 
 
 def test_a_reviewers_notes_outlast_the_discrepancy(pair: Pair) -> None:
     pair.compare()
-    said = {"spread": "known", "price": "known\nNo longer found, they say", "par_value": None}
-    for field, notes in said.items():
+    words = {"spread": "known", "price": "known\nNo longer found, they say", "par_value": None}
+    for field, notes in words.items():
         pair.review(pair.issue(field), status="false_positive", resolution_notes=notes)
     with_tolerance(pair, spread=100.0, price=100.0, par_value=1e6)
-    for field, notes in said.items():
+    for field, notes in words.items():
         assert pair.issue(field)["resolution_notes"].startswith(notes or "No longer found by comparison")
     with_tolerance(pair)
-    for field, notes in said.items():
+    for field, notes in words.items():
         back = pair.issue(field)
         assert (back["status"], back["resolution_notes"]) == ("open", notes)
 

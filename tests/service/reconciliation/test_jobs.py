@@ -67,9 +67,9 @@ def test_a_worker_killed_while_it_reads_and_compares(idle: Stack, long: Path) ->
     with idle.another_worker():
         job = ended(member, job_id)
         assert job["status"] == "completed", job
-        found = job["summary"]["issues_found"]
+        result = job["summary"]["issues_found"]
         total = member.get(f"{BASE}/issues/summary", params={"tape_id": tape_id}).json()["total"]
-        assert total == found > 0
+        assert total == result > 0
         wait_until(lambda: not scratch(idle, "rec_") + scratch(idle, "tape_"), what="an empty scratch folder")
     assert idle.sql(
         "SELECT status, failures FROM jobs WHERE tenant_id = %s ORDER BY created_at", [member.tenant_id]

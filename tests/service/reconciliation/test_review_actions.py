@@ -37,8 +37,8 @@ def statuses(pair: Pair) -> dict[str, str]:
 
 
 def count_by_status(pair: Pair) -> dict[str, int]:
-    found: dict[str, int] = pair.member.get(f"{URL}/summary", params={"tape_id": pair.tape_id}).json()["by_status"]
-    return {status: count for status, count in found.items() if count}
+    result: dict[str, int] = pair.member.get(f"{URL}/summary", params={"tape_id": pair.tape_id}).json()["by_status"]
+    return {status: count for status, count in result.items() if count}
 
 
 def test_issues_named_by_their_identifiers(stack: Stack, pair: Pair) -> None:
@@ -50,14 +50,14 @@ def test_issues_named_by_their_identifiers(stack: Stack, pair: Pair) -> None:
     assert answer["updated"] == 3, "one that is named twice is one"
     for issue, now in zip(before, pair.issues(), strict=True):
         if issue["id"] in chosen:
-            given = {
+            value = {
                 "status": "acknowledged",
                 "resolution_notes": "asked",
                 "reviewed_by": pair.member.email,
                 "reviewed_at": answer["reviewed_at"],
                 "updated_at": answer["reviewed_at"],
             }
-            assert now == {**issue, **given}
+            assert now == {**issue, **value}
         else:
             assert now == issue
     assert count_by_status(pair) == {"open": len(FOUND) - 3, "acknowledged": 3}
@@ -102,11 +102,11 @@ def test_issues_that_meet_every_condition(shared_pair: Pair, conditions: dict[st
 
 def test_conditions_name_a_workbook_or_a_comparison(pair: Pair, files: Files) -> None:
     job = pair.compare()
-    other = taken(pair.member, files.write(TAPE, "april.xlsx"), statement_date="2026-04-30")
-    compared(pair.member, other["id"], pair.workbook_id)
+    second = taken(pair.member, files.write(TAPE, "april.xlsx"), statement_date="2026-04-30")
+    compared(pair.member, second["id"], pair.workbook_id)
     assert done(pair.member, filter={"job_id": job["job_id"]}, status="resolved")["updated"] == len(FOUND)
     assert set(statuses(pair).values()) == {"resolved"}
-    page = pair.member.get(URL, params={"tape_id": other["id"]}).json()
+    page = pair.member.get(URL, params={"tape_id": second["id"]}).json()
     assert {issue["status"] for issue in page["items"]} == {"open"}
     whole = {"workbook_id": pair.workbook_id}
     assert done(pair.member, filter=whole, status="acknowledged")["updated"] == 2 * len(FOUND), "of two tapes"

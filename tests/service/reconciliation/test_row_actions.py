@@ -16,7 +16,7 @@ def rows_of(member: Member, issue_id: str) -> Any:
     return member.get(f"{BASE}/issues/{issue_id}/rows")
 
 
-def found(pair: Pair, field: str, **query: str) -> dict[str, Any]:
+def issue_rows(pair: Pair, field: str, **query: str) -> dict[str, Any]:
     answer = rows_of(pair.member, pair.issue(field, **query)["id"])
     assert answer.status_code == 200, answer.text
     body: dict[str, Any] = answer.json()
@@ -29,7 +29,7 @@ def values(side: dict[str, Any]) -> list[Any]:
 
 def test_both_rows_with_all_of_their_columns(shared_pair: Pair) -> None:
     issue = shared_pair.issue("spread")
-    body = found(shared_pair, "spread")
+    body = issue_rows(shared_pair, "spread")
     assert set(body) == {"issue_id", "workbook", "workbook_note", "tape", "tape_note"}
     assert (body["issue_id"], body["workbook_note"], body["tape_note"]) == (issue["id"], None, None)
     book, tape = body["workbook"], body["tape"]
@@ -58,12 +58,12 @@ def test_both_rows_with_all_of_their_columns(shared_pair: Pair) -> None:
     [("critical", "workbook", "tape", list(TAPE[5])), ("error", "tape", "workbook", list(BOOK[5]))],
 )
 def test_a_side_that_lacks_the_loan(shared_pair: Pair, severity: str, lacks: str, has: str, row: list[Any]) -> None:
-    body = found(shared_pair, "missing_loan", severity=severity)
+    body = issue_rows(shared_pair, "missing_loan", severity=severity)
     assert (body[lacks], body[f"{lacks}_note"]) == (None, "It has no such loan.")
     assert (values(body[has]), body[f"{has}_note"]) == (row, None)
 
 
-def made(pair_of: Member, files: Files, book: Sequence[Sequence[Any]], tape: Sequence[Sequence[Any]]) -> Pair:
+def create_pair(pair_of: Member, files: Files, book: Sequence[Sequence[Any]], tape: Sequence[Sequence[Any]]) -> Pair:
     write_workbook_rows(files.folder / "book.xlsx", {"Cover": [("A report",)], "Loans": book})
     write_workbook_rows(files.folder / "tape.xlsx", {"Loans": tape})
     stored = taken(pair_of, files.folder / "tape.xlsx"), pair_of.uploaded(files.folder / "book.xlsx")
@@ -83,8 +83,8 @@ def test_titles_lots_dates_and_columns_that_feed_nothing(owner: Member, files: F
         *((*row, None, None) for row in BOOK[2:]),
     ]
     tape = [TAPE[0], (*TAPE[4][:3], 2_000_000, *TAPE[4][4:]), *TAPE[1:4], TAPE[5]]
-    pair = made(owner, files, book, tape)
-    (issue,) = [one for one in pair.issues() if one["field_name"] == "par_value" and one["cusip"] == CUSIPS[0]]
+    pair = create_pair(owner, files, book, tape)
+    (issue,) = [item for item in pair.issues() if item["field_name"] == "par_value" and item["cusip"] == CUSIPS[0]]
     body = rows_of(owner, issue["id"]).json()
     assert (body["workbook"]["sheet"], body["workbook"]["row"], body["tape"]["row"]) == ("Loans", 5, 2)
     assert values(body["workbook"])[-2:] == ["=1+1 is text", "no header"]
@@ -109,8 +109,8 @@ def test_a_comparison_that_kept_no_rows(stack: Stack, pair: Pair) -> None:
     issue = pair.issue("spread")
     stack.sql("UPDATE reconciliation_issues SET trustee_row = NULL, internal_row = NULL")
     body = rows_of(pair.member, issue["id"]).json()
-    told = "Which row it is was not kept: compare the tape with the workbook again."
-    assert (body["workbook"], body["tape"], body["workbook_note"], body["tape_note"]) == (None, None, told, told)
+    text = "Which row it is was not kept: compare the tape with the workbook again."
+    assert (body["workbook"], body["tape"], body["workbook_note"], body["tape_note"]) == (None, None, text, text)
     assert pair.compare()["changes"] == {"created": 0, "updated": 0, "resolved": 0}
     assert pair.issue("spread") == issue
     body = rows_of(pair.member, issue["id"]).json()
@@ -122,8 +122,8 @@ def test_a_workbook_that_is_read_otherwise_now(stack: Stack, pair: Pair) -> None
     issue = pair.issue("spread")
     stack.sql("UPDATE reconciliation_issues SET internal_row = 1000 WHERE id = %s", [issue["id"]])
     body = rows_of(pair.member, issue["id"]).json()
-    told = "Its loans are read otherwise since the comparison: compare the tape with the workbook again."
-    assert (body["workbook"], body["workbook_note"]) == (None, told)
+    text = "Its loans are read otherwise since the comparison: compare the tape with the workbook again."
+    assert (body["workbook"], body["workbook_note"]) == (None, text)
 
 
 def test_a_workbook_that_is_not_ready(stack: Stack, pair: Pair) -> None:

@@ -40,14 +40,14 @@ def ended(who: Member, report: dict[str, Any]) -> dict[str, Any]:
     """The report once nothing works on it any more."""
 
     def done() -> dict[str, Any] | None:
-        found: dict[str, Any] = who.get(f"{URL}/{report['id']}").json()
-        return None if found["status"] in ("pending", "generating") else found
+        result: dict[str, Any] = who.get(f"{URL}/{report['id']}").json()
+        return None if result["status"] in ("pending", "generating") else result
 
-    found: dict[str, Any] = wait_until(done, seconds=60, what="the report")
-    return found
+    result: dict[str, Any] = wait_until(done, seconds=60, what="the report")
+    return result
 
 
-def made(who: Member, kind: str, **body: Any) -> dict[str, Any]:
+def create_report(who: Member, kind: str, **body: Any) -> dict[str, Any]:
     """A report, completed."""
     report = ended(who, ordered(who, kind, **body))
     assert report["status"] == "completed", report

@@ -13,7 +13,7 @@ from tests.rows import every
 from tests.service.deals import conftest as deals
 from tests.service.exports.conftest import stopped
 from tests.service.reconciliation.conftest import FOUND, Pair
-from tests.service.reports.conftest import URL, bytes_of, ended, made, ordered, run_of, sheets_of
+from tests.service.reports.conftest import URL, bytes_of, create_report, ended, ordered, run_of, sheets_of
 
 DEFAULTS = {
     "sanitize_pii": True,
@@ -55,20 +55,20 @@ def test_the_sheets_have_the_figures_of_the_run(owner: Member, own_g1: dict[str,
     run_of(owner, own_g1, test_suite="enhanced")
     run = run_of(owner, own_g1, thresholds=[{"test_id": "wal", "threshold_value": 12.5}])
     run_of(owner, own_g1, test_suite="enhanced")
-    report = made(owner, "compliance", workbook_id=own_g1["id"], run_id=run["id"], format="xlsx")
+    report = create_report(owner, "compliance", workbook_id=own_g1["id"], run_id=run["id"], format="xlsx")
     assert report["filename"] == "g1 compliance 2026-03-31.xlsx"
     sheets = sheets_of(owner, report)
     header, *rows = sheets["Tests"]
-    found = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
+    by_test = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
     for result in run["results"]:
-        told = found.pop(result["test_id"])
+        answer = by_test.pop(result["test_id"])
         for column, name in (
             ("Status", "status"), ("Value", "current_value"), ("Threshold", "threshold_value"), ("Cushion", "cushion"),
             ("Cushion %", "cushion_pct"), ("Direction", "threshold_type"), ("Limit set by", "threshold_source"),
         ):  # fmt: skip
-            assert told[column] == result[name], (result["test_id"], column)
-    assert {name: row["Message"] for name, row in found.items()} == {
-        one["test_id"]: one["reason"].removeprefix("Skipped: ") for one in run["skipped"]
+            assert answer[column] == result[name], (result["test_id"], column)
+    assert {name: row["Message"] for name, row in by_test.items()} == {
+        item["test_id"]: item["reason"].removeprefix("Skipped: ") for item in run["skipped"]
     }
     of_source = {row[1]: row[2] for row in sheets["Lineage"]}
     assert (of_source["Run"], of_source["Workbook"]) == (run["id"], own_g1["id"])
@@ -81,7 +81,9 @@ def test_what_is_personal_is_in_neither_the_file_nor_the_name_made_for_it(owner:
     book = owner.uploaded(g1_file, name="ann.lee@trustee.com.xlsx")
     run_of(owner, book)
     asked = {"workbook_id": book["id"], "format": "xlsx"}
-    clean, open_ = (made(owner, "compliance", **asked, options={"sanitize_pii": one}) for one in (True, False))
+    clean, open_ = (
+        create_report(owner, "compliance", **asked, options={"sanitize_pii": item}) for item in (True, False)
+    )
     for report, shown in ((clean, False), (open_, True)):
         texts = {cell for rows in sheets_of(owner, report).values() for row in rows for cell in row}
         assert ("ann.lee@trustee.com.xlsx" in texts, "ann.lee" in str(texts), "ann.lee" in report["filename"]) == (
@@ -118,12 +120,12 @@ def test_a_changed_workbook_lends_no_figures_to_an_older_run(owner: Member, own_
     target = {"version_id": "v1", "workbook_id": own_g1["id"], "sheet_id": sheet, "target_column": "Half"}
     assert owner.post(f"/api/v1/formulas/{formula['id']}/apply", json=target).status_code == 200
     owner.parsed(own_g1["id"])
-    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
+    sheets = sheets_of(owner, create_report(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
     assert "Concentrations" not in sheets
     notes = [row[1] for row in sheets["Report"] if row[0] == "Note"]
     assert notes == ["What is drawn from the loans themselves is left out: the workbook was changed after the run."]
     values = {row[1]: row[6] for row in sheets["Tests"][1:]}
-    assert {one["test_id"]: one["current_value"] for one in run["results"]}.items() <= values.items()
+    assert {result["test_id"]: result["current_value"] for result in run["results"]}.items() <= values.items()
 
 
 def test_a_reconciliation_has_both_sides_as_written(pair: Pair) -> None:
@@ -132,7 +134,7 @@ def test_a_reconciliation_has_both_sides_as_written(pair: Pair) -> None:
     assert (nothing.status_code, nothing.json()["detail"]) == (409, "Tape has no completed comparison")
     job = pair.compare()
     pair.review(pair.issue("spread"), status="resolved", resolution_notes="mail to ann.lee@trustee.com")
-    report = made(who, "reconciliation", tape_id=pair.tape_id, format="xlsx")
+    report = create_report(who, "reconciliation", tape_id=pair.tape_id, format="xlsx")
     assert (report["job_id"], report["workbook_id"]) == (job["job_id"], pair.workbook_id)
     sheets = sheets_of(who, report)
     header, *rows = sheets["Issues"]
@@ -140,18 +142,18 @@ def test_a_reconciliation_has_both_sides_as_written(pair: Pair) -> None:
     columns = ("Field", "Severity", "Issue", "Category", "Trustee", "Internal")
     shown = {(labelled(field), *others) for field, *others in FOUND}
     assert {tuple(issue[name] or "" for name in columns) for issue in issues} == shown
-    assert [one["Severity"] for one in issues] == sorted(
-        (one["Severity"] for one in issues), key=["critical", "error", "warning", "info"].index
+    assert [issue["Severity"] for issue in issues] == sorted(
+        (issue["Severity"] for issue in issues), key=["critical", "error", "warning", "info"].index
     )
-    (spread,) = (one for one in issues if one["Field"] == "spread")
+    (spread,) = (issue for issue in issues if issue["Field"] == "spread")
     assert (spread["Status"], spread["Notes"]) == ("resolved", "mail to a***@t***.com")
     assert [row[10] for row in sheets["Largest breaks"][1:]] == [2_500_000, -500_000, 80_000]
     (total,) = (row for row in sheets["Summary"] if row[1] == "all")
     assert total[2:] == (2, 1, 3, 1, 7, 6)
-    plain = made(who, "reconciliation", tape_id=pair.tape_id, format="xlsx", options={"sanitize_pii": False})
+    plain = create_report(who, "reconciliation", tape_id=pair.tape_id, format="xlsx", options={"sanitize_pii": False})
     notes = {row[12] for row in sheets_of(who, plain)["Issues"]}
     assert "mail to ann.lee@trustee.com" in notes
-    assert bytes_of(who, made(who, "reconciliation", tape_id=pair.tape_id)).startswith(b"%PDF-1.7")
+    assert bytes_of(who, create_report(who, "reconciliation", tape_id=pair.tape_id)).startswith(b"%PDF-1.7")
 
 
 def test_a_deal_shows_what_moved_and_the_trustees_figures(owner: Member) -> None:
@@ -160,7 +162,7 @@ def test_a_deal_shows_what_moved_and_the_trustees_figures(owner: Member) -> None
         files = ("loans.csv", loans), ("notes.csv", deals.NOTES)
         workbook = deals.added(owner, deal, *files, as_of=day)
         run_of(owner, workbook, test_suite="deal")
-    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=workbook["id"], format="xlsx"))
+    sheets = sheets_of(owner, create_report(owner, "compliance", workbook_id=workbook["id"], format="xlsx"))
     header, *rows = sheets["Changes"]
     changes = [dict(zip(header, values, strict=True)) for values in rows]
     parts: dict[str, float] = {}
@@ -170,7 +172,7 @@ def test_a_deal_shows_what_moved_and_the_trustees_figures(owner: Member) -> None
     for change in changes:
         assert abs(parts[change["Test"]] - change["Change"]) < 1e-9, change
         assert abs(change["After"] - change["Before"] - change["Change"]) < 1e-9
-    assert any(one["Part"] == "par" and "Charlie" in (one["Loans"] or "") for one in changes)
+    assert any(item["Part"] == "par" and "Charlie" in (item["Loans"] or "") for item in changes)
     days = {(row[0], row[3].date().isoformat()) for row in sheets["History"][1:]}
     assert {day for _, day in days} == {"2026-02-28", "2026-03-31"}
 
@@ -203,7 +205,7 @@ def test_what_cannot_be_reported_is_refused(
 ) -> None:
     run_of(shared_owner, g1)
     values = {"{book}": g1["id"], "{other}": str(uuid4())}
-    answer = shared_owner.post(f"{URL}/{kind}", json={name: values.get(str(one), one) for name, one in body.items()})
+    answer = shared_owner.post(f"{URL}/{kind}", json={name: values.get(str(item), item) for name, item in body.items()})
     assert (answer.status_code, answer.json()["detail"]) == (status, detail), answer.text
 
 
@@ -221,8 +223,10 @@ def test_lists_are_sorted_and_narrowed(pair: Pair) -> None:
     who = pair.member
     run_of(who, pair.workbook)
     pair.compare()
-    first = made(who, "generate", report_type="compliance", workbook_id=pair.workbook_id, filename="Ümlaut.PDF")
-    second = made(who, "generate", report_type="reconciliation", tape_id=pair.tape_id, format="xlsx")
+    first = create_report(
+        who, "generate", report_type="compliance", workbook_id=pair.workbook_id, filename="Ümlaut.PDF"
+    )
+    second = create_report(who, "generate", report_type="reconciliation", tape_id=pair.tape_id, format="xlsx")
     assert first["filename"] == "Ümlaut.PDF"
     assert who.get(first["download_url"]).headers["content-disposition"].endswith("filename*=UTF-8''%C3%9Cmlaut.PDF")
 
@@ -247,7 +251,7 @@ def test_a_report_that_is_not_made_yet_waits_and_one_that_expired_is_gone(
     stack: Stack, owner: Member, own_g1: dict[str, Any]
 ) -> None:
     run_of(owner, own_g1)
-    report = made(owner, "compliance", workbook_id=own_g1["id"])
+    report = create_report(owner, "compliance", workbook_id=own_g1["id"])
     stack.sql("UPDATE documents SET expires_at = now() WHERE tenant_id = %s", [owner.tenant_id])
     gone = owner.get(report["download_url"])
     assert (gone.status_code, gone.json()["detail"], gone.json()["error_code"]) == (
@@ -261,7 +265,7 @@ def test_a_report_that_is_not_made_yet_waits_and_one_that_expired_is_gone(
 
 def test_a_report_is_its_tenants(stranger: Member, shared_owner: Member, g1: dict[str, Any]) -> None:
     run_of(shared_owner, g1)
-    report = made(shared_owner, "compliance", workbook_id=g1["id"])
+    report = create_report(shared_owner, "compliance", workbook_id=g1["id"])
     for answer in (
         stranger.get(f"{URL}/{report['id']}"),
         stranger.get(report["download_url"]),
@@ -269,7 +273,7 @@ def test_a_report_is_its_tenants(stranger: Member, shared_owner: Member, g1: dic
     ):
         assert (answer.status_code, answer.json()["detail"]) == (404, "Report not found")
     assert stranger.post(f"{URL}/compliance", json={"workbook_id": g1["id"]}).status_code == 404
-    assert report["id"] not in [one["id"] for one in stranger.get(URL).json()["items"]]
+    assert report["id"] not in [item["id"] for item in stranger.get(URL).json()["items"]]
 
 
 def test_figures_that_the_loans_do_not_give_again_are_shown_without_them(
@@ -277,12 +281,12 @@ def test_figures_that_the_loans_do_not_give_again_are_shown_without_them(
 ) -> None:
     """A stored figure that is another one than ours, as after a change of the engine: it is shown as it was stored."""
     run = run_of(owner, own_g1)
-    (oc,) = (one for one in run["results"] if one["test_id"] == "oc_ratio")
+    (oc,) = (result for result in run["results"] if result["test_id"] == "oc_ratio")
     stack.sql(
         "UPDATE compliance_runs SET results = replace(results::text, %s, '99.5')::json WHERE id = %s",
         [str(oc["current_value"]), run["id"]],
     )
-    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
+    sheets = sheets_of(owner, create_report(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
     assert {row[1]: row[6] for row in sheets["Tests"][1:]}["oc_ratio"] == 99.5
     (note,) = (row[1] for row in sheets["Report"] if row[0] == "Note")
     assert note.startswith("What is drawn from the loans themselves is left out: the loans give other figures now")
@@ -297,33 +301,34 @@ def test_the_loans_are_read_on_the_day_of_the_run(pair: Pair) -> None:
         run = run_of(pair.member, pair.workbook, **asked)
         assert run["as_of_source"] == source
         sheets = sheets_of(
-            pair.member, made(pair.member, "compliance", workbook_id=pair.workbook_id, run_id=run["id"], format="xlsx")
+            pair.member,
+            create_report(pair.member, "compliance", workbook_id=pair.workbook_id, run_id=run["id"], format="xlsx"),
         )
         assert "Concentrations" in sheets, source
-        told = dict(row[:2] for row in sheets["Report"] if row[0])
-        assert told["As of"].date().isoformat() == run["as_of"]
+        answer = dict(row[:2] for row in sheets["Report"] if row[0])
+        assert answer["As of"].date().isoformat() == run["as_of"]
 
 
 def test_what_the_file_contradicts_is_no_plain_failure(owner: Member, contradicted_file: Path) -> None:
     """The trustee's figure stands in the row, and so do the doubts; the first page counts neither pass nor fail."""
     book = owner.uploaded(contradicted_file)
     run = run_of(owner, book)
-    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=book["id"], format="xlsx"))
+    sheets = sheets_of(owner, create_report(owner, "compliance", workbook_id=book["id"], format="xlsx"))
     header, *rows = sheets["Tests"]
-    found = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
+    by_test = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
     for result in run["results"]:
-        published, row = result["published"] or {}, found[result["test_id"]]
-        told = [row[name] for name in ("Doubtful", "Trustee", "Difference", "Agrees", "Trustee's status")]
-        assert told == [
+        published, row = result["published"] or {}, by_test[result["test_id"]]
+        answer = [row[name] for name in ("Doubtful", "Trustee", "Difference", "Agrees", "Trustee's status")]
+        assert answer == [
             "doubtful" if result["doubtful"] else None,
             *(published.get(name) for name in ("value", "difference", "agrees", "status")),
         ]
-        assert all(one["message"][1:] in row["Doubts"] for one in result["doubt"]), result["test_id"]
-    doubts = [(result["test_id"], one["message"]) for result in run["results"] for one in result["doubt"]]
+        assert all(item["message"][1:] in row["Doubts"] for item in result["doubt"]), result["test_id"]
+    doubts = [(result["test_id"], item["message"]) for result in run["results"] for item in result["doubt"]]
     assert sorted((row[0], row[3]) for row in sheets["Doubts"][1:]) == sorted(doubts), "each of them, of each test"
     facts = {row[0]: row[1] for row in sheets["Report"] if row[0]}
     assert facts["Of these doubtful"] == run["summary"]["doubtful"] >= 1
-    plain = run["summary"]["failed"] - sum(one["doubtful"] and one["status"] == "fail" for one in run["results"])
+    plain = run["summary"]["failed"] - sum(item["doubtful"] and item["status"] == "fail" for item in run["results"])
     assert facts["Verdict"].startswith(f"{plain} of ")
     assert "fails by our figures but the file prints a pass" in facts["Verdict"]
-    assert bytes_of(owner, made(owner, "compliance", workbook_id=book["id"])).startswith(b"%PDF")
+    assert bytes_of(owner, create_report(owner, "compliance", workbook_id=book["id"])).startswith(b"%PDF")

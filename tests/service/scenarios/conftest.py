@@ -32,10 +32,10 @@ BUY_NOVA = {
 @pytest.fixture
 def scenario(owner: Member, own_g1: dict[str, Any]) -> dict[str, Any]:  # noqa: F811 - the fixture of that name
     """A sale and a purchase, on the pool of a fresh tenant."""
-    return made(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA, BUY_NOVA])
+    return create_scenario(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA, BUY_NOVA])
 
 
-def made(who: Member, **fields: Any) -> dict[str, Any]:
+def create_scenario(who: Member, **fields: Any) -> dict[str, Any]:
     """A new scenario."""
     answer = who.post(URL, json={"name": "Swap", **fields})
     assert answer.status_code == 201, answer.text

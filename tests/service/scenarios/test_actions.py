@@ -10,13 +10,13 @@ from uuid import uuid4
 import psycopg
 
 from tests.conftest import Member, Stack
-from tests.service.scenarios.conftest import BUY_NOVA, SELL_LIMA, URL, made
+from tests.service.scenarios.conftest import BUY_NOVA, SELL_LIMA, URL, create_scenario
 
 # The record ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_scenario_has_its_fields_and_defaults(owner: Member) -> None:
-    scenario = made(owner)
+    scenario = create_scenario(owner)
     assert scenario | {"id": 0, "created_at": 0, "updated_at": 0} == {
         "id": 0,
         "name": "Swap",
@@ -44,13 +44,13 @@ def test_a_scenario_has_its_fields_and_defaults(owner: Member) -> None:
 
 
 def test_the_list_counts_its_pages(owner: Member, scenario: dict[str, Any]) -> None:
-    names = [*(made(owner, name=name)["name"] for name in "abc")][::-1]
+    names = [*(create_scenario(owner, name=name)["name"] for name in "abc")][::-1]
     first, second = (owner.get(URL, params={"page_size": 3, "page": page}).json() for page in (1, 2))
-    assert [one["name"] for one in first["items"] + second["items"]] == [*names, "Swap"]
+    assert [item["name"] for item in first["items"] + second["items"]] == [*names, "Swap"]
     assert second | {"items": []} == {"items": [], "total": 4, "page": 2, "page_size": 3, "pages": 2}
     assert second["items"] == [{name: scenario[name] for name in scenario if name != "simulation"}]
-    found = {status: owner.get(URL, params={"status_filter": status}).json() for status in ("draft", "completed")}
-    assert {status: (page["total"], page["pages"]) for status, page in found.items()} == {
+    by_status = {status: owner.get(URL, params={"status_filter": status}).json() for status in ("draft", "completed")}
+    assert {status: (page["total"], page["pages"]) for status, page in by_status.items()} == {
         "draft": (4, 1),
         "completed": (0, 0),
     }
@@ -102,14 +102,14 @@ def test_a_trade_that_cannot_be_is_refused_with_its_place(owner: Member, scenari
         ({"loan_data": {"note": "x" * 16_384}}, ["loan_data"]),
         ({"rating_agency_a": "green"}, []),
     ]
-    told = []
+    lines = []
     for trade, place in wrong:
         alone = owner.post(f"{URL}/{scenario['id']}/trades", json=BUY_NOVA | trade)
         among = owner.post(URL, json={"name": "x", "trades": [SELL_LIMA, BUY_NOVA | trade]})
         places = [answer.json().get("errors", [{}])[0].get("loc") for answer in (alone, among)]
         if (alone.status_code, among.status_code, places[0]) != (422, 422, ["body", *place]):
-            told.append((trade, alone.text, among.text))
-    assert told == []
+            lines.append((trade, alone.text, among.text))
+    assert lines == []
     assert owner.get(f"{URL}/{scenario['id']}").json() == scenario
 
 
@@ -118,7 +118,7 @@ def test_loan_data_takes_any_key_and_says_which_do_nothing(owner: Member, scenar
         "country": "US", "countri": "FR", "colour": "red", "desk": {"name": "NY", "books": [1, None]}, "price": 12,
         "currency": "EUR", "\u00e9t\u00e9": True, "LoanX_ID": "LX1",
     }  # fmt: skip
-    told = {
+    answer = {
         "countri": "loan_data has the key 'countri', which does nothing: it is no field of standard_clo; "
         "did you mean country?",
         "colour": "loan_data has the key 'colour', which does nothing: it is no field of standard_clo",
@@ -138,15 +138,15 @@ def test_loan_data_takes_any_key_and_says_which_do_nothing(owner: Member, scenar
     trade = owner.post(f"{path}/trades", json=BUY_NOVA | {"loan_data": data})
     assert trade.status_code == 201, trade.text
     assert trade.json()["loan_data"] == data
-    assert [(one["code"], one["message"]) for one in trade.json()["warnings"]] == [
-        ("loan_data", message) for message in told.values()
+    assert [(warning["code"], warning["message"]) for warning in trade.json()["warnings"]] == [
+        ("loan_data", message) for message in answer.values()
     ]
     assert owner.get(f"{path}/trades").json()[-1] == trade.json()
     simulated = owner.post(f"{path}/simulate").json()
     assert simulated["results"] == with_plain["results"] != before["results"], "the rest does nothing"
-    found = [one["message"] for one in simulated["warnings"] if one["code"] == "loan_data"]
+    messages = [warning["message"] for warning in simulated["warnings"] if warning["code"] == "loan_data"]
     number = len(owner.get(f"{path}/trades").json())
-    assert found == [f"trade {number}: {message}" for message in told.values()]
+    assert messages == [f"trade {number}: {message}" for message in answer.values()]
 
 
 # States -------------------------------------------------------------------------------------------------------------
@@ -201,8 +201,8 @@ def test_who_simulates_is_alone(stack: Stack, owner: Member, scenario: dict[str,
     path = f"{URL}/{scenario['id']}"
     simulated = owner.post(f"{path}/simulate").json()
     trade = owner.get(f"{path}/trades").json()[0]["id"]
-    with psycopg.connect(stack.database_url) as other:
-        other.execute("SELECT pg_advisory_xact_lock(scenario_lock(%s, %s))", [owner.tenant_id, scenario["id"]])
+    with psycopg.connect(stack.database_url) as second:
+        second.execute("SELECT pg_advisory_xact_lock(scenario_lock(%s, %s))", [owner.tenant_id, scenario["id"]])
         assert owner.get(path).json()["status"] == "calculating"
         assert owner.get(URL, params={"status_filter": "calculating"}).json()["items"][0]["id"] == scenario["id"]
         for answer in (
@@ -215,8 +215,8 @@ def test_who_simulates_is_alone(stack: Stack, owner: Member, scenario: dict[str,
             assert (answer.status_code, answer.json()["detail"]) == (409, "Scenario in use")
         assert len(owner.get(f"{path}/results").json()) == len(simulated["results"])
     assert owner.get(path).json()["status"] == "completed", "whoever calculated is gone, and left nothing"
-    with psycopg.connect(stack.database_url) as other:
-        other.execute("SELECT pg_advisory_xact_lock_shared(scenario_lock(%s, %s))", [owner.tenant_id, scenario["id"]])
+    with psycopg.connect(stack.database_url) as second:
+        second.execute("SELECT pg_advisory_xact_lock_shared(scenario_lock(%s, %s))", [owner.tenant_id, scenario["id"]])
         assert owner.get(path).json()["status"] == "completed", "who edits does not calculate"
         assert owner.post(f"{path}/simulate").json()["detail"] == "Scenario in use"
         assert owner.patch(path, json={"name": "Other"}).status_code == 200
@@ -230,7 +230,7 @@ def test_a_scenario_goes_with_its_trades(stack: Stack, owner: Member, scenario: 
     for answer in (owner.get(path), owner.delete(path), owner.get(f"{path}/trades"), owner.patch(path, json={})):
         assert (answer.status_code, answer.json()["detail"]) == (404, "Scenario not found")
     feed = owner.get("/api/v1/activity", params={"entity_type": "scenario"}).json()["items"]
-    assert [(one["action"], one["entity_name"]) for one in feed] == [
+    assert [(item["action"], item["entity_name"]) for item in feed] == [
         ("scenario.deleted", "Swap"),
         ("scenario.created", "Swap"),
     ]
@@ -263,7 +263,7 @@ def test_a_simulation_of_the_pool_that_is_worked_by_hand(
         "test_id": "test_id", "test_name": "test_name", "category": "test_category", "status": "status_current",
         "current_value": "current_value", "cushion": "cushion_current",
     }  # fmt: skip
-    assert [{name: one[name] for name in names} for one in run["results"]] == [
+    assert [{name: result[name] for name in names} for result in run["results"]] == [
         {name: row[own] for name, own in names.items()} for row in simulated["results"]
     ], "what is before is a compliance run's, to the last digit"
     assert (simulated["test_suite"], simulated["as_of"], simulated["as_of_source"]) == (
@@ -273,7 +273,7 @@ def test_a_simulation_of_the_pool_that_is_worked_by_hand(
         way: sum(row["impact_direction"] == way for row in rows.values()) for way in ("improve", "worsen", "neutral")
     }
     assert simulated["total_tests"] == len(rows) == run["summary"]["total"] - len(simulated["skipped"])
-    assert {one["test_id"] for one in run["skipped"]} == {one["test_id"] for one in simulated["skipped"]}
+    assert {item["test_id"] for item in run["skipped"]} == {item["test_id"] for item in simulated["skipped"]}
     assert owner.get(f"{path}/results").json() == simulated["results"]
     rating = owner.get(f"{path}/results", params={"category": "rating"}).json()
     assert rating == [row for row in simulated["results"] if row["test_category"] == "rating"] != []
@@ -285,7 +285,7 @@ def test_a_simulation_of_the_pool_that_is_worked_by_hand(
 def test_a_workbook_of_a_deal_is_simulated_by_its_definition(owner: Member, g1_file: Path) -> None:
     deal = owner.post("/api/v1/deals", json={"name": "Deal"}).json()["id"]
     book = owner.uploaded(g1_file, deal_id=deal)
-    scenario = made(owner, base_workbook_id=book["id"], trades=[SELL_LIMA])
+    scenario = create_scenario(owner, base_workbook_id=book["id"], trades=[SELL_LIMA])
     path = f"{URL}/{scenario['id']}/simulate"
     assert owner.post(path).json()["test_suite"] == "enhanced", "nobody has defined the deal yet"
     definition = {"tests": [{"id": "caa", "name": "Caa", "measure": "ccc", "agency": "a", "max": 8.0}]}
@@ -304,7 +304,7 @@ def test_what_cannot_be_simulated_stays_as_it_is(stack: Stack, owner: Member, ow
         ({"borrower_name": "Lima", "par_value": 10e6 + 1}, "10,000,001"),
         ({}, "nothing names its loan"),
     ):
-        path = f"{URL}/{made(owner, base_workbook_id=own_g1['id'], trades=[BUY_NOVA, sell | trade])['id']}"
+        path = f"{URL}/{create_scenario(owner, base_workbook_id=own_g1['id'], trades=[BUY_NOVA, sell | trade])['id']}"
         answer = owner.post(f"{path}/simulate")
         assert (answer.status_code, answer.json()["detail"]) == (400, "Invalid trade"), trade
         (fault,) = answer.json()["errors"]
@@ -312,7 +312,7 @@ def test_what_cannot_be_simulated_stays_as_it_is(stack: Stack, owner: Member, ow
         assert reason in fault["message"]
         assert owner.get(f"{path}/trades").json()[1]["id"] in fault["message"]
         assert owner.get(path).json()["status"] == "draft"
-    none = made(owner, trades=[BUY_NOVA])
+    none = create_scenario(owner, trades=[BUY_NOVA])
     answer = owner.post(f"{URL}/{none['id']}/simulate")
     assert (answer.status_code, answer.json()["detail"]) == (400, "Scenario has no base workbook")
     owner.patch(f"{URL}/{none['id']}", json={"base_workbook_id": own_g1["id"]})
@@ -350,7 +350,7 @@ BUY_OTHERS = [
 
 
 def test_proposed_trades_do_what_they_say(owner: Member, own_g1: dict[str, Any]) -> None:
-    scenario = made(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA])
+    scenario = create_scenario(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA])
     path = f"{URL}/{scenario['id']}"
     asked = {
         "objective": "average_rating_factor",
@@ -375,11 +375,11 @@ def test_proposed_trades_do_what_they_say(owner: Member, own_g1: dict[str, Any])
 
 def test_another_workbook_is_a_universe(owner: Member, stranger: Member, g1_file: Path, write_book: Any) -> None:
     book = owner.uploaded(g1_file)["id"]
-    path = f"{URL}/{made(owner, base_workbook_id=book)['id']}/optimize"
+    path = f"{URL}/{create_scenario(owner, base_workbook_id=book)['id']}/optimize"
     header = ("LoanX ID", "Issuer Name", "Par Amount", "Market Price", "Moody's Rating", "Spread")
     rows = [header, ("LX900001", "Romeo", 9e6, 98.0, "Ba2", 300), ("LX900002", "Sierra", 9e6, 99.0, "Ca", 900)]
-    other = owner.uploaded(write_book("other", Holdings=rows))["id"]
-    asked = {"objective": "average_rating_factor", "universe": other, "constraints": {"tests": "maintain"}}
+    second = owner.uploaded(write_book("other", Holdings=rows))["id"]
+    asked = {"objective": "average_rating_factor", "universe": second, "constraints": {"tests": "maintain"}}
     proposed = owner.post(path, json=asked).json()
     bought = [trade for trade in proposed["trades"] if trade["trade_type"] == "buy"]
     assert [trade["loan_data"]["loanx_id"] for trade in bought] == ["LX900001"]
@@ -390,7 +390,7 @@ def test_another_workbook_is_a_universe(owner: Member, stranger: Member, g1_file
     euros = [(*header, "Currency"), ("LX900003", "Tango", 9e6, 98.0, "Ba2", 300, "EUR")]
     foreign = owner.uploaded(write_book("euros", Holdings=euros, Deal=[("Deal Currency", "EUR")]))["id"]
     home = owner.uploaded(write_book("dollars", Holdings=rows, Deal=[("Deal Currency", "USD")]))["id"]
-    own = f"{URL}/{made(owner, base_workbook_id=home)['id']}/optimize"
+    own = f"{URL}/{create_scenario(owner, base_workbook_id=home)['id']}/optimize"
     answer = owner.post(own, json=asked | {"universe": foreign})
     assert (answer.status_code, answer.json()["errors"][0]["message"]) == (
         422,
@@ -399,7 +399,7 @@ def test_another_workbook_is_a_universe(owner: Member, stranger: Member, g1_file
 
 
 def test_what_cannot_be_optimized_is_said(owner: Member, own_g1: dict[str, Any]) -> None:
-    scenario = made(owner, base_workbook_id=own_g1["id"])
+    scenario = create_scenario(owner, base_workbook_id=own_g1["id"])
     path = f"{URL}/{scenario['id']}/optimize"
     asked: dict[str, Any] = {"objective": "average_rating_factor", "universe": BUY_OTHERS}
     answer = owner.post(path, json=asked | {"constraints": {"allow_sells": False, "max_trades": 1}})
@@ -417,7 +417,7 @@ def test_what_cannot_be_optimized_is_said(owner: Member, own_g1: dict[str, Any])
     ):
         answer = owner.post(path, json=asked | change)
         assert (answer.status_code, answer.json()["detail"]) == (status, detail), change
-    none = made(owner)
+    none = create_scenario(owner)
     answer = owner.post(f"{URL}/{none['id']}/optimize", json=asked)
     assert (answer.status_code, answer.json()["detail"]) == (400, "Scenario has no base workbook")
 
@@ -438,8 +438,8 @@ def test_a_test_holds_up_to_its_headroom(owner: Member, scenario: dict[str, Any]
         after = next(result for result in results if result["test_id"] == row["test_id"])
         assert (after["status_projected"] == "fail") == fails
         owner.delete(f"{path}/trades/{more['id']}")
-    held = owner.get(f"{path}/headroom", params={"borrower_name": "Alpha", "trade_type": "sell", "price": 99}).json()
-    assert held["most"] == 40e6
+    body = owner.get(f"{path}/headroom", params={"borrower_name": "Alpha", "trade_type": "sell", "price": 99}).json()
+    assert body["most"] == 40e6
     for query, status, detail in (
         ({"trade_id": str(uuid4())}, 404, "Trade not found"),
         ({"borrower_name": "Lima", "price": 55}, 400, "Invalid trade"),  # the scenario sells all of it
@@ -447,5 +447,5 @@ def test_a_test_holds_up_to_its_headroom(owner: Member, scenario: dict[str, Any]
     ):
         answer = owner.get(f"{path}/headroom", params=query)
         assert (answer.status_code, answer.json()["detail"]) == (status, detail), query
-    none = made(owner, base_workbook_id=scenario["base_workbook_id"])
+    none = create_scenario(owner, base_workbook_id=scenario["base_workbook_id"])
     assert owner.get(f"{URL}/{none['id']}/headroom").status_code == 422

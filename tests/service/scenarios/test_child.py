@@ -39,9 +39,11 @@ def test_a_kept_run_gives_the_same_results_for_any_trades(portfolio: Portfolio) 
 
 
 def test_another_fingerprint_or_suite_is_another_run(portfolio: Portfolio) -> None:
-    other = Portfolio.from_columns({"borrower_name": ["Acme", "Bolt"], "par_value": [5e6, 9e6], "spread": [350.0, 1.0]})
+    second = Portfolio.from_columns(
+        {"borrower_name": ["Acme", "Bolt"], "par_value": [5e6, 9e6], "spread": [350.0, 1.0]}
+    )
     child.simulate_again("a", portfolio, [SELL], "enhanced", {})
-    for name, loans, suite in (("b", other, "enhanced"), ("a", portfolio, "standard")):
+    for name, loans, suite in (("b", second, "enhanced"), ("a", portfolio, "standard")):
         expected = plain(child.simulate(loans, [SELL], suite, {}))
         assert plain(child.simulate_again(name, loans, [SELL], suite, {})) == expected
     assert [*child._simulators] == [("a", "enhanced"), ("b", "enhanced"), ("a", "standard")]

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from tests.conftest import Member, Stack
-from tests.service.scenarios.conftest import BUY_NOVA, SELL_LIMA, URL, made
+from tests.service.scenarios.conftest import BUY_NOVA, SELL_LIMA, URL, create_scenario
 
 PREVIEW = f"{URL}/preview"
 
@@ -34,7 +34,7 @@ def test_a_preview_says_what_a_simulation_says_and_keeps_nothing(
     assert answer.status_code == 200, answer.text
     preview = answer.json()
     assert counts() == before
-    scenario = made(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA, BUY_NOVA])
+    scenario = create_scenario(owner, base_workbook_id=own_g1["id"], trades=[SELL_LIMA, BUY_NOVA])
     simulated = owner.post(f"{URL}/{scenario['id']}/simulate").json()
     apart = {"scenario_id", "status", "simulated_at"}
     assert {name: preview[name] for name in simulated if name not in apart} == {
@@ -44,13 +44,13 @@ def test_a_preview_says_what_a_simulation_says_and_keeps_nothing(
     assert preview["base_workbook_id"] == own_g1["id"]
     assert preview["total_tests"] == len(preview["results"]) > 10
     assert preview["execution_time_us"] > 0
-    assert {one["impact_direction"] for one in preview["results"]} > {"improve"}
+    assert {result["impact_direction"] for result in preview["results"]} > {"improve"}
 
 
 def test_without_trades_nothing_moves(owner: Member, own_g1: dict[str, Any]) -> None:
     preview = owner.post(PREVIEW, json={"base_workbook_id": own_g1["id"]}).json()
     assert preview["results"]
-    assert {one["impact_direction"] for one in preview["results"]} == {"neutral"}
+    assert {result["impact_direction"] for result in preview["results"]} == {"neutral"}
 
 
 def test_the_suite_is_the_deals_unless_another_is_named(owner: Member, g1_file: Path) -> None:
@@ -61,12 +61,12 @@ def test_the_suite_is_the_deals_unless_another_is_named(owner: Member, g1_file: 
     assert owner.put(f"/api/v1/deals/{deal}/definition", json={"definition": definition}).status_code == 200
     own = owner.post(PREVIEW, json=asked(book, SELL_LIMA)).json()
     assert (own["test_suite"], own["definition_version"]) == ("deal", 1)
-    assert [one["test_id"] for one in own["results"]] == ["caa"]
-    other = owner.post(PREVIEW, json=asked(book, SELL_LIMA, test_suite="standard")).json()
-    assert other["test_suite"] == "standard"
+    assert [result["test_id"] for result in own["results"]] == ["caa"]
+    other_body = owner.post(PREVIEW, json=asked(book, SELL_LIMA, test_suite="standard")).json()
+    assert other_body["test_suite"] == "standard"
     run = owner.post("/api/v1/compliance/run", json={"workbook_id": book["id"], "test_suite": "standard"}).json()
-    assert {one["test_id"]: one["current_value"] for one in other["results"]} == {
-        one["test_id"]: one["current_value"] for one in run["results"]
+    assert {result["test_id"]: result["current_value"] for result in other_body["results"]} == {
+        result["test_id"]: result["current_value"] for result in run["results"]
     }
     answer = owner.post(PREVIEW, json=asked(book, SELL_LIMA, test_suite="gold"))
     assert (answer.status_code, answer.json()["detail"]) == (400, "Invalid test suite")

@@ -29,8 +29,8 @@ class Message(NamedTuple):
 
     @property
     def content(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.body)
-        return found
+        result: dict[str, Any] = json.loads(self.body)
+        return result
 
     def is_signed_by(self, secret: str) -> bool:
         try:
@@ -122,8 +122,8 @@ def hooked(who: Member, url: str, *events: str, **body: Any) -> dict[str, Any]:
     """A webhook, with its secret."""
     answer = who.post(URL, json={"url": url, "events": events or ("workbook.uploaded",), **body})
     assert answer.status_code == 201, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    webhook: dict[str, Any] = answer.json()
+    return webhook
 
 
 def evaluated(who: Member, formula: str = "=1+1") -> None:
@@ -144,10 +144,10 @@ def ended(who: Member, webhook: dict[str, Any], count: int = 1) -> list[dict[str
 
     def done() -> list[dict[str, Any]] | None:
         log = log_of(who, webhook)
-        return log if len(log) >= count and all(one["status"] != "pending" for one in log) else None
+        return log if len(log) >= count and all(item["status"] != "pending" for item in log) else None
 
-    found: list[dict[str, Any]] = wait_until(done, what="the end of the deliveries")
-    return found
+    result: list[dict[str, Any]] = wait_until(done, what="the end of the deliveries")
+    return result
 
 
 Hook = Callable[..., dict[str, Any]]

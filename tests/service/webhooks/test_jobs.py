@@ -23,7 +23,7 @@ def test_every_event_is_told_to_whoever_asked_for_it(
     own_g1: dict[str, Any],  # noqa: F811
 ) -> None:
     every_event = ["workbook.uploaded", "calculation.completed", "compliance.completed", "alert.triggered"]
-    one = hooked(owner, receiver.url("/200?one"), *every_event)
+    item = hooked(owner, receiver.url("/200?one"), *every_event)
     hooked(owner, receiver.url("/200?two"), "compliance.completed")
     hooked(owner, receiver.url("/200?off"), *every_event, enabled=False)
     hooked(stranger, receiver.url("/200?stranger"), *every_event)
@@ -32,25 +32,25 @@ def test_every_event_is_told_to_whoever_asked_for_it(
     assert owner.post(f"/api/v1/workbooks/{own_g1['id']}/recalculate").status_code in (200, 202)
     owner.parsed(own_g1["id"])
     messages = receiver.wait_for(3, "/200?one")
-    assert all(message.is_signed_by(one["secret"]) for message in messages)
+    assert all(message.is_signed_by(item["secret"]) for message in messages)
     by_type = {message.content["type"]: message.content for message in messages}
     assert sorted(by_type) == ["calculation.completed", "compliance.completed"]
-    told = by_type["compliance.completed"]
-    assert set(told) == {"type", "timestamp", "data"}
-    assert (told["data"]["tenant_id"], told["data"]["user_id"]) == (owner.tenant_id, owner.user_id)
-    assert run["run_id" if "run_id" in run else "id"] in str(told["data"])
+    answer = by_type["compliance.completed"]
+    assert set(answer) == {"type", "timestamp", "data"}
+    assert (answer["data"]["tenant_id"], answer["data"]["user_id"]) == (owner.tenant_id, owner.user_id)
+    assert run["run_id" if "run_id" in run else "id"] in str(answer["data"])
     (also,) = receiver.wait_for(1, "/200?two")
     assert (also.id, also.content) == (
-        next(message.id for message in messages if message.content == told),
-        told,
+        next(message.id for message in messages if message.content == answer),
+        answer,
     ), "the same message at each webhook"
-    log = ended(owner, one, 3)
+    log = ended(owner, item, 3)
     assert [entry["message_id"] for entry in log] == [message.id for message in messages], "in their order"
     assert [entry["payload"] for entry in log] == [message.content for message in messages]
     assert len({entry["message_id"] for entry in log}) == 3
-    record = owner.get(f"{URL}/{one['id']}").json()
+    record = owner.get(f"{URL}/{item['id']}").json()
     assert (record["last_delivery"]["status"], record["last_delivery"]["status_code"]) == ("delivered", 200)
-    wait_until(lambda: owner.get(f"{URL}/{one['id']}").json()["waiting"] == 0, what="the empty line")
+    wait_until(lambda: owner.get(f"{URL}/{item['id']}").json()["waiting"] == 0, what="the empty line")
     assert receiver.at("/200?off") == receiver.at("/200?stranger") == []
 
 
@@ -94,45 +94,49 @@ def test_days_of_failure_disable_a_webhook_and_its_admins_are_told(
     stack: Stack, owner: Member, receiver: Receiver
 ) -> None:
     admin, analyst = owner.invite("admin"), owner.invite("analyst")
-    made = hooked(owner, receiver.url("/500"), "calculation.completed")
+    webhook = hooked(owner, receiver.url("/500"), "calculation.completed")
     evaluated(owner)
-    ended(owner, made)
-    assert owner.get(f"{URL}/{made['id']}").json()["enabled"]
-    stack.sql("UPDATE webhooks SET failing_since = now() - interval '6 days' WHERE id = %s", [made["id"]])
+    ended(owner, webhook)
+    assert owner.get(f"{URL}/{webhook['id']}").json()["enabled"]
+    stack.sql("UPDATE webhooks SET failing_since = now() - interval '6 days' WHERE id = %s", [webhook["id"]])
     receiver.free.clear()  # the third waits while the second is on its way
     for _ in range(2):
         evaluated(owner)
-    wait_until(lambda: len(log_of(owner, made)) == 3, what="both deliveries")
+    wait_until(lambda: len(log_of(owner, webhook)) == 3, what="both deliveries")
     receiver.free.set()
-    told = wait_until(lambda: owner.get("/api/v1/notifications").json()["items"], what="the notification")
-    record = owner.get(f"{URL}/{made['id']}").json()
+    answer = wait_until(lambda: owner.get("/api/v1/notifications").json()["items"], what="the notification")
+    record = owner.get(f"{URL}/{webhook['id']}").json()
     assert (record["enabled"], record["disabled_at"] is not None) == (False, True)
     reason = "Every delivery of the last 5 days failed; the last one: the receiver answers with the status 500"
     assert record["disabled_reason"] == reason
-    assert (told[0]["type"], told[0]["resource_id"], told[0]["read_at"]) == ("webhook.disabled", made["id"], None)
-    assert reason in told[0]["message"]
+    assert (answer[0]["type"], answer[0]["resource_id"], answer[0]["read_at"]) == (
+        "webhook.disabled",
+        webhook["id"],
+        None,
+    )
+    assert reason in answer[0]["message"]
     assert [len(who.get("/api/v1/notifications").json()["items"]) for who in (owner, admin, analyst)] == [1, 1, 0]
-    log = ended(owner, made, 3)
+    log = ended(owner, webhook, 3)
     assert [len(entry["attempts"]) for entry in log] == [3, 3, 0]
     assert log[2]["error"] == "the webhook was disabled before it could be sent"
     evaluated(owner)
     assert len(receiver.at("/500")) == 6
-    assert owner.patch(f"{URL}/{made['id']}", json={"enabled": True}).json()["failing_since"] is None
+    assert owner.patch(f"{URL}/{webhook['id']}", json={"enabled": True}).json()["failing_since"] is None
 
 
 def test_a_receiver_that_is_gone_is_told_nothing_more(owner: Member, receiver: Receiver) -> None:
-    made = hooked(owner, receiver.url("/410"), "calculation.completed")
+    webhook = hooked(owner, receiver.url("/410"), "calculation.completed")
     evaluated(owner)
-    (entry,) = ended(owner, made)
+    (entry,) = ended(owner, webhook)
     assert (entry["status"], len(entry["attempts"])) == ("failed", 1)
     record = wait_until(
-        lambda: (found := owner.get(f"{URL}/{made['id']}").json())["disabled_at"] and found, what="the end"
+        lambda: (body := owner.get(f"{URL}/{webhook['id']}").json())["disabled_at"] and body, what="the end"
     )
     assert record["disabled_reason"] == "The receiver answered 410 Gone"
 
 
 def test_a_dead_worker_loses_nothing(stack: Stack, owner: Member, receiver: Receiver) -> None:
-    made = hooked(owner, receiver.url("/slow"), "calculation.completed")
+    webhook = hooked(owner, receiver.url("/slow"), "calculation.completed")
     evaluated(owner)
     receiver.wait_for(1, "/slow")
     stack.sql(
@@ -142,8 +146,8 @@ def test_a_dead_worker_loses_nothing(stack: Stack, owner: Member, receiver: Rece
     )  # as if the worker had died: its attempt is not the present one any more
     first, second = receiver.wait_for(2, "/slow")[:2]
     assert first.id == second.id
-    owner.patch(f"{URL}/{made['id']}", json={"url": receiver.url()})
-    (entry,) = ended(owner, made)
+    owner.patch(f"{URL}/{webhook['id']}", json={"url": receiver.url()})
+    (entry,) = ended(owner, webhook)
     assert (entry["status"], receiver.wait_for(1)[0].id) == ("delivered", first.id)
 
 
@@ -168,12 +172,12 @@ def test_nobody_waits_for_anybody_in_a_circle(
         for number in range(12):
             statuses.append(client.patch(f"{URL}/{kept['id']}", json={"description": str(number)}).status_code)
             body = {"url": receiver.url("/500"), "events": ["compliance.completed"]}
-            made = client.post(URL, json=body).json()
+            new_body = client.post(URL, json=body).json()
             log = client.get(f"{URL}/{kept['id']}/deliveries").json()["items"]
             for entry in log[:1]:
                 again = client.post(f"{URL}/{kept['id']}/deliveries/{entry['id']}/replay")
                 statuses.append(again.status_code)
-            statuses.append(client.delete(f"{URL}/{made['id']}").status_code)
+            statuses.append(client.delete(f"{URL}/{new_body['id']}").status_code)
 
     def run(work: Callable[[httpx.Client], None]) -> None:
         with httpx.Client(base_url=stack.url, headers=owner.http.headers, timeout=60) as client:
@@ -202,13 +206,13 @@ def every_page(who: Member, webhook: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_a_deleted_webhook_leaves_nothing(stack: Stack, owner: Member, receiver: Receiver) -> None:
-    made = hooked(owner, receiver.url("/500"), "calculation.completed")
+    webhook = hooked(owner, receiver.url("/500"), "calculation.completed")
     evaluated(owner)
-    ended(owner, made)
-    assert owner.delete(f"{URL}/{made['id']}").status_code == 204
+    ended(owner, webhook)
+    assert owner.delete(f"{URL}/{webhook['id']}").status_code == 204
     for table in ("webhook_queues", "webhook_deliveries"):
         wait_until(
-            lambda table=table: not stack.sql(f"SELECT 1 FROM {table} WHERE webhook_id = %s", [made["id"]]),
+            lambda table=table: not stack.sql(f"SELECT 1 FROM {table} WHERE webhook_id = %s", [webhook["id"]]),
             what=f"the end of its {table}",
         )
     evaluated(owner)
@@ -216,10 +220,10 @@ def test_a_deleted_webhook_leaves_nothing(stack: Stack, owner: Member, receiver:
 
 
 def test_a_full_line_passes_events_over_and_says_so(stack: Stack, owner: Member, receiver: Receiver) -> None:
-    made = hooked(owner, receiver.url(), "calculation.completed")
-    stack.sql("UPDATE webhook_queues SET waiting = 10000 WHERE webhook_id = %s", [made["id"]])
+    webhook = hooked(owner, receiver.url(), "calculation.completed")
+    stack.sql("UPDATE webhook_queues SET waiting = 10000 WHERE webhook_id = %s", [webhook["id"]])
     evaluated(owner)
     record = wait_until(
-        lambda: (found := owner.get(f"{URL}/{made['id']}").json())["events_passed_over"] and found, what="the event"
+        lambda: (body := owner.get(f"{URL}/{webhook['id']}").json())["events_passed_over"] and body, what="the event"
     )
     assert (record["events_passed_over"], receiver.got) == (1, [])

@@ -62,9 +62,9 @@ def loans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def workbook(shared_owner: Member, loans: Path) -> dict[str, Any]:
     """The loans, uploaded and ready."""
-    found = shared_owner.uploaded(loans, name="Loans of March")
-    assert found["status"] == "ready", found
-    return found
+    result = shared_owner.uploaded(loans, name="Loans of March")
+    assert result["status"] == "ready", result
+    return result
 
 
 def sheet_xml(rows: str, *, before: str = "") -> str:

@@ -67,14 +67,14 @@ def test_the_fields_of_an_upload(owner: Member, loans: Path) -> None:
     answer = owner.upload(
         loans, name=" March ", description="holdings", mapping_id="standard_servicer", stream_key="deal:internal:MAG-17"
     )
-    found = owner.parsed(answer.json()["id"])
-    named = (found["name"], found["description"], found["mapping_id"], found["stream_key"])
+    result = owner.parsed(answer.json()["id"])
+    named = (result["name"], result["description"], result["mapping_id"], result["stream_key"])
     assert named == ("March", "holdings", "standard_servicer", "deal:internal:MAG-17")
 
 
 def test_fields_left_empty_count_as_not_given(owner: Member, loans: Path) -> None:
-    found = owner.upload(loans, name=" ", description="", mapping_id="", stream_key="").json()
-    named = (found["name"], found["description"], found["mapping_id"], found["stream_key"])
+    body = owner.upload(loans, name=" ", description="", mapping_id="", stream_key="").json()
+    named = (body["name"], body["description"], body["mapping_id"], body["stream_key"])
     assert named == ("loans.xlsx", None, None, None)
 
 
@@ -96,9 +96,9 @@ def test_an_xls_file(owner: Member, tmp_path: Path) -> None:
     page.write(1, 0, "12345678")
     page.write(1, 1, 5e6)
     out.save(str(tmp_path / "tape.XLS"))
-    found = owner.uploaded(tmp_path / "tape.XLS")
-    assert (found["status"], found["sheets"][0]["headers"]) == ("ready", ["CUSIP", "Par Amount", "Price"])
-    data = owner.get(f"/api/v1/workbooks/{found['id']}/sheets/Loans/data").json()
+    result = owner.uploaded(tmp_path / "tape.XLS")
+    assert (result["status"], result["sheets"][0]["headers"]) == ("ready", ["CUSIP", "Par Amount", "Price"])
+    data = owner.get(f"/api/v1/workbooks/{result['id']}/sheets/Loans/data").json()
     assert data["rows"] == [{"_row_number": 2, "CUSIP": "12345678", "Par Amount": 5e6, "Price": None}]
 
 
@@ -259,20 +259,20 @@ def test_what_a_file_is_its_content_says(owner: Member, tmp_path: Path, pack: Pa
     path.write_bytes(GOOD_FILES[kind](pack))
     answer = owner.upload(path)
     assert answer.status_code == 201, answer.text
-    (told,) = answer.json()["sheets"]
-    found = owner.parsed(answer.json()["id"])
-    assert (found["status"], found["file_name"]) == ("ready", "portal.xls")
-    (kept,) = found["sheets"]
-    assert {name: kept[name] for name in told} == told
+    (lines,) = answer.json()["sheets"]
+    result = owner.parsed(answer.json()["id"])
+    assert (result["status"], result["file_name"]) == ("ready", "portal.xls")
+    (kept,) = result["sheets"]
+    assert {name: kept[name] for name in lines} == lines
 
 
 def test_a_page_is_a_sheet_by_the_name_of_its_file(owner: Member, tmp_path: Path) -> None:
     path = tmp_path / "Pool March.xls"
     path.write_bytes(b"<table><tr><td>Name<td>Par<tr><td>Alder<td>1,000,000.50</table>")
-    found = owner.uploaded(path)
-    (page,) = found["sheets"]
+    result = owner.uploaded(path)
+    (page,) = result["sheets"]
     assert page["name"] == "Pool March"
-    cell = owner.get(f"/api/v1/workbooks/{found['id']}/sheets/{page['id']}/cells/B2").json()
+    cell = owner.get(f"/api/v1/workbooks/{result['id']}/sheets/{page['id']}/cells/B2").json()
     assert cell["value"] == 1000000.5
 
 
@@ -424,14 +424,14 @@ def test_the_original_is_given_out(stack: Stack, owner: Member, stranger: Member
     workbook = owner.uploaded(named, name="Another name")
     answer = given_out(owner, workbook["id"])
     assert (answer.status_code, answer.content) == (200, named.read_bytes())
-    told = answer.headers
-    assert told["content-type"] == "application/octet-stream"
-    assert told["content-disposition"] == (
+    headers = answer.headers
+    assert headers["content-type"] == "application/octet-stream"
+    assert headers["content-disposition"] == (
         "attachment; filename=\"Q1_ M_rz 100_.xlsx\"; filename*=UTF-8''Q1%3B%20M%C3%A4rz%20100%25.xlsx"
     )
-    assert told["x-content-type-options"] == "nosniff"
-    assert int(told["content-length"]) == len(answer.content) == workbook["file_size"]
-    assert told["etag"] == f'"{hashlib.sha256(answer.content).hexdigest()}"'
+    assert headers["x-content-type-options"] == "nosniff"
+    assert int(headers["content-length"]) == len(answer.content) == workbook["file_size"]
+    assert headers["etag"] == f'"{hashlib.sha256(answer.content).hexdigest()}"'
     part = given_out(owner, workbook["id"], headers={"Range": "bytes=4-9"})
     assert (part.status_code, part.content) == (206, answer.content[4:10])
     beyond = given_out(owner, workbook["id"], headers={"Range": f"bytes={len(answer.content)}-"})
@@ -529,9 +529,9 @@ def test_a_big_upload_takes_little_memory(stack: Stack, pack: PackFile, loans: P
         member = register(url)
         member.uploaded(loans)
         before = {pid: peak_bytes(pid) for pid in processes}
-        found = member.uploaded(path)
+        result = member.uploaded(path)
         grown = max(peak_bytes(pid) - before[pid] for pid in processes)
-    assert (found["status"], found["file_size"] > 95 * MEGABYTE) == ("ready", True)
+    assert (result["status"], result["file_size"] > 95 * MEGABYTE) == ("ready", True)
     assert grown < 100 * MEGABYTE, f"{grown / MEGABYTE:.0f} MB"
     print(f"a 95 MB upload: {grown / MEGABYTE:.1f} MB more memory")
 
@@ -540,14 +540,14 @@ def test_a_big_upload_takes_little_memory(stack: Stack, pack: PackFile, loans: P
 
 
 def test_patch_changes_what_is_given(stack: Stack, owner: Member, loans: Path) -> None:
-    found = owner.uploaded(loans, description="old", mapping_id="standard_clo")
-    place = f"/api/v1/workbooks/{found['id']}"
+    result = owner.uploaded(loans, description="old", mapping_id="standard_clo")
+    place = f"/api/v1/workbooks/{result['id']}"
     changed = owner.patch(place, json={"name": "New", "stream_key": "deal:isin:US0378331005"})
     assert changed.status_code == 200
     body = changed.json()
     assert (body["name"], body["description"], body["mapping_id"]) == ("New", "old", "standard_clo")
     assert body["stream_key"] == "deal:isin:US0378331005"
-    assert body["updated_at"] > found["updated_at"]
+    assert body["updated_at"] > result["updated_at"]
     assert "sheets" not in body
     assert "stats" not in body
     cleared = owner.patch(place, json={"description": None, "mapping_id": None, "stream_key": None}).json()
@@ -559,7 +559,7 @@ def test_patch_changes_what_is_given(stack: Stack, owner: Member, loans: Path) -
     )
     for nothing in ({}, {"file_name": "x", "status": "error"}):
         assert owner.patch(place, json=nothing).json() == cleared
-    actions = stack.sql("SELECT action FROM audit_log WHERE resource_id = %s ORDER BY occurred_at", [found["id"]])
+    actions = stack.sql("SELECT action FROM audit_log WHERE resource_id = %s ORDER BY occurred_at", [result["id"]])
     assert [action for (action,) in actions] == ["workbook.uploaded", "workbook.updated", "workbook.updated"]
 
 
@@ -612,8 +612,8 @@ def test_a_stale_if_match_is_refused(owner: Member, loans: Path) -> None:
 
 
 def test_delete_hides_a_workbook_everywhere(stack: Stack, owner: Member, loans: Path) -> None:
-    found = owner.uploaded(loans)
-    place = f"/api/v1/workbooks/{found['id']}"
+    result = owner.uploaded(loans)
+    place = f"/api/v1/workbooks/{result['id']}"
     answer = owner.delete(place)
     assert (answer.status_code, answer.content) == (204, b"")
     for path in (place, f"{place}/sheets", f"{place}/sheets/Loans/data", f"{place}/sheets/Loans/cells/A1"):
@@ -623,31 +623,31 @@ def test_delete_hides_a_workbook_everywhere(stack: Stack, owner: Member, loans: 
     assert owner.delete(place).status_code == 404
     assert owner.get("/api/v1/workbooks").json()["total"] == 0
     assert stack.sql(
-        "SELECT action FROM audit_log WHERE resource_id = %s AND action = 'workbook.deleted'", [found["id"]]
+        "SELECT action FROM audit_log WHERE resource_id = %s AND action = 'workbook.deleted'", [result["id"]]
     )
-    (key,) = stack.sql("SELECT content_hash FROM workbooks WHERE id = %s", [found["id"]])[0]
+    (key,) = stack.sql("SELECT content_hash FROM workbooks WHERE id = %s", [result["id"]])[0]
     assert key in stored_blobs(stack)  # for a while: somebody may just be reading it
 
 
 @pytest.mark.parametrize("status", ["uploading", "processing", "recalculating"])
 def test_a_workbook_that_is_worked_on_stays(stack: Stack, owner: Member, loans: Path, status: str) -> None:
-    found = owner.uploaded(loans)
-    stack.sql("UPDATE workbooks SET status = %s WHERE id = %s", [status, found["id"]])
-    answer = owner.delete(f"/api/v1/workbooks/{found['id']}")
+    result = owner.uploaded(loans)
+    stack.sql("UPDATE workbooks SET status = %s WHERE id = %s", [status, result["id"]])
+    answer = owner.delete(f"/api/v1/workbooks/{result['id']}")
     assert (answer.status_code, answer.json()["detail"], answer.json()["error_code"]) == (
         409,
         "Workbook in use",
         "CONFLICT",
     )
     for path in ("sheets/Loans/data", "sheets/Loans/cells/A1", "detection"):
-        answer = owner.get(f"/api/v1/workbooks/{found['id']}/{path}")
+        answer = owner.get(f"/api/v1/workbooks/{result['id']}/{path}")
         assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
 
 
 def test_a_workbook_in_error_can_be_deleted(owner: Member, pack: PackFile) -> None:
-    found = owner.uploaded(pack([sheet_xml('<row r="1"><c r="A1" t="s"><v>x</v></c></row>')]))
-    assert found["status"] == "error"
-    assert owner.delete(f"/api/v1/workbooks/{found['id']}").status_code == 204
+    result = owner.uploaded(pack([sheet_xml('<row r="1"><c r="A1" t="s"><v>x</v></c></row>')]))
+    assert result["status"] == "error"
+    assert owner.delete(f"/api/v1/workbooks/{result['id']}").status_code == 204
 
 
 def test_scratch_is_empty_in_the_end(stack: Stack, owner: Member, loans: Path) -> None:

@@ -17,10 +17,10 @@ MADE = Callable[..., str]
 
 @pytest.fixture
 def uploaded(shared_owner: Member, tmp_path: Path) -> MADE:
-    def made(cells: Mapping[str, Cell], calculation: str = "") -> str:
+    def upload_cells(cells: Mapping[str, Cell], calculation: str = "") -> str:
         return str(shared_owner.uploaded(write_book(tmp_path / "book.xlsx", cells, calculation=calculation))["id"])
 
-    return made
+    return upload_cells
 
 
 def recalculated(member: Member, book_id: str) -> None:
@@ -39,15 +39,15 @@ def warnings(member: Member, book_id: str) -> dict[str, str]:
     body = {"formula": "=S!A1", "workbook_id": book_id}
     evaluated = member.post("/api/v1/calculations/evaluate", json=body).json()
     assert data.get("warnings", []) == evaluated.get("warnings", [])
-    return {one["code"]: one["message"] for one in data.get("warnings", [])}
+    return {item["code"]: item["message"] for item in data.get("warnings", [])}
 
 
 def details(stack: Stack, book_id: str) -> dict[str, Any]:
-    ((found,),) = stack.sql(
+    ((result,),) = stack.sql(
         "SELECT details FROM audit_log WHERE action = 'calculation.completed' AND resource_id = %s", [book_id]
     )
-    assert isinstance(found, dict)
-    return found
+    assert isinstance(result, dict)
+    return result
 
 
 def test_a_workbook_that_iterates_is_iterated(stack: Stack, shared_owner: Member, uploaded: MADE) -> None:
@@ -56,18 +56,18 @@ def test_a_workbook_that_iterates_is_iterated(stack: Stack, shared_owner: Member
     right = 2000 / 0.95
     assert values(shared_owner, book_id, "B1", "C1", "D1") == pytest.approx([right, right / 20, right * 10], abs=1e-6)
     assert warnings(shared_owner, book_id) == {}
-    told = details(stack, book_id)
-    assert (told["circular_references"], told["cells_not_converged"]) == (0, 0)
-    assert told["iterations"] > 1
+    answer = details(stack, book_id)
+    assert (answer["circular_references"], answer["cells_not_converged"]) == (0, 0)
+    assert answer["iterations"] > 1
 
 
 def test_what_did_not_converge_is_told_with_its_values(stack: Stack, shared_owner: Member, uploaded: MADE) -> None:
     book_id = uploaded({"A1": "=A1+1"}, 'iterate="1" iterateCount="7"')
     recalculated(shared_owner, book_id)
     assert values(shared_owner, book_id, "A1") == [7]
-    told = warnings(shared_owner, book_id)
-    assert told.keys() == {"not_converged"}
-    assert told["not_converged"].startswith("Iterative calculation did not converge: after 7 iterations")
+    answer = warnings(shared_owner, book_id)
+    assert answer.keys() == {"not_converged"}
+    assert answer["not_converged"].startswith("Iterative calculation did not converge: after 7 iterations")
     assert (details(stack, book_id)["cells_not_converged"], details(stack, book_id)["not_converged"]) == (1, ["S!A1"])
     recalculated(shared_owner, book_id)
     assert values(shared_owner, book_id, "A1") == [14], "it goes on from the values that stand"
@@ -77,10 +77,10 @@ def test_without_iteration_a_circular_reference_is_told_with_the_values(shared_o
     book_id = uploaded(LOOP)
     assert warnings(shared_owner, book_id) == {}, "the values are the file's"
     recalculated(shared_owner, book_id)
-    told = warnings(shared_owner, book_id)
-    assert told.keys() == {"circular_reference"}
-    assert "S!B1" in told["circular_reference"]
-    assert "S!C1" in told["circular_reference"]
+    answer = warnings(shared_owner, book_id)
+    assert answer.keys() == {"circular_reference"}
+    assert "S!B1" in answer["circular_reference"]
+    assert "S!C1" in answer["circular_reference"]
 
 
 def test_data_tables_and_precision_as_displayed(shared_owner: Member, uploaded: MADE) -> None:

@@ -36,15 +36,15 @@ OWN = {
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Loans, a page that is joined to them, and a hidden copy."""
-    made = tmp_path_factory.mktemp("detected") / "detected.xlsx"
-    with xlsxwriter.Workbook(str(made)) as book:
+    result = tmp_path_factory.mktemp("detected") / "detected.xlsx"
+    with xlsxwriter.Workbook(str(result)) as book:
         for name, rows in {"Loans": LOANS, "Countries": PAGE, "Copy": LOANS}.items():
             sheet = book.add_worksheet(name)
             for at, row in enumerate(rows):
                 sheet.write_row(at, 0, row)
             if name == "Copy":
                 sheet.hide()
-    return made
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -56,31 +56,31 @@ def detected(shared_owner: Member, path: Path) -> dict[str, Any]:
 def asked(member: Member, workbook_id: str, **query: str) -> dict[str, Any]:
     answer = member.get(f"{LIST}/{workbook_id}/detection", params=query)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def test_it_is_what_the_library_detects(shared_owner: Member, detected: dict[str, Any], path: Path) -> None:
     answer = asked(shared_owner, detected["id"])
     assert (answer["workbook_id"], answer["mapping_id"]) == (detected["id"], "standard_clo")
-    fields = {one["name"]: (one["label"], one["type"]) for one in answer["fields"]}
+    fields = {field["name"]: (field["label"], field["type"]) for field in answer["fields"]}
     assert fields["par_value"] == ("Par", "number")
     assert fields["rating_agency_b"] == ("S&P rating", "string")
     assert fields["unfunded"] == ("Unfunded", "number"), "an auxiliary one"
-    found = answer["detection"]
-    assert found == msgspec.json.decode(msgspec.json.encode(detect_columns(read(path))))
-    assert [(one["name"], one["kind"]) for one in found["sheets"]] == [
+    detection = answer["detection"]
+    assert detection == msgspec.json.decode(msgspec.json.encode(detect_columns(read(path))))
+    assert [(sheet["name"], sheet["kind"]) for sheet in detection["sheets"]] == [
         ("Loans", "holdings"), ("Countries", "page"), ("Copy", "hidden"),
     ]  # fmt: skip
-    par = next(one for one in found["columns"] if one["target"] == "par_value")
+    par = next(column for column in detection["columns"] if column["target"] == "par_value")
     assert (par["column"], par["role"], par["is_ambiguous"]) == ("C", "par_value", False)
     assert par["evidence"]["words"] > 0
     assert par["evidence"]["reasons"]
-    countries = next(one for one in found["page_columns"] if one["sheet"] == "Countries")
+    countries = next(page_column for page_column in detection["page_columns"] if page_column["sheet"] == "Countries")
     assert [(country["column"], country["header"], country["fields"]) for country in countries["columns"]] == [
         ("A", "LoanX ID", ["loanx_id"]), ("B", "Country", ["country"]), ("C", "Desk", []),
     ]  # fmt: skip
-    assert found["columns_not_shown"] == 0
+    assert detection["columns_not_shown"] == 0
 
 
 def test_it_has_the_checks_of_the_rows_and_the_warnings_of_a_run(owner: Member, tmp_path: Path) -> None:
@@ -93,30 +93,30 @@ def test_it_has_the_checks_of_the_rows_and_the_warnings_of_a_run(owner: Member, 
     rule = {"field": "par_value", "rule": "range", "parameters": {"min": 2_000}}
     own = owner.post("/api/v1/mappings", json=OWN | {"validation_rules": [rule]}).json()["id"]
     workbook = owner.uploaded(path, as_of="2026-03-31")["id"]
-    found = asked(owner, workbook, mapping_id=own)
-    checked = found["validation"]
+    result = asked(owner, workbook, mapping_id=own)
+    checked = result["validation"]
     assert (checked["valid"], checked["rows_processed"], checked["rows_invalid"]) == (False, 150, 150)
     assert (checked["error_count"], len(checked["errors"])) == (300, FINDINGS_MAX)
-    assert {(one["row"], one["field"]) for one in checked["errors"][:2]} == {(2, "par_value"), (2, "price")}
+    assert {(error["row"], error["field"]) for error in checked["errors"][:2]} == {(2, "par_value"), (2, "price")}
     assert checked["missing_required_columns"] == []
     run = owner.post("/api/v1/compliance/run", json={"workbook_id": workbook}).json()
-    told = {one["code"] for one in asked(owner, workbook)["warnings"]}
-    assert "unreadable_cells" in told
-    assert told <= {one["code"] for one in run["warnings"]}
+    codes = {warning["code"] for warning in asked(owner, workbook)["warnings"]}
+    assert "unreadable_cells" in codes
+    assert codes <= {warning["code"] for warning in run["warnings"]}
     assert asked(owner, workbook, sheet="Loans")["warnings"] == []
 
 
 def test_a_workbook_without_loans_has_no_rows_to_check(owner: Member, pack: PackFile) -> None:
-    found = asked(owner, owner.uploaded(pack([sheet_xml('<row r="1"><c r="A1"><v>1</v></c></row>')]))["id"])
-    assert found["validation"] is None
-    assert found["detection"]["message"].startswith("no header found")
+    result = asked(owner, owner.uploaded(pack([sheet_xml('<row r="1"><c r="A1"><v>1</v></c></row>')]))["id"])
+    assert result["validation"] is None
+    assert result["detection"]["message"].startswith("no header found")
 
 
 def test_the_mapping_is_the_querys_then_the_workbooks(owner: Member, path: Path) -> None:
     own = owner.post("/api/v1/mappings", json=OWN).json()["id"]
     workbook = owner.uploaded(path)["id"]
     plain = asked(owner, workbook)["detection"]
-    assert [one["header"] for one in plain["unmapped"]] == ["Sales contact"]
+    assert [item["header"] for item in plain["unmapped"]] == ["Sales contact"]
     tried = asked(owner, workbook, mapping_id=own)
     assert (tried["mapping_id"], tried["detection"]["unmapped"]) == (own, [])
     assert owner.patch(f"{LIST}/{workbook}", json={"mapping_id": own}).status_code == 200
@@ -131,9 +131,9 @@ def test_the_mapping_of_the_deal_is_taken(owner: Member, path: Path) -> None:
 
 
 def test_one_sheet_by_its_name_in_any_case_or_its_identifier(shared_owner: Member, detected: dict[str, Any]) -> None:
-    sheets = {one["name"]: one["id"] for one in detected["sheets"]}
+    sheets = {sheet["name"]: sheet["id"] for sheet in detected["sheets"]}
     by_name = asked(shared_owner, detected["id"], sheet="copy")["detection"]
-    assert [(one["name"], one["kind"]) for one in by_name["sheets"]] == [("Copy", "holdings")]
+    assert [(sheet["name"], sheet["kind"]) for sheet in by_name["sheets"]] == [("Copy", "holdings")]
     assert (by_name["sheet"], by_name["pages"], by_name["page_columns"]) == ("Copy", [], [])
     assert asked(shared_owner, detected["id"], sheet=sheets["Copy"])["detection"] == by_name
 
@@ -168,9 +168,9 @@ def test_another_tenant_finds_neither_the_workbook_nor_the_mapping(
 
 
 def test_a_workbook_that_could_not_be_parsed_is_not_ready(owner: Member, pack: PackFile) -> None:
-    found = owner.uploaded(pack([sheet_xml('<row r="2"><c r="B2" t="s"><v>x</v></c></row>')]))
-    assert found["status"] == "error"
-    answer = owner.get(f"{LIST}/{found['id']}/detection")
+    result = owner.uploaded(pack([sheet_xml('<row r="2"><c r="B2" t="s"><v>x</v></c></row>')]))
+    assert result["status"] == "error"
+    answer = owner.get(f"{LIST}/{result['id']}/detection")
     assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
 
 
@@ -184,12 +184,12 @@ def test_a_sheet_of_thousands_of_columns_is_told_in_part(owner: Member, tmp_path
             sheet = book.add_worksheet(name)
             sheet.write_row(0, 0, [*first, *(f"Column of mine {at}" for at in range(1_900))])
             sheet.write_row(1, 0, ["LX100001", "Alpha Inc", 1_000.0, *["x"] * 1_900])
-    found = asked(owner, owner.uploaded(path)["id"])["detection"]
-    assert len(found["columns"]) == 3
-    told = len(found["unmapped"]) + sum(len(page["columns"]) for page in found["page_columns"])
-    every = 1_900 + 1_903 if found["page_columns"] else 1_900
-    assert (len(found["unmapped"]), told) == (1_900, DETECTED_COLUMNS_MAX)
-    assert found["columns_not_shown"] == every - DETECTED_COLUMNS_MAX
+    detection = asked(owner, owner.uploaded(path)["id"])["detection"]
+    assert len(detection["columns"]) == 3
+    answer = len(detection["unmapped"]) + sum(len(page["columns"]) for page in detection["page_columns"])
+    every = 1_900 + 1_903 if detection["page_columns"] else 1_900
+    assert (len(detection["unmapped"]), answer) == (1_900, DETECTED_COLUMNS_MAX)
+    assert detection["columns_not_shown"] == every - DETECTED_COLUMNS_MAX
 
 
 def test_a_mapping_that_takes_too_long_is_refused(stack: Stack, owner: Member, tmp_path: Path) -> None:

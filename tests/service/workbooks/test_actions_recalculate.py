@@ -23,13 +23,13 @@ Page = Any
 def uploaded(shared_owner: Member, tmp_path: Path) -> Callable[[Callable[[Page], None]], str]:
     """Uploads a workbook whose sheet S a function fills; its identifier."""
 
-    def made(fill: Callable[[Page], None]) -> str:
+    def upload_filled(fill: Callable[[Page], None]) -> str:
         path = tmp_path / "book.xlsx"
         with xlsxwriter.Workbook(path) as book:
             fill(book.add_worksheet("S"))
         return str(shared_owner.uploaded(path)["id"])
 
-    return made
+    return upload_filled
 
 
 def stale(sheet: Page) -> None:
@@ -47,8 +47,8 @@ def recalculated(member: Member, workbook_id: str) -> dict[str, Any]:
     assert (answer.status_code, answer.json()["status"]) == (200, "recalculating"), answer.text
     assert answer.json()["id"] == workbook_id
     member.parsed(workbook_id)
-    found: dict[str, Any] = member.get(f"/api/v1/workbooks/{workbook_id}?include_stats=true").json()
-    return found
+    result: dict[str, Any] = member.get(f"/api/v1/workbooks/{workbook_id}?include_stats=true").json()
+    return result
 
 
 def events(stack: Stack, workbook_id: str, action: str) -> list[tuple[Any, ...]]:
@@ -112,8 +112,8 @@ def test_texts_are_read_by_the_locale_that_is_asked_for(
         assert shared_owner.post(f"{path}/recalculate", json=body).status_code == 200
         shared_owner.parsed(book_id)
         assert shared_owner.get(f"{path}/sheets/S/cells/A1").json()["value"] == value
-    told = [row[2]["locale"] for row in events(stack, book_id, "calculation.completed")]
-    assert sorted(told) == ["en-GB", "en-US", "en-US"]
+    locales = [row[2]["locale"] for row in events(stack, book_id, "calculation.completed")]
+    assert sorted(locales) == ["en-GB", "en-US", "en-US"]
 
 
 def test_what_has_no_value_does_not_stop_the_rest(
@@ -234,8 +234,8 @@ def test_compliance_runs_on_the_recalculated_values(shared_owner: Member, tmp_pa
     def concentration() -> float:
         answer = shared_owner.post("/api/v1/compliance/run", json={"workbook_id": book_id})
         assert answer.status_code == 200, answer.text
-        found = {row["test_id"]: row["current_value"] for row in answer.json()["results"]}
-        return float(found["single_obligor_concentration"])
+        by_test_id = {row["test_id"]: row["current_value"] for row in answer.json()["results"]}
+        return float(by_test_id["single_obligor_concentration"])
 
     assert concentration() == pytest.approx(2.5)
     assert recalculated(shared_owner, book_id)["status"] == "ready"

@@ -120,9 +120,9 @@ def test_sheets_are_a_bare_list(shared_owner: Member, workbook: dict[str, Any]) 
 
 
 def test_sheets_while_the_workbook_is_in_error(owner: Member, pack: PackFile) -> None:
-    found = owner.uploaded(pack([sheet_xml('<row r="2"><c r="B2" t="s"><v>x</v></c></row>')]))
-    assert found["status"] == "error"
-    (sheet,) = owner.get(f"{LIST}/{found['id']}/sheets").json()
+    result = owner.uploaded(pack([sheet_xml('<row r="2"><c r="B2" t="s"><v>x</v></c></row>')]))
+    assert result["status"] == "error"
+    (sheet,) = owner.get(f"{LIST}/{result['id']}/sheets").json()
     assert (sheet["name"], sheet["row_count"], sheet["column_count"], sheet["headers"]) == ("S1", 2, 2, [])
 
 
@@ -151,10 +151,10 @@ def test_another_tenants_workbook_cannot_be_changed(
 
 def test_an_analyst_may_delete(owner: Member, loans: Path) -> None:
     analyst = owner.invite("analyst")
-    found = analyst.uploaded(loans)
-    assert found["created_by"] == analyst.email
-    assert analyst.patch(f"{LIST}/{found['id']}", json={"name": "x"}).status_code == 200
-    assert analyst.delete(f"{LIST}/{found['id']}").status_code == 204
+    result = analyst.uploaded(loans)
+    assert result["created_by"] == analyst.email
+    assert analyst.patch(f"{LIST}/{result['id']}", json={"name": "x"}).status_code == 200
+    assert analyst.delete(f"{LIST}/{result['id']}").status_code == 204
 
 
 def test_a_viewer_may_only_read(shared_owner: Member, loans: Path, workbook: dict[str, Any]) -> None:
@@ -163,10 +163,10 @@ def test_a_viewer_may_only_read(shared_owner: Member, loans: Path, workbook: dic
 
 def test_a_key_may_what_its_scopes_say(shared_owner: Member, loans: Path, workbook: dict[str, Any]) -> None:
     may_only_read(shared_owner.key("workbooks:read"), loans, workbook["id"])
-    other = shared_owner.key("workbooks:write")
-    assert other.patch(f"{LIST}/{workbook['id']}", json={}).status_code == 200
+    second = shared_owner.key("workbooks:write")
+    assert second.patch(f"{LIST}/{workbook['id']}", json={}).status_code == 200
     for path in READS:
-        assert other.get(f"{LIST}/{workbook['id']}{path}").status_code == 403
+        assert second.get(f"{LIST}/{workbook['id']}{path}").status_code == 403
 
 
 def may_only_read(member: Member, loans: Path, workbook_id: str) -> None:

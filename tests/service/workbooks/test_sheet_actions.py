@@ -267,8 +267,8 @@ def test_awkward_headers(owner: Member, pack: PackFile) -> None:
     texts = ["_row_number", "_formulas", "Par", "Par", "", "x" * 300, "x" * 301]
     header = "".join(f'<c t="inlineStr"><is><t>{text}</t></is></c>' for text in texts)
     rows = f"<row>{header}</row><row>{'<c><v>1</v></c>' * len(texts)}</row>"
-    found = owner.uploaded(pack([sheet_xml(rows)]))
-    assert found["sheets"][0]["headers"] == [
+    result = owner.uploaded(pack([sheet_xml(rows)]))
+    assert result["sheets"][0]["headers"] == [
         "_row_number (2)",
         "_formulas (2)",
         "Par",
@@ -277,7 +277,7 @@ def test_awkward_headers(owner: Member, pack: PackFile) -> None:
         "x" * 255,
         "x" * 251 + " (2)",
     ]
-    body = data(owner, found, "S1", include_formulas="true")
+    body = data(owner, result, "S1", include_formulas="true")
     assert body["rows"][0]["_row_number"] == 2
     assert body["rows"][0]["_row_number (2)"] == 1.0
 
@@ -310,14 +310,14 @@ def sheet_of(columns: list[Column | None], text: Text, formulas: Formulas = NO_F
 
 
 def ask(sheet: Sheet, **query: Any) -> SheetData:
-    found = contents(sheet)
+    result = contents(sheet)
     row = SheetRow(
         id=uuid4(),
         name="S",
         index=0,
-        header_row=found.header_row,
-        headers=found.headers,
-        types=found.types,
+        header_row=result.header_row,
+        headers=result.headers,
+        types=result.types,
         book_key=None,
     )
     answer = page(Workbook((sheet,)), row, msgspec.convert(query, DataQuery))
@@ -416,9 +416,9 @@ def test_cells_with_a_formula_and_no_value_count(tmp_path: Path) -> None:
         sheet.write_row(0, 0, [1, 2])
         sheet.write_formula(1, 0, "=A1", value="")
         sheet.write_formula(2, 5, "=A1", value=3)
-    found = contents(read(path).sheets[0])
-    assert (found.cell_count, found.formula_count) == (4, 2)
-    assert isinstance(found, Contents)
+    result = contents(read(path).sheets[0])
+    assert (result.cell_count, result.formula_count) == (4, 2)
+    assert isinstance(result, Contents)
 
 
 @given(moment=st.datetimes(min_value=datetime(1900, 3, 1), max_value=datetime(9999, 12, 31, 23, 59, 59)))  # noqa: DTZ001
@@ -469,8 +469,8 @@ def test_lengths_of_time_are_days_and_times_are_times(owner: Member, tmp_path: P
         for row, (number, code) in enumerate(rows):
             sheet.write_number(row, 0, number, book.add_format({"num_format": code}))
         sheet.write_formula(5, 0, "=A1+A2", book.add_format({"num_format": "[h]:mm"}), 2)
-    found = owner.uploaded(path)
-    place = f"/api/v1/workbooks/{found['id']}/sheets/S"
+    result = owner.uploaded(path)
+    place = f"/api/v1/workbooks/{result['id']}/sheets/S"
     expected: list[Any] = [1.5, 0.5, 90.25, "06:00:00", "18:00:00", 2]
     assert [row["A"] for row in owner.get(f"{place}/data").json()["rows"]] == expected
     cells = [owner.get(f"{place}/cells/A{row}").json() for row in range(1, 7)]
@@ -478,9 +478,9 @@ def test_lengths_of_time_are_days_and_times_are_times(owner: Member, tmp_path: P
         (value, "date" if isinstance(value, str) else "number") for value in expected
     ]
     for formula, value, kind in (("=A1", 1.5, "number"), ("=A1*24", 36, "number"), ("=A4", "06:00:00", "date")):
-        body = {"formula": formula, "workbook_id": found["id"], "sheet_name": "S"}
-        told = owner.post("/api/v1/calculations/evaluate", json=body).json()
-        assert (told["value"], told["type"]) == (value, kind)
+        body = {"formula": formula, "workbook_id": result["id"], "sheet_name": "S"}
+        actual_body = owner.post("/api/v1/calculations/evaluate", json=body).json()
+        assert (actual_body["value"], actual_body["type"]) == (value, kind)
 
 
 def test_a_file_of_the_1904_system(owner: Member, tmp_path: Path) -> None:
@@ -488,7 +488,7 @@ def test_a_file_of_the_1904_system(owner: Member, tmp_path: Path) -> None:
     with xlsxwriter.Workbook(path, {"date_1904": True}) as book:
         day = book.add_format({"num_format": "yyyy-mm-dd"})
         book.add_worksheet("S").write_datetime(0, 0, datetime(2024, 1, 2), day)  # noqa: DTZ001
-    found = owner.uploaded(path)
-    place = f"/api/v1/workbooks/{found['id']}/sheets/S"
+    result = owner.uploaded(path)
+    place = f"/api/v1/workbooks/{result['id']}/sheets/S"
     assert owner.get(f"{place}/data").json()["rows"] == [{"_row_number": 1, "A": "2024-01-02"}]
     assert owner.get(f"{place}/cells/A1").json()["value"] == "2024-01-02"

@@ -18,22 +18,22 @@ from core.formula.functions.toolpak import (
     basis_of,
     day,
     frequency_of,
-    given,
     need,
     number,
     numbers,
+    required,
     single,
 )
 from core.formula.ranges.environment import Environment
 from core.formula.values import days
 from core.formula.values.value import NUM, Date, Failure
 
-ISSUE: Final = given("issue", "The day of issue.")
-RATE: Final = given("rate", "The yearly coupon rate.")
-YIELD: Final = given("yld", "The yearly yield.")
-PRICE: Final = given("pr", "The price per 100 of face value.")
-REDEMPTION: Final = given("redemption", "What is paid back per 100 of face value.")
-_PAR: Final = given("par", "The face value; 1000 where left empty.")
+ISSUE: Final = required("issue", "The day of issue.")
+RATE: Final = required("rate", "The yearly coupon rate.")
+YIELD: Final = required("yld", "The yearly yield.")
+PRICE: Final = required("pr", "The price per 100 of face value.")
+REDEMPTION: Final = required("redemption", "What is paid back per 100 of face value.")
+_PAR: Final = required("par", "The face value; 1000 where left empty.")
 
 
 # The calendar of coupons, counted back from the maturity; all fall on month ends if the maturity does
@@ -216,7 +216,7 @@ def _duration(schedule: Schedule, coupon: float, yld: float) -> float:
 
 @function(
     "DURATION", "financial", "The mean time, in years, until a bond's payments come in (Macaulay).",
-    SETTLEMENT, MATURITY, given("coupon", "The yearly coupon rate."), YIELD, FREQUENCY, BASIS,
+    SETTLEMENT, MATURITY, required("coupon", "The yearly coupon rate."), YIELD, FREQUENCY, BASIS,
     environment=True,
     examples=(("=ROUND(DURATION(DATE(2018,7,1),DATE(2048,1,1),0.08,0.09,2,1),7)", 10.9191453),),
 )  # fmt: skip
@@ -231,7 +231,7 @@ def duration(
 
 @function(
     "MDURATION", "financial", "How far a bond's price moves with its yield (the modified duration).",
-    SETTLEMENT, MATURITY, given("coupon", "The yearly coupon rate."), YIELD, FREQUENCY, BASIS,
+    SETTLEMENT, MATURITY, required("coupon", "The yearly coupon rate."), YIELD, FREQUENCY, BASIS,
     environment=True,
     examples=(("=ROUND(MDURATION(DATE(2008,1,1),DATE(2016,1,1),0.08,0.09,2,1),5)", 5.73567),),
 )  # fmt: skip
@@ -253,7 +253,7 @@ def _par(value: Any) -> float:
 
 @function(
     "ACCRINT", "financial", "The interest that a bond with coupons has accrued.",
-    ISSUE, given("first_interest", "The day of the first coupon."), SETTLEMENT, RATE, _PAR, FREQUENCY, BASIS,
+    ISSUE, required("first_interest", "The day of the first coupon."), SETTLEMENT, RATE, _PAR, FREQUENCY, BASIS,
     single("calc_method", "TRUE for interest since issue, FALSE since the first coupon.",
            kind=Takes.LOGICAL, optional=True),
     environment=True,
@@ -347,7 +347,7 @@ def disc(environment: Environment, settlement: Any, maturity: Any, pr: Any, rede
 
 @function(
     "PRICEDISC", "financial", "The price of a discounted security.",
-    SETTLEMENT, MATURITY, given("discount", "The discount rate."), REDEMPTION, BASIS,
+    SETTLEMENT, MATURITY, required("discount", "The discount rate."), REDEMPTION, BASIS,
     environment=True,
     examples=(("=ROUND(PRICEDISC(DATE(2008,2,16),DATE(2008,3,1),0.0525,100,2),6)", 99.795833),),
 )  # fmt: skip
@@ -376,11 +376,17 @@ def yielddisc(
 
 
 @function(
-    "INTRATE", "financial", "The interest rate of a fully invested security.",
-    SETTLEMENT, MATURITY, given("investment", "What is invested."), given("redemption", "What comes back."), BASIS,
+    "INTRATE",
+    "financial",
+    "The interest rate of a fully invested security.",
+    SETTLEMENT,
+    MATURITY,
+    required("investment", "What is invested."),
+    required("redemption", "What comes back."),
+    BASIS,
     environment=True,
     examples=(("=ROUND(INTRATE(DATE(2008,2,15),DATE(2008,5,15),1000000,1014420,2),5)", 0.05768),),
-)  # fmt: skip
+)
 def intrate(
     environment: Environment, settlement: Any, maturity: Any, investment: Any, redemption: Any, basis: Any = 0.0
 ) -> float:
@@ -391,11 +397,17 @@ def intrate(
 
 
 @function(
-    "RECEIVED", "financial", "What comes back at maturity for a fully invested security.",
-    SETTLEMENT, MATURITY, given("investment", "What is invested."), given("discount", "The discount rate."), BASIS,
+    "RECEIVED",
+    "financial",
+    "What comes back at maturity for a fully invested security.",
+    SETTLEMENT,
+    MATURITY,
+    required("investment", "What is invested."),
+    required("discount", "The discount rate."),
+    BASIS,
     environment=True,
     examples=(("=ROUND(RECEIVED(DATE(2008,2,15),DATE(2008,5,15),1000000,0.0575,2),2)", 1_014_584.65),),
-)  # fmt: skip
+)
 def received(
     environment: Environment, settlement: Any, maturity: Any, investment: Any, discount: Any, basis: Any = 0.0
 ) -> float:
@@ -413,9 +425,9 @@ def _to_maturity(
     count = basis_of(basis)
     need(issued <= start < end)
     year = days.year_length(issued, start, count)
-    held, full = days.days_between(issued, start, count), days.days_between(issued, end, count)
-    need(full > held)
-    return held / year, (full - held) / year, full / year
+    accrued, full = days.days_between(issued, start, count), days.days_between(issued, end, count)
+    need(full > accrued)
+    return accrued / year, (full - accrued) / year, full / year
 
 
 @function(
@@ -428,9 +440,9 @@ def pricemat(
     environment: Environment, settlement: Any, maturity: Any, issue: Any, rate: Any, yld: Any, basis: Any = 0.0
 ) -> float:
     rate, yld = numbers(rate, yld)
-    held, left, full = _to_maturity(environment, settlement, maturity, issue, basis)
+    accrued, left, full = _to_maturity(environment, settlement, maturity, issue, basis)
     need(rate >= 0, yld >= 0)
-    return float((100 + full * rate * 100) / (1 + left * yld) - held * rate * 100)
+    return float((100 + full * rate * 100) / (1 + left * yld) - accrued * rate * 100)
 
 
 @function(
@@ -443,7 +455,7 @@ def yieldmat(
     environment: Environment, settlement: Any, maturity: Any, issue: Any, rate: Any, pr: Any, basis: Any = 0.0
 ) -> float:
     rate, pr = numbers(rate, pr)
-    held, left, full = _to_maturity(environment, settlement, maturity, issue, basis)
+    accrued, left, full = _to_maturity(environment, settlement, maturity, issue, basis)
     need(rate >= 0, pr > 0)
-    paid = pr / 100 + held * rate
+    paid = pr / 100 + accrued * rate
     return float((1 + full * rate - paid) / paid / left)

@@ -131,12 +131,12 @@ def _switched(cost: float, salvage: float, life: float, remaining: float, period
 # French accounting: the first period runs from the day of purchase to the end of the accounting year
 
 _FRENCH: Final = (
-    toolpak.given("cost", "What the asset cost."),
-    toolpak.given("date_purchased", "The day of purchase."),
-    toolpak.given("first_period", "The day on which the first period ends."),
-    toolpak.given("salvage", "What it is worth at the end."),
-    toolpak.given("period", "The period, counted from 0."),
-    toolpak.given("rate", "The rate of depreciation."),
+    toolpak.required("cost", "What the asset cost."),
+    toolpak.required("date_purchased", "The day of purchase."),
+    toolpak.required("first_period", "The day on which the first period ends."),
+    toolpak.required("salvage", "What it is worth at the end."),
+    toolpak.required("period", "The period, counted from 0."),
+    toolpak.required("rate", "The rate of depreciation."),
     toolpak.BASIS,
 )
 

@@ -224,12 +224,12 @@ def _grown(rate: float, periods: float) -> float:
 
 
 _CUMULATED: Final = (
-    toolpak.given("rate", "Interest of one period."),
-    toolpak.given("nper", "How many periods there are."),
-    toolpak.given("pv", "The loan."),
-    toolpak.given("start_period", "The first period summed, counted from 1."),
-    toolpak.given("end_period", "The last period summed."),
-    toolpak.given("type", "0 when paid at the end of a period, 1 at its beginning."),
+    toolpak.required("rate", "Interest of one period."),
+    toolpak.required("nper", "How many periods there are."),
+    toolpak.required("pv", "The loan."),
+    toolpak.required("start_period", "The first period summed, counted from 1."),
+    toolpak.required("end_period", "The last period summed."),
+    toolpak.required("type", "0 when paid at the end of a period, 1 at its beginning."),
 )
 
 
@@ -350,10 +350,10 @@ def _bisect(
     sign = value(high) > 0
     while True:
         middle = (low + high) / 2
-        found = value(middle)
-        if (high - low < width and abs(found) < level) or not low < middle < high:
+        residue = value(middle)
+        if (high - low < width and abs(residue) < level) or not low < middle < high:
             return middle
-        if (found > 0) == sign:
+        if (residue > 0) == sign:
             high = middle
         else:
             low = middle
@@ -379,7 +379,7 @@ _DATES: Final = Argument("dates", Takes.RANGE, "The days of the cash flows, none
 
 @function(
     "XNPV", "financial", "What cash flows on given days are worth on the first.",
-    toolpak.given("rate", "Interest of one year, above 0."), _VALUES, _DATES,
+    toolpak.required("rate", "Interest of one year, above 0."), _VALUES, _DATES,
     environment=True,
     examples=(("=ROUND(XNPV(0.09,{-10000,2750,4250,3250,2750},{39448,39508,39751,39859,39904}),2)", 2086.65),),
 )  # fmt: skip
@@ -474,10 +474,13 @@ def mirr(values: Any, finance_rate: float, reinvest_rate: float) -> float:
 
 
 @function(
-    "EFFECT", "financial", "The yearly rate that a nominal one with interest on interest comes to.",
-    toolpak.given("nominal_rate", "The nominal rate."), toolpak.given("npery", "How often a year interest is added."),
+    "EFFECT",
+    "financial",
+    "The yearly rate that a nominal one with interest on interest comes to.",
+    toolpak.required("nominal_rate", "The nominal rate."),
+    toolpak.required("npery", "How often a year interest is added."),
     examples=(("=ROUND(EFFECT(0.0525,4),7)", 0.0535427), ("=EFFECT(0,4)", NUM)),
-)  # fmt: skip
+)
 def effect(nominal_rate: Any, npery: Any) -> float:
     rate, times = toolpak.number(nominal_rate), toolpak.whole(npery)
     toolpak.need(rate > 0, times >= 1)
@@ -485,10 +488,13 @@ def effect(nominal_rate: Any, npery: Any) -> float:
 
 
 @function(
-    "NOMINAL", "financial", "The nominal rate that comes to a yearly one.",
-    toolpak.given("effect_rate", "The yearly rate."), toolpak.given("npery", "How often a year interest is added."),
+    "NOMINAL",
+    "financial",
+    "The nominal rate that comes to a yearly one.",
+    toolpak.required("effect_rate", "The yearly rate."),
+    toolpak.required("npery", "How often a year interest is added."),
     examples=(("=ROUND(NOMINAL(0.053543,4),6)", 0.0525), ("=NOMINAL(0.05,0)", NUM)),
-)  # fmt: skip
+)
 def nominal(effect_rate: Any, npery: Any) -> float:
     rate, times = toolpak.number(effect_rate), toolpak.whole(npery)
     toolpak.need(rate > 0, times >= 1)
@@ -497,7 +503,7 @@ def nominal(effect_rate: Any, npery: Any) -> float:
 
 @function(
     "FVSCHEDULE", "financial", "What a sum grows to at rates that change.",
-    toolpak.given("principal", "The sum."), Argument("schedule", Takes.RANGE, "The rates, in order."),
+    toolpak.required("principal", "The sum."), Argument("schedule", Takes.RANGE, "The rates, in order."),
     examples=(("=ROUND(FVSCHEDULE(1,{0.09,0.11,0.1}),5)", 1.33089), ('=FVSCHEDULE(1,"x")', VALUE)),
 )  # fmt: skip
 def fvschedule(principal: Any, schedule: Any) -> float:
@@ -525,10 +531,13 @@ def rri(nper: float, pv: float, fv: float) -> float:
 
 
 @function(
-    "DOLLARDE", "financial", "The decimal number of a price quoted in fractions: 1.02 in 16ths is 1.125.",
-    toolpak.given("fractional_dollar", "The quoted price."), toolpak.given("fraction", "The fraction's denominator."),
+    "DOLLARDE",
+    "financial",
+    "The decimal number of a price quoted in fractions: 1.02 in 16ths is 1.125.",
+    toolpak.required("fractional_dollar", "The quoted price."),
+    toolpak.required("fraction", "The fraction's denominator."),
     examples=(("=DOLLARDE(1.02,16)", 1.125), ("=DOLLARDE(1.1,0)", DIV0), ("=DOLLARDE(1.1,-1)", NUM)),
-)  # fmt: skip
+)
 def dollarde(fractional_dollar: Any, fraction: Any) -> float:
     price, parts, scale = _quote(fractional_dollar, fraction)
     full = math.trunc(price)
@@ -537,7 +546,7 @@ def dollarde(fractional_dollar: Any, fraction: Any) -> float:
 
 @function(
     "DOLLARFR", "financial", "A decimal price quoted in fractions: 1.125 in 16ths is 1.02.",
-    toolpak.given("decimal_dollar", "The price."), toolpak.given("fraction", "The fraction's denominator."),
+    toolpak.required("decimal_dollar", "The price."), toolpak.required("fraction", "The fraction's denominator."),
     examples=(("=DOLLARFR(1.125,16)", 1.02), ("=DOLLARFR(1.125,32)", 1.04)),
 )  # fmt: skip
 def dollarfr(decimal_dollar: Any, fraction: Any) -> float:
@@ -567,7 +576,7 @@ def _bill(environment: Environment, settlement: Any, maturity: Any, figure: Any)
     return end - start, figure
 
 
-_DISCOUNT: Final = toolpak.given("discount", "The discount rate.")
+_DISCOUNT: Final = toolpak.required("discount", "The discount rate.")
 
 
 @function(
@@ -600,7 +609,7 @@ def tbillprice(environment: Environment, settlement: Any, maturity: Any, discoun
 
 @function(
     "TBILLYIELD", "financial", "The yield of a treasury bill.", toolpak.SETTLEMENT, toolpak.MATURITY,
-    toolpak.given("pr", "The price."),
+    toolpak.required("pr", "The price."),
     environment=True,
     examples=(("=ROUND(TBILLYIELD(DATE(2008,3,31),DATE(2008,6,1),98.45),6)", 0.091417),),
 )  # fmt: skip

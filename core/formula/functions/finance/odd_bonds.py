@@ -15,16 +15,16 @@ from core.formula.functions.toolpak import (
     basis_of,
     day,
     frequency_of,
-    given,
     need,
     numbers,
+    required,
 )
 from core.formula.ranges.environment import Environment
 from core.formula.values import days
 from core.formula.values.value import NUM, Failure
 
-_FIRST_COUPON: Final = given("first_coupon", "The day of the first coupon.")
-_LAST_INTEREST: Final = given("last_interest", "The last coupon day before settlement.")
+_FIRST_COUPON: Final = required("first_coupon", "The day of the first coupon.")
+_LAST_INTEREST: Final = required("last_interest", "The last coupon day before settlement.")
 
 
 # Odd first periods

@@ -56,10 +56,10 @@ def _cells(
     """The cells of all areas without hidden rows, without cells that hold a subtotal, without errors, as asked for."""
     kept: list[Any] = []
     for area in reference.areas:
-        found = environment.array(area)
-        environment.spend(found.rows)
-        cells, width = found.cells(), found.columns
-        for at in range(found.rows):
+        block = environment.array(area)
+        environment.spend(block.rows)
+        cells, width = block.cells(), block.columns
+        for at in range(block.rows):
             row = area.top + at
             if hidden and environment.hidden(area.sheet, row) in hidden:
                 continue

@@ -146,16 +146,16 @@ def bessel_j(x: float, order: int) -> float:
 
 
 def _j_downward(x: float, order: int) -> float:
-    above, at, found, total = 0.0, 1.0, 0.0, 0.0
+    above, at, wanted, total = 0.0, 1.0, 0.0, 0.0
     for index in range(_miller_start(order), 0, -1):
         above, at = at, index * 2 / x * at - above
         if abs(at) > 1e10:
-            above, at, found, total = above * 1e-10, at * 1e-10, found * 1e-10, total * 1e-10
+            above, at, wanted, total = above * 1e-10, at * 1e-10, wanted * 1e-10, total * 1e-10
         if index % 2 and index > 1:
             total += at
         if index == order:
-            found = above
-    return found / (2 * total + at)
+            wanted = above
+    return wanted / (2 * total + at)
 
 
 def bessel_y(x: float, order: int) -> float:

@@ -48,10 +48,10 @@ def read(value: Any) -> Complex:
         raise Failure(VALUE)
     decimal = current().decimal
     written = value if decimal == "." else value.replace(".", " ").replace(decimal, ".")
-    found = _FORM.fullmatch(written) if len(value) <= DIGITS_MAX else None
-    if found is None:
+    match = _FORM.fullmatch(written) if len(value) <= DIGITS_MAX else None
+    if match is None:
         raise Failure(NUM)
-    real, imaginary, suffix = found["real"], found["imaginary"], found["suffix"]
+    real, imaginary, suffix = match["real"], match["imaginary"], match["suffix"]
     if imaginary in ("", "+", "-"):
         imaginary += "1"
     numbers = float(real or 0), float(imaginary or 0)
@@ -77,12 +77,12 @@ def write(real: float, imaginary: float, suffix: str) -> str:
     return f"{to_text(real)}{'-' if imaginary < 0 else '+'}{part}"
 
 
-_NUMBER: Final = toolpak.given("inumber", "The complex number.")
+_NUMBER: Final = toolpak.required("inumber", "The complex number.")
 
 
 @function(
     "COMPLEX", "engineering", "The complex number of two parts.",
-    toolpak.given("real_num", "The real part."), toolpak.given("i_num", "The imaginary part."),
+    toolpak.required("real_num", "The real part."), toolpak.required("i_num", "The imaginary part."),
     toolpak.single("suffix", "i or j.", optional=True),
     examples=(("=COMPLEX(3,4)", "3+4i"), ('=COMPLEX(3,-1,"j")', "3-j"), ('=COMPLEX(1,2,"k")', VALUE)),
 )  # fmt: skip
@@ -141,13 +141,13 @@ def _suffix(*numbers: Complex) -> str:
 
 def _all(values: tuple[Any, ...]) -> list[Complex]:
     """Every complex number among values and ranges; blank cells are passed over."""
-    found = []
+    numbers = []
     for value in values:
         if isinstance(value, Error):
             raise Failure(value)
         cells = toolpak.every(value) if isinstance(value, Array) else [value]
-        found += [read(cell) for cell in cells if cell is not None or not isinstance(value, Array)]
-    return found
+        numbers += [read(cell) for cell in cells if cell is not None or not isinstance(value, Array)]
+    return numbers
 
 
 _MANY: Final = (
@@ -184,7 +184,7 @@ def improduct(*values: Any) -> str:
 
 @function(
     "IMSUB", "engineering", "The difference of two complex numbers.",
-    toolpak.given("inumber1", "The complex number."), toolpak.given("inumber2", "What is taken off."),
+    toolpak.required("inumber1", "The complex number."), toolpak.required("inumber2", "What is taken off."),
     examples=(('=IMSUB("13+4i","5+3i")', "8+i"),),
 )  # fmt: skip
 def imsub(inumber1: Any, inumber2: Any) -> str:
@@ -194,7 +194,7 @@ def imsub(inumber1: Any, inumber2: Any) -> str:
 
 @function(
     "IMDIV", "engineering", "The quotient of two complex numbers.",
-    toolpak.given("inumber1", "The complex number."), toolpak.given("inumber2", "What it is divided by."),
+    toolpak.required("inumber1", "The complex number."), toolpak.required("inumber2", "What it is divided by."),
     examples=(('=IMDIV("-238+240i","10+24i")', "5+12i"), ('=IMDIV("1+i",0)', NUM)),
 )  # fmt: skip
 def imdiv(inumber1: Any, inumber2: Any) -> str:
@@ -208,7 +208,7 @@ def imdiv(inumber1: Any, inumber2: Any) -> str:
 
 @function(
     "IMPOWER", "engineering", "A complex number to a real power.",
-    _NUMBER, toolpak.given("number", "The power."),
+    _NUMBER, toolpak.required("number", "The power."),
     examples=(('=IMPOWER("2+3i",3)', "-46+9.00000000000001i"), ("=IMPOWER(0,0)", NUM)),
 )  # fmt: skip
 def impower(inumber: Any, number: Any) -> str:

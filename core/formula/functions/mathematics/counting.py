@@ -29,7 +29,7 @@ def fact(value: float) -> float:
 
 @function(
     "FACTDOUBLE", "math", "The product of every second whole number down to 1 or 2.",
-    toolpak.given("number", "-1 to 300; decimals are cut."),
+    toolpak.required("number", "-1 to 300; decimals are cut."),
     examples=(("=FACTDOUBLE(6)", 48.0), ("=FACTDOUBLE(7)", 105.0)),
 )  # fmt: skip
 def fact_double(value: Any) -> float:
@@ -110,7 +110,7 @@ def _whole_numbers(arguments: tuple[Any, ...]) -> list[int]:
     Raises:
         Failure: NUM for a negative or inexact one.
     """
-    found = []
+    sizes = []
     for argument in arguments:
         for value in argument.cells() if isinstance(argument, Array) else (argument,):
             if isinstance(value, Error):
@@ -118,8 +118,8 @@ def _whole_numbers(arguments: tuple[Any, ...]) -> list[int]:
             size = toolpak.number(value)
             if not 0 <= size < _EXACT_MAX:
                 raise Failure(NUM)
-            found.append(int(whole(size)))
-    return found
+            sizes.append(int(whole(size)))
+    return sizes
 
 
 @function(

@@ -39,9 +39,9 @@ def _read(value: Any, base: int) -> int:
     text = _text(value)
     if len(text) > DIGITS_MAX or text.strip(_DIGITS[base]):
         raise Failure(NUM)
-    found = int(text or "0", base)
+    number = int(text or "0", base)
     full = base**DIGITS_MAX
-    return found - full if found >= full // 2 else found
+    return number - full if number >= full // 2 else number
 
 
 def _places(value: Any) -> int:
@@ -73,7 +73,7 @@ def _enter_base(source: str, target: str, example: Any, result: str) -> None:
 
     @function(
         f"{source}2{target}", "engineering", f"Writes a {_WORDS[source]} number as a {_WORDS[target]} one.",
-        toolpak.given("number", f"The {_WORDS[source]} number."),
+        toolpak.required("number", f"The {_WORDS[source]} number."),
         toolpak.single("places", "How many digits to fill with zeros.", optional=True, empty=OMITTED),
         examples=((f"={source}2{target}({example})", result), (f"={source}2{target}(1,11)", NUM)),
     )  # fmt: skip
@@ -98,7 +98,7 @@ def _enter_decimal(source: str, example: str, result: float) -> None:
 
     @function(
         f"{source}2DEC", "engineering", f"The decimal value of a {_WORDS[source]} number.",
-        toolpak.given("number", f"The {_WORDS[source]} number."),
+        toolpak.required("number", f"The {_WORDS[source]} number."),
         examples=((f"={source}2DEC({example})", result), (f'={source}2DEC("x")', NUM), (f"={source}2DEC(TRUE)", VALUE)),
     )  # fmt: skip
     def body(number: Any) -> int:
@@ -207,7 +207,7 @@ def _unit(name: str) -> tuple[str, str, float]:
 
 @function(
     "CONVERT", "engineering", "A number in another unit of measure.",
-    toolpak.given("number", "The number."),
+    toolpak.required("number", "The number."),
     toolpak.single("from_unit", "Its unit; capitals count.", kind=Takes.TEXT),
     toolpak.single("to_unit", "The unit asked for.", kind=Takes.TEXT),
     examples=(
@@ -220,8 +220,8 @@ def _unit(name: str) -> tuple[str, str, float]:
 def convert(number: Any, from_unit: str, to_unit: str) -> float:
     value = toolpak.number(number)
     kind, source, factor = _unit(from_unit)
-    other, target, divisor = _unit(to_unit)
-    if kind != other:
+    target_kind, target, divisor = _unit(to_unit)
+    if kind != target_kind:
         raise Failure(NA)
     if kind == "temperature" and source != target:
         return _degrees(value, source, factor, target, divisor)
@@ -246,8 +246,8 @@ def _enter_bessel(letter: str, description: str, body: Callable[[float, int], fl
 
     @function(
         f"BESSEL{letter}", "engineering", description,
-        toolpak.given("x", "Where the function is taken."),
-        toolpak.given("n", "The order, 0 or more; cut to a whole number."),
+        toolpak.required("x", "Where the function is taken."),
+        toolpak.required("n", "The order, 0 or more; cut to a whole number."),
         examples=((f"=ROUND(BESSEL{letter}({x},{order}),9)", result), (f"=BESSEL{letter}(1,-1)", NUM)),
     )  # fmt: skip
     def entered(x: Any, n: Any) -> float:

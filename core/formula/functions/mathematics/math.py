@@ -117,9 +117,9 @@ def sum_x_minus_y_squared(first: Array, second: Array) -> float:
 
 @function(
     "SERIESSUM", "math", "A power series: coefficients times x to rising powers.",
-    toolpak.given("x", "The number to raise."),
-    toolpak.given("n", "The first power."),
-    toolpak.given("m", "What each further power adds."),
+    toolpak.required("x", "The number to raise."),
+    toolpak.required("n", "The first power."),
+    toolpak.required("m", "What each further power adds."),
     array("coefficients", "The factors, one a term."),
     examples=(("=SERIESSUM(2,0,1,{1,2,3})", 17.0),),
 )  # fmt: skip
@@ -142,9 +142,9 @@ def series_sum(x: Any, n: Any, m: Any, coefficients: Array) -> float:
     examples=(("=PERCENTOF(A1:A2,A1:A5)", 0.2),),
 )  # fmt: skip
 def percent_of(part: Any, everything: Any) -> Any:
-    for given in (part, everything):
-        if isinstance(given, Error):
-            return given
+    for area in (part, everything):
+        if isinstance(area, Error):
+            return area
     above, below = sum_of(part), sum_of(everything)
     if below == 0:
         return DIV0
@@ -189,9 +189,12 @@ for _name, _description, _body, _examples in _OF_ONE:
 
 
 @function(
-    "SQRTPI", "math", "The square root of a number times pi.", toolpak.given("number", "The factor of pi, 0 or more."),
+    "SQRTPI",
+    "math",
+    "The square root of a number times pi.",
+    toolpak.required("number", "The factor of pi, 0 or more."),
     examples=(("=ROUND(SQRTPI(1),6)", 1.772454), ("=SQRTPI(-1)", NUM)),
-)  # fmt: skip
+)
 def sqrt_pi(value: Any) -> float:
     value = toolpak.number(value)
     if value < 0:
@@ -266,7 +269,7 @@ def rand(environment: Environment) -> float:
 
 @function(
     "RANDBETWEEN", "math", "A whole number between two bounds, new at each calculation.",
-    toolpak.given("bottom", "The least."), toolpak.given("top", "The greatest."),
+    toolpak.required("bottom", "The least."), toolpak.required("top", "The greatest."),
     volatile=True, environment=True, examples=(("=RANDBETWEEN(3,3)", 3.0), ("=RANDBETWEEN(2,1)", NUM)),
 )  # fmt: skip
 def rand_between(environment: Environment, bottom: Any, top: Any) -> float:

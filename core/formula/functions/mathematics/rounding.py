@@ -49,7 +49,7 @@ function(
 
 @function(
     "MROUND", "math", "Rounds to the nearest multiple, halves away from zero as far as binary fractions are halves.",
-    toolpak.given("number", "What is rounded."), toolpak.given("multiple", "Of the number's sign."),
+    toolpak.required("number", "What is rounded."), toolpak.required("multiple", "Of the number's sign."),
     examples=(
         ("=MROUND(10,3)", 9.0), ("=MROUND(-10,-3)", -9.0), ("=MROUND(5,-2)", NUM), ("=MROUND(6.05,0.1)", 6.0),
         ("=MROUND(7.05,0.1)", 7.1),
@@ -72,7 +72,7 @@ def mround(value: Any, multiple: Any) -> float:
 
 @function(
     "QUOTIENT", "math", "The whole part of a division.",
-    toolpak.given("numerator", "What is divided."), toolpak.given("denominator", "What it is divided by."),
+    toolpak.required("numerator", "What is divided."), toolpak.required("denominator", "What it is divided by."),
     examples=(("=QUOTIENT(5,2)", 2.0), ("=QUOTIENT(-10,3)", -3.0), ("=QUOTIENT(TRUE,1)", VALUE)),
 )  # fmt: skip
 def quotient(value: Any, divisor: Any) -> float:

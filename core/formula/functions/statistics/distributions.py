@@ -567,7 +567,7 @@ _enter("FISHERINV", "Fisher's transformation backwards.", number("y", "Any numbe
 
 
 @function("ERF", "engineering", "The error function from one bound to another, or from 0.",
-          toolpak.given("lower_limit", "The bound."),
+          toolpak.required("lower_limit", "The bound."),
           toolpak.optional("upper_limit", "The upper one; then the other is the lower."),
           examples=(("=ROUND(ERF(0.745),6)", 0.707929), ("=ROUND(ERF(0,1),6)", 0.842701)))  # fmt: skip
 def erf(lower: Any, upper: Any = OMITTED) -> float:
@@ -592,18 +592,18 @@ for _name, _description, _body, _value in (
     ("ERFC.PRECISE", "What the error function lacks to 1.", _erfc, 0.157299),
 ):
     _examples = ((f"=ROUND({_name}(1),6)", _value),)
-    function(_name, "engineering", _description, toolpak.given("x", "The bound."), examples=_examples)(_body)
+    function(_name, "engineering", _description, toolpak.required("x", "The bound."), examples=_examples)(_body)
 
 
 @function("DELTA", "engineering", "1 for two equal numbers, else 0.",
-          toolpak.given("number1", "A number."), toolpak.optional("number2", "Another one; 0 where not given."),
+          toolpak.required("number1", "A number."), toolpak.optional("number2", "Another one; 0 where not given."),
           examples=(("=DELTA(5,4)", 0.0), ("=DELTA(5,5)", 1.0)))  # fmt: skip
 def delta(first: Any, second: Any = 0.0) -> float:
     return float(toolpak.number(first) == toolpak.number(second))
 
 
 @function("GESTEP", "engineering", "1 for a number that reaches a step, else 0.",
-          toolpak.given("number", "A number."), toolpak.optional("step", "The step; 0 where not given."),
+          toolpak.required("number", "A number."), toolpak.optional("step", "The step; 0 where not given."),
           examples=(("=GESTEP(5,4)", 1.0), ("=GESTEP(-4,-3)", 0.0)))  # fmt: skip
 def gestep(value: Any, step: Any = 0.0) -> float:
     return float(toolpak.number(value) >= toolpak.number(step))

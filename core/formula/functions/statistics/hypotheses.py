@@ -68,15 +68,15 @@ def f_test(first: Array, second: Array) -> float:
 
 
 def z_test(values: Array, x: float, sigma: Any = OMITTED) -> float:
-    found = numbers((values,))
-    if not found:
+    sample = numbers((values,))
+    if not sample:
         raise Failure(NA)
     if sigma is OMITTED:
-        sigma = math.sqrt(_variance(found)[1])
+        sigma = math.sqrt(_variance(sample)[1])
         if sigma == 0:
             raise Failure(DIV0)
     require(sigma > 0)
-    return normal_below((x - spread(found)[0]) / (sigma / math.sqrt(len(found))))
+    return normal_below((x - spread(sample)[0]) / (sigma / math.sqrt(len(sample))))
 
 
 def chi_test(actual: Array, expected: Array) -> float:

@@ -38,16 +38,16 @@ def _ordered(environment: Environment, values: Any) -> Sequence[float]:
         return ordered(values)
     if kept[key] is None:
         kept[key] = ordered(values)
-    found: Sequence[float] = kept[key]
-    return found
+    in_order: Sequence[float] = kept[key]
+    return in_order
 
 
 def _some(environment: Environment, values: Any) -> Sequence[float]:
     """The ordered numbers; NUM where there are none."""
-    found = _ordered(environment, values)
-    if not len(found):
+    in_order = _ordered(environment, values)
+    if not len(in_order):
         raise Failure(NUM)
-    return found
+    return in_order
 
 
 @function(
@@ -57,11 +57,11 @@ def _some(environment: Environment, values: Any) -> Sequence[float]:
     examples=(("=MEDIAN(1,2,3,4)", 2.5), ("=MEDIAN(A1:A5)", 30.0)),
 )  # fmt: skip
 def median(environment: Environment, *arguments: Any) -> float:
-    found = _some(environment, arguments[0]) if len(arguments) == 1 else ordered(*arguments)
-    if not len(found):
+    in_order = _some(environment, arguments[0]) if len(arguments) == 1 else ordered(*arguments)
+    if not len(in_order):
         raise Failure(NUM)
-    half = len(found) // 2
-    return float(found[half] if len(found) % 2 else (found[half - 1] + found[half]) / 2)
+    half = len(in_order) // 2
+    return float(in_order[half] if len(in_order) % 2 else (in_order[half - 1] + in_order[half]) / 2)
 
 
 @function(
@@ -70,11 +70,11 @@ def median(environment: Environment, *arguments: Any) -> float:
     examples=(("=ROUND(TRIMMEAN({4,5,6,7,2,3,4,5,1,2,3},0.2),6)", 3.777778),),
 )  # fmt: skip
 def trimmed_mean(values: Array, share: float) -> float:
-    found = sorted(numbers((values,)))
-    if not found or not 0 <= share < 1:
+    in_order = sorted(numbers((values,)))
+    if not in_order or not 0 <= share < 1:
         raise Failure(NUM)
-    cut = int(round_down(len(found) * share / 2, 0))
-    return spread(found[cut : len(found) - cut])[0]
+    cut = int(round_down(len(in_order) * share / 2, 0))
+    return spread(in_order[cut : len(in_order) - cut])[0]
 
 
 @function(
@@ -82,10 +82,10 @@ def trimmed_mean(values: Array, share: float) -> float:
     environment=True, work=Work(call=5_000, cell=500), examples=(("=LARGE(A1:A5,2)", 40.0), ("=LARGE(A1:A5,6)", NUM)),
 )  # fmt: skip
 def large(environment: Environment, values: Array, k: float) -> float:
-    found = _some(environment, values)
-    if not 1 <= k < len(found) + 1:
+    in_order = _some(environment, values)
+    if not 1 <= k < len(in_order) + 1:
         raise Failure(NUM)
-    return float(found[-int(k)])
+    return float(in_order[-int(k)])
 
 
 @function(
@@ -93,10 +93,10 @@ def large(environment: Environment, values: Array, k: float) -> float:
     environment=True, work=Work(call=5_000, cell=500), examples=(("=SMALL(A1:A5,2)", 20.0), ("=SMALL(A1:A5,0)", NUM)),
 )  # fmt: skip
 def small(environment: Environment, values: Array, k: float) -> float:
-    found = _some(environment, values)
-    if not 1 <= k <= len(found):
+    in_order = _some(environment, values)
+    if not 1 <= k <= len(in_order):
         raise Failure(NUM)
-    return float(found[int(k) - 1])
+    return float(in_order[int(k) - 1])
 
 
 _RANK = (
@@ -114,11 +114,11 @@ def _rank(environment: Environment, value: float, values: Any, order: Any) -> tu
     """
     if isinstance(order, str):
         raise Failure(VALUE)
-    found = _ordered(environment, values)
-    low, high = bisect_left(found, value), bisect_right(found, value)
+    in_order = _ordered(environment, values)
+    low, high = bisect_left(in_order, value), bisect_right(in_order, value)
     if low == high:
         raise Failure(NA)
-    return (low if order else len(found) - high) + 1, high - low
+    return (low if order else len(in_order) - high) + 1, high - low
 
 
 def rank(environment: Environment, value: float, values: Any, order: Any = 0.0) -> float:
@@ -145,28 +145,28 @@ def rank_average(environment: Environment, value: float, values: Any, order: Any
 # Percentiles.
 
 
-def _between(found: Sequence[float], position: float) -> float:
+def _between(in_order: Sequence[float], position: float) -> float:
     """The number at a place between 0 and the last, on the line between its neighbours."""
     low = int(round_down(position, 0))
     part = position - low
-    if part <= 0 or low + 1 >= len(found):
-        return float(found[low])
-    return float(found[low] + part * (found[low + 1] - found[low]))
+    if part <= 0 or low + 1 >= len(in_order):
+        return float(in_order[low])
+    return float(in_order[low] + part * (in_order[low + 1] - in_order[low]))
 
 
 def percentile(environment: Environment, values: Array, k: float) -> float:
-    found = _some(environment, values)
+    in_order = _some(environment, values)
     if not 0 <= k <= 1:
         raise Failure(NUM)
-    return _between(found, k * (len(found) - 1))
+    return _between(in_order, k * (len(in_order) - 1))
 
 
 def percentile_exclusive(environment: Environment, values: Array, k: float) -> float:
-    found = _some(environment, values)
-    place = k * (len(found) + 1)
-    if not (0 < k < 1 and 1 <= place <= len(found)):
+    in_order = _some(environment, values)
+    place = k * (len(in_order) + 1)
+    if not (0 < k < 1 and 1 <= place <= len(in_order)):
         raise Failure(NUM)
-    return _between(found, place - 1)
+    return _between(in_order, place - 1)
 
 
 def quartile(environment: Environment, values: Array, quart: float) -> float:
@@ -194,16 +194,16 @@ for _name, _description, _share, _body, _example in _PERCENTILES:
 
 
 def _percent_rank(environment: Environment, values: Array, x: float, significance: float, exclusive: bool) -> float:
-    found = _some(environment, values)
+    in_order = _some(environment, values)
     if significance < 1:
         raise Failure(NUM)
-    if not found[0] <= x <= found[-1]:
+    if not in_order[0] <= x <= in_order[-1]:
         raise Failure(NA)
-    below = float(bisect_left(found, x))
-    if found[int(below)] != x:  # on the line between the neighbours
-        low, high = found[int(below) - 1], found[int(below)]
+    below = float(bisect_left(in_order, x))
+    if in_order[int(below)] != x:  # on the line between the neighbours
+        low, high = in_order[int(below) - 1], in_order[int(below)]
         below += (x - low) / (high - low) - 1
-    below, top = (below + 1, len(found) + 1) if exclusive else (below, len(found) - 1)
+    below, top = (below + 1, len(in_order) + 1) if exclusive else (below, len(in_order) - 1)
     share = below / top if top else 1.0
     return round_down(float(share), int(min(significance, 300.0)))
 
@@ -245,12 +245,12 @@ def frequency(data: Array, bins: Array) -> Array:
     if bins.rows == bins.columns == 1 and isinstance(bins.at(0, 0), Error):
         raise Failure(bins.at(0, 0))
     # A blank bound is 0; texts and errors among several are no bounds.
-    found = sorted(numbers((data,)))
+    in_order = sorted(numbers((data,)))
     bounds = [0.0 if cell is None else cell for cell in bins.cells() if cell is None or isinstance(cell, float)]
     counts = [0.0] * (len(bounds) + 1)
     taken = 0
     for at in sorted(range(len(bounds)), key=bounds.__getitem__):  # of equal bounds the first one counts
-        upto = bisect_right(found, bounds[at])
+        upto = bisect_right(in_order, bounds[at])
         counts[at], taken = float(upto - taken), upto
-    counts[-1] = float(len(found) - taken)
+    counts[-1] = float(len(in_order) - taken)
     return Array(len(counts), 1, counts)

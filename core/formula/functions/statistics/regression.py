@@ -164,14 +164,14 @@ def _fit(y: Vector, columns: Vector, constant: bool) -> _Fit:
     # What is left of a constant column is rounding: some 1e-16 of what it was.
     sizes = np.maximum(np.linalg.norm(shifted, axis=0), np.linalg.norm(columns, axis=0) * 1e-3)
     kept, basis, triangle = _factor(shifted, sizes)
-    found, centered = np.zeros(width), y - mean_y
+    slopes, centered = np.zeros(width), y - mean_y
     if len(kept) == 1:  # as SLOPE does it: exact for whole numbers
         only = shifted[:, kept[0]]
-        found[kept] = (only @ centered) / (only @ only)
+        slopes[kept] = (only @ centered) / (only @ only)
     elif kept:
         for _ in range(2):  # the second round takes off what the first one lost
-            found[kept] += np.linalg.solve(triangle, basis.T @ (centered - shifted @ found))
-    fitted = shifted @ found
+            slopes[kept] += np.linalg.solve(triangle, basis.T @ (centered - shifted @ slopes))
+    fitted = shifted @ slopes
     residual, regression = float(np.sum((centered - fitted) ** 2)), float(np.sum(fitted**2))
     freedom = count - len(kept) - constant
     variance = residual / freedom if freedom > 0 else 0.0
@@ -181,8 +181,8 @@ def _fit(y: Vector, columns: Vector, constant: bool) -> _Fit:
     errors[kept] = np.sqrt(variance * np.diag(spread_of))
     mean_kept = mean_x[kept]
     intercept_error = math.sqrt(variance * (1 / count + float(mean_kept @ spread_of @ mean_kept))) if constant else 0.0
-    intercept = mean_y - float(mean_x @ found)
-    return _Fit(found, errors, intercept, intercept_error, max(freedom, 0), len(kept), regression, residual)
+    intercept = mean_y - float(mean_x @ slopes)
+    return _Fit(slopes, errors, intercept, intercept_error, max(freedom, 0), len(kept), regression, residual)
 
 
 def _numbers(values: Array) -> Vector:
@@ -201,13 +201,13 @@ def _columns(ys: Array, xs: Any) -> Vector:
     """
     if xs is OMITTED:
         return np.arange(1.0, ys.rows * ys.columns + 1)[:, None]
-    found = _numbers(xs)
+    block = _numbers(xs)
     if (xs.rows, xs.columns) == (ys.rows, ys.columns):
-        return found.reshape(-1, 1)
+        return block.reshape(-1, 1)
     if ys.columns == 1 and xs.rows == ys.rows:
-        return found
+        return block
     if ys.rows == 1 and xs.columns == ys.columns:
-        return found.T
+        return block.T
     raise Failure(REF)
 
 

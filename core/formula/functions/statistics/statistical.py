@@ -52,10 +52,10 @@ def count_all(*arguments: Any) -> float:
 
 def _sample(arguments: tuple[Any, ...], *, least: int = 1, everything: bool = False, error: Any = DIV0) -> list[float]:
     """The numbers of the arguments; the error where they are fewer than `least`."""
-    found = numbers(arguments, everything)
-    if len(found) < least:
+    sample = numbers(arguments, everything)
+    if len(sample) < least:
         raise Failure(error)
-    return found
+    return sample
 
 
 @function(
@@ -115,8 +115,8 @@ for _name in ("MODE", "MODE.SNGL"):
     examples=(("=SUM(MODE.MULT(1,2,2,3,3))", 5.0),),
 )  # fmt: skip
 def modes(*arguments: Any) -> Array:
-    found = _modes(arguments)
-    return Array(len(found), 1, found)
+    values = _modes(arguments)
+    return Array(len(values), 1, values)
 
 
 # Spread.
@@ -124,8 +124,8 @@ def modes(*arguments: Any) -> Array:
 
 def _variance(*, population: bool, root: bool, everything: bool) -> Body:
     def body(*arguments: Any) -> float:
-        found = _sample(arguments, least=1 if population else 2, everything=everything)
-        variance = spread(found)[1] / (len(found) if population else len(found) - 1)
+        sample = _sample(arguments, least=1 if population else 2, everything=everything)
+        variance = spread(sample)[1] / (len(sample) if population else len(sample) - 1)
         return math.sqrt(variance) if root else variance
 
     return body
@@ -166,9 +166,9 @@ for _name, _population, _root, _everything, _example in _SPREADS:
     examples=(("=AVEDEV(4,5,6,7,5,4,3)", 1.02040816326531),),
 )  # fmt: skip
 def average_deviation(*arguments: Any) -> float:
-    found = _sample(arguments, error=NUM)
-    mean = spread(found)[0]
-    return spread([abs(value - mean) for value in found])[0]
+    sample = _sample(arguments, error=NUM)
+    mean = spread(sample)[0]
+    return spread([abs(value - mean) for value in sample])[0]
 
 
 @function(
@@ -183,10 +183,10 @@ def squared_deviations(*arguments: Any) -> float:
 
 
 def _positive(arguments: tuple[Any, ...], error: Any) -> list[float]:
-    found = _sample(arguments, error=error)
-    if min(found) <= 0:
+    sample = _sample(arguments, error=error)
+    if min(sample) <= 0:
         raise Failure(NUM)
-    return found
+    return sample
 
 
 @function(
@@ -194,8 +194,8 @@ def _positive(arguments: tuple[Any, ...], error: Any) -> list[float]:
     examples=(("=ROUND(GEOMEAN(4,5,8,7,11,4,3),6)", 5.476987), ("=GEOMEAN(1,0)", NUM)),
 )  # fmt: skip
 def geometric_mean(*arguments: Any) -> float:
-    found = _positive(arguments, NUM)
-    return math.exp(math.fsum(map(math.log, found)) / len(found))
+    sample = _positive(arguments, NUM)
+    return math.exp(math.fsum(map(math.log, sample)) / len(sample))
 
 
 @function(
@@ -203,8 +203,8 @@ def geometric_mean(*arguments: Any) -> float:
     examples=(("=ROUND(HARMEAN(4,5,8,7,11,4,3),6)", 5.028376),),
 )  # fmt: skip
 def harmonic_mean(*arguments: Any) -> float:
-    found = _positive(arguments, NA)
-    return len(found) / math.fsum(1 / value for value in found)
+    sample = _positive(arguments, NA)
+    return len(sample) / math.fsum(1 / value for value in sample)
 
 
 # Shape.
@@ -212,12 +212,12 @@ def harmonic_mean(*arguments: Any) -> float:
 
 def _standardized(arguments: tuple[Any, ...], least: int, *, population: bool = False) -> list[float]:
     """The numbers as multiples of the standard deviation above their mean."""
-    found = _sample(arguments, least=least)
-    mean, squares = spread(found)
+    sample = _sample(arguments, least=least)
+    mean, squares = spread(sample)
     if squares == 0:
         raise Failure(DIV0)
-    deviation = math.sqrt(squares / (len(found) - (not population)))
-    return [(value - mean) / deviation for value in found]
+    deviation = math.sqrt(squares / (len(sample) - (not population)))
+    return [(value - mean) / deviation for value in sample]
 
 
 @function(
@@ -225,9 +225,9 @@ def _standardized(arguments: tuple[Any, ...], least: int, *, population: bool = 
     examples=(("=ROUND(SKEW(3,4,5,2,3,4,5,6,4,7),6)", 0.359543), ("=SKEW(1,2)", DIV0)),
 )  # fmt: skip
 def skewness(*arguments: Any) -> float:
-    found = _standardized(arguments, 3)
-    n = len(found)
-    return math.fsum(value**3 for value in found) * n / ((n - 1) * (n - 2))
+    sample = _standardized(arguments, 3)
+    n = len(sample)
+    return math.fsum(value**3 for value in sample) * n / ((n - 1) * (n - 2))
 
 
 @function(
@@ -235,8 +235,8 @@ def skewness(*arguments: Any) -> float:
     examples=(("=ROUND(SKEW.P(3,4,5,2,3,4,5,6,4,7),6)", 0.303193),),
 )  # fmt: skip
 def population_skewness(*arguments: Any) -> float:
-    found = _standardized(arguments, 3, population=True)
-    return math.fsum(value**3 for value in found) / len(found)
+    sample = _standardized(arguments, 3, population=True)
+    return math.fsum(value**3 for value in sample) / len(sample)
 
 
 @function(
@@ -244,9 +244,9 @@ def population_skewness(*arguments: Any) -> float:
     examples=(("=ROUND(KURT(3,4,5,2,3,4,5,6,4,7),6)", -0.151800), ("=KURT(1,2,3)", DIV0)),
 )  # fmt: skip
 def kurtosis(*arguments: Any) -> float:
-    found = _standardized(arguments, 4)
-    n = len(found)
-    fourth = math.fsum(value**4 for value in found)
+    sample = _standardized(arguments, 4)
+    n = len(sample)
+    fourth = math.fsum(value**4 for value in sample)
     return fourth * n * (n + 1) / ((n - 1) * (n - 2) * (n - 3)) - 3 * (n - 1) ** 2 / ((n - 2) * (n - 3))
 
 

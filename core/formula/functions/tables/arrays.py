@@ -14,7 +14,7 @@ _ARRAY: Final = Argument("array", Takes.ARRAY, "The range or array.")
 _PAD: Final = Argument("pad_with", Takes.ANY, "What fills empty places; #N/A if left out.", required=False, empty=NA)
 
 
-def made(environment: Environment, grid: Sequence[Sequence[Any]]) -> Array:
+def array_of(environment: Environment, grid: Sequence[Sequence[Any]]) -> Array:
     """A grid as an array; an empty one is #CALC!."""
     if not grid or not grid[0]:
         raise Failure(CALC)
@@ -29,10 +29,10 @@ def turned(grid: Sequence[Sequence[Any]]) -> list[list[Any]]:
 
 def flag(value: Any) -> bool:
     """TRUE or FALSE of a value that says which rows count. Raises Failure for an error or text that is neither."""
-    found = to_logical(value)
-    if isinstance(found, Error):
-        raise Failure(found)
-    return found
+    logical = to_logical(value)
+    if isinstance(logical, Error):
+        raise Failure(logical)
+    return logical
 
 
 def refuse_error(*arrays: Array | None) -> None:
@@ -46,10 +46,10 @@ def refuse_error(*arrays: Array | None) -> None:
 
 def whole(value: Any) -> int:
     """An int of a value in an array of numbers."""
-    found = to_number(value)
-    if isinstance(found, Error):
-        raise Failure(found)
-    return int(found)
+    number = to_number(value)
+    if isinstance(number, Error):
+        raise Failure(number)
+    return int(number)
 
 
 # -- order
@@ -107,7 +107,7 @@ def sort(
         raise Failure(VALUE)
     keys = [([line[place - 1] for line in grid], descending) for place, descending in zip(indexes, orders, strict=True)]
     result = [grid[place] for place in sorted_places(keys, len(grid))]
-    return made(environment, turned(result) if by_col else result)
+    return array_of(environment, turned(result) if by_col else result)
 
 
 @function(
@@ -135,7 +135,7 @@ def sortby(environment: Environment, array: Array, *arguments: Array) -> Array:
     if across:
         grid = turned(grid)
     result = [grid[place] for place in sorted_places(keys, len(grid))]
-    return made(environment, turned(result) if across else result)
+    return array_of(environment, turned(result) if across else result)
 
 
 # -- choice
@@ -156,7 +156,7 @@ def filter_(environment: Environment, array: Array, include: Array, if_empty: An
     result = [line for line, chosen in zip(grid, include.cells(), strict=True) if flag(chosen)]
     if not result and if_empty is not OMITTED:
         return if_empty
-    return made(environment, result if by_rows else turned(result))
+    return array_of(environment, result if by_rows else turned(result))
 
 
 def same_key(value: Any) -> tuple[str, Any]:
@@ -185,7 +185,7 @@ def unique(environment: Environment, array: Array, by_col: bool = False, once: b
     for line in grid:
         seen.setdefault(tuple(same_key(value) for value in line), []).append(line)
     result = [lines[0] for lines in seen.values() if len(lines) == 1 or not once]
-    return made(environment, turned(result) if by_col else result)
+    return array_of(environment, turned(result) if by_col else result)
 
 
 _ROWS: Final = Argument("rows", Takes.INTEGER, "How many rows; negative counts from the end.", empty=OMITTED)
@@ -200,7 +200,7 @@ _COLUMNS: Final = Argument(
     examples=(("=SUM(TAKE(A1:A5,2))", 30.0), ("=SUM(TAKE(A1:A5,-2))", 90.0)),
 )  # fmt: skip
 def take(environment: Environment, array: Array, rows: Any, columns: Any = OMITTED) -> Array:
-    return made(environment, [line[_taken(columns)] for line in array.grid()[_taken(rows)]])
+    return array_of(environment, [line[_taken(columns)] for line in array.grid()[_taken(rows)]])
 
 
 def _taken(count: Any) -> slice:
@@ -215,7 +215,7 @@ def _taken(count: Any) -> slice:
     examples=(("=SUM(DROP(A1:A5,2))", 120.0), ("=SUM(DROP(A1:A5,-2))", 60.0)),
 )  # fmt: skip
 def drop(environment: Environment, array: Array, rows: Any, columns: Any = OMITTED) -> Array:
-    return made(environment, [line[_dropped(columns)] for line in array.grid()[_dropped(rows)]])
+    return array_of(environment, [line[_dropped(columns)] for line in array.grid()[_dropped(rows)]])
 
 
 def _dropped(count: Any) -> slice:
@@ -232,7 +232,7 @@ def _dropped(count: Any) -> slice:
 )  # fmt: skip
 def chooserows(environment: Environment, array: Array, *numbers: Array) -> Array:
     grid = array.grid()
-    return made(environment, [grid[place] for place in _places(numbers, array.rows)])
+    return array_of(environment, [grid[place] for place in _places(numbers, array.rows)])
 
 
 @function(
@@ -243,7 +243,7 @@ def chooserows(environment: Environment, array: Array, *numbers: Array) -> Array
 )  # fmt: skip
 def choosecols(environment: Environment, array: Array, *numbers: Array) -> Array:
     places = _places(numbers, array.columns)
-    return made(environment, [[line[place] for place in places] for line in array.grid()])
+    return array_of(environment, [[line[place] for place in places] for line in array.grid()])
 
 
 def _places(numbers: Iterable[Array], count: int) -> list[int]:
@@ -339,7 +339,7 @@ _FLAT: Final = (
     examples=(("=ROWS(TOCOL(A1:B2))", 4.0), ("=INDEX(TOCOL(A1:B2,0,TRUE),2)", 20.0)),
 )  # fmt: skip
 def tocol(environment: Environment, array: Array, ignore: int = 0, by_column: bool = False) -> Array:
-    return made(environment, [[value] for value in _flat(array, ignore, by_column)])
+    return array_of(environment, [[value] for value in _flat(array, ignore, by_column)])
 
 
 @function(
@@ -348,7 +348,7 @@ def tocol(environment: Environment, array: Array, ignore: int = 0, by_column: bo
     examples=(("=COLUMNS(TOROW(A1:B2))", 4.0),),
 )  # fmt: skip
 def torow(environment: Environment, array: Array, ignore: int = 0, by_column: bool = False) -> Array:
-    return made(environment, [_flat(array, ignore, by_column)])
+    return array_of(environment, [_flat(array, ignore, by_column)])
 
 
 def _flat(array: Array, ignore: int, by_column: bool) -> list[Any]:
@@ -376,7 +376,7 @@ _WRAPPED: Final = (
     examples=(("=INDEX(WRAPROWS(A1:A5,2),2,1)", 30.0), ("=INDEX(WRAPROWS(A1:A5,2),3,2)", NA)),
 )  # fmt: skip
 def wraprows(environment: Environment, vector: Array, count: int, pad: Any = NA) -> Array:
-    return made(environment, _wrapped(vector, count, pad))
+    return array_of(environment, _wrapped(vector, count, pad))
 
 
 @function(
@@ -385,7 +385,7 @@ def wraprows(environment: Environment, vector: Array, count: int, pad: Any = NA)
     examples=(("=INDEX(WRAPCOLS(A1:A5,2),1,2)", 30.0),),
 )  # fmt: skip
 def wrapcols(environment: Environment, vector: Array, count: int, pad: Any = NA) -> Array:
-    return made(environment, turned(_wrapped(vector, count, pad)))
+    return array_of(environment, turned(_wrapped(vector, count, pad)))
 
 
 def _wrapped(vector: Array, count: int, pad: Any) -> list[list[Any]]:

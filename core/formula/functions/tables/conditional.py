@@ -77,35 +77,35 @@ def tally_many(environment: Environment, values: Any, pairs: tuple[Any, ...]) ->
     return tally(environment, tested, criteria, numbers)
 
 
-def count(found: Tally) -> float:
+def count(tally: Tally) -> float:
     """How many rows a tally has."""
-    return float(found.rows)
+    return float(tally.rows)
 
 
-def total(found: Tally) -> float | Error:
+def total(tally: Tally) -> float | Error:
     """The sum of a tally, or the first error among its values."""
-    return found.sum if found.error < 0 else ALL_ERRORS[found.error]
+    return tally.sum if tally.error < 0 else ALL_ERRORS[tally.error]
 
 
-def mean(found: Tally) -> float | Error:
+def mean(tally: Tally) -> float | Error:
     """The mean of a tally; #DIV/0! without a number."""
-    if found.error >= 0:
-        return ALL_ERRORS[found.error]
-    return found.sum / found.numbers if found.numbers else DIV0
+    if tally.error >= 0:
+        return ALL_ERRORS[tally.error]
+    return tally.sum / tally.numbers if tally.numbers else DIV0
 
 
-def least(found: Tally) -> float | Error:
+def least(tally: Tally) -> float | Error:
     """The smallest number of a tally; 0 without one."""
-    if found.error >= 0:
-        return ALL_ERRORS[found.error]
-    return found.smallest if found.numbers else 0.0
+    if tally.error >= 0:
+        return ALL_ERRORS[tally.error]
+    return tally.smallest if tally.numbers else 0.0
 
 
-def greatest(found: Tally) -> float | Error:
+def greatest(tally: Tally) -> float | Error:
     """The largest number of a tally; 0 without one."""
-    if found.error >= 0:
-        return ALL_ERRORS[found.error]
-    return found.largest if found.numbers else 0.0
+    if tally.error >= 0:
+        return ALL_ERRORS[tally.error]
+    return tally.largest if tally.numbers else 0.0
 
 
 @function(

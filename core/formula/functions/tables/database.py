@@ -56,10 +56,10 @@ def column_of(table: Array, field: Any) -> int | None:
         raise Failure(field)
     if field is None:
         return None
-    found = headings(table).get(name_of(field)) if isinstance(field, str) else int(field) - 1
-    if found is None or not 0 <= found < table.columns:
+    place = headings(table).get(name_of(field)) if isinstance(field, str) else int(field) - 1
+    if place is None or not 0 <= place < table.columns:
         raise Failure(VALUE)
-    return found
+    return place
 
 
 Condition = Callable[[int], bool]
@@ -243,8 +243,8 @@ def counted(environment: Environment, database: Any, field: Any, criteria: Any, 
     """How many records that meet the criteria have a field that counts; without a field all of them."""
     table = database_of(database)
     column = column_of(table, field)
-    found = records(environment, table, table_of(criteria))
-    return float(sum(column is None or counts(table.at(row, column)) for row in found))
+    rows = records(environment, table, table_of(criteria))
+    return float(sum(column is None or counts(table.at(row, column)) for row in rows))
 
 
 @function(

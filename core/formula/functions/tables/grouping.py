@@ -145,31 +145,31 @@ def lines(axis: Axis, rows: Rows, data: Data) -> list[Line]:
     if not axis.width:
         return [Line([], rows, rows)]
     if axis.table:
-        found = [Line(labels, members, rows) for labels, members in _groups(axis, rows, range(axis.width), data, rows)]
+        groups = [Line(labels, members, rows) for labels, members in _groups(axis, rows, range(axis.width), data, rows)]
     else:
-        found = _nested(axis, rows, [], data, rows)
+        groups = _nested(axis, rows, [], data, rows)
     if not axis.depth:
-        return found
+        return groups
     label = GRAND_TOTAL if abs(axis.depth) > 1 else TOTAL
     total = Line([label, *[""] * (axis.width - 1)], rows, rows)
-    return [*found, total] if axis.depth > 0 else [total, *found]
+    return [*groups, total] if axis.depth > 0 else [total, *groups]
 
 
 def _nested(axis: Axis, rows: Rows, above: list[Any], data: Data, every: Rows) -> list[Line]:
     """The groups of one field, each followed (or led) by what is inside it."""
     level = len(above)
-    found: list[Line] = []
+    lines_in_order: list[Line] = []
     for labels, members in _groups(axis, rows, range(level, level + 1), data, every):
         labels = above + labels
         if level == axis.width - 1:
-            found.append(Line(labels, members, rows))
+            lines_in_order.append(Line(labels, members, rows))
             continue
         inside = _nested(axis, members, labels, data, every)
         if abs(axis.depth) >= level + 2:
             subtotal = Line([*labels, *[""] * (axis.width - level - 1)], members, rows)
             inside = [*inside, subtotal] if axis.depth > 0 else [subtotal, *inside]
-        found += inside
-    return found
+        lines_in_order += inside
+    return lines_in_order
 
 
 def _groups(axis: Axis, rows: Rows, fields: Sequence[int], data: Data, every: Rows) -> list[tuple[list[Any], Rows]]:
@@ -226,14 +226,14 @@ def _depth(argument: Any, width: int, *, table: bool = False) -> int:
 class Headers:
     """Whether the arguments begin with a header row, and whether the result shall."""
 
-    given: bool
+    is_there: bool
     shown: bool
 
 
 def _headers(mode: Any, values: Array, levels: int) -> Headers:
     if mode is OMITTED:
-        given = _has_headers(values)
-        return Headers(given, given and levels > 1)
+        has_headers = _has_headers(values)
+        return Headers(has_headers, has_headers and levels > 1)
     if mode not in (0, 1, 2, 3):
         raise Failure(VALUE)
     return Headers(mode in (1, 3), mode >= 2)
@@ -243,7 +243,7 @@ def _named(grid: list[list[Any]], headers: Headers, name: Callable[[int], str]) 
     """(names of the columns, rows below them) of an argument."""
     if not grid:
         return [], []
-    if headers.given:
+    if headers.is_there:
         return grid[0], grid[1:]
     return [name(place + 1) for place in range(len(grid[0]))], grid
 
@@ -252,9 +252,9 @@ def _filtered(argument: Any, headers: Headers, count: int) -> Rows:
     """The places that the filter (its first column) keeps. Raises Failure(VALUE) where none, or it does not fit."""
     rows = list(range(count))
     if argument is not OMITTED:
-        if argument.rows != count + headers.given:
+        if argument.rows != count + headers.is_there:
             raise Failure(VALUE)
-        rows = [row for row in rows if flag(argument.at(row + headers.given, 0))]
+        rows = [row for row in rows if flag(argument.at(row + headers.is_there, 0))]
     if not rows:
         raise Failure(VALUE)
     return rows

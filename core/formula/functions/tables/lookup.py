@@ -100,14 +100,14 @@ def look_up(environment: Environment, value: Any, table: Any, index: Any, sorted
     number = None if isinstance(place, Error) else int(place)
     if number is not None and number > (shape.rows if row else shape.columns):
         return REF
-    found = Vector(array, 0, row).ascending(value) if sorted_ else exact(environment, array, 0, row, value)
-    if found < 0:
+    place_in_line = Vector(array, 0, row).ascending(value) if sorted_ else exact(environment, array, 0, row, value)
+    if place_in_line < 0:
         return NA
     if number is None:
         return REF
     if number < 1:
         return VALUE
-    return cell_of(environment, table, *((number - 1, found) if row else (found, number - 1)))
+    return cell_of(environment, table, *((number - 1, place_in_line) if row else (place_in_line, number - 1)))
 
 
 @function(
@@ -164,22 +164,22 @@ def hlookup(environment: Environment, value: Any, table: Any, row: Any, sorted_:
 def lookup(
     environment: Environment, value: Any, table: Array | Reference, results: Array | Reference | None = None
 ) -> Any:
-    refuse_error(*(given for given in (table, results) if isinstance(given, Array)))
+    refuse_error(*(area for area in (table, results) if isinstance(area, Array)))
     shape = extent(table)
     # With results beside it a table is searched in its first column; without, in its longer side.
     across = shape.columns > shape.rows and (results is None or shape.rows == 1)
     line = line_of(environment, table, across)
     environment.spend(line.rows)
-    found = Vector(line, 0, across).ascending(sought(value))
-    if found < 0:
+    at = Vector(line, 0, across).ascending(sought(value))
+    if at < 0:
         return NA
     if results is None:
-        last = (shape.rows - 1, found) if across else (found, shape.columns - 1)
+        last = (shape.rows - 1, at) if across else (at, shape.columns - 1)
         return cell_of(environment, table, *last)
     shape = extent(results)
-    if (shape.rows > 1 and shape.columns > 1) or found >= max(shape.rows, shape.columns):
+    if (shape.rows > 1 and shape.columns > 1) or at >= max(shape.rows, shape.columns):
         return NA
-    return cell_of(environment, results, *((0, found) if shape.columns > shape.rows else (found, 0)))
+    return cell_of(environment, results, *((0, at) if shape.columns > shape.rows else (at, 0)))
 
 
 @function(
@@ -212,12 +212,12 @@ def match(environment: Environment, value: Any, cells: Any, match_type: Any = 1.
         return NA
     across = array.columns > 1
     if kind == 0:
-        found = exact(environment, array, 0, across, value)
+        at = exact(environment, array, 0, across, value)
     else:
         environment.spend(max(array.rows, array.columns))
         vector = Vector(array, 0, across)
-        found = vector.ascending(value) if kind > 0 else vector.descending(value)
-    return NA if found < 0 else found + 1.0
+        at = vector.ascending(value) if kind > 0 else vector.descending(value)
+    return NA if at < 0 else at + 1.0
 
 
 def place(environment: Environment, value: Any, operand: Any, mode: int, search: Any) -> tuple[int, Array]:
@@ -238,11 +238,11 @@ def place(environment: Environment, value: Any, operand: Any, mode: int, search:
     if mode == 3:
         return fitting(environment, array, across, value, last), array
     if value is None or mode in (0, 2):
-        found = exact(environment, array, 0, across, value, wild=mode == 2, last=last)
-        if found < 0 and value is None and array.reference is not None and array.rows < array.reference.rows:
-            found = array.rows  # the first blank cell stands below the used ones
-        if found >= 0 or (mode in (0, 2) and abs(search) == 1):
-            return found, array
+        at = exact(environment, array, 0, across, value, wild=mode == 2, last=last)
+        if at < 0 and value is None and array.reference is not None and array.rows < array.reference.rows:
+            at = array.rows  # the first blank cell stands below the used ones
+        if at >= 0 or (mode in (0, 2) and abs(search) == 1):
+            return at, array
         if value is None:  # a blank stands above every value: of what is less, nothing is nearer than TRUE
             if mode != -1:
                 return -1, array
@@ -278,8 +278,8 @@ def fitting(environment: Environment, array: Array, row: bool, value: Any, last:
     environment=True,
 )
 def xmatch(environment: Environment, value: Any, cells: Any, mode: int = 0, search: Any = 1) -> Any:
-    found, _ = place(environment, value, cells, mode, search)
-    return NA if found < 0 else found + 1.0
+    at, _ = place(environment, value, cells, mode, search)
+    return NA if at < 0 else at + 1.0
 
 
 @function(
@@ -317,16 +317,16 @@ def xlookup(
     for argument in (cells, results):
         if isinstance(argument, Error):
             return argument
-    found, array = place(environment, value, cells, mode, search)
+    at, array = place(environment, value, cells, mode, search)
     shape = array.reference or array
     if not isinstance(results, Array | Reference):
         results = Array(1, 1, [results])
     across = shape.columns > 1 or (shape.rows == 1 and results.rows > 1)
     if not covers(environment, array, results, across):
         return VALUE
-    if found < 0:
+    if at < 0:
         return NA if absent is OMITTED else absent
-    return part(results, None if across else found, found if across else None)
+    return part(results, None if across else at, at if across else None)
 
 
 def covers(environment: Environment, array: Array, results: Array | Reference, across: bool) -> bool:

@@ -37,13 +37,13 @@ def getpivotdata(environment: Environment, data_field: str, table: Any, *asked: 
     wanted = _wanted(pivot, asked, environment.date_1904)
     if wanted is None:
         return REF
-    found = [_lines(environment, axis, data, wanted) for axis in (pivot.rows, pivot.columns)]
+    axes_lines = [_lines(environment, axis, data, wanted) for axis in (pivot.rows, pivot.columns)]
     named = sum(field in wanted for axis in (pivot.rows, pivot.columns) for field in axis.fields)
-    if not all(found) or named < len(wanted):
+    if not all(axes_lines) or named < len(wanted):
         return REF
-    for row in found[0]:
-        environment.spend(len(found[1]))
-        for column in found[1]:
+    for row in axes_lines[0]:
+        environment.spend(len(axes_lines[1]))
+        for column in axes_lines[1]:
             value = environment.pivot_value(pivot, pivot.data_row + row, pivot.data_column + column)
             if value is not None:
                 return value
@@ -54,8 +54,8 @@ def _data_field(pivot: Pivot, name: str) -> int | None:
     """The place of a data field, by its own name or its column's."""
     key = name.lower()
     for names in ([own for own, _ in pivot.data], [source for _, source in pivot.data]):
-        folded = [one.lower() for one in names]
-        for keys in (folded, [one.strip() for one in folded]):
+        folded = [each.lower() for each in names]
+        for keys in (folded, [each.strip() for each in folded]):
             if key in keys:
                 return keys.index(key)
     return None
@@ -85,11 +85,11 @@ def _item(field: PivotField, value: Any, date_1904: bool) -> int | None:
     if isinstance(value, float):
         return names.get(value, names.get(general(value).lower()))
     text = "" if value is None else str(value)
-    found = names.get(text.lower())
-    if found is None:
+    known_item = names.get(text.lower())
+    if known_item is None:
         number = read_number(text, date_1904)
-        found = None if number is None else names.get(number)
-    return found
+        known_item = None if number is None else names.get(number)
+    return known_item
 
 
 def _lines(environment: Environment, axis: PivotAxis, data: int, wanted: Wanted) -> tuple[int, ...]:

@@ -140,9 +140,9 @@ def indirect(environment: Environment, text: str, a1: bool = True) -> Any:
     sheet, _, local = text.rpartition("!")
     if len(text) > 255 or (sheet and not sheet.startswith("'") and not _BARE_SHEET.fullmatch(sheet)):
         raise Failure(REF)
-    found = _A1.fullmatch(local) if a1 else None
-    if found and not sheet.startswith("'"):
-        reference = _a1_reference(found)
+    match = _A1.fullmatch(local) if a1 else None
+    if match and not sheet.startswith("'"):
+        reference = _a1_reference(match)
     elif a1:
         return _parsed(environment, text, a1=True)
     else:
@@ -167,8 +167,8 @@ _R1C1: Final = re.compile(
 )
 
 
-def _a1_reference(found: re.Match[str]) -> Reference | None:
-    first, top, last, bottom = found.groups()
+def _a1_reference(match: re.Match[str]) -> Reference | None:
+    first, top, last, bottom = match.groups()
     try:
         left = column_index(first)
         right = column_index(last) if last else left
@@ -237,10 +237,10 @@ def _parsed(environment: Environment, text: str, *, a1: bool) -> Any:
         node = parse("=" + text)
     except SyntaxFault as fault:
         raise Failure(REF) from fault
-    found = _referred(environment, node) if a1 or isinstance(node, tree.Name | tree.Structured) else REF
-    if isinstance(found, Reference | Array):
-        return found
-    raise Failure(found if isinstance(found, Error) else REF)
+    referred = _referred(environment, node) if a1 or isinstance(node, tree.Name | tree.Structured) else REF
+    if isinstance(referred, Reference | Array):
+        return referred
+    raise Failure(referred if isinstance(referred, Error) else REF)
 
 
 def _referred(environment: Environment, node: tree.Node) -> Any:
@@ -326,20 +326,20 @@ def formulatext(environment: Environment, reference: Reference) -> Any:
 def of_formulas(
     environment: Environment,
     reference: Reference,
-    told: Callable[[Environment, str | None, int, int], Any],
+    answer_of: Callable[[Environment, str | None, int, int], Any],
     without: Any,
 ) -> Any:
     """What is told of the formula of each cell; `without` for the cells beyond the used ones."""
     environment.spend(reference.rows * reference.columns)
     rows, columns = environment.used(reference.sheet)
     used_rows, used_columns = min(reference.bottom + 1, rows), min(reference.right + 1, columns)
-    found: list[Any] = []
+    answers: list[Any] = []
     for row in range(reference.top, used_rows):
         environment.spend(used_columns)
-        line = [told(environment, reference.sheet, row, at) for at in range(reference.left, used_columns)]
-        found += line + [without] * (reference.columns - len(line))
-    found += [without] * (reference.rows * reference.columns - len(found))
-    return found[0] if len(found) == 1 else Array(reference.rows, reference.columns, found)
+        line = [answer_of(environment, reference.sheet, row, at) for at in range(reference.left, used_columns)]
+        answers += line + [without] * (reference.columns - len(line))
+    answers += [without] * (reference.rows * reference.columns - len(answers))
+    return answers[0] if len(answers) == 1 else Array(reference.rows, reference.columns, answers)
 
 
 def _formula_text(environment: Environment, sheet: str | None, row: int, column: int) -> str | Error:
@@ -347,13 +347,13 @@ def _formula_text(environment: Environment, sheet: str | None, row: int, column:
     formula = environment.formula(sheet, row, column)
     if formula is None:
         return NA
-    return _PREFIXES.sub(lambda found: found[1] or "", _OPERATORS.sub(_as_operator, formula))
+    return _PREFIXES.sub(lambda match: match[1] or "", _OPERATORS.sub(_as_operator, formula))
 
 
-def _as_operator(found: re.Match[str]) -> str:
-    if found["sides"]:
-        return f"{found['first']}{_COLONS[found['sides']]}{found['last']}"
-    return f"{found['spilled']}#" if found["spilled"] else f"@{found['single']}"
+def _as_operator(match: re.Match[str]) -> str:
+    if match["sides"]:
+        return f"{match['first']}{_COLONS[match['sides']]}{match['last']}"
+    return f"{match['spilled']}#" if match["spilled"] else f"@{match['single']}"
 
 
 def _sides(option: Array | None) -> int:

@@ -36,7 +36,7 @@ def _compiled(pattern: str, any_case: int) -> regex.Pattern[str]:
     if len(pattern) > PATTERN_MAX or any_case not in (0, 1):
         raise Failure(VALUE)
     # PCRE2 takes \h for blank and tab, \Q...\E for text as it is, and a bracket inside a class as itself.
-    pattern = re.sub(r"\\Q(.*?)(?:\\E|$)", lambda found: re.escape(found[1]), pattern, flags=re.DOTALL)
+    pattern = re.sub(r"\\Q(.*?)(?:\\E|$)", lambda match: re.escape(match[1]), pattern, flags=re.DOTALL)
     pattern = re.sub(r"(?<!\\)((?:\\\\)*)\\h", r"\1[ \\t\\u00a0]", pattern)
     try:
         return regex.compile(pattern, (regex.IGNORECASE if any_case else 0) | regex.VERSION0)
@@ -47,15 +47,15 @@ def _compiled(pattern: str, any_case: int) -> regex.Pattern[str]:
 def _matches(environment: Environment, text: str, pattern: regex.Pattern[str], most: int) -> list[regex.Match[str]]:
     """The first matches, up to `most`, from left to right."""
     environment.spend(len(text))
-    found: list[regex.Match[str]] = []
+    matches: list[regex.Match[str]] = []
     try:
         for match in pattern.finditer(text, timeout=SECONDS_MAX, concurrent=True):
-            found.append(match)
-            if len(found) >= most:
+            matches.append(match)
+            if len(matches) >= most:
                 break
     except TimeoutError as error:
         raise Failure(VALUE) from error
-    return found
+    return matches
 
 
 def has_match(environment: Environment, text: str, pattern: str, any_case: int = 0) -> bool:
@@ -82,12 +82,16 @@ def regextest(environment: Environment, text: str, pattern: str, any_case: int =
 def regexextract(environment: Environment, text: str, pattern: str, mode: int = 0, any_case: int = 0) -> Any:
     if mode not in (0, 1, 2):
         raise Failure(VALUE)
-    found = _matches(environment, text, _compiled(pattern, any_case), len(text) + 1 if mode == 1 else 1)
-    if not found:
+    matches = _matches(environment, text, _compiled(pattern, any_case), len(text) + 1 if mode == 1 else 1)
+    if not matches:
         raise Failure(NA)
     if mode == 0:
-        return found[0][0]
-    parts = [match[0] for match in found] if mode == 1 else [part or "" for part in found[0].groups()] or [found[0][0]]
+        return matches[0][0]
+    parts = (
+        [match[0] for match in matches]
+        if mode == 1
+        else [part or "" for part in matches[0].groups()] or [matches[0][0]]
+    )
     environment.spend(len(parts))
     return Array(1, len(parts), parts)
 
@@ -106,13 +110,13 @@ def regexextract(environment: Environment, text: str, pattern: str, mode: int = 
 def regexreplace(
     environment: Environment, text: str, pattern: str, replacement: str, occurrence: int = 0, any_case: int = 0
 ) -> str:
-    found = _matches(environment, text, _compiled(pattern, any_case), len(text) + 1)
+    matches = _matches(environment, text, _compiled(pattern, any_case), len(text) + 1)
     if occurrence:
         place = occurrence - 1 if occurrence > 0 else occurrence
-        found = [found[place]] if -len(found) <= place < len(found) else []
+        matches = [matches[place]] if -len(matches) <= place < len(matches) else []
     parts: list[str] = []
     size = at = 0
-    for match in found:
+    for match in matches:
         parts += [text[at : match.start()], _expanded(match, replacement)]
         size += len(parts[-1])
         at = match.end()

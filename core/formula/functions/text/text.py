@@ -240,7 +240,7 @@ def replace(text: str, start: int, count: int, new: str) -> str:
 def upper(text: str) -> str:
     if text.isascii():
         return text.upper()
-    return "".join(_one(character, character.upper()) for character in text)
+    return "".join(_as_one_letter(character, character.upper()) for character in text)
 
 
 @function(
@@ -251,10 +251,10 @@ def upper(text: str) -> str:
 def lower(text: str) -> str:
     if text.isascii():
         return text.lower()
-    return "".join(_one(character, character.lower()) for character in text)
+    return "".join(_as_one_letter(character, character.lower()) for character in text)
 
 
-def _one(character: str, changed: str) -> str:
+def _as_one_letter(character: str, changed: str) -> str:
     """Excel changes a letter into one letter or leaves it: ß stays ß."""
     return changed if len(changed) == 1 else character
 
@@ -270,7 +270,7 @@ def _one(character: str, changed: str) -> str:
 def proper(text: str) -> str:
     shown, inside = [], False
     for character in text:
-        shown.append(_one(character, character.lower() if inside else character.upper()))
+        shown.append(_as_one_letter(character, character.lower() if inside else character.upper()))
         inside = character.isalpha()
     return "".join(shown)
 
@@ -376,7 +376,7 @@ def _cuts(text: str, delimiters: list[str], any_case: bool) -> list[tuple[int, i
     """(start, end) of every delimiter in a text, from left to right; at one place the longest counts."""
     if any_case:
         text, delimiters = fold(text), [fold(delimiter) for delimiter in delimiters]
-    found: list[tuple[int, int]] = []
+    cuts: list[tuple[int, int]] = []
     at = 0
     waiting = [(text.find(delimiter), -len(delimiter), delimiter) for delimiter in set(delimiters)]
     waiting = [entry for entry in waiting if entry[0] >= 0]
@@ -385,13 +385,13 @@ def _cuts(text: str, delimiters: list[str], any_case: bool) -> list[tuple[int, i
         start, size, delimiter = waiting[0]
         if start >= at:
             at = start - size
-            found.append((start, at))
+            cuts.append((start, at))
         following = text.find(delimiter, at)
         if following < 0:
             heappop(waiting)
         else:
             heapreplace(waiting, (following, size, delimiter))
-    return found
+    return cuts
 
 
 def _divide(

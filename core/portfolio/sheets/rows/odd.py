@@ -145,9 +145,9 @@ class OddRows:
         row = self._below.row(row)
         for column, stored in enumerate(self._below.sheet.columns):
             at = -1 if stored is None else stored.slot(row)
-            if stored is None or at < 0 or stored.held.kinds[at] != TEXT:
+            if stored is None or at < 0 or stored.dense.kinds[at] != TEXT:
                 continue
-            options = self._aliases.options(start_of(self.text, int(stored.held.codes[at])))
+            options = self._aliases.options(start_of(self.text, int(stored.dense.codes[at])))
             balance += 1 if options else -1
             unknown += not options and column in mapped
             if balance < -MISSES_MAX:

@@ -74,7 +74,7 @@ def currency_signs(stored: Sheet, merged_sheet: Sheet, place: int) -> dict[str, 
             break
         own = stored.columns[column]
         if own is not None:
-            codes, many = np.unique(own.held.codes, return_counts=True)
+            codes, many = np.unique(own.dense.codes, return_counts=True)
             pairs = zip(codes.tolist(), many.tolist(), strict=True)
             counts.update({signs[code].lstrip("("): count for code, count in pairs if signs.get(code) in _CURRENCIES})
     return dict(counts)

@@ -25,9 +25,9 @@ def sorted_of(*facts: Fact) -> tuple[list[DraftTest], list[Unmeasured]]:
 
 
 def test_a_printed_test_is_measured_with_its_side() -> None:
-    (one,), left = sorted_of(printed("Cov-Lite Loans"))
+    (item,), left = sorted_of(printed("Cov-Lite Loans"))
     assert left == []
-    assert (one.measured, one.side, one.open_limit) == ({"measure": "cov_lite"}, "max", "")
+    assert (item.measured, item.side, item.open_limit) == ({"measure": "cov_lite"}, "max", "")
 
 
 @every("label, more, why", [
@@ -41,20 +41,20 @@ def test_a_printed_test_is_measured_with_its_side() -> None:
     ("Minimum Cov-Lite Loans", {}, "speaks against"),
 ])  # fmt: skip
 def test_an_uncertain_limit_stays_open(label: str, more: dict[str, Any], why: str) -> None:
-    (one,), _ = sorted_of(printed(label, **more))
-    assert why in one.open_limit
+    (item,), _ = sorted_of(printed(label, **more))
+    assert why in item.open_limit
 
 
 @every("more", [{"unit": None}, {"trigger": None}, {"status": "pass"}, {"status": "fail", "value": 12.0},
                 {"status": "pass", "value": 10.0}, {"value": None}])  # fmt: skip
 def test_a_certain_limit_does_not(more: dict[str, Any]) -> None:
-    (one,), _ = sorted_of(printed("Cov-Lite Loans", **more))
-    assert one.open_limit == ""
+    (item,), _ = sorted_of(printed("Cov-Lite Loans", **more))
+    assert item.open_limit == ""
 
 
 def test_two_rows_of_one_thing_are_one_test_with_two_names() -> None:
     drafted, left = sorted_of(printed("Cov-Lite Loans"), printed("Covenant-Lite Obligations", trigger=None, at=3))
-    assert [one.fact.place for one in drafted] == ["'Tests'!B2"]
+    assert [item.fact.place for item in drafted] == ["'Tests'!B2"]
     assert drafted[0].aliases == ["Covenant-Lite Obligations"]
     assert left == []
 
@@ -62,8 +62,8 @@ def test_two_rows_of_one_thing_are_one_test_with_two_names() -> None:
 def test_two_rows_that_contradict_each_other_are_none() -> None:
     drafted, left = sorted_of(printed("Cov-Lite Loans"), printed("Cov-Lite Loans", trigger=12.0, at=3))
     assert drafted == []
-    assert [one.fact.trigger for one in left] == [10.0, 12.0]
-    assert all("printed again" in one.why for one in left)
+    assert [item.fact.trigger for item in left] == [10.0, 12.0]
+    assert all("printed again" in item.why for item in left)
 
 
 @every("fact", [
@@ -81,5 +81,5 @@ def test_what_words_leave_open_is_listed_with_its_limit(fact: Fact) -> None:
 
 def test_a_figure_that_nothing_measures_is_no_test() -> None:
     assert sorted_of(printed("Weighted Average Colour", 3.0, None, kind="figure")) == ([], [])
-    (one,), _ = sorted_of(printed("Weighted Average Coupon", 5.0, None, kind="figure"))
-    assert one.measured == {"measure": "wac"}
+    (item,), _ = sorted_of(printed("Weighted Average Coupon", 5.0, None, kind="figure"))
+    assert item.measured == {"measure": "wac"}

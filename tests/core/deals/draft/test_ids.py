@@ -11,7 +11,7 @@ from core.portfolio.model.facts import Fact, Subject
 from tests.rows import every
 
 
-def found(test: dict[str, Any], market: str = "euro", industries: str | None = "b", **subject: Any) -> str:
+def drafted_id(test: dict[str, Any], market: str = "euro", industries: str | None = "b", **subject: Any) -> str:
     fact = Fact(kind="test", label="x", subject=Subject(**{"measure": "x"} | subject), value=1.0, place="'T'!A1")
     return id_of(test, fact, market, industries)
 
@@ -43,14 +43,14 @@ def found(test: dict[str, Any], market: str = "euro", industries: str | None = "
     ({"measure": "industry", "classification": "b", "nth": 5}, "fifth_industry_concentration"),
 ])  # fmt: skip
 def test_ids(test: dict[str, Any], test_id: str) -> None:
-    assert found(test) == test_id
+    assert drafted_id(test) == test_id
     parse(
         {"tests": [{"id": test_id, "name": "x", **test}] if "ratio" not in test_id and "event" not in test_id else []}
     )
 
 
 def test_a_share_is_called_by_its_words() -> None:
-    assert found({"share": '=lien="first_lien"'}, measure="senior_secured", detail="loan & bond") == (
+    assert drafted_id({"share": '=lien="first_lien"'}, measure="senior_secured", detail="loan & bond") == (
         "senior_secured_loan_bond_share"
     )
 
@@ -66,7 +66,7 @@ def test_the_ids_of_a_market_are_its_own(market: str) -> None:
     """Each test of the ready-made definition gets its id back, unless the suites measure the same under another."""
     for test in READY[market].tests:
         if test.measure in SUITE_TESTS.values():
-            said = {"measure": test.measure} | ({"agency": test.agency} if test.agency else {})
-            said |= {"nth": test.nth or 1} if test.measure in ("obligor", "industry", "top_obligors") else {}
-            said |= {"classification": test.classification} if test.classification else {}
-            assert found(said, market, None) == test.id
+            words = {"measure": test.measure} | ({"agency": test.agency} if test.agency else {})
+            words |= {"nth": test.nth or 1} if test.measure in ("obligor", "industry", "top_obligors") else {}
+            words |= {"classification": test.classification} if test.classification else {}
+            assert drafted_id(words, market, None) == test.id

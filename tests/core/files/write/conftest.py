@@ -47,13 +47,13 @@ def sheet_of(rows: Sequence[Sequence[Any]], name: str = "Sheet") -> Sheet:
 
 
 def _column(values: list[Any], codes: Any) -> Column | None:
-    held = [at for at, value in enumerate(values) if value is not None]
-    if not held:
+    current = [at for at, value in enumerate(values) if value is not None]
+    if not current:
         return None
-    kinds = np.array([_kind(values[at]) for at in held], np.uint8)
-    numbers = np.array([_number(values[at]) for at in held], np.float64)
-    formats = np.array([getattr(values[at], "place", 0) for at in held], np.uint16)
-    return column_of(np.array(held, np.int64), kinds, numbers, codes[held], formats)
+    kinds = np.array([_kind(values[at]) for at in current], np.uint8)
+    numbers = np.array([_number(values[at]) for at in current], np.float64)
+    formats = np.array([getattr(values[at], "place", 0) for at in current], np.uint16)
+    return column_of(np.array(current, np.int64), kinds, numbers, codes[current], formats)
 
 
 def _kind(value: Any) -> Kind:

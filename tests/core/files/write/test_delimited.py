@@ -35,9 +35,9 @@ FORMATS = ("General", "yyyy-mm-dd", "h:mm AM/PM", "d/m/yy hh:mm:ss", "[h]:mm", "
 
 def written(sheet: Sheet, *, date_1904: bool = False, **dialect: str) -> tuple[Written, bytes]:
     stream = io.BytesIO()
-    told = write_csv(stream, sheet, FORMATS, dialect=Dialect(**dialect), date_1904=date_1904)
-    assert told.size_bytes == len(stream.getvalue())
-    return told, stream.getvalue()
+    actual_written = write_csv(stream, sheet, FORMATS, dialect=Dialect(**dialect), date_1904=date_1904)
+    assert actual_written.size_bytes == len(stream.getvalue())
+    return actual_written, stream.getvalue()
 
 
 def lines_of(rows: list[list[Any]], **options: Any) -> str:
@@ -123,11 +123,11 @@ def test_dates_from_1904(serial: float, place: int, text: str) -> None:
 def test_any_moment_is_the_calendars(serial: float, date_1904: bool) -> None:
     """Against the standard library's calendar: the same moment to the millisecond."""
     text = written(sheet_of([[Moment(serial, 3), "x"]]), date_1904=date_1904)[1].decode().lstrip("\ufeff")[:-4]
-    found = from_serial(serial, date_1904=date_1904)
-    if found is None:
+    result = from_serial(serial, date_1904=date_1904)
+    if result is None:
         assert float(text) == serial
     else:
-        assert text == found.isoformat(timespec="milliseconds" if found.microsecond else "seconds")
+        assert text == result.isoformat(timespec="milliseconds" if result.microsecond else "seconds")
 
 
 # Formulas that are none --------------------------------------------------------------------------------------------
@@ -144,13 +144,13 @@ LEFT += ["'=1", "1+1", "(5)", "\u2013 5", "5-", "", " ", "\u00e9=1", "€=1"]
 
 
 def test_what_a_spreadsheet_would_calculate_is_guarded_and_counted() -> None:
-    told, data = written(sheet_of([["x"], *([text, 1] for text in [*GUARDED, *LEFT])]), encoding="utf-8")
-    found = [row[0] for row in csv.reader(io.StringIO(data.decode(), newline=""))][1:]
+    answer, data = written(sheet_of([["x"], *([text, 1] for text in [*GUARDED, *LEFT])]), encoding="utf-8")
+    result = [row[0] for row in csv.reader(io.StringIO(data.decode(), newline=""))][1:]
     wanted = ["'\t'=1" if text == "\t=1" else f"'{text}" for text in GUARDED]
-    assert found[: len(GUARDED)] == wanted
-    assert found[len(GUARDED) :] == LEFT
-    assert told.guarded == len(GUARDED)
-    assert [guarded(text) for text in [*GUARDED, *LEFT]] == found
+    assert result[: len(GUARDED)] == wanted
+    assert result[len(GUARDED) :] == LEFT
+    assert answer.guarded == len(GUARDED)
+    assert [guarded(text) for text in [*GUARDED, *LEFT]] == result
 
 
 @every(
@@ -208,7 +208,7 @@ def is_calculated(cell: str) -> bool:
     st.sampled_from(DELIMITERS),
 )
 def test_no_text_is_calculated_whatever_is_taken_for_the_delimiter(rows: list[list[str]], delimiter: str) -> None:
-    told, data = written(sheet_of(rows), encoding="utf-8", delimiter=delimiter)
+    answer, data = written(sheet_of(rows), encoding="utf-8", delimiter=delimiter)
     width = max(map(len, rows))
     changed = 0
     for taken in {delimiter, *",;|\t"}:
@@ -221,7 +221,7 @@ def test_no_text_is_calculated_whatever_is_taken_for_the_delimiter(rows: list[li
                     changed += cell != text
                     # Nothing but apostrophes is put in.
                     assert cell == text or cell.replace("'", "") == text.replace("'", "")
-    assert changed == told.guarded
+    assert changed == answer.guarded
 
 
 # Characters --------------------------------------------------------------------------------------------------------
@@ -230,16 +230,16 @@ def test_no_text_is_calculated_whatever_is_taken_for_the_delimiter(rows: list[li
 def test_encodings() -> None:
     sheet = sheet_of([["Zürich", "5 €"], ["Łódź", "плюс?"]])
     for name in ENCODINGS:
-        told, data = written(sheet, encoding=name)
+        answer, data = written(sheet, encoding=name)
         text = data.decode(name)
         expected = "Zürich,5 €\r\nŁódź,плюс?\r\n"
         if name.startswith("utf"):
-            assert (text.lstrip("\ufeff"), told.replaced) == (expected, 0), name
+            assert (text.lstrip("\ufeff"), answer.replaced) == (expected, 0), name
             assert data.startswith((b"\xef\xbb\xbf", b"\xff\xfe")) == (name in ("utf-8-sig", "utf-16")), name
         else:
             lacking = [c for c in expected if c.encode(name, "ignore") == b""]
-            assert (text, told.replaced) == (expected.encode(name, "replace").decode(name), len(lacking)), name
-            assert told.replaced > 0, name
+            assert (text, answer.replaced) == (expected.encode(name, "replace").decode(name), len(lacking)), name
+            assert answer.replaced > 0, name
 
 
 @every("given_name", ["UTF-8", "utf_8_sig", "latin1", "ISO-8859-1", "Windows-1252", "utf8"])
@@ -303,13 +303,17 @@ def test_a_cell_that_its_sheet_does_not_have() -> None:
 def test_an_archive_has_a_file_for_each_sheet() -> None:
     book = Workbook((sheet_of([["=1"]], "Loans"), sheet_of([["ü"]], "CON"), sheet_of([], "a/b")), False, FORMATS)
     streams = [io.BytesIO(), io.BytesIO()]
-    told, _ = (write_csv_zip(stream, book, dialect=Dialect(encoding="ascii")) for stream in streams)
+    answer, _ = (write_csv_zip(stream, book, dialect=Dialect(encoding="ascii")) for stream in streams)
     assert streams[0].getvalue() == streams[1].getvalue()
     with zipfile.ZipFile(streams[0]) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == {
             "Loans.csv": b"'=1\r\n", "_CON.csv": b"?\r\n", "a_b.csv": b"",
         }  # fmt: skip
-    assert [(one.sheet, one.guarded, one.replaced) for one in told] == [("Loans", 1, 0), ("CON", 0, 1), ("a/b", 0, 0)]
+    assert [(item.sheet, item.guarded, item.replaced) for item in answer] == [
+        ("Loans", 1, 0),
+        ("CON", 0, 1),
+        ("a/b", 0, 0),
+    ]
 
 
 def test_names_of_files() -> None:
@@ -325,9 +329,9 @@ def test_names_of_files() -> None:
 
 @given(st.lists(st.text(max_size=40), max_size=6))
 def test_any_names_are_apart_and_plain(names: list[str]) -> None:
-    found = file_names(names)
-    assert len({unicodedata.normalize("NFKC", name).casefold() for name in found}) == len(names)
-    for name in found:
+    result = file_names(names)
+    assert len({unicodedata.normalize("NFKC", name).casefold() for name in result}) == len(names)
+    for name in result:
         assert name.isprintable()
         assert not set(name) & set('/\\:*?"<>|')
         assert name not in ("", ".", "..")

@@ -9,7 +9,7 @@ from core.files.write.formats import FORMATS
 
 def test_every_format_names_its_type_and_ending() -> None:
     assert list(FORMATS) == ["xlsx", "csv", "json", "pdf"]
-    for name, told in FORMATS.items():
-        assert (told.format, told.extension) == (name, f".{name}")
-        assert mimetypes.guess_type(f"a{told.extension}", strict=False)[0] == told.mime_type
-    assert [name for name, told in FORMATS.items() if not told.multi_sheet] == ["csv"]
+    for name, answer in FORMATS.items():
+        assert (answer.format, answer.extension) == (name, f".{name}")
+        assert mimetypes.guess_type(f"a{answer.extension}", strict=False)[0] == answer.mime_type
+    assert [name for name, answer in FORMATS.items() if not answer.multi_sheet] == ["csv"]

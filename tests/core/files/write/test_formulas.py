@@ -43,9 +43,9 @@ def look(text: str) -> int:
 @example("'It''s'!A1+One!B2&\"Gone!'\"")
 @example("One:Gone!A1")
 def test_what_has_to_be_seen_to_is_seen(text: str) -> None:
-    found = look(text)
-    assert found & kernel.DOUBTFUL or KNOWN.fault(text) is None
-    assert found & kernel.NEWER or with_prefixes(text) == text
+    result = look(text)
+    assert result & kernel.DOUBTFUL or KNOWN.fault(text) is None
+    assert result & kernel.NEWER or with_prefixes(text) == text
 
 
 def test_plain_formulas_are_left_alone() -> None:

@@ -56,17 +56,22 @@ VALUES = (
 def test_any_rows_read_back(rows: list[list[Any]], pretty: bool) -> None:
     sheet = sheet_of(rows, 'a "quoted" name\n')
     data = written(Workbook((sheet, sheet_of([[1.0]], "Two")), False, FORMATS), pretty=pretty)
-    found = json.loads(data, parse_constant=lambda word: 1 / 0)
+    body = json.loads(data, parse_constant=lambda word: 1 / 0)
     width = sheet.column_count
-    assert found["workbook"] == "a.xlsx"
-    assert [one["name"] for one in found["sheets"]] == ['a "quoted" name\n', "Two"]
-    told = found["sheets"][0]
-    assert [one["column"] for one in told["columns"]] == list("ABCD"[:width])
+    assert body["workbook"] == "a.xlsx"
+    assert [item["name"] for item in body["sheets"]] == ['a "quoted" name\n', "Two"]
+    actual_sheet = body["sheets"][0]
+    assert [column["column"] for column in actual_sheet["columns"]] == list("ABCD"[:width])
     wanted = [[plain(row[at]) if at < len(row) else None for at in range(width)] for row in rows] if width else []
-    assert told["rows"] == wanted
+    assert actual_sheet["rows"] == wanted
     kinds = [[type(value) is bool for value in row] for row in wanted]
-    assert [[type(value) is bool for value in row] for row in told["rows"]] == kinds
-    assert (told["state"], told["header_row"], told["formulas"], told["arrays"]) == ("visible", None, {}, {})
+    assert [[type(value) is bool for value in row] for row in actual_sheet["rows"]] == kinds
+    assert (actual_sheet["state"], actual_sheet["header_row"], actual_sheet["formulas"], actual_sheet["arrays"]) == (
+        "visible",
+        None,
+        {},
+        {},
+    )
 
 
 def test_long_texts_and_many_rows_come_whole() -> None:
@@ -77,25 +82,25 @@ def test_long_texts_and_many_rows_come_whole() -> None:
     assert json.loads(written(Workbook((sheet_of(rows),), False, FORMATS)))["sheets"][0]["rows"] == rows
 
 
-def test_formulas_stand_beside_the_values(made: Callable[..., Path]) -> None:
+def test_formulas_stand_beside_the_values(content: Callable[..., Path]) -> None:
     rows = '<row r="1"><c r="A1" t="inlineStr"><is><t>Par</t></is></c><c r="B1"><v>2024</v></c></row>'
     rows += '<row r="2"><c r="A2"><f t="shared" ref="A2:B3" si="0">C2*$D$1</f><v>6</v></c>'
     rows += '<c r="B2"><f t="shared" si="0"/><v>1</v></c></row>'
     rows += '<row r="3"><c r="A3"><f t="shared" si="0"/><v>7</v></c>'
     rows += '<c r="B3"><f>"a""b"&amp;A1</f><v>8</v></c>'
     rows += '<c r="C3" t="str"><f t="array" ref="C3:C5">A1:A3</f><v>x</v></c></row>'
-    book = read(made(rows))
+    book = read(content(rows))
     data = written(book, header_rows={"Sheet1": 0}, pretty=False)
-    (told,) = json.loads(data)["sheets"]
-    assert told["columns"] == [
+    (answer,) = json.loads(data)["sheets"]
+    assert answer["columns"] == [
         {"column": "A", "name": "Par"}, {"column": "B", "name": "2024"}, {"column": "C", "name": None},
     ]  # fmt: skip
-    assert told["header_row"] == 1
-    assert told["rows"] == [["Par", 2024, None], [6, 1, None], [7, 8, "x"]]
-    assert told["formulas"] == {
+    assert answer["header_row"] == 1
+    assert answer["rows"] == [["Par", 2024, None], [6, 1, None], [7, 8, "x"]]
+    assert answer["formulas"] == {
         "A2": "=C2*$D$1", "B2": "=D2*$D$1", "A3": "=C3*$D$1", "B3": '="a""b"&A1', "C3": "=A1:A3",
     }  # fmt: skip
-    assert told["arrays"] == {"C3": "C3:C5"}
+    assert answer["arrays"] == {"C3": "C3:C5"}
     assert json.loads(written(book, header_rows={"Sheet1": 0})) == json.loads(data)
 
 
@@ -111,8 +116,8 @@ def test_a_formula_filled_any_way_is_each_cells_own(cells: set[tuple[int, int]],
     )  # fmt: skip
     plain_sheet = sheet_of([[1.0] * 3] * 10)
     sheet = Sheet("S", 0, "visible", plain_sheet.columns, 10, plain_sheet.text, formulas)
-    told = json.loads(written(Workbook((sheet,), False, FORMATS)))["sheets"][0]["formulas"]
-    assert told == {cell_name(*place): f"={sheet.formula(*place)}" for place in places}
+    actual_formulas = json.loads(written(Workbook((sheet,), False, FORMATS)))["sheets"][0]["formulas"]
+    assert actual_formulas == {cell_name(*place): f"={sheet.formula(*place)}" for place in places}
 
 
 def test_pretty_is_a_line_for_each_row() -> None:

@@ -39,22 +39,22 @@ DATES = (2, 5)
 
 def cells_of(book: Workbook) -> dict[tuple[str, int, int], tuple[Any, ...]]:
     """Every cell that holds something: kind, value, format code, formula."""
-    found: dict[tuple[str, int, int], tuple[Any, ...]] = {}
+    result: dict[tuple[str, int, int], tuple[Any, ...]] = {}
     for sheet in book.sheets:
         places = {
             (int(row), int(column)) for row, column in zip(sheet.formulas.rows, sheet.formulas.columns, strict=True)
         }
         for at, column in enumerate(sheet.columns):
-            held = None if column is None else column.held
+            current = None if column is None else column.dense
             for slot, row in enumerate(() if column is None else column.rows().tolist()):
-                if held is not None and held.kinds[slot] != Kind.BLANK:
+                if current is not None and current.kinds[slot] != Kind.BLANK:
                     places.add((row, at))
         for row, at in places:
             column = sheet.columns[at] if at < sheet.column_count else None
             slot = -1 if column is None else column.slot(row)
-            code = "General" if column is None or slot < 0 else book.number_formats[column.held.formats[slot]]
-            found[sheet.name, row, at] = sheet.kind(row, at), sheet.value(row, at), code, sheet.formula(row, at)
-    return found
+            code = "General" if column is None or slot < 0 else book.number_formats[column.dense.formats[slot]]
+            result[sheet.name, row, at] = sheet.kind(row, at), sheet.value(row, at), code, sheet.formula(row, at)
+    return result
 
 
 def written(path: Path, book: Workbook, looks: dict[str, Any]) -> Workbook:
@@ -102,7 +102,7 @@ def drawn_sheet(draw: st.DrawFn, name: str, index: int) -> Sheet:
             plain = [at for at in range(len(CODES)) if at not in DATES]
             formats.append(draw(st.sampled_from(DATES if kind == Kind.DATE else plain)))
         arrays = (
-            np.array(given, kind) for given, kind in zip((rows, kinds, numbers, codes, formats), "iBdiH", strict=True)
+            np.array(value, kind) for value, kind in zip((rows, kinds, numbers, codes, formats), "iBdiH", strict=True)
         )
         columns.append(column_of(*arrays) if rows else None)  # type: ignore[arg-type]
     while columns and columns[-1] is None:
@@ -141,7 +141,7 @@ def drawn_formulas(draw: st.DrawFn) -> Formulas:
 
 def text_of(texts: list[str]) -> Text:
     data = [text.encode() for text in texts]
-    offsets = np.concatenate(([0], np.cumsum([len(one) for one in data]))).astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum([len(item) for item in data]))).astype(np.int64)
     return Text(offsets, np.frombuffer(b"".join(data), np.uint8))
 
 
@@ -206,27 +206,29 @@ def test_how_a_page_looks(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     assert write_xlsx(path, [hidden, page], number_formats=formats).warnings == ()
     book = openpyxl.load_workbook(path)
-    found = book["Control & <co>"]
-    assert (book["Far"].sheet_state, book.active.title) == ("hidden", found.title)
-    assert [found[at].value for at in ("A2", "A3", "A4")] == ["=SUM(A1)", "-1", "@note"]
-    assert [found[at].data_type for at in ("A2", "A3", "A4", "D2")] == ["s", "s", "s", "f"]
-    assert (found["A1"].font.b, found["A1"].fill.fgColor.rgb, found["D1"].fill.fgColor.rgb) == (
+    result = book["Control & <co>"]
+    assert (book["Far"].sheet_state, book.active.title) == ("hidden", result.title)
+    assert [result[at].value for at in ("A2", "A3", "A4")] == ["=SUM(A1)", "-1", "@note"]
+    assert [result[at].data_type for at in ("A2", "A3", "A4", "D2")] == ["s", "s", "s", "f"]
+    assert (result["A1"].font.b, result["A1"].fill.fgColor.rgb, result["D1"].fill.fgColor.rgb) == (
         True,
         "FF1F3864",
         "FF1F3864",
     )
-    assert (found["B2"].number_format, found["B2"].fill.fgColor.rgb) == ("0.0%", "FFFFFDE7")
-    assert (found["A2"].fill.fill_type, found["B4"].font.i) == (None, True)
-    assert [found[at].protection.locked for at in ("B8", "C9", "A8", "B2")] == [False, False, True, True]
-    assert found.protection.sheet
-    assert not found.protection.password
-    assert (found.freeze_panes, found.sheet_properties.tabColor.rgb) == ("B2", "FF1F4E79")
-    assert [str(merged) for merged in found.merged_cells.ranges] == ["A5:B6"]
-    assert [row for row in range(1, 12) if found.row_dimensions[row].hidden] == [4, 10]
-    rules = {rule.formula[0]: rule.dxf.font.color.rgb for rules in found.conditional_formatting for rule in rules.rules}
+    assert (result["B2"].number_format, result["B2"].fill.fgColor.rgb) == ("0.0%", "FFFFFDE7")
+    assert (result["A2"].fill.fill_type, result["B4"].font.i) == (None, True)
+    assert [result[at].protection.locked for at in ("B8", "C9", "A8", "B2")] == [False, False, True, True]
+    assert result.protection.sheet
+    assert not result.protection.password
+    assert (result.freeze_panes, result.sheet_properties.tabColor.rgb) == ("B2", "FF1F4E79")
+    assert [str(merged) for merged in result.merged_cells.ranges] == ["A5:B6"]
+    assert [row for row in range(1, 12) if result.row_dimensions[row].hidden] == [4, 10]
+    rules = {
+        rule.formula[0]: rule.dxf.font.color.rgb for rules in result.conditional_formatting for rule in rules.rules
+    }
     assert rules == {'"PASS"': "FF0B5394", '"FAIL"': "FF9C0006", '"say ""no"""': "FF9C0006"}
-    assert (book["Far"].column_dimensions["B"].width, found.column_dimensions["A"].width) == (30.0, 9.2)
-    assert [found.row_dimensions[row].height for row in (1, 2, 4)] == [30.0, None, None]
+    assert (book["Far"].column_dimensions["B"].width, result.column_dimensions["A"].width) == (30.0, 9.2)
+    assert [result.row_dimensions[row].height for row in (1, 2, 4)] == [30.0, None, None]
     assert read(path)["Control & <co>"].hidden_rows.tolist() == [3, 9]
 
 
@@ -243,8 +245,8 @@ def test_parts_have_the_order_that_excel_demands(tmp_path: Path) -> None:
                 assert elements == sorted(elements, key=ORDER.split().index)
                 assert len(elements) > 9
         types = archive.read("[Content_Types].xml").decode()
-        told = {name for name in archive.namelist() if f'PartName="/{name}"' in types}
-        assert {name for name in archive.namelist() if not name.endswith(".rels")} - told == {"[Content_Types].xml"}
+        names = {name for name in archive.namelist() if f'PartName="/{name}"' in types}
+        assert {name for name in archive.namelist() if not name.endswith(".rels")} - names == {"[Content_Types].xml"}
 
 
 def test_custom_parts_and_properties(tmp_path: Path) -> None:
@@ -255,8 +257,13 @@ def test_custom_parts_and_properties(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.xlsx") as archive:
         assert archive.read("customXml/item1.xml") == xml
         assert b"../customXml/item2.xml" in archive.read("xl/_rels/workbook.xml.rels")
-    found = openpyxl.load_workbook(tmp_path / "a.xlsx").properties
-    assert (found.title, found.description, found.creator, found.created.year) == ("T & U", "d", "Cushion", 1980)
+    actual_properties = openpyxl.load_workbook(tmp_path / "a.xlsx").properties
+    assert (
+        actual_properties.title,
+        actual_properties.description,
+        actual_properties.creator,
+        actual_properties.created.year,
+    ) == ("T & U", "d", "Cushion", 1980)
 
 
 def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
@@ -280,7 +287,7 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
         Table("V", "X", 0, 0, 1, 0, ("P",)),
     )
     names = {"ok": "One!$A$1", "gone": "Gone!$A$1", "A1": "1", "OK": "2", "u": "3"}
-    told = write_xlsx(
+    actual_written = write_xlsx(
         tmp_path / "a.xlsx",
         [Page("One", sheet), Page("Two 2", sheet_of(rows, Formats()))],
         defined_names=names,
@@ -288,14 +295,16 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
         tables=(*tables, replace(tables[1], name="Over"), replace(tables[1], name="u", first_row=5, last_row=6)),
     )
     book = read(tmp_path / "a.xlsx")
-    found = [book["Two 2"].formula(row, 0) for row in range(len(rows))]
-    assert found == [None] * len(texts) + fine
+    result = [book["Two 2"].formula(row, 0) for row in range(len(rows))]
+    assert result == [None] * len(texts) + fine
     assert [book["Two 2"].value(row, 0) for row in range(len(rows))] == [1.0] * len(rows)
     assert [table.name for table in book.tables] == ["U"]
     assert (book.defined_names, book.local_names) == ({"ok": "One!$A$1"}, {("One", "mine"): "One!$A$2"})
     assert book["One"].merged == ((5, 0, 6, 0),)
     values = "Formulas of which only the values were written, since they "
-    assert [line.removeprefix(values).partition(": its")[0].partition(": what")[0] for line in told.warnings] == [
+    assert [
+        line.removeprefix(values).partition(": its")[0].partition(": what")[0] for line in actual_written.warnings
+    ] == [
         "The table 'T' of 'One' was not written",
         "The table 'Over' of 'One' was not written",
         "The table 'u' of 'One' was not written",

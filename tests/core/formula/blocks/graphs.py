@@ -13,10 +13,10 @@ from core.formula.blocks import Graph
 def graph(nodes: dict[str, Any], *edges: str, **more: Any) -> Graph:
     """A graph of {id: (type, params)} and edges "source > target.port"; a node that is no pair is its column's name."""
     rows = [
-        {"id": node, "type": told[0], "params": told[1]}
-        if isinstance(told, tuple)
-        else {"id": node, "type": "column_ref", "params": {"column": told}}
-        for node, told in nodes.items()
+        {"id": node, "type": actual_node[0], "params": actual_node[1]}
+        if isinstance(actual_node, tuple)
+        else {"id": node, "type": "column_ref", "params": {"column": actual_node}}
+        for node, actual_node in nodes.items()
     ]
     wires = []
     for number, edge in enumerate(edges):

@@ -13,7 +13,7 @@ from core.formula.blocks import Graph, check, compile_graph
 from core.formula.blocks.check import InvalidGraph, _Checker
 from core.formula.language import parse
 from tests.core.formula.blocks.graphs import constant, expression, graph, graphs
-from tests.core.formula.trees import told
+from tests.core.formula.trees import text_of
 from tests.rows import every
 
 A_B = {"a": "A", "b": "B"}
@@ -56,9 +56,9 @@ FORMULAS: list[tuple[dict[str, Any], tuple[str, ...], str]] = [
 
 @every("nodes,edges,formula", FORMULAS)
 def test_a_graph_becomes_its_formula(nodes: dict[str, Any], edges: tuple[str, ...], formula: str) -> None:
-    found = check(graph(nodes, *edges))
-    assert found.errors == ()
-    assert found.formula == formula
+    result = check(graph(nodes, *edges))
+    assert result.errors == ()
+    assert result.formula == formula
 
 
 def test_a_graph_that_is_no_formula_compiles_to_its_faults() -> None:
@@ -79,7 +79,7 @@ def test_the_formula_parses_back_to_the_tree_that_was_composed(drawn: Graph) -> 
     composed, text = checker.tree(order), checker.compose(order)
     assert text is not None
     assert composed is not None
-    assert told(parse(text)) == told(composed)
+    assert text_of(parse(text)) == text_of(composed)
 
 
 ADD = ("sum", {})
@@ -134,9 +134,9 @@ FAULTS: list[tuple[dict[str, Any], tuple[str, ...], set[tuple[str | None, str]]]
 def test_each_fault_names_its_node(
     nodes: dict[str, Any], edges: tuple[str, ...], faults: set[tuple[str | None, str]]
 ) -> None:
-    found = check(graph(nodes, *edges))
-    assert {(fault.node_id, fault.code) for fault in found.errors} == faults
-    assert found.formula is None
+    result = check(graph(nodes, *edges))
+    assert {(fault.node_id, fault.code) for fault in result.errors} == faults
+    assert result.formula is None
 
 
 SCHEMA = {"N": "number", "T": {"type": "string"}, "B": "boolean", "D": {"type": "string", "format": "date"}}
@@ -170,14 +170,14 @@ def test_kinds_that_are_known_go_together(block: tuple[str, Any], inputs: dict[s
     nodes = {node: known[node] for node in inputs.values()}
     edges = [f"{node} > x.{port}" for port, node in inputs.items()]
     for schema in (SCHEMA, {"properties": SCHEMA}, {"columns": [{"name": k, "type": t} for k, t in _words(SCHEMA)]}):
-        found = check(graph({**nodes, "x": block}, *edges), schema)
+        result = check(graph({**nodes, "x": block}, *edges), schema)
         expected = [] if together else [("x", "type_conflict")]
-        assert [(fault.node_id, fault.code) for fault in found.errors][:1] == expected, found.errors
+        assert [(fault.node_id, fault.code) for fault in result.errors][:1] == expected, result.errors
 
 
 def _words(schema: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(name, "date" if name == "D" else told if isinstance(told, str) else told["type"])
-            for name, told in schema.items()]  # fmt: skip
+    return [(name, "date" if name == "D" else answer if isinstance(answer, str) else answer["type"])
+            for name, answer in schema.items()]  # fmt: skip
 
 
 @every("schema", [{"A": "colour"}, {"A": 3}, {"columns": [3]}, {"A": {"type": {}}}])
@@ -186,9 +186,9 @@ def test_an_input_schema_that_says_nothing_is_refused(schema: dict[str, Any]) ->
 
 
 def test_what_is_likely_to_surprise_is_told() -> None:
-    found = check(graph({"b": "B", "c": constant(10**17 + 1), "x": ADD}, "b > x.1", "c > x.2"), {"B": "boolean"})
-    assert found.formula is not None
-    assert len(found.warnings) == 2
+    result = check(graph({"b": "B", "c": constant(10**17 + 1), "x": ADD}, "b > x.1", "c > x.2"), {"B": "boolean"})
+    assert result.formula is not None
+    assert len(result.warnings) == 2
     assert check(graph({"b": "B"}), {"A": "number"}).warnings == ("the column 'B' is not in input_schema",)
     assert any("volatile" in warning for warning in check(graph({"x": expression("=TODAY()")})).warnings)
 
@@ -199,10 +199,10 @@ def _chain(block: tuple[str, Any], ports: tuple[str, ...], length: int, first: A
 
 
 def test_a_chain_of_diamonds_is_a_formula_of_its_length() -> None:
-    found = check(_chain(ADD, ("a", "b"), 61))
-    assert found.formula is not None
-    assert len(found.formula) < 2_500
-    assert found.formula.endswith("step_59,SUM(step_58,step_58),SUM(step_59,step_59))")
+    result = check(_chain(ADD, ("a", "b"), 61))
+    assert result.formula is not None
+    assert len(result.formula) < 2_500
+    assert result.formula.endswith("step_59,SUM(step_58,step_58),SUM(step_59,step_59))")
 
 
 LONG = "+".join(["a"] * 4_000)
@@ -230,15 +230,15 @@ HOSTILE: list[tuple[str, Graph]] = [
 @every("name,hostile", HOSTILE, ids=lambda row: row[0])
 def test_a_hostile_graph_is_refused_at_once(name: str, hostile: Graph) -> None:
     begin = perf_counter()
-    found = check(hostile)
+    result = check(hostile)
     assert perf_counter() - begin < 1
-    assert found.formula is None
-    assert 1 <= len(found.errors) <= 100
-    assert all(len(fault.message) < 500 for fault in found.errors), name
+    assert result.formula is None
+    assert 1 <= len(result.errors) <= 100
+    assert all(len(fault.message) < 500 for fault in result.errors), name
 
 
 def test_a_graph_is_read_as_its_json_says_it() -> None:
     text = b"""{"version": "1.0", "template_id": "nobody", "nodes": [{"id": "a", "type": "column_ref",
         "params": {"column": "Par"}}], "edges": []}"""
-    found = check(msgspec.json.decode(text, type=Graph))
-    assert [(fault.node_id, fault.code) for fault in found.errors] == [(None, "unknown_template")]
+    result = check(msgspec.json.decode(text, type=Graph))
+    assert [(fault.node_id, fault.code) for fault in result.errors] == [(None, "unknown_template")]

@@ -13,18 +13,18 @@ from tests.rows import every
 @every("template", TEMPLATES.values(), ids=lambda template: template.id)
 def test_a_template_gives_what_its_examples_say(template: Template) -> None:
     schema = {input_value.column: input_value.type for input_value in template.inputs}
-    found = check(template.graph, schema)
-    assert (found.errors, found.warnings) == ((), ())
-    assert found.formula is not None
-    assert set(found.columns) == set(schema)
+    result = check(template.graph, schema)
+    assert (result.errors, result.warnings) == ((), ())
+    assert result.formula is not None
+    assert set(result.columns) == set(schema)
     assert [node.id for node in template.graph.nodes if node.type == "column_ref"] == [
-        one.node_id for one in template.inputs
+        input_value.node_id for input_value in template.inputs
     ]
     columns = {
-        column_name(at): [one.column, *(values[at] for values, _ in template.examples)]
-        for at, one in enumerate(template.inputs)
+        column_name(at): [input_value.column, *(values[at] for values, _ in template.examples)]
+        for at, input_value in enumerate(template.inputs)
     }
     book = Book.from_columns({"S": columns})
     headed = Headed(book.sheets[0], 0, list(schema))
-    shown = preview(book, headed, found.formula, 200)
+    shown = preview(book, headed, result.formula, 200)
     assert [row.output for row in shown] == [answer for _, answer in template.examples]

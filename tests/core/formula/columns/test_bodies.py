@@ -65,14 +65,14 @@ def assert_row_for_row(call: str, table: list[Any], keys: list[Any], others: lis
     name, _, rest = call.partition("(")
     texts = rest[:-1].format(key="keys", other="others", n=len(table)).split(",")
     spans = {"keys": span_of(keys, sheet.pool), "others": span_of(others, sheet.pool)}
-    found = COLUMN_BODIES[name](sheet, [argument(sheet, text, spans) for text in texts])
-    if found is None:
+    result = COLUMN_BODIES[name](sheet, [argument(sheet, text, spans) for text in texts])
+    if result is None:
         return
     expected = [
         sheet.value("=" + call.format(key=f"D{row + 1}", other=f"E{row + 1}", n=len(table)), arrays=False)
         for row in range(len(keys))
     ]
-    shown = [0.0 if value is None else value for value in values_of(found, sheet.pool)]
+    shown = [0.0 if value is None else value for value in values_of(result, sheet.pool)]
     assert [type(value) for value in shown if not isinstance(value, float)] == [
         type(value) for value in expected if not isinstance(value, float)
     ]
@@ -99,9 +99,9 @@ def test_a_column_has_a_way_for_plain_numbers(call: str) -> None:
     name, _, rest = call.partition("(")
     texts = rest[:-1].format(key="keys", other="others", n=ROWS).split(",")
     keys = span_of([1.0, 2.0, 3.0], sheet.pool)
-    found = COLUMN_BODIES[name](sheet, [argument(sheet, text, {"keys": keys, "others": keys}) for text in texts])
-    assert found is not None
-    assert len(found.kinds) == len(found.numbers) == len(found.codes) == 3
+    result = COLUMN_BODIES[name](sheet, [argument(sheet, text, {"keys": keys, "others": keys}) for text in texts])
+    assert result is not None
+    assert len(result.kinds) == len(result.numbers) == len(result.codes) == 3
     assert_row_for_row(call, table, [1.0, 2.0, 3.0, 500.0, -1.0], [0.0, 2.0])
 
 

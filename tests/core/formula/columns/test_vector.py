@@ -71,13 +71,13 @@ def listed(span: Span, pool: TextPool) -> list[Any]:
 def one_by_one(formula: str, sheet: Sheet, row: int, rows: int, column: int = OWN) -> list[Any]:
     """The naive way: every cell by the machine, each written before the next is computed."""
     program = machine.compile(parse(formula, row, column), arrays=False, text=formula)
-    found = []
+    result = []
     for at in range(row, row + rows):
         sheet.row, sheet.column = at, column
-        found.append(program.run(sheet))
+        result.append(program.run(sheet))
         if column < len(sheet.columns):
-            sheet.columns[column][at] = found[-1]
-    return found
+            sheet.columns[column][at] = result[-1]
+    return result
 
 
 def by_plan(formula: str, sheet: Sheet, row: int, rows: int, column: int = OWN) -> list[Any]:
@@ -100,9 +100,9 @@ def assert_same(
 ) -> None:
     rows = len(columns[0]) - row if rows is None else rows
     expected = one_by_one(formula, Sheet([list(cells) for cells in columns]), row, rows, column)
-    found = by_plan(formula, Sheet([list(cells) for cells in columns]), row, rows, column)
+    result = by_plan(formula, Sheet([list(cells) for cells in columns]), row, rows, column)
     wrong = [
-        (formula, row + at, e, f) for at, (e, f) in enumerate(zip(expected, found, strict=True)) if not alike(e, f)
+        (formula, row + at, e, f) for at, (e, f) in enumerate(zip(expected, result, strict=True)) if not alike(e, f)
     ]
     assert not wrong, wrong[:3]
 
@@ -203,16 +203,16 @@ OF_RANGES = ["SUM", "AVERAGE", "COUNT", "COUNTA", "MIN", "MAX", "PRODUCT", "AND"
 
 def _extended(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     def call(name: str, *arguments: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-        return st.tuples(*arguments).map(lambda given: f"{name}({','.join(given)})")
+        return st.tuples(*arguments).map(lambda value: f"{name}({','.join(value)})")
 
     any_of = st.sampled_from
     operators = any_of(["+", "-", "*", "/", "^", "&", "=", "<>", "<", ">", "<=", ">="])
     digits = any_of(["0", "2", "-1", "D5"])
-    computed = st.tuples(inner, any_of(["+0", "*1", '&""'])).map(lambda given: f"(({given[0]}){given[1]})")
+    computed = st.tuples(inner, any_of(["+0", "*1", '&""'])).map(lambda value: f"(({value[0]}){value[1]})")
     return st.one_of(
-        st.tuples(inner, operators, inner).map(lambda given: f"({given[0]}{given[1]}{given[2]})"),
-        st.tuples(any_of(["-", "+"]), inner).map(lambda given: f"({given[0]}{given[1]})"),
-        inner.map(lambda given: f"({given})%"),
+        st.tuples(inner, operators, inner).map(lambda value: f"({value[0]}{value[1]}{value[2]})"),
+        st.tuples(any_of(["-", "+"]), inner).map(lambda value: f"({value[0]}{value[1]})"),
+        inner.map(lambda value: f"({value})%"),
         call("IF", inner, inner, inner),
         call("IF", inner, inner),
         any_of(["IFERROR", "IFNA"]).flatmap(lambda name: call(name, inner, inner)),
@@ -229,7 +229,7 @@ def _extended(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
             )
         ),
         any_of(["STDEV", "MEDIAN"]).flatmap(lambda name: call(name, any_of(["A5:C5", "A4:A6", "B5:D7"]))),
-        st.tuples(inner, inner).map(lambda given: f"LET(x,({given[0]})+0,x*x+({given[1]}))"),
+        st.tuples(inner, inner).map(lambda value: f"LET(x,({value[0]})+0,x*x+({value[1]}))"),
         any_of(["ROW()", "ROW(A2)", "ROWS(A1:A3)", "COLUMN()", "COLUMNS(A1:C1)"]),
     )  # fmt: skip
 
@@ -361,10 +361,10 @@ def test_a_recurrence_takes_less_than_150_nanoseconds_a_row() -> None:
     best = math.inf
     for _ in range(7):
         began = time.perf_counter()
-        found = plan.run(Counting([]), 1, OWN, rows)
+        result = plan.run(Counting([]), 1, OWN, rows)
         best = min(best, time.perf_counter() - began)
-    assert found is not None
-    assert found.numbers[-1] == numbers.sum()
+    assert result is not None
+    assert result.numbers[-1] == numbers.sum()
     assert best / rows < 150e-9
 
 
@@ -447,15 +447,15 @@ def mapped(formula: str, **columns: Any) -> Any:
 
 
 def test_map_of_numbers_gives_numbers() -> None:
-    found = mapped("=A1*B1", A=np.array([1, 2, 3]), B=np.array([0.5, np.nan, 2.0]))
-    assert found.dtype == np.float64
-    assert found.tolist() == [0.5, 0.0, 6.0]
+    result = mapped("=A1*B1", A=np.array([1, 2, 3]), B=np.array([0.5, np.nan, 2.0]))
+    assert result.dtype == np.float64
+    assert result.tolist() == [0.5, 0.0, 6.0]
 
 
 def test_map_of_comparisons_gives_booleans() -> None:
-    found = mapped("=A1>B1", A=np.array([1.0, 2.0]), B=np.ma.masked_array([5.0, 9.0], [False, True]))
-    assert found.dtype == np.bool_
-    assert found.tolist() == [False, True]
+    result = mapped("=A1>B1", A=np.array([1.0, 2.0]), B=np.ma.masked_array([5.0, 9.0], [False, True]))
+    assert result.dtype == np.bool_
+    assert result.tolist() == [False, True]
 
 
 def test_map_takes_text_blanks_dates_and_objects() -> None:
@@ -482,9 +482,9 @@ def test_map_without_a_plan_runs_row_by_row() -> None:
     assert vector.plan(tree) is None
     columns = {"A": np.array([1.0, 2.0, 3.0])}
     assert vector.map_columns(None, columns) is None
-    found = vector.map_columns(None, columns, machine.compile(tree))
-    assert found is not None
-    assert found.tolist() == [6.0, 5.0, 3.0]
+    result = vector.map_columns(None, columns, machine.compile(tree))
+    assert result is not None
+    assert result.tolist() == [6.0, 5.0, 3.0]
     with pytest.raises(FormulaError, match="array"):
         vector.map_columns(None, columns, machine.compile(parse("=A1:A2")))
 
@@ -525,9 +525,9 @@ def test_days_at_midnight_and_past_the_last_one(date_1904: bool) -> None:
         2_957_004.0, 2_958_465.9999, 2_958_465.9999999, 2_958_466.0, 1e300,
     ]  # fmt: skip
     for formula in ("=YEAR(A1)", "=MONTH(A1)", "=DAY(A1)", "=EDATE(A1,1)", "=WEEKDAY(A1)"):
-        one, many = Sheet([numbers]), Sheet([numbers])
-        one.date_1904 = many.date_1904 = date_1904
-        expected = one_by_one(formula, one, 0, len(numbers))
+        item, many = Sheet([numbers]), Sheet([numbers])
+        item.date_1904 = many.date_1904 = date_1904
+        expected = one_by_one(formula, item, 0, len(numbers))
         assert all(map(alike, expected, by_plan(formula, many, 0, len(numbers)))), formula
 
 

@@ -28,17 +28,17 @@ CATEGORIES = {
 EXAMPLES = [(function.name, text, expected) for function in FUNCTIONS.values() for text, expected in function.examples]
 
 
-def same(found: Any, expected: Any) -> bool:
+def same(result: Any, expected: Any) -> bool:
     """Equal, numbers to the digits that help texts print."""
     if isinstance(expected, Array):
-        return isinstance(found, list) and same([cell for row in found for cell in row], expected.cells())
+        return isinstance(result, list) and same([cell for row in result for cell in row], expected.cells())
     if isinstance(expected, list):
-        return len(found) == len(expected) and all(map(same, found, expected))
-    if isinstance(expected, bool) or isinstance(found, bool):
-        return found is expected
+        return len(result) == len(expected) and all(map(same, result, expected))
+    if isinstance(expected, bool) or isinstance(result, bool):
+        return result is expected
     if isinstance(expected, int | float):
-        return isinstance(found, float) and math.isclose(found, expected, rel_tol=1e-6, abs_tol=1e-9)
-    return bool(found == expected)
+        return isinstance(result, float) and math.isclose(result, expected, rel_tol=1e-6, abs_tol=1e-9)
+    return bool(result == expected)
 
 
 @every("name, text, expected", EXAMPLES)
@@ -80,8 +80,8 @@ def test_every_body_takes_its_arguments(function: Function) -> None:
         return
     most = len(function.arguments) + 2 * function.period
     for count in {function.minimum, min(most, function.maximum)}:
-        given: list[Any] = [Place()] if function.environment else []
-        signature.bind(*given, *range(count))
+        input_value: list[Any] = [Place()] if function.environment else []
+        signature.bind(*input_value, *range(count))
 
 
 def test_nothing_reaches_outside() -> None:

@@ -69,7 +69,7 @@ def test_the_rule_is_that_of_the_toolpak() -> None:
 
 
 @every(
-    "name, given, place, arrays",
+    "name, basis, place, arrays",
     [
         (name, index, place, arrays)
         for name in sorted(TOOLPAK)
@@ -79,8 +79,8 @@ def test_the_rule_is_that_of_the_toolpak() -> None:
         if index >= FUNCTIONS[name].minimum and (name, FUNCTIONS[name].arguments[place].name) not in SEVERAL
     ],
 )
-def test_several_cells_are_no_value(name: str, given: int, place: int, arrays: bool) -> None:
-    arguments = ["C1"] * given
+def test_several_cells_are_no_value(name: str, basis: int, place: int, arrays: bool) -> None:
+    arguments = ["C1"] * basis
     arguments[place] = "C1:C3"
     assert value(f"={name}({','.join(arguments)})", arrays=arrays, at="F2") is VALUE
 
@@ -91,7 +91,9 @@ def test_what_is_no_range_of_cells_is_lifted(text: str, expected: Any) -> None:
 
 
 def test_a_plain_formula_does_not_cut_them() -> None:
-    assert [value(f"=EDATE({given},1)", arrays=False, at="F2") for given in ("C1:C3", "@C1:C3", "+C1:C3")] == [
+    assert [
+        value(f"=EDATE({input_value},1)", arrays=False, at="F2") for input_value in ("C1:C3", "@C1:C3", "+C1:C3")
+    ] == [
         VALUE,
         33.0,
         33.0,

@@ -19,7 +19,7 @@ from core.formula.language.parser import (
 )
 from core.formula.language.tree import Binary, Call, Node
 from core.formula.suggest import parse_or_suggest
-from tests.core.formula.trees import FORMULAS, SOUP, told
+from tests.core.formula.trees import FORMULAS, SOUP, text_of
 from tests.rows import every
 
 TREES = (
@@ -144,7 +144,7 @@ TREES = (
 
 @every("text, expected", TREES)
 def test_a_formula_has_its_tree(text: str, expected: str) -> None:
-    assert told(parse(text, 1, 1)) == expected
+    assert text_of(parse(text, 1, 1)) == expected
 
 
 FAULTS = (
@@ -195,7 +195,7 @@ def test_a_fault_has_its_place_and_a_reason(text: str, position: int, message: s
 
 
 def test_what_is_just_inside_the_limits_is_read() -> None:
-    assert told(parse("=" + "(" * NESTING_MAX + "1" + ")" * NESTING_MAX)) == "1.0"
+    assert text_of(parse("=" + "(" * NESTING_MAX + "1" + ")" * NESTING_MAX)) == "1.0"
     call = parse("=F(" + "1," * (ARGUMENTS_MAX - 1) + "1)")
     assert isinstance(call, Call)
     assert len(call.arguments) == ARGUMENTS_MAX
@@ -204,7 +204,7 @@ def test_what_is_just_inside_the_limits_is_read() -> None:
 
 def test_a_chain_is_as_long_as_a_recursive_walk_can_bear() -> None:
     tree = parse("=1" + "+1" * (DEPTH_MAX - 1))
-    assert told(tree).count("+") == DEPTH_MAX - 1
+    assert text_of(tree).count("+") == DEPTH_MAX - 1
     with pytest.raises(SyntaxFault, match="in one chain"):
         parse("=1" + "+1" * DEPTH_MAX)
     with pytest.raises(SyntaxFault, match="in one chain"):
@@ -259,7 +259,7 @@ RENDERED = (
 @pytest.mark.parametrize(("text", "expected"), RENDERED)
 def test_a_tree_is_written_with_the_parentheses_that_it_needs(text: str, expected: str) -> None:
     assert render(parse(text)) == expected
-    assert told(parse(expected)) == told(parse(text))
+    assert text_of(parse(expected)) == text_of(parse(text))
 
 
 def test_a_formula_moves_with_its_cell() -> None:
@@ -272,7 +272,7 @@ def test_a_formula_moves_with_its_cell() -> None:
 @settings(max_examples=300, deadline=None)
 def test_what_was_read_is_written_so_that_it_reads_the_same(text: str) -> None:
     tree = parse(text, 4, 4)
-    assert told(parse(render(tree, 4, 4), 4, 4)) == told(tree)
+    assert text_of(parse(render(tree, 4, 4), 4, 4)) == text_of(tree)
 
 
 @given(st.one_of(SOUP, st.text(max_size=300), st.text(max_size=300).map("={}".format)))
@@ -285,7 +285,7 @@ def test_any_text_is_a_formula_or_a_fault_inside_it(text: str) -> None:
         for suggestion in fault.suggestions:
             parse(suggestion.removeprefix("did you mean ").removesuffix("?"))
     if tree is not None:
-        assert told(parse(render(tree, 4, 4), 4, 4)) == told(tree)
+        assert text_of(parse(render(tree, 4, 4), 4, 4)) == text_of(tree)
         references(tree, 4, 4)
         functions(tree)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.formula.language.errors import SyntaxFault
 from core.formula.language.parser import parse, render
 from core.formula.language.shape import anchored_shapes, shapes
-from tests.core.formula.trees import FORMULAS, SOUP, told
+from tests.core.formula.trees import FORMULAS, SOUP, text_of
 
 PLACES = st.tuples(st.integers(0, 30), st.integers(0, 30))
 ON_SHEET = st.tuples(st.integers(8, 40), st.integers(8, 40))
@@ -26,7 +26,7 @@ def codes_of(*cells: tuple[str, int, int]) -> list[int]:
 def reading(text: str, row: int, column: int) -> str:
     """The tree of a text, or its own words where it is no formula; names without case."""
     try:
-        return told(parse(text, row, column)).upper()
+        return text_of(parse(text, row, column)).upper()
     except SyntaxFault:
         return f"no formula: {text.upper()}"
 
@@ -98,9 +98,11 @@ def test_different_formulas_are_different_shapes(first: str, second: str) -> Non
 
 @given(FORMULAS, ON_SHEET, ON_SHEET)
 @settings(max_examples=300, deadline=None)
-def test_one_tree_written_in_two_cells_is_one_shape(text: str, one: tuple[int, int], other: tuple[int, int]) -> None:
+def test_one_tree_written_in_two_cells_is_one_shape(
+    text: str, plain: tuple[int, int], variant: tuple[int, int]
+) -> None:
     tree = parse(text, 8, 8)
-    assert codes_of((render(tree, *one), *one), (render(tree, *other), *other)) == [0, 0]
+    assert codes_of((render(tree, *plain), *plain), (render(tree, *variant), *variant)) == [0, 0]
 
 
 @given(st.lists(st.tuples(SOUP, PLACES), min_size=2, max_size=8), st.integers(0, 3))

@@ -285,9 +285,9 @@ SEVERAL_REFERENCES: tuple[tuple[str, Any], ...] = (
     SEVERAL_REFERENCES + OPERATORS + SNAPPING + COMPARISONS + BROADCASTING + REFERENCES + FORMS + LAMBDAS,
 )
 def test_values(text: str, expected: Any) -> None:
-    found = value(text)
-    assert found == expected
-    assert type(found) is type(expected)
+    result = value(text)
+    assert result == expected
+    assert type(result) is type(expected)
 
 
 @every("text, expected", PLAIN)
@@ -297,16 +297,16 @@ def test_plain_formulas_cut_references_with_their_own_row(text: str, expected: A
 
 @pytest.mark.parametrize(("text", "expected"), DATES)
 def test_dates_stay_dates(text: str, expected: Any) -> None:
-    found = value(text)
-    assert found == expected
-    assert type(found) is type(expected)
+    result = value(text)
+    assert result == expected
+    assert type(result) is type(expected)
 
 
 @pytest.mark.parametrize(("text", "expected"), SEVERAL_REFERENCES)
 def test_traced_formulas_read_several_references_too(text: str, expected: Any) -> None:
     record: list[tuple[int, int, Any]] = []
-    found = machine.compile(parse(text), text=text, trace=record).run(Place())
-    assert found == expected
+    result = machine.compile(parse(text), text=text, trace=record).run(Place())
+    assert result == expected
     cells = [cell for _, _, step in record if isinstance(step, Array) for cell in step.cells()]
     assert cells
     assert not any(isinstance(cell, Reference) for cell in cells)
@@ -391,7 +391,7 @@ def test_trace_notes_every_step() -> None:
     steps: list[tuple[int, int, Any]] = []
     text = "=IF(A1>5,A2*2,1/0)"
     assert machine.compile(parse(text), text=text, trace=steps).run(Place()) == 40.0
-    assert [(text[start:end], found) for start, end, found in steps] == [
+    assert [(text[start:end], result) for start, end, result in steps] == [
         ("A1", 10.0),
         ("A1>5", True),
         ("A2", 20.0),
@@ -449,11 +449,11 @@ def test_runaway_recursion_is_num() -> None:
 def test_deep_recursion_works_in_threads_too() -> None:
     """A thousand calls in one another, in a thread with a stack of its own."""
     text = "=LET(sum,LAMBDA(s,n,IF(n=0,0,n+s(s,n-1))),sum(sum,1000))"
-    found: list[Any] = []
-    thread = Thread(target=lambda: found.append((value(text), value("=LET(f,LAMBDA(s,n,s(s,n+1)),f(f,1))"))))
+    result: list[Any] = []
+    thread = Thread(target=lambda: result.append((value(text), value("=LET(f,LAMBDA(s,n,s(s,n+1)),f(f,1))"))))
     thread.start()
     thread.join()
-    assert found == [(500500.0, NUM)]
+    assert result == [(500500.0, NUM)]
 
 
 def test_exponential_recursion_ends_with_the_deadline() -> None:
@@ -501,7 +501,7 @@ def test_slots_are_read_by_place() -> None:
 
 
 def test_array_values_keep_their_shape() -> None:
-    found = machine.compile(parse("=A1:B2")).run(Place())
-    assert isinstance(found, Array)
-    assert (found.rows, found.columns) == (2, 2)
-    assert found.reference == area("A1:B2")
+    result = machine.compile(parse("=A1:B2")).run(Place())
+    assert isinstance(result, Array)
+    assert (result.rows, result.columns) == (2, 2)
+    assert result.reference == area("A1:B2")

@@ -32,31 +32,31 @@ from tests.core.formula.columns.test_vector import NUMBERS, OWN, Sheet, alike, b
 def at_once() -> Iterator[Loops]:
     """Every formula is worth a loop from its first row on."""
     with pytest.MonkeyPatch.context() as patch:
-        made = Loops(worth=0)
-        patch.setattr(vector, "LOOPS", made)
+        new_loops = Loops(worth=0)
+        patch.setattr(vector, "LOOPS", new_loops)
         patch.setattr(vector, "ROWS_MIN", 1)
-        yield made
-        made.finish()
+        yield new_loops
+        new_loops.finish()
 
 
-def looped(formula: str, columns: list[list[Any]], made: Loops) -> tuple[list[Any], list[Any], int]:
+def looped(formula: str, columns: list[list[Any]], new_loops: Loops) -> tuple[list[Any], list[Any], int]:
     """A formula's values by chunks, then by its loop, and how many rows the loop did."""
     chunks = by_plan(formula, Sheet(columns), 0, len(columns[0]))
-    made.finish()
-    before = made.rows
-    return chunks, by_plan(formula, Sheet(columns), 0, len(columns[0])), made.rows - before
+    new_loops.finish()
+    before = new_loops.rows
+    return chunks, by_plan(formula, Sheet(columns), 0, len(columns[0])), new_loops.rows - before
 
 
 def bits(values: list[Any]) -> list[Any]:
     return [(type(value), value.hex()) if isinstance(value, float) else value for value in values]
 
 
-def assert_same(formula: str, columns: list[list[Any]], made: Loops) -> int:
+def assert_same(formula: str, columns: list[list[Any]], new_loops: Loops) -> int:
     """How many rows the loop did."""
-    chunks, found, rows = looped(formula, columns, made)
-    assert bits(found) == bits(chunks), formula
+    chunks, result, rows = looped(formula, columns, new_loops)
+    assert bits(result) == bits(chunks), formula
     expected = one_by_one(formula, Sheet(columns), 0, len(columns[0]))
-    wrong = [pair for pair in zip(expected, found, strict=True) if not alike(*pair)]
+    wrong = [pair for pair in zip(expected, result, strict=True) if not alike(*pair)]
     assert not wrong, (formula, wrong[:3])
     return rows
 
@@ -156,19 +156,19 @@ UNSEEN = (
 @pytest.mark.parametrize("formula", UNSEEN)
 def test_a_number_of_no_cell_far_down(formula: str, value: float, at_once: Loops) -> None:
     """What nobody looked at before the loop runs is found by it; a masked array is looked at first."""
-    given: dict[str, NDArray[np.float64]] = {"A": np.arange(20_000.0) + 1, "B": np.full(20_000, 2.0)}
-    core.compile(formula).map(given)
+    input_value: dict[str, NDArray[np.float64]] = {"A": np.arange(20_000.0) + 1, "B": np.full(20_000, 2.0)}
+    core.compile(formula).map(input_value)
     at_once.finish()
-    given["A"][15_000] = value
-    found = core.compile(formula).map(given)
-    seen = {name: np.ma.masked_array(column, np.arange(20_000) < 0) for name, column in given.items()}
+    input_value["A"][15_000] = value
+    result = core.compile(formula).map(input_value)
+    seen = {name: np.ma.masked_array(column, np.arange(20_000) < 0) for name, column in input_value.items()}
     vector.LOOPS = Loops()  # whose loops are not there yet
-    assert list(found) == list(core.compile(formula).map(seen))
+    assert list(result) == list(core.compile(formula).map(seen))
 
 
 def test_blanks_behind_the_last_row() -> None:
-    found = core.compile("=IF(ISBLANK(A2),-1,A2)*2").map({"A": np.arange(5_000.0)})
-    assert list(found[-2:]) == [2 * 4_999.0, -2.0]
+    result = core.compile("=IF(ISBLANK(A2),-1,A2)*2").map({"A": np.arange(5_000.0)})
+    assert list(result[-2:]) == [2 * 4_999.0, -2.0]
 
 
 def test_blanks_among_numbers_and_text_in_one_chunk(at_once: Loops) -> None:
@@ -210,16 +210,16 @@ def test_the_size_of_a_loop_is_bounded(at_once: Loops) -> None:
 
 
 def test_loops_are_counted_before_they_are_made() -> None:
-    made = Loops(worth=10_000)
+    new_loops = Loops(worth=10_000)
     recipe = Recipe(0, (Step("*", 2, (0, 1)), Step("+", 2, (2, 1))), (0, 1), (False, False))
     for _ in range(4):
-        assert made.of(recipe, 1_000) is None
-    assert made.recipes() == []
-    assert made.of(recipe, 1_000) is None  # the tenth thousand
-    made.finish()
-    found = made.of(recipe, 1_000)
-    assert found is not None
-    assert made.recipes() == [recipe]
+        assert new_loops.of(recipe, 1_000) is None
+    assert new_loops.recipes() == []
+    assert new_loops.of(recipe, 1_000) is None  # the tenth thousand
+    new_loops.finish()
+    result = new_loops.of(recipe, 1_000)
+    assert result is not None
+    assert new_loops.recipes() == [recipe]
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,11 +234,11 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     counting.of(recipes[-1], 2)
     counting.finish()
     assert counting.recipes() == [recipes[-1]]
-    made = Loops(worth=0)
+    new_loops = Loops(worth=0)
     for recipe in recipes:
-        made.of(recipe, 1)
-        made.finish()
-    assert made.recipes() == recipes[-3:]
+        new_loops.of(recipe, 1)
+        new_loops.finish()
+    assert new_loops.recipes() == recipes[-3:]
 
 
 def test_kinds_that_no_loop_is_for() -> None:
@@ -253,18 +253,18 @@ def test_kinds_that_no_loop_is_for() -> None:
 
 
 def test_one_loop_runs_in_several_threads(at_once: Loops) -> None:
-    given = {"A": np.arange(200_000.0), "B": np.arange(200_000.0) % 9}
+    value = {"A": np.arange(200_000.0), "B": np.arange(200_000.0) % 9}
     program = core.compile("=ROUND(IF(A1>1000,A1/7,B1)*1.25,2)")
-    expected = program.map(given)
+    expected = program.map(value)
     at_once.finish()
-    found: list[NDArray[np.float64]] = []
-    threads = [threading.Thread(target=lambda: found.append(program.map(given))) for _ in range(4)]
+    result: list[NDArray[np.float64]] = []
+    threads = [threading.Thread(target=lambda: result.append(program.map(value))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 4
-    assert all((one == expected).all() for one in found)
+    assert len(result) == 4
+    assert all((item == expected).all() for item in result)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no such call on this system")
@@ -331,6 +331,6 @@ def test_a_column_with_specials_stops_asking_the_loop(at_once: Loops) -> None:
     program = core.compile("=100/A1+1")
     program.map({"A": values})
     at_once.finish()
-    found = program.map({"A": values})
+    result = program.map({"A": values})
     assert at_once.rows == 0
-    assert list(found[:2]) == ["#DIV/0!", 101.0]
+    assert list(result[:2]) == ["#DIV/0!", 101.0]

@@ -29,11 +29,13 @@ def test_it_answers_for_cells_that_are_all_different_and_for_those_that_repeat()
             book.recalculate()
             for at, key in enumerate(asked, 1):
                 rows = np.flatnonzero(keys == key)
-                found = [book.value("S", f"{name}{at}") for name in "EFG"]
+                result = [book.value("S", f"{name}{at}") for name in "EFG"]
                 if not len(rows):
-                    right = [str(value) for value in found] == ["#N/A", "#N/A", "0.0"]
+                    right = [str(value) for value in result] == ["#N/A", "#N/A", "0.0"]
                 else:
-                    right = found[:2] == [amounts[rows[0]], rows[-1] + 1] and np.isclose(found[2], amounts[rows].sum())
+                    right = result[:2] == [amounts[rows[0]], rows[-1] + 1] and np.isclose(
+                        result[2], amounts[rows].sum()
+                    )
                 if not right:
-                    wrong.append((size, row, alike, key, found))
+                    wrong.append((size, row, alike, key, result))
     assert wrong == []

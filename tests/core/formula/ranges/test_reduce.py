@@ -75,8 +75,8 @@ def test_spans_give_what_a_list_gives(grid: tuple[int, int, list[Any]]) -> None:
     rows, columns, cells = grid
     listed, spanned = Array(rows, columns, cells, reference=HERE), spans_of(rows, columns, cells)
     for body in BODIES:
-        found, expected = body(spanned), body(listed)
-        assert (type(found), found) == (type(expected), expected)
+        result, expected = body(spanned), body(listed)
+        assert (type(result), result) == (type(expected), expected)
     assert [values.tolist() for values in reduce.dense(spanned)] == [values.tolist() for values in reduce.dense(listed)]
     for everything in (False, True):
         outcomes = []
@@ -107,8 +107,8 @@ def test_sums_are_plain_sums_of_the_numbers(grid: tuple[int, int, list[Any]]) ->
 def test_the_first_error_in_reading_order_is_the_answer(grid: tuple[int, int, list[Any]]) -> None:
     rows, columns, cells = grid
     errors = [cell for cell in cells if isinstance(cell, Error)]
-    found = reduce.sum_array(spans_of(rows, columns, cells))
-    assert (found is errors[0]) if errors else isinstance(found, float)
+    result = reduce.sum_array(spans_of(rows, columns, cells))
+    assert (result is errors[0]) if errors else isinstance(result, float)
 
 
 def test_direct_arguments_are_read_as_excel_reads_them() -> None:

@@ -197,9 +197,9 @@ def value_of(name: str, target: Target) -> Any:
     """What a parameter of a translation stands for."""
     frame = pd.DataFrame(COLUMNS, index=range(1, 6))
     sheets = {"Sheet2": pd.DataFrame({"A": [100.0]}, index=[1])}
-    other = {"df": frame, "sheets": sheets, "rate": 0.5, "sheet2_a1": 100.0}
-    if name in other:
-        return other[name]
+    second = {"df": frame, "sheets": sheets, "rate": 0.5, "sheet2_a1": 100.0}
+    if name in second:
+        return second[name]
     corners = re.fullmatch(r"([a-d])([1-5]?)(?:_([a-d])([1-5]?))?", name)
     assert corners is not None, name
     first, top, last, bottom = corners.groups()
@@ -220,9 +220,9 @@ def run(formula: str, target: Target) -> Any:
     namespace: dict[str, Any] = {}
     exec(source, namespace)
     function = namespace["formula"]
-    given = {name: value_of(name, target) for name in inspect.signature(function).parameters}
+    by_name = {name: value_of(name, target) for name in inspect.signature(function).parameters}
     with np.errstate(all="ignore"):
-        result = function(**given)
+        result = function(**by_name)
     return result.item() if hasattr(result, "item") else result
 
 
@@ -237,19 +237,19 @@ CONTEXT: dict[str, Any] = {
 @pytest.mark.parametrize("target", TARGETS)
 @every("formula, expected", CASES)
 def test_a_translation_gives_the_value_of_the_formula(formula: str, expected: Any, target: Target) -> None:
-    found = run(formula, target)
+    result = run(formula, target)
     if isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-12)
+        assert result == pytest.approx(expected, rel=1e-12)
     else:
-        assert found == expected
-        assert isinstance(found, type(expected))
+        assert result == expected
+        assert isinstance(result, type(expected))
 
 
 @every("formula, expected", CASES)
 def test_the_expected_values_are_the_engines(formula: str, expected: Any) -> None:
     evaluation = evaluate(formula, CONTEXT)
-    found = to_serial(date.fromisoformat(evaluation.value)) if evaluation.type == "date" else evaluation.value
-    assert found == (pytest.approx(expected, rel=1e-12) if isinstance(expected, float) else expected)
+    result = to_serial(date.fromisoformat(evaluation.value)) if evaluation.type == "date" else evaluation.value
+    assert result == (pytest.approx(expected, rel=1e-12) if isinstance(expected, float) else expected)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -265,8 +265,8 @@ def test_trimmed_ranges_leave_out_blanks_at_their_ends(target: Target) -> None:
         namespace: dict[str, Any] = {}
         exec(translate(formula, target).full_code, namespace)
         frame = pd.DataFrame(grid, index=range(1, 5), columns=list("ABC"))
-        found = namespace["formula"](frame if target == "pandas" else grid if target == "python" else np.array(grid))
-        assert (len(found), len(found[0])) == size
+        result = namespace["formula"](frame if target == "pandas" else grid if target == "python" else np.array(grid))
+        assert (len(result), len(result[0])) == size
     namespace = {}
     exec(translate("=INDEX(A1.:A4,1)", target).full_code, namespace)
     frame = pd.DataFrame({"A": [gap, 5.0, gap, 7.0]}, index=range(1, 5))

@@ -86,8 +86,8 @@ CONTEXT = {"A1": "1.234,5", "A2": 2000, "A3": "2.000,5", "A4": 2000.5, "B1": 3, 
 
 @every("tag, text, value", READ)
 def test_arithmetic_reads_texts_as_the_locale_writes_them(tag: str, text: str, value: Any) -> None:
-    found = evaluate("=A1+0", {"A1": text}, locale=tag, clock=lambda: datetime(2024, 5, 6)).value  # noqa: DTZ001
-    assert found == (value if isinstance(value, str) else pytest.approx(value, rel=1e-14))
+    actual_value = evaluate("=A1+0", {"A1": text}, locale=tag, clock=lambda: datetime(2024, 5, 6)).value  # noqa: DTZ001
+    assert actual_value == (value if isinstance(value, str) else pytest.approx(value, rel=1e-14))
 
 
 @every("tag, formula, value", FORMULAS)
@@ -99,8 +99,8 @@ def test_functions_follow_the_locale(tag: str, formula: str, value: Any) -> None
     "tag, text", [("de-DE", "1.2"), ("en-GB", "1/2"), ("ja-JP", "2/1"), ("ja-JP", "2月1日"), ("de-DE", "1. Februar")]
 )
 def test_a_day_without_a_year_is_of_the_year_of_the_clock(tag: str, text: str) -> None:
-    found = evaluate("=VALUE(A1)", {"A1": text}, locale=tag, clock=lambda: datetime(2024, 6, 1))  # noqa: DTZ001
-    assert found.value == 45_323
+    result = evaluate("=VALUE(A1)", {"A1": text}, locale=tag, clock=lambda: datetime(2024, 6, 1))  # noqa: DTZ001
+    assert result.value == 45_323
 
 
 @given(st.sampled_from(sorted(LOCALES)), st.integers(-(10**13), 10**13), st.integers(61, 2_958_465))
@@ -153,12 +153,12 @@ def test_a_locale_is_that_of_one_calculation_in_one_thread() -> None:
 def test_a_batch_has_one_locale() -> None:
     texts = ['="1,5"+0', *(f'=A{row}+"0,5"' for row in range(1, 20))]
     context = {f"A{row}": row for row in range(1, 20)}
-    found = evaluate_batch(texts, context, locale="de-DE")
-    assert [getattr(one, "value", one) for one in found] == [1.5, *(row + 0.5 for row in range(1, 20))]
-    assert {getattr(one, "value", one) for one in evaluate_batch(texts[1:], context)} == {"#VALUE!"}
+    result = evaluate_batch(texts, context, locale="de-DE")
+    assert [getattr(item, "value", item) for item in result] == [1.5, *(row + 0.5 for row in range(1, 20))]
+    assert {getattr(item, "value", item) for item in evaluate_batch(texts[1:], context)} == {"#VALUE!"}
 
 
 def test_the_answer_is_shown_by_its_own_options() -> None:
     """Dates in an answer follow date_format alone, in any locale."""
-    found = evaluate("=DATE(2024,5,1)", date_format="DD MMM YYYY", locale="de-DE")
-    assert (found.value, found.type) == ("01 May 2024", "date")
+    result = evaluate("=DATE(2024,5,1)", date_format="DD MMM YYYY", locale="de-DE")
+    assert (result.value, result.type) == ("01 May 2024", "date")

@@ -17,7 +17,7 @@ def test_folding_keeps_positions(text: str) -> None:
 
 
 @every(
-    "one, other, same",
+    "first, second, same",
     (
         ("Straße", "STRASSE", False),
         ("Straße", "strasse", False),
@@ -28,14 +28,14 @@ def test_folding_keeps_positions(text: str) -> None:
         ("Ärger", "äRGER", True),
     ),
 )
-def test_texts_are_the_same_wherever_they_are_compared(one: str, other: str, same: bool) -> None:
+def test_texts_are_the_same_wherever_they_are_compared(first: str, second: str, same: bool) -> None:
     pool = TextPool()
-    codes = [pool.intern(text) for text in (one, other)]
-    assert equal(one, other) is same
-    assert (compare(one, other) == 0) is same
-    assert Criterion(one).matches(other) is same
-    assert Criterion("<>" + one).matches(other) is not same
+    codes = [pool.intern(text) for text in (first, second)]
+    assert equal(first, second) is same
+    assert (compare(first, second) == 0) is same
+    assert Criterion(first).matches(second) is same
+    assert Criterion("<>" + first).matches(second) is not same
     assert (pool.fold(codes[0]) == pool.fold(codes[1])) is same
-    pattern = wildcard(one + "*")
+    pattern = wildcard(first + "*")
     assert pattern is not None
-    assert pattern.matches(other) is same
+    assert pattern.matches(second) is same

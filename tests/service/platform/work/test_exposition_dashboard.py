@@ -20,7 +20,7 @@ from service.platform.unit.context import Resources, Unit
 from service.platform.work.exposition import exposed, exposition_of
 from tests.service.platform.conftest import Apart
 
-FOLDER = Path(__file__).parents[3] / "service/deploy/grafana"
+FOLDER = Path(__file__).parents[4] / "service/deploy/grafana"
 DASHBOARD: dict[str, Any] = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 RULES = yaml.safe_load((FOLDER / "alerts.yml").read_text(encoding="utf-8"))["groups"][0]["rules"]

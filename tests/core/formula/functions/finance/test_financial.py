@@ -130,8 +130,8 @@ RATES_OF_FLOWS = (
 
 @every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
-    found = calculated(formula)
-    assert same(found, expected) or (expected == 0 and isinstance(found, float) and abs(found) < 1e-9)
+    result = calculated(formula)
+    assert same(result, expected) or (expected == 0 and isinstance(result, float) and abs(result) < 1e-9)
 
 
 @pytest.mark.parametrize(("arguments", "expected"), VARIABLE_DECLINES)

@@ -74,9 +74,9 @@ def test_values(formula: str, expected: Any) -> None:
 @given(PARTS, PARTS, st.sampled_from(sorted(FUNCTIONS)))
 def test_functions_are_those_of_python(real: float, imaginary: float, name: str) -> None:
     cells = {"A1": real, "A2": imaginary}
-    found = [calculated(f"={part}({name}(COMPLEX(A1,A2)))", cells) for part in ("IMREAL", "IMAGINARY")]
+    result = [calculated(f"={part}({name}(COMPLEX(A1,A2)))", cells) for part in ("IMREAL", "IMAGINARY")]
     expected = FUNCTIONS[name](complex(real, imaginary))
-    assert abs(complex(*found) - expected) <= 1e-11 * abs(expected) * max(1.0, abs(real), abs(imaginary))
+    assert abs(complex(*result) - expected) <= 1e-11 * abs(expected) * max(1.0, abs(real), abs(imaginary))
 
 
 @given(st.floats(-1e15, 1e15), st.floats(-1e15, 1e15), st.sampled_from("ij"))

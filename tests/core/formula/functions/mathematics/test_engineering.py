@@ -103,13 +103,13 @@ DEFINITIONS: tuple[tuple[str, str, Fraction | float], ...] = (
 
 @every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
-    found = calculated(formula)
-    assert same(found, expected, 1e-12) or (expected == 0 and isinstance(found, float) and abs(found) < 1e-12)
+    result = calculated(formula)
+    assert same(result, expected, 1e-12) or (expected == 0 and isinstance(result, float) and abs(result) < 1e-12)
 
 
-@every("unit, other, size", DEFINITIONS)
-def test_units_are_as_they_are_defined(unit: str, other: str, size: Fraction | float) -> None:
-    assert same(calculated(f'=CONVERT(1,"{unit}","{other}")'), float(size), 1e-12)
+@every("unit, second_number, size", DEFINITIONS)
+def test_units_are_as_they_are_defined(unit: str, second_number: str, size: Fraction | float) -> None:
+    assert same(calculated(f'=CONVERT(1,"{unit}","{second_number}")'), float(size), 1e-12)
 
 
 @pytest.mark.parametrize("kind", UNITS)

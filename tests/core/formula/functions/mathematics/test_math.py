@@ -95,9 +95,9 @@ CELLS = {
 
 @every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
-    found = calculated(formula, CELLS)
+    result = calculated(formula, CELLS)
     tolerance = 1e-6 if formula.startswith(("=SERIESSUM", "=LOG(86")) else 1e-12  # their documentation gives six digits
-    assert same(found, expected, tolerance), found
+    assert same(result, expected, tolerance), result
 
 
 @given(st.integers(1, 3999), st.integers(0, 4))
@@ -124,7 +124,7 @@ def test_choices_are_exact(total: int, chosen: int) -> None:
 @given(st.floats(0, 1, exclude_max=True), st.integers(-5, 5), st.integers(0, 9))
 def test_chance_stays_within_its_bounds(chance: float, low: int, width: int) -> None:
     cells = Cells({}, chance=lambda: chance)
-    found = calculated(f"=RANDBETWEEN({low},{low + width})", cells)
-    assert found == int(found)
-    assert low <= found <= low + width
-    assert calculated(f"=RANDARRAY(2,3,{low},{low + width},TRUE)", cells) == [[found] * 3] * 2
+    result = calculated(f"=RANDBETWEEN({low},{low + width})", cells)
+    assert result == int(result)
+    assert low <= result <= low + width
+    assert calculated(f"=RANDARRAY(2,3,{low},{low + width},TRUE)", cells) == [[result] * 3] * 2

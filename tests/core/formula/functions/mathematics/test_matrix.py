@@ -59,8 +59,8 @@ CASES: tuple[tuple[str, Any, float], ...] = (
 
 @every("formula, expected, tolerance", CASES)
 def test_values(formula: str, expected: Any, tolerance: float) -> None:
-    found = calculated(formula, {"A1": 1})
-    assert same(found, expected, tolerance), found
+    result = calculated(formula, {"A1": 1})
+    assert same(result, expected, tolerance), result
 
 
 MATRICES = st.integers(1, 5).flatmap(
@@ -77,8 +77,8 @@ def literal(rows: list[list[int]]) -> str:
 @given(MATRICES)
 def test_determinants_and_inverses(rows: list[list[int]]) -> None:
     determinant = round(float(np.linalg.det(np.array(rows, float))))
-    found = calculated(f"=MDETERM({literal(rows)})")
-    assert math.isclose(found, determinant, rel_tol=1e-9, abs_tol=1e-7)
+    result = calculated(f"=MDETERM({literal(rows)})")
+    assert math.isclose(result, determinant, rel_tol=1e-9, abs_tol=1e-7)
     if determinant:
         product = calculated(f"=MMULT({literal(rows)},MINVERSE({literal(rows)}))")
         assert np.allclose(np.array(product), np.eye(len(rows)), atol=1e-7)
@@ -90,8 +90,8 @@ def test_least_squares_leave_a_residual_at_right_angles(rows: list[tuple[int, ..
     table = np.array(rows, float)
     y, x = table[:, 0], table[:, 1:]
     formula = f"LINEST({literal([[v] for v in y])},{literal([list(row) for row in x])},{str(constant).upper()})"
-    found = calculated("=" + formula)[0]
-    residual = y - x @ np.array(found[2::-1]) - found[3]
+    result = calculated("=" + formula)[0]
+    residual = y - x @ np.array(result[2::-1]) - result[3]
     assert np.allclose(x.T @ residual, 0, atol=1e-7)
     assert not constant or abs(residual.sum()) < 1e-7
 
@@ -123,5 +123,5 @@ SHEET = Cells(
     ],
 )  # fmt: skip
 def test_summaries_leave_out_what_they_are_told_to(formula: str, expected: Any) -> None:
-    found = calculated(formula, SHEET)
-    assert same(found, expected, FULL), found
+    result = calculated(formula, SHEET)
+    assert same(result, expected, FULL), result

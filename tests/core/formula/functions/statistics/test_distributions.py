@@ -84,16 +84,16 @@ CASES: tuple[tuple[str, Any, float], ...] = (
 
 @every("formula, expected, tolerance", CASES)
 def test_values(formula: str, expected: Any, tolerance: float) -> None:
-    found = calculated(formula)
-    assert same(found, expected, tolerance) or (expected == 0 and abs(found) < 1e-300), found
+    result = calculated(formula)
+    assert same(result, expected, tolerance) or (expected == 0 and abs(result) < 1e-300), result
 
 
 @given(st.integers(0, 400), st.integers(0, 400), st.integers(0, 64))
 def test_binomial_probabilities_are_those_of_exact_fractions(successes: int, failures: int, sixtyfourths: int) -> None:
     trials, p = successes + failures, Fraction(sixtyfourths, 64)
     exact = math.comb(trials, successes) * p**successes * (1 - p) ** failures
-    found = density.binomial(successes, trials, float(p), float(1 - p))
-    assert math.isclose(found, float(exact), rel_tol=2e-13, abs_tol=1e-300)
+    result = density.binomial(successes, trials, float(p), float(1 - p))
+    assert math.isclose(result, float(exact), rel_tol=2e-13, abs_tol=1e-300)
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))

@@ -60,8 +60,8 @@ CASES: tuple[tuple[str, Any], ...] = (
 
 @every("formula, expected", CASES)
 def test_values(formula: str, expected: Any) -> None:
-    found = calculated(formula)
-    assert same(found, expected, 1e-9) or (expected == 0 and abs(found) < 1e-12), found
+    result = calculated(formula)
+    assert same(result, expected, 1e-9) or (expected == 0 and abs(result) < 1e-12), result
 
 
 VALUES = st.lists(st.integers(-50, 50).map(float), min_size=3, max_size=14)
@@ -89,12 +89,12 @@ def smoothed(values: list[float], alpha: float, beta: float) -> tuple[float, flo
 @given(VALUES, st.integers(1, 40))
 def test_without_a_season_it_is_holts_method(values: list[float], ahead: int) -> None:
     last = len(values)
-    cells, given_ = sheet(values), f"B1:B{last},A1:A{last}"
-    statistic = [calculated(f"=FORECAST.ETS.STAT({given_},{which},0)", cells) for which in range(1, 9)]
+    cells, series = sheet(values), f"B1:B{last},A1:A{last}"
+    statistic = [calculated(f"=FORECAST.ETS.STAT({series},{which},0)", cells) for which in range(1, 9)]
     alpha, beta, gamma, mase, smape, mae, rmse, step = statistic
     level, trend, errors = smoothed(values, alpha, beta)
     near = {"rel_tol": 1e-9, "abs_tol": 1e-9}
-    assert math.isclose(calculated(f"=FORECAST.ETS({last + ahead},{given_},0)", cells), level + ahead * trend, **near)
+    assert math.isclose(calculated(f"=FORECAST.ETS({last + ahead},{series},0)", cells), level + ahead * trend, **near)
     assert math.isclose(rmse, math.sqrt(math.fsum(error * error for error in errors) / last), **near)
     assert math.isclose(mae, math.fsum(map(abs, errors)) / last, **near)
     changes = math.fsum(abs(after - before) for before, after in pairwise(values)) / (last - 1)
@@ -103,9 +103,9 @@ def test_without_a_season_it_is_holts_method(values: list[float], ahead: int) ->
     assert (gamma, step) == (0, 1)
     variance = 1 + sum((alpha + beta * before) ** 2 for before in range(1, ahead))
     half = NormalDist().inv_cdf(0.9) * rmse * math.sqrt(variance)
-    assert math.isclose(calculated(f"=FORECAST.ETS.CONFINT({last + ahead},{given_},0.8,0)", cells), half, **near)
-    for other in ((0.1, 0.001), (0.25, 0.1), (0.5, 0.5), (0.9, 0.25)):  # no other weights do better
-        assert rmse <= math.sqrt(math.fsum(error * error for error in smoothed(values, *other)[2]) / last) + 1e-9
+    assert math.isclose(calculated(f"=FORECAST.ETS.CONFINT({last + ahead},{series},0.8,0)", cells), half, **near)
+    for second in ((0.1, 0.001), (0.25, 0.1), (0.5, 0.5), (0.9, 0.25)):  # no other weights do better
+        assert rmse <= math.sqrt(math.fsum(error * error for error in smoothed(values, *second)[2]) / last) + 1e-9
 
 
 @given(
@@ -114,21 +114,21 @@ def test_without_a_season_it_is_holts_method(values: list[float], ahead: int) ->
 def test_what_repeats_exactly_goes_on(pattern: list[int], slope: int, cycles: int, ahead: int) -> None:
     season = len(pattern)
     values = [float(pattern[at % season] + slope * at) for at in range(cycles * season)]
-    cells, given_ = sheet(values), f"B1:B{len(values)},A1:A{len(values)}"
+    cells, series = sheet(values), f"B1:B{len(values)},A1:A{len(values)}"
     at = len(values) - 1 + ahead
-    found = calculated(f"=FORECAST.ETS({at + 1},{given_},{season})", cells)
-    assert math.isclose(found, pattern[at % season] + slope * at, rel_tol=1e-9, abs_tol=1e-9)
-    assert abs(calculated(f"=FORECAST.ETS.CONFINT({at + 1},{given_},,{season})", cells)) < 1e-9
+    result = calculated(f"=FORECAST.ETS({at + 1},{series},{season})", cells)
+    assert math.isclose(result, pattern[at % season] + slope * at, rel_tol=1e-9, abs_tol=1e-9)
+    assert abs(calculated(f"=FORECAST.ETS.CONFINT({at + 1},{series},,{season})", cells)) < 1e-9
 
 
 def test_a_season_is_found_within_noise_and_not_in_noise() -> None:
     chance = random.Random(7)
-    found = []
+    result = []
     for season in (3, 4, 7, 12):
         wave = [10 * math.sin(2 * math.pi * at / season) + at + chance.gauss(0, 3) for at in range(season * 5)]
         cells = sheet(wave)
-        found.append(calculated(f"=FORECAST.ETS.SEASONALITY(B1:B{len(wave)},A1:A{len(wave)})", cells))
-    assert found == [3.0, 4.0, 7.0, 12.0]
+        result.append(calculated(f"=FORECAST.ETS.SEASONALITY(B1:B{len(wave)},A1:A{len(wave)})", cells))
+    assert result == [3.0, 4.0, 7.0, 12.0]
     noise = [sheet([chance.gauss(0, 1) for _ in range(24)]) for _ in range(20)]
     seasons = [calculated("=FORECAST.ETS.SEASONALITY(B1:B24,A1:A24)", cells) for cells in noise]
     assert seasons.count(0.0) >= 17

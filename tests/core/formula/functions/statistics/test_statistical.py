@@ -89,8 +89,8 @@ CELLS = {"A1": 10, "A2": 7, "A3": 9, "A4": 27, "A5": 2, "B1": "x", "B2": True, "
 
 @every("formula, expected, tolerance", CASES)
 def test_values(formula: str, expected: Any, tolerance: float) -> None:
-    found = calculated(formula, CELLS)
-    assert same(found, expected, tolerance), found
+    result = calculated(formula, CELLS)
+    assert same(result, expected, tolerance), result
 
 
 SAMPLES = st.lists(st.integers(-1000, 1000).map(lambda value: value / 8), min_size=2, max_size=12)
@@ -117,18 +117,18 @@ def test_samples_as_the_statistics_module_sees_them(values: list[float]) -> None
 
 @given(SAMPLES, st.floats(0, 1))
 def test_percentiles_lie_between_order_statistics(values: list[float], share: float) -> None:
-    found = calculated(f"=PERCENTILE({literal(values)},{share!r})")
+    result = calculated(f"=PERCENTILE({literal(values)},{share!r})")
     place = share * (len(values) - 1)
     ordered = sorted(values)
-    assert ordered[max(math.floor(place - 1e-9), 0)] <= found <= ordered[min(math.ceil(place + 1e-9), len(values) - 1)]
+    assert ordered[max(math.floor(place - 1e-9), 0)] <= result <= ordered[min(math.ceil(place + 1e-9), len(values) - 1)]
 
 
 @given(SAMPLES)
 def test_quartiles_as_the_statistics_module_sees_them(values: list[float]) -> None:
     expected = statistics.quantiles(values, n=4, method="inclusive")
     for quarter in (1, 2, 3):
-        found = calculated(f"=QUARTILE.INC({literal(values)},{quarter})")
-        assert math.isclose(found, expected[quarter - 1], rel_tol=1e-12, abs_tol=1e-12)
+        result = calculated(f"=QUARTILE.INC({literal(values)},{quarter})")
+        assert math.isclose(result, expected[quarter - 1], rel_tol=1e-12, abs_tol=1e-12)
 
 
 @given(st.lists(st.tuples(st.integers(-99, 99), st.integers(-99, 99)), min_size=3, max_size=9))
@@ -139,8 +139,8 @@ def test_lines_as_the_statistics_module_sees_them(points: list[tuple[int, int]])
     both = f"{literal(ys)},{literal(xs)}"
     assert math.isclose(calculated(f"=SLOPE({both})"), slope, rel_tol=1e-12, abs_tol=1e-12)
     assert math.isclose(calculated(f"=INTERCEPT({both})"), intercept, rel_tol=1e-12, abs_tol=1e-10)
-    found = calculated(f"=LINEST({both})")
-    assert math.isclose(found[0][0], slope, rel_tol=1e-12, abs_tol=1e-12)
+    result = calculated(f"=LINEST({both})")
+    assert math.isclose(result[0][0], slope, rel_tol=1e-12, abs_tol=1e-12)
     assert math.isclose(calculated(f"=FORECAST(3,{both})"), intercept + 3 * slope, rel_tol=1e-10, abs_tol=1e-10)
 
 

@@ -97,11 +97,11 @@ def naive(rows: list[int], values: list[Any]) -> tuple[Any, Any, Any, Any]:
 
 
 def assert_like(sheet: Sheet, formula: str, expected: Any) -> None:
-    found = sheet.value(formula)
+    result = sheet.value(formula)
     if isinstance(expected, Error):
-        assert found is expected, formula
+        assert result is expected, formula
     else:
-        assert found == pytest.approx(expected, rel=1e-12, abs=1e-9), formula
+        assert result == pytest.approx(expected, rel=1e-12, abs=1e-9), formula
 
 
 VALUES = st.one_of(st.none(), st.integers(-50, 50).map(float), st.booleans(), st.sampled_from(["x", "7"]))

@@ -157,6 +157,6 @@ def test_refuses_what_does_not_fit(formula: str) -> None:
 
 def test_errors_of_a_group_stay_in_it() -> None:
     cells = CELLS | {"E2": "#", "E3": 0}
-    found = calculated("=GROUPBY(A2:A7,1/E2:E7,SUM,0,0)", cells)
-    assert [str(row[1]) for row in found] == ["#VALUE!", "#DIV/0!"]
+    result = calculated("=GROUPBY(A2:A7,1/E2:E7,SUM,0,0)", cells)
+    assert [str(row[1]) for row in result] == ["#VALUE!", "#DIV/0!"]
     assert same(calculated("=GROUPBY(A2:A7,E2:E7,NOTHING)", CELLS), "#NAME?")

@@ -107,8 +107,8 @@ CASES: tuple[tuple[str, Any], ...] = (
 
 @every("formula, value", CASES)
 def test_answers(formula: str, value: Any) -> None:
-    found = STOCK.value(formula)
-    assert found is value if isinstance(value, Error | bool) else found == value
+    result = STOCK.value(formula)
+    assert result is value if isinstance(value, Error | bool) else result == value
 
 
 def test_lookups_in_a_plain_cell_take_arrays_where_excel_does() -> None:
@@ -192,8 +192,8 @@ def test_searches_by_halves_agree_with_counting_on_sorted_data(
     above = [at for at, cell in enumerate(cells) if isinstance(cell, float) and cell >= key]
     size = len(cells)
     same = key in numbers
-    found = sheet.value(f"=MATCH(C1,A1:A{size})")
-    assert found == (below[-1] + 1.0 if below else NA) or (same and cells[int(found) - 1] == key)
+    result = sheet.value(f"=MATCH(C1,A1:A{size})")
+    assert result == (below[-1] + 1.0 if below else NA) or (same and cells[int(result) - 1] == key)
     assert sheet.value(f"=XMATCH(C1,A1:A{size},1,2)") == (above[0] + 1.0 if above else NA)
     smaller = above[0] if same else below[-1] if below else None
     assert sheet.value(f"=XMATCH(C1,A1:A{size},-1,2)") == (NA if smaller is None else smaller + 1.0)

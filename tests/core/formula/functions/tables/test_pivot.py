@@ -65,8 +65,8 @@ ANSWERS: dict[str, Any] = {
 def differing(book: Book) -> dict[str, Any]:
     """The formulas of the second sheet whose values are others."""
     book.recalculate()
-    found = {text: book.value("Asked", f"A{at}") for at, text in enumerate(ANSWERS, 1)}
-    return {text: found[text] for text, value in ANSWERS.items() if found[text] != value}
+    by_text = {text: book.value("Asked", f"A{at}") for at, text in enumerate(ANSWERS, 1)}
+    return {text: by_text[text] for text, value in ANSWERS.items() if by_text[text] != value}
 
 
 def test_figures_of_a_file(tmp_path: Path) -> None:
@@ -78,15 +78,15 @@ def test_figures_of_a_file(tmp_path: Path) -> None:
 
 
 def test_figures_of_a_file_that_openpyxl_saved(tmp_path: Path) -> None:
-    given = write(tmp_path / "made.xlsx", parts(ANSWERS))
-    openpyxl.load_workbook(given).save(tmp_path / "saved.xlsx")
+    value = write(tmp_path / "made.xlsx", parts(ANSWERS))
+    openpyxl.load_workbook(value).save(tmp_path / "saved.xlsx")
     assert differing(read(tmp_path / "saved.xlsx")) == {}
 
 
 @pytest.mark.parametrize("spoilt", ["xl/pivotCache/pivotCacheDefinition1.xml", "xl/pivotTables/pivotTable2.xml"])
 def test_pivot_tables_that_cannot_be_read_leave_values_as_they_are(tmp_path: Path, spoilt: str) -> None:
-    given = parts(ANSWERS)
-    book = read(write(tmp_path / "made.xlsx", given | {spoilt: given[spoilt][:-9]}))
+    value = parts(ANSWERS)
+    book = read(write(tmp_path / "made.xlsx", value | {spoilt: value[spoilt][:-9]}))
     result = book.recalculate()
     assert book.value("Asked", "A1") == 1.0
     assert [fault.reason for fault in result.faults] == ["the pivot tables of the workbook were not read"]

@@ -186,8 +186,8 @@ def test_sorting_keeps_kinds_apart_and_blanks_last(column: list[Any]) -> None:
     cells = {f"A{place}": item for place, item in enumerate(column, 1)}
     filled = [item for item in column if item is not None]
     for order in (1, -1):
-        found = calculated(f"=SORT(A1:A{len(column)},1,{order})", cells)
-        flat = [row[0] for row in found] if isinstance(found, list) else [found]
+        result = calculated(f"=SORT(A1:A{len(column)},1,{order})", cells)
+        flat = [row[0] for row in result] if isinstance(result, list) else [result]
         keys = [sort_key(item) for item in flat[: len(filled)]]
         assert keys == sorted(map(sort_key, filled), reverse=order < 0)
         assert flat[len(filled) :] == [0.0] * (len(column) - len(filled))

@@ -1,0 +1,3 @@
+from tests.words.check import main
+
+main()
