@@ -38,7 +38,7 @@ DECIMALS_MOST: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class FactSubject:
     """What a figure is about, by the words of its label, its table and its page.
 
     Two figures are of one thing where their subjects are equal.
@@ -77,7 +77,7 @@ class Fact:
     kind: Kind
     label: str
     """As printed."""
-    subject: Subject | None
+    subject: FactSubject | None
     """None where the words say no one thing: the fact is listed, and compared with nothing."""
     value: float | None
     """In `unit`; None where the page prints only a limit."""

@@ -18,7 +18,7 @@ from core.definition import parse
 from core.definition.terms import LOAN_FIELDS, MEASURES
 from core.files.read import read
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Identity, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject, Identity
 from core.portfolio.model.inputs import ANY, FIELDS, WARNINGS, input_of
 from core.portfolio.model.notes import WARNING_CODES, DataWarning, Notes, limit_warnings, warning_texts
 from core.portfolio.model.portfolio import Deal
@@ -39,7 +39,7 @@ def fact(measure: str, value: float | None, **more: Any) -> Fact:
         "unit": "percent",
         "decimals": 2,
     } | more
-    return Fact(subject=Subject(measure=measure, **by_name), value=value, **input_value)
+    return Fact(subject=FactSubject(measure=measure, **by_name), value=value, **input_value)
 
 
 def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = None, notes: Notes | None = None,

@@ -18,7 +18,7 @@ from core.compliance.run import run_suite
 from core.compliance.suites import TESTS
 from core.definition import Definition, parse
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Amortization, Deal
 from tests.core import naive
 from tests.core.compliance.conftest import RANKS, A, names_of, portfolio_of, tranches_of
@@ -545,7 +545,7 @@ def test_ccc_by_the_rating_table_alone(more: float) -> None:
 
 def test_industries_by_the_files_table() -> None:
     """Where no row names one, and the table adds up to performing par."""
-    subject = Subject(measure="industry", agency="b")
+    subject = FactSubject(measure="industry", agency="b")
     rows = [Fact(kind="stratification", label=name, subject=subject, value=par, place=f"'I'!B{at}", group="I")
             for at, (name, par) in enumerate([("Media", 30.0), ("Software", 70.0)], 2)]  # fmt: skip
     total = Fact(kind="total", label="Total", subject=subject, value=100.0, place="'I'!B4", group="I", by="sum")

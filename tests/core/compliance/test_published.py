@@ -13,7 +13,7 @@ from core.compliance.run import run_suite
 from core.definition import READY, parse
 from core.files.read import read
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.rows import every
@@ -32,7 +32,7 @@ def printed(
     **words: Any,
 ) -> Fact:
     """A figure of the page of tests; `said` is its subject."""
-    subject = Subject(**words) if words else None
+    subject = FactSubject(**words) if words else None
     return Fact(
         kind="test", label=name, subject=subject, value=value, trigger=trigger, unit=unit, status=status, place=place
     )

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final, Literal
 
 from core.portfolio.cells.dates import date_days
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.blocks import Blocks, PageTable
@@ -409,7 +409,7 @@ def _facts(account: Account) -> Iterator[Fact]:
         yield Fact(
             kind="component" if account.role == "calc" else "account",
             label=account.name,
-            subject=Subject(measure=role, detail=" ".join(filter(None, (balance.part, balance.basis)))),
+            subject=FactSubject(measure=role, detail=" ".join(filter(None, (balance.part, balance.basis)))),
             value=balance.amount,
             place=balance.place,
             unit="amount",

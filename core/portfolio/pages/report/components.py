@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.adding import SignedAmount, Sum, leaves, sums_of
 from core.portfolio.pages.report.blocks import Blocks
@@ -110,7 +110,7 @@ def facts_of(pages: Sequence[ComponentPage]) -> Iterator[Fact]:
             yield Fact(
                 kind="total" if component.line.is_total or (at in totals and component.role is None) else "component",
                 label=component.line.label,
-                subject=None if component.role is None else Subject(measure=component.role),
+                subject=None if component.role is None else FactSubject(measure=component.role),
                 value=component.value,
                 place=component.line.place,
                 unit="amount",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.model.classes import class_key
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 from core.portfolio.model.portfolio import Tranches
 
 DENOMINATOR_TOLERANCE: Final = 1.0
@@ -47,7 +47,7 @@ def _name_denominator(test: Fact, sums: list[tuple[str, str, float]]) -> Fact:
     if len(candidates) != 1:
         return test
     ((measure, letter),) = candidates
-    return replace(test, subject=Subject(measure=measure, classes=(letter,)), by="sum", is_guessed=False)
+    return replace(test, subject=FactSubject(measure=measure, classes=(letter,)), by="sum", is_guessed=False)
 
 
 def _sums(tranches: Tranches) -> Iterator[tuple[str, str, float]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from core.portfolio.model import ratings
-from core.portfolio.model.facts import Agency, Fact, Facts, Subject
+from core.portfolio.model.facts import Agency, Fact, Facts, FactSubject
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.adding import LINE_TOLERANCE, adds_up
 from core.portfolio.pages.report.blocks import Blocks, PageTable
@@ -62,7 +62,7 @@ def _stratification(table: PageTable) -> Iterator[Fact]:
         return
     agency = agency_of(heading) or agency_of(table.title)
     group = f"{table.title} . {heading}"
-    yield from _rows(table, table.rows, Subject(measure=measure, agency=agency), group, "stratification")
+    yield from _rows(table, table.rows, FactSubject(measure=measure, agency=agency), group, "stratification")
 
 
 def _by_what(table: PageTable, heading: str) -> str | None:
@@ -83,7 +83,7 @@ def agency_of(text: str) -> Agency | None:
     return named[0] if len(named) == 1 else None
 
 
-def _rows(table: PageTable, rows: Sequence[int], subject: Subject, group: str, kind: str) -> Iterator[Fact]:
+def _rows(table: PageTable, rows: Sequence[int], subject: FactSubject, group: str, kind: str) -> Iterator[Fact]:
     """Yield the rows of a table as facts, then its total, printed or added up."""
     scale = table.magnitude("amount")
     facts: list[Fact] = []
@@ -111,7 +111,7 @@ def _rows(table: PageTable, rows: Sequence[int], subject: Subject, group: str, k
         yield _total(total, subject, group, [part.value or 0.0 for part in facts])
 
 
-def _total(total: Fact, subject: Subject, group: str, parts: Sequence[float]) -> Fact:
+def _total(total: Fact, subject: FactSubject, group: str, parts: Sequence[float]) -> Fact:
     assert total.value is not None, "a total has an amount"
     is_sum = adds_up(total.value, parts)
     return Fact(
@@ -148,7 +148,7 @@ def _lists(table: PageTable) -> Iterator[Fact]:
     for title, rows in groups.items():
         measure = words.guess("page", title).role or words.guess("page", table.title).role
         if measure in _LISTED:
-            subject = Subject(measure=measure, agency=agency_of(title))
+            subject = FactSubject(measure=measure, agency=agency_of(title))
             yield from _rows(table, rows, subject, title, "list")
 
 
@@ -165,7 +165,7 @@ def _empty(page: ReportPage) -> Iterator[Fact]:
             yield Fact(
                 kind="empty_page",
                 label=title,
-                subject=Subject(measure=measure, agency=agency_of(title)),
+                subject=FactSubject(measure=measure, agency=agency_of(title)),
                 value=0.0,
                 place=page.place(row, column),
                 unit="amount",
@@ -239,7 +239,7 @@ def ccc_share(facts: Facts, agency: Agency, par: float) -> Fact | None:
     return Fact(
         kind="total",
         label="CCC+ (Caa1) and below",
-        subject=Subject(measure="ccc", agency=agency),
+        subject=FactSubject(measure="ccc", agency=agency),
         value=below,
         denominator=par,
         place=places[0],
@@ -267,7 +267,7 @@ def defaulted_par(facts: Facts) -> Fact | None:
         return Fact(
             kind="total",
             label=rows[0].group,
-            subject=Subject(measure="defaulted"),
+            subject=FactSubject(measure="defaulted"),
             value=sum(row.value or 0.0 for row in rows),
             place=rows[0].place,
             also=tuple(row.place for row in rows[1:]),

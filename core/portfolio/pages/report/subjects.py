@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from core.portfolio.model.classes import class_keys
-from core.portfolio.model.facts import Agency, Subject
+from core.portfolio.model.facts import Agency, FactSubject
 from core.portfolio.pages.report import words
 
 MEMORY_MAX: Final = 4_096
@@ -102,7 +102,7 @@ Side = Literal["min", "max"]
 class Label(NamedTuple):
     """What the words of a label say, and how surely."""
 
-    subject: Subject | None
+    subject: FactSubject | None
     lead: float
     """Of the measure over the next one: below 1.5 it is hard to tell."""
 
@@ -194,7 +194,7 @@ def _subject(
     limit: float | None,
     scores: dict[str, float],
     is_line: bool,
-) -> Subject:
+) -> FactSubject:
     if measure not in RANKED:
         rank = aggregate = None
     elif measure == "obligor" and rank is None and aggregate is None:
@@ -204,7 +204,7 @@ def _subject(
         rank = None
     elif measure == "industry" and rank is None and aggregate is None:
         rank = 1
-    return Subject(
+    return FactSubject(
         measure=measure,
         classes=classes if measure in COVERAGE else (),
         agency=agency_of(text),

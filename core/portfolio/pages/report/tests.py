@@ -11,8 +11,8 @@ from core.portfolio.model.classes import class_keys
 from core.portfolio.model.facts import (
     Direction,
     Fact,
+    FactSubject,
     Status,
-    Subject,
     Unit,
     tolerance_of,
 )
@@ -279,7 +279,7 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
     )
 
 
-def _with_classes(subject: Subject | None, title: str) -> Subject | None:
+def _with_classes(subject: FactSubject | None, title: str) -> FactSubject | None:
     """Give a coverage test without a class those of its title."""
     if subject is None or subject.measure not in COVERAGE or subject.classes or subject.detail is not None:
         return subject
@@ -325,7 +325,7 @@ def _ratio(row: _Row) -> float | None:
     return 100.0 * above.number / below.number
 
 
-def _scale(subject: Subject | None, unit: Unit | None, cell: PageCell, row: _Row, is_fraction: bool) -> float:
+def _scale(subject: FactSubject | None, unit: Unit | None, cell: PageCell, row: _Row, is_fraction: bool) -> float:
     """Return what a cell's figure is to be multiplied by to stand in its unit."""
     if unit != "percent" or not cell.has_number or cell.is_percent:
         return 1.0
@@ -436,7 +436,7 @@ def _all_end_in_zero(values: list[float], decimals: int) -> bool:
 
 def _tell_apart(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
     """Tell facts of one subject with other limits apart by their clauses."""
-    limits: dict[Subject, set[tuple[str, float | None]]] = {}
+    limits: dict[FactSubject, set[tuple[str, float | None]]] = {}
     for _, fact in numbered:
         if fact.subject is not None and fact.kind == "test" and not fact.is_prior:
             limits.setdefault(fact.subject, set()).add((clause_of(fact.label), fact.trigger))
@@ -453,7 +453,7 @@ def _tell_apart(numbered: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
     ]
 
 
-def _with_clause(subject: Subject, label: str) -> str:
+def _with_clause(subject: FactSubject, label: str) -> str:
     return " ".join(part for part in (subject.detail, "clause", clause_of(label)) if part)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from core.portfolio.model.facts import Fact, Subject, tolerance_of
+from core.portfolio.model.facts import Fact, FactSubject, tolerance_of
 from core.portfolio.pages.report import words
 
 FACTS_MAX: Final = 2_000
@@ -15,7 +15,7 @@ FACTS_MAX: Final = 2_000
 ALIKE_MAX: Final = 40
 """Facts of one subject that are compared each with each; of more, each is compared with the first."""
 
-_Key = tuple[Subject | str, bool]
+_Key = tuple[FactSubject | str, bool]
 """The subject, else the words of the label; and whether it is of the month before."""
 
 
@@ -48,7 +48,7 @@ def merge_facts(facts: Iterable[Fact], before: Iterable[Fact] = ()) -> list[Fact
             places.setdefault(key, []).append(len(facts_so_far))
             facts_so_far.append(fact)
     for key, known in places.items():
-        if isinstance(key[0], Subject) and not key[1]:
+        if isinstance(key[0], FactSubject) and not key[1]:
             _tell_conflicts(facts_so_far, [at for at in known if at >= first])
     return facts_so_far
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.notes import Notes
 from core.portfolio.model.portfolio import Names
 from core.portfolio.pages.families import with_families
@@ -17,7 +17,7 @@ PAR = [3_273_633.81, 2_000_000.0, 1_663_700.0, 2_999_000.0, 2_000_000.0, 2_000_0
 
 def joined(amount: float, par: list[float] | None = None) -> list[list[str]]:
     """The obligors that count as one where a page prints an amount."""
-    fact = Fact(kind="list", label="Parent", subject=Subject(measure="obligors"), value=amount, place="'Top'!B3")
+    fact = Fact(kind="list", label="Parent", subject=FactSubject(measure="obligors"), value=amount, place="'Top'!B3")
     loans = np.array(par or PAR)
     codes = np.arange(len(NAMES), dtype=np.int32)
     portfolio = Portfolio(
@@ -52,7 +52,7 @@ def test_a_page_in_whole_units() -> None:
     amounts = [5_273_634.0, 2_999_000.0, 2_000_000.0, 1_663_700.0, 2_000_000.0]
     for count, families in ((5, 1), (4, 0)):
         facts = tuple(
-            Fact(kind="list", label="Parent", subject=Subject(measure="obligors"), value=amount, place="'Top'!B3")
+            Fact(kind="list", label="Parent", subject=FactSubject(measure="obligors"), value=amount, place="'Top'!B3")
             for amount in amounts[:count]
         )
         par = np.array(PAR)

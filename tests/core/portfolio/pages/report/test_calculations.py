@@ -10,7 +10,7 @@ import pytest
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, FactSubject
 from core.portfolio.model.portfolio import Deal, Names
 from core.portfolio.model.ratings import rank
 from core.portfolio.pages.printed import beside_loans
@@ -45,7 +45,7 @@ def tested(measure: str, numerator: float) -> Fact:
     return Fact(
         kind="test",
         label=measure,
-        subject=Subject(measure=measure),
+        subject=FactSubject(measure=measure),
         value=1.0,
         numerator=numerator,
         place="'T'!A1",

@@ -15,7 +15,7 @@ import pytest
 
 from core.files.read import read
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 
 DATA = Path(__file__).parents[5] / "../shared/data"
 PRINTED = Path(__file__).parent / "printed"
@@ -58,7 +58,7 @@ def is_equal(printed: float | None, own: float | None) -> bool:
     return abs(printed - own) <= max(1e-6, 1e-12 * abs(printed))
 
 
-def subject_faults(printed: dict[str, Any], own: Subject | None) -> list[str]:
+def subject_faults(printed: dict[str, Any], own: FactSubject | None) -> list[str]:
     """Where a subject is another than the page's; `loose` names what the page leaves open."""
     if own is None:
         return [f"subject is None, not {printed}"]
@@ -146,7 +146,7 @@ def test_nothing_else_is_read_as_a_test(name: str) -> None:
 def test_two_things_never_have_one_subject(name: str) -> None:
     """Rows about different things are told apart; else one would be set beside the figure of the other."""
     figures = portfolio(name).facts.figures
-    seen: dict[Subject, tuple[str, str]] = {}
+    seen: dict[FactSubject, tuple[str, str]] = {}
     faults = {}
     for row in transcript(name)["rows"]:
         fact = found_for(row, figures)

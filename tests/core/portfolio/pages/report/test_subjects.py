@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from core.portfolio.model.facts import Subject
+from core.portfolio.model.facts import FactSubject
 from core.portfolio.pages.report.subjects import clause_of, subject_of
 from tests.rows import every
 
 
-def subject(measure: str, **parts: Any) -> Subject:
-    return Subject(measure=measure, **parts)
+def subject(measure: str, **parts: Any) -> FactSubject:
+    return FactSubject(measure=measure, **parts)
 
 
 @every("label, expected", [
@@ -73,7 +73,7 @@ def subject(measure: str, **parts: Any) -> Subject:
     ("Partial Deferrable Securities", subject("pik", detail="partial")),
     ("Emerging Market Obligors", subject("country", detail="emerging market")),
 ])  # fmt: skip
-def test_what_a_label_is_about(label: str, expected: Subject) -> None:
+def test_what_a_label_is_about(label: str, expected: FactSubject) -> None:
     assert subject_of(label).subject == expected
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.facts import Fact, FactSubject
 from core.portfolio.pages.report import read
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
 from tests.rows import every
@@ -197,9 +197,9 @@ def test_a_row_without_limit_and_status_is_a_figure() -> None:
             ["Class F Interest Coverage Ratio - Semi Annual Obligation", "23.86%", "<= 12.50%", "Failed"]]  # fmt: skip
     facts_read = current(rows)
     assert [fact.kind for fact in facts_read] == ["test", "figure", "test"]
-    assert facts_read[1].subject == Subject(measure="ic", classes=("F",))
+    assert facts_read[1].subject == FactSubject(measure="ic", classes=("F",))
     assert (facts_read[1].trigger, facts_read[1].status) == (None, None)
-    assert facts_read[2].subject == Subject(measure="infrequent", detail="semi annual")
+    assert facts_read[2].subject == FactSubject(measure="infrequent", detail="semi annual")
 
 
 def test_a_tape_with_a_yes_or_no_column_has_no_tests() -> None:
@@ -249,9 +249,9 @@ def test_a_denominator_names_what_words_do_not() -> None:
             ["Odd Ratio", 6.0e6, 4.1e6, "146.34%", "110.00%", "Pass"]]  # fmt: skip
     facts_read = current(rows, Notes=notes)
     assert [fact.subject for fact in facts_read] == [
-        Subject(measure="oc", classes=("C",)),
-        Subject(measure="oc", classes=("B",)),
-        Subject(measure="ic", classes=("C",)),
+        FactSubject(measure="oc", classes=("C",)),
+        FactSubject(measure="oc", classes=("B",)),
+        FactSubject(measure="ic", classes=("C",)),
         None,
     ]
     assert [fact.by for fact in facts_read[:3]] == ["sum"] * 3
@@ -265,7 +265,7 @@ def test_one_test_on_two_pages() -> None:
     summary: list[Row] = [["Test", "Current", "Limit"], ["Class A/B Par Value Test", "139.37%", "130.08%"],
                ["Class C Par Value Test", "129.00%", "121.00%"]]  # fmt: skip
     facts_read = current(summary, "Summary", Details=TESTS)
-    first = next(fact for fact in facts_read if fact.subject == Subject(measure="oc", classes=("A", "B")))
+    first = next(fact for fact in facts_read if fact.subject == FactSubject(measure="oc", classes=("A", "B")))
     assert (first.place, first.also) == ("'Summary'!B2", ("'Details'!E2",))
     assert (first.numerator, first.status, first.conflict) == (400.0e6, "pass", "")
 
@@ -276,18 +276,18 @@ def test_one_subject_with_two_figures_is_a_conflict() -> None:
              ["Class A/B Par Value Test", "137.00%", "130.08%", "Pass"],
              ["Weighted Average Life Test", 4.32, 7.27, "Pass"]]  # fmt: skip
     facts_read = current(TESTS, Details=rows)
-    twice = [fact for fact in facts_read if fact.subject == Subject(measure="oc", classes=("A", "B"))]
+    twice = [fact for fact in facts_read if fact.subject == FactSubject(measure="oc", classes=("A", "B"))]
     assert [fact.value for fact in twice] == [139.37, 137.0]
     assert "'Details'!B2" in twice[0].conflict
     assert "'Compliance'!E2" in twice[1].conflict
-    life = [fact for fact in facts_read if fact.subject == Subject(measure="wal")]
+    life = [fact for fact in facts_read if fact.subject == FactSubject(measure="wal")]
     assert [(len(life), life[0].conflict, len(life[0].also))] == [(1, "", 1)]
 
 
 def test_a_mere_figure_spoils_no_test() -> None:
     lines: list[Row] = [["Weighted Average Life", 4.41], ["Largest Obligor", "1.40%"]]
     facts_read = current(TESTS, Measures=lines)
-    life = {fact.kind: fact for fact in facts_read if fact.subject == Subject(measure="wal")}
+    life = {fact.kind: fact for fact in facts_read if fact.subject == FactSubject(measure="wal")}
     assert life["test"].conflict == ""
     assert "'Compliance'!E5" in life["figure"].conflict
 
@@ -379,10 +379,10 @@ def test_oc_beside_ic_in_one_row() -> None:
     ]
     assert sorted((str(fact.subject), *brief(fact)) for fact in current(rows)) == sorted(
         [
-            (str(Subject(measure="oc", classes=("A", "B"))), 139.2, 130.08, "pass"),
-            (str(Subject(measure="oc", classes=("C",))), 118.85, 121.74, "fail"),
-            (str(Subject(measure="ic", classes=("A", "B"))), 180.24, 120.0, "pass"),
-            (str(Subject(measure="ic", classes=("C",))), 162.99, 110.0, "pass"),
+            (str(FactSubject(measure="oc", classes=("A", "B"))), 139.2, 130.08, "pass"),
+            (str(FactSubject(measure="oc", classes=("C",))), 118.85, 121.74, "fail"),
+            (str(FactSubject(measure="ic", classes=("A", "B"))), 180.24, 120.0, "pass"),
+            (str(FactSubject(measure="ic", classes=("C",))), 162.99, 110.0, "pass"),
         ]
     )
 
