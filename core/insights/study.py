@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.measures import Pool
+from core.compliance.measuring import pools_of
 from core.compliance.result import Results, TestResult
-from core.compliance.run import pools_of
 from core.definition.terms import SUITE_TESTS
 from core.insights.changes import defaulted, downgraded
 from core.insights.columns import Columns

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from core.compliance.conventions import currency_of, definition_for
 from core.compliance.measures import Pool
+from core.compliance.measuring import pools_of
 from core.compliance.result import Results, Status
-from core.compliance.run import pools_of, run_suite
+from core.compliance.run import run_suite
 from core.definition.definition import Definition
 from core.frames.brief import brief
 from core.portfolio import Portfolio

@@ -14,7 +14,7 @@ from core.compliance.coverage import letter_of
 from core.compliance.deal_suite import tests_of, with_coverage
 from core.compliance.matching import Pairs, Terms, Unmatched, pair_figures, suite_said, terms_of, with_counted_decimals
 from core.compliance.measures import Pool
-from core.compliance.run import pools_of
+from core.compliance.measuring import pools_of
 from core.definition import Definition, DefinitionError, parse_changed
 from core.definition.names import NoMeaning, SubjectMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS

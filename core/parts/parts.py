@@ -13,8 +13,8 @@ from core.compliance.conventions import definition_for
 from core.compliance.deal_suite import with_coverage
 from core.compliance.kernels import rounded
 from core.compliance.measures import Pool
+from core.compliance.measuring import pools_of
 from core.compliance.result import Skipped, TestResult
-from core.compliance.run import pools_of
 from core.compliance.suites import DEAL_SUITE
 from core.definition.definition import DealTest, Definition
 from core.frames.figures import DECIMALS

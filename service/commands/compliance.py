@@ -133,8 +133,8 @@ def _thresholds(words: list[str], definition: Definition | None) -> dict[str, Th
     if not words:
         return {}
     from core.amounts import read_amount
+    from core.compliance.limits import InvalidThreshold, UnknownTest, check_threshold
     from core.compliance.result import Threshold
-    from core.compliance.run import InvalidThreshold, UnknownTest, check_threshold
 
     limits = {}
     for word in words:

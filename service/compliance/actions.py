@@ -12,8 +12,8 @@ from uuid import UUID
 import msgspec
 
 import core
+from core.compliance import limits
 from core.compliance import result as engine
-from core.compliance import run as runs
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.compliance.suites import Suite as SuiteRow
 from core.definition import Definition
@@ -60,7 +60,7 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
             fail_fast=body.options.fail_fast,
             parallel=body.options.parallel,
         )
-    except runs.UnknownTest as error:
+    except limits.UnknownTest as error:
         raise schema.UnknownTest.at(["body", "test_ids"], str(error)) from error
     took_us = round((time.perf_counter() - started) * 1_000_000)
     done = schema.ComplianceRun(
@@ -213,17 +213,17 @@ def _check_threshold(
 ) -> engine.Direction:
     """Refuse a limit that no run could use; the direction of its test."""
     try:
-        test = runs.check_threshold(
+        test = limits.check_threshold(
             threshold.test_id,
             threshold.threshold_value,
             threshold.threshold_type,
             threshold.warning_threshold,
             definition=definition,
         )
-    except runs.UnknownTest as error:
+    except limits.UnknownTest as error:
         hint = f"the suites' tests are {', '.join(sorted(TESTS))}"
         raise schema.UnknownTest(Fault([*where, "test_id"], str(error)), Fault([*where, "test_id"], hint)) from error
-    except runs.InvalidThreshold as error:
+    except limits.InvalidThreshold as error:
         raise ValidationFailed.at([*where, "warning_threshold"], str(error)) from error
     return test.threshold_type
 

@@ -10,8 +10,9 @@ from uuid import UUID
 
 from msgspec import Struct, json, structs
 
-from core.compliance.result import Results, Skipped, TestResult
-from core.compliance.run import UnknownTest, run_suite
+from core.compliance.limits import UnknownTest
+from core.compliance.result import Results, RunFigures, Skipped, TestResult
+from core.compliance.run import run_suite
 from core.definition.definition import Definition
 from core.definition.document import DefinitionError, parse
 from core.parts.content import FigureParts
@@ -43,7 +44,7 @@ class Ran(Struct, frozen=True, kw_only=True, tag=True):
             as_of=self.as_of,
             as_of_source=self.as_of_source,
             warnings=self.warnings,
-            figures=self.figures,
+            figures=RunFigures(self.figures),
             interpretation=self.interpretation,
         )
 

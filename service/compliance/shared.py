@@ -18,6 +18,7 @@ import core
 from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.conventions import currency_of
+from core.compliance.limits import UnknownTest
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, ready_for, unknown_fields
 from core.interpretation.reading import read_by
@@ -173,7 +174,7 @@ async def run_by(
         return await unit.compute(with_time_limit(runs.run_suite, seconds), portfolio, suite, **rules, **options)
     ran = await calculate(unit, seconds, child.run, portfolio, suite, rules, options)
     if isinstance(ran, child.SuiteLacksTest):
-        raise runs.UnknownTest(ran.message)
+        raise UnknownTest(ran.message)
     return ran.as_results()
 
 

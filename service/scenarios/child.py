@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from core.compliance.limits import UnknownTest
 from core.compliance.result import TestResult
-from core.compliance.run import UnknownTest
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AsOfSource

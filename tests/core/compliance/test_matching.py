@@ -8,7 +8,7 @@ import pytest
 
 from core.compliance.deal_suite import tests_of as tests_of_definition
 from core.compliance.matching import Pairs, pair, with_counted_decimals
-from core.compliance.run import pools_of
+from core.compliance.measuring import pools_of
 from core.compliance.suites import SUITES
 from core.definition import READY, Definition, parse
 from core.portfolio.model.facts import Fact, Facts, FactSubject

@@ -11,7 +11,8 @@ import pytest
 from core.compliance.conventions import definition_for
 from core.compliance.deal_suite import tests_of, with_coverage
 from core.compliance.matching import Pairs, pair
-from core.compliance.run import pools_of, run_suite
+from core.compliance.measuring import pools_of
+from core.compliance.run import run_suite
 from core.compliance.suites import SUITES
 from core.deals.tie_out import tie_out
 from core.definition import READY, parse

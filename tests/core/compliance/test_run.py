@@ -18,17 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.compliance.judging import cushion_of, status_of
+from core.compliance.limits import InvalidThreshold, ResolvedThreshold, UnknownTest, check_threshold
 from core.compliance.result import Direction, Results, TestResult, Threshold
-from core.compliance.run import (
-    InvalidThreshold,
-    ResolvedThreshold,
-    UnknownSuite,
-    UnknownTest,
-    check_threshold,
-    cushion_of,
-    run_suite,
-    status_of,
-)
+from core.compliance.run import UnknownSuite, run_suite
 from core.compliance.suites import CATALOGUE
 from core.definition import READY, UnknownDefinition, parse
 from core.grid.sheet import Workbook
