@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from core.formula.blocks import TEMPLATES, Checked, Graph, GraphFault, check
+from core.formula.blocks import TEMPLATES, CheckedGraph, Graph, GraphFault, check
 from service.formulas import store
 from service.formulas.schema import (
     GRAPH_BYTES_MAX,
@@ -83,7 +83,7 @@ async def whole(unit: Unit, graph: Graph) -> Formula:
     return Formula(found.formula, found.columns)
 
 
-async def _checked(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None = None) -> Checked:
+async def _checked(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None = None) -> CheckedGraph:
     """Every fault of a graph, or its formula: in a thread where it is short, else in a child.
 
     Raises:

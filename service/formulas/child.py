@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from core.confined.table import GIGABYTE, ConfinedWork, texts
 from core.formula.language import FormulaError
-from core.grid.codec import Manifest, open_workbook, write_sheet
+from core.grid.codec import WorkbookRecord, open_workbook, write_sheet
 from core.grid.sheet import Workbook
 from core.recalc import apply
 from core.recalc.apply import Headed, Mode
@@ -131,7 +131,7 @@ def applied(order: ApplyOrder, folder: Path) -> Applied:
     Raises:
         NotApplied, CodecError, OSError: as `previewed`.
     """
-    manifest, book = Manifest.from_json(order.place.manifest), _opened(order.place)
+    manifest, book = WorkbookRecord.from_json(order.place.manifest), _opened(order.place)
     try:
         made = apply.apply_column(
             book,
@@ -159,7 +159,7 @@ def applied(order: ApplyOrder, folder: Path) -> Applied:
 
 
 def _opened(place: Place) -> Workbook:
-    return open_workbook(Manifest.from_json(place.manifest), [Path(path) for path in place.paths])
+    return open_workbook(WorkbookRecord.from_json(place.manifest), [Path(path) for path in place.paths])
 
 
 def _headed(book: Workbook, place: Place, names_row: int | None = None) -> Headed:

@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from core.compliance.home import OUTSIDE
 from core.compliance.suites import CATALOGUE
-from core.grounding.check import MARK, Checked, check
+from core.grounding.check import MARK, CheckedText, check
 from core.grounding.clean import clean
-from core.grounding.fact import Fact, facts_of
+from core.grounding.fact import KnownFact, facts_of
 from core.insights.insight import Insight
 from core.questions.answer import Answer
 from core.redact.book import redact_text
@@ -82,7 +82,7 @@ class Worded(Struct, frozen=True):
     """Its name in the settings."""
 
 
-async def worded(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fact]) -> Worded | None:
+async def worded(unit: Unit, purpose: Purpose, question: str, facts: Sequence[KnownFact]) -> Worded | None:
     """The facts in a language model's words; None: the built-in text is to be used, since no model is set, it is not
     well or switched off, or it says too much that the facts do not.
 
@@ -144,7 +144,7 @@ async def summaries_told(unit: Unit, insights: Sequence[Insight]) -> list[Told]:
 async def _summary_told(unit: Unit, insight: Insight) -> Told:
     facts = [
         *facts_of(insight.summary, insight.names, insight.figures),
-        Fact(insight.title, names=tuple(insight.names)),
+        KnownFact(insight.title, names=tuple(insight.names)),
     ]
     said = await worded(unit, "insight", "", facts)
     if said is None or said.unsupported:
@@ -156,14 +156,14 @@ class _Asked(Struct, frozen=True):
     """What a model is shown, and what it is not."""
 
     question: str
-    facts: list[Fact]
+    facts: list[KnownFact]
     names: dict[str, str]
     """By the word that stands for it."""
 
 
-def _prepared(question: str, facts: Sequence[Fact]) -> _Asked:
+def _prepared(question: str, facts: Sequence[KnownFact]) -> _Asked:
     """The facts without names out of the file, and without personal data: a cell is no instruction to anybody."""
-    kept: list[Fact] = []
+    kept: list[KnownFact] = []
     left = FACTS_CHARACTERS
     for fact in facts[:FACTS_MAX]:
         length = len(fact.text) + len(fact.about)
@@ -189,12 +189,12 @@ def _prepared(question: str, facts: Sequence[Fact]) -> _Asked:
         hidden = pattern.sub(lambda match: folded.get(match[0].lower(), "NAME"), text)
         return redact_text(clean(hidden, known=hidden), _POLICY)[0]
 
-    def named(fact: Fact) -> tuple[str, ...]:
+    def named(fact: KnownFact) -> tuple[str, ...]:
         return tuple(words.get(name, name) for name in fact.names if name in words or name.lower() in OPEN)
 
     return _Asked(
         shown(question),
-        [Fact(shown(fact.text), fact.value, fact.unit, shown(fact.about), named(fact)) for fact in kept],
+        [KnownFact(shown(fact.text), fact.value, fact.unit, shown(fact.about), named(fact)) for fact in kept],
         {word: clean(name)[:NAME_CHARACTERS].strip() or "a name" for name, word in words.items()},
     )
 
@@ -205,18 +205,18 @@ def _messages(purpose: Purpose, asked: _Asked) -> list[Message]:
     return [Message("system", _PURPOSES[purpose]), Message("user", msgspec.json.encode(document).decode())]
 
 
-def _written(fact: Fact) -> dict[str, Any]:
+def _written(fact: KnownFact) -> dict[str, Any]:
     if fact.value is None:
         return {"fact": fact.text}
     value = fact.value.isoformat() if isinstance(fact.value, date) else fact.value
     return {"fact": fact.text, "value": value, "unit": fact.unit or "number"}
 
 
-def _checked(reply: str, asked: _Asked) -> Checked:
+def _checked(reply: str, asked: _Asked) -> CheckedText:
     """The reply as plain text without personal data, which a model may make up too; its figures checked, its names
     put back."""
     plain, _ = redact_text(clean(reply, known="\n".join(fact.text for fact in asked.facts)), _POLICY)
     checked = check(plain, asked.facts)
     strange = tuple(word for word in _NAME.findall(checked.text) if word.upper() not in asked.names)
     text = _NAME.sub(lambda match: asked.names.get(match[0].upper(), f"a name{MARK}"), checked.text)
-    return Checked(text, checked.unsupported + strange)
+    return CheckedText(text, checked.unsupported + strange)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
-from core.grid.codec import Manifest, open_workbook
+from core.grid.codec import WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
 from core.portfolio.cells.identifiers import is_sound
 from core.portfolio.model.fields import Mapping
@@ -127,12 +127,12 @@ async def opened(unit: Unit, stored: StoredBook) -> Workbook:
     if not stored.is_there:
         raise unit.resources.blobs.away()
     paths = [Path(path) for path in stored.paths]
-    book, size_bytes = await unit.compute(_opened, Manifest.from_json(stored.manifest), paths)
+    book, size_bytes = await unit.compute(_opened, WorkbookRecord.from_json(stored.manifest), paths)
     cache.keep(stored.key, book, size_bytes)
     return book
 
 
-def _opened(manifest: Manifest, paths: list[Path]) -> tuple[Workbook, int]:
+def _opened(manifest: WorkbookRecord, paths: list[Path]) -> tuple[Workbook, int]:
     book = open_workbook(manifest, paths)
     return book, bytes_of(book)
 
@@ -206,7 +206,7 @@ async def stored_book(unit: Unit, row: Parsed) -> StoredBook:
         manifest = await book(unit, row.id)
         if hashlib.sha256(manifest.encode()).hexdigest() != book_key:  # it was changed since the row was read
             raise WorkbookNotReady
-        known = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
+        known = _Manifest(manifest, [record.file for record in WorkbookRecord.from_json(manifest).sheets])
         cache.keep(book_key, known, bytes_of(known))
     return await _located(unit, book_key, known)
 
@@ -218,7 +218,7 @@ async def located(unit: Unit, book_key: str, manifest: str) -> StoredBook:
         Damaged: the bytes of a sheet are missing, short or altered.
     """
     return await _located(
-        unit, book_key, _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
+        unit, book_key, _Manifest(manifest, [record.file for record in WorkbookRecord.from_json(manifest).sheets])
     )
 
 
