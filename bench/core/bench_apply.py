@@ -20,7 +20,7 @@ import polars
 from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
 from core.formula.blocks import TEMPLATES, check
-from core.grid.codec import Manifest, open_workbook, write_sheet, write_workbook
+from core.grid.codec import WorkbookRecord, open_workbook, write_sheet, write_workbook
 from core.recalc.apply import Headed, apply_column
 from core.recalc.book import Book
 from core.recalc.result import same
@@ -56,7 +56,7 @@ WORK: dict[str, tuple[str, Callable[[polars.LazyFrame], polars.LazyFrame]]] = {
 class _Stored(NamedTuple):
     """The loans in both formats."""
 
-    manifest: Manifest
+    manifest: WorkbookRecord
     stored: Path
     arrow: Path
 

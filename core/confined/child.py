@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final, get_type_hints
 import msgspec
 
 from core.confined import here, sandbox
-from core.confined.wire import HEAD, Limits, Outcome, name_of, named
+from core.confined.wire import HEAD, ChildLimits, ChildOutcome, name_of, named
 
 _ON_LINUX: Final = sys.platform == "linux"
 _CPU_GRACE_SECONDS: Final = 5
@@ -35,7 +35,7 @@ _PR_SET_PDEATHSIG: Final = 1
 def main(name: str) -> None:
     """Work under the limits until no more orders come."""
     orders, answers = _channel()
-    limits = msgspec.json.decode(orders.readline(), type=Limits)
+    limits = msgspec.json.decode(orders.readline(), type=ChildLimits)
     die_with(limits.parent)
     here.confined = True
     work = named(name)  # before it is confined: then only packages that are loaded already can be used
@@ -61,21 +61,21 @@ def _channel() -> tuple[BinaryIO, BinaryIO]:
     return sys.stdin.buffer, answers
 
 
-def _outcome(work: Callable[..., Any], order: bytes, limits: Limits) -> bytes:
+def _outcome(work: Callable[..., Any], order: bytes, limits: ChildLimits) -> bytes:
     try:
         arguments: list[Any] = [msgspec.json.decode(order, type=get_type_hints(work)["order"])]
         if limits.writes is not None:
             arguments.append(Path(limits.writes))
-        outcome = Outcome(answer=msgspec.Raw(msgspec.json.encode(work(*arguments))))
+        outcome = ChildOutcome(answer=msgspec.Raw(msgspec.json.encode(work(*arguments))))
     except MemoryError:
-        outcome = Outcome(lacked_memory=True)
+        outcome = ChildOutcome(lacked_memory=True)
     except OSError as failure:
-        outcome = Outcome(failed=(failure.errno, failure.strerror))
+        outcome = ChildOutcome(failed=(failure.errno, failure.strerror))
     except Exception as fault:
         if (refusal := name_of(type(fault))) in limits.refusals:
-            outcome = Outcome(refused=(refusal, str(fault)))
+            outcome = ChildOutcome(refused=(refusal, str(fault)))
         else:
-            outcome = Outcome(crashed=_place_of(fault))
+            outcome = ChildOutcome(crashed=_place_of(fault))
     return msgspec.json.encode(outcome)
 
 
@@ -89,7 +89,7 @@ def _place_of(fault: Exception) -> str:
     )
 
 
-def _confine(limits: Limits) -> None:
+def _confine(limits: ChildLimits) -> None:
     memory = limits.memory_bytes_max
     if limits.seconds_max is None:
         memory += int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _ON_LINUX else 0

@@ -25,7 +25,7 @@ import msgspec
 from msgspec import UNSET
 
 from core.confined.table import ConfinedWork
-from core.confined.wire import HEAD, Limits, Outcome, named
+from core.confined.wire import HEAD, ChildLimits, ChildOutcome, named
 
 O = TypeVar("O")  # noqa: E741 - an order, as in the table
 A = TypeVar("A")
@@ -87,7 +87,7 @@ def run(
         OSError: the machine's fault, as the child met it; `ChildKilled` where the child was ended from outside.
         InterruptedError: `stop` was set.
     """
-    limits = Limits(
+    limits = ChildLimits(
         parent=os.getpid(),
         memory_bytes_max=memory_bytes_max,
         seconds_max=seconds_max,
@@ -112,9 +112,9 @@ def run(
         raise work.refusal(work.texts.broken) from error
 
 
-def _outcome(answer: bytes) -> Outcome:
+def _outcome(answer: bytes) -> ChildOutcome:
     try:
-        outcome = msgspec.json.decode(answer, type=Outcome)
+        outcome = msgspec.json.decode(answer, type=ChildOutcome)
     except msgspec.MsgspecError as error:
         raise ChildFailed("an answer that cannot be read") from error
     if outcome.crashed is not None:
@@ -126,7 +126,7 @@ def _outcome(answer: bytes) -> Outcome:
     return outcome
 
 
-def _answer(work: ConfinedWork[O, A], outcome: Outcome) -> A:
+def _answer(work: ConfinedWork[O, A], outcome: ChildOutcome) -> A:
     if outcome.answer is UNSET:
         raise ChildFailed("no answer")
     try:
@@ -161,7 +161,7 @@ class Child:
     It is started by the thread whose end ends it too. Once `ended`, it is of no further use.
     """
 
-    def __init__(self, name: str, limits: Limits, *, keeps_errors: bool = False) -> None:
+    def __init__(self, name: str, limits: ChildLimits, *, keeps_errors: bool = False) -> None:
         """Start a child for what has this dotted name, as `core.confined.child` says.
 
         Args:

@@ -8,7 +8,7 @@ from datetime import date
 from textwrap import wrap
 from typing import Final, Literal
 
-from core.files.write import Formats, Formula, Page, Shown, Writable, sheet_of
+from core.files.write import Formats, FormattedValue, Formula, SheetPage, Writable, sheet_of
 from core.files.write.ranges import Range
 from core.files.write.styles import StyleName
 from core.grid.address import cell_name
@@ -57,12 +57,12 @@ class DraftCell:
         """The cell as the writer takes it."""
         if self.formula is not None:
             assert not isinstance(self.value, date)
-            return Shown(Formula(self.formula, self.value), self.number_format)
-        return None if self.value is None else Shown(self.value, self.number_format)
+            return FormattedValue(Formula(self.formula, self.value), self.number_format)
+        return None if self.value is None else FormattedValue(self.value, self.number_format)
 
 
 @dataclass(slots=True)
-class Draft:
+class SheetDraft:
     """A sheet that is being made; rows and columns 0-based."""
 
     name: str
@@ -111,8 +111,8 @@ class Draft:
 
 
 def page_of(
-    draft: Draft, foundation: Workbook, formats: Formats, *, tab_colour: str, protected: bool, styled: bool
-) -> Page:
+    draft: SheetDraft, foundation: Workbook, formats: Formats, *, tab_colour: str, protected: bool, styled: bool
+) -> SheetPage:
     """The page of a settled draft in the Foundation's workbook; `formats` are its number formats, which grow."""
     height = max((row for row, _ in draft.cells), default=-1) + 1
     rows: list[list[Writable]] = [[None] * len(draft.widths) for _ in range(height)]
@@ -126,7 +126,7 @@ def page_of(
             fills[-1] = ((fills[-1][0][0], column, row, column), look)
         else:
             fills.append(((row, column, row, column), look))
-    return Page(
+    return SheetPage(
         draft.name,
         sheet_of(rows, formats, name=draft.name, date_1904=foundation.date_1904),
         styled=styled,
@@ -139,7 +139,7 @@ def page_of(
     )
 
 
-def settle(drafts: Sequence[Draft], foundation: Workbook) -> None:
+def settle(drafts: Sequence[SheetDraft], foundation: Workbook) -> None:
     """Calculate the drafts' formulas over the Foundation's cells as they are shown: its own formulas are not run.
 
     The drafts may name each other. A formula that cannot be calculated is a mistake of ours.

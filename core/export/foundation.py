@@ -9,7 +9,7 @@ import numpy as np
 
 from core.export.order import ExportError
 from core.files.write._xlsx import DROPPED
-from core.files.write.formulas import Known, planned
+from core.files.write.formulas import KnownNames, planned
 from core.files.write.package import is_name
 from core.files.write.xlsx import fitting_tables, known_of
 from core.formula.language import Area, Cell, FormulaError, Name, Node, Structured, parse, shapes
@@ -174,7 +174,7 @@ def _nodes(tree: Node) -> Iterator[Node]:
         waiting += [part for name in ("operand", "left", "right", "callee") if (part := getattr(node, name, None))]
 
 
-def _kept_formulas(sheet: Sheet, kept: _Kept, known: Known) -> Formulas:
+def _kept_formulas(sheet: Sheet, kept: _Kept, known: KnownNames) -> Formulas:
     formulas = sheet.formulas
     if not len(formulas):
         return formulas

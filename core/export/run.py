@@ -27,7 +27,7 @@ from core.export.order import (
 from core.export.pages import set_pages
 from core.export.seal import seal
 from core.export.workspace import LoanColumns, loan_columns, workspace_sheet
-from core.files.write import Formats, Page, Properties, write_xlsx
+from core.files.write import Formats, Properties, SheetPage, write_xlsx
 from core.files.write.delimited import Dialect, file_names, write_csv, write_csv_zip
 from core.files.write.formats import CSV, JSON, PDF, XLSX, ZIP_MIME_TYPE
 from core.files.write.json import write_json
@@ -347,10 +347,10 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
     return work.file(name, XLSX.extension, XLSX.mime_type)
 
 
-def _foundation_page(sheet: Sheet, order: ExportOrder, *, is_protected: bool) -> Page:
+def _foundation_page(sheet: Sheet, order: ExportOrder, *, is_protected: bool) -> SheetPage:
     options = order.options
     row = header.detect(sheet).row
-    return Page(
+    return SheetPage(
         sheet.name,
         sheet,
         header_row=row,

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.export.draft import AMOUNT, GENERAL, SHARE, WHOLE, Draft
+from core.export.draft import AMOUNT, GENERAL, SHARE, WHOLE, SheetDraft
 from core.grid.address import column_name, parse_range
 from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import in_quotes
@@ -140,9 +140,9 @@ def _place(text: str) -> tuple[str, tuple[int, int], int]:
     return name, (top, bottom), left
 
 
-def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> Draft:
+def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> SheetDraft:
     """The Workspace of an export."""
-    draft = Draft(name, WIDTHS)
+    draft = SheetDraft(name, WIDTHS)
     draft.line(f"Workspace · {title}", style="title")
     draft.prose(
         "All of it may be changed. Figures are formulas onto the Foundation, in the file's own units and over all its "
@@ -167,7 +167,7 @@ def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> Draft:
     return draft
 
 
-def _pool(draft: Draft, loans: LoanColumns) -> tuple[str, str]:
+def _pool(draft: SheetDraft, loans: LoanColumns) -> tuple[str, str]:
     draft.section("Pool")
     draft.heading("Measure", "Value", "Check", "Read from", "", figures=(1,))
     par = loans.cells("par_value")
@@ -206,7 +206,7 @@ def _average(cells: str, par: str) -> str:
     return f"IF({weight}=0,0,SUMPRODUCT({cells},{par})/{weight})"
 
 
-def _what_if(draft: Draft, loans: LoanColumns, par: str, total: str) -> None:
+def _what_if(draft: SheetDraft, loans: LoanColumns, par: str, total: str) -> None:
     if "price" not in loans.columns or not _prices_in_percent(loans):
         return
     price = loans.cells("price")
@@ -242,7 +242,7 @@ def _prices_in_percent(loans: LoanColumns) -> bool:
     return len(prices) > 0 and float(np.median(prices)) > FRACTION_MAX
 
 
-def _breakdown(draft: Draft, loans: LoanColumns, field: str, heading: str, total: str) -> None:
+def _breakdown(draft: SheetDraft, loans: LoanColumns, field: str, heading: str, total: str) -> None:
     labels = _labels(loans, field)
     if not labels:
         return
@@ -259,7 +259,7 @@ def _breakdown(draft: Draft, loans: LoanColumns, field: str, heading: str, total
     _rest(draft, first, total, "All others, and blank")
 
 
-def _rest(draft: Draft, first: int, total: str, label: str) -> None:
+def _rest(draft: SheetDraft, first: int, total: str, label: str) -> None:
     draft.put(0, label, "total")
     left = draft.put(1, formula=f"{total}-SUM(B{first}:B{draft.row})", style="total", number_format=AMOUNT)
     draft.put(2, formula=f"IF({total}=0,0,{left}/{total})", style="total", number_format=SHARE)
@@ -291,7 +291,7 @@ def _labels(loans: LoanColumns, field: str) -> list[str]:
     return [text for _, text in ranked[:LABELS_MAX]]
 
 
-def _maturities(draft: Draft, loans: LoanColumns, total: str) -> None:
+def _maturities(draft: SheetDraft, loans: LoanColumns, total: str) -> None:
     column = loans.sheet.columns[loans.columns["maturity_date"]]
     assert column is not None
     span = column.span(loans.first_row, loans.last_row + 1)

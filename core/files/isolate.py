@@ -23,7 +23,7 @@ from core.confined.table import CALCULATING, PARSE, PROBE, ConfinedWork, NamedFi
 from core.files.errors import ParseFailed
 from core.files.kinds import sources_of
 from core.files.probe import FileKind, Probe, SheetProbe
-from core.grid.codec import CodecError, Manifest, open_workbook
+from core.grid.codec import CodecError, WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
 
 CALCULATING_SHARE: Final = 0.5
@@ -35,7 +35,7 @@ comes then, the writing, must have its time, too."""
 class Parsed:
     """A file that was read: its manifest, and the sheets' files in its order."""
 
-    manifest: Manifest
+    manifest: WorkbookRecord
     paths: tuple[Path, ...]
 
 
@@ -74,7 +74,7 @@ def parse_isolated(
             stop=stop,
         )
         try:
-            manifest = Manifest.from_json(answer.manifest)
+            manifest = WorkbookRecord.from_json(answer.manifest)
         except CodecError as error:
             raise ParseFailed(PARSE.texts.broken) from error
     return Parsed(manifest, tuple(folder / record.file for record in manifest.sheets))

@@ -128,7 +128,7 @@ def move_formula(text: str, rows: int, columns: int) -> str:
     return _WORD.sub(lambda word: _moved(word, rows, columns), text)
 
 
-class Named(NamedTuple):
+class FormulaReference(NamedTuple):
     """What a formula names: an area (inclusive corners, and which of them stay when it is filled elsewhere), or a word
     that may be a defined name, a table, or a table's columns in their brackets."""
 
@@ -143,7 +143,7 @@ class Named(NamedTuple):
     fixed: tuple[bool, bool, bool, bool] = (True, True, True, True)
 
 
-def named_in(text: str) -> Iterator[Named]:
+def named_in(text: str) -> Iterator[FormulaReference]:
     """The areas and words of a formula, from the left; a range by its two ends, of whatever they are made."""
     sheet, area, is_range = "", None, False
     for match in _WORD.finditer(text):
@@ -161,33 +161,33 @@ def named_in(text: str) -> Iterator[Named]:
         quoted = match[0][1:-2].replace("''", "'") if match[0].startswith("'") else match[0][:-1]
         sheet = quoted if match[0].endswith("!") else ""
         if named_area is None and not sheet and (match[0][0].isalpha() or match[0][0] in "_\\["):
-            yield Named(sheet, match[0])
+            yield FormulaReference(sheet, match[0])
     if area is not None:
         yield area
 
 
-def _area(match: re.Match[str], sheet: str) -> Named | None:
+def _area(match: re.Match[str], sheet: str) -> FormulaReference | None:
     """The area that a word of a formula is; None for every other word."""
     try:
         if match["cell"]:
             row, column = int(match["row"].removeprefix("$")) - 1, column_index(match["column"].removeprefix("$"))
             fixed = match["row"].startswith("$"), match["column"].startswith("$")
-            return Named(sheet, "", row, column, row, column, (*fixed, *fixed)) if row < ROWS_MAX else None
+            return FormulaReference(sheet, "", row, column, row, column, (*fixed, *fixed)) if row < ROWS_MAX else None
         if match["rows"]:
             first, last = (int(match[part].removeprefix("$")) - 1 for part in ("r1", "r2"))
             ends = match["r1"].startswith("$"), match["r2"].startswith("$")
-            return Named(sheet, "", first, 0, last, COLUMNS_MAX - 1, (ends[0], True, ends[1], True))
+            return FormulaReference(sheet, "", first, 0, last, COLUMNS_MAX - 1, (ends[0], True, ends[1], True))
         if match["columns"]:
             first, last = (column_index(match[part].removeprefix("$")) for part in ("c1", "c2"))
             ends = match["c1"].startswith("$"), match["c2"].startswith("$")
-            return Named(sheet, "", 0, first, ROWS_MAX - 1, last, (True, ends[0], True, ends[1]))
+            return FormulaReference(sheet, "", 0, first, ROWS_MAX - 1, last, (True, ends[0], True, ends[1]))
     except ValueError:  # past XFD: a name
         return None
     return None
 
 
-def _hull(named: Named, other_named: Named) -> Named:
-    return Named(
+def _hull(named: FormulaReference, other_named: FormulaReference) -> FormulaReference:
+    return FormulaReference(
         named.sheet, "", named.first_row, named.first_column, other_named.last_row, other_named.last_column,
         (*named.fixed[:2], *other_named.fixed[2:]),
     )  # fmt: skip

@@ -36,7 +36,7 @@ DEFAULT: Final = Calculation()
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class CalculationDoubt:
     """Why the values of a calculation may not be what the formulas mean."""
 
     code: str

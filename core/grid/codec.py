@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range, range_name
 from core.grid.calculation import DEFAULT as CALCULATION
-from core.grid.calculation import ITERATIONS_MAX, Calculation, Doubt
+from core.grid.calculation import ITERATIONS_MAX, Calculation, CalculationDoubt
 from core.grid.column import Column, GappedColumn, Text
 from core.grid.pivot import Pivot, pivot_of
 from core.grid.sheet import Filled, Formulas, Sheet, Table, Workbook
@@ -83,7 +83,7 @@ class SheetRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class WorkbookRecord:
     """What belongs to a workbook and to none of its sheets alone."""
 
     sheets: tuple[SheetRecord, ...]
@@ -97,7 +97,7 @@ class Manifest:
     language: str | None = None
     filled: Filled | None = None
     calculation: Calculation = CALCULATION
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[CalculationDoubt, ...] = ()
 
     def to_json(self) -> str:
         """The manifest as JSON text; what is as in most workbooks is not mentioned, so that theirs stays the same."""
@@ -123,7 +123,7 @@ class Manifest:
         )
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Manifest:
+    def from_json(cls, text: str | bytes) -> WorkbookRecord:
         """The manifest of its JSON text.
 
         Raises:
@@ -173,8 +173,8 @@ def _filled(document: Any) -> Filled | None:
     return filled
 
 
-def _doubt(document: Any) -> Doubt:
-    doubt = Doubt(**document)
+def _doubt(document: Any) -> CalculationDoubt:
+    doubt = CalculationDoubt(**document)
     _require(isinstance(doubt.code, str) and isinstance(doubt.message, str) and type(doubt.cells) is int)
     return doubt
 
@@ -199,14 +199,14 @@ def _table(document: Any) -> Table:
     return table
 
 
-def write_workbook(book: Workbook, folder: Path) -> Manifest:
+def write_workbook(book: Workbook, folder: Path) -> WorkbookRecord:
     """Write every sheet of a workbook into a folder, as sheet-0.safetensors and so on."""
     records = []
     for sheet in book.sheets:
         file = f"sheet-{sheet.index}.safetensors"
         write_sheet(sheet, folder / file)
         records.append(SheetRecord(file, sheet.name, sheet.index, sheet.state, sheet.row_count, sheet.column_count))
-    return Manifest(
+    return WorkbookRecord(
         tuple(records),
         book.date_1904,
         book.number_formats,
@@ -222,7 +222,7 @@ def write_workbook(book: Workbook, folder: Path) -> Manifest:
     )
 
 
-def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
+def open_workbook(manifest: WorkbookRecord, paths: Sequence[Path] | Path) -> Workbook:
     """Map a workbook whose sheets' files are `paths` in the manifest's order, or stand in the folder `paths`.
 
     Raises:

@@ -14,7 +14,7 @@ from core.frames.frame import Frame, Framed
 from core.frames.notebook import card, table
 from core.grid.address import move_formula
 from core.grid.calculation import DEFAULT as CALCULATION
-from core.grid.calculation import Calculation, Doubt
+from core.grid.calculation import Calculation, CalculationDoubt
 from core.grid.column import Column, Text, frozen
 from core.grid.framed import frame_of, html_of
 from core.grid.pivot import Pivot
@@ -210,7 +210,7 @@ class Workbook:
     """Formulas that came without values and were calculated when the file was read; None where all came with one."""
     calculation: Calculation = CALCULATION
     """How the file says that it is to be calculated."""
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[CalculationDoubt, ...] = ()
     """What to doubt of the values since their last calculation here; none of those that a file came with."""
 
     def __post_init__(self) -> None:

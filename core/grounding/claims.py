@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from core.grounding.fact import Fact
+from core.grounding.fact import KnownFact
 from core.grounding.figures import CURRENCIES, NUMERALS, plain
 
 SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])|\n")
@@ -265,7 +265,7 @@ class _Supported:
 class Claims:
     """The claims of facts, and which sentences make others."""
 
-    def __init__(self, facts: list[Fact], things: re.Pattern[str]) -> None:
+    def __init__(self, facts: list[KnownFact], things: re.Pattern[str]) -> None:
         self._things = things
         self._known: dict[str, list[_Supported]] = {}
         self._words: set[str] = set()

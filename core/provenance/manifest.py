@@ -28,7 +28,7 @@ from core.files.parts import parse_part
 from core.files.source import Content
 from core.files.write.xml import escape
 from core.provenance.canonical import VERSION, DataHash
-from core.provenance.shown import Shown
+from core.provenance.shown import BookDisplay
 
 NAMESPACE: Final = "urn:cushion:provenance"
 
@@ -98,7 +98,7 @@ class SignedManifest(Struct, frozen=True):
         return hmac.compare_digest(self.signature.lower().encode(), _signature(self.text, key).encode())
 
 
-def hashed(data_hash: DataHash, shown: Shown | None = None) -> dict[str, Any]:
+def hashed(data_hash: DataHash, shown: BookDisplay | None = None) -> dict[str, Any]:
     """The fields of a manifest that say what was hashed, and how it is shown."""
     looks = {} if shown is None else {sheet.name: sheet.hash for sheet in shown.sheets}
     sheets = tuple(

@@ -16,7 +16,7 @@ USED_MAX: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class DefinedName:
     """A defined name."""
 
     key: str
@@ -43,14 +43,14 @@ class NameTable:
         self._global = {name.lower(): text for name, text in book.defined_names.items()}
         self._local = {(sheet.lower(), name.lower()): text for (sheet, name), text in book.local_names.items()}
 
-    def find(self, sheet: str, node: Name) -> Known | None:
+    def find(self, sheet: str, node: Name) -> DefinedName | None:
         """What a name means on a sheet; None where it is not defined."""
         name = node.name.lower()
         home = (node.sheet or sheet).lower()
         if (text := self._local.get((home, name))) is not None:
-            return Known(f"{in_quotes(home)}!{name}", text)
+            return DefinedName(f"{in_quotes(home)}!{name}", text)
         text = self._global.get(name)
-        return None if text is None else Known(name, text)
+        return None if text is None else DefinedName(name, text)
 
     def tree(self, text: str) -> Node | None:
         """What a name's text says; None where it is no formula."""
@@ -80,7 +80,7 @@ def names_used(book: Workbook, sheets: Sequence[Sheet], forms: Sequence[Forms]) 
     return sorted(used.items(), key=lambda item: item[0].encode())
 
 
-def _names_in(table: NameTable, sheet: str, tree: Node) -> Iterator[Known]:
+def _names_in(table: NameTable, sheet: str, tree: Node) -> Iterator[DefinedName]:
     for node, _ in walk(tree):
         if isinstance(node, Name) and (known := table.find(sheet, node)) is not None:
             yield known

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from core.grid.address import cell_name, range_name
 from core.grid.sheet import Workbook
 from core.provenance.canonical import chosen_sheets, covered_forms, records_of
-from core.provenance.shown import Shown, ShownSheet, changed_cells, restored_rows, shown_of
+from core.provenance.shown import BookDisplay, SheetDisplay, changed_cells, restored_rows, shown_of
 
 CELLS_MAX: Final = 10_000_000
 """Cells of an export that have prints: 40 MB, and 120 MB where no two stand one below the other."""
@@ -82,7 +82,7 @@ class _Prints(Struct, frozen=True, array_like=True):
     end: tuple[int, int, int] | None
     """Sheet, column and row from which on nothing is known, by place; None where all is."""
     sheets: list[_Sheet]
-    shown: Shown | None = None
+    shown: BookDisplay | None = None
     """How the sheets show their cells; None in exports of older versions."""
 
 
@@ -144,7 +144,7 @@ def differences(
     return listed, more
 
 
-def shown_in(kept: bytes) -> Shown | None:
+def shown_in(kept: bytes) -> BookDisplay | None:
     """How the sheets of an export showed their cells; None where prints of older versions do not say.
 
     Raises:
@@ -154,7 +154,7 @@ def shown_in(kept: bytes) -> Shown | None:
 
 
 def shown_differences(
-    old: Shown, before: ShownSheet, now: ShownSheet, book: Workbook, *, limit: int
+    old: BookDisplay, before: SheetDisplay, now: SheetDisplay, book: Workbook, *, limit: int
 ) -> Iterator[Difference]:
     """What a sheet shows otherwise than it did."""
     if before.is_visible != now.is_visible:

@@ -129,7 +129,7 @@ class ShownColumn(Struct, frozen=True, array_like=True):
     """Both as little-endian int32."""
 
 
-class ShownSheet(Struct, frozen=True, array_like=True):
+class SheetDisplay(Struct, frozen=True, array_like=True):
     """How a sheet shows its cells."""
 
     name: str
@@ -144,14 +144,14 @@ class ShownSheet(Struct, frozen=True, array_like=True):
     """None where there were too many stretches."""
 
 
-class Shown(Struct, frozen=True, array_like=True):
+class BookDisplay(Struct, frozen=True, array_like=True):
     """How the sheets of a workbook show their cells."""
 
     forms: list[str]
-    sheets: list[ShownSheet]
+    sheets: list[SheetDisplay]
 
 
-def shown_of(book: Workbook, sheets: Sequence[Sheet] | None = None) -> Shown:
+def shown_of(book: Workbook, sheets: Sequence[Sheet] | None = None) -> BookDisplay:
     """How these sheets show their cells, all of the workbook where none are given."""
     forms: dict[str, int] = {}
     tables = _Forms(book, forms)
@@ -169,8 +169,8 @@ def shown_of(book: Workbook, sheets: Sequence[Sheet] | None = None) -> Shown:
         runs = sum(len(column.starts) // 4 for column in columns)
         left -= runs
         digest = _digest(is_visible, hidden, merged, own, columns, list(forms))
-        result.append(ShownSheet(sheet.name, digest, is_visible, hidden, merged, own, columns if left >= 0 else None))
-    return Shown(list(forms), result)
+        result.append(SheetDisplay(sheet.name, digest, is_visible, hidden, merged, own, columns if left >= 0 else None))
+    return BookDisplay(list(forms), result)
 
 
 def _table(table: Table) -> tuple[str, Range, int, int]:
@@ -279,7 +279,9 @@ def restored_rows(data: bytes) -> set[int]:
     return set(np.frombuffer(data, "<i4").tolist())
 
 
-def changed_cells(old: Shown, before: ShownSheet, book: Workbook, sheet: Sheet, limit: int) -> list[tuple[int, int]]:
+def changed_cells(
+    old: BookDisplay, before: SheetDisplay, book: Workbook, sheet: Sheet, limit: int
+) -> list[tuple[int, int]]:
     """(row, column) of a sheet's cells that have another format than the ones that were there, the first of them."""
     if before.columns is None:
         return []

@@ -18,7 +18,7 @@ from core.files.xlsx import read_xlsx
 from core.grid.sheet import Workbook
 from core.provenance.audit import audit
 from core.provenance.canonical import DataHash, data_hash
-from core.provenance.finding import Finding, Findings
+from core.provenance.finding import FileFinding, Findings
 from core.provenance.manifest import InvalidManifest, Manifest, SignedManifest, read_manifest
 from core.provenance.names import all_names
 from core.provenance.prints import DIFFERENCES_MAX, Difference, differences, shown_differences, shown_in
@@ -40,7 +40,7 @@ class Record(Struct, frozen=True):
     prints_key: bytes = b""
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class FileVerdict(Struct, frozen=True, kw_only=True):
     """What a file's provenance comes to."""
 
     status: Outcome
@@ -61,7 +61,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """Whether there are differences besides `diffs`, or may be."""
     beside: tuple[str, ...] = ()
     """Sheets of the file that are not hashed: nothing is said of what they show."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[FileFinding, ...] = ()
     """What the file has that neither our writer nor Excel or LibreOffice, saving it unchanged, puts there."""
     not_looked_at: tuple[str, ...] = ()
     """What may be other than it was exported in an original, too."""
@@ -73,7 +73,7 @@ def verify(
     record: Record | None = None,
     *,
     book: Workbook | None = None,
-) -> Verdict:
+) -> FileVerdict:
     """What an .xlsx file's provenance comes to.
 
     Args:
@@ -89,10 +89,10 @@ def verify(
     try:
         manifest = read_manifest(content)
     except InvalidManifest as error:
-        return Verdict(status="invalid_provenance", reason=f"{error}.", data_hash=_hash_of(content, book))
+        return FileVerdict(status="invalid_provenance", reason=f"{error}.", data_hash=_hash_of(content, book))
     if manifest is None:
         book = _read(content) if book is None else book
-        return Verdict(status="unknown", reason="The file has no manifest.", data_hash=data_hash(book).hash)
+        return FileVerdict(status="unknown", reason="The file has no manifest.", data_hash=data_hash(book).hash)
     return _Look(content, manifest, keys, record, book).verdict()
 
 
@@ -138,7 +138,7 @@ class _Look:
         self.own = () if self.manifest.hash_scope == "validated" else self.manifest.beside
         self.findings = Findings()
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> FileVerdict:
         """
         Raises:
             FileRefused: it cannot be read.
@@ -166,9 +166,9 @@ class _Look:
         assert first is not None
         return f"Programs read different cells in the file: {first.sentence}."
 
-    def _invalid(self, reason: str) -> Verdict:
+    def _invalid(self, reason: str) -> FileVerdict:
         sheets = None if self.manifest.hash_scope == "validated" else self.covered
-        return Verdict(
+        return FileVerdict(
             status="invalid_provenance", reason=reason, data_hash=_hash_of(self.content, self.book, sheets),
             expected_hash=self._expected(), hmac_valid=self.is_valid, manifest=self.manifest,
             findings=tuple(self.findings.items),
@@ -177,7 +177,7 @@ class _Look:
     def _expected(self) -> str:
         return self.manifest.data_hash if self.record is None else self.record.data_hash
 
-    def _compared(self, book: Workbook) -> Verdict:
+    def _compared(self, book: Workbook) -> FileVerdict:
         """The verdict on a file that every program reads alike."""
         names = _names(book)
         covered = None if self.manifest.hash_scope == "validated" else [name for name in self.covered if name in names]
@@ -196,7 +196,7 @@ class _Look:
             first = self.findings.first
             clause = first.sentence if first is not None else diffs[0].clause
             status, reason = "modified", f"The file shows something else than was exported: {clause}."
-        return Verdict(
+        return FileVerdict(
             status=status, reason=reason, data_hash=present.hash, expected_hash=self._expected(),
             hmac_valid=self.is_valid, manifest=self.manifest, diffs=tuple(diffs[:DIFFERENCES_MAX]),
             diffs_truncated=truncated or len(diffs) > DIFFERENCES_MAX or self.findings.more, beside=beside,

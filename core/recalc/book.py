@@ -43,7 +43,7 @@ from core.words import counted
 
 if TYPE_CHECKING:
     from core.recalc.engine import Engine
-    from core.recalc.outcome import Outcome
+    from core.recalc.outcome import CalculationOutcome
 
 _NO_TEXT: Final = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
 _NO_PLACES: Final = np.zeros(0, np.int32)
@@ -355,7 +355,7 @@ class Book(Workbook):
         object.__setattr__(self, "_current", None)
         return self._result(engine, outcome, perf_counter() - begin)
 
-    def _result(self, engine: Engine, outcome: Outcome, seconds: float) -> Recalculation:
+    def _result(self, engine: Engine, outcome: CalculationOutcome, seconds: float) -> Recalculation:
         place = engine.place
         return Recalculation(
             seconds,

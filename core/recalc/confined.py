@@ -14,7 +14,7 @@ from typing import Final
 
 from core.confined.table import CALCULATING, ParseAnswer, ParseOrder, RecalculateAnswer, RecalculateOrder
 from core.files.read import Finish, read_files
-from core.grid.codec import Manifest, open_workbook, write_workbook
+from core.grid.codec import WorkbookRecord, open_workbook, write_workbook
 from core.grid.sheet import Filled, Workbook
 from core.recalc.blank import blank_formulas, count_blank, note
 from core.recalc.book import FILLING_SECONDS_MAX, Book, with_values
@@ -91,7 +91,7 @@ def recalculate(order: RecalculateOrder, folder: Path) -> RecalculateAnswer:
         CodecError: the stored workbook is damaged.
         OSError: one of its files cannot be read.
     """
-    book = Book(open_workbook(Manifest.from_json(order.manifest), [Path(path) for path in order.paths]))
+    book = Book(open_workbook(WorkbookRecord.from_json(order.manifest), [Path(path) for path in order.paths]))
     result = book.recalculate(now=datetime.fromisoformat(order.now), random=random, locale=order.locale)
     manifest = replace(write_workbook(book, folder), doubts=doubts_of(result))
     if book.filled is not None:

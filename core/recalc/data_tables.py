@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from core.formula.language import LimitExceeded
 from core.grid.calculation import DataTable
 from core.recalc.iteration import iterate
-from core.recalc.outcome import Cycle, Outcome, Place
+from core.recalc.outcome import CalculationOutcome, Cycle, Place
 from core.recalc.regions import Region
 from core.recalc.store import SheetCells
 
@@ -60,7 +60,7 @@ class DataTables:
         self._inputs: list[Place] = []
         """Cells that hold a value of a try."""
 
-    def calculate(self, outcome: Outcome) -> None:
+    def calculate(self, outcome: CalculationOutcome) -> None:
         """Find the values of the tables that wait. What depends on them waits afterwards.
 
         Raises:
@@ -88,7 +88,7 @@ class DataTables:
         for saved in self._saved:
             saved.keep(self._engine.graph.waiting)
 
-    def _refresh(self, table: Region, done: set[Region], outcome: Outcome) -> None:
+    def _refresh(self, table: Region, done: set[Region], outcome: CalculationOutcome) -> None:
         """Find the values of a table, and first of those that it reads."""
         if table in self._active or len(self._active) >= _DEEP_MAX:
             place = (table.cells.index, table.first, table.left)
@@ -109,7 +109,7 @@ class DataTables:
         if not self._saved:
             outcome.touched.append((table, table.first, table.first))
 
-    def _can_be_tried(self, table: Region, outcome: Outcome) -> bool:
+    def _can_be_tried(self, table: Region, outcome: CalculationOutcome) -> bool:
         """Whether a table has room for its formulas, and is not too large."""
         cells = (table.bottom - table.first + 1) * (table.right - table.left + 1)
         if cells > CELLS_MAX:
@@ -117,7 +117,7 @@ class DataTables:
             outcome.faults.append((table, table.first, message))
         return cells <= CELLS_MAX and table.first > 0 and table.left > 0
 
-    def _settle(self, cells: list[Place], done: set[Region], outcome: Outcome) -> None:
+    def _settle(self, cells: list[Place], done: set[Region], outcome: CalculationOutcome) -> None:
         """Calculate cells with all that they need, tables among it."""
         engine, graph = self._engine, self._engine.graph
         for _ in range(_PASSES_MAX):
@@ -144,12 +144,12 @@ class DataTables:
             for table in tables:
                 self._refresh(table, done if not self._saved else set(), outcome)
 
-    def _iterate(self, cycles: list[Cycle], outcome: Outcome) -> None:
+    def _iterate(self, cycles: list[Cycle], outcome: CalculationOutcome) -> None:
         """Iterate cycles that a table's formulas need. Of a try that does not converge the table is named."""
         if not self._saved:
             iterate(self._engine, cycles, outcome)
             return
-        tried = Outcome()
+        tried = CalculationOutcome()
         iterate(self._engine, cycles, tried)
         outcome.iterations = max(outcome.iterations, tried.iterations)
         table = self._active[-1]
@@ -157,7 +157,7 @@ class DataTables:
         if tried.unconverged and place not in outcome.unconverged:
             outcome.unconverged.append(place)
 
-    def _tried(self, table: Region, outcome: Outcome) -> list[object]:
+    def _tried(self, table: Region, outcome: CalculationOutcome) -> list[object]:
         """The values of a table's cells, row by row."""
         engine, graph, sheet = self._engine, self._engine.graph, table.cells
         width = table.right - table.left + 1

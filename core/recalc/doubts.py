@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.grid.calculation import Doubt
+from core.grid.calculation import CalculationDoubt
 from core.recalc.result import Recalculation
 
 NAMED_MAX: Final = 5
 """Cells that a message names."""
 
 
-def doubts_of(result: Recalculation) -> tuple[Doubt, ...]:
+def doubts_of(result: Recalculation) -> tuple[CalculationDoubt, ...]:
     """What a reader of the values has to know, in the order of its weight."""
     return doubts([cell for cycle in result.cycles for cell in cycle], result.unconverged, result.iterations)
 
 
-def doubts(circular: Sequence[str], unconverged: Sequence[str], iterations: int) -> tuple[Doubt, ...]:
+def doubts(circular: Sequence[str], unconverged: Sequence[str], iterations: int) -> tuple[CalculationDoubt, ...]:
     """The same of cells that need each other, and of those that still changed after so many iterations."""
     listed = []
     if circular:
         message = f"circular reference: {circular_message(circular)}"
-        listed.append(Doubt("circular_reference", message, len(circular)))
+        listed.append(CalculationDoubt("circular_reference", message, len(circular)))
     if unconverged:
         times = "1 iteration" if iterations == 1 else f"{iterations:,} iterations"
         message = (
             f"iterative calculation did not converge: after {times} these cells still change, and have the values of "
             f"the last one: {named(unconverged)}"
         )
-        listed.append(Doubt("not_converged", message, len(unconverged)))
+        listed.append(CalculationDoubt("not_converged", message, len(unconverged)))
     return tuple(listed)
 
 

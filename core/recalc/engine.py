@@ -26,7 +26,7 @@ from core.recalc.filling import Filling
 from core.recalc.graph import Graph
 from core.recalc.iteration import iterate
 from core.recalc.names import BookNames
-from core.recalc.outcome import Cycle, Outcome
+from core.recalc.outcome import CalculationOutcome, Cycle
 from core.recalc.precision import Precision
 from core.recalc.regions import Region, Shape
 from core.recalc.runs import FormulaRun, runs_of_formulas, runs_of_texts
@@ -224,7 +224,7 @@ class Engine:
 
     def calculate_blank(
         self, blank: Sequence[BlankRows], now: datetime | None, chance: Callable[[], float] | None, deadline: float
-    ) -> Outcome:
+    ) -> CalculationOutcome:
         """Calculate these formulas of each sheet alone, from the values that the workbook came with and each other's.
 
         Before and after it, as far as `calculate` is concerned, every formula waits.
@@ -232,7 +232,7 @@ class Engine:
         Raises:
             LimitExceeded: it is past the deadline; what was calculated stays.
         """
-        graph, outcome = self.graph, Outcome()
+        graph, outcome = self.graph, CalculationOutcome()
         self.environment.clocks(now, chance, deadline)
         marked = self._leave_waiting(blank)
         self.calculated = True
@@ -315,9 +315,11 @@ class Engine:
         self.environment.indexes = {}  # they know which texts are numbers
         self._all_waits = True
 
-    def calculate(self, now: datetime | None, chance: Callable[[], float] | None, deadline: float) -> Outcome:
+    def calculate(
+        self, now: datetime | None, chance: Callable[[], float] | None, deadline: float
+    ) -> CalculationOutcome:
         """Calculate what waits and what the edits touched."""
-        environment, graph, outcome = self.environment, self.graph, Outcome()
+        environment, graph, outcome = self.environment, self.graph, CalculationOutcome()
         environment.clocks(now, chance, deadline)
         work, self.changed = self.changed, []
         waiting = [region for region in self.regions if region is not None] if self._all_waits else self.graph.volatile
@@ -333,7 +335,7 @@ class Engine:
                 self._passes(work, outcome)
         return outcome
 
-    def _passes(self, work: list[Rectangle], outcome: Outcome, only: set[Region] | None = None) -> None:
+    def _passes(self, work: list[Rectangle], outcome: CalculationOutcome, only: set[Region] | None = None) -> None:
         """Calculate until nothing waits; of what an earlier pass touched, `only` these regions where they are given."""
         graph = self.graph
         for _ in range(_PASSES_MAX):
@@ -359,7 +361,7 @@ class Engine:
             if not graph.waiting and not graph.data_tables:
                 break
 
-    def _follow(self, cycles: list[Cycle], work: list[Rectangle], outcome: Outcome) -> None:
+    def _follow(self, cycles: list[Cycle], work: list[Rectangle], outcome: CalculationOutcome) -> None:
         """See to what a pass leaves: cells that need each other, what array formulas took or left, data tables."""
         if cycles and self.workbook.calculation.iterates:
             iterate(self, cycles, outcome)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.confined.run import run, workplace
 from core.confined.table import RECALCULATE, RecalculateAnswer, RecalculateOrder
-from core.grid.codec import CodecError, Manifest
+from core.grid.codec import CodecError, WorkbookRecord
 
 
 class RecalculationFailed(Exception):
@@ -21,13 +21,13 @@ class RecalculationFailed(Exception):
 class Recalculated:
     """A recalculated workbook: its manifest, its sheets' files in that order, and what the run came to."""
 
-    manifest: Manifest
+    manifest: WorkbookRecord
     paths: tuple[Path, ...]
     answer: RecalculateAnswer
 
 
 def recalculate_isolated(
-    manifest: Manifest,
+    manifest: WorkbookRecord,
     paths: Sequence[Path],
     folder: Path,
     *,
@@ -65,7 +65,7 @@ def recalculate_isolated(
             stop=stop,
         )
         try:
-            calculated = Manifest.from_json(answer.manifest)
+            calculated = WorkbookRecord.from_json(answer.manifest)
         except CodecError as error:
             raise RecalculationFailed(RECALCULATE.texts.broken) from error
     return Recalculated(calculated, tuple(folder / record.file for record in calculated.sheets), answer)

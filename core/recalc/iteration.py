@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.formula.language import LimitExceeded
-from core.recalc.outcome import Cycle, Outcome
+from core.recalc.outcome import CalculationOutcome, Cycle
 from core.recalc.regions import Region
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Rows = dict[Region, NDArray[np.bool_]]
 """By region which of its rows, from its first."""
 
 
-def iterate(engine: Engine, cycles: list[Cycle], outcome: Outcome) -> None:
+def iterate(engine: Engine, cycles: list[Cycle], outcome: CalculationOutcome) -> None:
     """Iterate the cells of these cycles, and those between them. What depends on them waits afterwards.
 
     Raises:
@@ -61,7 +61,9 @@ def iterate(engine: Engine, cycles: list[Cycle], outcome: Outcome) -> None:
                 graph.mark_rows(region, low, high, [])
 
 
-def _repeat(engine: Engine, cells: Rows, count: int, change_max: float, outcome: Outcome) -> list[tuple[int, int, int]]:
+def _repeat(
+    engine: Engine, cells: Rows, count: int, change_max: float, outcome: CalculationOutcome
+) -> list[tuple[int, int, int]]:
     """Calculate cells until they settle, `count` times at most: those that did not."""
     graph, environment = engine.graph, engine.environment
     ordered = sorted(

@@ -16,7 +16,7 @@ from core.files._cells import PATCH_GONE, PATCH_KEPT
 from core.files.errors import FileRefused
 from core.files.kinds import file_kind
 from core.files.source import Origin
-from core.files.write.formulas import Known
+from core.files.write.formulas import KnownNames
 from core.files.write.newer import with_prefixes
 from core.files.write.patched import CellChanges, escaped, formula_element, write_patched
 from core.grid.address import cell_name, parse_range
@@ -57,7 +57,7 @@ def save(
     """
     target = target.resolve()
     _check(origin, target, overwrite=overwrite)
-    known = Known([each.name for each in before], {table.name.casefold() for table in tables}, _folded(before))
+    known = KnownNames([each.name for each in before], {table.name.casefold() for table in tables}, _folded(before))
     changes, formulas_changed = {}, False
     for old, new in zip(before, after, strict=True):
         places = _edited_formulas(old, new, {(row, column) for at, row, column in edited if at == old.index}, known)
@@ -103,7 +103,7 @@ def _check(origin: Origin, target: Path, *, overwrite: bool) -> None:
 # Formulas -------------------------------------------------------------------------------------------------------------
 
 
-def _edited_formulas(old: Sheet, new: Sheet, edited: set[tuple[int, int]], known: Known) -> Places:
+def _edited_formulas(old: Sheet, new: Sheet, edited: set[tuple[int, int]], known: KnownNames) -> Places:
     """Cells whose formula came, went or is another; with an edited cell that others were filled from, these, too, since
     the file has their formula in that cell only.
 

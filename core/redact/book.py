@@ -19,7 +19,7 @@ from core.redact.people import People
 from core.redact.readers import Hidden, Readers
 from core.redact.replace import Policy, redacted_text
 from core.redact.sheet import SheetPass
-from core.redact.told import Counts, Told, Words
+from core.redact.told import Counts, Redactions, SecretWords
 from core.words import agreed, counted
 
 ROUNDS_MAX: Final = 8
@@ -54,7 +54,7 @@ def redact(workbook: Workbook, policy: Policy) -> Redacted:
     A formula that holds personal data, or whose value did, is replaced by its redacted value. One that reads a redacted
     cell is replaced by the value that it had, without the words of that cell: calculated anew it would give another.
     """
-    report = Told()
+    report = Redactions()
     look = partial(find, kinds=policy.kinds, regions=policy.regions)
     named = redact_names(workbook, policy, look, report.add, report.warnings.append)
     passes = [SheetPass(sheet, named, policy, report) for sheet in named.sheets]
@@ -98,13 +98,13 @@ def _lost_heading(table: Table, passes: Sequence[SheetPass]) -> bool:
     )
 
 
-def _redact_readers(passes: Sequence[SheetPass], readers: Readers, report: Told) -> None:
+def _redact_readers(passes: Sequence[SheetPass], readers: Readers, report: Redactions) -> None:
     """Formulas that read redacted cells become values, and what these show of them is redacted; then their readers."""
     if not any(len(each.sheet.formulas) for each in passes):
         return
     for _ in range(ROUNDS_MAX):
         hidden: Hidden = {each.sheet.name.casefold(): rows for each in passes if (rows := each.hidden())}
-        words = Words(report.words)
+        words = SecretWords(report.words)
         shown = [each.redact_shown(each.new_readers(readers, hidden), words) for each in passes]
         if not any(shown):
             return

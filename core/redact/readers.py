@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.address import Named, named_in
+from core.grid.address import FormulaReference, named_in
 from core.grid.sheet import Formulas, Sheet, Workbook
 
 DEPTH_MAX: Final = 8
@@ -29,7 +29,7 @@ class Readers:
         self.local = {
             (sheet.casefold(), name.casefold()): formula for (sheet, name), formula in workbook.local_names.items()
         }
-        self._known: dict[tuple[str, str], list[Named]] = {}
+        self._known: dict[tuple[str, str], list[FormulaReference]] = {}
         self.tables = {table.name.casefold(): table for table in workbook.tables}
 
     def of(self, sheet: Sheet, formulas: Formulas, hidden: Hidden) -> NDArray[np.bool_]:
@@ -58,7 +58,7 @@ class Readers:
                 reads_redacted[members] |= self._meets(area, own, down, right, hidden)
         return reads_redacted
 
-    def _areas(self, text: str, own: str, depth: int) -> Iterator[Named]:
+    def _areas(self, text: str, own: str, depth: int) -> Iterator[FormulaReference]:
         """All areas that a formula names, those behind its words too."""
         table = ""
         for each in named_in(text):
@@ -80,7 +80,7 @@ class Readers:
         if table:
             yield from self._table(table, "", None)
 
-    def _table(self, name: str, columns: str, own: str | None) -> Iterator[Named]:
+    def _table(self, name: str, columns: str, own: str | None) -> Iterator[FormulaReference]:
         """The columns of a table that brackets name, all where they name none; of tables on the own sheet alone where
         brackets stand without a name."""
         table = self.tables[name]
@@ -89,11 +89,11 @@ class Readers:
         chosen = [at for at, heading in enumerate(table.columns) if heading.casefold() in columns]
         for at in chosen or range(len(table.columns)):
             column = table.first_column + at
-            yield Named(table.sheet, "", table.first_row, column, table.last_row, column)
+            yield FormulaReference(table.sheet, "", table.first_row, column, table.last_row, column)
 
     def _meets(
         self,
-        area: Named,
+        area: FormulaReference,
         own: str,
         down: NDArray[np.int64],
         right: NDArray[np.int64],

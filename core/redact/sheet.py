@@ -22,14 +22,14 @@ from core.redact.readers import Hidden, Readers
 from core.redact.replace import Policy, redacted_text
 from core.redact.sieve import candidates
 from core.redact.texts import SheetTexts
-from core.redact.told import WORDS, Told, Words
+from core.redact.told import WORDS, Redactions, SecretWords
 from core.values import Kind
 
 
 class SheetPass:
     """One sheet: each text is looked at once, headings claim columns, and what changed is written anew."""
 
-    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Told) -> None:
+    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Redactions) -> None:
         self.sheet, self.policy, self.report = sheet, policy, report
         self.texts = SheetTexts(sheet, workbook, policy, report)
         self.columns: list[Column | None] = list(sheet.columns)
@@ -96,7 +96,7 @@ class SheetPass:
         self.reads |= reads
         return new
 
-    def redact_shown(self, new: NDArray[np.int64], words: Words) -> bool:
+    def redact_shown(self, new: NDArray[np.int64], words: SecretWords) -> bool:
         """Redact what the values of some formulas show of what was redacted elsewhere; whether any did."""
         formulas = self.sheet.formulas
         cells = {(int(formulas.rows[at]), int(formulas.columns[at])) for at in new.tolist()}
@@ -112,7 +112,7 @@ class SheetPass:
             self._put_shown(column, rows)
         return bool(shown)
 
-    def _shown(self, row: int, at: int, words: Words) -> list[Span]:
+    def _shown(self, row: int, at: int, words: SecretWords) -> list[Span]:
         """What the value of one cell shows of what was redacted elsewhere."""
         value, column = self.sheet.value(row, at), self.sheet.columns[at]
         if column is None or (at in self.changed and self.changed[at][column.slot(row)]):

@@ -12,7 +12,7 @@ from core.redact.headings import heading_codes
 from core.redact.kinds import RANKED, PersonalKind
 from core.redact.replace import Policy, redacted_text
 from core.redact.sieve import candidates
-from core.redact.told import Told
+from core.redact.told import Redactions
 from core.values import from_serial
 
 _PLAIN_FORMATS: Final = frozenset(("General", "0", "@", ""))
@@ -24,7 +24,7 @@ _AROUND: Final = " \t\r\n.,;:<>()[]'\""
 class SheetTexts:
     """The texts of a sheet, each looked at once, and those that take their place: its columns share them."""
 
-    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Told) -> None:
+    def __init__(self, sheet: Sheet, workbook: Workbook, policy: Policy, report: Redactions) -> None:
         self.sheet, self.policy, self.report = sheet, policy, report
         self.is_plain_format = np.array([code in _PLAIN_FORMATS for code in workbook.number_formats])
         self.date_1904 = workbook.date_1904

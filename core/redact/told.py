@@ -17,7 +17,7 @@ WORDS: Final = re.compile(r"[^\W_]{3,}")
 
 
 @dataclass(slots=True)
-class Told:
+class Redactions:
     """What is told of all sheets, collected."""
 
     counts: Counts = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Told:
             self.counts[kind] = {place_of(place): count for place, count in places.items()}
 
 
-class Words:
+class SecretWords:
     """Words that must not show, whole, by their beginnings and by their ends."""
 
     def __init__(self, words: Mapping[str, str]) -> None:

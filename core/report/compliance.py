@@ -24,17 +24,17 @@ from core.portfolio.model.portfolio import AsOfSource, Deal
 from core.report.content import (
     UNNAMED,
     Category,
-    Change,
-    Changes,
     ComplianceReport,
-    Fact,
     KeyFigure,
+    LineageLine,
     MaskedEnds,
-    Mover,
-    Origin,
+    MoverLine,
     PartLine,
+    ReportChanges,
+    ReportOrigin,
     Series,
     SkippedLine,
+    TestChange,
     TestLine,
     Unit,
 )
@@ -77,7 +77,7 @@ def compliance_content(
     results: Results,
     portfolio: Portfolio | None,
     *,
-    origin: Origin,
+    origin: ReportOrigin,
     generated_at: datetime,
     suite: str = "standard",
     definition: Definition | None = None,
@@ -259,14 +259,14 @@ _MEASURES: Final = frozenset(("warf", "warr", "wal", "was", "diversity"))
 """The measures of a definition that are averages of the pool."""
 
 
-def _deal_days(deal: Deal) -> Iterator[Fact]:
+def _deal_days(deal: Deal) -> Iterator[LineageLine]:
     """Days of the deal's life, as the file or the definition says them."""
     for label, known in (
         ("Closing", deal.closing_date), ("Reinvestment until", deal.reinvestment_end),
         ("Stated maturity", deal.stated_maturity), ("Next payment", deal.next_payment),
     ):  # fmt: skip
         if (deal_day := day_of(known)) is not None:
-            yield Fact(label, day(deal_day))
+            yield LineageLine(label, day(deal_day))
 
 
 def _in_order(categories: Iterable[Category], history: Iterable[Series]) -> list[Series]:
@@ -282,7 +282,7 @@ def _changes(
     known: _Units,
     earlier: Results | None,
     moved: Sequence[Movement],
-) -> Changes | None:
+) -> ReportChanges | None:
     if earlier is None and not moved:
         return None
     then = {} if earlier is None else {each.test_id: each for each in earlier}
@@ -299,16 +299,16 @@ def _changes(
     unmoved = sum(each.change == 0 and not _shows(each, compared=compared) for each in changes)
     shown.sort(key=lambda each: _weight(each, now.get(each.test_id), compared=compared))
     since = None if earlier is None else earlier.as_of
-    return Changes(since, shown, unmoved)
+    return ReportChanges(since, shown, unmoved)
 
 
-def _shows(change: Change, *, compared: bool) -> bool:
+def _shows(change: TestChange, *, compared: bool) -> bool:
     return bool(change.change) or (compared and change.status_before != change.status_after)
 
 
 def _change(
     test_id: str, name: str, now: TestLine | None, then: TestResult | None, why: Movement | None, known: _Units
-) -> Change:
+) -> TestChange:
     after = now.value if now is not None else why.after if why is not None else None
     before = then.current_value if then is not None else why.before if why is not None else None
     change = None if before is None or after is None else after - before
@@ -316,10 +316,10 @@ def _change(
     if change and now is not None and now.direction != "exact":
         better = (change > 0) == (now.direction == "min")
     lines = [] if why is None or change is None else [
-        PartLine(part.part, part.change, [Mover(loan.name, loan.effect) for loan in part.loans[:MOVERS_SHOWN]])
+        PartLine(part.part, part.change, [MoverLine(loan.name, loan.effect) for loan in part.loans[:MOVERS_SHOWN]])
         for part in sorted(why.parts, key=lambda part: -abs(part.change)) if part.change
     ]  # fmt: skip
-    return Change(
+    return TestChange(
         test_id=test_id, name=name, unit=now.unit if now is not None else known.of(test_id, then),
         before=before, after=after, change=change, better=better,
         status_before=None if then is None else then.status, status_after=None if now is None else now.status,
@@ -328,7 +328,7 @@ def _change(
     )  # fmt: skip
 
 
-def _weight(change: Change, now: TestLine | None, *, compared: bool) -> tuple[bool, int, float]:
+def _weight(change: TestChange, now: TestLine | None, *, compared: bool) -> tuple[bool, int, float]:
     """What sorts changes: those to another status first, the gravest first of them, then by their part of the limit."""
     same = not compared or change.status_before == change.status_after
     limit = abs(now.threshold) if now is not None and now.threshold else inf

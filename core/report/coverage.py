@@ -12,7 +12,7 @@ from core.compliance.coverage import Tested, cure_amount
 from core.compliance.measures import Pool
 from core.compliance.result import Results, TestResult
 from core.portfolio.model.portfolio import Tranches
-from core.report.content import ClassLine, Coverage, Ladder, NoteLine, Step
+from core.report.content import ClassLine, Coverage, Ladder, LadderStep, NoteLine
 
 
 def notes_of(tranches: Tranches | None) -> Iterator[NoteLine]:
@@ -82,13 +82,13 @@ def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
 
 def _oc_ladder(breakdown: Mapping[str, float]) -> Ladder:
     cpa = breakdown["collateral_principal_amount"]
-    steps = [Step("Performing par", cpa - breakdown["principal_cash"])]
+    steps = [LadderStep("Performing par", cpa - breakdown["principal_cash"])]
     for name, words, sign in _OC_STEPS:
         if not name:
-            steps.append(Step(words, cpa, is_total=True))
+            steps.append(LadderStep(words, cpa, is_total=True))
         elif name in breakdown:
-            steps.append(Step(words, sign * breakdown[name]))
-    steps.append(Step("Adjusted collateral principal amount", breakdown["adjusted"], is_total=True))
+            steps.append(LadderStep(words, sign * breakdown[name]))
+    steps.append(LadderStep("Adjusted collateral principal amount", breakdown["adjusted"], is_total=True))
     notes = []
     if breakdown["ccc_excess"]:
         notes.append(
@@ -100,9 +100,11 @@ def _oc_ladder(breakdown: Mapping[str, float]) -> Ladder:
 
 
 def _ic_ladder(breakdown: Mapping[str, Any]) -> Ladder:
-    steps = [Step(words, sign * breakdown[name]) for name, words, sign in _IC_STEPS if name in breakdown]
-    steps.append(Step("Senior fees and expenses", -breakdown.get("senior_fees_counted", breakdown["senior_fees"])))
-    steps.append(Step("Interest available", breakdown["available"], is_total=True))
+    steps = [LadderStep(words, sign * breakdown[name]) for name, words, sign in _IC_STEPS if name in breakdown]
+    steps.append(
+        LadderStep("Senior fees and expenses", -breakdown.get("senior_fees_counted", breakdown["senior_fees"]))
+    )
+    steps.append(LadderStep("Interest available", breakdown["available"], is_total=True))
     notes = [
         f"Interest of the period: {breakdown['interest_basis']}.",
         f"Senior fees: {breakdown['senior_fees_basis']}.",

@@ -19,18 +19,18 @@ from core.deals.movements import PartName
 from core.deals.tie_out import TieOut
 from core.report.content import (
     UNNAMED,
-    Change,
     ClassLine,
     ComplianceReport,
     Concentration,
     Coverage,
     Distribution,
-    Fact,
     Ladder,
+    LineageLine,
     NoteLine,
     PartLine,
     Series,
     Share,
+    TestChange,
     TestLine,
 )
 from core.report.doubts import doubt_text
@@ -209,7 +209,7 @@ def _why_apart(tie_out: TieOut) -> str:
     )
 
 
-def _fact(fact: Fact) -> Texts:
+def _fact(fact: LineageLine) -> Texts:
     return {"label": page_text(fact.label), "value": page_text(fact.value)}
 
 
@@ -285,7 +285,7 @@ _PARTS: Final[dict[PartName, str]] = {
 }  # fmt: skip
 
 
-def _change(test_change: Change) -> Texts:
+def _change(test_change: TestChange) -> Texts:
     return {
         "name": page_text(test_change.name),
         "unit": UNITS[test_change.unit],
@@ -300,7 +300,7 @@ def _change(test_change: Change) -> Texts:
     }
 
 
-def _why(change: Change) -> Texts:
+def _why(change: TestChange) -> Texts:
     parts = [_part(part) for part in change.parts if abs(part.change) >= _SHOWN_FROM]
     return {"name": page_text(change.name), "parts": parts or [_part(change.parts[0])]}
 

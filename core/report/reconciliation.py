@@ -19,7 +19,7 @@ from core.labels import label
 from core.portfolio.model.notes import DataWarning
 from core.reconciliation.rules import RULES, SEVERITIES, Severity
 from core.reconciliation.written import STAGES, figure_text
-from core.report.content import Fact, Verdict
+from core.report.content import LineageLine, ReportVerdict
 from core.report.figures import day, figure, moment, signed
 from core.typeset.pdf import typeset_remarked
 from core.typeset.texts import cut, page_text, whole_text
@@ -127,7 +127,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     not_compared: dict[str, str]
     """Field -> why it was not compared."""
     warnings: list[DataWarning]
-    facts: list[Fact]
+    facts: list[LineageLine]
     """From which bytes: the lineage."""
     remarks: tuple[str, ...] = ()
     """What else its reader has to know, such as what was redacted."""
@@ -137,7 +137,7 @@ class ReconciliationReport(Struct, frozen=True, kw_only=True):
     """All that the document shows."""
 
     compared: Compared
-    verdict: Verdict
+    verdict: ReportVerdict
     total: Tallied
     """Named "all"."""
     by_status: dict[str, int]
@@ -230,22 +230,22 @@ def _cut(issue: IssueLine) -> IssueLine:
     return replace(issue, **shorter) if shorter else issue
 
 
-def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verdict:
+def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> ReportVerdict:
     matched = loans["matched"]
     sides = (("unmatched_trustee", "on the tape"), ("unmatched_internal", "in the holdings"))
     alone = [f"{loans[name]:,} only {where}" for name, where in sides if loans[name]]
     both = f"{matched:,} of {counted(loans['total_loans_compared'], 'loan')} {agreed(matched, 'is/are')} on both sides"
     sentence = "; ".join([both, *alone]) + "."
     if not matched:
-        return Verdict("none", "No loan was found on both sides", sentence)
+        return ReportVerdict("none", "No loan was found on both sides", sentence)
     if not any(standing):
         headline = "Every discrepancy is settled" if count else "Both sides agree"
-        return Verdict("pass", headline, sentence)
+        return ReportVerdict("pass", headline, sentence)
     texts = [f"{number:,} {name}" for name, number in zip(SEVERITIES, standing, strict=True) if number]
     is_grave = any(standing[:2])
     total = sum(standing)
     headline = f"{total:,} {'discrepancy stands' if total == 1 else 'discrepancies stand'}: {', '.join(texts)}"
-    return Verdict("fail" if is_grave else "warning", headline, sentence)
+    return ReportVerdict("fail" if is_grave else "warning", headline, sentence)
 
 
 def reconciliation_pdf(report: ReconciliationReport) -> bytes:

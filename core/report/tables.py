@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final, Literal
 
 from core.compliance.result import PublishedFigure
-from core.files.write import Formats, Page, Shown, Writable, sheet_of, write_xlsx
+from core.files.write import Formats, FormattedValue, SheetPage, Writable, sheet_of, write_xlsx
 from core.files.write.styles import StyleName
 from core.grid.address import ROWS_MAX
 from core.grid.sheet import Sheet
 from core.reconciliation.rules import RULES, SEVERITIES
-from core.report.content import ComplianceReport, Fact, Share
+from core.report.content import ComplianceReport, LineageLine, Share
 from core.report.doubts import doubt_text
 from core.report.reconciliation import IssueLine, ReconciliationReport, Tallied
 
@@ -37,7 +37,7 @@ _FIGURE: Final = "#,##0.00####"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """A sheet that is to be written."""
 
     name: str
@@ -68,10 +68,10 @@ class Looks:
 # ---- compliance -----------------------------------------------------------------------------------------------------
 
 
-def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
+def compliance_tables(report: ComplianceReport) -> Iterator[ReportTable]:
     """The sheets of a report on a run; what has no row has no sheet, but for the tests."""
-    yield Table("Report", (), _with_values(_head(report)))
-    yield Table("Tests", _TESTS, list(_tests(report)), _TEST_FORMATS, _TEST_FLAGS)
+    yield ReportTable("Report", (), _with_values(_head(report)))
+    yield ReportTable("Tests", _TESTS, list(_tests(report)), _TEST_FORMATS, _TEST_FLAGS)
     changes = (
         []
         if report.changes is None
@@ -95,7 +95,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
         ]
     )
     parts = (
-        Table(
+        ReportTable(
             "Doubts",
             ("Test", "Name", "Kind", "Doubt", "Places"),
             [
@@ -105,14 +105,14 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
                 for each in line.doubt
             ],
         ),
-        Table(
+        ReportTable(
             "Changes",
             _CHANGES,
             changes,
             (None, None, None, *(_FIGURE,) * 3, None, None, None, None, _FIGURE),
             {6: _STATUS, 7: _STATUS, 8: _STATUS},
         ),
-        Table(
+        ReportTable(
             "Coverage steps",
             ("Ratio", "Step", "Amount", "Total"),
             [
@@ -122,7 +122,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ],
             (None, None, _AMOUNT),
         ),
-        Table(
+        ReportTable(
             "Coverage",
             (
                 "Ratio",
@@ -155,7 +155,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             (None, None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, None, _AMOUNT),
             {7: _STATUS, 9: _STATUS},
         ),
-        Table(
+        ReportTable(
             "Notes",
             ("Class", "Original balance", "Current balance", "Share %", "Coupon %", "Spread bps", "Deferred interest"),
             [
@@ -172,7 +172,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ],
             (None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, _AMOUNT),
         ),
-        Table(
+        ReportTable(
             "Concentrations",
             _SHARES,
             [
@@ -186,7 +186,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ],
             (None, None, None, _AMOUNT, _FIGURE),
         ),
-        Table(
+        ReportTable(
             "Distributions",
             _SHARES,
             [
@@ -196,7 +196,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ],
             (None, None, None, _AMOUNT, _FIGURE),
         ),
-        Table(
+        ReportTable(
             "History",
             ("Test", "Name", "Unit", "As of", "Value", "Threshold", "Status", "Doubtful"),
             [
@@ -216,7 +216,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             (*(None,) * 4, _FIGURE, _FIGURE),
             {6: _STATUS, 7: _STATUS},
         ),
-        Table(
+        ReportTable(
             "Tie-out",
             (
                 "Trustee's test",
@@ -264,7 +264,7 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             (None, None, _FIGURE, _FIGURE, _FIGURE, None, _FIGURE, *(None,) * 6, *(_AMOUNT,) * 4),
             {7: _STATUS, 8: _STATUS},
         ),
-        Table(
+        ReportTable(
             "Methods",
             ("Test", "Name", "Formula", "Numerator", "Denominator", "Coverage %", "Cells", "Limit from"),
             [
@@ -282,14 +282,16 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             ],
             (None, None, None, _FIGURE, _FIGURE, _FIGURE),
         ),
-        Table(
+        ReportTable(
             "Definition", ("Key", "Value", "Meaning"), [(rule.key, rule.value, rule.meaning) for rule in report.rules]
         ),
     )
     yield from (part for part in parts if part.rows)
     lineage = report.lineage
     of = (("Source", lineage.source), ("Rows", lineage.rows), ("Columns", lineage.columns), ("Sheets", lineage.sheets))
-    yield Table("Lineage", ("Of", "What", "Value"), [(what, *_fact(fact)) for what, facts in of for fact in facts])
+    yield ReportTable(
+        "Lineage", ("Of", "What", "Value"), [(what, *_fact(fact)) for what, facts in of for fact in facts]
+    )
 
 
 _TESTS: Final = (
@@ -333,7 +335,7 @@ def _head(report: ComplianceReport) -> Iterator[Row]:
     for key_figure in report.key_figures:
         yield (
             key_figure.label,
-            Shown(key_figure.value, _COUNT if key_figure.unit in ("amount", "number") else _FIGURE),
+            FormattedValue(key_figure.value, _COUNT if key_figure.unit in ("amount", "number") else _FIGURE),
             " ".join(filter(None, (key_figure.unit, f"({key_figure.beside})" if key_figure.beside else ""))),
         )
     yield from map(_fact, report.deal_days)
@@ -412,21 +414,21 @@ def _with_values(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row[1] is not None]
 
 
-def _fact(fact: Fact) -> Row:
+def _fact(fact: LineageLine) -> Row:
     return fact.label, fact.value
 
 
 # ---- reconciliation -------------------------------------------------------------------------------------------------
 
 
-def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLine]) -> Iterator[Table]:
+def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLine]) -> Iterator[ReportTable]:
     """The sheets of a report on a reconciliation.
 
     Args:
         issues: all of them, in the order in which they are to stand; taken once, while the last sheets are written.
     """
-    yield Table("Report", (), _with_values(_comparison(report)))
-    yield Table(
+    yield ReportTable("Report", (), _with_values(_comparison(report)))
+    yield ReportTable(
         "Summary",
         ("By", "Of", *SEVERITIES, "all", "stand"),
         [
@@ -435,12 +437,12 @@ def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLi
             _counts("", report.total),
         ],
     )
-    yield Table("Largest breaks", _ISSUES, [_issue(each) for each in report.largest], _ISSUE_FORMATS, _GRAVE)
+    yield ReportTable("Largest breaks", _ISSUES, [_issue(each) for each in report.largest], _ISSUE_FORMATS, _GRAVE)
     more = iter(issues)
     for number in range(1, max(1, -(-report.total.total // ISSUES_A_SHEET)) + 1):
         name = "Issues" if number == 1 else f"Issues {number}"
         rows = map(_issue, islice(more, ISSUES_A_SHEET))
-        yield Table(name, _ISSUES, rows, _ISSUE_FORMATS, _GRAVE, _ISSUE_WIDTHS)
+        yield ReportTable(name, _ISSUES, rows, _ISSUE_FORMATS, _GRAVE, _ISSUE_WIDTHS)
 
 
 _ISSUES: Final = (
@@ -468,8 +470,8 @@ def _comparison(report: ReconciliationReport) -> Iterator[Row]:
         ("Verdict", report.verdict.headline),
         ("", report.verdict.sentence),
         ("Breaks in par that stand", report.par.breaks),
-        ("Their par, without signs", Shown(report.par.gross, _AMOUNT)),
-        ("Trustee's par less ours in them", Shown(report.par.net, _AMOUNT)),
+        ("Their par, without signs", FormattedValue(report.par.gross, _AMOUNT)),
+        ("Trustee's par less ours in them", FormattedValue(report.par.net, _AMOUNT)),
     )
     yield from ((name.replace("_", " ").capitalize(), count) for name, count in compared.loans.items())
     yield from ((f"Review: {name.replace('_', ' ')}", count) for name, count in report.by_status.items())
@@ -516,7 +518,7 @@ def _in_utc(when: datetime) -> datetime:
 # ---- the file -------------------------------------------------------------------------------------------------------
 
 
-def write_tables(path: Path, tables: Iterable[Table], looks: Looks) -> None:
+def write_tables(path: Path, tables: Iterable[ReportTable], looks: Looks) -> None:
     """Write sheets to an .xlsx file.
 
     Raises:
@@ -526,7 +528,7 @@ def write_tables(path: Path, tables: Iterable[Table], looks: Looks) -> None:
     write_xlsx(path, [_page(table, formats, looks) for table in tables], number_formats=formats)
 
 
-def _page(table: Table, formats: Formats, looks: Looks) -> Page:
+def _page(table: ReportTable, formats: Formats, looks: Looks) -> SheetPage:
     """The page of a table; rows that come one by one are taken when it is written."""
     header = [table.header] if table.header else []
     first, later = (table.rows, ()) if isinstance(table.rows, list) else ([], table.rows)
@@ -540,7 +542,7 @@ def _page(table: Table, formats: Formats, looks: Looks) -> Page:
 
     last = ROWS_MAX - 1 if later else len(header) + len(first) - 1
     widths: Literal["auto"] | Sequence[float | None] | None = table.widths or "auto"
-    return Page(
+    return SheetPage(
         name=table.name,
         sheet=sheet_of(map(_bounded, chain(header, first)), formats, name=table.name, columns=columns),
         header_row=0 if header else None,

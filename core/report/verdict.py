@@ -11,7 +11,7 @@ from typing import Final
 
 from core.compliance.printed import is_contradicted, printed_words, status_here
 from core.compliance.result import Direction
-from core.report.content import TestLine, Verdict
+from core.report.content import ReportVerdict, TestLine
 from core.report.figures import figure
 from core.words import agreed, counted
 
@@ -21,7 +21,7 @@ NAMED_IN_VERDICT: Final = 3
 _HELD_TO: Final[dict[Direction, str]] = {"max": "against at most", "min": "against at least", "exact": "against"}
 
 
-def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False) -> Verdict:
+def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False) -> ReportVerdict:
     """What a run says as a whole.
 
     Args:
@@ -32,7 +32,7 @@ def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False
     if partial:
         left.append("This run is partial: it says nothing of the tests that it left out.")
     if not lines:
-        return Verdict("none", "No test has a result", left[0] if left else "No test was run.")
+        return ReportVerdict("none", "No test has a result", left[0] if left else "No test was run.")
     measured = "measured " if skipped else ""
     that_ran = f" that {'was' if len(lines) == 1 else 'were'} run" if partial else ""
     doubtful = [line for line in lines if line.doubtful]
@@ -44,16 +44,18 @@ def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False
     sentence = " ".join([*sentences, *left])
     if doubtful:
         headline = _doubtful_headline(lines, failed, doubtful, measured, that_ran)
-        return Verdict("fail" if failed else "doubtful", headline, sentence)
+        return ReportVerdict("fail" if failed else "doubtful", headline, sentence)
     if failed:
         verb = agreed(len(failed), "fails/fail")
-        return Verdict("fail", f"{len(failed)} of {counted(len(lines), f'{measured}test')}{that_ran} {verb}", sentence)
+        return ReportVerdict(
+            "fail", f"{len(failed)} of {counted(len(lines), f'{measured}test')}{that_ran} {verb}", sentence
+        )
     every = f"All {counted(len(lines), f'{measured}test')}{that_ran} pass"
     if len(lines) == 1:
         every = f"The one {measured}test{that_ran} passes"
     if warned:
-        return Verdict("warning", f"{every}, {len(warned)} with a warning", sentence)
-    return Verdict("pass", every, " ".join(["None is close to its limit.", *left]))
+        return ReportVerdict("warning", f"{every}, {len(warned)} with a warning", sentence)
+    return ReportVerdict("pass", every, " ".join(["None is close to its limit.", *left]))
 
 
 def headroom_of(line: TestLine) -> float:

@@ -22,7 +22,7 @@ from core.formula.language import references as references_of
 from core.formula.ranges import Environment
 from core.formula.translation import Target, translate
 from core.formula.values import DEFAULT, LOCALES, Locale
-from core.grid.codec import Manifest, open_workbook
+from core.grid.codec import WorkbookRecord, open_workbook
 from core.portfolio.model.notes import DataWarning, warn_of_formulas
 from core.recalc.book import Book
 from service.calculations import schema
@@ -224,7 +224,7 @@ def _encode_evaluation(order: EvaluateOrder, behind: Environment | None, sheet: 
 def _open(stored: StoredColumns, books: Lru[str, Book]) -> Book:
     book = books.get(stored.key)
     if book is None:
-        book = Book(open_workbook(Manifest.from_json(stored.manifest), [Path(path) for path in stored.paths]))
+        book = Book(open_workbook(WorkbookRecord.from_json(stored.manifest), [Path(path) for path in stored.paths]))
         books.keep(stored.key, book, bytes_of(book))
     return book
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from core.confined.wire import Limits
+from core.confined.wire import ChildLimits
 from service.platform.unit.context import Resources
 from service.processes.shared import Children
 
@@ -18,7 +18,7 @@ class Evaluators(Children):
 
     def __init__(self, *, processes: int, queue: int, memory_bytes_max: int, workbooks: int, blobs: Path) -> None:
         # An order names its workbook's files, so a child may read those of all, and nothing else that we keep.
-        limits = Limits(
+        limits = ChildLimits(
             parent=os.getpid(),
             memory_bytes_max=memory_bytes_max,
             reads=(str(blobs.resolve()),),

@@ -138,13 +138,15 @@ def _content(
     from core.compliance.run import run_suite
     from core.deals.tie_out import tie_out
     from core.report.compliance import compliance_content
-    from core.report.content import Origin
+    from core.report.content import ReportOrigin
 
     size, digest = told_of(file)
     return compliance_content(
         run_suite(portfolio, suite, definition=definition),
         portfolio,
-        origin=Origin(name=file.stem, file_name=file.name, file_sha256=digest, file_size_bytes=size, mapping=mapping),
+        origin=ReportOrigin(
+            name=file.stem, file_name=file.name, file_sha256=digest, file_size_bytes=size, mapping=mapping
+        ),
         generated_at=_now(),
         suite=suite,
         definition=definition,
@@ -163,7 +165,7 @@ def _write_comparison(
     personal_data: bool,
 ) -> None:
     from core.reconciliation.rules import RULES, tolerances_of
-    from core.report.content import Fact
+    from core.report.content import LineageLine
     from core.report.files import write_reconciliation
     from core.report.reconciliation import LOANS, Compared
     from core.values import day_of
@@ -183,7 +185,7 @@ def _write_comparison(
         tolerances=tolerances_of(None),
         not_compared=result.not_compared,
         warnings=list(result.warnings),
-        facts=[Fact(f"SHA-256 of the {name}", digest) for name, digest in hashes if digest is not None],
+        facts=[LineageLine(f"SHA-256 of the {name}", digest) for name, digest in hashes if digest is not None],
     )
     write_reconciliation(out, comparison, lambda: _issues(result), format=form, **_how(personal_data=personal_data))
 

@@ -11,7 +11,7 @@ from service.commands.reading import read_keys, some
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
-    from core.provenance.verify import Verdict
+    from core.provenance.verify import FileVerdict
 
 EXIT_DIFFERENT: Final = 1
 
@@ -70,7 +70,7 @@ _WEIGHTS: Final = {"invalid_provenance": "read differently", "modified": "not ex
 _DIFFERENCE: Final = ("status", "sheet", "cell")
 
 
-def _lines(file: Path, verdict: Verdict) -> list[Line]:
+def _lines(file: Path, verdict: FileVerdict) -> list[Line]:
     lines = [Line(f"{file.name}: {verdict.status}: {verdict.reason}")]
     manifest = verdict.manifest
     if manifest is not None:

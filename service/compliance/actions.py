@@ -46,7 +46,7 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
     )
     subject, definition = ready.subject, ready.definition
     ctx.set_email(subject.email)
-    limits = {limit.test_id: engine.Threshold(**msgspec.structs.asdict(limit)) for limit in body.thresholds}
+    own_limits = {limit.test_id: engine.Threshold(**msgspec.structs.asdict(limit)) for limit in body.thresholds}
     for place, threshold in enumerate(body.thresholds):
         where = ["body", "thresholds", str(place)]
         _check_threshold(where, threshold, definition.definition if definition else None)
@@ -55,7 +55,7 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
             ctx,
             body.test_suite,
             test_ids=body.test_ids,
-            request_thresholds=limits,
+            request_thresholds=own_limits,
             include_cushion=body.options.include_cushion,
             fail_fast=body.options.fail_fast,
             parallel=body.options.parallel,
@@ -86,7 +86,7 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
         options[store.INTERPRETATION] = done.interpretation
     inputs = store.Inputs(
         mapping=ready.mapping.json,
-        thresholds=to_json({**ready.limits, "request": limits}),
+        thresholds=to_json({**ready.limits, "request": own_limits}),
         definition=definition.json if definition else None,
         options=to_json({**options, **ready.record}),
         engine_version=core.__version__,

@@ -22,7 +22,7 @@ import core
 from core.compliance import run as runs
 from core.compliance.result import Results, TestResult
 from core.definition import Definition, parse
-from core.grid.codec import Manifest, open_workbook
+from core.grid.codec import WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
 from core.interpretation.interpret import interpret
 from core.interpretation.reading import read_by
@@ -334,7 +334,7 @@ class Replayer:
             raise _Unproved("unproved", reason)
         if hashlib.sha256(text.encode()).hexdigest() != key:
             raise _Unproved("altered", "the manifest of the columns that it read is not the one that was hashed")
-        manifest = Manifest.from_json(text)
+        manifest = WorkbookRecord.from_json(text)
         try:
             self._drop_copies()
             paths = [await self._blobs.path(record.file) for record in manifest.sheets]

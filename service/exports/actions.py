@@ -11,7 +11,7 @@ from core.export.compliance import compliance_rows
 from core.export.order import Lineage, Options
 from core.files.kinds import stem_of
 from core.files.write import formats
-from core.grid.codec import Manifest
+from core.grid.codec import WorkbookRecord
 from core.labels import labelled
 from service.auth import shared as identity
 from service.compliance import shared as compliance
@@ -57,12 +57,12 @@ async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
             "status": "processing",
             "options": to_json(options),
             "source": to_json(source),
-            "source_keys": [sheet.file for sheet in Manifest.from_json(stored.manifest).sheets],
+            "source_keys": [sheet.file for sheet in WorkbookRecord.from_json(stored.manifest).sheets],
             "progress": to_json(schema.QUEUED),
             "created_by": await ctx.email(),
         },
     )
-    small = sum(sheet.row_count for sheet in Manifest.from_json(stored.manifest).sheets) <= SMALL_ROWS
+    small = sum(sheet.row_count for sheet in WorkbookRecord.from_json(stored.manifest).sheets) <= SMALL_ROWS
     await ctx.enqueue("exports.make", queue="export", arguments={"export_id": export_id}, small=small)
     ctx.set_subject("export", export_id, row.name, workbook_id=str(row.id), format=body.format, **asdict(body.options))
     return await store.exports.get(ctx, export_id)

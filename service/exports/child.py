@@ -11,9 +11,9 @@ from msgspec import Struct
 from core.confined.table import GIGABYTE, PARSE, ConfinedWork, texts
 from core.export.order import Exported, ExportOrder
 from core.export.run import export_workbook
-from core.grid.codec import Manifest, open_workbook
+from core.grid.codec import WorkbookRecord, open_workbook
 from core.provenance.manifest import InvalidManifest, SignedManifest, read_manifest
-from core.provenance.verify import Record, Verdict, verify
+from core.provenance.verify import FileVerdict, Record, verify
 
 PROGRESS: Final = ".progress"
 """The file in which a child says how far it is."""
@@ -60,7 +60,7 @@ def make_export(order: ExportTask, folder: Path) -> Exported:
     def tell(phase: str, done: int, of: int) -> None:
         (folder / PROGRESS).write_bytes(msgspec.json.encode(MakeProgress(phase, done, of)))
 
-    book = open_workbook(Manifest.from_json(order.manifest), [Path(path) for path in order.paths])
+    book = open_workbook(WorkbookRecord.from_json(order.manifest), [Path(path) for path in order.paths])
     return export_workbook(book, order.order, folder, tell)
 
 
@@ -104,7 +104,7 @@ CLAIM: Final = ConfinedWork(
 VERIFY: Final = ConfinedWork(
     does="service.exports.child.verify_file",
     order=VerifyOrder,
-    answer=Verdict,
+    answer=FileVerdict,
     refusals=_REFUSALS,
     texts=PARSE.texts,
     memory_bytes_max=4 * GIGABYTE,
@@ -124,7 +124,7 @@ def read_claim(order: ClaimOrder) -> FileClaim:
         return FileClaim(signed=None)
 
 
-def verify_file(order: VerifyOrder) -> Verdict:
+def verify_file(order: VerifyOrder) -> FileVerdict:
     """Return whether a file still shows what was exported.
 
     Raises:

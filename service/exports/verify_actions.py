@@ -13,7 +13,7 @@ from core.confined.run import ChildKilled, run
 from core.confined.table import MEGABYTE, ConfinedWork
 from core.files.errors import FileRefused
 from core.provenance.manifest import Manifest
-from core.provenance.verify import Verdict
+from core.provenance.verify import FileVerdict
 from service.documents import shared as documents
 from service.exports import schema, store
 from service.exports.child import CLAIM, VERIFY, ClaimOrder, VerifyOrder
@@ -112,7 +112,7 @@ async def _order(ctx: Context, path: Path, manifest: Manifest, key: bytes) -> Ve
     )
 
 
-def _to_response(verdict: Verdict, order: VerifyOrder) -> schema.Verification:
+def _to_response(verdict: FileVerdict, order: VerifyOrder) -> schema.Verification:
     manifest, status, reason = verdict.manifest, verdict.status, verdict.reason
     if order.data_hash is None and verdict.hmac_valid:
         status, reason = "unknown", "There is no record of this export."

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from core.formula.blocks import TEMPLATES, Checked, Graph, GraphFault, check
+from core.formula.blocks import TEMPLATES, CheckedGraph, Graph, GraphFault, check
 from service.formulas import schema, store
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import new_id
@@ -62,7 +62,7 @@ async def whole(unit: Unit, graph: Graph) -> Formula:
     return Formula(check.formula, check.columns)
 
 
-async def _check(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None = None) -> Checked:
+async def _check(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None = None) -> CheckedGraph:
     """Return the faults of a graph, or its formula.
 
     In a thread where it is short, else in a child.

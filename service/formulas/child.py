@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from core.confined.table import GIGABYTE, ConfinedWork, texts
 from core.formula.language import FormulaError
-from core.grid.codec import Manifest, open_workbook, write_sheet
+from core.grid.codec import WorkbookRecord, open_workbook, write_sheet
 from core.grid.sheet import Workbook
 from core.recalc import apply
 from core.recalc.apply import Headed, Mode
@@ -33,7 +33,7 @@ class Place(Struct, frozen=True, kw_only=True):
     """A sheet of a stored workbook, as its record has it."""
 
     manifest: str
-    """As `Manifest.to_json` writes it."""
+    """As `WorkbookRecord.to_json` writes it."""
     paths: tuple[str, ...]
     """The sheets' files, in the manifest's order."""
     sheet_index: int
@@ -131,7 +131,7 @@ def apply_formula(order: ApplyOrder, folder: Path) -> ApplyResult:
     Raises:
         NotApplied, CodecError, OSError: as `preview`.
     """
-    manifest, book = Manifest.from_json(order.place.manifest), _open(order.place)
+    manifest, book = WorkbookRecord.from_json(order.place.manifest), _open(order.place)
     try:
         applied_column = apply.apply_column(
             book,
@@ -159,7 +159,7 @@ def apply_formula(order: ApplyOrder, folder: Path) -> ApplyResult:
 
 
 def _open(place: Place) -> Workbook:
-    return open_workbook(Manifest.from_json(place.manifest), [Path(path) for path in place.paths])
+    return open_workbook(WorkbookRecord.from_json(place.manifest), [Path(path) for path in place.paths])
 
 
 def _read_header(book: Workbook, place: Place, names_row: int | None = None) -> Headed:

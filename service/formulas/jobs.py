@@ -8,7 +8,7 @@ from typing import Any
 from core.confined.run import run as run_confined
 from core.confined.run import workplace
 from core.confined.tasks import in_thread
-from core.grid.codec import Manifest
+from core.grid.codec import WorkbookRecord
 from service.formulas import column_actions, store
 from service.formulas.actions import whole
 from service.formulas.child import APPLY, ApplyOrder, ApplyResult, NotApplied
@@ -77,7 +77,7 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
 
 async def _keep(unit: Unit, run: Run, applied: ApplyResult, stored: workbooks.StoredBook, folder: Path) -> None:
     """Give the workbook the changed sheets, and complete the run."""
-    manifest, before = Manifest.from_json(applied.manifest), Manifest.from_json(stored.manifest)
+    manifest, before = WorkbookRecord.from_json(applied.manifest), WorkbookRecord.from_json(stored.manifest)
     keys = {Path(path): record.file for path, record in zip(stored.paths, before.sheets, strict=True)}
     files = {key: path for path, key in keys.items()}
     paths = [files.get(record.file, folder / record.file) for record in manifest.sheets]

@@ -15,7 +15,7 @@ import msgspec
 import structlog
 
 from core.confined.run import Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime
-from core.confined.wire import Limits, name_of
+from core.confined.wire import ChildLimits, name_of
 from service.platform.base.compute import Compute
 from service.platform.base.problem import Fault, Problem, Unavailable
 from service.platform.metrics import KERNEL_SECONDS, kernel_of
@@ -67,7 +67,7 @@ class Children:
         self,
         name: str,
         program: str,
-        limits: Limits,
+        limits: ChildLimits,
         *,
         processes: int,
         queue: int,
@@ -208,7 +208,7 @@ class Calculators(Children):
         faults: dict[str, str] | None = None,
     ) -> None:
         # An order may name a workbook's files, so a child may read those of all, and nothing else that we keep.
-        limits = Limits(
+        limits = ChildLimits(
             parent=os.getpid(),
             memory_bytes_max=memory_bytes_max,
             reads=(str(blobs.resolve()),),

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from core.confined.table import GIGABYTE, ConfinedWork, texts
-from core.grid.codec import Manifest, open_sheet, open_workbook
+from core.grid.codec import WorkbookRecord, open_sheet, open_workbook
 from core.portfolio import Portfolio
 from core.portfolio.assemble import stored
 from core.portfolio.model.errors import MappingError
@@ -78,7 +78,7 @@ def compare(order: Comparison, folder: Path) -> ComparisonResult:
         OSError: the machine's fault.
     """
     loans = stored.from_sheet(open_sheet(Path(order.loans)))
-    book = open_workbook(Manifest.from_json(order.manifest), [Path(path) for path in order.paths])
+    book = open_workbook(WorkbookRecord.from_json(order.manifest), [Path(path) for path in order.paths])
     mapping = msgspec.json.decode(order.mapping, type=Mapping)
     try:
         portfolio = Portfolio.from_workbook(book, mapping, as_of=order.day, as_of_source="workbook")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from core.grid.codec import Manifest, open_sheet
+from core.grid.codec import WorkbookRecord, open_sheet
 from core.grid.sheet import Sheet
 from core.portfolio.assemble.stored import loans_at
 from core.portfolio.model.fields import IDENTIFIERS
@@ -146,7 +146,7 @@ async def comparison(unit: Unit, job: JobRow) -> Comparison | None:
     if tape.loans_key is None or book.book_key is None:
         return None
     manifest = await workbooks.book(unit, book.id)
-    records = Manifest.from_json(manifest).sheets
+    records = WorkbookRecord.from_json(manifest).sheets
     blobs = unit.resources.blobs
     return Comparison(
         loans=str(await blobs.path(tape.loans_key)),

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from core.files.read import read_files
-from core.grid.codec import Manifest, open_workbook
+from core.grid.codec import WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
 from core.portfolio.assemble.source_row import LoanTable, SourceRow, locate_loans, row_of
 from core.portfolio.mapping.profiles.trustees import TRUSTEES
@@ -49,7 +49,7 @@ def _row(opened: Opened, row: int) -> SourceRow | None:
 
 @lru_cache(maxsize=OPEN_MAX)
 def _open_workbook(_key: str, manifest: str, paths: tuple[str, ...], mapping: str) -> Opened:
-    book = open_workbook(Manifest.from_json(manifest), [Path(path) for path in paths])
+    book = open_workbook(WorkbookRecord.from_json(manifest), [Path(path) for path in paths])
     return book, locate_loans(book, msgspec.json.decode(mapping, type=Mapping))
 
 

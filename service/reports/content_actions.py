@@ -15,7 +15,7 @@ from core.compliance.result import Results
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.report.compliance import compliance_content
-from core.report.content import Fact, Origin, Point, Series
+from core.report.content import HistoryPoint, LineageLine, ReportOrigin, Series
 from core.report.reconciliation import LOANS, Compared, IssueLine
 from core.words import counted
 from service.compliance import shared as compliance
@@ -146,7 +146,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
             direction=result.threshold_type,
             points=[
                 *(
-                    Point(
+                    HistoryPoint(
                         as_of=point.as_of,
                         value=point.value,
                         threshold=point.threshold,
@@ -155,7 +155,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
                     )
                     for point in points.get(result.test_id, ())
                 ),
-                Point(
+                HistoryPoint(
                     as_of=run.as_of,
                     value=result.current_value,
                     threshold=result.threshold_value,
@@ -193,8 +193,8 @@ def _is_between(movement: Movement, before: StoredRun, after: StoredRun) -> bool
 
 def _origin(
     run: StoredRun, now: RepeatedRun | None, remarks: Sequence[str], clocks: Callable[[datetime], datetime]
-) -> Origin:
-    return Origin(
+) -> ReportOrigin:
+    return ReportOrigin(
         name=run.deal_name or run.workbook_name,
         file_name=run.file_name,
         file_sha256=run.workbook_hash,
@@ -266,6 +266,6 @@ def _to_compared(
         tolerances=stored_comparison.tolerances,
         not_compared=stored_comparison.not_compared,
         warnings=stored_comparison.warnings,
-        facts=[Fact(*fact) for fact in facts],
+        facts=[LineageLine(*fact) for fact in facts],
         remarks=(FOLLOWED,) if stored_comparison.is_followed else (),
     )

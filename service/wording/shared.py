@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from core.compliance.home import OUTSIDE
 from core.compliance.suites import CATALOGUE
-from core.grounding.check import MARK, Checked, check
+from core.grounding.check import MARK, CheckedText, check
 from core.grounding.clean import clean
-from core.grounding.fact import Fact, facts_of
+from core.grounding.fact import KnownFact, facts_of
 from core.insights.insight import Insight
 from core.questions.answer import Answer
 from core.redact.book import redact_text
@@ -82,7 +82,7 @@ class ModelText(Struct, frozen=True):
     """Its name in the settings."""
 
 
-async def word_facts(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fact]) -> ModelText | None:
+async def word_facts(unit: Unit, purpose: Purpose, question: str, facts: Sequence[KnownFact]) -> ModelText | None:
     """Return the facts in a model's words; None: use the built-in text.
 
     No model is set, it is not well or switched off, or it says too much that the facts do not.
@@ -148,7 +148,7 @@ async def word_summaries(unit: Unit, insights: Sequence[Insight]) -> list[Worded
 async def _word_summary(unit: Unit, insight: Insight) -> WordedText:
     facts = [
         *facts_of(insight.summary, insight.names, insight.figures),
-        Fact(insight.title, names=tuple(insight.names)),
+        KnownFact(insight.title, names=tuple(insight.names)),
     ]
     text = await word_facts(unit, "insight", "", facts)
     if text is None or text.unsupported:
@@ -160,17 +160,17 @@ class _Prompt(Struct, frozen=True):
     """What a model is shown, and what it is not."""
 
     question: str
-    facts: list[Fact]
+    facts: list[KnownFact]
     names: dict[str, str]
     """By the word that stands for it."""
 
 
-def _prepare(question: str, facts: Sequence[Fact]) -> _Prompt:
+def _prepare(question: str, facts: Sequence[KnownFact]) -> _Prompt:
     """Return the facts without names and personal data.
 
     A cell is no instruction to anybody.
     """
-    chosen: list[Fact] = []
+    chosen: list[KnownFact] = []
     characters_left = FACTS_CHARACTERS
     for fact in facts[:FACTS_MAX]:
         length = len(fact.text) + len(fact.about)
@@ -196,12 +196,12 @@ def _prepare(question: str, facts: Sequence[Fact]) -> _Prompt:
         hidden = pattern.sub(lambda match: folded.get(match[0].lower(), "NAME"), text)
         return redact_text(clean(hidden, known=hidden), _POLICY)[0]
 
-    def names_of(fact: Fact) -> tuple[str, ...]:
+    def names_of(fact: KnownFact) -> tuple[str, ...]:
         return tuple(words.get(name, name) for name in fact.names if name in words or name.lower() in OPEN)
 
     return _Prompt(
         mask(question),
-        [Fact(mask(fact.text), fact.value, fact.unit, mask(fact.about), names_of(fact)) for fact in chosen],
+        [KnownFact(mask(fact.text), fact.value, fact.unit, mask(fact.about), names_of(fact)) for fact in chosen],
         {word: clean(name)[:NAME_CHARACTERS].strip() or "a name" for name, word in words.items()},
     )
 
@@ -212,14 +212,14 @@ def _messages(purpose: Purpose, prompt: _Prompt) -> list[Message]:
     return [Message("system", _PURPOSES[purpose]), Message("user", to_json(document))]
 
 
-def _to_fact(fact: Fact) -> dict[str, Any]:
+def _to_fact(fact: KnownFact) -> dict[str, Any]:
     if fact.value is None:
         return {"fact": fact.text}
     value = fact.value.isoformat() if isinstance(fact.value, date) else fact.value
     return {"fact": fact.text, "value": value, "unit": fact.unit or "number"}
 
 
-def _check(reply: str, prompt: _Prompt) -> Checked:
+def _check(reply: str, prompt: _Prompt) -> CheckedText:
     """Return a reply as plain text, its figures checked.
 
     Without personal data, which a model may make up too; names are put back.
@@ -228,4 +228,4 @@ def _check(reply: str, prompt: _Prompt) -> Checked:
     checked = check(plain, prompt.facts)
     strange = tuple(word for word in _NAME.findall(checked.text) if word.upper() not in prompt.names)
     text = _NAME.sub(lambda match: prompt.names.get(match[0].upper(), f"a name{MARK}"), checked.text)
-    return Checked(text, checked.unsupported + strange)
+    return CheckedText(text, checked.unsupported + strange)

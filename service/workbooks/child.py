@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from core.grid.codec import Manifest, open_workbook
+from core.grid.codec import WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.mapping.detection import detect_columns
@@ -99,4 +99,4 @@ def _finding(fault: CellFault) -> Finding:
 
 @lru_cache(maxsize=OPEN_MAX)
 def _open(_key: str, manifest: str, paths: tuple[str, ...]) -> Workbook:
-    return open_workbook(Manifest.from_json(manifest), [Path(path) for path in paths])
+    return open_workbook(WorkbookRecord.from_json(manifest), [Path(path) for path in paths])

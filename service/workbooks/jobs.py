@@ -10,7 +10,7 @@ import core
 from core.confined.tasks import in_thread
 from core.files.errors import FileRefused
 from core.files.isolate import parse_isolated
-from core.grid.codec import Manifest
+from core.grid.codec import WorkbookRecord
 from core.recalc.isolate import RecalculationFailed, recalculate_isolated
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import clear, folder_of
@@ -100,7 +100,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     row = await _waiting(unit, workbook_id, "recalculating")
     if row is None:
         return
-    manifest = Manifest.from_json(await store.book(unit, workbook_id))
+    manifest = WorkbookRecord.from_json(await store.book(unit, workbook_id))
     now = unit.now()
     there = await unit.local_time(now)
     await unit.commit()  # no connection is held while it calculates

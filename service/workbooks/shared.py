@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
-from core.grid.codec import Manifest, open_workbook
+from core.grid.codec import WorkbookRecord, open_workbook
 from core.grid.sheet import Workbook
 from core.portfolio.cells.identifiers import is_sound
 from core.portfolio.model.fields import Mapping
@@ -128,12 +128,12 @@ async def open_stored(unit: Unit, stored: StoredBook) -> Workbook:
     if not stored.is_there:
         raise unit.resources.blobs.away()
     paths = [Path(path) for path in stored.paths]
-    book, size_bytes = await unit.compute(_open, Manifest.from_json(stored.manifest), paths)
+    book, size_bytes = await unit.compute(_open, WorkbookRecord.from_json(stored.manifest), paths)
     cache.keep(stored.key, book, size_bytes)
     return book
 
 
-def _open(manifest: Manifest, paths: list[Path]) -> tuple[Workbook, int]:
+def _open(manifest: WorkbookRecord, paths: list[Path]) -> tuple[Workbook, int]:
     book = open_workbook(manifest, paths)
     return book, bytes_of(book)
 
@@ -207,7 +207,7 @@ async def locate_book(unit: Unit, row: Parsed) -> StoredBook:
         manifest = await book(unit, row.id)
         if hashlib.sha256(manifest.encode()).hexdigest() != book_key:  # it was changed since the row was read
             raise WorkbookNotReady
-        cached = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
+        cached = _Manifest(manifest, [record.file for record in WorkbookRecord.from_json(manifest).sheets])
         cache.keep(book_key, cached, bytes_of(cached))
     return await _locate(unit, book_key, cached)
 
@@ -219,7 +219,7 @@ async def locate_columns(unit: Unit, book_key: str, manifest: str) -> StoredBook
         Damaged: the bytes of a sheet are missing, short or altered.
     """
     return await _locate(
-        unit, book_key, _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
+        unit, book_key, _Manifest(manifest, [record.file for record in WorkbookRecord.from_json(manifest).sheets])
     )
 
 

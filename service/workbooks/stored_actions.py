@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 from uuid import UUID
 
-from core.grid.codec import Manifest, open_sheet
+from core.grid.codec import WorkbookRecord, open_sheet
 from service.platform.base.secrets import new_id
 from service.platform.data.blobs import hash_path
 from service.platform.unit.context import Unit
@@ -30,7 +30,7 @@ class _Described(NamedTuple):
 async def keep_columns(
     unit: Unit,
     workbook_id: UUID,
-    manifest: Manifest,
+    manifest: WorkbookRecord,
     paths: Sequence[Path],
     *,
     stored: Mapping[Path, str] = MappingProxyType({}),

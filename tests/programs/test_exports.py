@@ -20,7 +20,7 @@ from core.files.read import read
 from core.generate import generate
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.provenance.verify import Record, Verdict, verify
+from core.provenance.verify import FileVerdict, Record, verify
 from tests.programs.test_libreoffice import convert
 
 CREATED = datetime(2026, 11, 23, 8, tzinfo=UTC)
@@ -39,7 +39,7 @@ class Made(NamedTuple):
     def file(self) -> Path:
         return self.folder / self.exported.main.path
 
-    def verdict(self, path: Path) -> Verdict:
+    def verdict(self, path: Path) -> FileVerdict:
         prints = self.exported.fingerprints
         assert prints is not None
         summary = self.exported.result_summary

@@ -69,7 +69,7 @@ _DEVICE: Final = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|con
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class DelimitedResult:
     """A sheet that was written as delimited text."""
 
     sheet: str
@@ -122,7 +122,7 @@ class Dialect:
 
 def write_csv(
     stream: IO[bytes], sheet: Sheet, number_formats: Sequence[str], *, dialect: Dialect, date_1904: bool = False
-) -> Written:
+) -> DelimitedResult:
     """Write one sheet; `number_formats` are its workbook's.
 
     Raises:
@@ -132,7 +132,7 @@ def write_csv(
     return _write_sheet(Sink(stream.write), sheet, shows_of(number_formats), dialect, date_1904)
 
 
-def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tuple[Written, ...]:
+def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tuple[DelimitedResult, ...]:
     """Write all sheets of a workbook into an archive, a file for each; the bytes depend on the arguments alone.
 
     Raises:
@@ -150,7 +150,9 @@ def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tup
     return tuple(sizes)
 
 
-def _write_sheet(sink: Sink, sheet: Sheet, shows: NDArray[np.uint8], dialect: Dialect, date_1904: bool) -> Written:
+def _write_sheet(
+    sink: Sink, sheet: Sheet, shows: NDArray[np.uint8], dialect: Dialect, date_1904: bool
+) -> DelimitedResult:
     codec, mark = ENCODINGS[checked_encoding(dialect.encoding)]
     sink.require(sheet.row_count * sheet.column_count)
     sink.write(mark)
@@ -165,7 +167,7 @@ def _write_sheet(sink: Sink, sheet: Sheet, shows: NDArray[np.uint8], dialect: Di
         if codec in _LIKE_ASCII:
             replaced += encoded.count(b"?") - text.count("?")
         sink.write(encoded)
-    return Written(sheet=sheet.name, size_bytes=sink.size_bytes, guarded=lines.guarded, replaced=replaced)
+    return DelimitedResult(sheet=sheet.name, size_bytes=sink.size_bytes, guarded=lines.guarded, replaced=replaced)
 
 
 # Names of files ------------------------------------------------------------------------------------------------------

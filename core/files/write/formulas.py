@@ -48,7 +48,7 @@ NO_FORMULA: Final = "are none that a spreadsheet can hold"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownNames:
     """What the formulas of a workbook can read: the names of its sheets, and of its tables without case."""
 
     sheets: Collection[str]
@@ -99,7 +99,7 @@ class Planned:
     spills: bool
 
 
-def planned(formulas: Formulas, known: Known) -> Planned:
+def planned(formulas: Formulas, known: KnownNames) -> Planned:
     """Decide for each formula."""
     count = len(formulas)
     own = np.arange(count, dtype=np.int32)
@@ -168,7 +168,9 @@ def _words(words: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     return np.cumsum([0, *map(len, data)], dtype=np.int64), np.frombuffer(b"".join(data), np.uint8)
 
 
-def _as_in_files(text: Text, texts: NDArray[np.int32], known: Known) -> tuple[Text, NDArray[np.int32], dict[int, str]]:
+def _as_in_files(
+    text: Text, texts: NDArray[np.int32], known: KnownNames
+) -> tuple[Text, NDArray[np.int32], dict[int, str]]:
     """The texts with the prefixes of newer functions, that of each formula, and by a text's code why it cannot be
     written."""
     sheets = _words(name.replace("'", "''") for name in known.sheets)

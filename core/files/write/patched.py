@@ -18,7 +18,7 @@ from isal import isal_zlib
 from numpy.typing import NDArray
 
 from core.files._cells import SheetPatcher
-from core.files.archive import Archive, Entry
+from core.files.archive import Archive, ArchiveEntry
 from core.files.errors import ParseFailed
 from core.files.limits import WRITTEN_PART_BYTES_MAX
 from core.files.parts import utf8_chunks
@@ -114,7 +114,7 @@ def write_patched(
         out.write(_END.pack(b"PK\x05\x06", 0, 0, len(records), len(records), size, begin, 0))
 
 
-def _patched_chunks(archive: Archive, entry: Entry, label: str, cell_changes: CellChanges) -> Iterator[bytes]:
+def _patched_chunks(archive: Archive, entry: ArchiveEntry, label: str, cell_changes: CellChanges) -> Iterator[bytes]:
     patcher = SheetPatcher(
         label,
         rows=cell_changes.rows,
@@ -137,7 +137,7 @@ def _patched_chunks(archive: Archive, entry: Entry, label: str, cell_changes: Ce
 # The archive ----------------------------------------------------------------------------------------------------------
 
 
-def _copied(out: IO[bytes], archive: Archive, entry: Entry) -> bytes:
+def _copied(out: IO[bytes], archive: Archive, entry: ArchiveEntry) -> bytes:
     """Copy an entry as it is packed; its record for the directory."""
     at = out.tell()
     out.write(_local(entry, entry.crc, entry.packed_bytes, entry.unpacked_bytes, entry.method))
@@ -146,7 +146,7 @@ def _copied(out: IO[bytes], archive: Archive, entry: Entry) -> bytes:
     return _central(entry, at, entry.crc, entry.packed_bytes, entry.unpacked_bytes, entry.method)
 
 
-def _packed_again(out: IO[bytes], entry: Entry, chunks: Iterable[bytes]) -> bytes:
+def _packed_again(out: IO[bytes], entry: ArchiveEntry, chunks: Iterable[bytes]) -> bytes:
     """Write an entry's new content; its record for the directory."""
     at = out.tell()
     out.write(_local(entry, 0, 0, 0, _DEFLATED))
@@ -168,14 +168,14 @@ def _packed_again(out: IO[bytes], entry: Entry, chunks: Iterable[bytes]) -> byte
     return _central(entry, at, crc, stop - begin, size, _DEFLATED)
 
 
-def _local(entry: Entry, crc: int, packed: int, unpacked: int, method: int) -> bytes:
+def _local(entry: ArchiveEntry, crc: int, packed: int, unpacked: int, method: int) -> bytes:
     _, _, needed, flags, _, time, day, _, _, _, name_size, *_ = _CENTRAL.unpack_from(entry.record)
     name = entry.record[_CENTRAL.size : _CENTRAL.size + name_size]
     fields = needed, flags & ~_SIZES_BEHIND, method, time, day, crc, packed, unpacked, name_size, 0
     return _LOCAL.pack(b"PK\x03\x04", *fields) + name
 
 
-def _central(entry: Entry, at: int, crc: int, packed: int, unpacked: int, method: int) -> bytes:
+def _central(entry: ArchiveEntry, at: int, crc: int, packed: int, unpacked: int, method: int) -> bytes:
     """An entry's record with other sizes and another place."""
     fields = list(_CENTRAL.unpack_from(entry.record))
     name_size, extra_size, note_size = fields[10:13]

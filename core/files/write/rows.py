@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from core.files.limits import CELL_CHARACTERS_MAX, STYLES_MAX
 from core.files.write.ranges import Range, apart
 from core.files.write.styles import DAY_FORMAT, MOMENT_FORMAT
-from core.files.write.xlsx import Page, write_xlsx
+from core.files.write.xlsx import SheetPage, write_xlsx
 from core.grid._intern import intern
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.column import Column, Text, column_of, frozen
@@ -50,14 +50,14 @@ Value = None | str | float | bool | date | datetime | Formula | Scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FormattedValue:
     """A value with a number format of its own."""
 
     value: Value
     code: str
 
 
-Writable = Value | Shown
+Writable = Value | FormattedValue
 """What one written cell may be; a str is always text, also one that starts with '='. None and NaN are blank."""
 
 
@@ -184,7 +184,7 @@ class _Cells:
             self._put_texts(row, self.columns[column], cells)
         elif types:
             for at, value in enumerate(cells, row):
-                if isinstance(value, Shown):
+                if isinstance(value, FormattedValue):
                     self._put(at, column, value.value, self.known.place(value.code))
                 elif value is not None:
                     self._put(at, column, value, self.columns[column].format)
@@ -287,7 +287,7 @@ def write_workbook_rows(
             raise ValueError(f"a merged range of {name!r} overlaps another")
         parts = _parts(iter(rows), formats, columns=(number_formats or {}).get(name, ()))
         first = sheet_of((), formats, name=name, merged=ranges)
-        pages.append(Page(name, first, styled=False, widths=None, more=parts))
+        pages.append(SheetPage(name, first, styled=False, widths=None, more=parts))
     write_xlsx(path, pages, number_formats=formats)
 
 

@@ -28,7 +28,7 @@ from core.files.limits import (
 from core.files.parts import is_date_format
 from core.files.write import _xlsx as kernel
 from core.files.write.deflated import part
-from core.files.write.formulas import NO_XML, Known, planned
+from core.files.write.formulas import NO_XML, KnownNames, planned
 from core.files.write.package import (
     RICH_PARTS,
     ROOT_LINKS,
@@ -56,7 +56,7 @@ from core.values import ERROR_CODE, Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SheetPage:
     """A sheet as it is to look; rows and columns are 0-based, the corners of a range inclusive."""
 
     name: str
@@ -89,7 +89,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class XlsxResult:
     """What became of it."""
 
     warnings: tuple[str, ...]
@@ -105,7 +105,7 @@ class NumberFormats(Protocol):
 
 def write_xlsx(
     path: Path | str,
-    pages: Sequence[Page],
+    pages: Sequence[SheetPage],
     *,
     number_formats: NumberFormats = ("General",),
     date_1904: bool = False,
@@ -116,7 +116,7 @@ def write_xlsx(
     properties: Properties | None = None,
     active: int | None = None,
     calculation: Calculation = CALCULATION,
-) -> Written:
+) -> XlsxResult:
     """Write an .xlsx file: values, formulas with the values that they last gave, number formats, merged ranges, names,
     tables, and how each page is to look.
 
@@ -154,7 +154,7 @@ def write_xlsx(
         with suppress(OSError):
             waiting.unlink()
         raise
-    return Written(tuple(book.warnings))
+    return XlsxResult(tuple(book.warnings))
 
 
 _FORBIDDEN: Final = frozenset(r"[]:*?/\\")
@@ -206,9 +206,9 @@ def fitting_tables(tables: Sequence[Table], sheets: Sequence[tuple[str, Sheet]])
     return fitting
 
 
-def known_of(sheets: Sequence[tuple[str, Sheet]], tables: Sequence[Table]) -> Known:
+def known_of(sheets: Sequence[tuple[str, Sheet]], tables: Sequence[Table]) -> KnownNames:
     """What formulas can read where some sheets are written by their names, with tables that fit."""
-    return Known(
+    return KnownNames(
         [name for name, _ in sheets],
         frozenset(table.name.casefold() for table in tables),
         frozenset(name.casefold() for name, _ in sheets),
@@ -219,7 +219,9 @@ def known_of(sheets: Sequence[tuple[str, Sheet]], tables: Sequence[Table]) -> Kn
 class _Book:
     """A file that is being written."""
 
-    def __init__(self, archive: ZipFile, pages: Sequence[Page], number_formats: NumberFormats, tables: Sequence[Table]):
+    def __init__(
+        self, archive: ZipFile, pages: Sequence[SheetPage], number_formats: NumberFormats, tables: Sequence[Table]
+    ):
         self.archive = archive
         self.pages = pages
         self.number_formats = number_formats
@@ -340,7 +342,7 @@ class _Book:
 
     # -------------------------------------------------------------------------------------------------- a sheet
 
-    def _sheet(self, at: int, page: Page, *, tables: int, is_active: bool) -> None:
+    def _sheet(self, at: int, page: SheetPage, *, tables: int, is_active: bool) -> None:
         with part(self.archive, f"xl/worksheets/sheet{at + 1}.xml") as put:
             self._look_up_formats()
             widths: Sequence[float | None] = page.widths if page.widths and page.widths != "auto" else ()
@@ -359,7 +361,7 @@ class _Book:
             self.codes = [_fitting(self.number_formats[at]) for at in range(count)]
             self.dates = np.array([is_date_format(code) for code in self.codes], np.uint8)
 
-    def _foot(self, page: Page, tables: int) -> str:
+    def _foot(self, page: SheetPage, tables: int) -> str:
         foot = ""
         if page.protected:
             foot += '<sheetProtection sheet="1" objects="1" scenarios="1" formatColumns="0" formatRows="0"/>'
@@ -386,7 +388,7 @@ class _Book:
             foot += "".join(f'<tablePart r:id="rId{at}"/>' for at in range(1, tables + 1)) + "</tableParts>"
         return foot
 
-    def _rows(self, page: Page, widths: Sequence[float | None]) -> Iterator[memoryview]:
+    def _rows(self, page: SheetPage, widths: Sequence[float | None]) -> Iterator[memoryview]:
         """The XML of all rows, in pieces that hold until the next one is asked for."""
         marked = _Marks(page)
         wrapped = [area for area, style in marked.looks if style in WRAPPED]
@@ -431,7 +433,7 @@ _ONE: Final = '"1"'
 _NONE: Final = '"0"'
 
 
-def _head(page: Page, widths: Sequence[float | None], *, is_active: bool) -> str:
+def _head(page: SheetPage, widths: Sequence[float | None], *, is_active: bool) -> str:
     """A worksheet before its rows."""
     head = f'<worksheet xmlns="{MAIN}" xmlns:r="{OFFICE}">'
     if page.styled:
@@ -487,7 +489,7 @@ class _Lines(NamedTuple):
 class _Marks:
     """The style and the protection of a page's ranges, row by row."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: SheetPage) -> None:
         self.looks: list[tuple[Range, StyleName]] = []
         width = page.sheet.column_count
         if page.styled:

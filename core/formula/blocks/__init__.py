@@ -6,14 +6,14 @@ calculated once, and a chain of shared blocks is as long as itself and not as it
 `check`.
 """
 
-from core.formula.blocks.check import Checked, check, columns_of, compile_graph
+from core.formula.blocks.check import CheckedGraph, check, columns_of, compile_graph
 from core.formula.blocks.graph import Graph, GraphFault
 from core.formula.blocks.place import UnknownColumn, by_name, placed
 from core.formula.blocks.templates import TEMPLATES
 
 __all__ = [
     "TEMPLATES",
-    "Checked",
+    "CheckedGraph",
     "Graph",
     "GraphFault",
     "UnknownColumn",

@@ -53,7 +53,7 @@ _LEAVES: Final = ("column_ref", "constant")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedGraph:
     """What checking a graph came to."""
 
     errors: tuple[GraphFault, ...]
@@ -89,7 +89,7 @@ def compile_graph(graph: Graph) -> str:
     return checked.formula
 
 
-def check(graph: Graph, input_schema: Mapping[str, Any] | None = None) -> Checked:
+def check(graph: Graph, input_schema: Mapping[str, Any] | None = None) -> CheckedGraph:
     """Every fault of a graph, or its formula.
 
     Args:
@@ -97,7 +97,7 @@ def check(graph: Graph, input_schema: Mapping[str, Any] | None = None) -> Checke
     """
     if len(graph.nodes) > NODES_MAX or len(graph.edges) > EDGES_MAX:
         message = f"a graph has at most {NODES_MAX} nodes and {EDGES_MAX:,} edges"
-        return Checked((GraphFault(None, "limit_exceeded", message),))
+        return CheckedGraph((GraphFault(None, "limit_exceeded", message),))
     return _Checker(graph).checked(input_schema)
 
 
@@ -123,7 +123,7 @@ class _Checker:
     def fault(self, at: int | None, code: str, message: str, position: int | None = None) -> None:
         self.faults.append(GraphFault(None if at is None else self.nodes[at].id, code, message, position))
 
-    def checked(self, input_schema: Mapping[str, Any] | None) -> Checked:
+    def checked(self, input_schema: Mapping[str, Any] | None) -> CheckedGraph:
         formula, kind = None, ANY
         self.check_nodes()
         self.check_edges()
@@ -134,8 +134,8 @@ class _Checker:
         if not self.faults:
             kind = self.check_kinds(order, input_schema)
         if self.faults:
-            return Checked(tuple(self.faults[:FAULTS_MAX]), tuple(self.warnings))
-        return Checked((), tuple(self.warnings), formula, tuple(self.columns), kind)
+            return CheckedGraph(tuple(self.faults[:FAULTS_MAX]), tuple(self.warnings))
+        return CheckedGraph((), tuple(self.warnings), formula, tuple(self.columns), kind)
 
     # Nodes.
 

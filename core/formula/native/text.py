@@ -18,7 +18,7 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
-from core.formula.native.recipe import AGGREGATES, COMPARISONS, CONDITIONS, ERROR_AWARE, Recipe, Step
+from core.formula.native.recipe import AGGREGATES, COMPARISONS, CONDITIONS, ERROR_AWARE, LoopRecipe, LoopStep
 
 
 def _spelled(value: float) -> str:
@@ -56,7 +56,7 @@ def _divides(value: str) -> bool:
     return not value.startswith("%") and value != _ZERO
 
 
-def text_of(recipe: Recipe) -> str:
+def text_of(recipe: LoopRecipe) -> str:
     """The function `loop`."""
     body = _Body(any(step.name in ERROR_AWARE for step in recipe.steps))
     head = []
@@ -116,7 +116,7 @@ class _Body:
         hands that on, so one look at the result does. What would lose it looks before; so does a body that is aware of
         errors, which must not take an overflow for one."""
 
-    def step(self, step: Step, reads: list[str]) -> str:
+    def step(self, step: LoopStep, reads: list[str]) -> str:
         """One step; its value."""
         name, failing = step.name, [value for value in reads if value in self._fails]
         for value in reads[_LOSES.get(name, _NOTHING)]:
@@ -143,7 +143,7 @@ class _Body:
             self.unseen(value)
         return value
 
-    def _value(self, step: Step, reads: Sequence[str]) -> str:
+    def _value(self, step: LoopStep, reads: Sequence[str]) -> str:
         name, x, y = step.name, reads[0] if reads else "", reads[1] if len(reads) > 1 else ""
         match name:
             case "+" | "sum":

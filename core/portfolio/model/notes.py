@@ -9,7 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from core.frames.brief import brief, shortened
-from core.grid.codec import Manifest
+from core.grid.codec import WorkbookRecord
 from core.grid.sheet import Workbook
 
 WARNING_CODES: Final = {
@@ -162,7 +162,7 @@ class DataWarning(msgspec.Struct, frozen=True, omit_defaults=True):
         return shortened(f"DataWarning({self.code!r}, {self.message!r})")
 
 
-def warn_of_formulas(book: Workbook | Manifest) -> list[DataWarning]:
+def warn_of_formulas(book: Workbook | WorkbookRecord) -> list[DataWarning]:
     """Warn of formulas that came without values, and of values to doubt."""
     filled = book.filled
     warnings = [] if filled is None else [DataWarning("formulas_without_values", filled.message, filled.cells)]

@@ -24,7 +24,7 @@ from core.export.run import export_workbook
 from core.files.read import read
 from core.provenance.finding import FINDINGS_MAX
 from core.provenance.manifest import read_manifest, signed
-from core.provenance.verify import Record, Verdict, verify
+from core.provenance.verify import FileVerdict, Record, verify
 from tests.rows import every
 
 KEY = b"k" * 32
@@ -44,7 +44,7 @@ class Export(NamedTuple):
     parts: Mapping[str, bytes]
     record: Record
 
-    def verdict(self, content: bytes, folder: Path, *, record: bool = True) -> Verdict:
+    def verdict(self, content: bytes, folder: Path, *, record: bool = True) -> FileVerdict:
         path = folder / "made.xlsx"
         path.write_bytes(content)
         return verify(path, {"k1": KEY}, self.record if record else None)
