@@ -173,7 +173,7 @@ def tests_of(path: str, room: str, kills: Counter[str]) -> list[list[str]]:
 
 def run_tests(tree: Path, tests: Sequence[str]) -> str | None:
     """Run tests in the copy of the tree; return the file of the first one that failed, None where all passed."""
-    options = ("-q", "-x", "-p", "no:cacheprovider", f"--timeout={TEST_TIMEOUT_SECONDS}")
+    options = ("-q", "-x", "-p", "no:cacheprovider", "--reruns=1", f"--timeout={TEST_TIMEOUT_SECONDS}")
     output = tree / "output.txt"
     with output.open("wb") as stream:
         process = subprocess.Popen(
