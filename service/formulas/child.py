@@ -25,7 +25,7 @@ from service.formulas.schema import SampleRow
 FAILED_ROWS_TOLD: Final = 10
 
 
-class NotApplied(Exception):
+class ColumnFailed(Exception):
     """The formula cannot be calculated on the sheet; the message says why, for its user."""
 
 
@@ -118,7 +118,7 @@ def preview(order: PreviewOrder) -> PreviewResult:
             book, headed, order.formula, order.rows, now=order.place.now, random=random, seconds_max=order.seconds
         )
     except (FormulaError, BookError) as refusal:
-        raise NotApplied(_sentence(refusal)) from refusal
+        raise ColumnFailed(_sentence(refusal)) from refusal
     return PreviewResult(
         rows=[SampleRow(row=row.row, input=row.input, output=row.output, error=row.error) for row in rows],
         total_rows=headed.row_count,
@@ -143,7 +143,7 @@ def apply_formula(order: ApplyOrder, folder: Path) -> ApplyResult:
             random=random,
         )
     except (FormulaError, BookError) as refusal:
-        raise NotApplied(_sentence(refusal)) from refusal
+        raise ColumnFailed(_sentence(refusal)) from refusal
     records = list(manifest.sheets)
     for index in applied_column.sheets_changed:
         sheet, file = applied_column.workbook.sheets[index], f"sheet-{index}.safetensors"

@@ -30,7 +30,7 @@ TEMPLATES: Final = tuple(str(Path(core.__file__).parent / room) for room in ("re
 """Folders that the child reads besides."""
 
 
-class NotMade(Exception):
+class ReportFailed(Exception):
     """The report cannot be made; the message says why, for its user."""
 
 
