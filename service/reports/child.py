@@ -30,7 +30,7 @@ TEMPLATES: Final = tuple(str(Path(core.__file__).parent / room) for room in ("re
 """Folders that the child reads besides."""
 
 
-class NotMade(Exception):
+class ReportFailed(Exception):
     """The report cannot be made; the message says why, for its user."""
 
 
@@ -59,7 +59,7 @@ MAKE: Final = ConfinedWork(
     does="service.reports.child.make_report",
     order=ReportOrder,
     answer=ReportResult,
-    refusals=("service.reports.child.NotMade",),
+    refusals=("service.reports.child.ReportFailed",),
     texts=texts("The report"),
     memory_bytes_max=4 * GIGABYTE,
     seconds_max=300.0,
