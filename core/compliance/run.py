@@ -14,7 +14,7 @@ from core.compliance.conventions import definition_for
 from core.compliance.doubt import Doubter
 from core.compliance.findings import findings
 from core.compliance.home import at_home
-from core.compliance.judging import WARR, check_scale, judge, left_open
+from core.compliance.judging import WARR, check_scale, fields_of_result, judge, left_open
 from core.compliance.limits import (
     DEFAULT_LIMITS,
     DISABLED,
@@ -44,6 +44,7 @@ from core.compliance.result import (
     Status,
     TestResult,
     Threshold,
+    deferred,
     settle,
 )
 from core.compliance.suites import DEAL_SUITE, SUITES, Suite, Test
@@ -138,7 +139,7 @@ def run_suite(
     limits = limits_of_run(sources, tenant_thresholds, rules, tests, portfolio, pool, triggers)
     facts = beside_tests(limits.sheet.matches, pool, limits.tests)
     doubter = Doubter(pool, limits.tests, facts, limits.sheet.listed, compares=compare)
-    run = _SuiteRun(portfolio, pools, limits, triggers, is_deal=suite == DEAL_SUITE)
+    run = _SuiteRun(portfolio, pools, limits, triggers, is_deal=suite == DEAL_SUITE, include_cushion=include_cushion)
     run.results_of(
         tests,
         wanted,
@@ -169,6 +170,7 @@ class _SuiteRun:
         triggers: Mapping[str, SheetLimit | None],
         *,
         is_deal: bool,
+        include_cushion: bool,
     ) -> None:
         self._portfolio = portfolio
         self._present = columns_present(portfolio)
@@ -177,6 +179,7 @@ class _SuiteRun:
         self._limits = limits
         self._triggers = triggers
         self._is_deal = is_deal
+        self._include_cushion = include_cushion
         self._has_defaults = not (limits.first or limits.tenant or limits.sheet.limits) and limits.definition is None
         self.resolved: dict[int, ResolvedThreshold] = {}
         """By the test's identity, what is no default of the suites."""
@@ -187,6 +190,8 @@ class _SuiteRun:
 
     def results_of(self, tests: Iterable[Test], wanted: frozenset[str], maker: ResultMaker, *, fail_fast: bool) -> None:
         """Measure the tests in order, and judge those that are wanted: for none, all."""
+        portfolio, present, pool = self._portfolio, self._present, self._pool
+        has_ends = len(self._pools) > 1
         is_stopped = False
         for test in tests:
             is_wanted = not wanted or test.test_id in wanted
@@ -195,7 +200,8 @@ class _SuiteRun:
                 if is_stopped:
                     raise Unmeasurable(STOPPED)
                 limit = self._limit(test)
-                measured, low, high = self._measured(test, limit)
+                measured = measure_test(test, pool, portfolio, present)
+                low, high = self._ends(test, limit, measured) if has_ends or test.test_id == WARR else (None, None)
             except Unmeasurable as reason:
                 if is_wanted:
                     self.skipped.append(Skipped(test.test_id, test.name, str(reason)))
@@ -217,14 +223,19 @@ class _SuiteRun:
                 pool.limits[test.test_id] = limit.value
         return limit
 
-    def _measured(self, test: Test, limit: ResolvedThreshold | None) -> tuple[Measured, float | None, float | None]:
-        """The figure of a test, and its low and high end where masked ratings move it."""
-        measured = measure_test(test, self._pool, self._portfolio, self._present)
+    def _ends(
+        self, test: Test, limit: ResolvedThreshold | None, measured: Measured
+    ) -> tuple[float | None, float | None]:
+        """The low and the high end of a figure; None where masked ratings do not move it.
+
+        Raises:
+            Unmeasurable: limit and recovery rates are of two scales, or an end has no figure.
+        """
         if test.test_id == WARR and limit is not None and self._pool is not None:
             check_scale(test, limit, self._limits, self._pool)
         if len(self._pools) < 2:
-            return measured, None, None
-        return measured, *span_of(test, measured, self._pools[1:], self._portfolio, self._present)
+            return None, None
+        return span_of(test, measured, self._pools[1:], self._portfolio, self._present)
 
     def _judge(
         self,
@@ -244,7 +255,8 @@ class _SuiteRun:
                 self.skipped.append(left_open(test, measured, limit, low, high, rules))
                 return None
         judgement = judge(measured.value, limit, decimals)
-        self.results.append(maker.result(test, measured, limit, judgement, low, high))
+        figures = fields_of_result(test, measured.value, limit, judgement, self._include_cushion)
+        self.results.append(deferred(figures, maker, test, measured, limit, judgement, low, high))
         self.cushions[test.test_id] = judgement[0]
         self.exact[test.test_id] = measured.value, measured.denominator
         return judgement[1]
@@ -311,9 +323,9 @@ _LIKE: Final = {measure: test_id for test_id, measure in reversed(SUITE_TESTS.it
 _ON_MOODYS_SCALE: Final = "warf"
 
 
-def _ran(test_ids: Iterable[str], limits: RunLimits) -> set[str]:
+def _ran(test_ids: Iterable[str], limits: RunLimits) -> frozenset[str]:
     """The tests that ran, those of a definition under the suites' names, too: of rating factors only Moody's."""
-    ran = set(test_ids)
+    ran = frozenset(test_ids)
     own = [limits.tests[test_id] for test_id in ran if test_id in limits.tests]
     return ran | {
         _LIKE[test.measure]

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from core.compliance.coverage import Held, Role
 from core.compliance.doubt import Doubter, JudgedFigure
-from core.compliance.judging import fields_of_result, judge
+from core.compliance.judging import judge
 from core.compliance.kernels import rounded
 from core.compliance.limits import ResolvedThreshold, RunLimits, decimals_for, resolve
 from core.compliance.measures import (
@@ -25,9 +25,7 @@ from core.compliance.result import (
     Direction,
     Doubts,
     Status,
-    TestResult,
     Verdict,
-    deferred,
 )
 from core.compliance.suites import TESTS, UNIT_SIGNS, Test
 from core.frames.figures import decimals_of
@@ -90,7 +88,7 @@ _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
 class ResultMaker:
-    """Makes the results of a run: figures now; messages, details and doubts when they are read."""
+    """Makes the messages, the details and the doubts of a run, when they are read."""
 
     def __init__(
         self,
@@ -109,19 +107,6 @@ class ResultMaker:
         self._pool = pool
         self._include_cushion = include_cushion
         self._has_details = details
-
-    def result(
-        self,
-        test: Test,
-        measured: Measured,
-        limit: ResolvedThreshold,
-        judgement: tuple[float, Status],
-        low: float | None,
-        high: float | None,
-    ) -> TestResult:
-        """The result of a test; `low` and `high` are the ends of its figure where masked ratings move it."""
-        figures = fields_of_result(test, measured.value, limit, judgement, self._include_cushion)
-        return deferred(figures, self, test, measured, limit, judgement, low, high)
 
     def texts(
         self, test: Test, measured: Measured, limit: ResolvedThreshold, judgement: tuple[float, Status], *_: Any

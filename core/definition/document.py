@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -336,50 +336,54 @@ def _check_countries(definition: Definition, faults: Faults) -> None:
 
 
 def _check_tests(definition: Definition, faults: Faults) -> None:
+    """Each test by itself, then what its figure and its limit read of other tests."""
     matrices = {matrix.id: matrix for matrix in definition.quality.matrices}
     ids = [test.id for test in definition.tests]
     known = frozenset((*ids, *TOTALS))
-    needs: dict[str, set[str]] = {}
-    matrix_names: dict[str, set[str]] = {}
+    needs: dict[str, frozenset[str]] = {}
     if len(matrices) < len(definition.quality.matrices):
         faults.append(("quality.matrices", "have one id twice"))
-    for at, matrix in enumerate(definition.quality.matrices):
-        matrix_names[matrix.id] = set(_check_matrix(matrix, f"quality.matrices[{at}]", known, faults))
-    seen: set[str] = set()
+    matrix_names = {
+        matrix.id: _check_matrix(matrix, f"quality.matrices[{at}]", known, faults)
+        for at, matrix in enumerate(definition.quality.matrices)
+    }
     for at, test in enumerate(definition.tests):
         place = f"tests[{at}]"
-        if test.id in seen:
-            faults.append((f"{place}.id", f"{test.id} is there already"))
-        seen.add(test.id)
-        if test.id in TOTALS or test.id in ("true", "false"):
-            faults.append((f"{place}.id", f"{test.id} would be read as a total or a truth in a formula"))
-        if test.measure is not None and (like := SUITE_TESTS.get(test.id, test.measure)) != test.measure:
-            faults.append((f"{place}.id", f"{test.id} is the suites' test of {like}, to which its limit would go, too"))
+        _check_id(test, place, ids[:at], faults)
         _check_figure(test, place, definition, faults)
         _check_limit(test, place, matrices, definition, faults)
-        names = set(_formula_names(test.value, f"{place}.value", known, faults)) if test.value else set()
-        of_matrix = matrix_names.get(test.matrix or "", set())
-        needs[test.id] = ((names | of_matrix | limits_read(test, definition)) - {test.id}) & set(ids)
+        names = _formula_names(test.value, f"{place}.value", known, faults) if test.value else frozenset[str]()
+        of_matrix = matrix_names.get(test.matrix or "", frozenset())
+        needs[test.id] = ((names | of_matrix | limits_read(test, definition)) - {test.id}) & frozenset(ids)
         if test.id in names:
             faults.append((f"{place}.value", "names the test itself"))
         if test.id in of_matrix:
             faults.append((f"{place}.matrix", "reads the test itself, whose figure comes after its limit"))
     if not faults:
-        atoms = frozenset().union(*(atoms_of(share_of(text)) for _, text in _loan_formulas(definition)))
-        if len(atoms) > ATOMS_OF_DEFINITION_MAX:
-            faults.append(
-                (
-                    "tests",
-                    f"have {len(atoms)} different parts in their formulas, more than the limit of "
-                    f"{ATOMS_OF_DEFINITION_MAX}",
-                )
-            )
+        _check_atoms(definition, faults)
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
         circle = error.args[1]
         shown = " -> ".join(circle if len(circle) <= CIRCLE_SHOWN else (*circle[:CIRCLE_SHOWN], "..."))
         faults.append(("tests", f"need each other in a circle: {shown}"))
+
+
+def _check_id(test: DealTest, place: str, earlier: Sequence[str], faults: Faults) -> None:
+    """An id of its own, which is no other word of a formula and no other test of the suites."""
+    if test.id in earlier:
+        faults.append((f"{place}.id", f"{test.id} is there already"))
+    if test.id in TOTALS or test.id in ("true", "false"):
+        faults.append((f"{place}.id", f"{test.id} would be read as a total or a truth in a formula"))
+    if test.measure is not None and (like := SUITE_TESTS.get(test.id, test.measure)) != test.measure:
+        faults.append((f"{place}.id", f"{test.id} is the suites' test of {like}, to which its limit would go, too"))
+
+
+def _check_atoms(definition: Definition, faults: Faults) -> None:
+    atoms = frozenset().union(*(atoms_of(share_of(text)) for _, text in _loan_formulas(definition)))
+    if len(atoms) > ATOMS_OF_DEFINITION_MAX:
+        text = f"have {len(atoms)} different parts in their formulas, more than the limit of {ATOMS_OF_DEFINITION_MAX}"
+        faults.append(("tests", text))
 
 
 def _formula_names(text: str, place: str, known: frozenset[str], faults: Faults) -> frozenset[str]:
@@ -410,12 +414,14 @@ def _check_figure(test: DealTest, place: str, definition: Definition, faults: Fa
     for name in PARAMETERS:
         if name not in takes and _has(test, name):
             faults.append((f"{place}.{name}", f"is nothing that {test.measure or names[0]} takes"))
-    if test.measure in ("oc", "ic") and test.class_ is not None and not _names_class(test.class_, definition):
-        text = (
-            f"is no class: a letter such as C or D-1, or one of {', '.join(each.name for each in definition.classes)}"
-        )
-        faults.append((f"{place}.class", text))
+    _check_class(test, place, definition, faults)
     _check_loans(test, place, definition, faults)
+
+
+def _check_class(test: DealTest, place: str, definition: Definition, faults: Faults) -> None:
+    if test.measure in ("oc", "ic") and test.class_ is not None and not _names_class(test.class_, definition):
+        classes = ", ".join(note_class.name for note_class in definition.classes)
+        faults.append((f"{place}.class", f"is no class: a letter such as C or D-1, or one of {classes}"))
 
 
 def _has(test: DealTest, name: str) -> bool:
@@ -447,6 +453,19 @@ def _check_limit(
     if len(names) > 1:
         faults.append((place, f"has more than one limit: {' and '.join(names)}"))
         return
+    _check_matrix_limit(test, place, matrices, faults)
+    if not names and (test.steps or test.warning is not None):
+        faults.append((place, "has steps or a warning, and no max or min"))
+    is_max = test.max is not None or test.matrix_limit == "max"
+    levels = [("warning", test.max if test.max is not None else test.min, test.warning)]
+    levels += [(f"steps[{at}].warning", step.limit, step.warning) for at, step in enumerate(test.steps)]
+    for name, limit, warning in levels:
+        if limit is not None and warning is not None and (warning > limit if is_max else warning < limit):
+            faults.append((f"{place}.{name}", f"must not be {'above' if is_max else 'below'} its limit {limit:g}"))
+    _check_steps(test, place, definition, faults)
+
+
+def _check_matrix_limit(test: DealTest, place: str, matrices: Mapping[str, Matrix], faults: Faults) -> None:
     if test.matrix is not None:
         if test.matrix not in matrices:
             faults.append((f"{place}.matrix", f"is no matrix: there are {', '.join(matrices) or 'none'}"))
@@ -456,16 +475,12 @@ def _check_limit(
             faults.append((f"{place}.steps", "and a matrix are two limits"))
     elif test.matrix_limit is not None:
         faults.append((f"{place}.matrix_limit", "is for a test with a matrix"))
-    if not names and (test.steps or test.warning is not None):
-        faults.append((place, "has steps or a warning, and no max or min"))
-    is_max = test.max is not None or test.matrix_limit == "max"
-    levels = [("warning", test.max if test.max is not None else test.min, test.warning)]
-    levels += [(f"steps[{at}].warning", step.limit, step.warning) for at, step in enumerate(test.steps)]
-    for name, limit, warning in levels:
-        if limit is not None and warning is not None and (warning > limit if is_max else warning < limit):
-            faults.append((f"{place}.{name}", f"must not be {'above' if is_max else 'below'} its limit {limit:g}"))
-    days = [step.day or definition.conventions.reinvestment_end for step in test.steps]
-    if None in days and definition.conventions.reinvestment_end is None and len(days) > 1:
+
+
+def _check_steps(test: DealTest, place: str, definition: Definition, faults: Faults) -> None:
+    end = definition.conventions.reinvestment_end
+    days = [step.day or end for step in test.steps]
+    if None in days and len(days) > 1:
         faults.append((f"{place}.steps", "have reinvestment_end among dates: give conventions.reinvestment_end"))
     known = [day for day in days if day is not None]
     if any(later <= earlier for earlier, later in pairwise(known)):

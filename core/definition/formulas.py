@@ -236,17 +236,25 @@ def _parsed(text: str, names: frozenset[str] | None) -> Node:
         where = "" if error.position is None else f" at character {error.position + 1}"
         raise FormulaFault(f"is no formula: {error.message}{where}") from None
     for node in _walk(tree):
-        if isinstance(node, Call):
-            if node.name not in FUNCTIONS:
-                raise FormulaFault(f"calls {node.name[:60]}, which a definition may not")
-        elif isinstance(node, Name):
-            if node.sheet is not None:
-                raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has no sheets")
-        elif isinstance(node, Cell) and _is_name(_name_of(node, text), names):
-            continue
-        elif not isinstance(node, Constant | ArrayLiteral | Binary | Unary | Empty):
-            raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has names and no cells")
+        if (hindrance := _hindrance(node, text, names)) is not None:
+            raise FormulaFault(hindrance)
     return tree
+
+
+_ALLOWED: Final = Constant | ArrayLiteral | Binary | Unary | Empty
+"""Nodes of a formula that read nothing."""
+
+
+def _hindrance(node: Node, text: str, names: frozenset[str] | None) -> str | None:
+    """Return what a definition may not have of a node; None where it may."""
+    what = text[node.start : node.end][:60]
+    if isinstance(node, Call):
+        return None if node.name in FUNCTIONS else f"calls {node.name[:60]}, which a definition may not"
+    if isinstance(node, Name):
+        return None if node.sheet is None else f"reads {what}: a definition has no sheets"
+    if isinstance(node, _ALLOWED) or (isinstance(node, Cell) and _is_name(_name_of(node, text), names)):
+        return None
+    return f"reads {what}: a definition has names and no cells"
 
 
 def _is_name(cell: str, names: frozenset[str] | None) -> bool:

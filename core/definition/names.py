@@ -207,30 +207,33 @@ def meaning_of(
     role = _ROLES.get(subject.measure)
     if role is None:
         return NoMeaning(_UNMEASURED.get(subject.measure, "no test of ours measures it"))
-    test = dict(role.test)
     if (why := _hindrance(subject, role)) is not None:
-        return NoMeaning(why, _with_rank(test, subject, role))
-    if subject.detail is not None:
-        test = dict(role.details.get(subject.detail) or role.test)
+        return NoMeaning(why, _with_rank(dict(role.test), subject, role))
+    if "class" in role.takes and not subject.classes:
+        return NoMeaning("the label names no class")
+    side = direction or role.limit
+    if subject.measure == "obligor":
+        return _obligors(subject, trigger, side)
+    if subject.measure == "country":
+        return _country(subject, side)
+    return SubjectMeaning(_with_rank(_fields_of(subject, role, trigger, direction), subject, role), side)
+
+
+def _fields_of(subject: Subject, role: _Role, trigger: float | None, direction: Direction | None) -> dict[str, Any]:
+    """The fields of the test of a subject that is no obligor and no country, without its rank."""
+    if subject.measure == "wal" and subject.agency == "b":
+        return {"measure": "cdo_monitor_wal"}
+    if subject.measure == "cdo_monitor" and subject.detail is None:
+        return _monitor(trigger, direction)
+    test = dict(role.details.get(subject.detail or "") or role.test)
     if "class" in role.takes:
-        if not subject.classes:
-            return NoMeaning("the label names no class")
         test["class"] = "/".join(dict.fromkeys(name.rstrip("0123456789-") or name for name in subject.classes))
-    if "agency" in role.takes and subject.agency is not None:
-        test["agency"] = subject.agency
-    if "classification" in role.takes and subject.agency is not None:
-        test["classification"] = subject.agency
+    for name in ("agency", "classification"):
+        if name in role.takes and subject.agency is not None:
+            test[name] = subject.agency
     if subject.with_cash:
         test["adds"] = ["cash"]
-    if subject.measure == "obligor":
-        return _obligors(subject, trigger, direction or role.limit)
-    if subject.measure == "country":
-        return _country(subject, direction or role.limit)
-    if subject.measure == "wal" and subject.agency == "b":
-        test = {"measure": "cdo_monitor_wal"}
-    if subject.measure == "cdo_monitor" and subject.detail is None:
-        test = _monitor(trigger, direction)
-    return SubjectMeaning(_with_rank(test, subject, role), direction or role.limit)
+    return test
 
 
 def _hindrance(subject: Subject, role: _Role) -> str | None:

@@ -229,9 +229,13 @@ def _plain(name: str, values: Any) -> NDArray[Any]:
     if values.dtype.kind not in "OU":
         raise TypeError(f"column {name!r} holds {values.dtype}, which no cell can")
     try:
-        plain = [cell_value(value) for value in values.tolist()]
+        return _typed([cell_value(value) for value in values.tolist()])
     except TypeError as refused:
         raise TypeError(f"column {name!r}: {refused}") from None
+
+
+def _typed(plain: list[Any]) -> NDArray[Any]:
+    """Cells as an array of their kind, where they have one."""
     kinds = {type(value) for value in plain} - {type(None)}
     if kinds == {float}:
         return np.array([np.nan if value is None else value for value in plain])

@@ -180,6 +180,7 @@ def failing(study: Study) -> Iterator[StudyFinding]:
     )
     for place, each in enumerate(failed[:FAILING_SHOWN]):
         draft = study.draft(f"failing:{each.test_id}")
+        draft.is_disputed = each.doubtful
         more = _figures_of(draft, each)
         theirs = doubted(draft, each)
         theirs = f" This is doubtful: {theirs}. See first what differs." if theirs else ""
@@ -191,7 +192,7 @@ def failing(study: Study) -> Iterator[StudyFinding]:
             "act",
             f"{{test}} {fails}: {{value}} against a {side} of {{limit}}",
             f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{_usual(study, each)}",
-            is_disputed=each.doubtful,
+            **more,
             weight=float(len(failed) - place),
             executive="" if study.measure(each.test_id) == "delinquency" else CURE.get(each.category, ""),
             finance=_money(
@@ -200,7 +201,6 @@ def failing(study: Study) -> Iterator[StudyFinding]:
                 "It would pass with {slack} less of such par at the same total",
                 "It is {slack} short of what the {side} asks of its numerator",
             ),
-            more=more,
             methodology=_method(each),
             coverage_pct=_coverage(each),
         )
@@ -215,6 +215,7 @@ def thin(study: Study) -> Iterator[StudyFinding]:
             continue  # one ratio that is held to two limits: the nearer one is told
         seen.add((each.category, each.current_value))
         draft = study.draft(f"thin:{each.test_id}")
+        draft.is_disputed = each.doubtful
         more = _figures_of(draft, each)
         draft.combined("part", "quotient", "percent", "cushion", "limit", times=100.0)
         side, _ = _SIDES[each.threshold_type]
@@ -233,16 +234,15 @@ def thin(study: Study) -> Iterator[StudyFinding]:
             "{test} has headroom of {cushion}",
             f"{{test}} is {{value}} against a {side} of {{limit}}: a cushion of {{cushion}}, {{part}} of the {side}."
             f"{warned}{theirs}{_usual(study, each)}",
+            **more,
             weight=-headroom_of(each),
             executive=first,
-            is_disputed=each.doubtful,
             finance=_money(
                 draft,
                 each,
                 "Another {slack} of such par, at the same total, would use it up",
                 "Its numerator may lose {slack} before it fails",
             ),
-            more=more,
             methodology=_method(each),
             coverage_pct=_coverage(each),
         )

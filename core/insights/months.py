@@ -90,6 +90,7 @@ def _most_moved(study: Study) -> list[TestResult]:
 
 def _move(study: Study, test_result: TestResult, then: TestResult, movement: Movement | None) -> StudyFinding:
     draft = study.draft(f"moved:{test_result.test_id}")
+    draft.is_disputed = test_result.doubtful
     unit = study.unit(test_result)
     draft.say("test", test_result.test_name)
     draft.test("now", test_result.test_id)
@@ -134,7 +135,6 @@ def _move(study: Study, test_result: TestResult, then: TestResult, movement: Mov
         f"{{test}} {verb} from {{before}} to {{now}}",
         f"{{test}} {verb} from {{before}} to {{now}} ({{change}}) since {draft.since()}, {ends}.{status}",
         weight=abs(gain / test_result.threshold_value * 100) if test_result.threshold_value else 0.0,
-        is_disputed=test_result.doubtful,
         executive=_first_part(parts),
         finance=_first_part(parts),
         analyst=" ".join(parts),
@@ -378,6 +378,7 @@ def _line(study: Study, test_result: TestResult, points: Sequence[HistoryPoint])
     if towards <= 0 or in_a_row < 2:
         return None
     draft = study.draft(f"trend:{test_result.test_id}")
+    draft.basis = "extrapolated"
     unit = study.unit(test_result)
     draft.say("test", test_result.test_name)
     draft.test("now", test_result.test_id)
@@ -409,7 +410,6 @@ def _line(study: Study, test_result: TestResult, points: Sequence[HistoryPoint])
         f"{{test}} moved towards its limit in each of the last {{runs}}: it was {{first}} on {{since}} and is "
         f"{{now}} against "
         f"{{limit}}, {{pace}} a month.{meets}",
-        basis="extrapolated",
         weight=in_a_row,
         analyst="The line is of least squares through {points} of stored runs.",
         executive="This is where the past points, not a forecast of trades." if meets else "",

@@ -116,6 +116,7 @@ def warned(study: Study) -> Iterator[StudyFinding]:
     if not warnings:
         return
     draft = study.draft("warned")
+    draft.remarks = [warning.message for warning in warnings]
     draft.quote("count", len(warnings), "count", "warnings of the newest run", noun="remark")
     texts = []
     for at, code in enumerate(dict.fromkeys(warning.code for warning in warnings)):
@@ -132,7 +133,6 @@ def warned(study: Study) -> Iterator[StudyFinding]:
         weight=len(warnings),
         operations="Each stands in full among the remarks, with the place in the file.",
         analyst="Each stands in full among the remarks, with the place in the file.",
-        remarks=[warning.message for warning in warnings],
         methodology="Warnings of the newest run, by kind.",
     )
 

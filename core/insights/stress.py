@@ -90,6 +90,7 @@ def downgrade(study: Study) -> Iterator[StudyFinding]:
     if not chosen.any():
         return
     draft = study.draft("downgrade")
+    draft.basis = "projected"
     change = PortfolioChange(kind="downgrade", where=NEXT_ROWS, notches=1)
     draft.loans("count", "count", "count", *NEXT_ROWS)
     draft.loans("par", "sum", "amount", *NEXT_ROWS)
@@ -116,7 +117,6 @@ def downgrade(study: Study) -> Iterator[StudyFinding]:
         + ("stand" if draft["count"] != 1 else "stands")
         + f" one notch above CCC. Were they all cut by one notch, {'; '.join(texts)}.",
         weight=draft["share"],
-        basis="projected",
         coverage_pct=study.covered("worst_rating"),
         executive="This is a stress of all of them at once, not a forecast.",
         finance="This is a stress of all of them at once, not a forecast.",
@@ -160,6 +160,7 @@ def default(study: Study) -> Iterator[StudyFinding]:
     where = [FigureCondition("obligor", "equal", by_name[0][0])]
     oc_result = study.first("oc")
     draft = study.draft("default")
+    draft.basis = "projected"
     change = PortfolioChange(kind="default", where=where)
     if oc_result is None or draft.test("after", oc_result.test_id, change=change) is None:
         return
@@ -183,7 +184,6 @@ def default(study: Study) -> Iterator[StudyFinding]:
         f"would go "
         f"from {{now}} to {{after}} against {{limit}}. {text}",
         weight=draft["share"],
-        basis="projected",
         analyst="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
         finance="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
         methodology="A run of the same tests over the portfolio with every loan of the obligor marked as defaulted.",
@@ -303,7 +303,6 @@ def headroom(study: Study) -> Iterator[StudyFinding]:
     plainly: list[str] = []
     close = max(1.0, min(CLOSE_MOST, study.pool.par * CLOSE_PART))
     for kind, words, names, trades in _leaning(study, loan):
-        draft = study.draft(f"headroom:{kind}")
         try:
             amount, test_ids, most = first_failure(study.simulator, msgspec.convert(trades, list[Trade]), close=close)
         except TradeError:
@@ -311,6 +310,8 @@ def headroom(study: Study) -> Iterator[StudyFinding]:
         if kind != "average" and test_ids == plainly:
             continue  # what the loans lean on is not what comes first
         plainly = test_ids if kind == "average" else plainly
+        draft = study.draft(f"headroom:{kind}")
+        draft.basis = "projected"
         recipe = FigureRecipe(operation="headroom", change=PortfolioChange(kind="buy", trades=trades))
         _describe(draft, trades[0])
         for name, text in names.items():
@@ -320,40 +321,53 @@ def headroom(study: Study) -> Iterator[StudyFinding]:
         draft.put("room", amount if test_ids else most, "amount", recipe, name="par that can be bought")
         draft.loans("par", "sum", "amount", name="performing par")
         draft.combined("part", "quotient", "percent", "room", "par", times=100.0)
-        first = _tests(draft, test_ids) if test_ids else ""
-        verb = "fails" if len(test_ids) == 1 else "fail"
-        if not test_ids:
-            title, sentence = (
-                "No test stands against buying " + words,
-                f"Up to {{room}} of {words} could be bought, as far as ",
-            )
-            sentence += "was looked, and no test that passes now would fail"
-        elif amount < 1.0:
-            title = sentence = f"No {words} can be bought without making {first} fail"
-        else:
-            title = f"Room for {words.rstrip(',')}: {{room}}"
-            sentence = f"Up to {{room}} of {words} can be bought before {first} {verb}"
-        cash = study.subject.measured.deal.principal_cash
-        paid = "The search lets principal cash go below zero."
-        if cash is not None and np.isfinite(cash):
-            draft.quote("cash", cash, "amount", "deal.principal_cash")
-            paid = "Principal cash is {cash}, and the search lets it go below zero."
-        urgency: Urgency = "near" if amount < 1.0 else "notable" if draft["part"] < 1.0 else "context"
-        if draft["part"] > ROOMY_PCT:
-            urgency = "background"
+        title, sentence = _room_in_words(draft, words, amount, test_ids)
+        paid = _paid_in_words(draft)
+        share = "That is {part} of performing par." if amount >= 1.0 else ""
         yield draft.finding(
             "risk_compliance" if test_ids and amount < 1.0 else "portfolio_composition",
-            urgency if test_ids else "background",
+            _urgency_of_room(draft, amount) if test_ids else "background",
             title,
             f"{sentence} ({{described}}).",
-            basis="projected",
             weight=-draft["part"],
-            executive="That is {part} of performing par." if amount >= 1.0 else "",
+            executive=share,
             finance=paid,
             operations="Run the trade itself as a scenario before it is agreed.",
-            analyst=("That is {part} of performing par. " if amount >= 1.0 else "") + paid,
+            analyst=f"{share} {paid}".strip(),
             methodology=_SEARCHED,
         )
+
+
+def _room_in_words(draft: FindingDraft, words: str, amount: float, test_ids: list[str]) -> tuple[str, str]:
+    """The title and the sentence of how much can be bought until these tests fail."""
+    first = _tests(draft, test_ids) if test_ids else ""
+    if not test_ids:
+        return f"No test stands against buying {words}", (
+            f"Up to {{room}} of {words} could be bought, as far as was looked, and no test that passes now would fail"
+        )
+    if amount < 1.0:
+        title = f"No {words} can be bought without making {first} fail"
+        return title, title
+    verb = "fails" if len(test_ids) == 1 else "fail"
+    title = f"Room for {words.rstrip(',')}: {{room}}"
+    return title, f"Up to {{room}} of {words} can be bought before {first} {verb}"
+
+
+def _paid_in_words(draft: FindingDraft) -> str:
+    """What the search does to principal cash, with what there is where that is known."""
+    cash = draft.study.subject.measured.deal.principal_cash
+    if cash is None or not np.isfinite(cash):
+        return "The search lets principal cash go below zero."
+    draft.quote("cash", cash, "amount", "deal.principal_cash")
+    return "Principal cash is {cash}, and the search lets it go below zero."
+
+
+def _urgency_of_room(draft: FindingDraft, amount: float) -> Urgency:
+    if draft["part"] > ROOMY_PCT:
+        return "background"
+    if amount < 1.0:
+        return "near"
+    return "notable" if draft["part"] < 1.0 else "context"
 
 
 _SEARCHED: Final = (
@@ -376,21 +390,27 @@ def _average(study: Study) -> dict[str, Any] | None:
         day = None if value is None else day_of(value)
         if day is not None:
             trade["maturity_date"] = day.isoformat()
-    for agency, scale in (("a", SCALE_A), ("b", SCALE_B), ("c", SCALE_B)):
-        field = f"rating_agency_{agency}"
-        if columns.has(field) and (rank := _middle(study, field)) is not None:
-            trade[field] = scale[min(rank, 21) - 1]
+    trade |= _middle_ratings(study)
     if columns.has("industry") and (industries := columns.by_name("industry")):
         trade["industry"] = industries[-1][0]
     if columns.has("country") and (countries := columns.by_name("country")):
         data["country"] = countries[0][0]
-    if columns.has("facility_size"):
-        data["facility_size"] = 1e9
-    if columns.has("quote_depth"):
-        data["quote_depth"] = 3
-    if columns.has("lien_type"):
-        data["lien_type"] = "first lien"
+    data |= {name: value for name, value in _ORDINARY.items() if columns.has(name)}
     return trade | {"loan_data": data}
+
+
+_ORDINARY: Final = {"facility_size": 1e9, "quote_depth": 3, "lien_type": "first lien"}
+"""What a new loan has of the columns that are no reason for a test to fail."""
+
+
+def _middle_ratings(study: Study) -> dict[str, str]:
+    """The middle rating of each agency that rates the loans."""
+    ratings = {}
+    for agency, scale in (("a", SCALE_A), ("b", SCALE_B), ("c", SCALE_B)):
+        field = f"rating_agency_{agency}"
+        if study.columns.has(field) and (rank := _middle(study, field)) is not None:
+            ratings[field] = scale[min(rank, 21) - 1]
+    return ratings
 
 
 def _middle(study: Study, field: str) -> int | None:

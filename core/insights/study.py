@@ -8,7 +8,6 @@ from datetime import date
 from functools import cached_property
 from math import isfinite
 from string import Formatter
-from types import MappingProxyType
 from typing import Any, Literal
 
 import msgspec
@@ -203,6 +202,9 @@ class FindingDraft:
         self.rows: list[LoanRef] = []
         self.rows_in_all = 0
         self.columns: list[str] = []
+        self.basis: Basis = "measured"
+        self.is_disputed = False
+        self.remarks: list[str] = []
 
     def __getitem__(self, key: str) -> float:
         """The value of a figure.
@@ -405,19 +407,15 @@ class FindingDraft:
         *,
         methodology: str,
         weight: float = 0.0,
-        basis: Basis = "measured",
         coverage_pct: float = 100.0,
-        is_disputed: bool = False,
-        remarks: Sequence[str] = (),
-        more: Mapping[Stakeholder, str] = MappingProxyType({}),
         **texts: str,
     ) -> StudyFinding:
-        """What was written down; `more` and `said` are the sentences for each kind of reader.
+        """Return what was written down; `texts` are the sentences for each kind of reader.
 
         Raises:
             NotKnown: one of them names a figure that the loans did not give.
         """
-        for text in (title, headline, *more.values(), *texts.values()):
+        for text in (title, headline, *texts.values()):
             for _, key, _, _ in Formatter().parse(text):
                 if key is not None and key not in self.figures and key not in self.names:
                     raise NotKnown(key)
@@ -427,15 +425,15 @@ class FindingDraft:
             urgency=urgency,
             title=title,
             headline=headline,
-            more={reader: text for reader, text in (*more.items(), *texts.items()) if text},  # type: ignore[misc]
+            more={reader: text for reader, text in texts.items() if text},  # type: ignore[misc]
             methodology=methodology,
             figures=self.figures,
             names=self.names,
-            basis=basis,
+            basis=self.basis,
             weight=weight,
             coverage_pct=coverage_pct,
-            is_disputed=is_disputed,
-            remarks=[*remarks],
+            is_disputed=self.is_disputed,
+            remarks=self.remarks,
             tests=self.tests,
             loans=self.rows,
             loans_in_all=self.rows_in_all,

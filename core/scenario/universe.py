@@ -62,20 +62,7 @@ def name_of(portfolio: Portfolio, row: int) -> tuple[str, str] | None:
 def trade_of(portfolio: Portfolio, row: int, trade_type: Literal["buy", "sell"], par: float) -> Trade | None:
     """A trade that states all that a portfolio knows of a loan, apart from its owner's lot; None where nothing names
     it."""
-    loan_data: dict[str, Any] = {}
-    for name in (*_TEXTS, *DATA_FIELDS):
-        if name in _DAYS:
-            continue
-        if name in portfolio.ranks:
-            loan_data[name] = _symbol(portfolio, name, row)
-        elif (text := _text(portfolio, name, row)) is not None:
-            loan_data[name] = text
-        elif name in portfolio.flags and portfolio.flags[name][row]:
-            loan_data[name] = True
-    for name, column in portfolio.numbers.items():
-        if name not in _OF_A_LOT and isfinite(column[row]):
-            value = float(column[row])
-            loan_data[name] = EPOCH + timedelta(days=value) if name in _DAYS else value
+    loan_data = _texts(portfolio, row) | _numbers(portfolio, row)
     if "base_rate_level" in loan_data:
         level = loan_data.pop("base_rate_level")
         loan_data.setdefault("base_rate", level)
@@ -90,6 +77,31 @@ def trade_of(portfolio: Portfolio, row: int, trade_type: Literal["buy", "sell"],
     if "default_date" in data:
         data["default_date"] = data["default_date"].isoformat()
     return Trade(trade_type=trade_type, par_value=par, loan_data=data or None, **own)
+
+
+def _texts(portfolio: Portfolio, row: int) -> dict[str, Any]:
+    """The texts, the ratings and the flags of a loan."""
+    loan_data: dict[str, Any] = {}
+    for name in (*_TEXTS, *DATA_FIELDS):
+        if name in _DAYS:
+            continue
+        if name in portfolio.ranks:
+            loan_data[name] = _symbol(portfolio, name, row)
+        elif (text := _text(portfolio, name, row)) is not None:
+            loan_data[name] = text
+        elif name in portfolio.flags and portfolio.flags[name][row]:
+            loan_data[name] = True
+    return loan_data
+
+
+def _numbers(portfolio: Portfolio, row: int) -> dict[str, Any]:
+    """The numbers and the days of a loan."""
+    loan_data: dict[str, Any] = {}
+    for name, column in portfolio.numbers.items():
+        if name not in _OF_A_LOT and isfinite(column[row]):
+            value = float(column[row])
+            loan_data[name] = EPOCH + timedelta(days=value) if name in _DAYS else value
+    return loan_data
 
 
 def _text(portfolio: Portfolio, field: str, row: int) -> str | None:
