@@ -181,7 +181,7 @@ def _printed_defaults(pool: Pool) -> Iterator[DataWarning]:
 
 
 def _interest(pool: Pool) -> Iterator[DataWarning]:
-    """What of the period's interest is estimated, or left out."""
+    """Yield what of the period's interest is estimated, or left out."""
     income, numbers = pool.interest, pool.portfolio.numbers
     if income["interest_basis"] == AS_PRINTED:
         yield DataWarning(
@@ -201,7 +201,7 @@ def _interest(pool: Pool) -> Iterator[DataWarning]:
 
 
 def _bonds(pool: Pool) -> list[DataWarning]:
-    """A warning where bonds count as senior secured because nothing says otherwise."""
+    """Return a warning where bonds count as senior secured because nothing says otherwise."""
     bonds = pool.tally.par_by_lien[Lien.BOND]
     if not bonds or not pool.definition.ratings.bonds_secured:
         return []
@@ -214,7 +214,7 @@ def _bonds(pool: Pool) -> list[DataWarning]:
 
 
 def _joined(pool: Pool) -> list[DataWarning]:
-    """A warning where obligors count as one by their names, with what the largest would be apart."""
+    """Return a warning where obligors count as one by their names, with what the largest would be apart."""
     joined = pool.view.affiliates
     if not joined:
         return []
@@ -232,7 +232,7 @@ def _joined(pool: Pool) -> list[DataWarning]:
 
 
 def _lives(pool: Pool) -> list[DataWarning]:
-    """A warning where lives are taken to maturity."""
+    """Return a warning where lives are taken to maturity."""
     if "average_life" in pool.portfolio.numbers or pool.portfolio.amortization is not None or not pool.tally.life_par:
         return []
     return [
@@ -244,7 +244,7 @@ def _lives(pool: Pool) -> list[DataWarning]:
 
 
 def _masked(pool: Pool) -> list[DataWarning]:
-    """A warning for each agency some of whose ratings are not shown."""
+    """Return a warning for each agency some of whose ratings are not shown."""
     warnings = []
     for agency in AGENCIES:
         field = f"rating_agency_{agency}"
@@ -287,7 +287,7 @@ def _way_words(way: str | float) -> str:
 
 
 def _alike(pool: Pool) -> list[DataWarning]:
-    """A warning where obligors of like names together would be the largest obligor."""
+    """Return a warning where obligors of like names together would be the largest obligor."""
     if "obligor" not in pool.view.names or "issuer_id" in pool.portfolio.names:
         return []
     par = pool.par_by_name("obligor")[:-1]
@@ -324,7 +324,7 @@ def _alike(pool: Pool) -> list[DataWarning]:
 
 
 def _excess_spread(pool: Pool) -> list[DataWarning]:
-    """A warning where the average spread has what the file adds to it."""
+    """Return a warning where the average spread has what the file adds to it."""
     amount = pool.portfolio.deal.excess_spread
     if not amount or not pool.tally.spread_par > 0 or not pool.par > pool.fixed_par:
         return []
@@ -355,7 +355,7 @@ def _floored_coupon(pool: Pool) -> Iterator[DataWarning]:
 
 
 def _coupons(pool: Pool) -> list[DataWarning]:
-    """A warning where fixed-rate loans have coupons and nothing says against which they are measured."""
+    """Return a warning where fixed-rate loans have coupons and nothing says against which they are measured."""
     reference = pool.definition.conventions.reference_coupon
     if reference is None:
         reference = pool.portfolio.deal.reference_coupon

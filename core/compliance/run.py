@@ -212,7 +212,7 @@ class _SuiteRun:
                 self.skipped.append(Skipped(test.test_id, test.name, NO_TRIGGER))
 
     def _limit(self, test: Test) -> ResolvedThreshold | None:
-        """The limit of a test; None for a test of a definition that nobody limits."""
+        """Return the limit of a test; None for a test of a definition that nobody limits."""
         if self._has_defaults and test.sheet_trigger is None:
             return DEFAULT_LIMITS[test.test_id]
         if self._is_deal and not has_limit(test, self._limits):
@@ -226,7 +226,9 @@ class _SuiteRun:
     def _ends(
         self, test: Test, limit: ResolvedThreshold | None, measured: Measured
     ) -> tuple[float | None, float | None]:
-        """The low and the high end of a figure; None where masked ratings do not move it.
+        """Return the low and the high end of a figure.
+
+        None where masked ratings do not move it.
 
         Raises:
             Unmeasurable: limit and recovery rates are of two scales, or an end has no figure.
@@ -246,7 +248,10 @@ class _SuiteRun:
         high: float | None,
         maker: ResultMaker,
     ) -> Status | None:
-        """Add the result of a test, and return its status; None where masked ratings leave it open."""
+        """Add the result of a test, and return its status.
+
+        None where masked ratings leave it open.
+        """
         rules = self._limits.definition
         decimals = None if rules is None else decimals_for(test, self._limits)
         if low is not None and high is not None:
@@ -262,7 +267,7 @@ class _SuiteRun:
         return judgement[1]
 
     def in_order(self, warnings: list[DataWarning], *, is_partial: bool) -> Results:
-        """The results and what was skipped, in the order of the catalogue or of the deal's definition."""
+        """Return the results and what was skipped, in the order of the catalogue or of the deal's definition."""
         rules, deal = self._limits.definition, self._portfolio.deal
         results, skipped = self.results, self.skipped
         if self._is_deal and rules is not None:
@@ -287,8 +292,8 @@ def _first_warnings(
     definition: Definition | str | None,
     other_deal: Iterable[DataWarning],
 ) -> list[DataWarning]:
-    """What is known before a test runs: the portfolio's warnings, that the definition is another deal's, that there are
-    no loans, and which ready-made definition decides."""
+    """Return what is known before a test runs: the portfolio's warnings, that the definition is another deal's, that
+    there are no loans, and which ready-made definition decides."""
     warnings = [*portfolio.notes.warnings, *other_deal]
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
@@ -303,7 +308,7 @@ def _first_warnings(
 def _defined_limits(
     tests: Iterable[Test], resolved: Mapping[int, ResolvedThreshold], facts: Mapping[str, Fact]
 ) -> Iterator[tuple[float, Fact]]:
-    """The definition's limits of the tests that the file prints, each with the file's figure."""
+    """Yield the definition's limits of the tests that the file prints, each with the file's figure."""
     for test in tests:
         limit, fact = resolved.get(id(test)), facts.get(test.test_id)
         if limit is not None and fact is not None and limit.source == "definition":
@@ -311,7 +316,7 @@ def _defined_limits(
 
 
 def _with_published(skipped: Skipped, tests: Iterable[Test], doubter: Doubter) -> Skipped:
-    """A test without a figure of ours, with the file's."""
+    """Return a test without a figure of ours, with the file's."""
     theirs = next((doubter.beside(test, None) for test in tests if test.test_id == skipped.test_id), None)
     return skipped if theirs is None else msgspec.structs.replace(skipped, published=theirs.figure)
 
@@ -324,7 +329,7 @@ _ON_MOODYS_SCALE: Final = "warf"
 
 
 def _ran(test_ids: Iterable[str], limits: RunLimits) -> frozenset[str]:
-    """The tests that ran, those of a definition under the suites' names, too: of rating factors only Moody's."""
+    """Return the tests that ran, those of a definition under the suites' names, too: of rating factors only Moody's."""
     ran = frozenset(test_ids)
     own = [limits.tests[test_id] for test_id in ran if test_id in limits.tests]
     return ran | {
@@ -335,7 +340,7 @@ def _ran(test_ids: Iterable[str], limits: RunLimits) -> frozenset[str]:
 
 
 def suite_named(suite: str) -> Suite:
-    """The suite of that name.
+    """Return the suite of that name.
 
     Raises:
         UnknownSuite: there is none.

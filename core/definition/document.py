@@ -72,8 +72,8 @@ class DefinitionError(ValueError):
 def parse(
     document: Mapping[str, Any], *, own_fields: Iterable[str] | None = (), stated: Iterable[str] | None = None
 ) -> Definition:
-    """The definition that a document says: its own keys, then those of the ready-made one that `base` names, then the
-    suites' defaults.
+    """Return the definition that a document says: its own keys, then those of the ready-made one that `base` names,
+    then the suites' defaults.
 
     Tables of the base and the document are put together; lists and plain values are replaced.
 
@@ -105,7 +105,7 @@ def parse(
 
 
 def parse_changed(document: Mapping[str, Any], origin: Definition) -> Definition:
-    """The definition of a document that was made of another definition's: what it changes counts as its own.
+    """Return the definition of a document that was made of another definition's: what it changes counts as its own.
 
     Raises:
         DefinitionError: with every fault and its place.
@@ -125,7 +125,7 @@ def _values(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, 
 
 
 def parse_toml(text: str, *, own_fields: Iterable[str] | None = ()) -> Definition:
-    """The definition of a TOML text; `own_fields` as `parse`.
+    """Return the definition of a TOML text; `own_fields` as `parse`.
 
     Raises:
         DefinitionError: it is no TOML, or no definition.
@@ -134,7 +134,7 @@ def parse_toml(text: str, *, own_fields: Iterable[str] | None = ()) -> Definitio
 
 
 def unknown_fields(definition: Definition, own_fields: Iterable[str]) -> Faults:
-    """The formulas that read what neither a loan nor a mapping's own fields have, each with what is near."""
+    """Return the formulas that read what neither a loan nor a mapping's own fields have, each with what is near."""
     own, faults = list(own_fields), list[tuple[str, str]]()
     known = [*sorted(LOAN_FIELDS), *(name.lower() for name in own[:OWN_NEAR_MAX])]
     for place, text in _loan_formulas(definition):
@@ -150,7 +150,7 @@ def unknown_fields(definition: Definition, own_fields: Iterable[str]) -> Faults:
 
 
 def _loan_formulas(definition: Definition) -> Iterator[tuple[str, str]]:
-    """The formulas over loans with their places."""
+    """Yield the formulas over loans with their places."""
     for at, test in enumerate(definition.tests):
         if test.share is not None:
             yield f"tests[{at}].share", test.share
@@ -159,12 +159,15 @@ def _loan_formulas(definition: Definition) -> Iterator[tuple[str, str]]:
 
 
 def to_document(definition: Definition) -> dict[str, Any]:
-    """The document of a definition, without what has its default: `parse` makes the same definition of it."""
+    """Return the document of a definition, without what has its default: `parse` makes the same definition of it."""
     return write_table(definition)
 
 
 class UnknownDefinition(KeyError, ValueError):
-    """A name that no ready-made definition has; the message lists those that there are."""
+    """A name that no ready-made definition has.
+
+    The message lists those that there are.
+    """
 
     def __init__(self, name: object) -> None:
         super().__init__(f"there is no ready-made definition {str(name)[:100]!r}; {suggestion(str(name), READY_NAMES)}")
@@ -174,7 +177,7 @@ class UnknownDefinition(KeyError, ValueError):
 
 
 def ready(name: str) -> Definition:
-    """A ready-made definition.
+    """Return a ready-made definition.
 
     Raises:
         UnknownDefinition: there is none of this name.
@@ -185,7 +188,7 @@ def ready(name: str) -> Definition:
 
 
 def definition_of(definition: Definition | str | None) -> Definition | None:
-    """A definition, or the ready-made one of a name.
+    """Return a definition, or the ready-made one of a name.
 
     Raises:
         UnknownDefinition: no ready-made one has the name.
@@ -216,13 +219,13 @@ READY: Final[Mapping[str, Definition]] = _Ready()
 
 
 def ready_for(currency: str | None) -> str:
-    """The name of the ready-made definition for deals of a currency: euro for the currencies of European deals, else
-    us_bsl."""
+    """Return the name of the ready-made definition for deals of a currency: euro for the currencies of European deals,
+    else us_bsl."""
     return "euro" if currency in ("EUR", "GBP") else "us_bsl"
 
 
 def ready_text(name: str) -> str:
-    """A ready-made definition as TOML.
+    """Return a ready-made definition as TOML.
 
     Raises:
         UnknownDefinition: there is none of this name.
@@ -253,7 +256,7 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _over(base: Any, own: Any) -> Any:
-    """The given values over those of the base."""
+    """Return the given values over those of the base."""
     if not isinstance(base, Mapping) or not isinstance(own, Mapping):
         return own
     return {
@@ -263,7 +266,7 @@ def _over(base: Any, own: Any) -> Any:
 
 
 def _cross_faults(definition: Definition) -> Faults:
-    """What only shows where sections are seen together."""
+    """Return what only shows where sections are seen together."""
     faults: Faults = []
     _check_agencies(definition, faults)
     check_excess(definition, faults)
@@ -299,7 +302,8 @@ def _class_is(name: str, names: list[str]) -> bool:
 
 
 def _names_class(name: str, definition: Definition) -> bool:
-    """Whether a test may name a class: one of the listed ones, or any other of the notes, which is not tested."""
+    """Return whether a test may name a class: one of the listed ones, or any other of the notes, which is not
+    tested."""
     names = [note_class.name for note_class in definition.classes]
     return not names or _class_is(name, names) or all(_CLASS.fullmatch(part) for part in name.split("/"))
 
@@ -313,7 +317,10 @@ def _check_families(definition: Definition, faults: Faults) -> None:
 
 
 def _check_countries(definition: Definition, faults: Faults) -> None:
-    """A country has one ceiling of an agency; a group has countries, or ceilings that the table has."""
+    """Check that a country has one ceiling of an agency.
+
+    A group has countries, or ceilings that the table has.
+    """
     seen: set[tuple[str, str]] = set()
     for at, ceiling in enumerate(definition.country_ceilings):
         for country in ceiling.countries:
@@ -370,7 +377,7 @@ def _check_tests(definition: Definition, faults: Faults) -> None:
 
 
 def _check_id(test: DealTest, place: str, earlier: Sequence[str], faults: Faults) -> None:
-    """An id of its own, which is no other word of a formula and no other test of the suites."""
+    """Check that an id is the test's own, no other word of a formula and no other test."""
     if test.id in earlier:
         faults.append((f"{place}.id", f"{test.id} is there already"))
     if test.id in TOTALS or test.id in ("true", "false"):
@@ -425,12 +432,15 @@ def _check_class(test: DealTest, place: str, definition: Definition, faults: Fau
 
 
 def _has(test: DealTest, name: str) -> bool:
-    """Whether a test gives a parameter."""
+    """Return whether a test gives a parameter."""
     return getattr(test, "class_" if name == "class" else name) not in (None, ())
 
 
 def _check_loans(test: DealTest, place: str, definition: Definition, faults: Faults) -> None:
-    """Its formulas over loans; a group that there is; cash is no obligor's, industry's or country's."""
+    """Its formulas over loans; a group that there is.
+
+    Cash is no obligor's, industry's or country's.
+    """
     for name, text in (("share", test.share), ("among", test.among)):
         if text is not None and text not in AMONG:
             try:
@@ -448,7 +458,10 @@ def _check_loans(test: DealTest, place: str, definition: Definition, faults: Fau
 def _check_limit(
     test: DealTest, place: str, matrices: Mapping[str, Matrix], definition: Definition, faults: Faults
 ) -> None:
-    """At most one limit, on the right side of its warning; steps in the order of days."""
+    """At most one limit, on the right side of its warning.
+
+    Steps in the order of days.
+    """
     names = [name for name in ("max", "min", "matrix") if getattr(test, name) is not None]
     if len(names) > 1:
         faults.append((place, f"has more than one limit: {' and '.join(names)}"))
@@ -488,7 +501,10 @@ def _check_steps(test: DealTest, place: str, definition: Definition, faults: Fau
 
 
 def _check_matrix(matrix: Matrix, place: str, known: frozenset[str], faults: Faults) -> frozenset[str]:
-    """Its sides ascend, its values fill it, its formulas name what there is; the names that they read."""
+    """Its sides ascend, its values fill it, its formulas name what there is.
+
+    The names that they read.
+    """
     for name in ("rows", "columns"):
         side = getattr(matrix, name)
         if any(later <= earlier for earlier, later in pairwise(side)):

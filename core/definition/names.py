@@ -60,7 +60,7 @@ class _Role:
 
 
 def _row(test: dict[str, Any] | str, limit: Direction = "max", takes: str = "", **more: Any) -> _Role:
-    """A measure by its name, or a share by its formula."""
+    """Return a measure by its name, or a share by its formula."""
     terms = {"share" if test.startswith("=") else "measure": test} if isinstance(test, str) else test
     agency, ignores = frozenset(more.pop("agency", "")), frozenset(more.pop("ignores", "").split())
     return _Role(terms, limit, frozenset(takes.split()), agency, ignores=ignores, **more)
@@ -161,7 +161,7 @@ AMONG_WORDS: Final = {
 
 
 def meaning_of_fact(fact: Fact) -> SubjectMeaning | NoMeaning:
-    """The test that measures a printed figure, by its subject and what else the words of its label say."""
+    """Return the test that measures a printed figure, by its subject and what else the words of its label say."""
     if fact.subject is None:
         return NoMeaning("its words say no one test of ours")
     meaning = meaning_of(fact.subject, fact.trigger, fact.direction)
@@ -197,7 +197,7 @@ _BY_NAME: Final = ("obligor", "industry", "country", "foreign", "counterparty")
 def meaning_of(
     subject: Subject, trigger: float | None = None, direction: Direction | None = None
 ) -> SubjectMeaning | NoMeaning:
-    """The fields of the test that measures a subject, and the side of its limit.
+    """Return the fields of the test that measures a subject, and the side of its limit.
 
     Args:
         subject: of a published figure.
@@ -220,7 +220,7 @@ def meaning_of(
 
 
 def _fields_of(subject: Subject, role: _Role, trigger: float | None, direction: Direction | None) -> dict[str, Any]:
-    """The fields of the test of a subject that is no obligor and no country, without its rank."""
+    """Return the fields of the test of a subject that is no obligor and no country, without its rank."""
     if subject.measure == "wal" and subject.agency == "b":
         return {"measure": "cdo_monitor_wal"}
     if subject.measure == "cdo_monitor" and subject.detail is None:
@@ -237,7 +237,10 @@ def _fields_of(subject: Subject, role: _Role, trigger: float | None, direction: 
 
 
 def _hindrance(subject: Subject, role: _Role) -> str | None:
-    """What a subject says beyond its measure that ours do not measure; None: nothing."""
+    """Return what a subject says beyond its measure that ours do not measure.
+
+    None: nothing.
+    """
     measure = subject.measure
     if subject.with_cash and "adds" not in role.takes:
         return "its share includes cash, ours does not"
@@ -297,7 +300,7 @@ def _country(subject: Subject, side: Direction) -> SubjectMeaning | NoMeaning:
 
 
 def _monitor(trigger: float | None, direction: Direction | None) -> dict[str, Any]:
-    """The CDO Monitor's figure: the scenario default rate below the break-even rate, or, held from below, the
+    """Return the CDO Monitor's figure: the scenario default rate below the break-even rate, or, held from below, the
     break-even rate; their difference where the limit is 0."""
     if direction != "min":
         return {"measure": "sdr"}

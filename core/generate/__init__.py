@@ -1,4 +1,7 @@
-"""Seeded portfolios, 200 to 999,999 loans, clean or messy as a manager's file; trustees' tapes and reports of them."""
+"""Seeded portfolios, 200 to 999,999 loans, clean or messy as a manager's file.
+
+Trustees' tapes and reports of them.
+"""
 
 from core.generate.deal import LOANS_MAX, LOANS_MIN, SEED_MAX, GeneratedDeal, GenerateError, generate
 from core.generate.edits import ExpectedIssue

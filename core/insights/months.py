@@ -153,7 +153,7 @@ def _first_part(parts: Sequence[str]) -> str:
 
 
 def _parts(draft: FindingDraft, test_result: TestResult, movement: Movement | None) -> list[str]:
-    """The largest parts of a movement, and the loans that weigh most in the first of them."""
+    """Return the largest parts of a movement, and the loans that weigh most in the first of them."""
     if movement is None or not movement.parts or movement.change is None:
         return []
     unit = draft.figures["change"].unit
@@ -313,7 +313,7 @@ def prices(study: Study) -> Iterator[StudyFinding]:
 
 
 def drift(study: Study) -> Iterator[StudyFinding]:
-    """The industry, obligor and country whose share moved most."""
+    """Yield the industry, obligor and country whose share moved most."""
     earlier = study.earlier
     if earlier is None or earlier.pool.denominator <= 0 or study.pool.denominator <= 0:
         return
@@ -352,7 +352,7 @@ def drift(study: Study) -> Iterator[StudyFinding]:
 
 
 def trend(study: Study) -> Iterator[StudyFinding]:
-    """Tests whose figure moved towards the limit through their history, and when a straight line meets it."""
+    """Yield tests whose figure moved towards the limit through their history, and when a straight line meets it."""
     for result in study.results:
         points = [*study.subject.history.get(result.test_id, ())][-POINTS_MAX:]
         points = [point for at, point in enumerate(points) if at == 0 or point.day > points[at - 1].day]
@@ -364,7 +364,10 @@ def trend(study: Study) -> Iterator[StudyFinding]:
 
 
 def _line(study: Study, test_result: TestResult, points: Sequence[HistoryPoint]) -> StudyFinding | None:
-    """The straight line of least squares through a test's history; None where it leads away from the limit."""
+    """Return the straight line of least squares through a test's history.
+
+    None where it leads away from the limit.
+    """
     days = np.array([point.day.toordinal() for point in points], np.float64)
     values = np.array([point.value for point in points], np.float64)
     slope, _ = np.polyfit(days - days[-1], values, 1)

@@ -36,7 +36,7 @@ _SEVERITIES: Final = ("critical", "error", "warning", "info")
 
 
 def skipped(study: Study) -> Iterator[StudyFinding]:
-    """Tests that could not be run, and why."""
+    """Yield tests that could not be run, and why."""
     left = study.results.skipped
     if not left:
         return
@@ -111,7 +111,7 @@ def _blanks(study: Study, name: str) -> list[FigureCondition]:
 
 
 def warned(study: Study) -> Iterator[StudyFinding]:
-    """What the run says must be known before its figures are trusted."""
+    """Yield what the run says must be known before its figures are trusted."""
     warnings = [warning for warning in study.results.warnings if warning.code not in QUIET]
     if not warnings:
         return
@@ -247,7 +247,7 @@ def _are(count: float) -> str:
 
 
 def breaks(study: Study) -> Iterator[StudyFinding]:
-    """What the newest comparison with the trustee left open."""
+    """Yield what the newest comparison with the trustee left open."""
     all_breaks = study.subject.breaks
     if all_breaks is None:
         return

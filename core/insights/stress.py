@@ -33,7 +33,7 @@ TESTS_SHOWN: Final = 3
 
 
 def ccc(study: Study) -> Iterator[StudyFinding]:
-    """What is rated CCC, at which prices, and the largest names."""
+    """Yield what is rated CCC, at which prices, and the largest names."""
     columns = study.columns
     if not columns.has("worst_rating"):
         return
@@ -128,7 +128,7 @@ def downgrade(study: Study) -> Iterator[StudyFinding]:
 
 
 def _broken(study: Study, change: PortfolioChange) -> list[str]:
-    """Tests that pass now and fail after a change, by id."""
+    """Return tests that pass now and fail after a change, by id."""
     return [
         each.test_id
         for each in study.after(change)
@@ -137,7 +137,8 @@ def _broken(study: Study, change: PortfolioChange) -> list[str]:
 
 
 def _tests(draft: FindingDraft, test_ids: list[str]) -> str:
-    """The template of a few tests by name, with how many more there are, such as: the tests WARF and CCC/Caa bucket."""
+    """Return the template of a few tests by name, with how many more there are, such as: the tests WARF and CCC/Caa
+    bucket."""
     names = []
     for at, test_id in enumerate(test_ids[:TESTS_SHOWN]):
         draft.say(f"fails_{at}", draft.study.by_id[test_id].test_name)
@@ -153,7 +154,7 @@ def _tests(draft: FindingDraft, test_ids: list[str]) -> str:
 
 
 def default(study: Study) -> Iterator[StudyFinding]:
-    """The obligor with the most par defaults: a run over the portfolio as it would be then."""
+    """Yield the obligor with the most par defaults: a run over the portfolio as it would be then."""
     columns = study.columns
     if not columns.has("obligor") or not (by_name := columns.by_name("obligor")):
         return
@@ -258,7 +259,7 @@ def distressed(study: Study) -> Iterator[StudyFinding]:
 
 
 def defaults(study: Study) -> Iterator[StudyFinding]:
-    """The defaulted loans."""
+    """Yield the defaulted loans."""
     columns = study.columns
     chosen = columns.chosen(loans="defaulted") & (columns.par > 0)
     if not chosen.any():
@@ -339,7 +340,7 @@ def headroom(study: Study) -> Iterator[StudyFinding]:
 
 
 def _room_in_words(draft: FindingDraft, words: str, amount: float, test_ids: list[str]) -> tuple[str, str]:
-    """The title and the sentence of how much can be bought until these tests fail."""
+    """Return the title and the sentence of how much can be bought until these tests fail."""
     first = _tests(draft, test_ids) if test_ids else ""
     if not test_ids:
         return f"No test stands against buying {words}", (
@@ -354,7 +355,7 @@ def _room_in_words(draft: FindingDraft, words: str, amount: float, test_ids: lis
 
 
 def _paid_in_words(draft: FindingDraft) -> str:
-    """What the search does to principal cash, with what there is where that is known."""
+    """Return what the search does to principal cash, with what there is where that is known."""
     cash = draft.study.subject.measured.deal.principal_cash
     if cash is None or not np.isfinite(cash):
         return "The search lets principal cash go below zero."
@@ -377,7 +378,7 @@ _SEARCHED: Final = (
 
 
 def _average(study: Study) -> dict[str, Any] | None:
-    """A loan like the pool's average, as a trade without a borrower."""
+    """Return a loan like the pool's average, as a trade without a borrower."""
     columns = study.columns
     trade: dict[str, Any] = {"trade_type": "buy", "par_value": 1.0}
     data: dict[str, Any] = {}
@@ -404,7 +405,7 @@ _ORDINARY: Final = {"facility_size": 1e9, "quote_depth": 3, "lien_type": "first 
 
 
 def _middle_ratings(study: Study) -> dict[str, str]:
-    """The middle rating of each agency that rates the loans."""
+    """Return the middle rating of each agency that rates the loans."""
     ratings = {}
     for agency, scale in (("a", SCALE_A), ("b", SCALE_B), ("c", SCALE_B)):
         field = f"rating_agency_{agency}"
@@ -414,7 +415,7 @@ def _middle_ratings(study: Study) -> dict[str, str]:
 
 
 def _middle(study: Study, field: str) -> int | None:
-    """The rating that half of the rated par is as good as, or better."""
+    """Return the rating that half of the rated par is as good as, or better."""
     ranks, par = study.columns.numbers(field), study.columns.par * study.columns.chosen()
     known = np.isfinite(ranks) & (par > 0)
     if not known.any():
@@ -462,7 +463,7 @@ BORROWERS: Final = 20
 
 
 def _spread(loan: dict[str, Any], industries: Sequence[str]) -> list[dict[str, Any]]:
-    """The loan as one of each new borrower, which are of these industries in turn."""
+    """Return the loan as one of each new borrower, which are of these industries in turn."""
     return [
         loan
         | {"borrower_name": f"Newcomer {at + 101}"}
@@ -475,7 +476,7 @@ _WEAKER: Final = {"rating_agency_a": "Caa1", "rating_agency_b": "CCC+", "rating_
 
 
 def _describe(draft: FindingDraft, loan: dict[str, Any]) -> None:
-    """What the loan is, as one name: its digits are terms of the trade, which the recipe holds."""
+    """Name the loan by its terms: its digits are terms of the trade, which the recipe holds."""
     ratings = [str(loan[name]) for name in ("rating_agency_a", "rating_agency_b") if name in loan]
     terms = ["/".join(ratings)] if ratings else []
     terms += [f"spread {loan['spread']:.0f} bps"] if "spread" in loan else []

@@ -121,7 +121,7 @@ class _Fault(ValueError):
 
 
 def par_of(trade: Trade, at: int) -> float:
-    """The par of a trade.
+    """Return the par of a trade.
 
     Raises:
         TradeError: it has none, or none that can be.
@@ -135,7 +135,7 @@ def par_of(trade: Trade, at: int) -> float:
 
 
 def loan_of(trade: Trade, at: int) -> TradeLoan:
-    """What a trade says of its loan.
+    """Return what a trade says of its loan.
 
     Raises:
         TradeError: it names no loan, or a field or a value cannot be.
@@ -319,13 +319,16 @@ _READ: Final[dict[str, Callable[[str], str]]] = {
 
 @remembered(4_096)
 def name_key(name: str) -> str:
-    """What tells a company from others in its name; "" where nothing is left of it."""
+    """Return what tells a company from others in its name.
+
+    "" where nothing is left of it.
+    """
     named = keys_of([name])
     return named.text[0] if named.codes[0] >= 0 else ""
 
 
 def keys_of(names: list[str]) -> TextColumn:
-    """The same of many names, which are distinct: a key for each, none where nothing is left of it."""
+    """Return the same of many names, which are distinct: a key for each, none where nothing is left of it."""
     return name_keys(TextColumn(*parsing.pool_of(names)))
 
 

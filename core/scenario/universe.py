@@ -1,4 +1,7 @@
-"""The loans of a portfolio as trades: what another fund holds, as offers; what is held here, as sales."""
+"""The loans of a portfolio as trades: what another fund holds, as offers.
+
+What is held here, as sales.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ _TEXTS: Final = ("cusip", "borrower_name", "industry", *AGENCY_OF)
 
 
 def offers(portfolio: Portfolio) -> list[Trade]:
-    """A buy of each loan that performs and has par, a price and a name, of as much as is held; in the file's order."""
+    """Return a buy of each loan that performs and has par, a price and a name, of as much as is held; in the file's
+    order."""
     par, price = portfolio.numbers.get("par_value"), portfolio.numbers.get("price")
     if par is None or price is None:
         return []
@@ -35,8 +39,8 @@ def offers(portfolio: Portfolio) -> list[Trade]:
 
 
 def sales(portfolio: Portfolio) -> list[Trade]:
-    """A sell of each loan that has par, a price and an identifier of its own, of all of it at the average price of its
-    lots."""
+    """Return a sell of each loan that has par, a price and an identifier of its own, of all of it at the average price
+    of its lots."""
     par, price = portfolio.numbers.get("par_value"), portfolio.numbers.get("price")
     if par is None or price is None:
         return []
@@ -55,13 +59,16 @@ def sales(portfolio: Portfolio) -> list[Trade]:
 
 
 def name_of(portfolio: Portfolio, row: int) -> tuple[str, str] | None:
-    """What names a loan in a trade: the first of its identifiers; None without one."""
+    """Return what names a loan in a trade: the first of its identifiers.
+
+    None without one.
+    """
     return next(((field, text) for field in IDENTITY if (text := _text(portfolio, field, row)) is not None), None)
 
 
 def trade_of(portfolio: Portfolio, row: int, trade_type: Literal["buy", "sell"], par: float) -> Trade | None:
-    """A trade that states all that a portfolio knows of a loan, apart from its owner's lot; None where nothing names
-    it."""
+    """Return a trade that states all that a portfolio knows of a loan, apart from its owner's lot; None where nothing
+    names it."""
     loan_data = _texts(portfolio, row) | _numbers(portfolio, row)
     if "base_rate_level" in loan_data:
         level = loan_data.pop("base_rate_level")
@@ -80,7 +87,7 @@ def trade_of(portfolio: Portfolio, row: int, trade_type: Literal["buy", "sell"],
 
 
 def _texts(portfolio: Portfolio, row: int) -> dict[str, Any]:
-    """The texts, the ratings and the flags of a loan."""
+    """Return the texts, the ratings and the flags of a loan."""
     loan_data: dict[str, Any] = {}
     for name in (*_TEXTS, *DATA_FIELDS):
         if name in _DAYS:
@@ -95,7 +102,7 @@ def _texts(portfolio: Portfolio, row: int) -> dict[str, Any]:
 
 
 def _numbers(portfolio: Portfolio, row: int) -> dict[str, Any]:
-    """The numbers and the days of a loan."""
+    """Return the numbers and the days of a loan."""
     loan_data: dict[str, Any] = {}
     for name, column in portfolio.numbers.items():
         if name not in _OF_A_LOT and isfinite(column[row]):
@@ -113,7 +120,10 @@ def _text(portfolio: Portfolio, field: str, row: int) -> str | None:
 
 
 def _symbol(portfolio: Portfolio, field: str, row: int) -> str | None:
-    """A rating as it is written, else the symbol of its rank; None where it is masked or there is none."""
+    """Return a rating as it is written, else the symbol of its rank.
+
+    None where it is masked or there is none.
+    """
     rank = int(portfolio.ranks[field][row])
     if not 0 < rank <= DEFAULTED:
         return None
