@@ -14,7 +14,8 @@ CHARACTERS_MAX: Final = 500
 
 
 def remembered(most: int) -> Callable[[Callable[Concatenate[str, P], T]], Callable[Concatenate[str, P], T]]:
-    """A decorator for a function of a text: its answers for the `most` short texts that were asked last are kept."""
+    """Return a decorator for a function of a text: its answers for the `most` short texts that were asked last are
+    kept."""
 
     def decorated(function: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
         kept = lru_cache(maxsize=most)(function)

@@ -84,7 +84,7 @@ def warm_calculations() -> None:
 
 
 def is_warm() -> bool:
-    """Whether `warm` has succeeded in this process."""
+    """Return whether `warm` has succeeded in this process."""
     return _warm
 
 

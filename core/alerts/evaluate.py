@@ -109,13 +109,13 @@ class AlertReading:
         return self._tests[metric]
 
     def measured(self, metric: Metric) -> TestResult | None:
-        """The result that a metric is; None where it is unknown."""
+        """Return the result that a metric is; None where it is unknown."""
         result = self.ran.get(self.test_of(metric) or "")
         return result if result is not None and isfinite(result.current_value) else None
 
 
 def is_covered(conditions: Conditions, reading: AlertReading) -> bool:
-    """Whether a run ran every test that an alert is about: a full run did."""
+    """Return whether a run ran every test that an alert is about: a full run did."""
     if not reading.partial:
         return True
     if isinstance(conditions, ComplianceConditions):
@@ -132,7 +132,7 @@ class Need(NamedTuple):
 
 
 def history_of(conditions: Conditions, reading: AlertReading, now: datetime) -> Need | None:
-    """What of the history `judge` is to be given; None where it needs none."""
+    """Return what of the history `judge` is to be given; None where it needs none."""
     if isinstance(conditions, ThresholdConditions) and conditions.duration_minutes:
         measured = reading.measured(conditions.metric)
         if measured is not None and _compared(conditions, measured):
@@ -153,7 +153,7 @@ def judge(
     now: datetime,
     there: Callable[[datetime], datetime] = _in_utc,
 ) -> AlertVerdict:
-    """Whether the conditions of an alert hold.
+    """Return whether the conditions of an alert hold.
 
     Args:
         history: what `history_of` asks for: figures of earlier runs, in the order of the runs.
@@ -212,8 +212,11 @@ COMPARISONS: Final[dict[Operator, tuple[Callable[[float, float], bool], str]]] =
 
 
 def _compared(conditions: ThresholdConditions, test_result: TestResult) -> bool | None:
-    """Whether a result meets the comparison; None where the ends of its range differ in that. A doubtful one goes by
-    its figure, and the sentence says that it is doubtful."""
+    """Return whether a result meets the comparison.
+
+    None where the ends of its range differ in that. A doubtful one goes by its figure, and the sentence says that it is
+    doubtful.
+    """
     compare, _ = COMPARISONS[conditions.operator]
     ends = () if test_result.doubtful else (test_result.low, test_result.high)
     values = {test_result.current_value, *(end for end in ends if end is not UNSET)}
@@ -277,7 +280,8 @@ def _unbroken(reading: AlertReading, history: Sequence[RunPoint], holds: Callabl
 
 
 def _newest(reading: AlertReading, history: Sequence[RunPoint]) -> list[RunPoint]:
-    """The figures that were the newest ones when they were worked out: without those of a deal's older months."""
+    """Return the figures that were the newest ones when they were worked out: without those of a deal's older
+    months."""
     kept: list[RunPoint] = []
     for point in history:
         if not reading.by_day or not kept or point.day >= kept[-1].day:
@@ -295,7 +299,7 @@ def _midnight(day: date) -> datetime:
 
 
 def _earlier(moment: datetime, span: timedelta) -> datetime:
-    """A moment before another one, or the first that there is: the days of files may be anything."""
+    """Return a moment before another one, or the first that there is: the days of files may be anything."""
     return max(moment, _FIRST + span) - span
 
 
@@ -405,7 +409,7 @@ def _raises(conditions: ComplianceConditions, test_result: TestResult) -> bool:
 
 
 def _cushion(test_result: TestResult) -> float:
-    """A result's cushion, which a run may have been told to leave out."""
+    """Return a result's cushion, which a run may have been told to leave out."""
     if test_result.cushion is not None:
         return test_result.cushion
     return cushion_of(
@@ -427,7 +431,10 @@ def _test(test_result: TestResult) -> dict[str, Any]:
 
 
 def _form_of(test_result: TestResult, beside: float | None = None) -> dict[str, Any]:
-    """A result against its own limit, and how to show its figures; `beside`: another figure that is shown with them."""
+    """Return a result against its own limit, and how to show its figures.
+
+    `beside`: another figure that is shown with them.
+    """
     decimals = (
         test_result.decimals
         if beside is None
@@ -443,7 +450,7 @@ def _form_of(test_result: TestResult, beside: float | None = None) -> dict[str, 
 
 
 def _doubt_of(test_result: TestResult) -> dict[str, Any]:
-    """What a receiver needs to tell a doubtful status from a plain one."""
+    """Return what a receiver needs to tell a doubtful status from a plain one."""
     published = None if test_result.published is None else test_result.published.value
     return {
         "doubtful": test_result.doubtful,
@@ -461,6 +468,9 @@ def _doubt_words(test_result: TestResult) -> str:
 
 
 def _shown(result: TestResult, first: float, second: float) -> tuple[str, str]:
-    """Two figures of a test with its decimals; with more where different ones would look alike."""
+    """Two figures of a test with its decimals.
+
+    With more where different ones would look alike.
+    """
     decimals = decimals_apart(first, second, result.decimals)
     return f"{first:,.{decimals}f}", f"{second:,.{decimals}f}"

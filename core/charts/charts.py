@@ -67,8 +67,11 @@ _FLOOR_AT: Final = 0.22
 
 
 def bullet(row: Against, alt: str, *, width: float = 104.0, height: float = 12.0) -> Chart:
-    """A maximum has a bar from zero that must end before the mark; a minimum, and what may be negative, a dot that must
-    stand behind it, on a scale around it. Breach is hatched, the warning band is grey."""
+    """Return a maximum has a bar from zero that must end before the mark.
+
+    A minimum, and what may be negative, a dot that must stand behind it, on a scale around it. Breach is hatched, the
+    warning band is grey.
+    """
     drawing = Drawing(width, height)
     middle, top, bottom = height / 2, height * 0.2, height * 0.8
     scale, is_max = _scale(row, width), row.direction == "max"
@@ -93,7 +96,8 @@ def bullet(row: Against, alt: str, *, width: float = 104.0, height: float = 12.0
 
 
 def _marker(drawing: Drawing, x: float, y: float, status: Status, *, is_doubtful: bool = False) -> None:
-    """A disc passes, a triangle warns, a square fails: the shape says it without the colour. A ring is doubtful."""
+    """Draw a disc that passes, a triangle that warns, a square that fails: the shape says it without the colour. A ring
+    is doubtful."""
     colour = STATUS[status]
     if is_doubtful:
         drawing.circle(x, y, 3.0, fill=MUTED)
@@ -116,7 +120,7 @@ class _Scale(NamedTuple):
     from_zero: bool = False
 
     def at(self, value: float) -> float:
-        """The place of a value; beyond an end it is the end."""
+        """Return the place of a value; beyond an end it is the end."""
         span = self.high - self.low
         part = (value - self.low) / span if span > 0 else 0.5
         return self.left + min(1.0, max(0.0, part)) * (self.right - self.left)
@@ -162,8 +166,10 @@ def columns(
     width: float = 244.0,
     height: float = 112.0,
 ) -> Chart:
-    """A bar for each bucket, with its height above it; a negative height is none. `muted` names buckets that are no
-    part of the scale, such as what is not known."""
+    """Return a bar for each bucket, with its height above it.
+
+    A negative height is none. `muted` names buckets that are no part of the scale, such as what is not known.
+    """
     drawing = Drawing(width, height)
     if not rows:
         return drawing.chart(alt)
@@ -189,7 +195,7 @@ LABEL_LINES_MAX: Final = 3
 
 
 def _lines_of(name: str, room: float) -> list[str]:
-    """A label in lines, broken at its blanks and cut where a word is wider than its room."""
+    """Return a label in lines, broken at its blanks and cut where a word is wider than its room."""
     fits = max(2, floor(room / (LABEL_PT * 0.5)))
     lines: list[str] = []
     for word in name.split():
@@ -205,7 +211,10 @@ def _lines_of(name: str, room: float) -> list[str]:
 
 
 def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, height: float = 104.0) -> Chart:
-    """A figure through the months, with its trigger as steps; the last of both is written beside them."""
+    """Return a figure through the months, with its trigger as steps.
+
+    The last of both is written beside them.
+    """
     drawing = Drawing(width, height)
     if not rows:
         return drawing.chart(alt)
@@ -245,7 +254,7 @@ def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, heig
 
 
 def _steps(across: Sequence[float], heights: Sequence[float], left: float, right: float) -> list[tuple[float, float]]:
-    """A level from one day to the next, from edge to edge."""
+    """Return a level from one day to the next, from edge to edge."""
     points = [(left, heights[0])]
     for before, x, y in zip(heights, across[1:], heights[1:], strict=False):
         points += [(x, before), (x, y)] if y != before else []
@@ -263,7 +272,7 @@ def _dated(across: Sequence[float], left: float, right: float) -> list[int]:
 
 
 def _written_apart(drawing: Drawing, x: float, value: float, trigger: float, words: list[str]) -> None:
-    """The two last figures, moved apart where they would stand on each other."""
+    """Write the two last figures, moved apart where they would stand on each other."""
     gap = LABEL_PT + 1.0
     if abs(value - trigger) < gap:
         middle, sign = (value + trigger) / 2, -1 if value <= trigger else 1

@@ -78,7 +78,7 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
 
 
 def ties_of(fact: Fact, ours: Ours) -> frozenset[Part]:
-    """The parts of a printed figure that are ours: each amount to the cent, the value to its last digit."""
+    """Return the parts of a printed figure that are ours: each amount to the cent, the value to its last digit."""
     parts: set[Part] = set()
     if fact.value is not None and abs(ours.value - fact.value) <= fact.tolerance:
         parts.add("value")
@@ -94,8 +94,8 @@ def ties_of(fact: Fact, ours: Ours) -> frozenset[Part]:
 
 
 def _other_part(fact: Fact, ours: Ours) -> Part | None:
-    """The part of a ratio that is another, where the printed amounts do not make the printed value and one of them is
-    ours. Where neither is, they are the parts of something else."""
+    """Return the part of a ratio that is another, where the printed amounts do not make the printed value and one of
+    them is ours. Where neither is, they are the parts of something else."""
     if None in (fact.numerator, fact.denominator, ours.numerator, ours.denominator):
         return None
     assert fact.numerator is not None and fact.denominator is not None  # noqa: PT018
@@ -110,7 +110,7 @@ def _other_part(fact: Fact, ours: Ours) -> Part | None:
 
 
 def _without_repetition(fact: Fact) -> Fact:
-    """The figure without its numerator where that is the value again, in the column of numerators."""
+    """Return the figure without its numerator where that is the value again, in the column of numerators."""
     is_repeated = (
         fact.denominator is None
         and fact.numerator is not None
@@ -125,7 +125,10 @@ def _is_cent(printed: float, ours: float) -> bool:
 
 
 def _in_printed_scale(fact: Fact, ours: Ours) -> float | None:
-    """Our numerator as the page would print it; None where one of both has none, or no scale makes the values."""
+    """Our numerator as the page would print it.
+
+    None where one of both has none, or no scale makes the values.
+    """
     if ours.numerator is None or ours.denominator is None or (fact.numerator is None and fact.denominator is None):
         return None
     own = _scale(ours.value, ours.numerator, ours.denominator)

@@ -64,7 +64,10 @@ REGION_OF: Final = {country: region for region, countries in _REGIONS.items() fo
 
 
 class Monitor(NamedTuple):
-    """What the monitor sees of a portfolio. Diversities are effective numbers, years of 365.25 days."""
+    """What the monitor sees of a portfolio.
+
+    Diversities are effective numbers, years of 365.25 days.
+    """
 
     par: float
     """Of the loans whose rating counts."""
@@ -95,7 +98,7 @@ def monitor(
     worst: int = WORST_RANK,
     hidden: Sequence[tuple[int, float]] = (),
 ) -> Monitor | None:
-    """The monitor of loans: performing par, S&P ranks, codes by group (-1 is blank), years to maturity.
+    """Return the monitor of loans: performing par, S&P ranks, codes by group (-1 is blank), years to maturity.
 
     None where no loan is rated `worst` or better. `hidden` is (rank, par) of masked loans, where that is known of all
     of them together.
@@ -134,7 +137,7 @@ def effective_number(codes: NDArray[np.int32], par: NDArray[np.float64]) -> floa
 
 
 def regions(countries: tuple[str, ...]) -> NDArray[np.int32]:
-    """The code of each country's region, and -1 for a blank at the end."""
+    """Return the code of each country's region, and -1 for a blank at the end."""
     names: dict[str, int] = {}
     return np.array(
         [*(names.setdefault(REGION_OF.get(country, country), len(names)) for country in countries), -1], np.int32

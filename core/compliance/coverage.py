@@ -78,13 +78,19 @@ class Structure:
         return sum(group.balance for group in self.groups[: index + 1])
 
     def interest_due(self, index: int) -> float | None:
-        """Interest due on the group and on everything senior; None where one is not known."""
+        """Interest due on the group and on everything senior.
+
+        None where one is not known.
+        """
         due = [group.interest_due for group in self.groups[: index + 1]]
         known = [amount for amount in due if amount is not None]
         return sum(known) if len(known) == len(due) else None
 
     def sheet_trigger(self, role: Role) -> float | None:
-        """The limit that the tranche sheet sets for a role, percent; None where it sets none."""
+        """Return the limit that the tranche sheet sets for a role, percent.
+
+        None where it sets none.
+        """
         if not self.groups:
             return None
         if role == "diversion" and self.reinvestment_trigger is not None:
@@ -101,7 +107,10 @@ class Structure:
 def structure(
     tranches: Tranches, base_rate: float, period_years: float, reinvestment_trigger: float | None = None
 ) -> Structure:
-    """The groups and roles of a deal's notes; `base_rate` in percent, NaN where there is none."""
+    """Return the groups and roles of a deal's notes.
+
+    `base_rate` in percent, NaN where there is none.
+    """
     groups: list[NoteGroup] = []
     rank_before = None
     for rank, note in sorted(_notes(tranches, base_rate, period_years), key=itemgetter(0)):  # stable within a rank
@@ -171,13 +180,18 @@ def _joined(first: NoteGroup, second: NoteGroup) -> NoteGroup:
 
 @remembered(4_096)
 def letter_of(name: str) -> str:
-    """The letter of a class: "Class A-1" and "A1" give A; "" for a name without one."""
+    """Return the letter of a class: "Class A-1" and "A1" give A.
+
+    "" for a name without one.
+    """
     match = re.match(r"\s*(?:class|tranche|notes?)?\s*([A-Za-z])(?![A-Za-z])", name, re.IGNORECASE)
     return match[1].upper() if match else ""
 
 
 def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[str, float]) -> list[Tested]:
-    """The groups with a trigger; where the sheet has none, all of them, beside their usual triggers.
+    """Return the groups with a trigger.
+
+    Where the sheet has none, all of them, beside their usual triggers.
 
     Class A (or X) is tested together with B, and the classes of a letter together, though they rank one after the
     other: the test stands at the last of them, unless the sheet gives them different triggers.
@@ -214,15 +228,18 @@ _TESTED_WITH: Final = {"A": "BA", "X": "BAX"}
 
 
 def tested_letters(structure: Structure, tested: Tested, *, is_first: bool) -> tuple[str, ...]:
-    """The letters of the classes of a test; where the first trigger stands at B alone, the test is that of A and B."""
+    """The letters of the classes of a test.
+
+    Where the first trigger stands at B alone, the test is that of A and B.
+    """
     letters = tuple(dict.fromkeys(letter_of(name) for name in tested.name.split("/")))
     is_of_both = letters == ("B",) and is_first and structure.groups[0].letter in ("A", "X")
     return ("A", "B") if is_of_both else letters
 
 
 def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
-    """The notes under the triggers of a definition's classes, each at the notes of its last letter; without classes, or
-    where none of them is among the notes, under their own."""
+    """Return the notes under the triggers of a definition's classes, each at the notes of its last letter; without
+    classes, or where none of them is among the notes, under their own."""
     if not tested:
         return tranches
     triggers = {letter_of(each.name.rpartition("/")[2]): (each.oc_trigger, each.ic_trigger) for each in tested}
@@ -243,7 +260,9 @@ def income(
     day_count: str = "actual/360",
     rules: InterestCoverage | None = None,
 ) -> dict[str, Any]:
-    """The interest of the period less senior fees, and how each part is known; money in the deal's currency.
+    """Return the interest of the period less senior fees, and how each part is known.
+
+    Money in the deal's currency.
 
     What was collected and what is still to be received make the period's interest. Where only the collected part is
     known, the rest is estimated: the loans' interest for the days to the next payment, or, without that date, what the
@@ -338,8 +357,8 @@ def classes(
     limits: Mapping[int, Held],
     places: Iterable[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """The tested classes, or those at these places, each with its ratio and what would cure it: money for numerator,
-    denominator and cure_amount.
+    """Return the tested classes, or those at these places, each with its ratio and what would cure it: money for
+    numerator, denominator and cure_amount.
 
     A class is judged by what the run holds it to, given by its place among the tested ones; else by its trigger.
     """
@@ -372,5 +391,5 @@ def _by_trigger(ratio: float, trigger: float) -> tuple[float, Status]:
 
 
 def cure_amount(status: Status, minimum: float, numerator: float, denominator: float) -> float:
-    """What the numerator of a failed ratio lacks of its minimum, which is in percent; 0 where it passes."""
+    """Return what the numerator of a failed ratio lacks of its minimum, which is in percent; 0 where it passes."""
     return max(0.0, minimum / 100 * denominator - numerator) if status == "fail" else 0.0

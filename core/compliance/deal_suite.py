@@ -59,7 +59,10 @@ class MeasureRow:
 
 
 def tests_of(definition: Definition) -> tuple[Test, ...]:
-    """The tests of a definition that are run, each after those that it needs; limits are looked up by the run."""
+    """The tests of a definition that are run, each after those that it needs.
+
+    Limits are looked up by the run.
+    """
     chosen = {test.id: test for test in definition.tests if test.enabled}
     matrices = {matrix.id: matrix for matrix in definition.quality.matrices}
     every = frozenset((*(test.id for test in definition.tests), *TOTALS))
@@ -82,7 +85,7 @@ def test_named(definition: Definition, test_id: str) -> Test | None:
 
 
 def class_test_named(test_id: str) -> DealTest | None:
-    """The test of this id among those that a ready-made definition has by the classes of a file."""
+    """Return the test of this id among those that a ready-made definition has by the classes of a file."""
     if (by_class := _CLASS_TEST.fullmatch(test_id)) is not None:
         letters = tuple(by_class[2].upper())
         return replace(_class_test(by_class[1], letters, "/".join(letters)), id=test_id)
@@ -107,8 +110,8 @@ def _class_test(measure: str, letters: tuple[str, ...], name: str) -> DealTest:
 
 
 def with_coverage(definition: Definition, pool: Pool | None) -> tuple[Definition, dict[str, SheetLimit | None]]:
-    """A ready-made definition with the coverage tests of the classes that the file has, and each one's trigger in the
-    file; None where it gives none. A definition that has such tests is left as it is."""
+    """Return a ready-made definition with the coverage tests of the classes that the file has, and each one's trigger
+    in the file; None where it gives none. A definition that has such tests is left as it is."""
     if any(test.measure in _WORDS for test in definition.tests):
         return definition, {}
     structure, tests, triggers = None if pool is None else pool.structure, [], {}
@@ -191,12 +194,14 @@ def _value(value: float) -> Measured:
 
 
 def matrix_names(matrix: Matrix, known: frozenset[str]) -> set[str]:
-    """The names that the formulas of a matrix read."""
+    """Return the names that the formulas of a matrix read."""
     return {name for text in (matrix.row, matrix.column, matrix.modifier) if text for name in names_of(text, known)}
 
 
 def matrix_limit(matrix: Matrix, pool: Pool, known: frozenset[str]) -> float:
-    """The limit that a matrix gives at the portfolio's two figures; beyond its edge the figure at the edge.
+    """Return the limit that a matrix gives at the portfolio's two figures.
+
+    Beyond its edge the figure at the edge.
 
     Raises:
         Unmeasurable: a figure that it needs is not known.
@@ -211,7 +216,7 @@ def matrix_limit(matrix: Matrix, pool: Pool, known: frozenset[str]) -> float:
 
 
 def _between(places: tuple[float, ...], values: Any, at: float, *, linear: bool) -> float:
-    """The value at a place: on the line between its neighbours, or that of the next lower one."""
+    """Return the value at a place: on the line between its neighbours, or that of the next lower one."""
     if linear:
         return float(np.interp(at, places, values))
     return float(values[max(0, bisect_right(places, at) - 1)])
@@ -232,7 +237,7 @@ def step_of(test: DealTest, day: date | None, reinvestment_end: date | None) -> 
 
 
 def _same(measure: Callable[[Pool], Measured]) -> Figure:
-    """A measure of the suites, over another denominator where the test names one."""
+    """Return a measure of the suites, over another denominator where the test names one."""
 
     def figure(pool: Pool, test: DealTest) -> Measured:
         measured = measure(pool)
@@ -245,12 +250,15 @@ def _same(measure: Callable[[Pool], Measured]) -> Figure:
 
 
 def _limited(measure: Callable[[Pool, str], Measured]) -> Figure:
-    """A measure that may depend on what the test is held to."""
+    """Return a measure that may depend on what the test is held to."""
     return lambda pool, test: measure(pool, test.id)
 
 
 def _loans(measure: Callable[[Pool], Measured]) -> Figure:
-    """A measure of the suites that counts loans; by its formula where the test is about some loans, or adds to them."""
+    """Return a measure of the suites that counts loans.
+
+    By its formula where the test is about some loans, or adds to them.
+    """
     plain = _same(measure)
 
     def figure(pool: Pool, test: DealTest) -> Measured:
@@ -271,7 +279,7 @@ def _ccc(pool: Pool, test: DealTest) -> Measured:
 
 
 def ladder_of(pool: Pool, agency: str) -> Any:
-    """An agency's ranks: 0 unrated, MASKED left open."""
+    """Return an agency's ranks: 0 unrated, MASKED left open."""
     field = f"rating_agency_{agency}"
     ranks = pool.view.ranks.get(f"{field}_ladder", pool.view.ranks.get(field))
     if ranks is None:
@@ -280,8 +288,10 @@ def ladder_of(pool: Pool, agency: str) -> Any:
 
 
 def _by_ladder(pool: Pool, agency: str) -> np.ndarray[Any, Any]:
-    """Performing par by an agency's ranks, 0 (unrated) to MASKED. Where the agency's rating table says what no row
-    shows, every loan has a rating."""
+    """Return performing par by an agency's ranks, 0 (unrated) to MASKED.
+
+    Where the agency's rating table says what no row shows, every loan has a rating.
+    """
     hidden = pool.masked_ratings["abc".index(agency)]
     if hidden is None:
         return pool.summed(("ladder", agency), lambda part: _par_by_rank(ladder_of(part, agency), part))
@@ -384,7 +394,7 @@ def _event_of_default(pool: Pool, test: DealTest) -> Measured:
 
 
 def _marked(pool: Pool) -> float:
-    """The market value of the defaulted loans."""
+    """Return the market value of the defaulted loans."""
     price, rows = pool.view.numbers.get("price"), np.flatnonzero(pool.defaulted)
     return 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
 

@@ -128,14 +128,14 @@ class JudgedFigure(NamedTuple):
 
 @remembered(1_024)
 def _read_by_share(text: str) -> tuple[str, ...]:
-    """What a share's formula reads, in the names of `FIELDS`."""
+    """Return what a share's formula reads, in the names of `FIELDS`."""
     from core.definition.formulas import fields_of, share_of
 
     return tuple(map(input_of, fields_of(share_of(text))))
 
 
 def _read_of_loans(own: DealTest) -> Iterator[str]:
-    """What a test reads to tell the loans of which it is, and what it adds to their par."""
+    """Yield what a test reads to tell the loans of which it is, and what it adds to their par."""
     for text in (own.share, own.among):
         if text is not None:
             yield from _read_by_share(text) if text.startswith("=") else READS[text]
@@ -173,7 +173,7 @@ class Doubter:
         """Those of the run, once it has all of them."""
 
     def verdict(self, case: JudgedFigure) -> Verdict:
-        """The ends of a figure that its inputs leave open, and whether its status may be wrong."""
+        """Return the ends of a figure that its inputs leave open, and whether its status may be wrong."""
         theirs, (measure, inputs) = self.beside(case.test, case.measured), self._inputs(case)
         low, high = case.low, case.high
         ends = None if _ties(theirs) else span(measure, inputs, with_ratings=low is None)
@@ -188,7 +188,7 @@ class Doubter:
         )
 
     def doubts(self, case: JudgedFigure) -> Doubts:
-        """The trustee's own figure, and every doubt of ours."""
+        """Return the trustee's own figure, and every doubt of ours."""
         theirs = self.beside(case.test, case.measured)
         lacks = missing(*self._inputs(case))
         all_doubts = [] if theirs is None else list(_of_difference(case, theirs))
@@ -207,7 +207,7 @@ class Doubter:
         return Doubts(None if theirs is None else theirs.figure, all_doubts)
 
     def _inputs(self, case: JudgedFigure) -> tuple[str, Case]:
-        """The measure of a figure, and what it is of."""
+        """Return the measure of a figure, and what it is of."""
         assert self._pool is not None
         own = self._own.get(case.test.test_id)
         agency = None if own is None else own.agency
@@ -216,11 +216,12 @@ class Doubter:
         return measure, Case(self._pool, case.measured, agency)
 
     def is_sure(self, test: Test, measured: Measured) -> bool:
-        """Whether nothing makes a figure doubtful."""
+        """Return whether nothing makes a figure doubtful."""
         return self._is_plain and is_covered(measured) and (not self._open or self._open.isdisjoint(self.reads(test)))
 
     def is_settled(self, test: Test, measured: Measured) -> bool:
-        """Whether nothing that it reads is missing, so that its status is not open, whatever else is to be doubted."""
+        """Return whether nothing that it reads is missing, so that its status is not open, whatever else is to be
+        doubted."""
         if not self._is_plain or not is_covered(measured):
             return False
         return not self._missing or self._missing.isdisjoint(self.reads(test))
@@ -248,7 +249,7 @@ class Doubter:
         )
 
     def beside(self, test: Test, measured: Measured | None) -> Beside | None:
-        """The file's figure of a test beside ours; None where it has none."""
+        """Return the file's figure of a test beside ours; None where it has none."""
         fact = self._facts.get(test.test_id)
         if fact is None:
             return None
@@ -261,14 +262,14 @@ class Doubter:
     # ---- what a test reads
 
     def _measure_of(self, test_id: str) -> str:
-        """The measure of a test; "share" or "value" for one by a formula."""
+        """Return the measure of a test; "share" or "value" for one by a formula."""
         own = self._own.get(test_id)
         if own is None:
             return SUITE_TESTS.get(test_id, "")
         return own.measure or ("share" if own.share is not None else "value")
 
     def reads(self, test: Test) -> frozenset[str]:
-        """What a test reads, in the names of `FIELDS`."""
+        """Return what a test reads, in the names of `FIELDS`."""
         test_id = test.test_id
         inputs = self._reads.get(test_id)
         if inputs is None:
@@ -280,7 +281,7 @@ class Doubter:
         return inputs
 
     def _read_of_suite(self, measure: str, test: Test) -> frozenset[str]:
-        """What a test of the suites reads."""
+        """Return what a test of the suites reads."""
         is_by_kind = measure == "warr" and not self._has_named_recoveries(None)
         divides = "cpa" in test.divides_by and (measure != "ic" or self._has_estimated_fees)
         return _suite_reads(measure, is_by_kind, divides)
@@ -303,7 +304,7 @@ class Doubter:
             yield "cash"
 
     def _read_by_formula(self, text: str, test_id: str) -> Iterator[str]:
-        """What a formula over totals and other tests reads."""
+        """Yield what a formula over totals and other tests reads."""
         from core.definition.formulas import names_of
 
         for name in names_of(text, frozenset((*self._own, *TOTALS))):
@@ -312,7 +313,7 @@ class Doubter:
                 yield from self._read_by(name, None)
 
     def _has_named_recoveries(self, own: DealTest | None) -> bool:
-        """Whether recovery rates are a named agency's, and not those of the kind of loan and its ratings."""
+        """Return whether recovery rates are a named agency's, and not those of the kind of loan and its ratings."""
         named = None if self._pool is None else self._pool.view.recovery_agency
         return named in ("b", "c") or (own is not None and own.agency is not None)
 
@@ -336,7 +337,10 @@ class Doubter:
     # ---- warnings
 
     def _of_warnings(self, test: Test, missing_inputs: set[str]) -> Iterator[Doubt]:
-        """The warnings of the run that are about what a test reads; not those that its own blanks tell better."""
+        """Yield the warnings of the run that are about what a test reads.
+
+        Not those that its own blanks tell better.
+        """
         reads, own = self.reads(test), self._own.get(test.test_id)
         for warning, inputs in self._inputs_of_warnings:
             common = inputs & reads
@@ -460,7 +464,8 @@ class Doubter:
         return None
 
     def _is_otherwise(self, case: JudgedFigure) -> bool:
-        """Whether the trustee's numerator or denominator of other tests would turn a status of which it prints none."""
+        """Return whether the trustee's numerator or denominator of other tests would turn a status of which it prints
+        none."""
         reads, measured = self.reads(case.test), case.measured
         if "cash" not in reads or self._pool is None or not measured.denominator:
             return False
@@ -505,7 +510,8 @@ _OF_MISSING: Final = ("masked_inputs", "blank_inputs")
 
 @cache
 def _suite_reads(measure: str, is_by_kind: bool, has_cash: bool) -> frozenset[str]:
-    """What a measure of the suites reads: recovery rates by the kind of the loan, a denominator with cash in it."""
+    """Return what a measure of the suites reads: recovery rates by the kind of the loan, a denominator with cash in
+    it."""
     more = (*(("lien", "ratings") if is_by_kind else ()), *(("cash",) if has_cash else ()))
     return frozenset((*_ALWAYS, *READS.get(measure, ()), *more))
 
@@ -523,7 +529,7 @@ def _is_same(ours: float, printed: float) -> bool:
 
 
 def _is_of_another_agency(warning: DataWarning, agency: str) -> bool:
-    """Whether a warning is about other agencies' ratings, or rating tables, alone."""
+    """Return whether a warning is about other agencies' ratings, or rating tables, alone."""
     fields = [field for field in warning.fields if input_of(field) in ("ratings", "rating_table")]
     own = (f"rating_agency_{agency}", f"deal.masked_ccc_{agency}")
     return bool(fields) and not any(field.startswith(own) for field in fields)
@@ -538,26 +544,26 @@ def _fails(case: JudgedFigure, value: float) -> bool:
 
 
 def _turns(case: JudgedFigure, low: float, high: float) -> bool:
-    """Whether an end of a figure has another status than the figure, a warning being a pass."""
+    """Return whether an end of a figure has another status than the figure, a warning being a pass."""
     is_failing = case.status == "fail"
     return _fails(case, low) != is_failing or _fails(case, high) != is_failing
 
 
 def _has_own_limit(case: JudgedFigure, theirs: Beside) -> bool:
-    """Whether a tying figure is held to another limit than the trustee's."""
+    """Return whether a tying figure is held to another limit than the trustee's."""
     trigger = theirs.figure.trigger
     return theirs.figure.agrees is True and trigger is not None and abs(trigger - case.limit) > theirs.fact.tolerance
 
 
 def _is_contradicted(case: JudgedFigure, theirs: Beside) -> bool:
-    """Whether the trustee has the other status, and not for a limit that somebody set on purpose."""
+    """Return whether the trustee has the other status, and not for a limit that somebody set on purpose."""
     if not contradicts(theirs.figure, case.status):
         return False
     return not (_has_own_limit(case, theirs) and case.source in _CHOSEN)
 
 
 def _of_difference(case: JudgedFigure, theirs: Beside) -> Iterator[Doubt]:
-    """What the trustee has otherwise: the figure, the status, or the limit of a definition."""
+    """Yield what the trustee has otherwise: the figure, the status, or the limit of a definition."""
     is_contradicted, has_own_limit = _is_contradicted(case, theirs), _has_own_limit(case, theirs)
     is_of_definition = has_own_limit and case.source == "definition"
     if theirs.figure.agrees is not False and not is_contradicted and not is_of_definition:

@@ -41,7 +41,10 @@ _COLUMNS: Final = (
 
 
 def thinnest_first(results: Iterable[TestResult]) -> list[TestResult]:
-    """By the cushion as a part of the limit, so that tests of all units compare; those without one last."""
+    """By the cushion as a part of the limit, so that tests of all units compare.
+
+    Those without one last.
+    """
 
     def part(result: TestResult) -> float:
         if result.cushion is None:
@@ -53,7 +56,7 @@ def thinnest_first(results: Iterable[TestResult]) -> list[TestResult]:
 
 
 def result_of(results: Results, name: str) -> TestResult:
-    """The result of a test by its id or its name, without case.
+    """Return the result of a test by its id or its name, without case.
 
     Raises:
         KeyError: there is none: the message has the reason where the test was skipped, else what is near.
@@ -97,7 +100,7 @@ def frame_of(results: Results) -> Frame:
 
 
 def _value(row: TestResult, name: str) -> Any:
-    """A field of a result, a member of its published figure, or the kinds of its doubts."""
+    """Return a field of a result, a member of its published figure, or the kinds of its doubts."""
     if name == "doubts":
         return "; ".join(dict.fromkeys(each.code for each in row.doubt))
     if name in _PUBLISHED or name == "difference":
@@ -124,7 +127,7 @@ def _head(results: Results) -> str:
 
 
 def repr_of(results: Results) -> str:
-    """The counts, and the results with the thinnest cushion in aligned columns."""
+    """Return the counts, and the results with the thinnest cushion in aligned columns."""
     lines = [f"Results({_head(results)})"]
     shown = thinnest_first(results)[:ROWS_SHOWN]
     has_published = any(each.published is not None for each in shown)
@@ -149,7 +152,7 @@ def repr_of(results: Results) -> str:
 
 
 def _trustee_shown(test_result: TestResult, decimals: int) -> str:
-    """The trustee's figure, and ours less that, for a line."""
+    """Return the trustee's figure, and ours less that, for a line."""
     if test_result.published is None or test_result.published.value is None:
         return ""
     figure = test_result.published
@@ -160,7 +163,7 @@ def _trustee_shown(test_result: TestResult, decimals: int) -> str:
 
 
 def trustee_of_skipped(skipped: Skipped) -> str:
-    """The trustee's figure of a test without one of ours."""
+    """Return the trustee's figure of a test without one of ours."""
     return (
         ""
         if skipped.published is None or skipped.published.value is None
@@ -169,7 +172,7 @@ def trustee_of_skipped(skipped: Skipped) -> str:
 
 
 def _beside(test_result: TestResult, decimals: int) -> list[Any]:
-    """The trustee's figure and the difference, as a notebook's table has them."""
+    """Return the trustee's figure and the difference, as a notebook's table has them."""
     figure = test_result.published
     if figure is None:
         return [None, None]
@@ -181,7 +184,7 @@ def _beside(test_result: TestResult, decimals: int) -> list[Any]:
 
 
 def _row(test_result: TestResult, *, has_published: bool) -> list[Any]:
-    """A result as a notebook's table has it: figures as the command shows them."""
+    """Return a result as a notebook's table has it: figures as the command shows them."""
     decimals = test_result.decimals
     return [
         Markup(f"{verdict(test_result.status)} (doubtful)") if test_result.doubtful else verdict(test_result.status),
@@ -215,7 +218,7 @@ def html_of_result(result: TestResult) -> str:
 
 
 def html_of(results: Results) -> str:
-    """A row for each result, the thinnest cushion first, then what was skipped."""
+    """Return a row for each result, the thinnest cushion first, then what was skipped."""
     has_published = any(result.published is not None for result in list(results))
     rows = [_row(each, has_published=has_published) for each in thinnest_first(results)[:NOTEBOOK_ROWS]]
     lines = [f"Read as: {results.read_as}"] if results.read_as else []

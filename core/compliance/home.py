@@ -24,8 +24,8 @@ _OF_HOME: Final = frozenset((FOREIGN, _SMALL))
 
 
 def at_home(tests: tuple[Test, ...], definition: Definition | None) -> tuple[Test, ...]:
-    """The tests, those that speak of the United States in words for the definition's home countries where these are
-    others; None stands for the suites' own conventions."""
+    """Return the tests, those that speak of the United States in words for the definition's home countries where these
+    are others; None stands for the suites' own conventions."""
     if definition is None or definition.conventions.home_countries == US:
         return tests
     conventions = definition.conventions
@@ -38,7 +38,10 @@ def at_home(tests: tuple[Test, ...], definition: Definition | None) -> tuple[Tes
 
 @lru_cache(maxsize=HOMES_MAX)
 def _worded(test_id: str, home: tuple[str, ...], small_home: float, small_abroad: float) -> Test:
-    """A test of the suites in words for a home; facility sizes in the deal's currency."""
+    """Return a test of the suites in words for a home.
+
+    Facility sizes in the deal's currency.
+    """
     test, noun = TESTS[test_id], "the home country" if len(home) == 1 else "the home countries"
     countries = ", ".join(sorted(home))
     if test_id == FOREIGN:

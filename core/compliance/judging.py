@@ -56,7 +56,8 @@ def judge(value: float, limit: ResolvedThreshold, decimals: int | None) -> tuple
 
 
 def rounded_half_away(value: float, decimals: int) -> float:
-    """The figure as it is printed: halves go away from zero, what is one but for the rounding of a double too."""
+    """Return the figure as it is printed: halves go away from zero, what is one but for the rounding of a double
+    too."""
     scale = 10.0**decimals
     if not abs(value) * scale < WHOLE_FROM:
         return value
@@ -68,7 +69,7 @@ WHOLE_FROM: Final = 2.0**52
 
 
 def cushion_of(value: float, limit: ResolvedThreshold) -> float:
-    """The headroom of a figure, in its unit; negative is a breach."""
+    """Return the headroom of a figure, in its unit; negative is a breach."""
     if limit.direction == "max":
         return limit.value - value
     if limit.direction == "min":
@@ -77,7 +78,10 @@ def cushion_of(value: float, limit: ResolvedThreshold) -> float:
 
 
 def status_of(value: float, cushion: float, limit: ResolvedThreshold) -> Status:
-    """Fail below a cushion of zero, warning within the warning band, else pass; full precision but for `TOLERANCE`."""
+    """Fail below a cushion of zero, warning within the warning band, else pass.
+
+    Full precision but for `TOLERANCE`.
+    """
     if cushion < -TOLERANCE:
         return "fail"
     if limit.warning is not None:
@@ -91,7 +95,7 @@ def status_of(value: float, cushion: float, limit: ResolvedThreshold) -> Status:
 def left_open(
     test: Test, measured: Measured, limit: ResolvedThreshold, low: float, high: float, rules: Definition | None
 ) -> Skipped:
-    """A test whose status ratings leave open that a definition takes for a range."""
+    """Return a test whose status ratings leave open that a definition takes for a range."""
     ratings = DEFAULT.ratings if rules is None else rules.ratings
     bounded = [
         kind
@@ -110,7 +114,7 @@ def fields_of_result(
     judgement: tuple[float, Status],
     include_cushion: bool,
 ) -> tuple[Any, ...]:
-    """The fields of a result that are no texts and no doubts, in order."""
+    """Return the fields of a result that are no texts and no doubts, in order."""
     cushion, status = judgement
     bound, direction, _, source = limit
     shown = shown_pct = None

@@ -91,7 +91,7 @@ class _Key(NamedTuple):
 
 
 def matches(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> tuple[Match, ...]:
-    """The published figures that are tests of ours."""
+    """Return the published figures that are tests of ours."""
     printed = _printed_of(_File(pool.portfolio.facts))
     return _Pairing(tests, own, terms_of(pool), is_listing=False).of(printed).matches if printed else ()
 
@@ -130,7 +130,7 @@ class Terms(NamedTuple):
 
 
 def terms_of(pool: Pool) -> Terms:
-    """The terms of the loans under the conventions of a run."""
+    """Return the terms of the loans under the conventions of a run."""
     view = pool.view
     home = pool.definition.conventions.home_countries
     return Terms(home, view.recovery_agency, view.industry_agency, pool.structure)
@@ -170,7 +170,7 @@ class _File:
 
 @lru_cache(maxsize=FILES_MAX)
 def _printed_of(file: _File) -> tuple[_Printed, ...]:
-    """The current figures of a file, with the decimals that count."""
+    """Return the current figures of a file, with the decimals that count."""
     return tuple(map(_Printed.of, with_counted_decimals(file.facts.figures)))
 
 
@@ -240,7 +240,10 @@ class _Pairing:
         groups.setdefault(theirs, _Group(None, theirs, [], meaning.side)).facts.append(fact)
 
     def _match(self, group: _Group, taken: set[str]) -> set[str]:
-        """Set one figure of a group beside the tests that are about the same; the others are listed."""
+        """Set one figure of a group beside the tests that are about the same.
+
+        The others are listed.
+        """
         test_ids = self._tests_of(group, taken)
         if not test_ids and not self._is_listing:
             return set()
@@ -277,7 +280,7 @@ class _Pairing:
         return _difference(theirs, self._keys[nearest]) or _TAKEN
 
     def _nearest(self, theirs: _Key) -> str | None:
-        """The test of the same measure that shares most of what else is said, the first of several."""
+        """Return the test of the same measure that shares most of what else is said, the first of several."""
         alike = [test_id for test_id, ours in self._keys.items() if ours.what == theirs.what]
         return max(
             alike,
@@ -293,19 +296,19 @@ _TAKEN: Final = "the figure that the definition names is taken"
 
 
 def said_of(test: DealTest) -> dict[str, Any]:
-    """What a definition's test measures, in the words of its document."""
+    """Return what a definition's test measures, in the words of its document."""
     words = ("measure", "share", "value", *PARAMETERS)
     every = {name: getattr(test, "class_" if name == "class" else name) for name in words}
     return {name: value for name, value in every.items() if value not in (None, ())}
 
 
 def _names(test: DealTest) -> Iterator[str]:
-    """What a file may call a test of a definition: its name, its id, an alias."""
+    """Return what a file may call a test of a definition: its name, its id, an alias."""
     return map(key, (test.name, test.id, *test.aliases))
 
 
 def _key_of_test(test_id: str, own: Mapping[str, DealTest], terms: Terms) -> _Key | None:
-    """What a test of a run measures; None where nothing printed can be it."""
+    """Return what a test of a run measures; None where nothing printed can be it."""
     if test_id in _COVERAGE:
         if terms.structure is None or not terms.structure.groups:
             return None
@@ -326,15 +329,17 @@ def _key_of_suite(test_id: str) -> _Key | None:
 
 
 def suite_said(test_id: str) -> dict[str, Any] | None:
-    """What a test of the suites measures, in the words of a definition's document."""
+    """Return what a test of the suites measures, in the words of a definition's document."""
     if test_id not in SUITE_TESTS:
         return None
     return {"measure": SUITE_TESTS[test_id]} | ({"nth": SUITE_NTH[test_id]} if test_id in SUITE_NTH else {})
 
 
 def _key_of(terms: Mapping[str, Any], fact: Fact | None = None) -> _Key:
-    """What the fields of a definition's test measure; `fact` is the published figure that means them, None for a test
-    of ours."""
+    """Return what the fields of a definition's test measure.
+
+    `fact` is the published figure that means them, None for a test of ours.
+    """
     measure = terms.get("measure")
     agency = terms.get("agency")
     if (bucket := _BUCKET_OF.get(_plain(terms.get("share", "")))) is not None:
@@ -352,7 +357,7 @@ def _key_of(terms: Mapping[str, Any], fact: Fact | None = None) -> _Key:
 
 
 def _with_terms(ours: _Key, terms: Terms) -> _Key:
-    """What a test of ours measures, with what the deal means where nothing is said."""
+    """Return what a test of ours measures, with what the deal means where nothing is said."""
     if ours.what == "warr" and ours.agency is None:
         return ours._replace(agency=terms.recovery_agency)
     if ours.what == "industry" and ours.classification is None:
@@ -361,13 +366,13 @@ def _with_terms(ours: _Key, terms: Terms) -> _Key:
 
 
 def _loans(text: str) -> str:
-    """A formula, or the measure that counts the same loans."""
+    """Return a formula, or the measure that counts the same loans."""
     plain = _plain(text)
     return _MEASURE_OF.get(plain, plain)
 
 
 def _plain(formula: str) -> str:
-    """A formula without blanks, in lower case."""
+    """Return a formula without blanks, in lower case."""
     return re.sub(r"\s+", "", formula).casefold()
 
 
@@ -385,7 +390,7 @@ def _is_of_moodys(fact: Fact) -> bool:
 
 
 def is_home(fact: Fact, terms: Terms) -> bool:
-    """Whether the home that a label speaks of is the deal's, as far as it names one."""
+    """Return whether the home that a label speaks of is the deal's, as far as it names one."""
     words, home = key(fact.label), terms.home_countries
     named = None if fact.subject is None else fact.subject.detail
     in_europe, in_america = "DE" in home and "US" not in home, "US" in home and "DE" not in home
@@ -404,7 +409,9 @@ _AMERICA: Final = re.compile(r"\b(?:usa?|u s a?|united states)\b")
 
 
 def _one_of(facts: Sequence[Fact]) -> Fact | str:
-    """The figure that counts, one with a limit or a status first; why none, where they contradict each other.
+    """Return the figure that counts, one with a limit or a status first.
+
+    Why none, where they contradict each other.
 
     A figure of a column that is a guess contradicts none of a column that is certain.
     """
@@ -444,7 +451,7 @@ _NUMBERS: Final = {1: "the largest", 2: "the second largest", 3: "the third larg
 
 
 def _difference(theirs: _Key, ours: _Key) -> str:
-    """What tells a figure from the nearest test of ours, in words."""
+    """Return what tells a figure from the nearest test of ours, in words."""
     reasons = []
     if theirs.last_class != ours.last_class:
         reasons.append(f"it is of class {theirs.last_class or '?'}, ours of class {ours.last_class or '?'}")
@@ -462,7 +469,7 @@ def _difference(theirs: _Key, ours: _Key) -> str:
 
 
 def _other_loans(theirs: tuple[Any, ...], ours: tuple[Any, ...]) -> Iterator[str]:
-    """What tells two figures apart by the loans that they count, what they add, and what they divide by."""
+    """Yield what tells two figures apart by the loans that they count, what they add, and what they divide by."""
     *apart, among, adds = theirs
     *own_apart, own_among, own_adds = ours
     if among != own_among:
@@ -495,7 +502,7 @@ def _agency(letter: str | None) -> str:
 
 
 def with_counted_decimals(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """The figures with the decimals that count: of a column whose printed figures all end in 0, one fewer."""
+    """Return the figures with the decimals that count: of a column whose printed figures all end in 0, one fewer."""
     columns: dict[tuple[str, str], list[Fact]] = {}
     for fact in facts:
         if fact.decimals and fact.value is not None and fact.unit in (None, "percent"):
@@ -509,7 +516,7 @@ def with_counted_decimals(facts: Sequence[Fact]) -> tuple[Fact, ...]:
 
 
 def _column(place: str) -> str:
-    """The sheet and the column letters of a place."""
+    """Return the sheet and the column letters of a place."""
     return place.rstrip("0123456789")
 
 

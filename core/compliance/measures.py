@@ -98,10 +98,15 @@ class Measured(NamedTuple):
 
 
 class Pool:
-    """The sums of a portfolio and what several figures share. All money in the deal's currency."""
+    """The sums of a portfolio and what several figures share.
+
+    All money in the deal's currency.
+    """
 
     def __init__(self, portfolio: Portfolio, definition: Definition | None = None, assumed: Assumed = "value") -> None:
-        """Walk the portfolio once, under the definition's conventions; None for those of the suites.
+        """Walk the portfolio once, under the definition's conventions.
+
+        None for those of the suites.
 
         Raises:
             ValueError: a column is missing its rows, or a code is out of its range (a fault of whoever built it).
@@ -155,7 +160,7 @@ class Pool:
         definition of the deal's own says."""
 
     def _conclude(self, tally: kernels.Tally) -> None:
-        """What follows from the sums."""
+        """Set what follows from the sums."""
         self._go_by_file()
         self.tally = tally
         self.par = self.tally.par
@@ -181,7 +186,7 @@ class Pool:
         ) = self.tally.par_by_flag
 
     def under(self, portfolio: Portfolio, definition: Definition) -> Pool:
-        """The same sums under conventions, and with a deal, that move none of them: cash, the denominator, CCC."""
+        """Return the same sums under conventions, and with a deal, that move none of them."""
         pool = Pool.__new__(Pool)
         pool._begin(portfolio, definition)
         pool.assumed, pool.view, pool.scheduled_life = self.assumed, self.view, self.scheduled_life
@@ -192,8 +197,8 @@ class Pool:
         return pool
 
     def deal_for_changes(self) -> Deal:
-        """The deal for other loans than these: what the file's own OC numerator says beside the loans stays as one
-        amount, and what they are carried at follows from them."""
+        """Return the deal for other loans than these: what the file's own OC numerator says beside the loans stays as
+        one amount, and what they are carried at follows from them."""
         deal = self.portfolio.deal
         without_figures = without_figures_of_loans(deal)
         if without_figures is deal:
@@ -228,11 +233,14 @@ class Pool:
         return self
 
     def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
-        """What `of` adds up over the loans of a pool; `key` tells it from all other sums."""
+        """Return what `of` adds up over the loans of a pool.
+
+        `key` tells it from all other sums.
+        """
         return of(self)
 
     def par_by_name(self, field: str) -> NDArray[np.float64]:
-        """Performing par by the code of a column of names, the last for a blank."""
+        """Return performing par by the code of a column of names, the last for a blank."""
 
         def added(pool: Pool) -> NDArray[np.float64]:
             names = pool.view.names[field]
@@ -241,7 +249,7 @@ class Pool:
         return self.summed(("name", field), added)
 
     def name(self, field: str, code: int) -> str:
-        """The name of a code."""
+        """Return the name of a code."""
         return self.view.names[field].values[code]
 
     def units(self, average_par: float) -> NDArray[np.float64]:
@@ -287,7 +295,10 @@ class Pool:
 
     @cached_property
     def industries(self) -> tuple[int, list[int], list[float]]:
-        """How many named industries have par; codes and par of the four largest; a net short one counts as none."""
+        """How many named industries have par; codes and par of the four largest.
+
+        A net short one counts as none.
+        """
         *named, _ = self.tally.industry_par.tolist()
         if not any(named):
             raise no_values("industry")
@@ -354,13 +365,19 @@ class Pool:
 
     @property
     def adjustments_of_loans(self) -> dict[str, float]:
-        """The same by the loans alone, whatever the file prints; what `other_haircut` covers under its name."""
+        """The same by the loans alone, whatever the file prints.
+
+        What `other_haircut` covers under its name.
+        """
         adjusted = self._adjusted({})
         other_haircut = adjusted["deferring_haircut"] - adjusted.get("long_dated_and_current_pay", 0.0)
         return {**adjusted, "other_haircut": other_haircut}
 
     def _adjusted(self, printed: dict[str, float]) -> dict[str, float]:
-        """The same with some parts as the file prints them; the others by the loans."""
+        """Return the same with some parts as the file prints them.
+
+        The others by the loans.
+        """
         tally, rules = self.tally, self.definition.par_value
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
@@ -391,7 +408,7 @@ class Pool:
         }
 
     def hidden_excess(self, agency: int, excess: float) -> float:
-        """The part of a CCC excess that a rating table alone has, and no row shows: it has no price."""
+        """Return the part of a CCC excess that a rating table alone has, and no row shows: it has no price."""
         if self.masked_ccc[agency] is None:
             return 0.0
         return max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
@@ -422,7 +439,7 @@ class Pool:
         return np.maximum(years, 0.0)
 
     def tally_by_industry(self, industries: Names) -> kernels.Tally:
-        """The sums by another column of industries."""
+        """Return the sums by another column of industries."""
         view = self.view
         return kernels.tally(
             self.portfolio.row_count,
@@ -439,7 +456,7 @@ class Pool:
         )
 
     def identifier(self, row: int) -> tuple[str, ...]:
-        """What orders loans of one price: their identifiers, then their names."""
+        """Return what orders loans of one price: their identifiers, then their names."""
         names = self.portfolio.names
         columns = (names.get(field) for field in ("cusip", "loanx_id", "isin", "obligor", "facility_name"))
         return tuple(
@@ -480,7 +497,7 @@ class Pool:
     def classes(
         self, kind: Literal["oc", "ic"], limits: Mapping[int, coverage.Held], places: Iterable[int] | None = None
     ) -> list[dict[str, Any]]:
-        """The tested classes, or those at these places, as `coverage.classes` tells them."""
+        """Return the tested classes, or those at these places, as `coverage.classes` tells them."""
         notes = self.structure
         assert notes is not None
         if kind == "oc":
@@ -489,13 +506,16 @@ class Pool:
 
 
 def _shown_ccc(agency: str, pool: Pool) -> float:
-    """Performing par of the loans that a row shows as Caa1 (CCC+) or below."""
+    """Return performing par of the loans that a row shows as Caa1 (CCC+) or below."""
     rows = shown_ccc_rows(agency, pool)
     return 0.0 if rows is None else float(pool.weights @ rows)
 
 
 def shown_ccc_rows(agency: str, pool: Pool) -> NDArray[np.bool_] | None:
-    """The loans that a row shows as Caa1 (CCC+) or below; None where no column has the agency's ratings."""
+    """Return the loans that a row shows as Caa1 (CCC+) or below.
+
+    None where no column has the agency's ratings.
+    """
     ranks = pool.portfolio.ranks.get(f"rating_agency_{agency}")
     return None if ranks is None else (ranks >= CCC) & (ranks < DEFAULTED)
 
@@ -681,15 +701,15 @@ def rating_factor(pool: Pool) -> Measured:
 
 
 def factor_column_sum(pool: Pool, agency: str) -> float:
-    """What the sum of par x factor has more where the file's own rating factor is by another column of Moody's, and the
-    definition leaves to the file which it is."""
+    """Return what the sum of par x factor has more where the file's own rating factor is by another column of Moody's,
+    and the definition leaves to the file which it is."""
     if agency != "a" or pool.portfolio.deal.factor_ratings is None or not pool.definition.leaves("ratings.a.columns"):
         return 0.0
     return pool.summed(("factor_ratings",), _by_factor_ratings)
 
 
 def _by_factor_ratings(pool: Pool) -> float:
-    """What the sum of par x factor has more by the column of the file's own rating factor."""
+    """Return what the sum of par x factor has more by the column of the file's own rating factor."""
     return float(factor_changes(pool)[1].sum())
 
 
@@ -805,7 +825,7 @@ def _ic(pool: Pool, place: int) -> Measured:
 
 
 def shown_income(pool: Pool) -> dict[str, Any]:
-    """The IC numerator in its parts, as results show it."""
+    """Return the IC numerator in its parts, as results show it."""
     return {name: rounded(amount) if isinstance(amount, float) else amount for name, amount in pool.interest.items()}
 
 
@@ -861,7 +881,7 @@ def diversity_score(pool: Pool) -> Measured:
 
 
 def diversity_by(pool: Pool, field: str) -> Measured:
-    """The score by another column of industries than that of the tests."""
+    """Return the score by another column of industries than that of the tests."""
     industries, (count, _, _) = pool.view.names.get(field), pool.obligors
     if industries is None:
         raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
@@ -904,7 +924,7 @@ def delinquency(pool: Pool) -> Measured:
 
 
 def _printed_defaults(par: float, total: float) -> Measured:
-    """What the file prints of its defaulted loans, where no row says which they are."""
+    """Return what the file prints of its defaulted loans, where no row says which they are."""
     return Measured(par / total * 100, par, total, None, lambda: {"defaulted_par": rounded(par), "basis": "as printed"})
 
 

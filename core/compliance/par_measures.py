@@ -29,7 +29,7 @@ SHOWN: Final = 10
 
 
 def par_share(pool: Pool, test: DealTest, amount: float, coverage_pct: float | None, /, **extra: Any) -> Measured:
-    """An amount as a share of what the test divides by."""
+    """Return an amount as a share of what the test divides by."""
     divisor = divisor_of(pool, test.of or "denominator")
     amount = max(0.0, amount)
     return Measured(amount / divisor * 100, amount, divisor, coverage_pct, lambda: extra)
@@ -39,7 +39,7 @@ def par_share(pool: Pool, test: DealTest, amount: float, coverage_pct: float | N
 
 
 def formula_of(measure: str, definition: Definition) -> str:
-    """The loans that a measure counts under a definition, as a share's formula."""
+    """Return the loans that a measure counts under a definition, as a share's formula."""
     rules = definition.conventions
     if measure == "foreign_country":
         by_name = f"=NOT({_is_in(rules.home_countries)})"
@@ -52,7 +52,10 @@ def formula_of(measure: str, definition: Definition) -> str:
 
 
 def _is_in(countries: tuple[str, ...]) -> str:
-    """A formula of the loans of some countries; of a blank country it is not known."""
+    """Return a formula of the loans of some countries.
+
+    Of a blank country it is not known.
+    """
     listed = ",".join('"' + name.replace('"', '""') + '"' for name in countries)
     return f"OR(country={{{listed}}})"
 
@@ -65,14 +68,14 @@ _WITHOUT_BONDS: Final = {
 
 
 def among_of(test: DealTest, definition: Definition) -> Atom | Logic | None:
-    """The loans of which a test is; None for all."""
+    """Return the loans of which a test is; None for all."""
     if test.among is None:
         return None
     return share_of(test.among if test.among.startswith("=") else formula_of(test.among, definition))
 
 
 def share_of_test(test: DealTest) -> Callable[[Pool], Measured]:
-    """The measure of a test by a share's formula."""
+    """Return the measure of a test by a share's formula."""
     assert test.share is not None
     text = test.share
     if not test.adds:
@@ -81,7 +84,7 @@ def share_of_test(test: DealTest) -> Callable[[Pool], Measured]:
 
 
 def loans_share(pool: Pool, test: DealTest) -> Measured:
-    """A measure by its formula, of some loans alone where the test says so."""
+    """Return a measure by its formula, of some loans alone where the test says so."""
     assert test.measure is not None
     formula = formula_of(test.measure, pool.definition)
     if test.among is None and not test.adds:
@@ -108,7 +111,7 @@ def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measured
 
 
 def undrawn_of(pool: Pool, test: DealTest) -> Floats | None:
-    """What is not drawn of each loan, where a test adds it; None for nothing."""
+    """Return what is not drawn of each loan, where a test adds it; None for nothing."""
     return unfunded_of(pool) if "unfunded" in test.adds else None
 
 
@@ -116,12 +119,12 @@ def undrawn_of(pool: Pool, test: DealTest) -> Floats | None:
 
 
 def industry_field(test: DealTest) -> str:
-    """The industries by which a test goes."""
+    """Return the industries by which a test goes."""
     return f"industry_{test.classification}" if test.classification in ("a", "b", "c") else "industry"
 
 
 def _names_of(pool: Pool, field: str) -> Names:
-    """A column of names.
+    """Return a column of names.
 
     Raises:
         Unmeasurable: the file lacks it.
@@ -132,7 +135,8 @@ def _names_of(pool: Pool, field: str) -> Names:
 
 
 def _by_name(pool: Pool, test: DealTest, field: str) -> tuple[Pool, Floats]:
-    """(the pool of the codes, par that counts by a name's code): the last is what no name has, or may not count."""
+    """Return (the pool of the codes, par that counts by a name's code): the last is what no name has, or may not
+    count."""
     if test.among is None and not test.adds:
         if field not in pool.view.names:
             _names_of(pool, field)
@@ -142,7 +146,10 @@ def _by_name(pool: Pool, test: DealTest, field: str) -> tuple[Pool, Floats]:
 
 
 def _counted(pool: Pool, test: DealTest, names: Names) -> Floats:
-    """Par by a name's code of the loans of which a test is; the last is that of no name, or not known to count."""
+    """Par by a name's code of the loans of which a test is.
+
+    The last is that of no name, or not known to count.
+    """
     among = among_of(test, pool.definition)
     amounts, more, unknown = pool.weights, undrawn_of(pool, test), None
     amounts = amounts if more is None else amounts + more
@@ -156,7 +163,7 @@ def _counted(pool: Pool, test: DealTest, names: Names) -> Floats:
 
 
 def _nth(pool: Pool, test: DealTest, field: str, sums: Floats) -> Measured:
-    """The nth largest of sums by a name's code."""
+    """Return the nth largest of sums by a name's code."""
     par = sums[:-1]
     nth = (test.nth or 1) - 1
     order = largest_of(par, max(nth + 1, SHOWN))
@@ -177,7 +184,10 @@ def _ranked(pool: Pool, test: DealTest, field: str) -> Measured:
 
 
 def largest_of(par: Floats, count: int) -> list[int]:
-    """The places of the largest, largest first, of equals the first; all where there are no more."""
+    """Return the places of the largest, largest first, of equals the first.
+
+    All where there are no more.
+    """
     places = np.argpartition(par, -count)[-count:] if len(par) > count else np.arange(len(par))
     return sorted(places.tolist(), key=lambda at: (-par[at], at))
 
@@ -198,7 +208,10 @@ def _industry(pool: Pool, test: DealTest) -> Measured:
 
 
 def _by_country(pool: Pool, test: DealTest, members: Callable[[Sequence[str]], tuple[Bools, Bools]]) -> Floats:
-    """Par that counts by country, 0 outside of `members`; the last is that of no country, or of an unknown one."""
+    """Par that counts by country, 0 outside of `members`.
+
+    The last is that of no country, or of an unknown one.
+    """
     if "country" not in pool.portfolio.names:
         raise Unmeasurable(f"Skipped: required column(s) country not found in sheet '{pool.portfolio.sheet_name}'")
 

@@ -95,7 +95,7 @@ class _Deferred:
     if not TYPE_CHECKING:  # for it, every attribute would be one
 
         def __getattr__(self, name: str) -> Any:
-            """Called for a field that is not there yet, and for what is no field."""
+            """Return called for a field that is not there yet, and for what is no field."""
             if name in _TEXTS:
                 group, values = _TEXTS, self._maker.texts(*self._args)
             elif name in _DOUBTS:
@@ -118,7 +118,7 @@ class Maker(Protocol):
         ...
 
     def doubts(self, *args: Any) -> Doubts:
-        """What to doubt of the result."""
+        """Return what to doubt of the result."""
         ...
 
     def verdict(self, *args: Any) -> Verdict:
@@ -126,11 +126,11 @@ class Maker(Protocol):
         ...
 
     def form(self, *args: Any) -> tuple[str, int]:
-        """Unit of the figures, and the decimals to show them with."""
+        """Return unit of the figures, and the decimals to show them with."""
         ...
 
     def is_settled(self, *args: Any) -> bool:
-        """Whether it has its status for sure."""
+        """Return whether it has its status for sure."""
         ...
 
 
@@ -219,15 +219,15 @@ _AT_FIRST: Final = (*_FIGURES, "_maker", "_args")
 
 
 def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
-    """A result whose other fields are made when they are read, by `maker` of `args`; `figures` are its fields in order
-    without those of `texts`, `doubts`, `verdict` and `form`."""
+    """Return a result whose other fields are made when they are read, by `maker` of `args`; `figures` are its fields in
+    order without those of `texts`, `doubts`, `verdict` and `form`."""
     result = TestResult.__new__(TestResult)
     put(result, _AT_FIRST, (*figures, maker, args))
     return result
 
 
 def _is_settled(result: TestResult) -> bool:
-    """Whether nothing leaves a status open, without making what is said of it."""
+    """Return whether nothing leaves a status open, without making what is said of it."""
     maker: Maker | None = getattr(result, "_maker", None)
     return maker is not None and maker.is_settled(*result._args)  # type: ignore[attr-defined]
 
@@ -333,7 +333,7 @@ class Results(list[TestResult], Framed):
         return framed.result_of(self, key) if isinstance(key, str) else super().__getitem__(key)
 
     def __contains__(self, key: object) -> bool:
-        """Whether it is one of the results, or the id or name of one."""
+        """Return whether it is one of the results, or the id or name of one."""
         if not isinstance(key, str):
             return super().__contains__(key)
         return any(key.casefold() in (each.test_id.casefold(), each.test_name.casefold()) for each in self)
@@ -345,7 +345,7 @@ class Results(list[TestResult], Framed):
         return framed.html_of(self)
 
     def head(self, count: int = 5) -> Results:
-        """The results with the thinnest cushions, the thinnest first, with the day and the warnings of the run.
+        """Return the results with the thinnest cushions, the thinnest first, with the day and the warnings of the run.
 
         Raises:
             ValueError: a negative count.
@@ -355,7 +355,7 @@ class Results(list[TestResult], Framed):
         return self._of(framed.thinnest_first(self)[:count])
 
     def _of(self, results: list[TestResult]) -> Results:
-        """Some of the results, without those that were skipped."""
+        """Return some of the results, without those that were skipped."""
         return Results(
             results,
             [],
@@ -367,9 +367,9 @@ class Results(list[TestResult], Framed):
         )
 
     def frame(self) -> Frame:
-        """Make a row for each result, figures in the test's unit.
+        """Return a row for each result, figures in the test's unit.
 
-        `attrs` has the reasons of the skipped tests, the day and the warnings.
+        Those of the skipped tests have their reason in `attrs`, where the day and the warnings stand, too.
         """
         return framed.frame_of(self)
 
@@ -390,7 +390,10 @@ class Results(list[TestResult], Framed):
 
     @property
     def read_as(self) -> str:
-        """The readings by which the file's own figures tie, in words; empty where none was used."""
+        """The readings by which the file's own figures tie, in words.
+
+        Empty where none was used.
+        """
         return "" if self.interpretation is None else self.interpretation.read_as
 
     @property

@@ -46,7 +46,10 @@ _RANKS: Final = {
 
 
 class Fields:
-    """The loans of a pool as the formulas of a definition name them; what was worked out is kept for the next test."""
+    """The loans of a pool as the formulas of a definition name them.
+
+    What was worked out is kept for the next test.
+    """
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -61,7 +64,7 @@ class Fields:
         """Fields of the mapping's own, by the names that formulas have for them."""
 
     def has(self, field: str) -> bool:
-        """Whether the file has the field."""
+        """Return whether the file has the field."""
         if field in LOAN_FLAGS:
             return field in self.pool.view.flags
         if field not in LOAN_FIELDS:
@@ -69,7 +72,10 @@ class Fields:
         return (self.number(field) if field in NUMBERS else self.category(field)) is not None
 
     def category(self, field: str) -> tuple[NDArray[Any], Sequence[Any]] | None:
-        """(code of each row, values) of a field of few values; below 0 is blank. None where the file lacks it."""
+        """(code of each row, values) of a field of few values; below 0 is blank.
+
+        None where the file lacks it.
+        """
         if field not in self._categories:
             self._categories[field] = self._category(field)
         return self._categories[field]
@@ -102,7 +108,7 @@ class Fields:
         return self._discounts(), (False, True)
 
     def rows(self, part: Logic | Atom) -> tuple[Bools, Bools | None]:
-        """(the loans for which a formula is TRUE, those of which it cannot be told; None for none).
+        """Return (the loans for which a formula is TRUE, those of which it cannot be told; None for none).
 
         Raises:
             Unmeasurable: the file lacks what the formula reads.
@@ -139,7 +145,10 @@ class Fields:
         return low & ~(price >= np.where(fixed, rules.discount_release_fixed, rules.discount_release))
 
     def number(self, field: str) -> NDArray[np.float64] | None:
-        """A number of each row, NaN where blank; a date as a spreadsheet's number. None where the file lacks it."""
+        """Return a number of each row, NaN where blank; a date as a spreadsheet's number.
+
+        None where the file lacks it.
+        """
         if field not in self._numbers:
             self._numbers[field] = self._number(field)
         return self._numbers[field]
@@ -177,7 +186,7 @@ class Fields:
         return self._par_of(rows), 0.0 if open_rows is None else self._par_of(open_rows)
 
     def _category_of(self, atom: Atom) -> str | None:
-        """The one field of few values that a part reads: of the mapping's own fields a text or a flag."""
+        """Return the one field of few values that a part reads: of the mapping's own fields a text or a flag."""
         if atom.category is None and len(atom.fields) == 1 and (name := self._own.get(atom.fields[0])) is not None:
             return None if name in self.pool.portfolio.numbers else atom.fields[0]
         return atom.category
@@ -186,7 +195,7 @@ class Fields:
         return float(self.pool.weights @ rows)
 
     def _par_by(self, field: str) -> NDArray[np.float64]:
-        """Performing par by the value of a field, the last for blank."""
+        """Return performing par by the value of a field, the last for blank."""
         if field not in self._par_by_value:
             column = self.category(field)
             assert column is not None
@@ -196,7 +205,10 @@ class Fields:
         return self._par_by_value[field]
 
     def _ask_for(self, part: Logic | Atom) -> None:
-        """Refuse a formula whose fields the file lacks; one flag of several is enough, the others are FALSE then."""
+        """Refuse a formula whose fields the file lacks.
+
+        One flag of several is enough, the others are FALSE then.
+        """
         fields = sorted(fields_of(part))
         flags = [field for field in fields if field in LOAN_FLAGS]
         missing = [field for field in fields if field not in flags and not self.has(field)]
@@ -206,7 +218,10 @@ class Fields:
             raise Unmeasurable(_missing(missing, self.pool))
 
     def _truth(self, part: Logic | Atom) -> tuple[Bools, Bools | None]:
-        """For each row whether the part is TRUE, and whether that cannot be told; in the logic of three values."""
+        """For each row whether the part is TRUE, and whether that cannot be told.
+
+        In the logic of three values.
+        """
         if isinstance(part, Atom):
             truth = self._atoms.get(part.text)
             if truth is None:
@@ -255,8 +270,11 @@ class Fields:
         return (true, None) if unknown is None else (true & ~unknown, unknown)
 
     def _column(self, field: str, *, fill: bool) -> tuple[NDArray[Any], Bools | None]:
-        """A field as a column of a formula over several, and which rows are blank; `fill`: these are told apart by that
-        alone, and hold some number, since a column of numbers runs several times as fast as one with blanks."""
+        """Return a field as a column of a formula over several, and which rows are blank.
+
+        `fill`: these are told apart by that alone, and hold some number, since a column of numbers runs several times
+        as fast as one with blanks.
+        """
         numbers = self.number(field) if field in NUMBERS or field in self._own else None
         if numbers is None:
             column = self.category(field)
@@ -318,8 +336,8 @@ class _Timeless(Environment):
 
 
 def _run(atom: Atom, columns: dict[str, NDArray[Any]], count: int) -> tuple[Bools, Bools | None]:
-    """(TRUE, neither TRUE nor FALSE) of a part down its columns, by pieces that stay in the processor's cache: what the
-    engine makes for a million rows at once is memory that the system gives by the page."""
+    """Return (TRUE, neither TRUE nor FALSE) of a part down its columns, by pieces that stay in the processor's cache:
+    what the engine makes for a million rows at once is memory that the system gives by the page."""
     true = np.empty(count, np.bool_)
     unknown: Bools | None = None
     for start in range(0, count, PIECE_ROWS):
@@ -338,7 +356,10 @@ def _either(true: Bools, unknown: Bools | None) -> Bools:
 
 
 def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
-    """(TRUE, neither TRUE nor FALSE) of a formula's values; a number is TRUE unless it is 0, as in a sheet."""
+    """Return (TRUE, neither TRUE nor FALSE) of a formula's values.
+
+    A number is TRUE unless it is 0, as in a sheet.
+    """
     assert values is not None
     if values.dtype == np.bool_:
         return values, None
@@ -356,7 +377,7 @@ def _missing(fields: Sequence[str], pool: Pool) -> str:
 
 
 def share_measure(text: str, of: str) -> Callable[[Pool], Measured]:
-    """The measure of a share: par of the loans for which the formula is TRUE, in percent of a denominator."""
+    """Return the measure of a share: par of the loans for which the formula is TRUE, in percent of a denominator."""
 
     def shared(pool: Pool) -> tuple[float, ...]:
         return fields_over(pool).share(text)
@@ -371,14 +392,14 @@ def share_measure(text: str, of: str) -> Callable[[Pool], Measured]:
 
 
 def fields_over(pool: Pool) -> Fields:
-    """The loans of a pool as formulas name them, made once."""
+    """Return the loans of a pool as formulas name them, made once."""
     if pool.fields is None:
         pool.fields = Fields(pool)
     return pool.fields  # type: ignore[no-any-return]
 
 
 def divisor_of(pool: Pool, of: str) -> float:
-    """What a share is a share of.
+    """Return what a share is a share of.
 
     Raises:
         Unmeasurable: it is not known, or not above zero.
@@ -392,7 +413,7 @@ def divisor_of(pool: Pool, of: str) -> float:
 
 
 def unfunded_par(pool: Pool) -> float:
-    """What is not drawn of the performing loans.
+    """Return what is not drawn of the performing loans.
 
     Raises:
         Unmeasurable: the file has no such column.
@@ -401,7 +422,9 @@ def unfunded_par(pool: Pool) -> float:
 
 
 def unfunded_of(pool: Pool) -> NDArray[np.float64]:
-    """What is not drawn of each performing loan; a blank is nothing, and so is that of a row without par.
+    """Return what is not drawn of each performing loan.
+
+    A blank is nothing, and so is that of a row without par.
 
     Raises:
         Unmeasurable: the file has no such column.
@@ -414,7 +437,7 @@ def unfunded_of(pool: Pool) -> NDArray[np.float64]:
 
 
 def totals(pool: Pool) -> dict[str, float]:
-    """What the formulas of values may name, without what is not known."""
+    """Return what the formulas of values may name, without what is not known."""
     target = pool.definition.conventions.target_par
     known = {
         "par": pool.par,
@@ -444,7 +467,7 @@ _LATER: Final[Mapping[str, Callable[[Pool], float]]] = {
 
 
 def value_of(text: str, names: frozenset[str], pool: Pool) -> float:
-    """The value of a formula over totals and the figures of other tests.
+    """Return the value of a formula over totals and the figures of other tests.
 
     Raises:
         Unmeasurable: one of them is not known, or the value is no number.

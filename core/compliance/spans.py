@@ -84,7 +84,10 @@ def _without_lien(case: Case) -> float:
 
 
 def _without_recovery(case: Case) -> float:
-    """By the rates of a named agency what the figure leaves out; else what is assumed by the kind of the loan."""
+    """By the rates of a named agency what the figure leaves out.
+
+    Else what is assumed by the kind of the loan.
+    """
     if case.agency is not None or case.pool.view.recovery_agency in ("b", "c"):
         return _uncovered(case)
     return 100.0 - case.pool.covered(case.pool.tally.recovery_given)
@@ -138,14 +141,14 @@ _LIKE: Final = {"reinvestment_oc": "oc"}
 
 
 def is_covered(measured: Measured) -> bool:
-    """Whether a figure leaves out no par for blanks."""
+    """Return whether a figure leaves out no par for blanks."""
     coverage = measured.coverage_pct
     return coverage is None or 100.0 - coverage <= NOTHING_PCT
 
 
 def lacking(pool: Pool) -> frozenset[str]:
-    """What some loans lack, in the names of `core.portfolio.model.inputs.FIELDS`, of what the coverage of a figure does
-    not tell: ratings that are blank or masked, liens, recovery rates, numbers of quotes, countries."""
+    """Return what some loans lack, in the names of `core.portfolio.model.inputs.FIELDS`, of what the coverage of a
+    figure does not tell: ratings that are blank or masked, liens, recovery rates, numbers of quotes, countries."""
     tally, least = pool.tally, pool.par * (1 - NOTHING_PCT / 100)
     by_rank, lien = tally.par_by_rank, pool.portfolio.lien
     known = {
@@ -159,7 +162,7 @@ def lacking(pool: Pool) -> frozenset[str]:
 
 
 def missing(measure: str, case: Case) -> list[MissingPar]:
-    """What a figure lacks, with its percent of par."""
+    """Return what a figure lacks, with its percent of par."""
     rows = _BLANK.get(_LIKE.get(measure, measure), _OTHER)
     if case.agency is not None and measure in ("ccc", "warf"):
         rows = ()  # an agency need not rate every loan; what it hides is told as masked
@@ -189,7 +192,7 @@ def span(measure: str, case: Case, *, with_ratings: bool = True) -> Span | None:
 
 
 def _added(case: Case) -> Span:
-    """A share to which all that is missing may belong."""
+    """Return a share to which all that is missing may belong."""
     return case.measured.value, case.measured.value + _of_denominator(case, _uncovered(case))
 
 
@@ -212,7 +215,7 @@ def _quotes_added(case: Case) -> Span:
 
 
 def _average(low: float, high: float) -> Callable[[Case], Span]:
-    """An average of what is covered; what is missing lies between two values."""
+    """Return an average of what is covered; what is missing lies between two values."""
     return lambda case: _averaged(case, _uncovered(case), low, high)
 
 
@@ -230,14 +233,20 @@ def _life(case: Case) -> Span:
 
 
 def _recovery(case: Case) -> Span:
-    """Rates that are assumed lie within the table by which they are; those of a named agency anywhere."""
+    """Rates that are assumed lie within the table by which they are.
+
+    Those of a named agency anywhere.
+    """
     is_named = case.agency is not None or case.pool.view.recovery_agency in ("b", "c")
     ends = (0.0, 100.0) if is_named else (float(RECOVERY.min()), float(RECOVERY.max()))
     return _averaged(case, _without_recovery(case), *ends)
 
 
 def _ccc(case: Case) -> Span:
-    """Every masked rating may be CCC; every loan that nobody rates counts as CCC, or may be."""
+    """Every masked rating may be CCC.
+
+    Every loan that nobody rates counts as CCC, or may be.
+    """
     pool = case.pool
     if case.agency is not None:
         masked = pool.covered(_hidden_ccc(pool, case.agency))
@@ -287,8 +296,10 @@ def _overcollateralisation(case: Case) -> Span:
 
 
 def _interest(case: Case) -> Span:
-    """Loans without a rate of interest pay none, or what the others pay; of interest that is collected nothing is
-    missing."""
+    """Loans without a rate of interest pay none, or what the others pay.
+
+    Of interest that is collected nothing is missing.
+    """
     income, coverage = case.pool.interest, case.measured.coverage_pct
     value, due = case.measured.value, case.measured.denominator
     scheduled = float(income["scheduled_interest"])
@@ -298,7 +309,7 @@ def _interest(case: Case) -> Span:
 
 
 def _in_proportion(case: Case) -> Span:
-    """A figure of which no more is known changes as far as the part that is missing."""
+    """Return a figure of which no more is known changes as far as the part that is missing."""
     part = min(max(_uncovered(case), 0.0), 99.0) / 100
     value = case.measured.value
     return value * (1 - part), value / (1 - part)

@@ -46,7 +46,7 @@ class _Statements:
 
 
 def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
-    """The portfolio with what the definition states of its deal and of the levels of indexes; each is told.
+    """Return the portfolio with what the definition states of its deal and of the levels of indexes; each is told.
 
     What was said of a portfolio once is not said again: trades move cash, and a second run leaves it.
     """
@@ -72,7 +72,7 @@ def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
 
 
 def _key(correction: Correction) -> str:
-    """What a correction is of, as `Notes.stated` has it."""
+    """Return what a correction is of, as `Notes.stated` has it."""
     return correction.figure if correction.class_ is None else f"{correction.figure} {correction.class_}"
 
 
@@ -87,7 +87,8 @@ def _amounts_of(amounts: Amounts) -> Iterator[tuple[str, float]]:
 
 
 def _corrections_of(corrections: Sequence[Correction], deal: Deal) -> list[Correction]:
-    """The corrections of a file of the deal's day: of a figure that of this day alone, else that of every day."""
+    """Return the corrections of a file of the deal's day: of a figure that of this day alone, else that of every
+    day."""
     day = day_of(deal.as_of)
     chosen = {_key(correction): correction for correction in corrections if correction.as_of is None}
     chosen |= {
@@ -99,7 +100,7 @@ def _corrections_of(corrections: Sequence[Correction], deal: Deal) -> list[Corre
 
 
 def _of_other_days(corrections: Sequence[Correction], portfolio: Portfolio) -> list[DataWarning]:
-    """That dated corrections are left out of a file that does not say its day."""
+    """Return that dated corrections are left out of a file that does not say its day."""
     deal, day = portfolio.deal, day_of(portfolio.deal.as_of)
     is_stated = day is not None and deal.as_of_source not in _STAND_INS
     others = [correction for correction in corrections if correction.as_of is not None and correction.as_of != day]
@@ -124,7 +125,7 @@ _STAND_INS: Final = ("modified", "upload")
 
 
 def _field(correction: Correction) -> str:
-    """What it corrects, as a warning names fields."""
+    """Return what it corrects, as a warning names fields."""
     return f"deal.{correction.figure}" if correction.class_ is None else f"tranches.{correction.figure}"
 
 
@@ -136,7 +137,7 @@ def _named_figure(correction: Correction) -> str:
 
 
 def _own(portfolio: Portfolio, figure: str) -> float | None:
-    """The file's figure; None where it has none."""
+    """Return the file's figure; None where it has none."""
     return _finite(getattr(portfolio.deal, figure))
 
 
@@ -157,7 +158,10 @@ _RATES: Final = ("base_rate", "coupon")
 
 
 def _correct(correction: Correction, portfolio: Portfolio, statements: _Statements) -> None:
-    """Take a corrected figure of the deal or of a class; tell of it where the file has another."""
+    """Take a corrected figure of the deal or of a class.
+
+    Tell of it where the file has another.
+    """
     if correction.class_ is None:
         own = _own(portfolio, correction.figure)
         statements.taken[correction.figure] = correction.amount
@@ -180,14 +184,14 @@ def _correct(correction: Correction, portfolio: Portfolio, statements: _Statemen
 
 
 def _rows_of(notes: Tranches, name: str) -> list[int]:
-    """The rows of a class: that of its very name, else those of its letter."""
+    """Return the rows of a class: that of its very name, else those of its letter."""
     rows = [at for at, note_class in enumerate(notes.classes) if note_class == name]
     letter = letter_of(name) if len(name) == 1 else ""
     return rows or [at for at, note_class in enumerate(notes.classes) if letter and letter_of(note_class) == letter]
 
 
 def _without_class(correction: Correction, count: int, portfolio: Portfolio) -> list[DataWarning]:
-    """That the file has no such class, or several; once."""
+    """Return that the file has no such class, or several; once."""
     which = f"the file has {counted(count, 'class')} of this name" if count else "the file has no such class"
     message = f"the definition's correction of {_named_figure(correction)} is left out: {which}"
     warning = DataWarning("correction_left_out", message, fields=(_field(correction),))
@@ -195,7 +199,7 @@ def _without_class(correction: Correction, count: int, portfolio: Portfolio) -> 
 
 
 def _notes_with(notes: Tranches | None, figures: Sequence[tuple[str, int, float]]) -> Tranches | None:
-    """The notes with figures of classes in place of their own."""
+    """Return the notes with figures of classes in place of their own."""
     changed: dict[str, NDArray[np.float64]] = {}
     for name, row, amount in figures:
         column = changed.setdefault(name, getattr(notes, name).copy())
@@ -204,7 +208,10 @@ def _notes_with(notes: Tranches | None, figures: Sequence[tuple[str, int, float]
 
 
 def _state(name: str, amount: float, portfolio: Portfolio, statements: _Statements) -> None:
-    """Take an amount that the file does not print; tell of one that it prints otherwise."""
+    """Take an amount that the file does not print.
+
+    Tell of one that it prints otherwise.
+    """
     statements.seen[name] = amount
     place, stated = (f"deal.{name}",), f"{FIGURES[name]} is {amount:,.2f} by the definition"
     own, own_name, words = _own(portfolio, name), name, FIGURES[name]
@@ -223,8 +230,8 @@ def _state(name: str, amount: float, portfolio: Portfolio, statements: _Statemen
 
 
 def _with_index_rates(portfolio: Portfolio, rates: Mapping[str, float]) -> Portfolio:
-    """The portfolio with the stated level of each loan's index where the file has none, and with that of most loans'
-    index as the deal's where the file has none."""
+    """Return the portfolio with the stated level of each loan's index where the file has none, and with that of most
+    loans' index as the deal's where the file has none."""
     index = portfolio.names.get("base_rate")
     indexes = [] if index is None else _indexes(index)
     named = {name: level for name in indexes if (level := level_of(name, rates)) is not None}
@@ -250,7 +257,7 @@ def _with_index_rates(portfolio: Portfolio, rates: Mapping[str, float]) -> Portf
 
 
 def _indexes(index: Names) -> list[str]:
-    """The reference rates of loans, that of most loans first."""
+    """Return the reference rates of loans, that of most loans first."""
     counts = np.bincount(index.codes[index.codes >= 0], minlength=len(index.values))
     order = np.argsort(-counts, kind="stable")
     return [index.values[code] for code in order.tolist() if counts[code] and index.values[code] != FIXED]
@@ -261,7 +268,10 @@ FIXED: Final = "FIXED"
 
 
 def level_of(index: str, rates: Mapping[str, float]) -> float | None:
-    """The stated level of an index: of its tenor; where either has none that of three months, or the only one."""
+    """Return the stated level of an index: of its tenor.
+
+    Where either has none that of three months, or the only one.
+    """
     name = index_name(index)
     if name in rates:
         return rates[name]

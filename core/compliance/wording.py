@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from core.compliance.coverage import Held, Role
 from core.compliance.doubt import Doubter, JudgedFigure
-from core.compliance.judging import fields_of_result, judge
+from core.compliance.judging import judge
 from core.compliance.kernels import rounded
 from core.compliance.limits import ResolvedThreshold, RunLimits, decimals_for, resolve
 from core.compliance.measures import (
@@ -25,9 +25,7 @@ from core.compliance.result import (
     Direction,
     Doubts,
     Status,
-    TestResult,
     Verdict,
-    deferred,
 )
 from core.compliance.suites import TESTS, UNIT_SIGNS, Test
 from core.frames.figures import decimals_of
@@ -62,7 +60,7 @@ def _message(test: Test, measured: Measured, limit: ResolvedThreshold, status: S
 
 
 def _rows(portfolio: Portfolio, pool: Pool) -> dict[str, Any]:
-    """What became of the sheet's rows; the same for every test of a run."""
+    """Return what became of the sheet's rows; the same for every test of a run."""
     tally, notes = pool.tally, portfolio.notes
     return {
         "loans": portfolio.row_count,
@@ -90,7 +88,7 @@ _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
 class ResultMaker:
-    """Makes the results of a run: figures now; messages, details and doubts when they are read."""
+    """Makes the messages, the details and the doubts of a run, when they are read."""
 
     def __init__(
         self,
@@ -110,34 +108,21 @@ class ResultMaker:
         self._include_cushion = include_cushion
         self._has_details = details
 
-    def result(
-        self,
-        test: Test,
-        measured: Measured,
-        limit: ResolvedThreshold,
-        judgement: tuple[float, Status],
-        low: float | None,
-        high: float | None,
-    ) -> TestResult:
-        """The result of a test; `low` and `high` are the ends of its figure where masked ratings move it."""
-        figures = fields_of_result(test, measured.value, limit, judgement, self._include_cushion)
-        return deferred(figures, self, test, measured, limit, judgement, low, high)
-
     def texts(
         self, test: Test, measured: Measured, limit: ResolvedThreshold, judgement: tuple[float, Status], *_: Any
     ) -> tuple[str, Details | None]:
-        """The message and the details of a test."""
+        """Return the message and the details of a test."""
         cushion = rounded(judgement[0]) if self._include_cushion else None
         message = _message(test, measured, limit, judgement[1], cushion)
         return message, self._details(test, measured, limit) if self._has_details else None
 
     def form(self, test: Test, measured: Measured, limit: ResolvedThreshold, *_: Any) -> tuple[str, int]:
-        """The unit of a test's figures, and the decimals to show them with."""
+        """Return the unit of a test's figures, and the decimals to show them with."""
         rounding = None if self._limits.definition is None else decimals_for(test, self._limits)
         return test.unit, decimals_of(test.unit, measured.value, limit.value, rounding)
 
     def doubts(self, test: Test, measured: Measured, *args: Any) -> Doubts:
-        """What to doubt of a test."""
+        """Return what to doubt of a test."""
         if self._doubter.is_sure(test, measured):
             return Doubts(None, [])
         return self._doubter.doubts(self._case(test, measured, *args))
@@ -151,13 +136,19 @@ class ResultMaker:
         low: float | None,
         high: float | None,
     ) -> Verdict:
-        """How far a test may be wrong; `low` and `high` are the ends of its figure where masked ratings move it."""
+        """How far a test may be wrong.
+
+        `low` and `high` are the ends of its figure where masked ratings move it.
+        """
         if self.is_settled(test, measured, limit, judgement, low, high):
             return _SURE
         return self._doubter.verdict(self._case(test, measured, limit, judgement, low, high))
 
     def is_settled(self, test: Test, measured: Measured, *rest: Any) -> bool:
-        """Whether nothing leaves the status of a test open; `rest` is as `verdict` has it."""
+        """Return whether nothing leaves the status of a test open.
+
+        `rest` is as `verdict` has it.
+        """
         _, _, low, _ = rest
         return low is None and self._doubter.is_settled(test, measured)
 

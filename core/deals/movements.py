@@ -197,7 +197,8 @@ def _movement(test_id: str, name: str, figures: list[float | None], movers: list
 def _effects(
     mix: _Mix, state: _State, part: PartName, rows: list[int], run: Run, figures: Mapping[str, float]
 ) -> dict[str, list[Mover]]:
-    """The loans that move each test most, by applying the changes of one loan alone to what stands before the part."""
+    """Return the loans that move each test most, by applying the changes of one loan alone to what stands before the
+    part."""
     moved: dict[str, list[Mover]] = {}
     for row in rows:
         alone = _figures(run(mix.portfolio(mix.with_rows(state, part, np.array([row])))))
@@ -240,7 +241,7 @@ class _Mix:
             yield part, state, rows
 
     def with_rows(self, state: _State, part: PartName, rows: Rows) -> _State:
-        """The state with a part applied to these loans."""
+        """Return the state with a part applied to these loans."""
         if part in ("added", "removed"):
             kept = state.kept.copy()
             kept[rows] = part == "added"
@@ -250,7 +251,7 @@ class _Mix:
         return replace(state, applied={**state.applied, part: applied})
 
     def _changed(self, part: PartName) -> Rows:
-        """The loans that a part changes."""
+        """Return the loans that a part changes."""
         if part == "added":
             return np.flatnonzero(self.is_new)
         if part == "removed":
@@ -272,7 +273,7 @@ class _Mix:
         return [int(row) for row in rows[order[:count]]]
 
     def named(self, row: int) -> tuple[str, str | None]:
-        """The borrower of a loan and its identifier."""
+        """Return the borrower of a loan and its identifier."""
         side, at = (
             (self._after, int(self._row_after[row])) if self.is_new[row] else (self._before, int(self._row_before[row]))
         )
@@ -289,7 +290,10 @@ class _Mix:
     # Columns of both sides
 
     def _sides(self, kind: str, target: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """A column of both portfolios for every loan of the list; blank where one does not have it."""
+        """Return a column of both portfolios for every loan of the list.
+
+        Blank where one does not have it.
+        """
         if kind == "names":
             earlier, later, _ = self._shared_names(target)
         else:
@@ -302,7 +306,7 @@ class _Mix:
         return earlier, later
 
     def _shared_names(self, target: str) -> tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]:
-        """The codes of a text column of both portfolios, into one list of strings."""
+        """Return the codes of a text column of both portfolios, into one list of strings."""
         if target not in self._names:
             place: dict[str, int] = {}
             sides = []
@@ -317,7 +321,7 @@ class _Mix:
         return self._names[target]
 
     def portfolio(self, state: _State) -> Portfolio:
-        """The loans of a state with the earlier file's notes, accounts and published tests.
+        """Return the loans of a state with the earlier file's notes, accounts and published tests.
 
         A column that the file which a class of fields comes from does not have is not there.
         """
@@ -354,7 +358,7 @@ class _Mix:
         )
 
     def _amortization(self, kept: Rows, is_later: Mask) -> Amortization | None:
-        """The scheduled payments of the loans, each from the file that its other fields come from."""
+        """Return the scheduled payments of the loans, each from the file that its other fields come from."""
         place = np.full(len(is_later), -1, np.int64)
         place[kept] = np.arange(len(kept))
         row, days, amount = [], [], []
@@ -386,7 +390,7 @@ def _part_of(target: str) -> PartName:
 
 
 def _columns(*portfolios: Portfolio) -> dict[str, list[str]]:
-    """The columns of any of the portfolios by kind, in one order."""
+    """Return the columns of any of the portfolios by kind, in one order."""
     by_kind = {
         kind: sorted({target for portfolio in portfolios for target in getattr(portfolio, kind)})
         for kind in ("numbers", "names", "flags", "ranks")
@@ -402,7 +406,7 @@ def _column(portfolio: Portfolio, kind: str, target: str) -> NDArray[Any] | None
 
 
 def _taken(column: NDArray[Any], rows: Rows, blank: Any) -> NDArray[Any]:
-    """The values of some rows; blank for the row -1."""
+    """Return the values of some rows; blank for the row -1."""
     return np.append(column, blank).astype(column.dtype)[rows]
 
 

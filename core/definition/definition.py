@@ -83,7 +83,10 @@ def _symbol(value: Any) -> int:
 
 
 def _counts_as(*words: str) -> CheckedKey:
-    """A rating symbol, a rating factor or one of some words; read as the rank, the factor or the word."""
+    """Return a rating symbol, a rating factor or one of some words.
+
+    Read as the rank, the factor or the word.
+    """
     text = f"a rating symbol such as B3, a rating factor, or one of {', '.join(words)}"
 
     def read_way(value: Any) -> str | float:
@@ -103,7 +106,7 @@ def _country(value: Any) -> str:
 
 
 def _index(text: str) -> str:
-    """The name of a reference rate as the loans have it, such as EURIBOR-3M."""
+    """Return the name of a reference rate as the loans have it, such as EURIBOR-3M."""
     name = index_name(text.replace("_", " "))
     family = name.partition("-")[0]
     if not any(
@@ -355,7 +358,10 @@ class InterestCoverage:
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Figures of the deal where the file has none; where the file prints another one, its own counts, with a doubt."""
+    """Figures of the deal where the file has none.
+
+    Where the file prints another one, its own counts, with a doubt.
+    """
 
     principal_cash: float | None = key(_LIMIT, "principal cash", None)
     interest_collected: float | None = key(_LIMIT, "interest collected in the period so far", None)
@@ -596,5 +602,6 @@ class Definition:
         return self.standard or (self.base is not None and self.leaves("tests") and bool(self.tests))
 
     def leaves(self, *keys: str) -> bool:
-        """Whether it says nothing of these keys, so that the file's own calculation decides what they are about."""
+        """Return whether it says nothing of these keys, so that the file's own calculation decides what they are
+        about."""
         return self.stated.isdisjoint(keys)

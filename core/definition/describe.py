@@ -45,7 +45,7 @@ without the field is skipped.
 
 
 def described() -> str:
-    """The page, in Markdown."""
+    """Return the page, in Markdown."""
     parts = [OPENING, *_section("", Definition)]
     parts.append(
         _table(
@@ -65,7 +65,7 @@ def described() -> str:
 
 
 def _section(path: str, of: type[Any], *, is_listed: bool = False) -> list[str]:
-    """The table of a class, then those of the tables in it."""
+    """Return the table of a class, then those of the tables in it."""
     rows, below = [], []
     for row in rows_of(of):
         name, kind = row.name.rstrip("_"), row.metadata["kind"]

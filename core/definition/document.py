@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -72,8 +72,8 @@ class DefinitionError(ValueError):
 def parse(
     document: Mapping[str, Any], *, own_fields: Iterable[str] | None = (), stated: Iterable[str] | None = None
 ) -> Definition:
-    """The definition that a document says: its own keys, then those of the ready-made one that `base` names, then the
-    suites' defaults.
+    """Return the definition that a document says: its own keys, then those of the ready-made one that `base` names,
+    then the suites' defaults.
 
     Tables of the base and the document are put together; lists and plain values are replaced.
 
@@ -105,7 +105,7 @@ def parse(
 
 
 def parse_changed(document: Mapping[str, Any], origin: Definition) -> Definition:
-    """The definition of a document that was made of another definition's: what it changes counts as its own.
+    """Return the definition of a document that was made of another definition's: what it changes counts as its own.
 
     Raises:
         DefinitionError: with every fault and its place.
@@ -125,7 +125,7 @@ def _values(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, 
 
 
 def parse_toml(text: str, *, own_fields: Iterable[str] | None = ()) -> Definition:
-    """The definition of a TOML text; `own_fields` as `parse`.
+    """Return the definition of a TOML text; `own_fields` as `parse`.
 
     Raises:
         DefinitionError: it is no TOML, or no definition.
@@ -134,7 +134,7 @@ def parse_toml(text: str, *, own_fields: Iterable[str] | None = ()) -> Definitio
 
 
 def unknown_fields(definition: Definition, own_fields: Iterable[str]) -> Faults:
-    """The formulas that read what neither a loan nor a mapping's own fields have, each with what is near."""
+    """Return the formulas that read what neither a loan nor a mapping's own fields have, each with what is near."""
     own, faults = list(own_fields), list[tuple[str, str]]()
     known = [*sorted(LOAN_FIELDS), *(name.lower() for name in own[:OWN_NEAR_MAX])]
     for place, text in _loan_formulas(definition):
@@ -150,7 +150,7 @@ def unknown_fields(definition: Definition, own_fields: Iterable[str]) -> Faults:
 
 
 def _loan_formulas(definition: Definition) -> Iterator[tuple[str, str]]:
-    """The formulas over loans with their places."""
+    """Yield the formulas over loans with their places."""
     for at, test in enumerate(definition.tests):
         if test.share is not None:
             yield f"tests[{at}].share", test.share
@@ -159,12 +159,15 @@ def _loan_formulas(definition: Definition) -> Iterator[tuple[str, str]]:
 
 
 def to_document(definition: Definition) -> dict[str, Any]:
-    """The document of a definition, without what has its default: `parse` makes the same definition of it."""
+    """Return the document of a definition, without what has its default: `parse` makes the same definition of it."""
     return write_table(definition)
 
 
 class UnknownDefinition(KeyError, ValueError):
-    """A name that no ready-made definition has; the message lists those that there are."""
+    """A name that no ready-made definition has.
+
+    The message lists those that there are.
+    """
 
     def __init__(self, name: object) -> None:
         super().__init__(f"there is no ready-made definition {str(name)[:100]!r}; {suggestion(str(name), READY_NAMES)}")
@@ -174,7 +177,7 @@ class UnknownDefinition(KeyError, ValueError):
 
 
 def ready(name: str) -> Definition:
-    """A ready-made definition.
+    """Return a ready-made definition.
 
     Raises:
         UnknownDefinition: there is none of this name.
@@ -185,7 +188,7 @@ def ready(name: str) -> Definition:
 
 
 def definition_of(definition: Definition | str | None) -> Definition | None:
-    """A definition, or the ready-made one of a name.
+    """Return a definition, or the ready-made one of a name.
 
     Raises:
         UnknownDefinition: no ready-made one has the name.
@@ -216,13 +219,13 @@ READY: Final[Mapping[str, Definition]] = _Ready()
 
 
 def ready_for(currency: str | None) -> str:
-    """The name of the ready-made definition for deals of a currency: euro for the currencies of European deals, else
-    us_bsl."""
+    """Return the name of the ready-made definition for deals of a currency: euro for the currencies of European deals,
+    else us_bsl."""
     return "euro" if currency in ("EUR", "GBP") else "us_bsl"
 
 
 def ready_text(name: str) -> str:
-    """A ready-made definition as TOML.
+    """Return a ready-made definition as TOML.
 
     Raises:
         UnknownDefinition: there is none of this name.
@@ -253,7 +256,7 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _over(base: Any, own: Any) -> Any:
-    """The given values over those of the base."""
+    """Return the given values over those of the base."""
     if not isinstance(base, Mapping) or not isinstance(own, Mapping):
         return own
     return {
@@ -263,7 +266,7 @@ def _over(base: Any, own: Any) -> Any:
 
 
 def _cross_faults(definition: Definition) -> Faults:
-    """What only shows where sections are seen together."""
+    """Return what only shows where sections are seen together."""
     faults: Faults = []
     _check_agencies(definition, faults)
     check_excess(definition, faults)
@@ -299,7 +302,8 @@ def _class_is(name: str, names: list[str]) -> bool:
 
 
 def _names_class(name: str, definition: Definition) -> bool:
-    """Whether a test may name a class: one of the listed ones, or any other of the notes, which is not tested."""
+    """Return whether a test may name a class: one of the listed ones, or any other of the notes, which is not
+    tested."""
     names = [note_class.name for note_class in definition.classes]
     return not names or _class_is(name, names) or all(_CLASS.fullmatch(part) for part in name.split("/"))
 
@@ -313,7 +317,10 @@ def _check_families(definition: Definition, faults: Faults) -> None:
 
 
 def _check_countries(definition: Definition, faults: Faults) -> None:
-    """A country has one ceiling of an agency; a group has countries, or ceilings that the table has."""
+    """Check that a country has one ceiling of an agency.
+
+    A group has countries, or ceilings that the table has.
+    """
     seen: set[tuple[str, str]] = set()
     for at, ceiling in enumerate(definition.country_ceilings):
         for country in ceiling.countries:
@@ -336,50 +343,54 @@ def _check_countries(definition: Definition, faults: Faults) -> None:
 
 
 def _check_tests(definition: Definition, faults: Faults) -> None:
+    """Each test by itself, then what its figure and its limit read of other tests."""
     matrices = {matrix.id: matrix for matrix in definition.quality.matrices}
     ids = [test.id for test in definition.tests]
     known = frozenset((*ids, *TOTALS))
-    needs: dict[str, set[str]] = {}
-    matrix_names: dict[str, set[str]] = {}
+    needs: dict[str, frozenset[str]] = {}
     if len(matrices) < len(definition.quality.matrices):
         faults.append(("quality.matrices", "have one id twice"))
-    for at, matrix in enumerate(definition.quality.matrices):
-        matrix_names[matrix.id] = set(_check_matrix(matrix, f"quality.matrices[{at}]", known, faults))
-    seen: set[str] = set()
+    matrix_names = {
+        matrix.id: _check_matrix(matrix, f"quality.matrices[{at}]", known, faults)
+        for at, matrix in enumerate(definition.quality.matrices)
+    }
     for at, test in enumerate(definition.tests):
         place = f"tests[{at}]"
-        if test.id in seen:
-            faults.append((f"{place}.id", f"{test.id} is there already"))
-        seen.add(test.id)
-        if test.id in TOTALS or test.id in ("true", "false"):
-            faults.append((f"{place}.id", f"{test.id} would be read as a total or a truth in a formula"))
-        if test.measure is not None and (like := SUITE_TESTS.get(test.id, test.measure)) != test.measure:
-            faults.append((f"{place}.id", f"{test.id} is the suites' test of {like}, to which its limit would go, too"))
+        _check_id(test, place, ids[:at], faults)
         _check_figure(test, place, definition, faults)
         _check_limit(test, place, matrices, definition, faults)
-        names = set(_formula_names(test.value, f"{place}.value", known, faults)) if test.value else set()
-        of_matrix = matrix_names.get(test.matrix or "", set())
-        needs[test.id] = ((names | of_matrix | limits_read(test, definition)) - {test.id}) & set(ids)
+        names = _formula_names(test.value, f"{place}.value", known, faults) if test.value else frozenset[str]()
+        of_matrix = matrix_names.get(test.matrix or "", frozenset())
+        needs[test.id] = ((names | of_matrix | limits_read(test, definition)) - {test.id}) & frozenset(ids)
         if test.id in names:
             faults.append((f"{place}.value", "names the test itself"))
         if test.id in of_matrix:
             faults.append((f"{place}.matrix", "reads the test itself, whose figure comes after its limit"))
     if not faults:
-        atoms = frozenset().union(*(atoms_of(share_of(text)) for _, text in _loan_formulas(definition)))
-        if len(atoms) > ATOMS_OF_DEFINITION_MAX:
-            faults.append(
-                (
-                    "tests",
-                    f"have {len(atoms)} different parts in their formulas, more than the limit of "
-                    f"{ATOMS_OF_DEFINITION_MAX}",
-                )
-            )
+        _check_atoms(definition, faults)
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
         circle = error.args[1]
         shown = " -> ".join(circle if len(circle) <= CIRCLE_SHOWN else (*circle[:CIRCLE_SHOWN], "..."))
         faults.append(("tests", f"need each other in a circle: {shown}"))
+
+
+def _check_id(test: DealTest, place: str, earlier: Sequence[str], faults: Faults) -> None:
+    """Check that an id is the test's own, no other word of a formula and no other test."""
+    if test.id in earlier:
+        faults.append((f"{place}.id", f"{test.id} is there already"))
+    if test.id in TOTALS or test.id in ("true", "false"):
+        faults.append((f"{place}.id", f"{test.id} would be read as a total or a truth in a formula"))
+    if test.measure is not None and (like := SUITE_TESTS.get(test.id, test.measure)) != test.measure:
+        faults.append((f"{place}.id", f"{test.id} is the suites' test of {like}, to which its limit would go, too"))
+
+
+def _check_atoms(definition: Definition, faults: Faults) -> None:
+    atoms = frozenset().union(*(atoms_of(share_of(text)) for _, text in _loan_formulas(definition)))
+    if len(atoms) > ATOMS_OF_DEFINITION_MAX:
+        text = f"have {len(atoms)} different parts in their formulas, more than the limit of {ATOMS_OF_DEFINITION_MAX}"
+        faults.append(("tests", text))
 
 
 def _formula_names(text: str, place: str, known: frozenset[str], faults: Faults) -> frozenset[str]:
@@ -410,21 +421,26 @@ def _check_figure(test: DealTest, place: str, definition: Definition, faults: Fa
     for name in PARAMETERS:
         if name not in takes and _has(test, name):
             faults.append((f"{place}.{name}", f"is nothing that {test.measure or names[0]} takes"))
-    if test.measure in ("oc", "ic") and test.class_ is not None and not _names_class(test.class_, definition):
-        text = (
-            f"is no class: a letter such as C or D-1, or one of {', '.join(each.name for each in definition.classes)}"
-        )
-        faults.append((f"{place}.class", text))
+    _check_class(test, place, definition, faults)
     _check_loans(test, place, definition, faults)
 
 
+def _check_class(test: DealTest, place: str, definition: Definition, faults: Faults) -> None:
+    if test.measure in ("oc", "ic") and test.class_ is not None and not _names_class(test.class_, definition):
+        classes = ", ".join(note_class.name for note_class in definition.classes)
+        faults.append((f"{place}.class", f"is no class: a letter such as C or D-1, or one of {classes}"))
+
+
 def _has(test: DealTest, name: str) -> bool:
-    """Whether a test gives a parameter."""
+    """Return whether a test gives a parameter."""
     return getattr(test, "class_" if name == "class" else name) not in (None, ())
 
 
 def _check_loans(test: DealTest, place: str, definition: Definition, faults: Faults) -> None:
-    """Its formulas over loans; a group that there is; cash is no obligor's, industry's or country's."""
+    """Its formulas over loans; a group that there is.
+
+    Cash is no obligor's, industry's or country's.
+    """
     for name, text in (("share", test.share), ("among", test.among)):
         if text is not None and text not in AMONG:
             try:
@@ -442,11 +458,27 @@ def _check_loans(test: DealTest, place: str, definition: Definition, faults: Fau
 def _check_limit(
     test: DealTest, place: str, matrices: Mapping[str, Matrix], definition: Definition, faults: Faults
 ) -> None:
-    """At most one limit, on the right side of its warning; steps in the order of days."""
+    """At most one limit, on the right side of its warning.
+
+    Steps in the order of days.
+    """
     names = [name for name in ("max", "min", "matrix") if getattr(test, name) is not None]
     if len(names) > 1:
         faults.append((place, f"has more than one limit: {' and '.join(names)}"))
         return
+    _check_matrix_limit(test, place, matrices, faults)
+    if not names and (test.steps or test.warning is not None):
+        faults.append((place, "has steps or a warning, and no max or min"))
+    is_max = test.max is not None or test.matrix_limit == "max"
+    levels = [("warning", test.max if test.max is not None else test.min, test.warning)]
+    levels += [(f"steps[{at}].warning", step.limit, step.warning) for at, step in enumerate(test.steps)]
+    for name, limit, warning in levels:
+        if limit is not None and warning is not None and (warning > limit if is_max else warning < limit):
+            faults.append((f"{place}.{name}", f"must not be {'above' if is_max else 'below'} its limit {limit:g}"))
+    _check_steps(test, place, definition, faults)
+
+
+def _check_matrix_limit(test: DealTest, place: str, matrices: Mapping[str, Matrix], faults: Faults) -> None:
     if test.matrix is not None:
         if test.matrix not in matrices:
             faults.append((f"{place}.matrix", f"is no matrix: there are {', '.join(matrices) or 'none'}"))
@@ -456,16 +488,12 @@ def _check_limit(
             faults.append((f"{place}.steps", "and a matrix are two limits"))
     elif test.matrix_limit is not None:
         faults.append((f"{place}.matrix_limit", "is for a test with a matrix"))
-    if not names and (test.steps or test.warning is not None):
-        faults.append((place, "has steps or a warning, and no max or min"))
-    is_max = test.max is not None or test.matrix_limit == "max"
-    levels = [("warning", test.max if test.max is not None else test.min, test.warning)]
-    levels += [(f"steps[{at}].warning", step.limit, step.warning) for at, step in enumerate(test.steps)]
-    for name, limit, warning in levels:
-        if limit is not None and warning is not None and (warning > limit if is_max else warning < limit):
-            faults.append((f"{place}.{name}", f"must not be {'above' if is_max else 'below'} its limit {limit:g}"))
-    days = [step.day or definition.conventions.reinvestment_end for step in test.steps]
-    if None in days and definition.conventions.reinvestment_end is None and len(days) > 1:
+
+
+def _check_steps(test: DealTest, place: str, definition: Definition, faults: Faults) -> None:
+    end = definition.conventions.reinvestment_end
+    days = [step.day or end for step in test.steps]
+    if None in days and len(days) > 1:
         faults.append((f"{place}.steps", "have reinvestment_end among dates: give conventions.reinvestment_end"))
     known = [day for day in days if day is not None]
     if any(later <= earlier for earlier, later in pairwise(known)):
@@ -473,7 +501,10 @@ def _check_limit(
 
 
 def _check_matrix(matrix: Matrix, place: str, known: frozenset[str], faults: Faults) -> frozenset[str]:
-    """Its sides ascend, its values fill it, its formulas name what there is; the names that they read."""
+    """Its sides ascend, its values fill it, its formulas name what there is.
+
+    The names that they read.
+    """
     for name in ("rows", "columns"):
         side = getattr(matrix, name)
         if any(later <= earlier for earlier, later in pairwise(side)):

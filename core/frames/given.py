@@ -19,7 +19,7 @@ COLUMNS_MAX: Final = 16_384
 
 
 def cell_value(value: Any) -> float | str | bool | date | None:
-    """A value as a cell knows it: a number, a text, a boolean, a day, a moment, or None for a blank.
+    """Return a value as a cell knows it: a number, a text, a boolean, a day, a moment, or None for a blank.
 
     NumPy's scalars are their values, a Decimal is the nearest double; NaN, NaT, NA and what is masked are blank. A
     moment with a time zone is what its clock shows, since cells have no zones.
@@ -62,8 +62,8 @@ def moments(values: Any) -> Any:
 
 
 def listed(values: Any) -> Any:
-    """An array (of NumPy, or a column or frame that can be one) as a list of its values, of rows where it has two
-    dimensions; anything else as it is."""
+    """Return an array (of NumPy, or a column or frame that can be one) as a list of its values, of rows where it has
+    two dimensions; anything else as it is."""
     if values is np.ma.masked:
         return None
     if isinstance(values, np.generic) or not hasattr(values, "__array__"):
@@ -95,7 +95,7 @@ def column_of(name: str, values: Any) -> NDArray[Any]:
 
 
 def table_of(source: Any, argument: str) -> Mapping[str, Any]:
-    """What was given for a table as columns by name: a mapping as it is, of a frame its columns.
+    """Return what was given for a table as columns by name: a mapping as it is, of a frame its columns.
 
     Raises:
         TypeError, ValueError: as `columns_of`.
@@ -111,7 +111,8 @@ def table_of(source: Any, argument: str) -> Mapping[str, Any]:
 
 
 def is_frame(source: object) -> bool:
-    """Whether it is a table that `columns_of` takes: of pandas, polars, pyarrow, DuckDB, or any that gives Arrow."""
+    """Return whether it is a table that `columns_of` takes: of pandas, polars, pyarrow, DuckDB, or any that gives
+    Arrow."""
     return not isinstance(source, Mapping | np.ndarray) and (
         _is_pandas(source)
         or _is_relation(source)
@@ -121,8 +122,8 @@ def is_frame(source: object) -> bool:
 
 
 def columns_of(frame: Any) -> dict[str, NDArray[Any]]:
-    """The columns of a frame by name: arrays of numbers (NaN blank), booleans, datetime64, or objects, which are texts,
-    numbers, booleans, days and None.
+    """Return the columns of a frame by name: arrays of numbers (NaN blank), booleans, datetime64, or objects, which are
+    texts, numbers, booleans, days and None.
 
     Taken are DataFrames of pandas and polars (a LazyFrame is collected), tables of pyarrow, relations of DuckDB, and
     whatever else has `__arrow_c_stream__`, which pyarrow or polars then reads. Decimals become doubles, categories
@@ -150,7 +151,10 @@ def _is_pandas(source: object) -> bool:
 
 
 def _is_relation(source: object) -> bool:
-    """Whether it is a query of DuckDB; a connection has the one, not the other."""
+    """Return whether it is a query of DuckDB.
+
+    A connection has the one, not the other.
+    """
     return hasattr(source, "fetchnumpy") and hasattr(source, "limit")
 
 
@@ -183,7 +187,7 @@ def _columns(frame: Any) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _read(stream: Any) -> Any:
-    """A table of whatever gives Arrow's stream of arrays, by a package that is there."""
+    """Return a table of whatever gives Arrow's stream of arrays, by a package that is there."""
     kind = type(stream).__name__
     try:
         if find_spec("pyarrow") is not None:
@@ -212,7 +216,7 @@ def _unmasked(values: Any, blank: Any) -> NDArray[Any]:
 
 
 def _plain(name: str, values: Any) -> NDArray[Any]:
-    """A column with nothing but what a cell knows."""
+    """Return a column with nothing but what a cell knows."""
     if values.ndim != 1:
         raise TypeError(f"column {name!r} has {values.ndim} dimensions, not one")
     if isinstance(values, np.ma.MaskedArray):
@@ -229,9 +233,13 @@ def _plain(name: str, values: Any) -> NDArray[Any]:
     if values.dtype.kind not in "OU":
         raise TypeError(f"column {name!r} holds {values.dtype}, which no cell can")
     try:
-        plain = [cell_value(value) for value in values.tolist()]
+        return _typed([cell_value(value) for value in values.tolist()])
     except TypeError as refused:
         raise TypeError(f"column {name!r}: {refused}") from None
+
+
+def _typed(plain: list[Any]) -> NDArray[Any]:
+    """Cells as an array of their kind, where they have one."""
     kinds = {type(value) for value in plain} - {type(None)}
     if kinds == {float}:
         return np.array([np.nan if value is None else value for value in plain])

@@ -51,15 +51,15 @@ class Figure(str):
 
 
 def card(title: str, sentences: Sequence[str] = (), *tables: Markup) -> str:
-    """The whole of what an object shows: its title, lines about it, tables."""
+    """Return the whole of what an object shows: its title, lines about it, tables."""
     lines = "".join(f'<div style="color:{MUTED}">{_text(line, LINE_CHARACTERS)}</div>' for line in sentences if line)
     head = f'<div style="font-weight:600">{_text(title, 200)}</div>'
     return f'<div style="{_CARD}">{head}{lines}{"".join(tables)}</div>'
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any] | None]) -> Markup:
-    """A table of values: numbers to the right, None blank, text escaped and cut. A row None stands for those that are
-    left out."""
+    """Return a table of values: numbers to the right, None blank, text escaped and cut. A row None stands for those
+    that are left out."""
     parts = [f'<table style="{_TABLE}"><thead><tr style="background:{GROUND};color:{INK}">']
     listed = list(rows)
     right = [
@@ -94,7 +94,7 @@ def left_out(count: int, what: str) -> str:
 
 
 def bar(value: float, limit: float, direction: Any, status: Status) -> Markup:
-    """A figure against its limit, drawn; nothing where one of them cannot be."""
+    """Return a figure against its limit, drawn; nothing where one of them cannot be."""
     if not all(isfinite(each) and abs(each) <= 1e15 for each in (value, limit)):
         return Markup("")
     drawn = bullet(Against(value, limit, direction, status), f"{value:,.2f} against {direction} {limit:,.2f}: {status}")
@@ -107,7 +107,7 @@ def sentence(text: str) -> Markup:
 
 
 def verdict(status: Status) -> Markup:
-    """The word of a status with its sign and colour."""
+    """Return the word of a status with its sign and colour."""
     return Markup(f'<span style="color:{STATUS[status]};font-weight:600">{_SIGN[status]} {escaped(status)}</span>')
 
 
@@ -142,7 +142,10 @@ def _value(value: Any) -> str:
 
 
 def number_shown(value: float) -> str:
-    """A number for a reader: thousands apart, at most six decimals; very large and very small ones with an exponent."""
+    """Return a number for a reader: thousands apart, at most six decimals.
+
+    Very large and very small ones with an exponent.
+    """
     if value != 0 and not 1e-4 <= abs(value) < 1e15:
         return f"{value:.6g}"
     return f"{value:,.6f}".rstrip("0").rstrip(".")

@@ -70,7 +70,7 @@ class GeneratedDeal:
         return self.book.count
 
     def portfolio_columns(self) -> dict[str, NDArray[np.float64] | NDArray[np.bool_] | NDArray[np.str_] | Coded]:
-        """The loans under their standard names, one element per loan, for `Portfolio.from_columns`.
+        """Return the loans under their standard names, one element per loan, for `Portfolio.from_columns`.
 
         Numbers in the units of `Portfolio.numbers` (NaN is blank; dates as days since 1970), flags as booleans, texts
         as a pair of codes (-1 is blank) and values, identifiers as strings (empty is blank). The messiness is the
@@ -162,7 +162,8 @@ class GeneratedDeal:
 def generate(
     loans: int = 300, seed: int = 7, faults: Collection[str] = (), messy: Collection[str] = ()
 ) -> GeneratedDeal:
-    """A deal of so many loans, always the same for the same arguments (and version of NumPy, whose draws may change).
+    """Return a deal of so many loans, always the same for the same arguments (and version of NumPy, whose draws may
+    change).
 
     Args:
         loans: LOANS_MIN to LOANS_MAX.
@@ -215,7 +216,7 @@ def _coded(codes: NDArray[np.int64] | NDArray[np.bool_], values: Sequence[str]) 
 
 
 def counted(rows: Iterator[Sequence[Writable]], progress: Callable[[int], None]) -> Iterator[Sequence[Writable]]:
-    """The rows, with word of every 2,000 of them."""
+    """Yield the rows, with word of every 2,000 of them."""
     for number, row in enumerate(rows, 1):
         if number % _PROGRESS_EVERY == 0:
             progress(_PROGRESS_EVERY)

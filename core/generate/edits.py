@@ -22,7 +22,10 @@ Severity = Literal["critical", "error", "warning", "info", "none"]
 
 @dataclass(frozen=True, slots=True)
 class ExpectedIssue:
-    """One issue that a comparison of tape and book must give; severity "none": an edit that must give none."""
+    """One issue that a comparison of tape and book must give.
+
+    Severity "none": an edit that must give none.
+    """
 
     identifier: str
     """The loan's CUSIP, else LoanX id, else ISIN, else its borrower, from the tape or else from the book."""
@@ -112,7 +115,7 @@ def _on_lines(count: int) -> Callable[[TapeDraft, Rows], None]:
 
 
 def _cusips_swapped(draft: TapeDraft, rows: Rows) -> None:
-    """The first half of the loans get the CUSIPs of the second, and these theirs."""
+    """Give the first half of the loans the CUSIPs of the second, and these theirs."""
     draft.identifiers["cusip"][rows] = draft.identifiers["cusip"][_partners(rows)]
     draft.shown[rows] = True
 
@@ -127,7 +130,7 @@ def _notch_lower(scale: tuple[str, ...]) -> Callable[[str], str]:
 
 
 def _alias(industry: str) -> str:
-    """The same industry in a trustee's spelling: capitals, "and" for the sign, one comma more."""
+    """Return the same industry in a trustee's spelling: capitals, "and" for the sign, one comma more."""
     return industry.upper().replace(" &", ", AND")
 
 
@@ -139,13 +142,13 @@ _LONG_FORMS: Final = {"Inc.": "INCORPORATED", "Corp.": "CORPORATION", "Ltd.": "L
 
 
 def _long_form(name: str) -> str:
-    """The same company in capitals, with its legal form in full."""
+    """Return the same company in capitals, with its legal form in full."""
     words, form = name.rsplit(" ", 1)
     return f"{words.upper()} {_LONG_FORMS[form]}"
 
 
 def _other_name(name: str) -> str:
-    """What a company could be called after a change of name."""
+    """Return what a company could be called after a change of name."""
     return f"Newly {name}"
 
 
@@ -196,7 +199,9 @@ EDITS: Final = (
 
 
 def differences(draft: TapeDraft, book: Columns, rows: Rows) -> Iterator[tuple[str, NDArray[np.str_]]]:
-    """The severities that loans with swapped CUSIPs give, field by field; "none" where they are alike.
+    """Yield the severities that loans with swapped CUSIPs give, field by field.
+
+    "none" where they are alike.
 
     Row i of the tape then stands for the book's loan of its partner. Both loans float, are rated by agencies A and B,
     and have all identifiers. The tolerances and severities are those of the comparison's description.

@@ -56,7 +56,10 @@ class GeneratedPage:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedLoan:
-    """What a careful reader finds of one loan; numbers in the units of `Portfolio`, None is blank."""
+    """What a careful reader finds of one loan.
+
+    Numbers in the units of `Portfolio`, None is blank.
+    """
 
     identifier: str
     """The one that the report prints: LoanX id, else ISIN, else CUSIP; empty without any."""
@@ -129,7 +132,7 @@ class GeneratedReport:
         return REPORTS[self.manner]
 
     def files(self) -> list[tuple[str, bytes]]:
-        """The pages as delimited texts by their file names."""
+        """Return the pages as delimited texts by their file names."""
         return [(f"{page.name}.csv", self._delimited(page)) for page in self.pages]
 
     def _delimited(self, page: GeneratedPage) -> bytes:
@@ -176,7 +179,7 @@ def _members(record: ExpectedLoan | Note | Published) -> dict[str, Any]:
 
 
 def generate_report(deal: GeneratedDeal, manner: str, seed: int = 7) -> GeneratedReport:
-    """The report of a deal, the same for the same arguments.
+    """Return the report of a deal, the same for the same arguments.
 
     Args:
         manner: of REPORTS.
@@ -255,7 +258,7 @@ def _notes(deal: GeneratedDeal) -> tuple[Note, ...]:
 
 
 def _published(loans: tuple[ExpectedLoan, ...], notes: tuple[Note, ...], cash: float) -> tuple[Published, ...]:
-    """The principal amount over each class, without haircuts, and the weighted averages, to two decimals."""
+    """Return the principal amount over each class, without haircuts, and the weighted averages, to two decimals."""
     performing = [loan for loan in loans if not loan.is_defaulted]
     par = np.array([loan.par_value for loan in performing])
     amount = float(par.sum()) + cash
@@ -336,7 +339,7 @@ class _Style:
         )
 
     def unit(self) -> str:
-        """What the header of the notes' balances says."""
+        """Return what the header of the notes' balances says."""
         return {1.0: "", 1_000.0: " (000s)", 1_000_000.0: " ($mm)"}[self.scale]
 
 
@@ -381,7 +384,7 @@ class _Pages:
         self.loans: tuple[ExpectedLoan, ...] = figures["loans"]
 
     def all(self) -> list[GeneratedPage]:
-        """The pages in their order."""
+        """Return the pages in their order."""
         loans = [self.characteristics(), self.classification(), self.flags(), self.ratings()]
         lists = [self.defaulted(), self.discounted()]
         return [
@@ -425,7 +428,7 @@ class _Pages:
         return self.titled(title, rows, [formats.get(column.kind) for column in columns])
 
     def named(self, loans: Sequence[ExpectedLoan]) -> list[_Column]:
-        """What every page begins with."""
+        """Return what every page begins with."""
         return [
             _Column(("Issue/Facility", "Identifier"), [loan.identifier or None for loan in loans]),
             _Column(("", "Issuer Name"), [loan.borrower_name for loan in loans]),
@@ -566,7 +569,7 @@ class _Sheet(_Pages):
     """
 
     def all(self) -> list[GeneratedPage]:
-        """The sheet."""
+        """Return the sheet."""
         loans = sorted(self.loans, key=lambda loan: loan.industry)
         rows: list[Row] = [(self.figures["name"],), (f"As of {_named(date.fromisoformat(AS_OF))}",), ()]
         for part in (self.notes(), self.accounts(), self.tests()):
@@ -574,7 +577,7 @@ class _Sheet(_Pages):
         return [GeneratedPage("Report", [*rows, ("Collateral Obligations",), *self.listing(loans)])]
 
     def listing(self, loans: list[ExpectedLoan]) -> list[Row]:
-        """The loans with their header, group by group."""
+        """Return the loans with their header, group by group."""
         group: Row = (None, None, None, "Prior Month", "Current Month", "Prior Month", "Current Month")
         names: Row = (
             "Identifier",
@@ -620,7 +623,7 @@ class _Sheet(_Pages):
         return [*rows, total, (), ("Prepared for the noteholders",)]
 
     def line(self, loan: ExpectedLoan) -> Row:
-        """A loan's cells."""
+        """Return a loan's cells."""
 
         def flag(is_yes: bool) -> str:
             return "Yes" if is_yes else self.style.no
@@ -657,10 +660,13 @@ class _Sheet(_Pages):
 
 
 class _Months(_Pages):
-    """Loans on sheets by month, today's on two of them; industries by issuer; notes and accounts side by side."""
+    """Loans on sheets by month, today's on two of them; industries by issuer.
+
+    Notes and accounts side by side.
+    """
 
     def all(self) -> list[GeneratedPage]:
-        """The pages, last month's first."""
+        """Return the pages, last month's first."""
         half = (len(self.loans) + 1) // 2
         old = self.page("Loans Feb 26", self.loans, 1.1)
         now = [self.page("Loans Mar 26", self.loans[:half]), self.page("Loans Mar 26 (2)", self.loans[half:])]
@@ -671,7 +677,7 @@ class _Months(_Pages):
         return [old, self.beside(), *now, industries, self.flags(), self.ratings(), self.tests()]
 
     def page(self, name: str, loans: Sequence[ExpectedLoan], times: float = 1.0) -> GeneratedPage:
-        """Some of the loans, their par times so much."""
+        """Return some of the loans, their par times so much."""
         header: Row = (
             "Obligor",
             "Facility",
@@ -711,7 +717,7 @@ class _Months(_Pages):
         return self.titled(name, [header, *rows], [*formats[:11], self.style.day_format])
 
     def beside(self) -> GeneratedPage:
-        """Notes, and accounts on their right."""
+        """Return notes, and accounts on their right."""
         notes, accounts = ([row for row in part.rows if len(row) > 1] for part in (self.notes(), self.accounts()))
         blank: Row = (None,) * len(accounts[0])
         accounts += [blank] * (len(notes) - len(accounts))
@@ -732,7 +738,7 @@ class _Flat:
         self.loans: tuple[ExpectedLoan, ...] = figures["loans"]
 
     def all(self) -> list[GeneratedPage]:
-        """The files, by name."""
+        """Return the files, by name."""
         return [self.collateral(), self.assets(), self.notes(), self.accounts(), self.tests()]
 
     def number(self, value: float | None, decimals: int = 5) -> str:

@@ -117,7 +117,7 @@ class HoldingLines:
         return len(self.loan)
 
     def part(self, start: int) -> HoldingLines:
-        """The lines of one chunk."""
+        """Return the lines of one chunk."""
         cut = slice(start, start + _CHUNK)
         return HoldingLines(self.loan[cut], self.par[cut], start)
 
@@ -158,7 +158,7 @@ class HoldingsSheet:
 
 
 def holdings(book: LoanBook, texts: LoanTexts, messy: frozenset[str], as_of: date) -> HoldingsSheet:
-    """The Holdings sheet of a book with the asked habits (of MESSY)."""
+    """Return the Holdings sheet of a book with the asked habits (of MESSY)."""
     lines = _lines(book, texts, messy)
     titles = _titles(book, as_of) if "title_rows" in messy else []
     first_row = len(titles) + (2 if "two_row_header" in messy else 1)
@@ -191,7 +191,7 @@ def rows_at_most(loans: int, messy: frozenset[str]) -> int:
 
 
 def tranche_rows(book: LoanBook) -> list[Sequence[Writable]]:
-    """The Tranches sheet."""
+    """Return the Tranches sheet."""
     rows: list[Sequence[Writable]] = [
         (
             "Class",
@@ -213,7 +213,7 @@ def tranche_rows(book: LoanBook) -> list[Sequence[Writable]]:
 
 
 def deal_rows(book: LoanBook, as_of: date) -> list[Sequence[Writable]]:
-    """The Deal sheet: a label and its value in each row."""
+    """Return the Deal sheet: a label and its value in each row."""
     return [
         ("Deal Name", deal_name(book)),
         ("As Of Date", as_of),
@@ -224,12 +224,15 @@ def deal_rows(book: LoanBook, as_of: date) -> list[Sequence[Writable]]:
 
 
 def deal_name(book: LoanBook) -> str:
-    """What the sample deal is called."""
+    """Return what the sample deal is called."""
     return f"Sample CLO {book.chance.seed}-{book.count}"
 
 
 def _lines(book: LoanBook, texts: LoanTexts, messy: frozenset[str]) -> HoldingLines:
-    """A line per loan; a position in lots or with an unsettled sale has two, which add up to its par."""
+    """Return a line per loan.
+
+    A position in lots or with an unsettled sale has two, which add up to its par.
+    """
     loan, par = np.arange(book.count), book.par.copy()
     # Only a CUSIP tells that two lines are one position.
     splittable = np.flatnonzero((texts.cusip != "") & (par >= 50_000.0))
@@ -253,7 +256,10 @@ def _gaps(book: LoanBook) -> NDArray[np.int64]:
 
 
 def _columns(book: LoanBook, texts: LoanTexts, first_row: int) -> list[HoldingsColumn]:
-    """The columns as a clean book has them, under headers that managers use; `first_row` is the sheet's, 0-based."""
+    """Return the columns as a clean book has them, under headers that managers use.
+
+    `first_row` is the sheet's, 0-based.
+    """
     par_letter, price_letter = "J", "K"
     maturity = book.maturity + SERIAL_OF_1970
 
@@ -326,7 +332,7 @@ def _flags(values: NDArray[np.bool_]) -> Cells:
 def _habits(
     book: LoanBook, lines: HoldingLines, column: HoldingsColumn, messy: frozenset[str], is_text: NDArray[np.bool_]
 ) -> HoldingsColumn:
-    """The column with the habits that live in single cells."""
+    """Return the column with the habits that live in single cells."""
     cells, header = column.cells, column.header
     if header in ("Par Amount", "Market Price") and is_text.any():
         cells = _replaced(cells, is_text, _number_text)
@@ -361,7 +367,10 @@ def _share(book: LoanBook, lines: HoldingLines, question: str, percent: float) -
 
 
 def _number_text(value: Writable) -> Writable:
-    """A number as people type it: thousands separated, negatives in brackets; prices keep their decimals."""
+    """Return a number as people type it: thousands separated, negatives in brackets.
+
+    Prices keep their decimals.
+    """
     assert isinstance(value, float)
     if 0.0 <= value < 1_000.0:
         return str(value)
@@ -375,7 +384,7 @@ def _repeats(book: LoanBook, lines: HoldingLines) -> NDArray[np.bool_]:
 
 
 def _merged(repeats: NDArray[np.bool_], first_row: int, column: int) -> list[tuple[int, int, int, int]]:
-    """The range of each line with the repeats below it."""
+    """Return the range of each line with the repeats below it."""
     edges = np.diff(repeats.astype(np.int8), append=0)
     starts, ends = np.flatnonzero(edges == 1) + first_row, np.flatnonzero(edges == -1) + first_row
     return [(start, column, end, column) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
@@ -401,7 +410,10 @@ def _two_rows(headers: list[str]) -> list[list[Writable]]:
 def _totals(
     book: LoanBook, lines: HoldingLines, position: dict[str, int], first_row: int, is_text: NDArray[np.bool_]
 ) -> list[Writable]:
-    """The totals row. Its sum of par is the one that a spreadsheet gives: SUM passes over numbers typed as text."""
+    """Return the totals row.
+
+    Its sum of par is the one that a spreadsheet gives: SUM passes over numbers typed as text.
+    """
     row: list[Writable] = [None] * len(position)
     row[position["Issuer Name"]] = "Total"
     last = first_row + len(lines)

@@ -156,7 +156,7 @@ def _padded(text: str) -> str:
 
 
 def _index(word: str) -> Callable[[str], str]:
-    """The trustee's word for the book's index; another one as it stands."""
+    """Return the trustee's word for the book's index; another one as it stands."""
     return lambda text: word if text == INDEX_NAME else text
 
 
@@ -188,7 +188,7 @@ def _flags(field: str, no: Writable, yes: Writable) -> Cells:
 
 
 def _in_some(percent: float, question: str, cells: Cells, changed: Callable[[Writable], Writable]) -> Cells:
-    """The cells, some of them changed: the same ones for the same tape."""
+    """Return the cells, some of them changed: the same ones for the same tape."""
 
     def chosen(columns: Columns, lines: TapeLines, chance: Chance) -> list[Writable]:
         picked = chance.share(question, len(np.asarray(columns["par_value"])), percent)[lines.row].tolist()
@@ -227,7 +227,7 @@ def _on_watch(value: Writable) -> Writable:
 
 
 def _confidential(value: Writable) -> Writable:
-    """An estimate that is kept confidential: for a loan without a rating, so that it hides none."""
+    """Return an estimate that is kept confidential: for a loan without a rating, so that it hides none."""
     return "***" if value is None else value
 
 
@@ -288,7 +288,7 @@ def _all_identifiers(_: TapeDraft) -> None:
 
 
 def _is_bond(columns: Columns, lines: TapeLines) -> NDArray[np.bool_]:
-    """Whether a line is told as a bond: it has an ISIN and no LoanX id."""
+    """Return whether a line is told as a bond: it has an ISIN and no LoanX id."""
     isin, loanx = (np.asarray(columns[name])[lines.row] for name in ("isin", "loanx_id"))
     return np.asarray((isin != "") & (loanx == ""), np.bool_)
 
@@ -342,7 +342,10 @@ def _flat(columns: Columns, chance: Chance) -> TrusteeSheet:
 
 
 def _slices(columns: Columns, chance: Chance) -> TapeLines:
-    """A line for each row, three for some, as far as the sheet has room; only what has an identifier adds up again."""
+    """Return a line for each row, three for some, as far as the sheet has room.
+
+    Only what has an identifier adds up again.
+    """
     par = np.asarray(columns["par_value"], np.float64)
     named = np.any([np.asarray(columns[name]) != "" for name in ("cusip", "loanx_id", "isin")], axis=0)
     room = max(0, SHEET_ROWS_MAX - 1 - len(par)) // len(_SLICES)

@@ -19,13 +19,13 @@ SHARED_LOOKED_AT: Final = 2_000
 
 
 def between(studies: Sequence[Study]) -> Iterator[StudyFinding]:
-    """What is said of several portfolios together."""
+    """Yield what is said of several portfolios together."""
     yield from _tightest(studies)
     yield from _shared(studies)
 
 
 def _tightest(studies: Sequence[Study]) -> Iterator[StudyFinding]:
-    """The test with the least headroom of each portfolio, the tightest first."""
+    """Yield the test with the least headroom of each portfolio, the tightest first."""
     thinnest = []
     for study in studies:
         tests = [result for result in study.results if result.cushion_pct is not None]
@@ -64,7 +64,7 @@ def _tightest(studies: Sequence[Study]) -> Iterator[StudyFinding]:
 
 
 def _nearest(test_result: TestResult) -> tuple[bool, float]:
-    """What sorts tests by headroom, those whose status is doubtful behind the others."""
+    """Return what sorts tests by headroom, those whose status is doubtful behind the others."""
     return test_result.doubtful, headroom_of(test_result)
 
 

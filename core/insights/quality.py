@@ -36,7 +36,7 @@ _SEVERITIES: Final = ("critical", "error", "warning", "info")
 
 
 def skipped(study: Study) -> Iterator[StudyFinding]:
-    """Tests that could not be run, and why."""
+    """Yield tests that could not be run, and why."""
     left = study.results.skipped
     if not left:
         return
@@ -111,11 +111,12 @@ def _blanks(study: Study, name: str) -> list[FigureCondition]:
 
 
 def warned(study: Study) -> Iterator[StudyFinding]:
-    """What the run says must be known before its figures are trusted."""
+    """Yield what the run says must be known before its figures are trusted."""
     warnings = [warning for warning in study.results.warnings if warning.code not in QUIET]
     if not warnings:
         return
     draft = study.draft("warned")
+    draft.remarks = [warning.message for warning in warnings]
     draft.quote("count", len(warnings), "count", "warnings of the newest run", noun="remark")
     texts = []
     for at, code in enumerate(dict.fromkeys(warning.code for warning in warnings)):
@@ -132,7 +133,6 @@ def warned(study: Study) -> Iterator[StudyFinding]:
         weight=len(warnings),
         operations="Each stands in full among the remarks, with the place in the file.",
         analyst="Each stands in full among the remarks, with the place in the file.",
-        remarks=[warning.message for warning in warnings],
         methodology="Warnings of the newest run, by kind.",
     )
 
@@ -247,7 +247,7 @@ def _are(count: float) -> str:
 
 
 def breaks(study: Study) -> Iterator[StudyFinding]:
-    """What the newest comparison with the trustee left open."""
+    """Yield what the newest comparison with the trustee left open."""
     all_breaks = study.subject.breaks
     if all_breaks is None:
         return

@@ -107,7 +107,7 @@ EVERYWHERE: Final = frozenset(
 
 
 def rests_on(study: Study, finding: StudyFinding) -> list[DataWarning]:
-    """The warnings of the run on which a finding rests."""
+    """Return the warnings of the run on which a finding rests."""
     measures = {study.measure(test_id) for test_id in finding.tests}
     return [
         warning
@@ -126,7 +126,8 @@ def confidence_of(finding: StudyFinding, warnings: int) -> float:
 def ranked(
     findings: Sequence[tuple[int, StudyFinding]], view: ReaderView, angle: int, most: int
 ) -> list[tuple[int, StudyFinding]]:
-    """The findings of an angle, each with the place of its subject: those that the angles before it did not show.
+    """Return the findings of an angle, each with the place of its subject: those that the angles before it did not
+    show.
 
     The angles behind the first share what it leaves, so that each has something else to say; where too few are left,
     the most important ones fill the list up to three.

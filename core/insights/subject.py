@@ -136,7 +136,7 @@ class Subject:
     def run(
         self, portfolio: Portfolio, test_ids: Collection[str] = (), *, details: bool = False, compare: bool = False
     ) -> Results:
-        """The tests of this subject, or those of them that are named, over another portfolio by the same rules;
+        """Return the tests of this subject, or those of them that are named, over another portfolio by the same rules;
         `compare` as `run_suite` has it.
 
         Raises:

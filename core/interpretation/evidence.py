@@ -51,7 +51,7 @@ class PrintedFigure:
     """Ours; None where the loans give none."""
 
     def amounts(self, part: Part) -> tuple[float, ...]:
-        """The independent amounts that decide where the part ties: none of a value, or of a small amount."""
+        """Return the independent amounts that decide where the part ties: none of a value, or of a small amount."""
         amount = self.printed.get(part, 0.0)
         if self.measure == "interval":
             return round(amount, 2), round(amount, 2) + 0.5  # counts as two
@@ -119,7 +119,7 @@ class Evidence:
             return None
 
     def pool(self, used: Used, *, by_loans: bool = True) -> Pool:
-        """The sums under a reading.
+        """Return the sums under a reading.
 
         Args:
             by_loans: whether the OC numerator is that of the loans, where the file prints parts of its own.
@@ -139,13 +139,13 @@ class Evidence:
         return _keep(self._pools, key, pool)
 
     def _settings(self, used: Used) -> Iterator[Setting]:
-        """What a definition says beside what it has already."""
+        """Yield what a definition says beside what it has already."""
         for each in used.values():
             if each is not self._base.get(each.choice):
                 yield from each.settings
 
     def ties(self, at: int, used: Used, *, by_loans: bool = True) -> frozenset[Part]:
-        """The parts of a figure, by its place, that tie under a reading."""
+        """Return the parts of a figure, by its place, that tie under a reading."""
         key = at, by_loans, *(each.key for each in used.values())
         known_ties = self._ties.get(key)
         if known_ties is None:
@@ -184,7 +184,7 @@ def _ours(measured: Measured) -> Ours:
 
 
 def _without_parts(deal: Deal) -> Deal:
-    """The deal without the file's own parts of the OC numerator: the loans decide in a search."""
+    """Return the deal without the file's own parts of the OC numerator: the loans decide in a search."""
     return replace(deal, **dict.fromkeys(OF_OC_NUMERATOR))
 
 
@@ -198,7 +198,7 @@ _HAIRCUTS: Final = {
 
 
 def _parts(portfolio: Portfolio) -> Iterator[PrintedFigure]:
-    """The file's own haircuts and carrying values, its OC numerator and its collateral principal amount."""
+    """Yield the file's own haircuts and carrying values, its OC numerator and its collateral principal amount."""
     cells = portfolio.source_cells
     for name, words in _HAIRCUTS.items():
         amount = getattr(portfolio.deal, name)

@@ -43,8 +43,8 @@ class FigureTest:
 
 
 def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) -> list[FigureTest]:
-    """The file's figures with the tests that measure them: the definition's where one is about the same, else a test
-    that is made for the figure."""
+    """Return the file's figures with the tests that measure them: the definition's where one is about the same, else a
+    test that is made for the figure."""
     figures = with_counted_decimals(portfolio.facts.figures)[:PUBLISHED_MAX]
     pairs, industries = _pairs(portfolio, parse_changed(base, rules), figures)
     matched: dict[int, str] = {}
@@ -77,8 +77,8 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
 
 
 def _pairs(portfolio: Portfolio, rules: Definition, figures: Sequence[Fact]) -> tuple[Pairs, str | None]:
-    """The figures beside the definition's tests, and those of a ready-made one for the classes of the file; the agency
-    whose industries the loans have where nothing else is said."""
+    """Return the figures beside the definition's tests, and those of a ready-made one for the classes of the file; the
+    agency whose industries the loans have where nothing else is said."""
     terms, pool = terms_by(portfolio, rules)
     if rules.standard:
         rules, _ = with_coverage(rules, pool)
@@ -87,7 +87,10 @@ def _pairs(portfolio: Portfolio, rules: Definition, figures: Sequence[Fact]) -> 
 
 
 def terms_by(portfolio: Portfolio, rules: Definition) -> tuple[Terms, Pool | None]:
-    """What labels mean by the rules of a deal where they say no more; the sums of its loans, None where it has none."""
+    """Return what labels mean by the rules of a deal where they say no more.
+
+    The sums of its loans, None where it has none.
+    """
     pool = next(iter(pools_of(portfolio, rules)), None)
     if pool is not None:
         return terms_of(pool), pool
@@ -96,18 +99,18 @@ def terms_by(portfolio: Portfolio, rules: Definition) -> tuple[Terms, Pool | Non
 
 
 def own_test(base: Mapping[str, Any], test_id: str) -> dict[str, Any] | None:
-    """The test of a document with this id."""
+    """Return the test of a document with this id."""
     return next((test for test in base.get("tests", ()) if test["id"] == test_id), None)
 
 
 def _is_of_every_agency(fact: Fact, own: dict[str, Any] | None) -> bool:
-    """Whether one agency's bucket stands beside the greatest of all: it is measured by that agency alone."""
+    """Return whether one agency's bucket stands beside the greatest of all: it is measured by that agency alone."""
     subject = fact.subject
     return bool(own and own.get("measure") == "ccc" and "agency" not in own and subject and subject.agency)
 
 
 def _new_id(terms: Mapping[str, Any], taken: set[str], at: int) -> str:
-    """The id of a test that is made for a figure: that of a run's test which measures the same."""
+    """Return the id of a test that is made for a figure: that of a run's test which measures the same."""
     if terms.get("measure") in ("oc", "ic"):
         usual = f"{terms['measure']}_class_{terms['class'].replace('/', '').lower()}"
     else:
@@ -118,12 +121,12 @@ def _new_id(terms: Mapping[str, Any], taken: set[str], at: int) -> str:
 
 
 def _name(label: str) -> str:
-    """A label as the name of a test."""
+    """Return a label as the name of a test."""
     return label[:NAME_MAX].strip() or "Test"
 
 
 def _with_trigger(test: dict[str, Any], published: Fact) -> dict[str, Any]:
-    """A market's test with the limit of the deal: what the file says."""
+    """Return a market's test with the limit of the deal: what the file says."""
     side = next((side for side in ("max", "min") if side in test), None)
     if side is None or published.trigger is None:
         return test
@@ -131,7 +134,10 @@ def _with_trigger(test: dict[str, Any], published: Fact) -> dict[str, Any]:
 
 
 def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
-    """A definition's test; one without a limit with the printed one, since a run has no result of it otherwise."""
+    """Return a definition's test.
+
+    One without a limit with the printed one, since a run has no result of it otherwise.
+    """
     if any(name in test for name in ("max", "min", "matrix")):
         return test
     meaning = meaning_of_fact(published)
@@ -140,7 +146,7 @@ def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
 
 
 def with_tests(base: dict[str, Any], rules: Definition, tests: dict[str, Any]) -> tuple[Definition, dict[str, str]]:
-    """The definition with these tests, and why some are taken out of them: it lacks something that they need."""
+    """Return the definition with these tests, and why some are taken out of them: it lacks something that they need."""
     refused: dict[str, str] = {}
     while True:  # what the tests lack among themselves is told only where each of them is a test
         ids = list(tests)
@@ -161,7 +167,7 @@ _PLACE: Final = re.compile(r"tests\[(\d+)\]")
 
 
 def with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str, Any]:
-    """The document with the class of the reinvestment test, which is the most junior one with an OC trigger."""
+    """Return the document with the class of the reinvestment test, which is the most junior one with an OC trigger."""
     notes = portfolio.tranches
     if notes is None or "reinvestment_oc" in base:
         return base

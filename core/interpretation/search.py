@@ -100,7 +100,10 @@ class Search:
         self.start = self.start or {choice: listed[0] for choice, listed in self.readings.items()}
 
     def run(self) -> dict[str, Candidate]:
-        """The readings that the figures decide; of the other choices those of the start."""
+        """Return the readings that the figures decide.
+
+        Of the other choices those of the start.
+        """
         used = dict(self.start)
         for _ in range(ROUNDS_MAX):
             before = dict(used)
@@ -113,7 +116,7 @@ class Search:
     # ---- one group
 
     def _searched(self, group: ChoiceGroup, used: dict[str, Candidate]) -> dict[str, Candidate]:
-        """The best reading of a group's choices, the others as they are."""
+        """Return the best reading of a group's choices, the others as they are."""
         listed = self._candidates(group, used)
         if not listed:
             return used
@@ -137,7 +140,7 @@ class Search:
         return kept if self._loses_none(used, kept) else used
 
     def _candidates(self, group: ChoiceGroup, used: Used) -> dict[str, tuple[Candidate, ...]]:
-        """The candidates of a group's choices that differ for these loans, no more than can be tried."""
+        """Return the candidates of a group's choices that differ for these loans, no more than can be tried."""
         listed = {}
         for choice in group.choices:
             different = self.different(choice, used)
@@ -152,7 +155,7 @@ class Search:
         return listed
 
     def _solves(self, cash: Candidate, used: Used) -> bool:
-        """Whether some reading of the denominator makes a printed one with this cash."""
+        """Return whether some reading of the denominator makes a printed one with this cash."""
         figures = [at for at in self.figures_of(GROUPS[0]) if "denominator" in self.evidence.figures[at].printed]
         tried = [{**used, "principal_cash": cash, "denominator": each} for each in self.readings.get("denominator", ())]
         return any(
@@ -162,7 +165,7 @@ class Search:
         )
 
     def different(self, choice: str, used: Used) -> tuple[Candidate, ...]:
-        """The candidates of a choice that give other sums, the one that is used first."""
+        """Return the candidates of a choice that give other sums, the one that is used first."""
         if choice not in self.readings:
             return ()
         candidates: dict[object, Candidate] = {}
@@ -173,7 +176,7 @@ class Search:
     def _drop_unproved(
         self, best: dict[str, Candidate], used: dict[str, Candidate], listed: Mapping[str, Sequence[Candidate]]
     ) -> dict[str, Candidate]:
-        """The best reading without the changes that its figures do not decide."""
+        """Return the best reading without the changes that its figures do not decide."""
         kept = dict(best)
         while True:
             open_ones = [
@@ -213,7 +216,7 @@ class Search:
         return tuple(at for at in range(len(self.evidence.figures)) if at not in self.left_out)
 
     def figures_of(self, group: ChoiceGroup) -> tuple[int, ...]:
-        """The places of the figures that a group moves."""
+        """Return the places of the figures that a group moves."""
         places, denominators = [], set[float]()
         for at in self.every:
             figure = self.evidence.figures[at]
@@ -228,16 +231,16 @@ class Search:
         return tuple(places)
 
     def ties(self, used: Used, figures: Iterable[int]) -> Ties:
-        """What ties under a reading."""
+        """Return what ties under a reading."""
         return frozenset((at, part) for at in figures for part in self.evidence.ties(at, used))
 
     def amounts(self, ties: Ties) -> set[float]:
-        """The independent amounts among what ties: a number that is printed twice is one."""
+        """Return the independent amounts among what ties: a number that is printed twice is one."""
         return {amount for at, part in ties for amount in self.evidence.figures[at].amounts(part)}
 
     def divided(self, ties: Ties) -> set[float]:
-        """The printed numerators of shares whose denominator and value tie: each of them is a figure of its own, though
-        all divide by one amount."""
+        """Return the printed numerators of shares whose denominator and value tie: each of them is a figure of its own,
+        though all divide by one amount."""
         figures = self.evidence.figures
         return {
             figures[at].printed["numerator"]
@@ -249,14 +252,14 @@ class Search:
         }
 
     def alone(self, choice: str, used: Used) -> Ties:
-        """What ties by the reading used of a choice, and by no other."""
+        """Return what ties by the reading used of a choice, and by no other."""
         own = self.ties(used, self.every)
         for each in self.different(choice, used)[1:]:
             own -= self.ties({**used, choice: each}, self.every)
         return self.telling(choice, used, own)
 
     def telling(self, choice: str, used: Used, ties: Ties) -> Ties:
-        """The ties that say something of a choice: OC ratios without a CCC excess say nothing of masked ratings.
+        """Return the ties that say something of a choice: OC ratios without a CCC excess say nothing of masked ratings.
 
         What they rule out is that all of these are CCC; what they do count as, no OC ratio reads.
         """
@@ -265,7 +268,7 @@ class Search:
         return frozenset((at, part) for at, part in ties if self.evidence.figures[at].measure not in _OC)
 
     def state(self, ties: Ties) -> State:
-        """What ties by one reading alone decides."""
+        """Return what ties by one reading alone decides."""
         amounts = self.amounts(ties)
         figures = max(len(amounts), len(self.divided(ties)))
         if figures >= TAKEN_LEAST and any(amount % ROUND for amount in amounts):
@@ -273,7 +276,7 @@ class Search:
         return "proposed" if any(abs(amount) >= TELLING and amount % ROUND for amount in amounts) else "open"
 
     def decided(self, choice: str, used: Used) -> ChoiceResult:
-        """A choice as it came out, with its runner-up."""
+        """Return a choice as it came out, with its runner-up."""
         own = self.ties(used, self.every)
         others = [(each, self.ties({**used, choice: each}, self.every)) for each in self.different(choice, used)[1:]]
         alone = self.telling(choice, used, own.difference(*(ties for _, ties in others)) if others else frozenset())
@@ -290,7 +293,7 @@ def _changes(tried: Used, used: Used) -> int:
 
 
 def _sums(pool: Pool, choice: str) -> object:
-    """What tells one reading of a choice from another: the sums that it moves."""
+    """Return what tells one reading of a choice from another: the sums that it moves."""
     if choice.startswith(("rating_columns", "masked")):
         return tuple(_by_rank(pool, agency) for agency in AGENCIES), pool.buckets
     return _SUMS.get(choice, _collateral)(pool)

@@ -51,7 +51,7 @@ Take = Callable[[Tally, Pool], float]
 
 
 def by_loan(pool: Pool, *takes: Take) -> list[Floats]:
-    """What each loan adds to sums of the pass over all loans: the same pass over one loan at a time.
+    """Return what each loan adds to sums of the pass over all loans: the same pass over one loan at a time.
 
     So that a part is what the run itself counted: a loan takes some 50 microseconds, and 10,000 of them half a second.
     """

@@ -47,7 +47,10 @@ def _second_lien(tally: Tally, pool: Pool) -> float:
 
 
 def _or_formula(take: Take) -> Builder:
-    """A measure of the suites that counts loans; by its formula where the test is about some loans, or adds to them."""
+    """Return a measure of the suites that counts loans.
+
+    By its formula where the test is about some loans, or adds to them.
+    """
     plain = _counted(take)
     return lambda pool, test: _by_measure(pool, test) if test.among is not None or test.adds else plain(pool, test)
 
@@ -140,7 +143,7 @@ def _by_formula(pool: Pool, test: DealTest, part: Atom | Logic) -> Breakup:
 
 
 def _amounts(pool: Pool, test: DealTest) -> Floats:
-    """What of each loan a test counts."""
+    """Return what of each loan a test counts."""
     undrawn = undrawn_of(pool, test)
     return pool.weights if undrawn is None else pool.weights + undrawn
 
@@ -150,7 +153,7 @@ def _cash(pool: Pool, test: DealTest) -> tuple[Amount, ...]:
 
 
 def by_share(pool: Pool, test: DealTest) -> Breakup:
-    """The parts of a test that a definition writes as a formula over loans."""
+    """Return the parts of a test that a definition writes as a formula over loans."""
     assert test.share is not None
     return _by_formula(pool, test, share_of(test.share))
 
@@ -165,7 +168,10 @@ def _by_measure(pool: Pool, test: DealTest) -> Breakup:
 
 
 def _of_names(field: Callable[[DealTest], str], chosen: Callable[[Pool, DealTest, Floats], list[int]]) -> Builder:
-    """The loans of the names that are chosen by what each has; of those that a test is about."""
+    """Return the loans of the names that are chosen by what each has.
+
+    Of those that a test is about.
+    """
 
     def broken(pool: Pool, test: DealTest) -> Breakup:
         column = field(test)
@@ -211,7 +217,7 @@ def _of_group(pool: Pool, test: DealTest, by_name: Floats) -> list[int]:
 
 
 def _suite_industry(pool: Pool, test: DealTest) -> Breakup:
-    """An industry of the suites' tests: where no row names one, as the file's table has them."""
+    """Return an industry of the suites' tests: where no row names one, as the file's table has them."""
     printed, place = pool.printed_industries, (test.nth or 1) - 1
     if not printed:
         return _INDUSTRY(pool, test)
@@ -301,7 +307,7 @@ _INCOME: Final = {
 
 
 def _ic(pool: Pool, test: DealTest) -> Breakup:
-    """What was collected and is to be received, what the loans are estimated to pay, less the senior fees."""
+    """Return what was collected and is to be received, what the loans are estimated to pay, less the senior fees."""
     income = pool.interest
     amounts = [Amount("account", words, float(income[name])) for name, words in _INCOME.items() if income.get(name)]
     amounts += _if_any("account", "Senior fees", -float(income.get("senior_fees_counted", income["senior_fees"])))

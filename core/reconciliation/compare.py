@@ -78,7 +78,7 @@ class Discrepancies:
 
 
 def compared_fields(tape: Side, book: Side, rules: frozenset[str]) -> tuple[dict[str, Rule], dict[str, str]]:
-    """The fields that both sides have, with their rules, and why the others asked for are left out.
+    """Return the fields that both sides have, with their rules, and why the others asked for are left out.
 
     The deal's own rating is compared where no agency's is: it is one of theirs, and a difference would be told twice.
     Of names and identifiers it is told only that the portfolio has none: trustees' tapes often lack one of the three.
@@ -109,14 +109,14 @@ def _has(side: Side, name: str) -> bool:
 
 
 def _both(theirs: Column | None, ours: Column | None) -> tuple[Column, Column]:
-    """A column of both sides that has been seen to be there."""
+    """Return a column of both sides that has been seen to be there."""
     assert theirs is not None
     assert ours is not None
     return theirs, ours
 
 
 def fingerprints(side: Side, fields: Mapping[str, Rule], seed: int) -> Keys:
-    """A number for each loan that differs between loans that differ in any of the fields, or in par."""
+    """Return a number for each loan that differs between loans that differ in any of the fields, or in par."""
     numbers, states, texts = [], [], []
     for name in dict.fromkeys((*fields, "par_value")):
         kind = _KINDS[name]
@@ -226,7 +226,10 @@ def _industry_families(theirs: list[str], ours: list[str]) -> tuple[_Names, _Nam
 
 
 def _rate_families(theirs: list[str], ours: list[str]) -> tuple[_Names, _Names]:
-    """Reference rates are of one family whatever their tenor; without one, a rate may be any of them."""
+    """Return reference rates are of one family whatever their tenor.
+
+    Without one, a rate may be any of them.
+    """
     parts = [_TENOR.fullmatch(rate) for rate in (*theirs, *ours)]
     families = [rate if part is None else part[1] for rate, part in zip((*theirs, *ours), parts, strict=True)]
     return _name_tables(theirs, ours, families, [part is None for part in parts])
@@ -249,7 +252,7 @@ def _ended(numbers: list[int], last: int) -> Rows:
 
 
 def _numbered(texts: list[str]) -> list[int]:
-    """A number for each text, equal for equal ones."""
+    """Return a number for each text, equal for equal ones."""
     number: dict[str, int] = {}
     return [number.setdefault(text, len(number)) for text in texts]
 
@@ -257,7 +260,10 @@ def _numbered(texts: list[str]) -> list[int]:
 def _text_severities(
     tape: Side, book: Side, name: str, rows: Rows, partners: Rows, severity: int, lesser: int
 ) -> Severities:
-    """Names and identifiers that differ as written; an identifier that one side does not have is no difference."""
+    """Names and identifiers that differ as written.
+
+    An identifier that one side does not have is no difference.
+    """
     theirs, ours = _both(tape.column(name), book.column(name))
     kind = _SOUND.get(name)
     differs = _compare.text_differs(
@@ -286,7 +292,7 @@ def _text_severities(
 
 
 def _sound_keys(side: Side, name: str, kind: int, rows: Rows) -> Keys:
-    """The keys of some rows' identifiers, 0 where one fails its check."""
+    """Return the keys of some rows' identifiers, 0 where one fails its check."""
     column = side.column(name)
     if column is None:
         return np.zeros(len(rows), np.uint64)
@@ -342,7 +348,10 @@ def _missing_severities(side: Side, rows: Rows) -> Severities:
 
 
 def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, discrepancies: Discrepancies) -> None:
-    """Positions whose lots disagree; not where both sides have the same from as many lots: nothing hides there."""
+    """Positions whose lots disagree.
+
+    Not where both sides have the same from as many lots: nothing hides there.
+    """
     theirs, ours = tape.portfolio.conflicting, book.portfolio.conflicting
     if theirs is not None and theirs.any():
         rows = np.flatnonzero(theirs).astype(np.int32)

@@ -116,7 +116,7 @@ def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matc
 
 
 def _keys(side: Side, name: str, rows: Rows | None, kind: int) -> Keys:
-    """The keys of some rows (None: of all), 0 without a sound identifier."""
+    """Return the keys of some rows (None: of all), 0 without a sound identifier."""
     column = side.column(name)
     if column is None:
         return np.zeros(side.row_count if rows is None else len(rows), np.uint64)
@@ -285,7 +285,7 @@ class _Work:
             self.find_differing()
 
     def add_differing(self, rows: Rows) -> None:
-        """The same of some rows of the tape that had no partner then."""
+        """Match some rows of the tape again that had no partner then."""
         rows = rows[self.matches.tape_pair[rows] >= 0]
         partners = self.matches.tape_pair[rows]
         differing = rows[self.matches.prints[0][rows] != self.matches.prints[1][partners]]
@@ -355,7 +355,10 @@ class _Work:
     def join(
         self, keys: tuple[Keys, Keys], rows: tuple[Rows, Rows], pair: tuple[Rows, Rows]
     ) -> tuple[int, Members, Members]:
-        """`_match.join` of all parts: pair rows by keys that stand once on each side; the other keys of both sides."""
+        """`_match.join` of all parts: pair rows by keys that stand once on each side.
+
+        The other keys of both sides.
+        """
         count = _match.parts_of(len(keys[1]))
 
         def parted(keys: Keys, rows: Rows, pair: Rows) -> _match.Parts:
@@ -419,7 +422,10 @@ def _together(members: Sequence[Members]) -> Members:
 def _equal_partners(
     group: NDArray[np.int64], prints: Keys, is_book: NDArray[np.bool_], place: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Partners of rows of one group and fingerprint, first with first; -1 for those that are left over."""
+    """Partners of rows of one group and fingerprint, first with first.
+
+    -1 for those that are left over.
+    """
     order = np.lexsort((place, is_book, prints, group))
     starts = np.ones(len(order), np.bool_)
     starts[1:] = (np.diff(group[order]) != 0) | (np.diff(prints[order]) != 0)
@@ -454,7 +460,7 @@ class _Names:
     book_codes: Rows
 
     def of(self, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
-        """The numbers of some of the rows."""
+        """Return the numbers of some of the rows."""
         tape_at, book_at = np.searchsorted(self.tape_rows, tape_rows), np.searchsorted(self.book_rows, book_rows)
         return self.tape_codes[tape_at], self.book_codes[book_at]
 
@@ -468,7 +474,10 @@ class _Names:
 
 
 def _loose(column: TextColumn) -> TextColumn:
-    """NormalisedRows names without the words that separate the entities of one group; the first word stays."""
+    """Normalised names without the words that separate the entities of one group.
+
+    The first word stays.
+    """
     used, codes = np.unique(column.codes, return_inverse=True)
     named = used[used >= 0]
     written, text = parsing.pool_of([_LOOSE_WORD.sub("", name) for name in parsing.decode(column.text, named)])
@@ -477,7 +486,7 @@ def _loose(column: TextColumn) -> TextColumn:
 
 
 def _strings(side: Side, field: str) -> set[str]:
-    """The distinct texts of a column; none without it."""
+    """Return the distinct texts of a column; none without it."""
     column = side.column(field)
     return set() if column is None else set(parsing.decode(column.text, np.unique(column.codes[column.codes >= 0])))
 
@@ -486,13 +495,19 @@ def _strings(side: Side, field: str) -> set[str]:
 
 
 def _borrowers(side: Side, rows: Rows) -> TextColumn | None:
-    """The normalised names of some rows' borrowers; None where the side has no such column."""
+    """Return the normalised names of some rows' borrowers.
+
+    None where the side has no such column.
+    """
     names = side.subset("borrower_name", rows)
     return None if names is None else name_keys(names)
 
 
 def _shared(tape: TextColumn, book: TextColumn) -> tuple[Rows, Rows]:
-    """The rows of two text columns as numbers that equal texts share; -1 is blank."""
+    """Return the rows of two text columns as numbers that equal texts share.
+
+    -1 is blank.
+    """
     return _match.shared_codes(
         tape.text.offsets, tape.text.data, tape.codes, book.text.offsets, book.text.data, book.codes
     )
@@ -509,7 +524,10 @@ def _joined(codes: Rows, others: Rows) -> Keys:
 
 
 def _maturities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows] | None:
-    """Maturities of some rows as numbers from 0, -1 for blank; None where a side has none."""
+    """Maturities of some rows as numbers from 0, -1 for blank.
+
+    None where a side has none.
+    """
     days = tape.numbers("maturity_date"), book.numbers("maturity_date")
     if days[0] is None or days[1] is None:
         return None
@@ -561,7 +579,7 @@ def _settle_units(tape: Side, book: Side, matched: Matched) -> None:
 
 
 def _median(par: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The median of what is positive, 0 without any; one element."""
+    """Return the median of what is positive, 0 without any; one element."""
     positive = par[par > 0]
     return np.array([np.median(positive) if len(positive) else 0.0])
 

@@ -40,7 +40,7 @@ class Band:
     inclusive: bool = False
 
     def holds(self, size: float) -> bool:
-        """Whether a size lies in the band or beyond it."""
+        """Return whether a size lies in the band or beyond it."""
         return size >= self.above if self.inclusive else size > self.above
 
 
@@ -116,7 +116,7 @@ TOLERANCE_MAX: Final = 1e15
 
 
 def chosen(rules: Iterable[str] | None) -> frozenset[str]:
-    """The names of the rules asked for; all of them for None.
+    """Return the names of the rules asked for; all of them for None.
 
     Raises:
         ReconcileError: a name that is no rule, or none at all.
@@ -135,7 +135,7 @@ def chosen(rules: Iterable[str] | None) -> frozenset[str]:
 
 
 def tolerances_of(own: Mapping[str, float] | None) -> dict[str, float]:
-    """The tolerance of each rule that has one, in its unit: the default, or what `own` sets.
+    """Return the tolerance of each rule that has one, in its unit: the default, or what `own` sets.
 
     Raises:
         ReconcileError: a rule without a tolerance, or a tolerance that is not a number from 0 to TOLERANCE_MAX.

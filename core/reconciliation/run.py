@@ -139,8 +139,11 @@ def reconcile(
 
 
 def _loans_of(source: Any, argument: str) -> Portfolio:
-    """The loans of a side in whatever form they come. Columns under standard names are taken as they are; those of
-    any other frame are found by their headings, as in a sheet."""
+    """Return the loans of a side in whatever form they come.
+
+    Columns under standard names are taken as they are; those of any other frame are found by their headings, as in a
+    sheet.
+    """
     if isinstance(source, Portfolio):
         return source
     if isinstance(source, Mapping) or (is_frame(source) and is_standard(columns_of(source))):

@@ -42,7 +42,7 @@ class TapeRefused(Exception):
 
 
 def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
-    """The loans of a tape by a trustee's mapping.
+    """Return the loans of a tape by a trustee's mapping.
 
     Raises:
         TapeRefused: no sheet has a header of loans, or the one that has names no identifier, or none of its rows can be
@@ -68,14 +68,14 @@ def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
 
 
 def total_par(loans: Portfolio) -> float:
-    """The sum of the loans' par, in the tape's currency."""
+    """Return the sum of the loans' par, in the tape's currency."""
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.nansum(loans.numbers["par_value"]))
 
 
 def warnings_of(loans: Portfolio) -> list[DataWarning]:
-    """What makes the loans of one side of a comparison doubtful: what a run of them says first, and what a tape of
-    them lacks."""
+    """Return what makes the loans of one side of a comparison doubtful: what a run of them says first, and what a tape
+    of them lacks."""
     warnings = list(loans.notes.warnings)
     if not any((loans.names[name].codes >= 0).any() for name in IDENTIFIERS if name in loans.names):
         message = "no loan has an identifier: loans are matched by borrower and maturity"
@@ -100,7 +100,7 @@ def _no_header(book: Workbook, mapping: Mapping) -> str:
 
 
 def _columns(sheet: Sheet, mapping: Mapping) -> list[str]:
-    """What comes nearest to a sheet's header."""
+    """Return what comes nearest to a sheet's header."""
     nearest = header.nearest(sheet, mapping)
     if nearest is not None:
         return list(nearest.texts.values())
@@ -125,6 +125,6 @@ def _listed(headers: list[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A name from a stranger's file: on one line, of bounded length."""
+    """Return a name from a stranger's file: on one line, of bounded length."""
     words = " ".join(text.replace("\x00", "").split())
     return f"'{words[:HEADER_CHARACTERS]}{'...' if len(words) > HEADER_CHARACTERS else ''}'"

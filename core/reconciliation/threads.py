@@ -11,8 +11,11 @@ T = TypeVar("T")
 
 
 class Threads:
-    """Some threads, of which the caller's is one. What is asked of them comes in the order in which it was asked for,
-    however many they are: work that does not meddle with other work gives the same answers."""
+    """Some threads, of which the caller's is one.
+
+    What is asked of them comes in the order in which it was asked for, however many they are: work that does not meddle
+    with other work gives the same answers.
+    """
 
     def __init__(self, count: int, others: ThreadPoolExecutor) -> None:
         self.count = count

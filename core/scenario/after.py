@@ -162,7 +162,7 @@ class After(Pool):
         }
 
     def _code(self, name: str) -> int:
-        """An obligor's code: its own in the whole portfolio before, or one after these."""
+        """Return an obligor's code: its own in the whole portfolio before, or one after these."""
         index = self.base.by_obligor
         known = {} if index is None else index.code_of
         code = known.get(name)
@@ -302,7 +302,7 @@ class _Sums:
 
 
 def _read(tally: kernels.Tally) -> Floats:
-    """The amounts of a tally in one array."""
+    """Return the amounts of a tally in one array."""
     amounts = [getattr(tally, name) for name in _AMOUNTS]
     for name in _TABLES:
         amounts += getattr(tally, name)
@@ -310,7 +310,10 @@ def _read(tally: kernels.Tally) -> Floats:
 
 
 def _joined(before: Any, minus: Any, plus: Any) -> Any:
-    """A sum after trades; of arrays by name, to which trades have added names before the last, the blank."""
+    """Return a sum after trades.
+
+    Of arrays by name, to which trades have added names before the last, the blank.
+    """
     if isinstance(before, tuple):
         parts = [None if each is None else np.array(each) for each in (minus, plus)]
         return tuple(_joined(np.array(before), *parts).tolist())
@@ -366,7 +369,10 @@ class _LaterColumn:
 
 
 def _later(pool: After, of: Callable[[Pool], Any], pools: Iterable[Any]) -> dict[str, _Later]:
-    """The four kinds of columns of `of` the pool; their names are those of `given`."""
+    """Return the four kinds of columns of `of` the pool.
+
+    Their names are those of `given`.
+    """
 
     def columns(kind: str) -> Callable[[], dict[str, Any]]:
         return lambda: getattr(of(pool.whole), kind)
@@ -415,7 +421,7 @@ class _LaterPortfolio:
 
 
 def pools_after(bases: tuple[Base, ...], holdings: Holdings, change: TradeEffect) -> tuple[After, ...]:
-    """The pools after trades, one for each of the bases.
+    """Return the pools after trades, one for each of the bases.
 
     Raises:
         NeedsFullPass: the sums after the trades do not follow from those before, or too many loans are touched.
@@ -446,9 +452,9 @@ def _missing(pool: After) -> frozenset[int]:
 
 
 def _is_strange(holdings: Holdings, loan: TradeLoan) -> bool:
-    """Whether a bought loan has a column that the portfolio has not, and that changes what other loans count as: the
-    formulas and the ladders of a definition ask for columns, facilities are small by the country, and a deferring loan
-    earns a known nothing once any loan earns."""
+    """Return whether a bought loan has a column that the portfolio has not, and that changes what other loans count as:
+    the formulas and the ladders of a definition ask for columns, facilities are small by the country, and a deferring
+    loan earns a known nothing once any loan earns."""
     portfolio = holdings.portfolio
     if holdings.definition is None:
         earns = not _RATES.isdisjoint(loan.numbers) and _RATES.isdisjoint(portfolio.numbers)

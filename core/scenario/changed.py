@@ -21,7 +21,10 @@ _NOT_COPIED: Final = frozenset((*SUMMED, "purchase_price"))
 
 
 def changed(holdings: Holdings, change: TradeEffect) -> Portfolio:
-    """The portfolio after trades; the given one stays as it is. Columns that only a bought loan has are blank above."""
+    """Return the portfolio after trades; the given one stays as it is.
+
+    Columns that only a bought loan has are blank above.
+    """
     portfolio = holdings.portfolio
     rows = np.fromiter(change.par, np.intp, len(change.par))
     after = np.fromiter(change.par.values(), np.float64, len(change.par))
@@ -55,7 +58,10 @@ def changed(holdings: Holdings, change: TradeEffect) -> Portfolio:
 
 
 def with_cash(deal: Deal, change: TradeEffect) -> Deal:
-    """The deal with what trades pay and bring; principal cash that is not known counts as none before."""
+    """Return the deal with what trades pay and bring.
+
+    Principal cash that is not known counts as none before.
+    """
     known = deal.principal_cash
     return replace(deal, principal_cash=(known if known is not None and np.isfinite(known) else 0.0) + change.cash)
 
@@ -74,7 +80,7 @@ class _Build:
         self.height = portfolio.row_count - len(gone)
 
     def column(self, values: NDArray[Any], more: Sequence[Any]) -> NDArray[Any]:
-        """A column's rows that stay, and those that come."""
+        """Return a column's rows that stay, and those that come."""
         stay = values if self.keep is None else values[self.keep]
         return np.concatenate((stay, np.array(more, values.dtype))) if len(more) else stay.copy()
 
@@ -156,7 +162,10 @@ class _Build:
 
 
 def _schedule(portfolio: Portfolio, change: TradeEffect, build: _Build) -> Amortization | None:
-    """The scheduled payments, in the proportion of each loan's par; a lot of a held loan pays like the loan."""
+    """Return the scheduled payments, in the proportion of each loan's par.
+
+    A lot of a held loan pays like the loan.
+    """
     amortization = portfolio.amortization
     if amortization is None:
         return None

@@ -93,13 +93,16 @@ class Index:
         return order, np.searchsorted(self.names.codes, np.arange(len(self.names.values) + 1), sorter=order)
 
     def rows(self, code: int) -> list[int]:
-        """The rows of a name, in their order."""
+        """Return the rows of a name, in their order."""
         order, starts = self._order
         return order[starts[code] : starts[code + 1]].tolist()  # type: ignore[no-any-return]
 
 
 class Holdings:
-    """A portfolio's loans by what names them; made once for any number of lists of trades."""
+    """A portfolio's loans by what names them.
+
+    Made once for any number of lists of trades.
+    """
 
     def __init__(self, portfolio: Portfolio, definition: Definition | None = None) -> None:
         """Args:
@@ -110,14 +113,17 @@ class Holdings:
         self._indexes: dict[str, Index] = {}
 
     def index(self, field: str) -> Index:
-        """The index of a column of names that the portfolio has."""
+        """Return the index of a column of names that the portfolio has."""
         if field not in self._indexes:
             self._indexes[field] = Index(self.portfolio.names[field])
         return self._indexes[field]
 
     @cached_property
     def borrowers(self) -> Index | None:
-        """The spellings of each borrower's name, by what tells borrowers apart; None where no column names them."""
+        """The spellings of each borrower's name, by what tells borrowers apart.
+
+        None where no column names them.
+        """
         if self.borrower_field is None:
             return None
         named = keys_of(list(self.portfolio.names[self.borrower_field].values))
@@ -140,7 +146,7 @@ class Holdings:
         )
 
     def traded(self, trades: Sequence[Trade]) -> TradeEffect:
-        """What trades do, one after the other.
+        """Return what trades do, one after the other.
 
         Raises:
             TradeError: a trade that cannot be made; it names which.
@@ -161,7 +167,7 @@ class Holdings:
 
 
 def _is_same(identifier: str | None, written: str) -> bool:
-    """Whether two identifiers are the same letters and digits."""
+    """Return whether two identifiers are the same letters and digits."""
     return identifier is not None and letters_and_digits(identifier) == letters_and_digits(written)
 
 
@@ -179,7 +185,7 @@ class _Run:
     # ---- what a trade means
 
     def _meant(self, at: int, loan: TradeLoan) -> tuple[list[int], list[Bought]]:
-        """The rows and bought lots of the first of a trade's identifiers that any has."""
+        """Return the rows and bought lots of the first of a trade's identifiers that any has."""
         for name in IDENTITY:
             written = loan.texts.get(name)
             if written is None:
@@ -191,7 +197,10 @@ class _Run:
         return [], []
 
     def _of_borrower(self, loan: TradeLoan) -> tuple[list[int], list[Bought]]:
-        """The same of its borrower; a loan with another identifier than the trade's is another loan."""
+        """Return the same of its borrower.
+
+        A loan with another identifier than the trade's is another loan.
+        """
         lots = [lot for lot in self.change.bought if loan.key and self._key_of(lot) == loan.key]
         return (
             [row for row in self._rows_of(loan.key) if self._may_be(loan, partial(self._row_text, row))],
@@ -199,7 +208,7 @@ class _Run:
         )
 
     def _identified(self, at: int, field: str, written: str, loan: TradeLoan) -> list[int]:
-        """The rows of an identifier, as it is written or in another print of it.
+        """Return the rows of an identifier, as it is written or in another print of it.
 
         Raises:
             TradeError: several loans could be meant.
@@ -254,7 +263,7 @@ class _Run:
         return name_key(self._row_text(lot.twin, field) or "")
 
     def _par(self, row: int) -> float:
-        """What is left of a row's par."""
+        """Return what is left of a row's par."""
         left = self.change.par.get(row)
         return left if left is not None else self._number(row, "par_value") or 0.0
 
@@ -362,7 +371,10 @@ class _Run:
         return has and field not in loan.numbers and field not in loan.texts
 
     def _unrated(self, loan: TradeLoan) -> list[str]:
-        """The ratings that a loan lacks; under a definition those of each agency of the file, since each has tests."""
+        """Return the ratings that a loan lacks.
+
+        Under a definition those of each agency of the file, since each has tests.
+        """
         known = [field for field in _RATINGS if field in self.portfolio.ranks]
         if self.holdings.definition is not None:
             text = "as the definition has loans that the agency does not rate"
@@ -397,7 +409,7 @@ def _follow(loan: TradeLoan, other_loan: TradeLoan) -> None:
 
 
 def _named(loan: TradeLoan) -> str:
-    """The loan as its trade names it."""
+    """Return the loan as its trade names it."""
     texts = loan.texts
     named = (("cusip", "CUSIP "), ("loanx_id", "LoanX id "), ("isin", "ISIN "), ("borrower_name", ""))
     for name, words in named:

@@ -173,7 +173,7 @@ def optimize(
 
 
 def after(simulator: Simulator, trades: Sequence[Trade]) -> Simulator:
-    """The portfolio with trades made, under the same suite.
+    """Return the portfolio with trades made, under the same suite.
 
     Raises:
         TradeError: one of them cannot be made.
@@ -301,7 +301,7 @@ class _Search:
         ]
 
     def trades(self, point: _Point) -> list[Trade]:
-        """The trades of a point, sales first."""
+        """Return the trades of a point, sales first."""
         return self._as_trades(point.amounts)
 
     def _as_trades(self, amounts: Mapping[int, float]) -> list[Trade]:
@@ -313,7 +313,7 @@ class _Search:
     # ---- what trades come to
 
     def run(self, amounts: Mapping[int, float]) -> _Point:
-        """The tests after amounts of candidates."""
+        """Return the tests after amounts of candidates."""
         return self.point(amounts, self.simulator.simulate(self._as_trades(amounts)).after)
 
     def point(self, amounts: Mapping[int, float], results: Results) -> _Point:
@@ -335,8 +335,10 @@ class _Search:
         return _Point(amounts, results, cushion, divisor, broken)
 
     def _is_broken(self, at: int, result: TestResult, cushion: float) -> bool:
-        """Whether a test may not be so. A figure that a definition rounds fails beyond a limit that it has not
-        reached."""
+        """Return whether a test may not be so.
+
+        A figure that a definition rounds fails beyond a limit that it has not reached.
+        """
         return result.status == "fail" and not (self.may_fail[at] and cushion >= self.floor[at] - NEUTRAL)
 
     def slack(self, point: _Point, tests: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -344,7 +346,9 @@ class _Search:
         return (point.cushion[tests] - self.floor[tests]) * point.divisor[tests] / self.unit[tests]
 
     def tangents(self, around: _Point, tests: NDArray[np.intp]) -> tuple[_Tangents, _Tangents] | None:
-        """Of the slack of tests, and of the objective's (cushion x divisor, divisor); None where time has run out.
+        """Of the slack of tests, and of the objective's (cushion x divisor, divisor).
+
+        None where time has run out.
 
         The first ones take half of the time at most: loans are measured in random order, the rest is not traded.
         """
@@ -382,7 +386,7 @@ class _Search:
     # ---- the best
 
     def best(self) -> _Point:
-        """The best point that was found.
+        """Return the best point that was found.
 
         Raises:
             InfeasibleError: none keeps the tests.
@@ -394,7 +398,7 @@ class _Search:
         return best
 
     def _programmed(self, best: _Point | None) -> _Point | None:
-        """What programs lead to; None where no solution keeps the tests."""
+        """Return what programs lead to; None where no solution keeps the tests."""
         self.is_bent = False
         kept = np.arange(len(self.tests)) if self.constraints.tests != "free" else np.arange(0)
         tangent = self.tangents(self.start, kept)
@@ -428,7 +432,8 @@ class _Search:
         return best
 
     def _bent(self, point: _Point, cuts: Sequence[_Tangents], objective: _Tangents) -> NDArray[np.intp]:
-        """The tests that are other than the program thought, and nearer to being broken; the objective with them."""
+        """Return the tests that are other than the program thought, and nearer to being broken; the objective with
+        them."""
         x = np.zeros(len(self.candidates))
         for at, amount in point.amounts.items():
             x[at] = amount / MILLION
@@ -523,14 +528,14 @@ class _Search:
         return {at: self._whole(at, float(x[at])) for at in range(count) if y[at] > 0.5 and x[at] >= 1.0}
 
     def _whole(self, at: int, amount: float) -> float:
-        """An amount in whole units, or all that there is."""
+        """Return an amount in whole units, or all that there is."""
         candidate = self.candidates[at]
         return candidate.most if amount > candidate.most - 1.0 else max(candidate.least, float(floor(amount)))
 
     # ---- the search
 
     def _searched(self, best: _Point) -> _Point:
-        """What single trades and pairs improve, one after the other, until none does or time runs out."""
+        """Return what single trades and pairs improve, one after the other, until none does or time runs out."""
         while not self.is_late():
             current = best
             alone: list[tuple[tuple[float, float], int]] = []
@@ -553,13 +558,13 @@ class _Search:
         return best
 
     def _better(self, point: _Point, rival: _Point) -> _Point:
-        """The one that breaks less, of equals the one whose objective is higher."""
+        """Return the one that breaks less, of equals the one whose objective is higher."""
         if point.broken != rival.broken:
             return point if point.broken < rival.broken else rival
         return point if self._gain(point, rival) > LEAST_GAIN else rival
 
     def _may(self, amounts: Mapping[int, float]) -> bool:
-        """Whether amounts keep to what no simulation is needed for."""
+        """Return whether amounts keep to what no simulation is needed for."""
         rules = self.constraints
         cash = self.cash + sum(self.candidates[at].cash * amount for at, amount in amounts.items())
         return (

@@ -142,7 +142,7 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _cells(row: Projected) -> list[Any]:
-    """A test before and after as a notebook's table has it: figures as the command shows them."""
+    """Return a test before and after as a notebook's table has it: figures as the command shows them."""
     decimals = row.decimals
     return [
         verdict(row.status_projected),
@@ -158,7 +158,10 @@ def _cells(row: Projected) -> list[Any]:
 
 
 class Simulator:
-    """A portfolio under a suite, ready for any number of lists of trades; the run before them is made once."""
+    """A portfolio under a suite, ready for any number of lists of trades.
+
+    The run before them is made once.
+    """
 
     @checked
     def __init__(
@@ -191,7 +194,7 @@ class Simulator:
         self._bases = tuple(map(Base, pools)) if incremental and _is_loan_by_loan(pools) else ()
 
     def simulate(self, trades: Sequence[Trade]) -> Simulation:
-        """The tests before and after trades, which are made in their order.
+        """Return the tests before and after trades, which are made in their order.
 
         Raises:
             TradeError: a trade that cannot be made; it names which.
@@ -203,7 +206,7 @@ class Simulator:
         return f"Simulator({self.suite!r}, {counted(self.before.summary.total, 'test')})"
 
     def run(self, change: TradeEffect) -> Results:
-        """The suite over the portfolio after a change."""
+        """Return the suite over the portfolio after a change."""
         if self._bases:
             with suppress(NeedsFullPass):
                 pools = pools_after(self._bases, self.holdings, change)
@@ -212,8 +215,8 @@ class Simulator:
 
 
 def _with_deal_for_changes(portfolio: Portfolio, pool: Pool | None) -> Portfolio:
-    """The portfolio to be traded: its currency is known whatever is sold, its haircuts follow its loans; a mapping may
-    name no column of par."""
+    """Return the portfolio to be traded: its currency is known whatever is sold, its haircuts follow its loans; a
+    mapping may name no column of par."""
     deal = without_figures_of_loans(portfolio.deal)
     if pool is not None:
         portfolio, deal = pool.portfolio, with_spread_rules(pool.deal_for_changes(), pool)
@@ -223,7 +226,7 @@ def _with_deal_for_changes(portfolio: Portfolio, pool: Pool | None) -> Portfolio
 
 
 def _kept(pools: tuple[Pool, ...]) -> list[DataWarning]:
-    """What trades do not move, though a reader may think so."""
+    """Return what trades do not move, though a reader may think so."""
     if not pools or pools[0].structure is None or not pools[0].structure.ic:
         return []
     if "interest_collected" not in (income := pools[0].interest):
@@ -233,7 +236,7 @@ def _kept(pools: tuple[Pool, ...]) -> list[DataWarning]:
 
 
 def _is_loan_by_loan(pools: tuple[Pool, ...]) -> bool:
-    """Whether every rule of the conventions looks at one loan, or at one obligor, at a time."""
+    """Return whether every rule of the conventions looks at one loan, or at one obligor, at a time."""
     if not pools:
         return False
     rules = pools[0].definition
@@ -263,7 +266,7 @@ def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str = "enhanc
 def simulate_many(
     portfolio: Portfolio, scenarios: Iterable[Sequence[Trade]], suite: str = "enhanced", **options: Any
 ) -> list[Simulation]:
-    """The simulation of each list of trades, all of the same portfolio.
+    """Return the simulation of each list of trades, all of the same portfolio.
 
     Raises:
         TradeError: as `simulate` has it; with a note that says in which of the lists.
@@ -310,7 +313,7 @@ def compared(before: Results, after: Results, warnings: list[DataWarning], trade
 
 
 def new_failures_of(rows: Iterable[Projected]) -> list[Projected]:
-    """Tests that pass or warn before and fail after."""
+    """Return tests that pass or warn before and fail after."""
     return [row for row in rows if row.status_projected == "fail" and row.status_current != "fail"]
 
 
@@ -341,7 +344,10 @@ def _row(
 
 
 def _skipped(before: Results, after: Results, compared_tests: set[str]) -> list[NotCompared]:
-    """The tests of the run before without a figure on a side; those that had one before are the first."""
+    """Return the tests of the run before without a figure on a side.
+
+    Those that had one before are the first.
+    """
     reasons = [{skip.test_id: skip for skip in side.skipped} for side in (before, after)]
     status = [{result.test_id: result.status for result in side} for side in (before, after)]
     names = {each.test_id: each.test_name for each in (*before, *before.skipped)}

@@ -55,7 +55,8 @@ class Touched:
 
 
 def touched(holdings: Holdings, base: Base, change: TradeEffect, also: frozenset[int] = frozenset()) -> Touched | None:
-    """The loans that a change touches, and those of some further obligors (by code); None where they are too many."""
+    """Return the loans that a change touches, and those of some further obligors (by code); None where they are too
+    many."""
     portfolio = holdings.portfolio
     rows = {*change.par, *(lot.twin for lot in change.bought if lot.twin is not None)}
     names = {lot.loan.texts["obligor"] for lot in change.bought if "obligor" in lot.loan.texts}
@@ -83,7 +84,7 @@ def touched(holdings: Holdings, base: Base, change: TradeEffect, also: frozenset
 
 
 def taken(holdings: Holdings, rows: NDArray[np.intp]) -> Portfolio:
-    """Some rows of a portfolio, with names of their own but in the aligned columns."""
+    """Return some rows of a portfolio, with names of their own but in the aligned columns."""
     portfolio = holdings.portfolio
     return replace(
         portfolio,
@@ -114,7 +115,7 @@ def _renamed(column: Names, rows: NDArray[np.intp]) -> Names:
 
 
 def _scheduled(amortization: Amortization, rows: NDArray[np.intp]) -> Amortization:
-    """The payments of some rows, out of payments in the order of theirs."""
+    """Return the payments of some rows, out of payments in the order of theirs."""
     first, last = (np.searchsorted(amortization.row, rows, side) for side in ("left", "right"))
     spans = [np.arange(start, end) for start, end in zip(first.tolist(), last.tolist(), strict=True)]
     own = np.concatenate(spans) if spans else np.zeros(0, np.intp)

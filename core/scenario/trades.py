@@ -121,7 +121,7 @@ class _Fault(ValueError):
 
 
 def par_of(trade: Trade, at: int) -> float:
-    """The par of a trade.
+    """Return the par of a trade.
 
     Raises:
         TradeError: it has none, or none that can be.
@@ -135,7 +135,7 @@ def par_of(trade: Trade, at: int) -> float:
 
 
 def loan_of(trade: Trade, at: int) -> TradeLoan:
-    """What a trade says of its loan.
+    """Return what a trade says of its loan.
 
     Raises:
         TradeError: it names no loan, or a field or a value cannot be.
@@ -203,30 +203,45 @@ def _take(loan: TradeLoan, name: str, value: Any) -> None:
         _Fault: it cannot be.
     """
     kind = FIELD_TYPES[name]
-    if name == "base_rate" and not isinstance(value, str):
-        loan.numbers["base_rate_level"] = _number(name, value)
-    elif name == "coupon_type":
-        fixed = parsing.coupon_is_fixed(_text(name, value))
-        if fixed < 0:
-            raise _Fault(f"coupon_type must be fixed or floating, not {_shown(value)}")
-        loan.flags["is_fixed"] = fixed == 1
-    elif name == "lien_type":
-        loan.lien = Lien(parsing.lien(_text(name, value)))
-    elif name in AGENCY_OF:
-        symbol = _text(name, value)
-        place = rank(symbol, AGENCY_OF[name])
-        if not place and not is_not_rated(symbol):
-            raise _Fault(f"{name} is no rating of its agency: {_shown(symbol)}")
-        loan.texts[name], loan.ranks[name] = symbol, place
+    if name in AGENCY_OF:
+        _take_rating(loan, name, value)
+    elif name in _SPECIAL and not (name == "base_rate" and isinstance(value, str)):
+        _SPECIAL[name](loan, value)
     elif kind == "number":
         loan.numbers[name] = _number(name, value)
     elif kind == "date":
         loan.numbers[name] = _day(name, value)
     elif kind == "boolean":
         loan.flags[name] = _flag(name, value)
-    else:
-        if text := _READ.get(name, _plain)(_text(name, value)):
-            loan.texts[name] = text
+    elif text := _READ.get(name, _plain)(_text(name, value)):
+        loan.texts[name] = text
+
+
+def _take_rating(loan: TradeLoan, name: str, value: Any) -> None:
+    symbol = _text(name, value)
+    place = rank(symbol, AGENCY_OF[name])
+    if not place and not is_not_rated(symbol):
+        raise _Fault(f"{name} is no rating of its agency: {_shown(symbol)}")
+    loan.texts[name], loan.ranks[name] = symbol, place
+
+
+def _take_coupon_type(loan: TradeLoan, value: Any) -> None:
+    fixed = parsing.coupon_is_fixed(_text("coupon_type", value))
+    if fixed < 0:
+        raise _Fault(f"coupon_type must be fixed or floating, not {_shown(value)}")
+    loan.flags["is_fixed"] = fixed == 1
+
+
+def _take_lien_type(loan: TradeLoan, value: Any) -> None:
+    loan.lien = Lien(parsing.lien(_text("lien_type", value)))
+
+
+def _take_base_rate(loan: TradeLoan, value: Any) -> None:
+    loan.numbers["base_rate_level"] = _number("base_rate", value)
+
+
+_SPECIAL: Final = {"base_rate": _take_base_rate, "coupon_type": _take_coupon_type, "lien_type": _take_lien_type}
+"""Fields that a loan keeps under another name, or in another form; a base rate only where it is a number."""
 
 
 def _number(name: str, value: Any) -> float:
@@ -304,13 +319,16 @@ _READ: Final[dict[str, Callable[[str], str]]] = {
 
 @remembered(4_096)
 def name_key(name: str) -> str:
-    """What tells a company from others in its name; "" where nothing is left of it."""
+    """Return what tells a company from others in its name.
+
+    "" where nothing is left of it.
+    """
     named = keys_of([name])
     return named.text[0] if named.codes[0] >= 0 else ""
 
 
 def keys_of(names: list[str]) -> TextColumn:
-    """The same of many names, which are distinct: a key for each, none where nothing is left of it."""
+    """Return the same of many names, which are distinct: a key for each, none where nothing is left of it."""
     return name_keys(TextColumn(*parsing.pool_of(names)))
 
 

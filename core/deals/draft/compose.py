@@ -63,7 +63,10 @@ _RATIOS: Final = ("reinvestment_oc", "event_of_default")
 
 
 class _Test(NamedTuple):
-    """A test of a draft, and the printed figure that it is of; None: of the table of the notes."""
+    """A test of a draft, and the printed figure that it is of.
+
+    None: of the table of the notes.
+    """
 
     block: Block
     fact: Fact | None
@@ -122,7 +125,7 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> DefinitionDraft:
 
 
 def _top(market: str, name: str | None, sections: Sections) -> Block:
-    """The document's own keys."""
+    """Return the document's own keys."""
     named = one_line(name or "", TEXT_MAX)
     if not named:
         sections.decide.insert(0, Decision(subject="name", why="the name of the deal is not known"))
@@ -142,7 +145,10 @@ def _top(market: str, name: str | None, sections: Sections) -> Block:
 def _tests(
     drafted: Sequence[DraftTest], ratios: set[str], classes: Sequence[TestedClass], terms: Terms, market: str
 ) -> list[_Test]:
-    """The tests of the printed figures; where none is of coverage, those of the classes with a trigger."""
+    """Return the tests of the printed figures.
+
+    Where none is of coverage, those of the classes with a trigger.
+    """
     taken: set[str] = set()
     shared = _shared_names(drafted)
     tests = []
@@ -186,7 +192,7 @@ def _shared_names(drafted: Iterable[DraftTest]) -> set[str]:
 
 
 def _name(fact: Fact, test_id: str, shared: set[str]) -> str:
-    """The label; one that others have, too, with what its table is called or the id."""
+    """Return the label; one that others have, too, with what its table is called or the id."""
     label = one_line(fact.label, TEXT_MAX) or test_id
     if key(fact.label) not in shared:
         return label
@@ -216,7 +222,7 @@ def _block(draft_test: DraftTest, test_id: str, name: str) -> Block:
 
 
 def _within(tests: list[_Test], sections: Sections) -> list[_Test]:
-    """The tests up to as many as a definition takes."""
+    """Return the tests up to as many as a definition takes."""
     if len(tests) > TESTS_MAX:
         printed = counted(len(tests), "test")
         why = f"the file prints {printed}, and a definition takes {TESTS_MAX:,}: the first ones are drafted"
@@ -225,7 +231,9 @@ def _within(tests: list[_Test], sections: Sections) -> list[_Test]:
 
 
 def _accepted(rules: Sequence[Block], tests: list[_Test], sections: Sections) -> list[_Test]:
-    """The tests, those open for which the definition lacks something; what has to be decided of each is listed.
+    """Return the tests, those open for which the definition lacks something.
+
+    What has to be decided of each is listed.
 
     Raises:
         DraftError: the rules themselves are refused.
@@ -254,7 +262,7 @@ _PLACE: Final = re.compile(r"tests\[(\d+)\]")
 
 
 def _with_cash(portfolio: Portfolio, rules: Sequence[Block], tests: list[_Test]) -> list[_Test]:
-    """The tests, with principal cash in those whose printed numerator is ours with it, to the cent."""
+    """Return the tests, with principal cash in those whose printed numerator is ours with it, to the cent."""
     rows = compare(portfolio, parse(to_document([*rules, *(test.block for test in tests)])))
     apart = {row.cell for row in rows if row.differs == "numerator"}
     tried = [_adding_cash(test) if test.fact is not None and test.fact.place in apart else test for test in tests]
@@ -269,7 +277,7 @@ def _with_cash(portfolio: Portfolio, rules: Sequence[Block], tests: list[_Test])
 
 
 def _adding_cash(test: _Test) -> _Test:
-    """A test with principal cash in its numerator, where that takes any."""
+    """Return a test with principal cash in its numerator, where that takes any."""
     entries = test.block.entries
     if test.block.is_open or not takes_cash({entry.key: entry.value for entry in entries if not entry.is_open}):
         return test
@@ -293,7 +301,8 @@ def _list_open(test: _Test, refused: str | None, sections: Sections) -> None:
 
 
 def _compared(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections) -> list[_Test]:
-    """The tests with a comment on whether the printed figure ties by what is measured; those that do not are listed."""
+    """Return the tests with a comment on whether the printed figure ties by what is measured; those that do not are
+    listed."""
     by_place = {row.cell: row for row in rows}
     compared = []
     for test in tests:
@@ -313,7 +322,7 @@ def _compared(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections
 
 
 def _verdict(row: TieOut) -> tuple[str, str]:
-    """(what has to be decided, the comment on what is measured) by a test's printed figure and ours."""
+    """Return (what has to be decided, the comment on what is measured) by a test's printed figure and ours."""
     if row.agrees:
         return "", origin("the printed figure ties by it", CERTAIN)
     if row.agrees is None:
@@ -328,7 +337,7 @@ def _name_of(block: Block) -> str:
 
 
 def _open_blocks(unmeasured: Sequence[Unmeasured], sections: Sections) -> list[Block]:
-    """The printed tests that nothing measures, as comments with their limits and places."""
+    """Return the printed tests that nothing measures, as comments with their limits and places."""
     blocks = []
     for each in unmeasured:
         fact = each.fact
@@ -351,7 +360,7 @@ def _open_blocks(unmeasured: Sequence[Unmeasured], sections: Sections) -> list[B
 
 
 def _head(portfolio: Portfolio, name: str | None, ties: DraftTies, decide: Sequence[Decision]) -> list[str]:
-    """The lines above the document: what it is, how much of it ties, and what must be decided."""
+    """Return the lines above the document: what it is, how much of it ties, and what must be decided."""
     day = day_of(portfolio.deal.as_of)
     lines = [
         f"Draft of the definition of {one_line(name or 'a deal', TEXT_MAX)}, from its file"

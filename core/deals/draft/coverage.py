@@ -60,7 +60,7 @@ def _last(name: str) -> str:
 
 
 def class_blocks(classes: Sequence[TestedClass]) -> list[Block]:
-    """The classes as tables of a draft."""
+    """Return the classes as tables of a draft."""
     return [
         Block(
             "classes",
@@ -84,7 +84,10 @@ def class_blocks(classes: Sequence[TestedClass]) -> list[Block]:
 def add_ratios(
     sections: Sections, drafted: Sequence[DraftTest], classes: Sequence[TestedClass], structure: Structure | None
 ) -> set[str]:
-    """The reinvestment test's class and trigger, and the event of default's; the measures that a test may name."""
+    """Return the reinvestment test's class and trigger, and the event of default's.
+
+    The measures that a test may name.
+    """
     measures = set()
     for measure in ("reinvestment_oc", "event_of_default"):
         item = next((each for each in drafted if each.measured.get("measure") == measure), None)

@@ -58,7 +58,7 @@ class Unmeasured:
 
 
 def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[DraftTest], list[Unmeasured]]:
-    """The figures that are measured, each thing once, and the tests that are not, in the file's order."""
+    """Return the figures that are measured, each thing once, and the tests that are not, in the file's order."""
     facts = tuple(figures)
     listed = {id(each.published): each for each in pair_figures((), {}, terms, facts).listed}
     drafted: list[DraftTest] = []
@@ -110,13 +110,16 @@ def _unclear(fact: Fact, meaning: SubjectMeaning) -> str | None:
 
 
 def unit_of(test: Mapping[str, Any]) -> str:
-    """The unit of a test of a document."""
+    """Return the unit of a test of a document."""
     measure = test.get("measure")
     return str(test.get("unit") or (MEASURES[measure].unit if measure is not None else "percent"))
 
 
 def _open_limit(fact: Fact, meaning: SubjectMeaning) -> str:
-    """Why the printed limit of a figure is not certain; "" where it is, or there is none."""
+    """Why the printed limit of a figure is not certain.
+
+    "" where it is, or there is none.
+    """
     limit, unit = fact.trigger, unit_of(meaning.test)
     if limit is None:
         return ""
@@ -137,7 +140,8 @@ def _open_limit(fact: Fact, meaning: SubjectMeaning) -> str:
 
 
 def _keeps(fact: Fact, limit: float, side: Direction) -> bool:
-    """Whether the printed outcome is that of the printed figure under the limit; the digits printed may hide it."""
+    """Return whether the printed outcome is that of the printed figure under the limit; the digits printed may hide
+    it."""
     if fact.value is None or fact.status is None or abs(fact.value - limit) <= fact.tolerance:
         return True
     passes = fact.value <= limit if side == "max" else fact.value >= limit
