@@ -29,9 +29,9 @@ from core.report.content import (
     LineageLine,
     MaskedEnds,
     MoverLine,
+    Origin,
     PartLine,
     ReportChanges,
-    ReportOrigin,
     Series,
     SkippedLine,
     TestChange,
@@ -73,11 +73,11 @@ _SAID_BY: Final[dict[AsOfSource | None, str]] = {
 }
 
 
-def compliance_content(
+def compliance_content(  # noqa: PLR0913 - the options of the library's function
     results: Results,
     portfolio: Portfolio | None,
     *,
-    origin: ReportOrigin,
+    origin: Origin,
     generated_at: datetime,
     suite: str = "standard",
     definition: Definition | None = None,

@@ -262,7 +262,7 @@ def _par(value: Any) -> float:
         ("=ROUND(ACCRINT(DATE(2008,4,5),39691,39569,0.1,1000,2,0,TRUE),6)", 7.222222),
     ),
 )  # fmt: skip
-def accrint(
+def accrint(  # noqa: PLR0913 - Excel's own signature
     environment: Environment, issue: Any, first_interest: Any, settlement: Any, rate: Any, par: Any, frequency: Any,
     basis: Any = 0.0, calc_method: bool = True,
 ) -> float:  # fmt: skip

@@ -120,7 +120,7 @@ def _discounted(first: float, coupon: float, redemption: float, count: int, wait
         ),
     ),
 )  # fmt: skip
-def oddfprice(
+def oddfprice(  # noqa: PLR0913 - Excel's own signature
     environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, rate: Any, yld: Any,
     redemption: Any, frequency: Any, basis: Any = 0.0,
 ) -> float:  # fmt: skip
@@ -141,7 +141,7 @@ def oddfprice(
         ),
     ),
 )  # fmt: skip
-def oddfyield(
+def oddfyield(  # noqa: PLR0913 - Excel's own signature
     environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, rate: Any, pr: Any,
     redemption: Any, frequency: Any, basis: Any = 0.0,
 ) -> float:  # fmt: skip
@@ -198,7 +198,7 @@ class _OddLast:
         ("=ROUND(ODDLPRICE(DATE(2008,2,7),DATE(2008,6,15),DATE(2007,10,15),0.0375,0.0405,100,2,0),5)", 99.87829),
     ),
 )  # fmt: skip
-def oddlprice(
+def oddlprice(  # noqa: PLR0913 - Excel's own signature
     environment: Environment, settlement: Any, maturity: Any, last_interest: Any, rate: Any, yld: Any,
     redemption: Any, frequency: Any, basis: Any = 0.0,
 ) -> float:  # fmt: skip
@@ -217,7 +217,7 @@ def oddlprice(
         ("=ROUND(ODDLYIELD(DATE(2008,4,20),DATE(2008,6,15),DATE(2007,12,24),0.0375,99.875,100,2,0),6)", 0.045192),
     ),
 )  # fmt: skip
-def oddlyield(
+def oddlyield(  # noqa: PLR0913 - Excel's own signature
     environment: Environment, settlement: Any, maturity: Any, last_interest: Any, rate: Any, pr: Any,
     redemption: Any, frequency: Any, basis: Any = 0.0,
 ) -> float:  # fmt: skip

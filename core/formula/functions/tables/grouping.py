@@ -282,7 +282,7 @@ _VALUES: Final = Argument("values", Takes.ARRAY, "The values to sum up, a column
     environment=True,
     examples=(("=INDEX(GROUPBY(B1:B5,A1:A5,SUM),1,2)", 50.0), ("=INDEX(GROUPBY(B1:B5,A1:A5,SUM),5,1)", "Total")),
 )  # fmt: skip
-def groupby(
+def groupby(  # noqa: PLR0913 - Excel's own signature
     environment: Environment, row_fields: Array, values: Array, functions: Array, mode: Any = OMITTED,
     depth: Any = OMITTED, order: Any = OMITTED, chosen: Any = OMITTED, relationship: int = 0,
 ) -> Array:  # fmt: skip
@@ -345,7 +345,7 @@ def _table(environment: Environment, grid: list[list[Any]]) -> Array:
         ('=INDEX(PIVOTBY({"a";"a";"b"},{"x";"y";"x"},{1;2;4},SUM),1,3)', "y"),
     ),
 )  # fmt: skip
-def pivotby(
+def pivotby(  # noqa: PLR0913 - Excel's own signature
     environment: Environment, row_fields: Any, col_fields: Any, values: Array, functions: Array, mode: Any = OMITTED,
     row_depth: Any = OMITTED, row_order: Any = OMITTED, col_depth: Any = OMITTED, col_order: Any = OMITTED,
     chosen: Any = OMITTED, relative: int = 0,
