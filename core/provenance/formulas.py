@@ -49,7 +49,7 @@ from core.formula.language import (
     functions,
     parse,
     shapes,
-)  # fmt: skip
+)
 from core.grid._intern import intern
 from core.grid.address import parse_range
 from core.grid.sheet import Formulas

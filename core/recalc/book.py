@@ -209,7 +209,7 @@ class Book(Workbook):
         """
         new_sheets = tuple(
             Sheet(name, at, "visible", (), 0, _NO_TEXT, _no_formulas()) for at, name in enumerate(sheets)
-        )  # fmt: skip
+        )
         book = cls(Workbook(new_sheets, date_1904, ("General",), dict(names or {}), {}, tuple(tables)))
         engine = book._started()
         for at, columns in enumerate(sheets.values()):
@@ -391,9 +391,7 @@ class Book(Workbook):
             raise NotSaved("the book was not read from a single .xlsx or .xlsm file")
         edited = () if self._engine is None else self._engine.edited
         before = self._original.sheets
-        save(
-            self._origin, Path(path), before, self.sheets, edited=edited, tables=self.tables, overwrite=overwrite
-        )  # fmt: skip
+        save(self._origin, Path(path), before, self.sheets, edited=edited, tables=self.tables, overwrite=overwrite)
 
     def fill_blank(
         self,

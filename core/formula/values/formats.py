@@ -272,9 +272,10 @@ def _fraction_tokens(tokens: list[Token]) -> list[Token]:
     slash = next(place for place, token in enumerate(tokens) if token[0] == "slash")
     above = [place for place, token in enumerate(tokens[:slash]) if token[0] == "digit"]
     below = [
-        place for place, (kind, text) in enumerate(tokens)
+        place
+        for place, (kind, text) in enumerate(tokens)
         if place > slash and (kind == "digit" or (kind == "figure" or (kind == "literal" and text.isdigit())))
-    ]  # fmt: skip
+    ]
     if not above or not below:
         raise BadFormat("a fraction without its parts")
     end = start = above[-1]
@@ -291,9 +292,12 @@ def _fraction_tokens(tokens: list[Token]) -> list[Token]:
     denominator = "".join(text for _, text in tokens[below[0] : last + 1])
     filling = [("literal", " " if text == "?" else "0") if kind == "digit" else (kind, text) for kind, text in tokens]
     return [
-        *tokens[:start], ("numerator", numerator), *tokens[end + 1 : below[0]],
-        ("denominator", denominator), *filling[last + 1 :],
-    ]  # fmt: skip
+        *tokens[:start],
+        ("numerator", numerator),
+        *tokens[end + 1 : below[0]],
+        ("denominator", denominator),
+        *filling[last + 1 :],
+    ]
 
 
 def _show(value: Any, sections: tuple[Section, ...], date_1904: bool) -> str:
@@ -359,9 +363,13 @@ def _leaves_negative(condition: tuple[str, float] | None) -> bool:
 def _meets(number: float, condition: tuple[str, float]) -> bool:
     sign, limit = condition
     return {
-        "<": number < limit, "<=": number <= limit, ">": number > limit,
-        ">=": number >= limit, "=": number == limit, "<>": number != limit,
-    }[sign]  # fmt: skip
+        "<": number < limit,
+        "<=": number <= limit,
+        ">": number > limit,
+        ">=": number >= limit,
+        "=": number == limit,
+        "<>": number != limit,
+    }[sign]
 
 
 # -- numbers

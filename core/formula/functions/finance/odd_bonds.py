@@ -34,9 +34,15 @@ class _OddFirst:
     """The checked dates of ODDFPRICE and ODDFYIELD."""
 
     def __init__(
-        self, environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, frequency: Any,
+        self,
+        environment: Environment,
+        settlement: Any,
+        maturity: Any,
+        issue: Any,
+        first_coupon: Any,
+        frequency: Any,
         basis: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.settlement, self.maturity = day(environment, settlement), day(environment, maturity)
         self.issue, self.first = day(environment, issue), day(environment, first_coupon)
         self.frequency, self.basis = frequency_of(frequency), basis_of(basis)
@@ -121,9 +127,17 @@ def _discounted(first: float, coupon: float, redemption: float, count: int, wait
     ),
 )  # fmt: skip
 def oddfprice(  # noqa: PLR0913 - Excel's own signature
-    environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, rate: Any, yld: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    issue: Any,
+    first_coupon: Any,
+    rate: Any,
+    yld: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, yld, redemption = numbers(rate, yld, redemption)
     odd = _OddFirst(environment, settlement, maturity, issue, first_coupon, frequency, basis)
     need(rate >= 0, yld >= 0, redemption > 0, odd.on_schedule())
@@ -142,9 +156,17 @@ def oddfprice(  # noqa: PLR0913 - Excel's own signature
     ),
 )  # fmt: skip
 def oddfyield(  # noqa: PLR0913 - Excel's own signature
-    environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, rate: Any, pr: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    issue: Any,
+    first_coupon: Any,
+    rate: Any,
+    pr: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, pr, redemption = numbers(rate, pr, redemption)
     odd = _OddFirst(environment, settlement, maturity, issue, first_coupon, frequency, basis)
     need(rate >= 0, pr > 0, redemption > 0)
@@ -199,9 +221,16 @@ class _OddLast:
     ),
 )  # fmt: skip
 def oddlprice(  # noqa: PLR0913 - Excel's own signature
-    environment: Environment, settlement: Any, maturity: Any, last_interest: Any, rate: Any, yld: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    last_interest: Any,
+    rate: Any,
+    yld: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, yld, redemption = numbers(rate, yld, redemption)
     odd = _OddLast(environment, settlement, maturity, last_interest, frequency, basis)
     need(rate >= 0, yld >= 0, redemption > 0)
@@ -218,9 +247,16 @@ def oddlprice(  # noqa: PLR0913 - Excel's own signature
     ),
 )  # fmt: skip
 def oddlyield(  # noqa: PLR0913 - Excel's own signature
-    environment: Environment, settlement: Any, maturity: Any, last_interest: Any, rate: Any, pr: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    last_interest: Any,
+    rate: Any,
+    pr: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, pr, redemption = numbers(rate, pr, redemption)
     odd = _OddLast(environment, settlement, maturity, last_interest, frequency, basis)
     need(rate >= 0, pr > 0, redemption > 0)
