@@ -28,7 +28,7 @@ from core.compliance.run import run_suite
 from core.generate import generate
 from core.portfolio import Portfolio
 from core.report.compliance import compliance_content
-from core.report.content import ComplianceReport, HistoryPoint, ReportOrigin, Series
+from core.report.content import ComplianceReport, HistoryPoint, Origin, Series
 from core.report.document import compliance_pdf
 
 LOANS = 400
@@ -65,7 +65,7 @@ def content(loans: Portfolio, results: Results) -> ComplianceReport:
     return compliance_content(
         results,
         loans,
-        origin=ReportOrigin(name="A deal"),
+        origin=Origin(name="A deal"),
         generated_at=WHEN,
         suite="enhanced",
         history=history(results),

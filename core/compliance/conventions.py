@@ -678,8 +678,11 @@ def printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
 
 
 def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]) -> None:
-    """Take the recovery rates of the agencies that the definition names, else Moody's, whose scale the rates of the kinds of
-    loans are on; the file's general ones where these are blank and no other agency's."""
+    """Take the recovery rates of the agencies that the definition names.
+
+    Else Moody's, on whose scale the rates of the kinds of loans are. The file's general ones fill these where they are
+    blank, and no other agency's.
+    """
     numbers = portfolio.numbers
     with_rates = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]
     of_general = _agency_of(portfolio, "recovery_rate")

@@ -249,9 +249,7 @@ class Child:
                     raise ChildOutOfTime
                 for key, _ in ready:
                     if key.fileobj is self._orders:
-                        unsent[0] = unsent[0][os.write(key.fd, unsent[0]) :]
-                        if not unsent[0]:
-                            unsent.popleft()
+                        _send_some(key.fd, unsent)
                         if not unsent:
                             pipes.unregister(self._orders)
                     elif part := os.read(key.fd, min(size - len(answer), _PART_BYTES)):
@@ -306,3 +304,10 @@ class Child:
             self.errors = written.strip()[-ERRORS_SHOWN:]
         os.close(self._errors)
         self._errors = -1
+
+
+def _send_some(pipe: int, unsent: deque[memoryview]) -> None:
+    """Write what the pipe takes now, and drop it from what is unsent."""
+    unsent[0] = unsent[0][os.write(pipe, unsent[0]) :]
+    if not unsent[0]:
+        unsent.popleft()

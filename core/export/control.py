@@ -102,9 +102,19 @@ def _compliance(draft: SheetDraft, rows: Sequence[ComplianceRow], suite: str | N
         return None
     first = draft.row + 1
     draft.heading(
-        "Test", "Category", "Value", "Limit", "Cushion", "Direction", "Status", "Limit set by", "Trustee", "Difference",
-        "Doubtful", figures=(2, 3, 4, 8, 9),
-    )  # fmt: skip
+        "Test",
+        "Category",
+        "Value",
+        "Limit",
+        "Cushion",
+        "Direction",
+        "Status",
+        "Limit set by",
+        "Trustee",
+        "Difference",
+        "Doubtful",
+        figures=(2, 3, 4, 8, 9),
+    )
     for row in ran:
         _test(draft, row)
     statuses = f"$G${first + 1}:$G${draft.row}" if ran else None
@@ -138,9 +148,11 @@ def _test(draft: SheetDraft, row: ComplianceRow) -> None:
     limit = draft.put(3, row.limit, "figure", number_format)
     direction = draft.put(5, row.threshold_type)
     cushion = draft.put(
-        4, style="figure", number_format=number_format,
+        4,
+        style="figure",
+        number_format=number_format,
         formula=f'IF({direction}="max",{limit}-{value},IF({direction}="min",{value}-{limit},-ABS({value}-{limit})))',
-    )  # fmt: skip
+    )
     headroom = {"max": row.limit - row.value, "min": row.value - row.limit, "exact": -abs(row.value - row.limit)}
     holds = headroom[row.threshold_type] >= -BREACH
     if holds == (row.status == "fail"):

@@ -75,9 +75,13 @@ class SheetDraft:
     """Where the next row is put."""
 
     def put(
-        self, column: int, value: Given = None, style: Style = "text", number_format: str = GENERAL,
+        self,
+        column: int,
+        value: Given = None,
+        style: Style = "text",
+        number_format: str = GENERAL,
         formula: str | None = None,
-    ) -> str:  # fmt: skip
+    ) -> str:
         """Put a cell into the present row, a text cut to `TEXT_MAX`; gives its name."""
         if isinstance(value, str):
             value = cut(value, TEXT_MAX)

@@ -74,8 +74,9 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
     dropped += tables_dropped
     # By folded names: of two that a spreadsheet takes for one, the last.
     defined = {name.casefold(): (name, text) for name, text in book.defined_names.items()}
-    local = {(sheet.casefold(), name.casefold()): (sheet, name, text)
-             for (sheet, name), text in book.local_names.items()}  # fmt: skip
+    local = {
+        (sheet.casefold(), name.casefold()): (sheet, name, text) for (sheet, name), text in book.local_names.items()
+    }
     workbook = Workbook(
         tuple(new_sheets),
         book.date_1904,

@@ -134,11 +134,17 @@ def _facts(order: ExportOrder, provenance: Provenance) -> Iterator[tuple[str, st
         f"{lineage.as_of}" + (f" ({lineage.as_of_source})" if lineage.as_of_source else "") if lineage.as_of else None
     )
     for name, fact in (
-        ("As of", as_of), ("Source file", lineage.file_name), ("Source hash", provenance.source_hash),
-        ("Uploaded", _moment(lineage.uploaded_at)), ("Mapping", lineage.mapping), ("Definition", lineage.definition),
-        ("Compliance run", lineage.run_id), ("Export", order.export_id), ("Created", _moment(order.created)),
+        ("As of", as_of),
+        ("Source file", lineage.file_name),
+        ("Source hash", provenance.source_hash),
+        ("Uploaded", _moment(lineage.uploaded_at)),
+        ("Mapping", lineage.mapping),
+        ("Definition", lineage.definition),
+        ("Compliance run", lineage.run_id),
+        ("Export", order.export_id),
+        ("Created", _moment(order.created)),
         ("Data hash", f"{provenance.data_hash} ({provenance.manifest_version}, {provenance.hash_scope})"),
-    ):  # fmt: skip
+    ):
         if fact is not None:
             yield name, fact
 

@@ -27,7 +27,7 @@ from core.export.order import (
 from core.export.pages import set_pages
 from core.export.seal import seal
 from core.export.workspace import LoanColumns, loan_columns, workspace_sheet
-from core.files.write import Formats, Properties, SheetPage, write_xlsx
+from core.files.write import BookSettings, Formats, Properties, SheetPage, write_xlsx
 from core.files.write.delimited import Dialect, file_names, write_csv, write_csv_zip
 from core.files.write.formats import CSV, JSON, PDF, XLSX, ZIP_MIME_TYPE
 from core.files.write.json import write_json
@@ -330,13 +330,15 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
         work.folder / name,
         pages,
         number_formats=formats,
-        date_1904=book.date_1904,
-        defined_names=book.defined_names,
-        local_names=book.local_names,
         tables=book.tables,
         parts={MANIFEST_PART: signed(_manifest(work, tuple(beside)), order.keys.signing)},
         properties=Properties(title=order.lineage.workbook_name, created=order.created),
-        active=len(pages) - 1 if has_zones else None,
+        settings=BookSettings(
+            date_1904=book.date_1904,
+            defined_names=book.defined_names,
+            local_names=book.local_names,
+            active=len(pages) - 1 if has_zones else None,
+        ),
     )
     work.warnings += written.warnings
     prints = fingerprints(book, None, order.keys.signing)

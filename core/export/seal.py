@@ -37,9 +37,17 @@ def self_signed(name: str, created: datetime, password: bytes | None = None) -> 
     key = rsa.generate_private_key(public_exponent=65_537, key_size=KEY_BITS)
     whose = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name[:64])])
     usage = dict.fromkeys(
-        ("key_encipherment", "data_encipherment", "key_agreement", "key_cert_sign", "crl_sign", "encipher_only",
-         "decipher_only"), False,
-    )  # fmt: skip
+        (
+            "key_encipherment",
+            "data_encipherment",
+            "key_agreement",
+            "key_cert_sign",
+            "crl_sign",
+            "encipher_only",
+            "decipher_only",
+        ),
+        False,
+    )
     certificate = (
         x509.CertificateBuilder()
         .subject_name(whose)

@@ -186,9 +186,8 @@ def _pool(draft: SheetDraft, loans: LoanColumns) -> tuple[str, str]:
         draft.put(0, "Par as it was counted", "text")
         draft.put(1, loans.par_read, "figure", AMOUNT)
         draft.put(
-            2, style="status",
-            formula=f'IF(ABS({total}-$B${draft.row + 1})<=0.000001*MAX(1,ABS({total})),"OK","CHECK")',
-        )  # fmt: skip
+            2, style="status", formula=f'IF(ABS({total}-$B${draft.row + 1})<=0.000001*MAX(1,ABS({total})),"OK","CHECK")'
+        )
         draft.statuses.append((draft.row, 2, draft.row, 2))
         draft.put(3, "differs where rows are no loans, or currencies were converted", "aside")
         draft.row += 1

@@ -105,9 +105,14 @@ def read_by_child(
         asked = replace(order, now=now.isoformat(), seconds_max=seconds_max * CALCULATING_SHARE)
         try:
             return run(
-                work, asked, reads=reads, writes=writes, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max,
+                work,
+                asked,
+                reads=reads,
+                writes=writes,
+                memory_bytes_max=memory_bytes_max,
+                seconds_max=seconds_max,
                 stop=stop,
-            )  # fmt: skip
+            )
         except Exception as refused:
             if not isinstance(refused.__cause__, ChildFailed) or not (writes / CALCULATING).exists():
                 raise

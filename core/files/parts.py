@@ -227,13 +227,17 @@ def parse_part(
     parser.CharacterDataHandler = text
     parser.StartDoctypeDeclHandler = on_doctype
     parser.EntityDeclHandler = on_doctype
+    _feed(parser, data, part)
+
+
+def _feed(parser: expat.XMLParserType, data: bytes, part: str) -> None:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise ParseFailed(f"{part} is not well-formed XML: {expat.errors.messages[error.code]}.") from error
+    except ParseFailed:
+        raise
     except (ValueError, LookupError) as error:
-        if isinstance(error, ParseFailed):
-            raise
         raise ParseFailed(f"{part} declares an encoding that is not supported.") from error
 
 
@@ -281,13 +285,27 @@ def parse_workbook(data: bytes) -> WorkbookPart:
     Raises:
         ParseFailed: not well-formed, not a workbook part, or past a limit.
     """
-    book = WorkbookPart()
-    root: list[str] = []
-    naming: list[tuple[str, str | None]] = []
-    pieces: list[str] = []
+    reader = _WorkbookReader()
+    parse_part(data, "The workbook part", reader.start, reader.text, reader.end)
+    if reader.root != "workbook":
+        raise ParseFailed("The workbook part is not one.")
+    return reader.book
 
-    def start(name: str, attributes: Attributes) -> None:
-        root.append(name) if not root else None
+
+class _WorkbookReader:
+    """The elements of a workbook part, in order."""
+
+    def __init__(self) -> None:
+        self.book = WorkbookPart()
+        self.root: str | None = None
+        self._name: tuple[str, str | None] | None = None
+        """The defined name whose text is read: its label, and its sheet's index."""
+        self._pieces: list[str] = []
+
+    def start(self, name: str, attributes: Attributes) -> None:
+        book = self.book
+        if self.root is None:
+            self.root = name
         if name == "sheet":
             book.sheets.append(SheetEntry(attributes.get("name", ""), _state(attributes), attributes.get("id", "")))
         elif name == "workbookPr":
@@ -295,29 +313,26 @@ def parse_workbook(data: bytes) -> WorkbookPart:
         elif name == "calcPr":
             book.calculation = _calculation(attributes)
         elif name == "definedName":
-            pieces.clear()
-            naming[:] = [(attributes.get("name", ""), attributes.get("localSheetId"))]
+            self._pieces = []
+            self._name = attributes.get("name", ""), attributes.get("localSheetId")
         names = len(book.defined_names) + len(book.local_names)
         if len(book.sheets) > _SHEETS_NAMED_MAX or names > DEFINED_NAMES_MAX:
             raise ParseFailed("The workbook part lists more sheets or names than any workbook has.")
 
-    def end(name: str) -> None:
-        if name == "definedName" and naming:
-            label, sheet = naming.pop()
-            if label and not label.startswith("_xlnm."):
-                if sheet is None:
-                    book.defined_names[label] = "".join(pieces)
-                else:
-                    book.local_names[_number(sheet), label] = "".join(pieces)
+    def end(self, name: str) -> None:
+        if name != "definedName" or self._name is None:
+            return
+        (label, sheet), self._name = self._name, None
+        if not label or label.startswith("_xlnm."):
+            return
+        if sheet is None:
+            self.book.defined_names[label] = "".join(self._pieces)
+        else:
+            self.book.local_names[_number(sheet), label] = "".join(self._pieces)
 
-    def text(data: str) -> None:
-        if naming:
-            pieces.append(data)
-
-    parse_part(data, "The workbook part", start, text, end)
-    if root[:1] != ["workbook"]:
-        raise ParseFailed("The workbook part is not one.")
-    return book
+    def text(self, data: str) -> None:
+        if self._name is not None:
+            self._pieces.append(data)
 
 
 def _is_true(text: str) -> bool:

@@ -15,7 +15,7 @@ Content = Path | bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class FileState:
     """A file as it was at a moment: as long as nobody changes it, it is equal to itself."""
 
     path: Path

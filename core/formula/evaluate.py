@@ -61,7 +61,7 @@ def _keep(formula: str, program: Program) -> None:
             _characters -= len(oldest)
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - the options of the library's function
     formula: str,
     context: Mapping[str, Any] | None = None,
     error_handling: str = "excel",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from core.formula.functions.catalogue import FUNCTIONS
 from core.formula.language.errors import SyntaxFault
@@ -254,13 +254,7 @@ _APPROXIMATE: Final = {"VLOOKUP": 4, "HLOOKUP": 4, "MATCH": 3}
 def _warnings_of(node: Node, known: dict[int, set[str]]) -> Iterator[str]:
     match node:
         case Call(name=name, arguments=arguments):
-            row = FUNCTIONS.get(name)
-            if name in _VOLATILE or (row is not None and row.volatile):
-                yield f"{name} is volatile: it is computed again at every recalculation"
-            if row is not None and row.caution:
-                yield f"{name}: {row.caution}"
-            if len(arguments) < _APPROXIMATE.get(name, 0):
-                yield f"{name} without its argument {_APPROXIMATE[name]} matches approximately, in sorted data"
+            yield from _call_warnings(name, len(arguments))
             if name == "LET":
                 yield from _unused(arguments, known)
         case Area(whole_columns=True):
@@ -270,17 +264,28 @@ def _warnings_of(node: Node, known: dict[int, set[str]]) -> Iterator[str]:
         case Binary(operator="/", right=Literal(value=0.0)):
             yield "a division by zero is always #DIV/0!"
         case Binary(operator="=" | "<>" | "<" | ">" | "<=" | ">=", left=left, right=right):
-            for side in (left, right):
-                if isinstance(side, Literal) and isinstance(side.value, str) and _is_number(side.value):
-                    yield f'a comparison with the text "{side.value}": a number is never equal to a text'
+            texts = [side.value for side in (left, right) if isinstance(side, Literal) and _is_number(side.value)]
+            yield from (f'a comparison with the text "{text}": a number is never equal to a text' for text in texts)
         case Literal(value=value) if value is REF:
             yield "a reference was lost: #REF!"
         case Cell(sheet=str(sheet)) | Area(sheet=str(sheet)) | Name(sheet=str(sheet)) if "[" in sheet:
             yield f"{sheet} is another workbook, which is not read"
 
 
-def _is_number(text: str) -> bool:
-    return text.strip().lstrip("+-").replace(".", "", 1).isdecimal()
+def _call_warnings(name: str, count: int) -> Iterator[str]:
+    """Yield what surprises in a call with that many arguments."""
+    row = FUNCTIONS.get(name)
+    if name in _VOLATILE or (row is not None and row.volatile):
+        yield f"{name} is volatile: it is computed again at every recalculation"
+    if row is not None and row.caution:
+        yield f"{name}: {row.caution}"
+    if count < _APPROXIMATE.get(name, 0):
+        yield f"{name} without its argument {_APPROXIMATE[name]} matches approximately, in sorted data"
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a text that reads as a number."""
+    return isinstance(value, str) and value.strip().lstrip("+-").replace(".", "", 1).isdecimal()
 
 
 def _unused(arguments: tuple[Node, ...], known: dict[int, set[str]]) -> Iterator[str]:

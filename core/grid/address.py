@@ -188,9 +188,14 @@ def _area(match: re.Match[str], sheet: str) -> FormulaReference | None:
 
 def _hull(named: FormulaReference, other_named: FormulaReference) -> FormulaReference:
     return FormulaReference(
-        named.sheet, "", named.first_row, named.first_column, other_named.last_row, other_named.last_column,
+        named.sheet,
+        "",
+        named.first_row,
+        named.first_column,
+        other_named.last_row,
+        other_named.last_column,
         (*named.fixed[:2], *other_named.fixed[2:]),
-    )  # fmt: skip
+    )
 
 
 def fill_down(text: str, count: int) -> Iterator[str]:

@@ -78,6 +78,4 @@ def _column(heading: int, cells: _Cells, codes: NDArray[np.int32]) -> Column:
     of_text[is_text] = codes[np.concatenate(([heading], places))[is_text]]
     formats = np.where(kinds == Kind.DATE, date_format, 0).astype(np.uint16)
     there = np.flatnonzero(kinds)
-    return column_of(
-        there, kinds[there], np.concatenate(([0.0], numbers))[there], of_text[there], formats[there]
-    )  # fmt: skip
+    return column_of(there, kinds[there], np.concatenate(([0.0], numbers))[there], of_text[there], formats[there])

@@ -106,9 +106,11 @@ class Pivot:
     def covers(self, top: int, left: int, bottom: int, right: int) -> bool:
         """Whether one of its cells is in a rectangle."""
         return (
-            top <= self.last_row and bottom >= self.first_row - self.page_rows
-            and left <= self.last_column and right >= self.first_column
-        )  # fmt: skip
+            top <= self.last_row
+            and bottom >= self.first_row - self.page_rows
+            and left <= self.last_column
+            and right >= self.first_column
+        )
 
 
 def pivot_of(document: dict[str, Any]) -> Pivot:
@@ -123,9 +125,10 @@ def pivot_of(document: dict[str, Any]) -> Pivot:
         )
         for field in document["fields"]
     )
-    places = {key: _count(document[key]) for key in (
-        "first_row", "first_column", "last_row", "last_column", "data_row", "data_column", "page_rows",
-    )}  # fmt: skip
+    places = {
+        key: _count(document[key])
+        for key in ("first_row", "first_column", "last_row", "last_column", "data_row", "data_column", "page_rows")
+    }
     if places["last_row"] >= ROWS_MAX or places["last_column"] >= COLUMNS_MAX:
         raise ValueError("a pivot table outside its sheet")
     pages = tuple((_place(field, fields), _number(item)) for field, item in document["pages"])

@@ -7,7 +7,7 @@ makes the same one of the same subject: a name that facts are about, or words of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -394,16 +394,20 @@ class Claims:
             return any(
                 things & known.things or (subject and not known.things and subject <= known.words) for known in agreeing
             )
-        strange = {word for word in subject if word not in self._words}
         if counted or not subject:
             return bool(agreeing)
+        return self._supports_subject(claim, subject, window, facts)
+
+    def _supports_subject(
+        self, claim: Claim, subject: frozenset[str], window: str, facts: Sequence[_Supported]
+    ) -> bool:
+        """Return whether a fact of the words that a claim is about agrees, and none contradicts a claim on all."""
+        strange = {word for word in subject if word not in self._words}
         if strange == subject or any(_is_name(word, window) for word in strange):
             return False
-        same = [known for known in agreeing if subject - strange <= known.words]
-        every = bool(_ALL.search(window) or _NONE.search(window))
-        return bool(same) and not (
-            every and any(subject - strange <= known.words for known in facts if known.value not in claim.accepts)
-        )
+        answers = {known.value in claim.accepts for known in facts if subject - strange <= known.words}
+        is_of_all = bool(_ALL.search(window) or _NONE.search(window))
+        return True in answers and not (is_of_all and False in answers)
 
 
 def _claims(sentence: str) -> Iterator[Claim]:

@@ -163,11 +163,22 @@ def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int
         starts, lengths = _NO_RUNS if stored is None else stored.runs
         chosen = order[low:high]
         records = Records(
-            _with_lengths(cells, elapsed), cells.numbers, cells.codes, cells.formats, starts, lengths, texts,
-            formulas.rows[chosen], forms.codes[chosen], forms.flags[chosen], forms.extents[chosen],
+            _with_lengths(cells, elapsed),
+            cells.numbers,
+            cells.codes,
+            cells.formats,
+            starts,
+            lengths,
+            texts,
+            formulas.rows[chosen],
+            forms.codes[chosen],
+            forms.flags[chosen],
+            forms.extents[chosen],
             np.ascontiguousarray(filled[(filled[:, 3] <= position) & (position <= filled[:, 4]), :3]),
-            forms.texts, forms.constants, booleans,
-        )  # fmt: skip
+            forms.texts,
+            forms.constants,
+            booleans,
+        )
         yield position, records, len(cells.kinds) + len(chosen)
 
 

@@ -45,10 +45,11 @@ from core.formula.language import (
     Spill,
     Structured,
     Unary,
+    children,
     functions,
     parse,
     shapes,
-)  # fmt: skip
+)
 from core.grid._intern import intern
 from core.grid.address import parse_range
 from core.grid.sheet import Formulas
@@ -174,20 +175,24 @@ def _write(node: Node, sheet: str, out: list[str]) -> None:
         case Structured():
             columns_named = "" if node.first is None else f"{node.first}:{node.last}"
             out.append(f"{node.table or ''}[{','.join(node.items)};{columns_named}]".lower())
-        case Unary(operator=operator, operand=operand):
-            _call(operator, (operand,), sheet, out)
-        case Spill(operand=operand):
-            _call("#", (operand,), sheet, out)
-        case Binary(operator=operator, left=left, right=right):
-            _call(operator, (left, right), sheet, out)
-        case Call(name=name, arguments=arguments):
-            _call(name.lower(), arguments, sheet, out)
-        case Invoke(callee=callee, arguments=arguments):
-            _call("()", (callee, *arguments), sheet, out)
+        case Unary() | Spill() | Binary() | Call() | Invoke():
+            _call(_operation(node), children(node), sheet, out)
         case ArrayLiteral(rows=lines):
             out.append("{" + ";".join(",".join(map(_constant, line)) for line in lines) + "}")
         case _:
             assert isinstance(node, Empty), type(node)
+
+
+def _operation(node: Unary | Spill | Binary | Call | Invoke) -> str:
+    """Return the name of what a node does with the nodes below it."""
+    match node:
+        case Unary() | Binary():
+            return node.operator
+        case Call():
+            return node.name.lower()
+        case Spill():
+            return "#"
+    return "()"
 
 
 def _call(name: str, arguments: tuple[Node, ...], sheet: str, out: list[str]) -> None:

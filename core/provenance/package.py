@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -289,15 +289,22 @@ class _Check:
                 self._reach(link, part)
                 if link.kind not in _OFTEN:
                     result.by_kind[link.kind] = link.target
-        for key in ("name", "sheetId", "r:id"):
-            values = [attributes.get(key, "").casefold() for attributes in listed]
-            if len(set(values)) < len(values) or "" in values:
-                self.findings.differs(part, f"two sheets of the same {key.removeprefix('r:')!r}, or one without")
+        self._check_identifiers(listed)
+        self._sheets(listed, links)
+
+    def _sheets(self, listed: Sequence[Mapping[str, str]], links: dict[str, Link]) -> None:
         for attributes in listed:
             self._sheet(attributes.get("name", ""), links.pop(attributes.get("r:id", ""), None))
         for link in links.values():
             if link.kind == "worksheet":
-                self.findings.differs(part, f"no sheet for the part {link.target!r}")
+                self.findings.differs(self.known.workbook, f"no sheet for the part {link.target!r}")
+
+    def _check_identifiers(self, sheets: Sequence[Mapping[str, str]]) -> None:
+        for key in ("name", "sheetId", "r:id"):
+            values = [attributes.get(key, "").casefold() for attributes in sheets]
+            if len(set(values)) < len(values) or "" in values:
+                message = f"two sheets of the same {key.removeprefix('r:')!r}, or one without"
+                self.findings.differs(self.known.workbook, message)
 
     def _sheet(self, name: str, link: Link | None) -> None:
         is_own = name in self.own and name not in self.covered

@@ -177,11 +177,17 @@ class _Runs:
             last = np.append(first[1:], len(order)) - 1 if len(order) else first
             high, wide = (np.maximum(form.extents[order[first], axis] - 1, 0) for axis in (0, 1))
             parts.append(
-                np.stack([
-                    np.full(len(first), at), rows[first], rows[last] + high, columns[first], columns[first] + wide,
-                    codes[first],
-                ])
-            )  # fmt: skip
+                np.stack(
+                    [
+                        np.full(len(first), at),
+                        rows[first],
+                        rows[last] + high,
+                        columns[first],
+                        columns[first] + wide,
+                        codes[first],
+                    ]
+                )
+            )
             self.members.append((order, np.cumsum(begins) - 1))
         self.sheet, self.top, self.bottom, self.left, self.right, self.code = np.concatenate(parts, axis=1)
         self.begins = np.cumsum([0, *(part.shape[1] for part in parts)])

@@ -169,10 +169,14 @@ class _Look:
     def _invalid(self, reason: str) -> FileVerdict:
         sheets = None if self.manifest.hash_scope == "validated" else self.covered
         return FileVerdict(
-            status="invalid_provenance", reason=reason, data_hash=_hash_of(self.content, self.book, sheets),
-            expected_hash=self._expected(), hmac_valid=self.is_valid, manifest=self.manifest,
+            status="invalid_provenance",
+            reason=reason,
+            data_hash=_hash_of(self.content, self.book, sheets),
+            expected_hash=self._expected(),
+            hmac_valid=self.is_valid,
+            manifest=self.manifest,
             findings=tuple(self.findings.items),
-        )  # fmt: skip
+        )
 
     def _expected(self) -> str:
         return self.manifest.data_hash if self.record is None else self.record.data_hash
@@ -197,11 +201,18 @@ class _Look:
             clause = first.sentence if first is not None else diffs[0].clause
             status, reason = "modified", f"The file shows something else than was exported: {clause}."
         return FileVerdict(
-            status=status, reason=reason, data_hash=present.hash, expected_hash=self._expected(),
-            hmac_valid=self.is_valid, manifest=self.manifest, diffs=tuple(diffs[:DIFFERENCES_MAX]),
-            diffs_truncated=truncated or len(diffs) > DIFFERENCES_MAX or self.findings.more, beside=beside,
-            findings=tuple(self.findings.items), not_looked_at=tuple(unseen),
-        )  # fmt: skip
+            status=status,
+            reason=reason,
+            data_hash=present.hash,
+            expected_hash=self._expected(),
+            hmac_valid=self.is_valid,
+            manifest=self.manifest,
+            diffs=tuple(diffs[:DIFFERENCES_MAX]),
+            diffs_truncated=truncated or len(diffs) > DIFFERENCES_MAX or self.findings.more,
+            beside=beside,
+            findings=tuple(self.findings.items),
+            not_looked_at=tuple(unseen),
+        )
 
     def _not_looked_at(self, present: DataHash, beside: Sequence[str]) -> list[str]:
         unseen = [f"the sheet {name!r}" for name in beside if name in self.own]

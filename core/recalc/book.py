@@ -21,7 +21,7 @@ from core.files.kinds import file_kind
 from core.files.limits import FILE_BYTES_MAX
 from core.files.read import read as read_file
 from core.files.read import read_files
-from core.files.source import Origin, checked_size
+from core.files.source import FileState, checked_size
 from core.formula import parse_or_suggest
 from core.formula.language import LimitExceeded
 from core.formula.machine import compile as compile_tree
@@ -94,7 +94,7 @@ def read(
         return _read_bytes(_bytes_of(path), name or _name_of(path), now, random)
     path = Path(path)
     if not path.is_dir() and file_kind(path) in ("xlsx", "csv"):
-        origin = Origin.of(path)
+        origin = FileState.of(path)
         book = Book(read_file(path), origin)
         book.fill_blank(now=now, random=random)
         return book
@@ -175,7 +175,7 @@ class Book(Workbook):
     __slots__ = ("_current", "_engine", "_origin", "_original")
 
     @checked
-    def __init__(self, workbook: Workbook, origin: Origin | None = None) -> None:
+    def __init__(self, workbook: Workbook, origin: FileState | None = None) -> None:
         """A book of a workbook that was read, from the file `origin` where it is to be saved."""
         put = object.__setattr__
         put(self, "_origin", origin)
@@ -185,7 +185,7 @@ class Book(Workbook):
         for name in _KEPT:
             put(self, name, getattr(workbook, name))
 
-    _origin: Origin | None
+    _origin: FileState | None
     _original: Workbook
     _engine: Engine | None
     _current: tuple[Sheet, ...] | None
@@ -209,7 +209,7 @@ class Book(Workbook):
         """
         new_sheets = tuple(
             Sheet(name, at, "visible", (), 0, _NO_TEXT, _no_formulas()) for at, name in enumerate(sheets)
-        )  # fmt: skip
+        )
         book = cls(Workbook(new_sheets, date_1904, ("General",), dict(names or {}), {}, tuple(tables)))
         engine = book._started()
         for at, columns in enumerate(sheets.values()):
@@ -395,9 +395,7 @@ class Book(Workbook):
             raise NotSaved("the book was not read from a single .xlsx or .xlsm file")
         edited = () if self._engine is None else self._engine.edited
         before = self._original.sheets
-        save(
-            self._origin, Path(path), before, self.sheets, edited=edited, tables=self.tables, overwrite=overwrite
-        )  # fmt: skip
+        save(self._origin, Path(path), before, self.sheets, edited=edited, tables=self.tables, overwrite=overwrite)
 
     def fill_blank(
         self,

@@ -210,9 +210,15 @@ class Engine:
         self.graph.remove(region)
         for first, last in pieces:
             piece = self._region(
-                region.cells, first, last, region.left, region.shape, region.text, region.origin_row,
+                region.cells,
+                first,
+                last,
+                region.left,
+                region.shape,
+                region.text,
+                region.origin_row,
                 region.origin_column,
-            )  # fmt: skip
+            )
             self.graph.add(piece)
 
     def settle(self) -> None:

@@ -56,9 +56,7 @@ class Filling:
         if (bottom, right) != old:
             self.empty(region)
             self.has_moved = True
-            changed = [
-                (index, region.first, max(bottom, old[0]), region.left, max(right, old[1]))
-            ]  # fmt: skip
+            changed = [(index, region.first, max(bottom, old[0]), region.left, max(right, old[1]))]
         for column in range(region.left, right + 1):
             region.cells.grown(column, region.first, bottom).own(region.first, bottom, region.number)
         region.cover(bottom, right, True)

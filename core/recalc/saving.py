@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from core.files._cells import PATCH_GONE, PATCH_KEPT
 from core.files.errors import FileRefused
 from core.files.kinds import file_kind
-from core.files.source import Origin
+from core.files.source import FileState
 from core.files.write.formulas import KnownNames
 from core.files.write.newer import with_prefixes
 from core.files.write.patched import CellChanges, escaped, formula_element, write_patched
@@ -36,7 +36,7 @@ Places = dict[tuple[int, int], bytes | None]
 
 
 def save(
-    origin: Origin,
+    origin: FileState,
     target: Path,
     before: tuple[Sheet, ...],
     after: tuple[Sheet, ...],
@@ -70,7 +70,7 @@ def save(
             write_patched(origin.path, out, changes, formulas_changed=formulas_changed)
             out.flush()
             os.fsync(out.fileno())
-            if Origin.of(origin.path) != origin:
+            if FileState.of(origin.path) != origin:
                 raise NotSaved(f"{origin.path}: the file has changed since it was read")
             shutil.copymode(origin.path, path)
             path.replace(target)
@@ -82,7 +82,7 @@ def _folded(sheets: tuple[Sheet, ...]) -> set[str]:
     return {sheet.name.casefold() for sheet in sheets}
 
 
-def _check(origin: Origin, target: Path, *, overwrite: bool) -> None:
+def _check(origin: FileState, target: Path, *, overwrite: bool) -> None:
     try:
         kind: str = file_kind(origin.path)
     except FileRefused as refused:
@@ -96,7 +96,7 @@ def _check(origin: Origin, target: Path, *, overwrite: bool) -> None:
         raise NotSaved(f"{target}: is no plain file")
     if target.exists() and target.samefile(origin.path) and not overwrite:
         raise NotSaved(f"{target}: is the file that the book was read from, which is overwritten only when asked for")
-    if Origin.of(origin.path) != origin:
+    if FileState.of(origin.path) != origin:
         raise NotSaved(f"{origin.path}: the file has changed since it was read")
 
 

@@ -180,18 +180,27 @@ _SIGN: Final = re.compile(r" {0,2}(@| ?[(\[{<] ?at ?[)\]}>] ?| at ) {0,2}", re.I
 
 def _emails(text: str) -> Iterator[tuple[int, int]]:
     if "@" in text:
-        for match in _EMAIL.finditer(text):
-            start, end = match.span()
-            domain = match[0][match[0].rindex("@") + 1 :]
-            labels = domain.split(".", LABELS_MAX)
-            if len(labels) > LABELS_MAX:
-                end -= len(labels.pop()) + 1
-            while len(labels) > 1 and not _TLD.fullmatch(labels[-1]):
-                end -= len(labels.pop()) + 1
-            if len(labels) > 1:
-                yield start, end
-    if "@" not in text and "at" not in text.lower():
-        return
+        yield from _plain_emails(text)
+    if "@" in text or "at" in text.lower():
+        yield from _spaced_emails(text)
+
+
+def _plain_emails(text: str) -> Iterator[tuple[int, int]]:
+    """Yield addresses as programs write them."""
+    for match in _EMAIL.finditer(text):
+        start, end = match.span()
+        domain = match[0][match[0].rindex("@") + 1 :]
+        labels = domain.split(".", LABELS_MAX)
+        if len(labels) > LABELS_MAX:
+            end -= len(labels.pop()) + 1
+        while len(labels) > 1 and not _TLD.fullmatch(labels[-1]):
+            end -= len(labels.pop()) + 1
+        if len(labels) > 1:
+            yield start, end
+
+
+def _spaced_emails(text: str) -> Iterator[tuple[int, int]]:
+    """Yield addresses as people write them: name at bank dot com."""
     for match in _EMAIL_SPACED.finditer(text):
         start, end = match.span()
         local, sign, domain = _SIGN.split(match[0], maxsplit=1)

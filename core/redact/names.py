@@ -83,16 +83,23 @@ def redact_names(
             f"{counted(len(workbook.pivots), 'pivot table', 'is/are')} plain cells now: what is listed may be personal"
         )
     same = (
-        not lost and not plain and formats == workbook.number_formats
-        and left_out == workbook.left_out and not workbook.pivots
-    )  # fmt: skip
+        not lost
+        and not plain
+        and formats == workbook.number_formats
+        and left_out == workbook.left_out
+        and not workbook.pivots
+    )
     if same:
         return workbook
     return replace(
         workbook,
-        defined_names=defined, local_names=local, tables=tables, number_formats=formats, left_out=left_out,
+        defined_names=defined,
+        local_names=local,
+        tables=tables,
+        number_formats=formats,
+        left_out=left_out,
         pivots=None if workbook.pivots else workbook.pivots,
-    )  # fmt: skip
+    )
 
 
 def _with_sheets_renamed(workbook: Workbook, renamed: Mapping[str, str]) -> Workbook:

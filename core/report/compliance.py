@@ -29,9 +29,9 @@ from core.report.content import (
     LineageLine,
     MaskedEnds,
     MoverLine,
+    Origin,
     PartLine,
     ReportChanges,
-    ReportOrigin,
     Series,
     SkippedLine,
     TestChange,
@@ -73,11 +73,11 @@ _SAID_BY: Final[dict[AsOfSource | None, str]] = {
 }
 
 
-def compliance_content(
+def compliance_content(  # noqa: PLR0913 - the options of the library's function
     results: Results,
     portfolio: Portfolio | None,
     *,
-    origin: ReportOrigin,
+    origin: Origin,
     generated_at: datetime,
     suite: str = "standard",
     definition: Definition | None = None,
@@ -199,9 +199,13 @@ def _line(test_result: TestResult, known: _Units) -> TestLine:
 
 def _skipped(skipped: Skipped, known: _Units) -> SkippedLine:
     return SkippedLine(
-        test_id=skipped.test_id, name=skipped.test_name, reason=skipped.reason.removeprefix("Skipped: "),
-        value=_set(skipped.current_value), masked=_ends(skipped), unit=known.of(skipped.test_id),
-    )  # fmt: skip
+        test_id=skipped.test_id,
+        name=skipped.test_name,
+        reason=skipped.reason.removeprefix("Skipped: "),
+        value=_set(skipped.current_value),
+        masked=_ends(skipped),
+        unit=known.of(skipped.test_id),
+    )
 
 
 def _categories(lines: Sequence[TestLine]) -> list[Category]:
@@ -262,9 +266,11 @@ _MEASURES: Final = frozenset(("warf", "warr", "wal", "was", "diversity"))
 def _deal_days(deal: Deal) -> Iterator[LineageLine]:
     """Days of the deal's life, as the file or the definition says them."""
     for label, known in (
-        ("Closing", deal.closing_date), ("Reinvestment until", deal.reinvestment_end),
-        ("Stated maturity", deal.stated_maturity), ("Next payment", deal.next_payment),
-    ):  # fmt: skip
+        ("Closing", deal.closing_date),
+        ("Reinvestment until", deal.reinvestment_end),
+        ("Stated maturity", deal.stated_maturity),
+        ("Next payment", deal.next_payment),
+    ):
         if (deal_day := day_of(known)) is not None:
             yield LineageLine(label, day(deal_day))
 
@@ -292,8 +298,10 @@ def _changes(
     names |= {each.test_id: each.test_name for each in then.values()}
     names |= {each.test_id: each.test_name for each in skipped}
     names |= {line.test_id: line.name for line in lines}
-    changes = [_change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
-             for test_id, name in names.items()]  # fmt: skip
+    changes = [
+        _change(test_id, name, now.get(test_id), then.get(test_id), parts.get(test_id), known)
+        for test_id, name in names.items()
+    ]
     compared = earlier is not None
     shown = [each for each in changes if _shows(each, compared=compared)]
     unmoved = sum(each.change == 0 and not _shows(each, compared=compared) for each in changes)
@@ -315,17 +323,29 @@ def _change(
     better = None
     if change and now is not None and now.direction != "exact":
         better = (change > 0) == (now.direction == "min")
-    lines = [] if why is None or change is None else [
-        PartLine(part.part, part.change, [MoverLine(loan.name, loan.effect) for loan in part.loans[:MOVERS_SHOWN]])
-        for part in sorted(why.parts, key=lambda part: -abs(part.change)) if part.change
-    ]  # fmt: skip
+    lines = (
+        []
+        if why is None or change is None
+        else [
+            PartLine(part.part, part.change, [MoverLine(loan.name, loan.effect) for loan in part.loans[:MOVERS_SHOWN]])
+            for part in sorted(why.parts, key=lambda part: -abs(part.change))
+            if part.change
+        ]
+    )
     return TestChange(
-        test_id=test_id, name=name, unit=now.unit if now is not None else known.of(test_id, then),
-        before=before, after=after, change=change, better=better,
-        status_before=None if then is None else then.status, status_after=None if now is None else now.status,
-        parts=lines, doubtful_before=then is not None and then.doubtful,
+        test_id=test_id,
+        name=name,
+        unit=now.unit if now is not None else known.of(test_id, then),
+        before=before,
+        after=after,
+        change=change,
+        better=better,
+        status_before=None if then is None else then.status,
+        status_after=None if now is None else now.status,
+        parts=lines,
+        doubtful_before=then is not None and then.doubtful,
         doubtful_after=now is not None and now.doubtful,
-    )  # fmt: skip
+    )
 
 
 def _weight(change: TestChange, now: TestLine | None, *, compared: bool) -> tuple[bool, int, float]:

@@ -23,7 +23,7 @@ MaskedEnds = tuple[float, float]
 UNNAMED: Final = "A portfolio without a name"
 
 
-class ReportOrigin(Struct, frozen=True, kw_only=True):
+class Origin(Struct, frozen=True, kw_only=True):
     """Where the figures come from: what only the caller knows. Texts are shown as they are."""
 
     name: str
@@ -312,7 +312,7 @@ class ComplianceReport(Struct, frozen=True, kw_only=True):
     as_of_source: str
     """Who says that day, in words; empty where nobody knows."""
     generated_at: datetime
-    origin: ReportOrigin
+    origin: Origin
     verdict: ReportVerdict
     summary: Summary
     warnings: list[DataWarning]

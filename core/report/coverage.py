@@ -23,11 +23,14 @@ def notes_of(tranches: Tranches | None) -> Iterator[NoteLine]:
     for at, name in enumerate(tranches.classes):
         current = _known(tranches.current_balance[at])
         yield NoteLine(
-            name=name, original_balance=_known(tranches.original_balance[at]), current_balance=current,
+            name=name,
+            original_balance=_known(tranches.original_balance[at]),
+            current_balance=current,
             share_pct=current / total * 100 if current is not None and total > 0 else None,
-            coupon=_known(tranches.coupon[at]), spread=_known(tranches.spread[at]),
+            coupon=_known(tranches.coupon[at]),
+            spread=_known(tranches.spread[at]),
             deferred_interest=_known(tranches.deferred_interest[at]),
-        )  # fmt: skip
+        )
 
 
 def _known(value: np.float64) -> float | None:
@@ -70,14 +73,18 @@ def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
     ic = [(each, breakdown) for each, breakdown in detailed if "income" in breakdown]
     if oc:
         yield Coverage(
-            title="Overcollateralisation", ladder=_oc_ladder(oc[0][1]["adjustments"]),
-            denominator="Notes and all senior to them", classes=_classes(oc, oc_triggers),
-        )  # fmt: skip
+            title="Overcollateralisation",
+            ladder=_oc_ladder(oc[0][1]["adjustments"]),
+            denominator="Notes and all senior to them",
+            classes=_classes(oc, oc_triggers),
+        )
     if ic:
         yield Coverage(
-            title="Interest coverage", ladder=_ic_ladder(ic[0][1]["income"]),
-            denominator="Interest due, with all senior to it", classes=_classes(ic, ic_triggers),
-        )  # fmt: skip
+            title="Interest coverage",
+            ladder=_ic_ladder(ic[0][1]["income"]),
+            denominator="Interest due, with all senior to it",
+            classes=_classes(ic, ic_triggers),
+        )
 
 
 def _oc_ladder(breakdown: Mapping[str, float]) -> Ladder:
@@ -141,18 +148,29 @@ DIVERSION: Final = "interest_diversion_ratio"
 def _class_line(row: Mapping[str, Any], *, has_trigger: bool) -> ClassLine:
     against = row if has_trigger else {}
     return ClassLine(
-        name=row["class"], numerator=row["numerator"], denominator=row["denominator"], ratio=row.get("ratio"),
-        trigger=against.get("trigger"), cushion=against.get("cushion"), status=against.get("status"),
+        name=row["class"],
+        numerator=row["numerator"],
+        denominator=row["denominator"],
+        ratio=row.get("ratio"),
+        trigger=against.get("trigger"),
+        cushion=against.get("cushion"),
+        status=against.get("status"),
         cure_amount=against.get("cure_amount"),
-    )  # fmt: skip
+    )
 
 
 def _test_line(test_result: TestResult, breakdown: Mapping[str, Any]) -> ClassLine:
     numerator, denominator = breakdown["numerator"], breakdown["denominator"]
     return ClassLine(
-        name=test_result.test_name, numerator=numerator, denominator=denominator, ratio=test_result.current_value,
-        trigger=test_result.threshold_value, cushion=test_result.cushion, status=test_result.status,
-        cure_amount=None if test_result.threshold_type != "min"
+        name=test_result.test_name,
+        numerator=numerator,
+        denominator=denominator,
+        ratio=test_result.current_value,
+        trigger=test_result.threshold_value,
+        cushion=test_result.cushion,
+        status=test_result.status,
+        cure_amount=None
+        if test_result.threshold_type != "min"
         else cure_amount(test_result.status, test_result.threshold_value, numerator, denominator),
         doubtful=test_result.doubtful,
-    )  # fmt: skip
+    )

@@ -12,7 +12,7 @@ from core.definition.keys import ListKey, TableKey, rows_of
 from core.labels import LABELS, label
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import Notes, PageNote
-from core.report.content import LineageLine, Method, ReportLineage, ReportOrigin, RuleLine
+from core.report.content import LineageLine, Method, Origin, ReportLineage, RuleLine
 
 
 def method_of(test_result: TestResult) -> Method:
@@ -69,7 +69,7 @@ def _plain(value: Any) -> str:
 
 
 def lineage_of(
-    portfolio: Portfolio | None, origin: ReportOrigin, definition: Definition | None, labels: Mapping[str, str] = LABELS
+    portfolio: Portfolio | None, origin: Origin, definition: Definition | None, labels: Mapping[str, str] = LABELS
 ) -> ReportLineage:
     size = origin.file_size_bytes
     version = origin.definition_version

@@ -301,11 +301,22 @@ _TESTS: Final = (
 )  # fmt: skip
 _TEST_FORMATS: Final = tuple(
     _FIGURE
-    if name in ("Value", "Trustee", "Difference", "Threshold", "Cushion", "Cushion %", "Warning", "Low", "High",
-                "Trustee's limit")
+    if name
+    in (
+        "Value",
+        "Trustee",
+        "Difference",
+        "Threshold",
+        "Cushion",
+        "Cushion %",
+        "Warning",
+        "Low",
+        "High",
+        "Trustee's limit",
+    )
     else None
     for name in _TESTS
-)  # fmt: skip
+)
 _CHANGES: Final = (
     "Test", "Name", "Unit", "Before", "After", "Change", "Status before", "Status after", "Doubtful", "Part",
     "Change of the part", "Loans",
@@ -382,9 +393,20 @@ def _tests(report: ComplianceReport) -> Iterator[Row]:
     for test in report.skipped:
         low, high = test.masked or (None, None)
         yield (
-            "", test.test_id, test.name, "skipped", None, test.unit, test.value, *(None,) * 9, low, high,
-            *(None,) * 3, test.reason, None,
-        )  # fmt: skip
+            "",
+            test.test_id,
+            test.name,
+            "skipped",
+            None,
+            test.unit,
+            test.value,
+            *(None,) * 9,
+            low,
+            high,
+            *(None,) * 3,
+            test.reason,
+            None,
+        )
 
 
 def _published(published_figure: PublishedFigure | None) -> tuple[Writable, ...]:

@@ -101,7 +101,7 @@ def _read(file: Path) -> Book:
     with busy(f"Reading {file.name}"):
         from core.files.errors import FileRefused
         from core.files.kinds import file_kind
-        from core.files.source import Origin
+        from core.files.source import FileState
         from core.recalc.book import Book
 
         with suppress(FileRefused, OSError):  # which reading says
@@ -109,7 +109,7 @@ def _read(file: Path) -> Book:
             if kind not in _WITH_FORMULAS:
                 raise Refused(f"{file}: {_NO_FORMULAS.get(kind, _SAVE.format(kind))}")
         try:
-            origin = Origin.of(file)
+            origin = FileState.of(file)
         except OSError as error:
             raise Refused(f"{file}: {error.strerror or error}") from error
         Thread(target=_load_engine).start()

@@ -138,15 +138,13 @@ def _content(
     from core.compliance.run import run_suite
     from core.deals.tie_out import tie_out
     from core.report.compliance import compliance_content
-    from core.report.content import ReportOrigin
+    from core.report.content import Origin
 
     size, digest = told_of(file)
     return compliance_content(
         run_suite(portfolio, suite, definition=definition),
         portfolio,
-        origin=ReportOrigin(
-            name=file.stem, file_name=file.name, file_sha256=digest, file_size_bytes=size, mapping=mapping
-        ),
+        origin=Origin(name=file.stem, file_name=file.name, file_sha256=digest, file_size_bytes=size, mapping=mapping),
         generated_at=_now(),
         suite=suite,
         definition=definition,

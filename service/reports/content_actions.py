@@ -15,7 +15,7 @@ from core.compliance.result import Results
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.report.compliance import compliance_content
-from core.report.content import HistoryPoint, LineageLine, ReportOrigin, Series
+from core.report.content import HistoryPoint, LineageLine, Series
 from core.report.reconciliation import LOANS, Compared, IssueLine
 from core.words import counted
 from service.compliance import shared as compliance

@@ -15,7 +15,7 @@ from core.files.read import read
 from core.files.write import write_workbook_rows
 from core.portfolio import Portfolio
 from core.report.compliance import compliance_content
-from core.report.content import ReportOrigin
+from core.report.content import Origin
 from core.report.document import compliance_pdf
 
 DATA = Path(__file__).parents[2] / "../shared/data"
@@ -42,7 +42,7 @@ def first_page(results: Results, portfolio: Portfolio, folder: Path) -> str:
         results,
         portfolio,
         suite="enhanced",
-        origin=ReportOrigin(name="Report"),
+        origin=Origin(name="Report"),
         generated_at=datetime(2026, 4, 2, tzinfo=UTC),
     )
     file = folder / "report.pdf"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.files.read import read
-from core.files.write import Formats, FormattedValue, Formula, SheetPage, sheet_of, write_xlsx
+from core.files.write import BookSettings, Formats, FormattedValue, Formula, SheetPage, sheet_of, write_xlsx
 from core.files.write.delimited import Dialect, write_csv
 from core.generate import generate
 from core.grid.sheet import Table, Workbook
@@ -100,7 +100,7 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
         pages,
         number_formats=formats,
         tables=[Table("Held", "Loans", 0, 0, 2, 2, ("Par", "Price", "Value"))],
-        defined_names={"total": "'Control & <co>'!$B$1"},
+        settings=BookSettings(defined_names={"total": "'Control & <co>'!$B$1"}),
         parts={"urn:a": b'<a xmlns="urn:a">kept</a>'},
     )
     assert written.warnings == ()

@@ -21,7 +21,7 @@ from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning
 from core.report.compliance import compliance_content
-from core.report.content import ComplianceReport, HistoryPoint, ReportOrigin, Series
+from core.report.content import ComplianceReport, HistoryPoint, Origin, Series
 from core.report.document import compliance_pdf
 from core.report.reconciliation import Compared, IssueLine, Tally, reconciliation_pdf
 
@@ -76,7 +76,7 @@ def compliance(book: Workbook, *, notices: int = 0, thinnest: int | None = None,
     portfolio = Portfolio.from_workbook(book)
     results = run_suite(portfolio, "enhanced")
     report = compliance_content(
-        results, portfolio, suite="enhanced", origin=ReportOrigin(name="Cairn XVII"), generated_at=WHEN, **more
+        results, portfolio, suite="enhanced", origin=Origin(name="Cairn XVII"), generated_at=WHEN, **more
     )
     warnings = [DataWarning("no_loans", f"Notice {at}: " + "something was left out, " * 8) for at in range(notices)]
     if thinnest is not None:

@@ -2,9 +2,10 @@
 
 from core.files.write.package import Properties
 from core.files.write.rows import Formats, FormattedValue, Formula, Writable, sheet_of, write_workbook_rows
-from core.files.write.xlsx import SheetPage, XlsxResult, write_xlsx
+from core.files.write.xlsx import BookSettings, SheetPage, XlsxResult, write_xlsx
 
 __all__ = [
+    "BookSettings",
     "Formats",
     "FormattedValue",
     "Formula",

@@ -72,21 +72,23 @@ class KnownNames:
             return TRIMMED
         if not any(sign in text for sign in ("!", "[", *self.watched)):
             return None
-        for word in _WORD.finditer(text):
-            if word["named"]:
-                return AS_TYPED
-            if word["pivot"]:
-                return OF_PIVOT
-            if word["total"] and self.filtered:
-                return OF_FILTERED
-            if word["outer"] or (word["quoted"] and "[" in word["quoted"]):
-                return OTHER_FILE
-            if word["table"] and word["table"].casefold() not in self.tables:
-                return NO_TABLE
-            named = word["bare"] or (word["quoted"] or "").replace("''", "'")
-            for name in named.split(":") if named else ():
-                if name.casefold() not in self.folded and not (word["bare"] and ":" in named and _CELL.fullmatch(name)):
-                    return NO_SHEET
+        return next(filter(None, map(self._word_fault, _WORD.finditer(text))), None)
+
+    def _word_fault(self, word: re.Match[str]) -> str | None:
+        if word["named"]:
+            return AS_TYPED
+        if word["pivot"]:
+            return OF_PIVOT
+        if word["total"] and self.filtered:
+            return OF_FILTERED
+        if word["outer"] or (word["quoted"] and "[" in word["quoted"]):
+            return OTHER_FILE
+        if word["table"] and word["table"].casefold() not in self.tables:
+            return NO_TABLE
+        named = word["bare"] or (word["quoted"] or "").replace("''", "'")
+        for name in named.split(":") if named else ():
+            if name.casefold() not in self.folded and not (word["bare"] and ":" in named and _CELL.fullmatch(name)):
+                return NO_SHEET
         return None
 
 

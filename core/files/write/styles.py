@@ -10,9 +10,20 @@ from core.files.write import _xlsx as kernel
 from core.files.write.xml import MAIN, XML, escape, quoteattr
 
 StyleName = Literal[
-    "header", "title", "good", "warning", "bad", "input", "note", "figures", "section", "total", "text", "aside",
+    "header",
+    "title",
+    "good",
+    "warning",
+    "bad",
+    "input",
+    "note",
+    "figures",
+    "section",
+    "total",
+    "text",
+    "aside",
     "heading",
-]  # fmt: skip
+]
 
 
 class _Look(NamedTuple):

@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol
@@ -88,6 +88,19 @@ class SheetPage:
     (#SPILL!, #CALC!, formulas that spill) is #VALUE! and a plain array there unless the first part has some."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BookSettings:
+    """What belongs to a written workbook and to none of its sheets."""
+
+    date_1904: bool = False
+    defined_names: Mapping[str, str] = field(default_factory=dict)
+    local_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    active: int | None = None
+    """The page that is seen first, where it is visible; else the first visible one is."""
+    calculation: Calculation = CALCULATION
+    """How the program that opens the file is to calculate it."""
+
+
 @dataclass(frozen=True, slots=True)
 class XlsxResult:
     """What became of it."""
@@ -108,27 +121,21 @@ def write_xlsx(
     pages: Sequence[SheetPage],
     *,
     number_formats: NumberFormats = ("General",),
-    date_1904: bool = False,
-    defined_names: Mapping[str, str] | None = None,
-    local_names: Mapping[tuple[str, str], str] | None = None,
     tables: Sequence[Table] = (),
     parts: Mapping[str, bytes] | None = None,
     properties: Properties | None = None,
-    active: int | None = None,
-    calculation: Calculation = CALCULATION,
+    settings: BookSettings | None = None,
 ) -> XlsxResult:
     """Write an .xlsx file: values, formulas with the values that they last gave, number formats, merged ranges, names,
     tables, and how each page is to look.
 
-    `parts` are custom XML parts, name -> XML, which spreadsheet programs keep and do not show. `active` is
-    the page that is seen first, where it is visible; else the first visible one is. `calculation` is how the program
-    that opens the file is to calculate it. Where a formula has no value, the
-    program that opens the file is asked to calculate all of it. The same arguments give the same bytes. A file that
-    fails is not left behind.
+    `parts` are custom XML parts, name -> XML, which spreadsheet programs keep and do not show. Where a formula has no
+    value, the program that opens the file is asked to calculate all of it. The same arguments give the same bytes. A
+    file that fails is not left behind.
 
-    What Excel would not open is left out and told: of a formula that reads another file, a sheet or a table that is not
-    written, only the value is kept. An infinite number is #NUM!, NaN blank. Text past 32,767 characters is cut. Fonts,
-    charts, comments and whatever else `Sheet` does not hold are not written.
+    What Excel would not open is left out with a warning: of a formula that reads another file, a sheet or a table that
+    is not written, only the value is kept. An infinite number is #NUM!, NaN blank. Text past 32,767 characters is cut.
+    Fonts, charts, comments and whatever else `Sheet` does not hold are not written.
 
     Raises:
         ValueError: a bad or repeated sheet name, a cell past the format's limits, too many styles, too much text.
@@ -140,15 +147,7 @@ def write_xlsx(
     try:
         with open(waiting, "wb") as stream, ZipFile(stream, "w") as archive:
             book = _Book(archive, pages, number_formats, tables)
-            book.write(
-                date_1904=date_1904,
-                names=defined_names or {},
-                local_names=local_names or {},
-                parts=parts or {},
-                properties=properties or Properties(),
-                active=active,
-                calculation=calculation,
-            )
+            book.write(parts or {}, properties or Properties(), settings or BookSettings())
         os.replace(waiting, path)
     except BaseException:
         with suppress(OSError):
@@ -242,21 +241,12 @@ class _Book:
         ]
         self.known = known_of(sheets, self.tables)
 
-    def write(
-        self,
-        *,
-        date_1904: bool,
-        names: Mapping[str, str],
-        local_names: Mapping[tuple[str, str], str],
-        parts: Mapping[str, bytes],
-        properties: Properties,
-        active: int | None,
-        calculation: Calculation,
-    ) -> None:
+    def write(self, parts: Mapping[str, bytes], properties: Properties, settings: BookSettings) -> None:
         """Write all parts."""
         states = self._states()
         places = {page.name.casefold(): at for at, page in enumerate(self.pages)}
-        kept = self._names({("", name): text for name, text in names.items()} | dict(local_names), places)
+        names = {("", name): text for name, text in settings.defined_names.items()} | dict(settings.local_names)
+        written_names = self._names(names, places)
         spills = any(page.sheet.formulas.dynamic for page in self.pages)
         rich = any(
             _has_young_errors(column) for page in self.pages for column in page.sheet.columns if column is not None
@@ -269,6 +259,7 @@ class _Book:
         self._put("_rels/.rels", links_xml(ROOT_LINKS))
         for name, xml in (properties_parts(properties) | custom_parts(parts)).items():
             self._put(name, xml)
+        active = settings.active
         if active is None or states[active] != "visible":
             active = states.index("visible")
         number = 0
@@ -285,10 +276,10 @@ class _Book:
         workbook = workbook_xml(
             [(page.name, state) for page, state in zip(self.pages, states, strict=True)],
             active=active,
-            date_1904=date_1904,
-            names=kept,
+            date_1904=settings.date_1904,
+            names=written_names,
             recalculate=self.unvalued,
-            calculation=calculation,
+            calculation=settings.calculation,
         )
         self._put("xl/workbook.xml", workbook)
         links = workbook_links(len(self.pages), parts=len(parts), metadata=spills or rich, rich=rich)

@@ -320,19 +320,23 @@ class _Checker:
                 self.fault(at, "several_outputs", message)
         if len(ends) != 1:
             return
-        before: list[list[int]] = [[] for _ in self.nodes]
+        leading = self.leading_to(ends[0])
+        for at in range(len(self.nodes)):
+            if at not in leading and at not in looped:
+                self.fault(at, "unreachable_node", "the node does not lead to the output")
+
+    def leading_to(self, end: int) -> set[int]:
+        """Every node from which a path leads to one, itself included."""
+        before: list[set[int]] = [set() for _ in self.nodes]
         for at, followers in enumerate(self.followers):
             for follower in followers:
-                before[follower].append(at)
-        reached, waiting = {ends[0]}, [ends[0]]
+                before[follower].add(at)
+        reached, waiting = {end}, [end]
         while waiting:
-            for predecessor in before[waiting.pop()]:
-                if predecessor not in reached:
-                    reached.add(predecessor)
-                    waiting.append(predecessor)
-        for at in range(len(self.nodes)):
-            if at not in reached and at not in looped:
-                self.fault(at, "unreachable_node", "the node does not lead to the output")
+            new = before[waiting.pop()] - reached
+            reached |= new
+            waiting.extend(new)
+        return reached
 
     # The formula.
 
@@ -474,16 +478,20 @@ class _Checker:
         if node.type == "if":
             self.check_port(at, by_port, "condition", "number", "text")
             return joined([by_port["true"], by_port["false"]])
+        if node.type == "sum":
+            self.check_sum(at, by_port)
+            return "number"
         if node.type == "concat":
             return "text"
         for port in by_port:
-            if node.type != "sum":
-                self.check_port(at, by_port, port, "number", "text")
-                continue
-            self.check_port(at, by_port, port, "text")
-            if by_port[port] == "boolean" and self.nodes[self.inputs[at][port]].type == "column_ref":
-                self.warnings[f"node {_cut(node.id)}: SUM passes over the booleans of a column"] = None
-        return "number" if node.type == "sum" else "boolean"
+            self.check_port(at, by_port, port, "number", "text")
+        return "boolean"
+
+    def check_sum(self, at: int, kinds: Mapping[str, Kind]) -> None:
+        for port, source in self.inputs[at].items():
+            self.check_port(at, kinds, port, "text")
+            if kinds[port] == "boolean" and self.nodes[source].type == "column_ref":
+                self.warnings[f"node {_cut(self.nodes[at].id)}: SUM passes over the booleans of a column"] = None
 
     def check_port(self, at: int, kinds: Mapping[str, Kind], port: str, *refused: Kind) -> None:
         if family(kinds[port]) in refused:

@@ -36,9 +36,14 @@ class Template:
 
 
 def _template(
-    template_id: str, name: str, description: str, inputs: list[tuple[str, str, str, str]],
-    nodes: list[tuple[str, str, dict[str, Any]]], edges: list[str], examples: list[tuple[tuple[Any, ...], Any]],
-) -> Template:  # fmt: skip
+    template_id: str,
+    name: str,
+    description: str,
+    inputs: list[tuple[str, str, str, str]],
+    nodes: list[tuple[str, str, dict[str, Any]]],
+    edges: list[str],
+    examples: list[tuple[tuple[Any, ...], Any]],
+) -> Template:
     """A template from short rows; an edge is written "source > target.port"."""
     columns = [{"id": node, "type": "column_ref", "params": {"column": column}} for node, column, _, _ in inputs]
     blocks = [{"id": node, "type": kind, "params": params} for node, kind, params in nodes]

@@ -274,9 +274,13 @@ def by_group(
 
 
 def tally_one(
-    environment: Environment, ranges: list[Array], values: Array | None, wanted: tuple[Any, ...],
-    answer: Callable[[Tally], float | Error], uses: int,
-) -> float | Error:  # fmt: skip
+    environment: Environment,
+    ranges: list[Array],
+    values: Array | None,
+    wanted: tuple[Any, ...],
+    answer: Callable[[Tally], float | Error],
+    uses: int,
+) -> float | Error:
     """The answer of one row."""
     try:
         criteria = [Criterion(value, date_1904=environment.date_1904) for value in wanted]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from core.formula.language.tree import Binary, Call, Invoke, Node, Spill, Unary
 
@@ -19,6 +19,22 @@ def children(node: Node) -> tuple[Node, ...]:
         case Invoke():
             return (node.callee, *node.arguments)
     return ()
+
+
+def with_children(node: Node, below: Sequence[Node]) -> Node:
+    """Return the node with other nodes directly below it, in the order of `children`."""
+    match node:
+        case Binary():
+            return Binary(node.operator, below[0], below[1], node.start, node.end)
+        case Unary():
+            return Unary(node.operator, below[0], node.start, node.end)
+        case Spill():
+            return Spill(below[0], node.start, node.end)
+        case Call():
+            return Call(node.name, tuple(below), node.start, node.end)
+        case Invoke():
+            return Invoke(below[0], tuple(below[1:]), node.start, node.end)
+    return node
 
 
 def walk(tree: Node) -> Iterator[tuple[Node, int]]:

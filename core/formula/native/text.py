@@ -42,6 +42,8 @@ _OVERFLOWING: Final = frozenset({"+", "-", "*", "/", "sum", "difference", "SUM",
 _PASSING: Final = frozenset(
     {"negate", "%", "ABS", "SQRT", "INT", "ROUND", "ROUNDUP", "ROUNDDOWN", "IF", "CHOOSE", "IFERROR"}
 )
+_LOSING_ERRORS: Final = COMPARISONS | AGGREGATES | {"IF", "SIGN", "NOT"}
+"""Steps whose value says nothing of an error among what they read."""
 _NOTHING, _ALL, _FIRST, _SECOND = slice(0), slice(None), slice(1), slice(1, 2)
 _LOSES: Final = (
     dict.fromkeys(COMPARISONS | CONDITIONS | {"MIN", "MAX", "SIGN", "NOT"}, _ALL)
@@ -131,11 +133,9 @@ class _Body:
             value = self._date_part(name, reads[0])
         else:
             value = self._value(step, reads)
-        if name == "IFERROR":
-            failing = failing if reads[1] in self._fails else []
-        elif name in ERROR_AWARE:
-            failing = []
-        elif failing and (name in ("IF", "SIGN", "NOT") or name in COMPARISONS or name in AGGREGATES):
+        if name in ERROR_AWARE:
+            failing = failing if name == "IFERROR" and reads[1] in self._fails else []
+        elif failing and name in _LOSING_ERRORS:
             value = self._unless_error([reads[0]] if name == "IF" else failing, value)
         if failing or name in _DATE_PARTS or name in ("SQRT", "CHOOSE") or (name == "/" and not _divides(reads[1])):
             self._fails.add(value)
@@ -143,7 +143,7 @@ class _Body:
             self.unseen(value)
         return value
 
-    def _value(self, step: LoopStep, reads: Sequence[str]) -> str:
+    def _value(self, step: LoopStep, reads: Sequence[str]) -> str:  # noqa: C901 - a plain match over kinds
         name, x, y = step.name, reads[0] if reads else "", reads[1] if len(reads) > 1 else ""
         match name:
             case "+" | "sum":

@@ -525,9 +525,14 @@ class _Writer:
         area = self.table(table)
         (top, bottom), (left, right) = _corners(area)
         keys = _part(
-            area, top, top if by_column else bottom, left, right if by_column else left,
-            whole_columns=area.whole_columns and not by_column, whole_rows=area.whole_rows and by_column,
-        )  # fmt: skip
+            area,
+            top,
+            top if by_column else bottom,
+            left,
+            right if by_column else left,
+            whole_columns=area.whole_columns and not by_column,
+            whole_rows=area.whole_rows and by_column,
+        )
         code = self.reference(area, values=True)
         if code.form != "grid":
             raise FormulaError(f"a table of one row or column {_UNFIT}", table.start)

@@ -184,7 +184,7 @@ def _token(kind: str, text: str, locale: Locale) -> Token:
 
 
 def _section(tokens: list[Token], condition: tuple[str, float] | None, locale: Locale) -> Section:
-    """Tell what a section shows, and settle what its marks mean there."""
+    """Return what a section shows, and what its marks mean there."""
     names = next(
         (BY_MARK.get(text[-5:] if "-" in text else text[-4:]) for kind, text in tokens if kind == "names"), None
     )
@@ -197,28 +197,43 @@ def _section(tokens: list[Token], condition: tuple[str, float] | None, locale: L
         return Section("general", (("general", ""),), None)
     tokens = [token for token in tokens if token[0] != "plain"]
     kinds.discard("plain")
-    if "general" in kinds:
-        if kinds - {"general", "literal", "figure", "percent", "comma", "slash", "point"}:
-            raise BadFormat("General beside digits")
-        return Section("general", tuple(tokens), condition)
-    if kinds & {"date", "elapsed", "half"}:
+    kind = _section_kind(kinds)
+    _check_section(kind, kinds, tokens)
+    if kind == "date":
         return Section("date", tuple(_date_tokens(tokens)), condition, names)
+    return Section(kind, tuple(_fraction_tokens(tokens) if kind == "fraction" else tokens), condition)
+
+
+def _section_kind(kinds: set[str]) -> str:
+    """Return what a section with tokens of these kinds shows."""
+    if "general" in kinds:
+        return "general"
+    if kinds & {"date", "elapsed", "half"}:
+        return "date"
     if "text" in kinds:
-        if "digit" in kinds:
-            raise BadFormat("digits beside @")
-        return Section("text", tuple(tokens), condition)
+        return "text"
     if "exponent" in kinds:
+        return "scientific"
+    if "digit" not in kinds:
+        return "literal"
+    return "fraction" if "slash" in kinds and "point" not in kinds else "number"
+
+
+def _check_section(section: str, kinds: set[str], tokens: list[Token]) -> None:
+    """
+    Raises:
+        BadFormat: a section holds what it cannot show.
+    """
+    if section == "general" and kinds - {"general", "literal", "figure", "percent", "comma", "slash", "point"}:
+        raise BadFormat("General beside digits")
+    if section == "text" and "digit" in kinds:
+        raise BadFormat("digits beside @")
+    if section == "literal" and "slash" in kinds:
+        raise BadFormat("a fraction without its parts")
+    if section == "scientific":
         mark = next(place for place, (kind, _) in enumerate(tokens) if kind == "exponent")
         if not all(any(kind in _DIGITS for kind, _ in part) for part in (tokens[:mark], tokens[mark:])):
             raise BadFormat("an exponent without its digits")
-        return Section("scientific", tuple(tokens), condition)
-    if "digit" not in kinds:
-        if "slash" in kinds:
-            raise BadFormat("a fraction without its parts")
-        return Section("literal", tuple(tokens), condition)
-    if "slash" in kinds and "point" not in kinds:
-        return Section("fraction", tuple(_fraction_tokens(tokens)), condition)
-    return Section("number", tuple(tokens), condition)
 
 
 def _date_tokens(tokens: list[Token]) -> list[Token]:
@@ -257,9 +272,10 @@ def _fraction_tokens(tokens: list[Token]) -> list[Token]:
     slash = next(place for place, token in enumerate(tokens) if token[0] == "slash")
     above = [place for place, token in enumerate(tokens[:slash]) if token[0] == "digit"]
     below = [
-        place for place, (kind, text) in enumerate(tokens)
+        place
+        for place, (kind, text) in enumerate(tokens)
         if place > slash and (kind == "digit" or (kind == "figure" or (kind == "literal" and text.isdigit())))
-    ]  # fmt: skip
+    ]
     if not above or not below:
         raise BadFormat("a fraction without its parts")
     end = start = above[-1]
@@ -276,9 +292,12 @@ def _fraction_tokens(tokens: list[Token]) -> list[Token]:
     denominator = "".join(text for _, text in tokens[below[0] : last + 1])
     filling = [("literal", " " if text == "?" else "0") if kind == "digit" else (kind, text) for kind, text in tokens]
     return [
-        *tokens[:start], ("numerator", numerator), *tokens[end + 1 : below[0]],
-        ("denominator", denominator), *filling[last + 1 :],
-    ]  # fmt: skip
+        *tokens[:start],
+        ("numerator", numerator),
+        *tokens[end + 1 : below[0]],
+        ("denominator", denominator),
+        *filling[last + 1 :],
+    ]
 
 
 def _show(value: Any, sections: tuple[Section, ...], date_1904: bool) -> str:
@@ -344,9 +363,13 @@ def _leaves_negative(condition: tuple[str, float] | None) -> bool:
 def _meets(number: float, condition: tuple[str, float]) -> bool:
     sign, limit = condition
     return {
-        "<": number < limit, "<=": number <= limit, ">": number > limit,
-        ">=": number >= limit, "=": number == limit, "<>": number != limit,
-    }[sign]  # fmt: skip
+        "<": number < limit,
+        "<=": number <= limit,
+        ">": number > limit,
+        ">=": number >= limit,
+        "=": number == limit,
+        "<>": number != limit,
+    }[sign]
 
 
 # -- numbers
@@ -619,8 +642,11 @@ def _date_part(kind: str, word: str, moment: dict[str, int], fraction: str, name
         if len(word) == 5:
             return "PM" if afternoon else "AM"
         return word[2] if afternoon else word[0]
-    if kind != "date":
-        return word
+    return _day_part(word, moment, names) if kind == "date" else word
+
+
+def _day_part(word: str, moment: dict[str, int], names: Locale) -> str:
+    """Return what a run of a letter of dates shows: dd, mmm, yyyy, aaaa."""
     letter, length = word[0], len(word)
     if letter == "g":
         return ""

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 import core
-from core.files.write.xlsx import SheetPage, write_xlsx
+from core.files.write.xlsx import BookSettings, SheetPage, write_xlsx
 from core.formula.language import LimitExceeded
 from core.grid.codec import WorkbookRecord, open_workbook, write_workbook
 from core.recalc.book import Book, read
@@ -226,7 +226,9 @@ def test_it_survives_the_store_and_the_files_that_are_written(tmp_path: Path) ->
         stored = open_workbook(WorkbookRecord.from_json(manifest.to_json()), folder)
         written = tmp_path / f"{name}-written.xlsx"
         pages = [SheetPage(sheet.name, sheet) for sheet in stored.sheets]
-        write_xlsx(written, pages, number_formats=stored.number_formats, calculation=stored.calculation)
+        write_xlsx(
+            written, pages, number_formats=stored.number_formats, settings=BookSettings(calculation=stored.calculation)
+        )
         assert element_of(written) == element_of(path)
         again = read(written)
         assert again.calculation == stored.calculation

@@ -13,7 +13,7 @@ from core.compliance.run import run_suite
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal
 from core.report.compliance import compliance_content
-from core.report.content import ComplianceReport, ReportOrigin
+from core.report.content import ComplianceReport, Origin
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 
 WHEN = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
@@ -39,7 +39,7 @@ def reported(portfolio: Portfolio | None, results: Results | None = None, **more
     if results is None:
         assert portfolio is not None
         results = run_suite(portfolio, more.get("suite", "standard"), definition=more.get("definition"))
-    return compliance_content(results, portfolio, origin=ReportOrigin(name="A deal"), generated_at=WHEN, **more)
+    return compliance_content(results, portfolio, origin=Origin(name="A deal"), generated_at=WHEN, **more)
 
 
 def result_of(test_id: str, status: Any, value: float, threshold: float, **more: Any) -> TestResult:

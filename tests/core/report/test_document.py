@@ -20,7 +20,7 @@ from core.compliance.run import run_suite
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Names
-from core.report.content import ComplianceReport, HistoryPoint, Ladder, LadderStep, ReportOrigin, Series
+from core.report.content import ComplianceReport, HistoryPoint, Ladder, LadderStep, Origin, Series
 from core.report.document import RUNNING_MAX, TEMPLATE, _steps, _view, compliance_pdf
 from core.report.tables import compliance_tables
 from core.typeset.pdf import UNSHOWN, typeset
@@ -136,7 +136,7 @@ def hostile(g1: Build) -> ComplianceReport:
         ],
         warnings=[DataWarning("no_loans", text) for text in HOSTILE],
     )
-    origin = ReportOrigin(
+    origin = Origin(
         name=HOSTILE[0], file_name=HOSTILE[1], mapping=HOSTILE[2], remarks=HOSTILE,
     )  # fmt: skip
     report = reported(portfolio, results, history=history(2), earlier=run_suite(g1()))
@@ -203,7 +203,7 @@ def test_masked_ends_stand_in_one_line_below_their_figure() -> None:
 def test_what_was_guessed_stands_at_the_top_and_none_of_it_is_lost(g1: Build) -> None:
     warnings = [DataWarning("no_loans", f"warning {at}: " + "something was left out " * 8) for at in range(30)]
     report = msgspec.structs.replace(
-        reported(g1()), warnings=warnings, origin=ReportOrigin(name="A deal", remarks=("2 names were masked.",))
+        reported(g1()), warnings=warnings, origin=Origin(name="A deal", remarks=("2 names were masked.",))
     )
     view = _view(report)
     assert view["notices"][0] == "2 names were masked."

@@ -12,7 +12,7 @@ from core.generate import generate
 from core.labels import label
 from core.portfolio import Portfolio
 from core.report.compliance import compliance_content
-from core.report.content import ReportOrigin
+from core.report.content import Origin
 from core.report.lineage import rules_of
 from tests.core.report.conftest import WHEN
 
@@ -21,7 +21,7 @@ def test_a_file_and_what_was_read_of_it(tmp_path: Path) -> None:
     path = tmp_path / "holdings.xlsx"
     generate(200, 7, messy=["totals_row"]).write(path)
     portfolio = Portfolio.from_workbook(read(path))
-    origin = ReportOrigin(
+    origin = Origin(
         name="A deal", file_name="holdings.xlsx", file_sha256="ab" * 32, file_size_bytes=12_345,
         uploaded_at=datetime(2026, 4, 1, 8, 5, tzinfo=UTC), mapping="Standard CLO", run_id="run_1",
     )  # fmt: skip
@@ -45,7 +45,7 @@ def test_methods_name_formula_cells_and_whose_limit_it_is(tmp_path: Path) -> Non
     generate(200, 7).write(path)
     portfolio = Portfolio.from_workbook(read(path))
     methods = {method.test_id: method for method in compliance_content(
-        run_suite(portfolio), portfolio, origin=ReportOrigin(name="x"), generated_at=WHEN).methods}  # fmt: skip
+        run_suite(portfolio), portfolio, origin=Origin(name="x"), generated_at=WHEN).methods}  # fmt: skip
     average_rating_factor = methods["average_rating_factor"]
     assert average_rating_factor.formula == "sum(par x rating factor) / PAR"
     assert average_rating_factor.cells[0] == portfolio.source_cells["par_value"]

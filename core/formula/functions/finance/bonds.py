@@ -139,9 +139,15 @@ def _price(schedule: Schedule, rate: float, yld: float, redemption: float) -> fl
     examples=(("=ROUND(PRICE(DATE(2008,2,15),DATE(2017,11,15),0.0575,0.065,100,2,0),5)", 94.63436),),
 )  # fmt: skip
 def price(
-    environment: Environment, settlement: Any, maturity: Any, rate: Any, yld: Any, redemption: Any, frequency: Any,
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    rate: Any,
+    yld: Any,
+    redemption: Any,
+    frequency: Any,
     basis: Any = 0.0,
-) -> float:  # fmt: skip
+) -> float:
     rate, yld, redemption = numbers(rate, yld, redemption)
     schedule = _schedule(environment, settlement, maturity, frequency, basis)
     need(rate >= 0, yld >= 0, redemption > 0)
@@ -155,9 +161,15 @@ def price(
     examples=(("=ROUND(YIELD(DATE(2008,2,15),DATE(2016,11,15),0.0575,95.04287,100,2,0),6)", 0.065),),
 )  # fmt: skip
 def yield_(
-    environment: Environment, settlement: Any, maturity: Any, rate: Any, pr: Any, redemption: Any, frequency: Any,
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    rate: Any,
+    pr: Any,
+    redemption: Any,
+    frequency: Any,
     basis: Any = 0.0,
-) -> float:  # fmt: skip
+) -> float:
     rate, pr, redemption = numbers(rate, pr, redemption)
     schedule = _schedule(environment, settlement, maturity, frequency, basis)
     need(rate >= 0, pr > 0, redemption > 0)
@@ -262,10 +274,17 @@ def _par(value: Any) -> float:
         ("=ROUND(ACCRINT(DATE(2008,4,5),39691,39569,0.1,1000,2,0,TRUE),6)", 7.222222),
     ),
 )  # fmt: skip
-def accrint(
-    environment: Environment, issue: Any, first_interest: Any, settlement: Any, rate: Any, par: Any, frequency: Any,
-    basis: Any = 0.0, calc_method: bool = True,
-) -> float:  # fmt: skip
+def accrint(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    issue: Any,
+    first_interest: Any,
+    settlement: Any,
+    rate: Any,
+    par: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+    calc_method: bool = True,
+) -> float:
     start, first, end = day(environment, issue), day(environment, first_interest), day(environment, settlement)
     rate, par = number(rate), _par(par)
     times, count = frequency_of(frequency), basis_of(basis)

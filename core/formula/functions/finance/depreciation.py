@@ -145,9 +145,16 @@ class _Asset:
     """The checked arguments of AMORLINC and AMORDEGRC."""
 
     def __init__(
-        self, environment: Environment, cost: Any, purchased: Any, first: Any, salvage: Any, period: Any, rate: Any,
+        self,
+        environment: Environment,
+        cost: Any,
+        purchased: Any,
+        first: Any,
+        salvage: Any,
+        period: Any,
+        rate: Any,
         basis: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.cost, self.salvage, self.rate = toolpak.numbers(cost, salvage, rate)
         self.purchased, self.first = toolpak.day(environment, purchased), toolpak.day(environment, first)
         self.period, self.basis = toolpak.number(period), toolpak.basis_of(basis)
@@ -177,9 +184,15 @@ class _Asset:
     examples=(("=AMORLINC(2400,39679,39813,300,1,0.15,1)", 360.0), ("=AMORLINC(2400,39679,39813,300,1,0.15,2)", NUM)),
 )  # fmt: skip
 def amorlinc(
-    environment: Environment, cost: Any, purchased: Any, first: Any, salvage: Any, period: Any, rate: Any,
+    environment: Environment,
+    cost: Any,
+    purchased: Any,
+    first: Any,
+    salvage: Any,
+    period: Any,
+    rate: Any,
     basis: Any = 0.0,
-) -> float:  # fmt: skip
+) -> float:
     asset = _Asset(environment, cost, purchased, first, salvage, period, rate, basis)
     if asset.cost == asset.salvage or asset.period > asset.life:
         return 0.0
@@ -197,9 +210,15 @@ def amorlinc(
     examples=(("=AMORDEGRC(2400,39679,39813,300,1,0.15,1)", 776.0), ("=AMORDEGRC(2400,39679,39813,300,1,0.5,1)", NUM)),
 )  # fmt: skip
 def amordegrc(
-    environment: Environment, cost: Any, purchased: Any, first: Any, salvage: Any, period: Any, rate: Any,
+    environment: Environment,
+    cost: Any,
+    purchased: Any,
+    first: Any,
+    salvage: Any,
+    period: Any,
+    rate: Any,
     basis: Any = 0.0,
-) -> float:  # fmt: skip
+) -> float:
     asset = _Asset(environment, cost, purchased, first, salvage, period, rate, basis)
     years = 1 / asset.rate
     toolpak.need(years > 2, not 4 <= years <= 5)  # the help says 3

@@ -34,9 +34,15 @@ class _OddFirst:
     """The checked dates of ODDFPRICE and ODDFYIELD."""
 
     def __init__(
-        self, environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, frequency: Any,
+        self,
+        environment: Environment,
+        settlement: Any,
+        maturity: Any,
+        issue: Any,
+        first_coupon: Any,
+        frequency: Any,
         basis: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.settlement, self.maturity = day(environment, settlement), day(environment, maturity)
         self.issue, self.first = day(environment, issue), day(environment, first_coupon)
         self.frequency, self.basis = frequency_of(frequency), basis_of(basis)
@@ -120,10 +126,18 @@ def _discounted(first: float, coupon: float, redemption: float, count: int, wait
         ),
     ),
 )  # fmt: skip
-def oddfprice(
-    environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, rate: Any, yld: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+def oddfprice(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    issue: Any,
+    first_coupon: Any,
+    rate: Any,
+    yld: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, yld, redemption = numbers(rate, yld, redemption)
     odd = _OddFirst(environment, settlement, maturity, issue, first_coupon, frequency, basis)
     need(rate >= 0, yld >= 0, redemption > 0, odd.on_schedule())
@@ -141,10 +155,18 @@ def oddfprice(
         ),
     ),
 )  # fmt: skip
-def oddfyield(
-    environment: Environment, settlement: Any, maturity: Any, issue: Any, first_coupon: Any, rate: Any, pr: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+def oddfyield(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    issue: Any,
+    first_coupon: Any,
+    rate: Any,
+    pr: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, pr, redemption = numbers(rate, pr, redemption)
     odd = _OddFirst(environment, settlement, maturity, issue, first_coupon, frequency, basis)
     need(rate >= 0, pr > 0, redemption > 0)
@@ -198,10 +220,17 @@ class _OddLast:
         ("=ROUND(ODDLPRICE(DATE(2008,2,7),DATE(2008,6,15),DATE(2007,10,15),0.0375,0.0405,100,2,0),5)", 99.87829),
     ),
 )  # fmt: skip
-def oddlprice(
-    environment: Environment, settlement: Any, maturity: Any, last_interest: Any, rate: Any, yld: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+def oddlprice(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    last_interest: Any,
+    rate: Any,
+    yld: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, yld, redemption = numbers(rate, yld, redemption)
     odd = _OddLast(environment, settlement, maturity, last_interest, frequency, basis)
     need(rate >= 0, yld >= 0, redemption > 0)
@@ -217,10 +246,17 @@ def oddlprice(
         ("=ROUND(ODDLYIELD(DATE(2008,4,20),DATE(2008,6,15),DATE(2007,12,24),0.0375,99.875,100,2,0),6)", 0.045192),
     ),
 )  # fmt: skip
-def oddlyield(
-    environment: Environment, settlement: Any, maturity: Any, last_interest: Any, rate: Any, pr: Any,
-    redemption: Any, frequency: Any, basis: Any = 0.0,
-) -> float:  # fmt: skip
+def oddlyield(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    settlement: Any,
+    maturity: Any,
+    last_interest: Any,
+    rate: Any,
+    pr: Any,
+    redemption: Any,
+    frequency: Any,
+    basis: Any = 0.0,
+) -> float:
     rate, pr, redemption = numbers(rate, pr, redemption)
     odd = _OddLast(environment, settlement, maturity, last_interest, frequency, basis)
     need(rate >= 0, pr > 0, redemption > 0)

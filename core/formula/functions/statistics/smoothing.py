@@ -316,12 +316,24 @@ def _spread(model: _Model, steps: int) -> float:
 _TARGET = number("target_date", "The point of the timeline to forecast, behind its last one.")
 _VALUES = array("values", "The values so far.")
 _TIMELINE = array("timeline", "Their points, dates or numbers at even steps, in any order.")
-_SEASONALITY = number("seasonality", "How long a pattern repeats; 1 or not given: it is looked for; 0: none does.",
-                      optional=True, empty=OMITTED)  # fmt: skip
-_COMPLETION = number("data_completion", "Missing points: 1 or not given, between their neighbours; 0, zeros.",
-                     optional=True, empty=OMITTED)  # fmt: skip
-_AGGREGATION = number("aggregation", "Of values of one point: 1 AVERAGE, 2 COUNT, 3 COUNTA, 4 MAX, 5 MEDIAN, 6 MIN, "
-                      "7 SUM.", optional=True, empty=OMITTED)  # fmt: skip
+_SEASONALITY = number(
+    "seasonality",
+    "How long a pattern repeats; 1 or not given: it is looked for; 0: none does.",
+    optional=True,
+    empty=OMITTED,
+)
+_COMPLETION = number(
+    "data_completion",
+    "Missing points: 1 or not given, between their neighbours; 0, zeros.",
+    optional=True,
+    empty=OMITTED,
+)
+_AGGREGATION = number(
+    "aggregation",
+    "Of values of one point: 1 AVERAGE, 2 COUNT, 3 COUNTA, 4 MAX, 5 MEDIAN, 6 MIN, 7 SUM.",
+    optional=True,
+    empty=OMITTED,
+)
 _LINE = "{10,12,14,16,18,20},{1,2,3,4,5,6}"
 _QUARTERS = "{110,130,150,145,130,150,170,165,150,170,190,185},{1,2,3,4,5,6,7,8,9,10,11,12}"
 _WAVE = "{10,20,15,5,12,22,17,7,14,24,19,9},{1,2,3,4,5,6,7,8,9,10,11,12}"
@@ -334,9 +346,14 @@ _WAVE = "{10,20,15,5,12,22,17,7,14,24,19,9},{1,2,3,4,5,6,7,8,9,10,11,12}"
               (f"=FORECAST.ETS(3,{_LINE})", NUM)),
 )  # fmt: skip
 def forecast_ets(
-    environment: Environment, target: float, values: Array, timeline: Array, seasonality: Any = OMITTED,
-    completion: Any = OMITTED, aggregation: Any = OMITTED,
-) -> float:  # fmt: skip
+    environment: Environment,
+    target: float,
+    values: Array,
+    timeline: Array,
+    seasonality: Any = OMITTED,
+    completion: Any = OMITTED,
+    aggregation: Any = OMITTED,
+) -> float:
     series = _series(environment, values, timeline, completion, aggregation)
     steps = _ahead(environment, series, target)
     model = _model(environment, series, seasonality)
@@ -353,9 +370,15 @@ def forecast_ets(
               (f"=FORECAST.ETS.CONFINT(7,{_LINE},1)", NUM)),
 )  # fmt: skip
 def forecast_ets_confint(
-    environment: Environment, target: float, values: Array, timeline: Array, confidence: Any = OMITTED,
-    seasonality: Any = OMITTED, completion: Any = OMITTED, aggregation: Any = OMITTED,
-) -> float:  # fmt: skip
+    environment: Environment,
+    target: float,
+    values: Array,
+    timeline: Array,
+    confidence: Any = OMITTED,
+    seasonality: Any = OMITTED,
+    completion: Any = OMITTED,
+    aggregation: Any = OMITTED,
+) -> float:
     share = (1 + (0.95 if confidence is OMITTED else float(confidence))) / 2
     if not 0.5 <= share < 1:
         raise Failure(NUM)
@@ -413,9 +436,14 @@ _STATISTICS: Final[tuple[Callable[[_Model], float], ...]] = (
               (f"=FORECAST.ETS.STAT({_LINE},9)", NUM)),
 )  # fmt: skip
 def forecast_ets_stat(
-    environment: Environment, values: Array, timeline: Array, which: float, seasonality: Any = OMITTED,
-    completion: Any = OMITTED, aggregation: Any = OMITTED,
-) -> float:  # fmt: skip
+    environment: Environment,
+    values: Array,
+    timeline: Array,
+    which: float,
+    seasonality: Any = OMITTED,
+    completion: Any = OMITTED,
+    aggregation: Any = OMITTED,
+) -> float:
     if not 1 <= which < 9:
         raise Failure(NUM)
     series = _series(environment, values, timeline, completion, aggregation)

@@ -282,10 +282,17 @@ _VALUES: Final = Argument("values", Takes.ARRAY, "The values to sum up, a column
     environment=True,
     examples=(("=INDEX(GROUPBY(B1:B5,A1:A5,SUM),1,2)", 50.0), ("=INDEX(GROUPBY(B1:B5,A1:A5,SUM),5,1)", "Total")),
 )  # fmt: skip
-def groupby(
-    environment: Environment, row_fields: Array, values: Array, functions: Array, mode: Any = OMITTED,
-    depth: Any = OMITTED, order: Any = OMITTED, chosen: Any = OMITTED, relationship: int = 0,
-) -> Array:  # fmt: skip
+def groupby(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    row_fields: Array,
+    values: Array,
+    functions: Array,
+    mode: Any = OMITTED,
+    depth: Any = OMITTED,
+    order: Any = OMITTED,
+    chosen: Any = OMITTED,
+    relationship: int = 0,
+) -> Array:
     if row_fields.rows != values.rows or relationship not in (0, 1):
         raise Failure(VALUE)
     headers = _headers(mode, values, row_fields.columns)
@@ -345,11 +352,20 @@ def _table(environment: Environment, grid: list[list[Any]]) -> Array:
         ('=INDEX(PIVOTBY({"a";"a";"b"},{"x";"y";"x"},{1;2;4},SUM),1,3)', "y"),
     ),
 )  # fmt: skip
-def pivotby(
-    environment: Environment, row_fields: Any, col_fields: Any, values: Array, functions: Array, mode: Any = OMITTED,
-    row_depth: Any = OMITTED, row_order: Any = OMITTED, col_depth: Any = OMITTED, col_order: Any = OMITTED,
-    chosen: Any = OMITTED, relative: int = 0,
-) -> Array:  # fmt: skip
+def pivotby(  # noqa: PLR0913 - Excel's own signature
+    environment: Environment,
+    row_fields: Any,
+    col_fields: Any,
+    values: Array,
+    functions: Array,
+    mode: Any = OMITTED,
+    row_depth: Any = OMITTED,
+    row_order: Any = OMITTED,
+    col_depth: Any = OMITTED,
+    col_order: Any = OMITTED,
+    chosen: Any = OMITTED,
+    relative: int = 0,
+) -> Array:
     fields = [argument for argument in (row_fields, col_fields) if argument is not OMITTED]
     if not fields or any(argument.rows != values.rows for argument in fields) or relative not in (0, 1, 2, 3, 4):
         raise Failure(VALUE)
@@ -360,9 +376,10 @@ def pivotby(
     down, across = (
         Axis(names, keys, _depth(depth, len(names)), _orders(order, len(names)), innermost=True)
         for names, keys, depth, order in (
-            (row_names, row_keys, row_depth, row_order), (col_names, col_keys, col_depth, col_order),
+            (row_names, row_keys, row_depth, row_order),
+            (col_names, col_keys, col_depth, col_order),
         )
-    )  # fmt: skip
+    )
     rows = _filtered(chosen, headers, len(grid))
     data = Data(environment, [list(column) for column in zip(*grid, strict=True)], value_names, functions)
     row_lines, col_lines = lines(down, rows, data), lines(across, rows, data)
@@ -380,13 +397,17 @@ def _crossed(row_lines: list[Line], col_lines: list[Line], every: Rows, data: Da
     for line in row_lines:
         met = [data.met(line.rows, members) for members in inside]
         whole_of: list[Rows] = [
-            column.rows if relative == 0
-            else line.rows if relative == 1
-            else every if relative == 2
-            else data.met(line.rows, around[place]) if relative == 3
+            column.rows
+            if relative == 0
+            else line.rows
+            if relative == 1
+            else every
+            if relative == 2
+            else data.met(line.rows, around[place])
+            if relative == 3
             else data.met(line.parent, inside[place])
             for place, column in enumerate(col_lines)
-        ]  # fmt: skip
+        ]
         for name, aggregates in data.blocks():
             cells = [data.cells(rows, of, aggregates) for rows, of in zip(met, whole_of, strict=True)]
             shown.append([*line.labels, *name, *[cell for part in cells for cell in part]])

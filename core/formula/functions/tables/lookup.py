@@ -220,15 +220,22 @@ def match(environment: Environment, value: Any, cells: Any, match_type: Any = 1.
     return NA if at < 0 else at + 1.0
 
 
+def _searched(environment: Environment, operand: Any) -> Array:
+    """Return the array in which XMATCH and XLOOKUP search."""
+    if isinstance(operand, Array):
+        return operand
+    if isinstance(operand, Error):
+        raise Failure(operand)
+    if not isinstance(operand, Reference):
+        return Array(1, 1, [operand])
+    if operand.more:
+        raise Failure(VALUE)
+    return environment.array(operand)
+
+
 def place(environment: Environment, value: Any, operand: Any, mode: int, search: Any) -> tuple[int, Array]:
     """The place that XMATCH and XLOOKUP find, -1 for none; and the array that was searched."""
-    array = operand
-    if isinstance(operand, Reference):
-        array = environment.array(operand) if not operand.more else VALUE
-    elif not isinstance(operand, Array):
-        array = operand if isinstance(operand, Error) else Array(1, 1, [operand])
-    if isinstance(array, Error):
-        raise Failure(array)
+    array = _searched(environment, operand)
     search = 1 if search is OMITTED else search
     if mode not in (-1, 0, 1, 2, 3) or search not in (-2, -1, 1, 2) or (mode >= 2 and abs(search) == 2):
         raise Failure(VALUE)
@@ -243,10 +250,9 @@ def place(environment: Environment, value: Any, operand: Any, mode: int, search:
             at = array.rows  # the first blank cell stands below the used ones
         if at >= 0 or (mode in (0, 2) and abs(search) == 1):
             return at, array
-        if value is None:  # a blank stands above every value: of what is less, nothing is nearer than TRUE
-            if mode != -1:
-                return -1, array
-            value = True
+        if value is None and mode != -1:
+            return -1, array
+        value = True if value is None else value  # a blank stands above every value: TRUE is the nearest that is less
     if abs(search) == 2:
         return Vector(array, 0, across).halving(value, mode, search < 0), array
     environment.spend(max(array.rows, array.columns))
@@ -381,13 +387,11 @@ def index(source: Any, row: int, column: int | None = None, area: int = 1) -> An
         return source
     if row < 0 or (column is not None and column < 0) or area < 1:
         return VALUE
+    if area > (len(source.areas) if isinstance(source, Reference) else 1):
+        return REF
     if isinstance(source, Reference):
-        if area > len(source.areas):
-            return REF
         chosen = source.areas[area - 1]
         source = Reference(chosen.sheet, chosen.top, chosen.left, chosen.bottom, chosen.right)
-    elif area > 1:
-        return REF
     elif not isinstance(source, Array):
         source = Array(1, 1, [source])
     if column is None:
@@ -396,8 +400,6 @@ def index(source: Any, row: int, column: int | None = None, area: int = 1) -> An
         row, column = (0, row) if source.rows == 1 and source.columns > 1 else (row, 0)
     if row > source.rows or column > source.columns:
         return REF
-    if row == 0 and source.rows == 1:
-        row = 1
-    if column == 0 and source.columns == 1:
-        column = 1
+    row = 1 if source.rows == 1 else row
+    column = 1 if source.columns == 1 else column
     return part(source, row - 1 if row else None, column - 1 if column else None)

@@ -102,8 +102,10 @@ def _lines(environment: Environment, axis: PivotAxis, data: int, wanted: Wanted)
         return axis.places.get((data, *items), ()) or axis.places.get((ANY_DATA, *items), ())
     environment.spend(len(axis.places) * len(own))
     fitting = [
-        line for line in axis.places
-        if len(line) == depth + 1 and line[0] in (data, ANY_DATA)
+        line
+        for line in axis.places
+        if len(line) == depth + 1
+        and line[0] in (data, ANY_DATA)
         and all(line[place + 1] == item for place, item in own.items())
-    ]  # fmt: skip
+    ]
     return axis.places[fitting[0]] if len(fitting) == 1 else ()

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.files.read import read
-from core.files.write import Formats, FormattedValue, Formula, Properties, SheetPage, sheet_of, write_xlsx
+from core.files.write import BookSettings, Formats, FormattedValue, Formula, Properties, SheetPage, sheet_of, write_xlsx
 from core.files.write.ranges import Range
 from core.files.write.styles import StyleName
 from core.grid.column import Text, column_of
@@ -63,10 +63,8 @@ def written(path: Path, book: Workbook, looks: dict[str, Any]) -> Workbook:
         path,
         [SheetPage(sheet.name, sheet, **looks) for sheet in book.sheets],
         number_formats=book.number_formats,
-        date_1904=book.date_1904,
-        defined_names=book.defined_names,
-        local_names=book.local_names,
         tables=book.tables,
+        settings=BookSettings(date_1904=book.date_1904, defined_names=book.defined_names, local_names=book.local_names),
     )
     return read(path)
 
@@ -297,8 +295,7 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
     actual_written = write_xlsx(
         tmp_path / "a.xlsx",
         [SheetPage("One", sheet), SheetPage("Two 2", sheet_of(rows, Formats()))],
-        defined_names=names,
-        local_names={("one", "mine"): "One!$A$2", ("gone", "x"): "1"},
+        settings=BookSettings(defined_names=names, local_names={("one", "mine"): "One!$A$2", ("gone", "x"): "1"}),
         tables=(*tables, replace(tables[1], name="Over"), replace(tables[1], name="u", first_row=5, last_row=6)),
     )
     book = read(tmp_path / "a.xlsx")
