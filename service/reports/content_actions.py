@@ -15,7 +15,7 @@ from core.compliance.result import Results
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.report.compliance import compliance_content
-from core.report.content import HistoryPoint, LineageLine, Series
+from core.report.content import LineageLine, ReportOrigin, Series, TrendPoint
 from core.report.reconciliation import LOANS, Compared, IssueLine
 from core.words import counted
 from service.compliance import shared as compliance
@@ -146,7 +146,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
             direction=result.threshold_type,
             points=[
                 *(
-                    HistoryPoint(
+                    TrendPoint(
                         as_of=point.as_of,
                         value=point.value,
                         threshold=point.threshold,
@@ -155,7 +155,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
                     )
                     for point in points.get(result.test_id, ())
                 ),
-                HistoryPoint(
+                TrendPoint(
                     as_of=run.as_of,
                     value=result.current_value,
                     threshold=result.threshold_value,
