@@ -125,8 +125,8 @@ def _signature(folder: Path) -> Iterator[tuple[str, int, int]]:
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
         if name == PAGE or path.suffix in TYPES:
-            found = path.stat()
-            yield name, found.st_mtime_ns, found.st_size
+            stored_file = path.stat()
+            yield name, stored_file.st_mtime_ns, stored_file.st_size
 
 
 def _read(folder: Path, signature: Signature) -> Files:

@@ -15,7 +15,7 @@ from core.compliance.result import Results
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.report.compliance import compliance_content
-from core.report.content import LineageLine, ReportOrigin, Series, TrendPoint
+from core.report.content import LineageLine, Origin, Series, TrendPoint
 from core.report.reconciliation import LOANS, Compared, IssueLine
 from core.words import counted
 from service.compliance import shared as compliance
@@ -193,8 +193,8 @@ def _is_between(movement: Movement, before: StoredRun, after: StoredRun) -> bool
 
 def _origin(
     run: StoredRun, now: RepeatedRun | None, remarks: Sequence[str], clocks: Callable[[datetime], datetime]
-) -> ReportOrigin:
-    return ReportOrigin(
+) -> Origin:
+    return Origin(
         name=run.deal_name or run.workbook_name,
         file_name=run.file_name,
         file_sha256=run.workbook_hash,

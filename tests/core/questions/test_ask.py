@@ -58,9 +58,9 @@ def test_a_name_made_of_words_takes_none_of_them_away() -> None:
     """A borrower called like the question itself is no name in it, unless it is quoted."""
     columns = LOANS | {"borrower_name": ["what is the total par", "of the", "loans", "average price"]}
     answer = ask("what is the total par of the loans", [subject(columns)])
-    assert [one.value for one in answer.figures if one.name == "par"] == [10e6]
+    assert [figure.value for figure in answer.figures if figure.name == "par"] == [10e6]
     quoted = ask('par of "average price"', [subject(columns)])
-    assert [one.value for one in quoted.figures if one.name == "par"] == [1e6]
+    assert [figure.value for figure in quoted.figures if figure.name == "par"] == [1e6]
 
 
 @every(
@@ -81,7 +81,9 @@ def test_a_lien_in_all_its_words_is_denied_as_a_whole(words: str, par: float) ->
     liens = LOANS | {"lien_type": ["First Lien", "Second Lien", "Unsecured", "Unsecured"]}
     answer = ask(f"how much par is {words}?", [subject(liens)])
     assert answer.answered, answer.text
-    assert next(one.value for one in answer.figures if one.unit == "USD" or "par" in one.name.lower()) == par
+    assert (
+        next(figure.value for figure in answer.figures if figure.unit == "USD" or "par" in figure.name.lower()) == par
+    )
 
 
 def test_a_deal_in_euros_is_not_told_of_the_us() -> None:
@@ -100,7 +102,7 @@ def test_a_deal_in_euros_is_not_told_of_the_us() -> None:
 
 def test_a_name_that_two_columns_have_is_told() -> None:
     answer = ask("How much do we have in Retail?", [subject(LOANS)])
-    assert [one.value for one in answer.figures if one.name == "par"] == [6e6]
+    assert [figure.value for figure in answer.figures if figure.name == "par"] == [6e6]
     assert "'Retail' is read as the industry; the obligor has the name, too" in answer.warnings
 
 
@@ -117,7 +119,7 @@ def test_what_the_data_lack_is_said() -> None:
         assert not answer.answered
         assert word in answer.text
         assert len(answer.suggestions) == 3
-        assert all(ask(one, [subject(LOANS)]).answered for one in answer.suggestions)
+        assert all(ask(suggestion, [subject(LOANS)]).answered for suggestion in answer.suggestions)
 
 
 def test_an_earlier_file_that_is_not_of_the_month_before_is_told() -> None:
@@ -137,7 +139,9 @@ def test_an_earlier_file_that_is_not_of_the_month_before_is_told() -> None:
     fell = ask("which prices fell most", [asked])
     assert fell.understood == "price of the obligor whose price fell most, against the month before"
     cushion = next(
-        one for one in ask("How far is the CCC bucket from its limit?", [asked]).figures if "cushion" in one.name
+        figure
+        for figure in ask("How far is the CCC bucket from its limit?", [asked]).figures
+        if "cushion" in figure.name
     )
     assert (cushion.unit, cushion.value) == ("points", -32.5)
 
@@ -160,17 +164,19 @@ def test_every_figure_stands_in_the_text_and_says_what_it_rests_on() -> None:
     ):
         answer = ask(question, [subject(LOANS)])
         assert answer.answered
-        assert sum(one.text in answer.text for one in answer.figures) >= 0.8 * len(answer.figures) > 0
-        assert all(one.support.operation for one in answer.figures)
+        assert sum(figure.text in answer.text for figure in answer.figures) >= 0.8 * len(answer.figures) > 0
+        assert all(figure.support.operation for figure in answer.figures)
 
 
 def test_several_portfolios_are_told_apart_and_limited() -> None:
     books = [subject(LOANS | {"par_value": [float(at)] * 4}, name=f"Book {at}") for at in range(1, SUBJECTS_MAX + 3)]
     answer = ask("total par", books)
-    assert [one.value for one in answer.figures if one.name == "par"] == [4.0 * at for at in range(1, SUBJECTS_MAX + 1)]
+    assert [figure.value for figure in answer.figures if figure.name == "par"] == [
+        4.0 * at for at in range(1, SUBJECTS_MAX + 1)
+    ]
     assert f"only the first {SUBJECTS_MAX} portfolios were asked, of {SUBJECTS_MAX + 2}" in answer.warnings
     named = ask("total par of Book 7", books)
-    assert {one.subject for one in named.figures} == {"Book 7"}
+    assert {figure.subject for figure in named.figures} == {"Book 7"}
 
 
 def test_a_supposition_leaves_the_portfolio_as_it_is() -> None:
@@ -210,11 +216,11 @@ def test_a_figure_is_what_the_definition_corrects_it_to() -> None:
     correction = {"figure": "principal_cash", "amount": 2.5e6, "note": "the account page is of the day before"}
     rules = parse({"corrections": [correction]})
     answer = ask("what is the principal cash?", [Subject(name="Deal", portfolio=loans, rules={"definition": rules})])
-    (cash,) = (one for one in answer.figures if one.name == "principal cash")
+    (cash,) = (figure for figure in answer.figures if figure.name == "principal cash")
     assert cash.value == 2.5e6
     assert cash.support.operation == "as the definition states it"
     plain = ask("what is the principal cash?", [Subject(name="Deal", portfolio=loans)])
-    assert [one.value for one in plain.figures if one.name == "principal cash"] == [1e6]
+    assert [figure.value for figure in plain.figures if figure.name == "principal cash"] == [1e6]
 
 
 def test_an_answer_has_labels_in_place_of_names() -> None:
