@@ -11,7 +11,9 @@ class Clock:
     def __init__(self) -> None:
         self.now = 0.0
         self.changes: list[tuple[State, State]] = []
-        self.breaker = Breaker("x", LIMITS, now=lambda: self.now, changed=lambda _, *states: self.changes.append(states))
+        self.breaker = Breaker(
+            "x", LIMITS, now=lambda: self.now, changed=lambda _, *states: self.changes.append(states)
+        )
 
     def fail(self, times: int = 1, **row: object) -> None:
         for _ in range(times):
