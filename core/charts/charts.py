@@ -233,7 +233,7 @@ def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, heig
     for tick, words in zip(ticks, shown, strict=True):
         drawing.line(left, up.at(tick), right, up.at(tick), stroke=RULE, width=0.4)
         drawing.text(left - 3, up.at(tick) + 2.3, words, anchor="end", fill=MUTED)
-    for at in _dated(across, left, right):
+    for at in _date(across, left, right):
         drawing.line(across[at], bottom, across[at], bottom + 2, stroke=MUTED)
         drawing.text(across[at], height - 3, f"{rows[at].day:%b %Y}", anchor="middle", fill=MUTED)
     drawing.path(_steps(across, [up.at(row.trigger) for row in rows], left, right), stroke=INK, width=1, dash="3 2")
@@ -261,7 +261,7 @@ def _steps(across: Sequence[float], heights: Sequence[float], left: float, right
     return [*points, (right, heights[-1])]
 
 
-def _dated(across: Sequence[float], left: float, right: float) -> list[int]:
+def _date(across: Sequence[float], left: float, right: float) -> list[int]:
     """Which days are named: the last, and before it those that leave room."""
     chosen: list[int] = []
     room = width_of("Mmm 0000") + 8

@@ -389,7 +389,7 @@ _FACTORS: Final = _suite_factors(DEFAULT)
 
 def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Assumed) -> None:
     """Each agency's ranks by its ladder, into the columns of the pass."""
-    shown = {agency: _shown(portfolio, agency, definition) for agency in AGENCIES}
+    shown = {agency: _show(portfolio, agency, definition) for agency in AGENCIES}
     nobody = np.ones(portfolio.row_count, np.bool_)
     masked_anywhere = np.zeros(portfolio.row_count, np.bool_)
     for agency in AGENCIES:
@@ -450,7 +450,7 @@ def own_ranks(portfolio: Portfolio, agency: str, definition: Definition) -> Rank
 
     None where the file has none of its columns.
     """
-    return _shown(portfolio, agency, definition)[0]
+    return _show(portfolio, agency, definition)[0]
 
 
 def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple[str, ...]:
@@ -468,7 +468,7 @@ def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple
     return ("any", *(column for column in columns if column != "any"))
 
 
-def _shown(
+def _show(
     portfolio: Portfolio, agency: str, definition: Definition
 ) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
     """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch; None
@@ -484,7 +484,7 @@ def _shown(
         hidden = masked_rows(portfolio, field)
         if hidden is not None:
             masked |= hidden
-        moved = ranks if column == "derived" else _watched(portfolio, field, agency, ranks, ratings)
+        moved = ranks if column == "derived" else _watch(portfolio, field, agency, ranks, ratings)
         if worst is None:
             worst = moved.copy()
         else:
@@ -495,7 +495,7 @@ def _shown(
     return worst, masked & (worst == 0)
 
 
-def _watched(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, ratings: AgencyRatings) -> Ranks:
+def _watch(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, ratings: AgencyRatings) -> Ranks:
     """Ratings on watch moved as the definition says.
 
     A derived rating has been already.
@@ -678,8 +678,11 @@ def printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
 
 
 def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]) -> None:
-    """Take the recovery rates of the agencies that the definition names, else Moody's, whose scale the rates of the kinds of
-    loans are on; the file's general ones where these are blank and no other agency's."""
+    """Take the recovery rates of the agencies that the definition names, else Moody's.
+
+    The rates of the kinds of loans are on Moody's scale. The file's general ones count where these are blank and no other
+    agency's.
+    """
     numbers = portfolio.numbers
     with_rates = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]
     of_general = _agency_of(portfolio, "recovery_rate")

@@ -50,7 +50,7 @@ def findings(pool: Pool, ran: frozenset[str]) -> Iterator[DataWarning]:
     """
     yield from _masked(pool)
     if not is_plain(pool.definition):
-        for find_in_loans in (_joined, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
+        for find_in_loans in (_join, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
             yield from find_in_loans(pool)
         yield from _lives(pool)
     for tests, find in _FINDERS:
@@ -213,7 +213,7 @@ def _bonds(pool: Pool) -> list[DataWarning]:
     ]
 
 
-def _joined(pool: Pool) -> list[DataWarning]:
+def _join(pool: Pool) -> list[DataWarning]:
     """Return a warning where obligors count as one by their names, with what the largest would be apart."""
     joined = pool.view.affiliates
     if not joined:

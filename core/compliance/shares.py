@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.frequency import payments_a_year
-from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.compliance.measures import Measurement, Pool, Unmeasurable
 from core.definition.formulas import NUMBERS, Atom, Logic, column_of, fields_of, share_of, without_cells
 from core.definition.terms import LOAN_FIELDS, LOAN_FLAGS, LOAN_TEXTS
 from core.formula.columns import map_columns
@@ -376,17 +376,17 @@ def _missing(fields: Sequence[str], pool: Pool) -> str:
     return f"Skipped: required column(s) {', '.join(fields)} not found in sheet '{pool.portfolio.sheet_name}'"
 
 
-def share_measure(text: str, of: str) -> Callable[[Pool], Measured]:
+def share_measure(text: str, of: str) -> Callable[[Pool], Measurement]:
     """Return the measure of a share: par of the loans for which the formula is TRUE, in percent of a denominator."""
 
     def shared(pool: Pool) -> tuple[float, ...]:
         return fields_over(pool).share(text)
 
-    def measured(pool: Pool) -> Measured:
+    def measured(pool: Pool) -> Measurement:
         par, unknown = pool.summed(("share", text), shared)
         divisor = divisor_of(pool, of)
         share_par = max(0.0, par)
-        return Measured(share_par / divisor * 100, share_par, divisor, pool.covered(pool.par - unknown))
+        return Measurement(share_par / divisor * 100, share_par, divisor, pool.covered(pool.par - unknown))
 
     return measured
 

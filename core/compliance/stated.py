@@ -150,7 +150,7 @@ def _place(portfolio: Portfolio, field: str) -> str:
     return f" ({cell})" if cell else ""
 
 
-def _shown(figure: str, amount: float) -> str:
+def _show(figure: str, amount: float) -> str:
     return f"{amount:.6g} %" if figure in _RATES else f"{amount:,.2f}"
 
 
@@ -175,9 +175,9 @@ def _correct(correction: Correction, portfolio: Portfolio, statements: _Statemen
     statements.seen[_key(correction)] = correction.amount
     if own is not None and abs(own - correction.amount) <= (RATE_TOLERANCE if correction.figure in _RATES else CENT):
         return
-    theirs = "the file has none" if own is None else f"{_shown(correction.figure, own)} by the file"
+    theirs = "the file has none" if own is None else f"{_show(correction.figure, own)} by the file"
     message = (
-        f"{_named_figure(correction)} is {_shown(correction.figure, correction.amount)} by a "
+        f"{_named_figure(correction)} is {_show(correction.figure, correction.amount)} by a "
         f"correction of the definition, and {theirs}{_place(portfolio, _field(correction))}: {correction.note}"
     )
     statements.warnings.append(DataWarning("figure_corrected", message, fields=(_field(correction),)))
@@ -245,7 +245,7 @@ def _with_index_rates(portfolio: Portfolio, rates: Mapping[str, float]) -> Portf
         warnings += [_other_level(portfolio, main, level, own)] if is_other else []
     numbers, loans = portfolio.numbers, dict[str, int]()
     if index is not None and named:
-        levels, loans = _filled(portfolio, index, named)
+        levels, loans = _fill(portfolio, index, named)
         numbers = numbers | {"base_rate_level": levels} if loans else numbers
     if loans or deal is not portfolio.deal:
         warnings.append(_stated_levels(loans, {main: level} | named if level is not None else named))
@@ -284,9 +284,7 @@ def level_of(index: str, rates: Mapping[str, float]) -> float | None:
     return like[0] if len(like) == 1 else None
 
 
-def _filled(
-    portfolio: Portfolio, index: Names, named: Mapping[str, float]
-) -> tuple[NDArray[np.float64], dict[str, int]]:
+def _fill(portfolio: Portfolio, index: Names, named: Mapping[str, float]) -> tuple[NDArray[np.float64], dict[str, int]]:
     """(level of each loan's index, loans that have the stated one by their index)."""
     table = np.full(len(index.values) + 1, np.nan)
     places = {name: at for at, name in enumerate(index.values) if name in named}

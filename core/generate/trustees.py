@@ -151,7 +151,7 @@ def _read(column: Any, lines: TapeLines) -> list[str]:
     return texts
 
 
-def _padded(text: str) -> str:
+def _pad(text: str) -> str:
     return f" {text:<12}"
 
 
@@ -172,11 +172,11 @@ def _named_month(day: date) -> str:
     return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year}"
 
 
-def _dotted(day: date) -> str:
+def _with_dots(day: date) -> str:
     return f"{day.day:02}.{day.month:02}.{day.year}"
 
 
-def _slashed(day: date) -> str:
+def _with_slashes(day: date) -> str:
     return f"{day.month:02}/{day.day:02}/{day.year}"
 
 
@@ -311,12 +311,12 @@ _FLAT: Final = (
     PrintedColumn(("Deal_Name",), _constant("Sample CLO")),
     PrintedColumn(("As_Of_Date",), _constant(_named_month(date.fromisoformat(AS_OF)))),
     PrintedColumn(("Deal_Base_Currency",), _constant(CURRENCY)),
-    PrintedColumn(("LoanX_ID",), _texts("loanx_id", _padded)),
+    PrintedColumn(("LoanX_ID",), _texts("loanx_id", _pad)),
     PrintedColumn(("CUSIP",), _texts("cusip")),
     PrintedColumn(("ISIN",), _texts("isin")),
     PrintedColumn(("FIGI",), _figi),
-    PrintedColumn(("Issuer_Name",), _texts("borrower_name", _padded)),
-    PrintedColumn(("Security_Name",), _texts("facility_name", _padded)),
+    PrintedColumn(("Issuer_Name",), _texts("borrower_name", _pad)),
+    PrintedColumn(("Security_Name",), _texts("facility_name", _pad)),
     PrintedColumn(("Security_Level",), _level),
     PrintedColumn(("Principal_Funded_Balance",), _funded),
     PrintedColumn(("Commitment",), _par),
@@ -325,13 +325,13 @@ _FLAT: Final = (
     PrintedColumn(("Index_Floor_Rate",), _numbers("floor")),
     PrintedColumn(("Current_Spread",), _numbers("spread", 0.01)),
     PrintedColumn(("All_In_Rate",), _numbers("all_in_rate")),
-    PrintedColumn(("Maturity_Date",), _dates(_dotted)),
-    PrintedColumn(("Moodys_Rating_Final",), _texts("rating_agency_a", _padded)),
-    PrintedColumn(("Moodys_Rating_Unadjusted",), _texts("rating_agency_a", _padded)),
-    PrintedColumn(("SP_Rating_Final",), _texts("rating_agency_b", _padded)),
-    PrintedColumn(("Fitch_Rating_Final",), _texts("rating_agency_c", _padded)),
-    PrintedColumn(("Moodys_Industry_Name",), _texts("industry", _padded)),
-    PrintedColumn(("Country_Name",), _texts("country", _padded)),
+    PrintedColumn(("Maturity_Date",), _dates(_with_dots)),
+    PrintedColumn(("Moodys_Rating_Final",), _texts("rating_agency_a", _pad)),
+    PrintedColumn(("Moodys_Rating_Unadjusted",), _texts("rating_agency_a", _pad)),
+    PrintedColumn(("SP_Rating_Final",), _texts("rating_agency_b", _pad)),
+    PrintedColumn(("Fitch_Rating_Final",), _texts("rating_agency_c", _pad)),
+    PrintedColumn(("Moodys_Industry_Name",), _texts("industry", _pad)),
+    PrintedColumn(("Country_Name",), _texts("country", _pad)),
     PrintedColumn(("Is_Default",), _flags("is_defaulted", "N", "Y")),
     PrintedColumn(("Cov_Lite",), _flags("cov_lite", "N", "Y")),
 )
@@ -391,7 +391,7 @@ _PORTAL: Final = (
     PrintedColumn(("Floor",), _numbers("floor")),
     PrintedColumn(("All-In-Rate (w/Floor)",), _numbers("all_in_rate")),
     PrintedColumn(("Payment Period",), _constant("3 Months")),
-    PrintedColumn(("Maturity Date",), _dates(_slashed)),
+    PrintedColumn(("Maturity Date",), _dates(_with_slashes)),
     PrintedColumn(("Deal Issue (Derived) Rating - Moody's",), _texts("rating_agency_a")),
     PrintedColumn(("Deal Issue (Derived) Rating - S&P",), _texts("rating_agency_b")),
     PrintedColumn(("Fitch Issuer Rating",), _texts("rating_agency_c")),

@@ -92,7 +92,7 @@ def verdict(study: Study) -> Iterator[StudyFinding]:
     )
     summary += ", {doubtful} doubtful" if doubtful else ""
     worst = sorted((item for item in certain if item.status != "pass"), key=_gravity)[:NAMED]
-    named = [_named(draft, f"_{at}", item) for at, item in enumerate(worst)]
+    named = [_name(draft, f"_{at}", item) for at, item in enumerate(worst)]
     if fails:
         headline = "{certain_fail} of {all} with a figure fail" + ("" if fails > 1 else "s")
         headline += " and {warning} stand" + ("s" if warns == 1 else "") + " in the warning band" if warns else ""
@@ -105,7 +105,7 @@ def verdict(study: Study) -> Iterator[StudyFinding]:
     headline += ". " + (f"{told_of} {'; '.join(named)}. " if named else "")
     if doubtful:
         each = [
-            f"{_named(draft, f'_doubt_{at}', item)}, {_STATUS_HERE[status_here(item)]} by our figures"
+            f"{_name(draft, f'_doubt_{at}', item)}, {_STATUS_HERE[status_here(item)]} by our figures"
             f", though {doubted(draft, item, f'printed_{at}')}"
             for at, item in enumerate(doubtful)
         ]
@@ -140,7 +140,7 @@ def verdict(study: Study) -> Iterator[StudyFinding]:
     )
 
 
-def _named(draft: FindingDraft, place: str, test_result: TestResult) -> str:
+def _name(draft: FindingDraft, place: str, test_result: TestResult) -> str:
     """Return a test with its figure and its limit."""
     draft.say(f"test{place}", test_result.test_name)
     draft.test(f"value{place}", test_result.test_id)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from core.compliance.conventions import currency_of
 from core.compliance.matching import Terms, with_counted_decimals
 from core.deals.draft.coverage import TestedClass, add_ratios, class_blocks, sheet_triggers, tested_classes
-from core.deals.draft.figures import DraftTest, Unmeasured, sort_figures
+from core.deals.draft.figures import DraftTest, UnmeasuredTest, sort_figures
 from core.deals.draft.ids import id_of, unique
 from core.deals.draft.record import (
     CERTAIN,
@@ -111,10 +111,10 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> DefinitionDraft:
     tables = {name: [sections.block(name)] for name in _TABLES}
     tables["classifications"] += families(portfolio)
     rules = [top, *(block for blocks in tables.values() for block in blocks), *class_blocks(classes), *corrections]
-    tests = _with_cash(portfolio, rules, _accepted(rules, tests, sections))
+    tests = _with_cash(portfolio, rules, _accept(rules, tests, sections))
     document = to_document([*rules, *(test.block for test in tests)])
     rows = compare(portfolio, parse(document))
-    tests = _compared(tests, rows, sections)
+    tests = _compare(tests, rows, sections)
     blocks = [*rules, *(test.block for test in tests), *_open_blocks(unmeasured, sections)]
     known = [row.agrees for row in rows if row.agrees is not None]
     ties = DraftTies(figures=len(known), tied=sum(known))
@@ -230,7 +230,7 @@ def _within(tests: list[_Test], sections: Sections) -> list[_Test]:
     return tests[:TESTS_MAX]
 
 
-def _accepted(rules: Sequence[Block], tests: list[_Test], sections: Sections) -> list[_Test]:
+def _accept(rules: Sequence[Block], tests: list[_Test], sections: Sections) -> list[_Test]:
     """Return the tests, those open for which the definition lacks something.
 
     What has to be decided of each is listed.
@@ -300,7 +300,7 @@ def _list_open(test: _Test, refused: str | None, sections: Sections) -> None:
             sections.decide.append(Decision(subject=name, why=f"its limit: {why}", limit=entry.value, place=place))
 
 
-def _compared(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections) -> list[_Test]:
+def _compare(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections) -> list[_Test]:
     """Return the tests with a comment on whether the printed figure ties by what is measured; those that do not are
     listed."""
     by_place = {row.cell: row for row in rows}
@@ -336,7 +336,7 @@ def _name_of(block: Block) -> str:
     return next(str(entry.value) for entry in block.entries if entry.key == "name")
 
 
-def _open_blocks(unmeasured: Sequence[Unmeasured], sections: Sections) -> list[Block]:
+def _open_blocks(unmeasured: Sequence[UnmeasuredTest], sections: Sections) -> list[Block]:
     """Return the printed tests that nothing measures, as comments with their limits and places."""
     blocks = []
     for each in unmeasured:
@@ -379,7 +379,7 @@ def _head(portfolio: Portfolio, name: str | None, ties: DraftTies, decide: Seque
         by_reason.setdefault(each.why, []).append(each)
     for why, alike in by_reason.items():
         subjects = "; ".join(_subject(each) for each in alike)
-        lines += _wrapped(f"- {subjects}: {why}" if len(alike) == 1 else f"- {why}: {subjects}")
+        lines += _wrap(f"- {subjects}: {why}" if len(alike) == 1 else f"- {why}: {subjects}")
     return lines
 
 
@@ -388,5 +388,5 @@ def _subject(decision: Decision) -> str:
     return f"{one_line(decision.subject, TEXT_MAX)}{limit}" + (f" ({decision.place})" if decision.place else "")
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return wrap(text, LINE_MAX - 2, subsequent_indent="  ", break_on_hyphens=False)
