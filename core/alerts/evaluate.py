@@ -91,7 +91,7 @@ class AlertReading:
     @cached_property
     def reasons(self) -> Mapping[str, str]:
         """Why a test was skipped."""
-        return {each.test_id: each.reason for each in self.skipped}
+        return {result.test_id: result.reason for result in self.skipped}
 
     @cached_property
     def tried(self) -> frozenset[str]:
@@ -455,7 +455,7 @@ def _doubt_of(test_result: TestResult) -> dict[str, Any]:
     return {
         "doubtful": test_result.doubtful,
         "published_value": published,
-        "doubts": [each.message for each in test_result.doubt],
+        "doubts": [doubt.message for doubt in test_result.doubt],
     }
 
 

@@ -680,8 +680,8 @@ def printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
 def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]) -> None:
     """Take the recovery rates of the agencies that the definition names, else Moody's.
 
-    The rates of the kinds of loans are on Moody's scale. The file's general ones count where these are blank and no other
-    agency's.
+    The rates of the kinds of loans are on Moody's scale. The file's general ones count where these are blank and are
+    no other agency's.
     """
     numbers = portfolio.numbers
     with_rates = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]

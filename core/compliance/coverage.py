@@ -242,7 +242,10 @@ def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
     classes, or where none of them is among the notes, under their own."""
     if not tested:
         return tranches
-    triggers = {letter_of(each.name.rpartition("/")[2]): (each.oc_trigger, each.ic_trigger) for each in tested}
+    triggers = {
+        letter_of(tested_class.name.rpartition("/")[2]): (tested_class.oc_trigger, tested_class.ic_trigger)
+        for tested_class in tested
+    }
     letters = [letter_of(name) for name in tranches.classes]
     rows = [triggers.get(letter, (None, None)) if letter else (None, None) for letter in letters]
     if not any(letter in triggers for letter in letters if letter):

@@ -117,15 +117,17 @@ def with_coverage(definition: Definition, pool: Pool | None) -> tuple[Definition
     structure, tests, triggers = None if pool is None else pool.structure, [], {}
     for measure, words in _WORDS.items():
         tested = [] if structure is None else structure.oc if measure == "oc" else structure.ic
-        for each in tested:
+        for tested_class in tested:
             assert structure is not None
-            letters = tested_letters(structure, each, is_first=each is tested[0])
-            test = _class_test(measure, letters, structure.groups[each.at].name)
+            letters = tested_letters(structure, tested_class, is_first=tested_class is tested[0])
+            test = _class_test(measure, letters, structure.groups[tested_class.at].name)
             if test.id in triggers:  # classes of a letter that are tested apart
-                test = replace(test, id=f"{test.id}_{each.at + 1}", name=f"{each.name} {words}")
+                test = replace(test, id=f"{test.id}_{tested_class.at + 1}", name=f"{tested_class.name} {words}")
             tests.append(test)
             triggers[test.id] = (
-                SheetLimit(each.trigger, "min", each.name, "") if each.trigger and each.from_sheet else None
+                SheetLimit(tested_class.trigger, "min", tested_class.name, "")
+                if tested_class.trigger and tested_class.from_sheet
+                else None
             )
         if not tested:
             tests.append(DealTest(id=f"{measure}_by_class", name=f"Each class's {words}", measure=measure, class_=""))

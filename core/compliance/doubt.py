@@ -446,7 +446,7 @@ class Doubter:
             reads = frozenset(self._read_by(test_id, None))
             if fact.denominator is not None and "cash" in reads and "notes" not in reads and fact.unit != "amount":
                 printed.setdefault(fact.denominator, []).append(fact.place)
-        if self._pool is None or not printed or any(_is_same(self._pool.denominator, each) for each in printed):
+        if self._pool is None or not printed or any(_is_same(self._pool.denominator, figure) for figure in printed):
             return None
         amount = max(printed, key=lambda each: len(printed[each]))
         return amount, printed[amount][0]

@@ -45,8 +45,8 @@ _OF_CASH: Final = ("oc_ratio", "oc_ratio_senior", "interest_diversion_ratio")
 def findings(pool: Pool, ran: frozenset[str]) -> Iterator[DataWarning]:
     """Yield the warnings of a run in a fixed order, `ran` being its tests by the suites' ids.
 
-    Without a definition, the loans are told of by what is masked alone. What stands in for what the file does not say
-    is told where a test that ran rests on it.
+    Without a definition, warnings about loans are only about masked values. A warning about what stands in for a gap of
+    the file comes where a test that ran depends on it.
     """
     yield from _masked(pool)
     if not is_plain(pool.definition):

@@ -1,4 +1,4 @@
-"""What a figure comes to: its cushion and its status beside a limit."""
+"""The cushion and the status of a figure beside its limit."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ KEPT_ROWS_MAX: Final = 64_000_000
 
 _DATES: Final = frozenset(("maturity_date", "default_date"))
 _DAYS_A_YEAR: Final = 365.25
-_LIENS: Final = tuple("first_lien" if each == Lien.BLANK else each.name.lower() for each in Lien)
+_LIENS: Final = tuple("first_lien" if lien == Lien.BLANK else lien.name.lower() for lien in Lien)
 _RANKS: Final = {
     "rank_a": ("rating_agency_a",),
     "rank_b": ("rating_agency_b",),
@@ -235,8 +235,8 @@ class Fields:
         both = part.operator == "AND"
         together: Bools | None = None
         open_rows: Bools | None = None
-        for each in part.parts:
-            true, unknown = self._truth(each)
+        for piece in part.parts:
+            true, unknown = self._truth(piece)
             if together is None:
                 together, open_rows = true, unknown
                 continue
@@ -368,7 +368,7 @@ def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
     answers = [
         value if isinstance(value, bool) else value != 0 if isinstance(value, int | float) else None for value in values
     ]
-    faulty = np.array([each is None for each in answers], np.bool_)
+    faulty = np.array([answer is None for answer in answers], np.bool_)
     return np.array([bool(each) for each in answers], np.bool_), faulty if faulty.any() else None
 
 

@@ -34,7 +34,7 @@ RATE_TOLERANCE: Final = 5e-5
 
 @dataclass(slots=True)
 class _Statements:
-    """What is taken of a definition, and what is told of it."""
+    """What is taken of a definition, and the warnings about it."""
 
     taken: dict[str, float] = field(default_factory=dict)
     """Field of the deal -> its amount."""
@@ -46,7 +46,7 @@ class _Statements:
 
 
 def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
-    """Return the portfolio with what the definition states of its deal and of the levels of indexes; each is told.
+    """Return the portfolio with what the definition states of its deal and of the levels of indexes, with a warning for each.
 
     What was said of a portfolio once is not said again: trades move cash, and a second run leaves it.
     """
@@ -117,7 +117,7 @@ def _of_other_days(corrections: Sequence[Correction], portfolio: Portfolio) -> l
             for each in others
         ]
     )
-    return [each for each in warnings if each not in portfolio.notes.warnings]
+    return [warning for warning in warnings if warning not in portfolio.notes.warnings]
 
 
 _STAND_INS: Final = ("modified", "upload")

@@ -142,7 +142,7 @@ def movements(
     steps = list(mix.steps())
     first, last = run(before), run(after)
     figures = [_figures(first), *(_figures(run(mix.portfolio(state))) for _, state, _ in steps), _figures(last)]
-    names = {each.test_id: each.test_name for results in (first, last) for each in (*results, *results.skipped)}
+    names = {result.test_id: result.test_name for results in (first, last) for result in (*results, *results.skipped)}
     effects = [
         _effects(mix, state_before, part, mix.heaviest(rows, loans_tried), run, earlier)
         for (part, _, rows), state_before, earlier in zip(
@@ -176,9 +176,9 @@ def _open(skipped: Skipped) -> Open:
 
 def _figures(results: Results) -> dict[str, float]:
     return {
-        each.test_id: each.current_value
-        for each in (*results, *results.skipped)
-        if not isinstance(each.current_value, msgspec.UnsetType)
+        result.test_id: result.current_value
+        for result in (*results, *results.skipped)
+        if not isinstance(result.current_value, msgspec.UnsetType)
     }
 
 

@@ -130,7 +130,7 @@ def columns_of(frame: Any) -> dict[str, NDArray[Any]]:
     their texts, moments with a time zone what their clock shows (DuckDB hands them over in UTC).
 
     Raises:
-        TypeError: a column holds lists, structs, bytes or spans of time; its name is told.
+        TypeError: a column holds lists, structs, bytes or spans of time; the message has its name.
         ValueError: two columns have one name, there are too many rows or columns, or a moment is outside the years 1
             to 9999.
     """

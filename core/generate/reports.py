@@ -169,7 +169,7 @@ class GeneratedReport:
             "interest_collected": self.interest_collected,
             "loans": [_members(loan) for loan in self.loans],
             "notes": [_members(note) for note in self.notes],
-            "published": [_members(each) for each in self.published],
+            "published": [_members(figure) for figure in self.published],
         }
         Path(path).write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
 
@@ -553,8 +553,8 @@ class _Pages:
     def tests(self) -> GeneratedPage:
         rows: list[Row] = [("Test Description", "Threshold", "Current", "Result")]
         rows += [
-            (each.name, f"{each.trigger:.2f}%", f"{each.value:.2f}%", "Passed" if each.passed else "Failed")
-            for each in self.figures["published"]
+            (figure.name, f"{figure.trigger:.2f}%", f"{figure.value:.2f}%", "Passed" if figure.passed else "Failed")
+            for figure in self.figures["published"]
         ]
         return self.titled("Test Summary", rows)
 
@@ -842,11 +842,11 @@ class _Flat:
             "Test_Name,Trigger,Current_Value,Status",
             [
                 (
-                    each.name,
-                    self.number(each.trigger, 2) + "%",
-                    self.number(each.value, 2) + "%",
-                    "Passed" if each.passed else "Failed",
+                    figure.name,
+                    self.number(figure.trigger, 2) + "%",
+                    self.number(figure.value, 2) + "%",
+                    "Passed" if figure.passed else "Failed",
                 )
-                for each in self.figures["published"]
+                for figure in self.figures["published"]
             ],
         )

@@ -72,7 +72,9 @@ class TrusteeSheet:
     @property
     def header(self) -> list[Sequence[Writable]]:
         """The header's rows."""
-        return [[line or None for line in lines] for lines in zip(*(each.header for each in self.printed), strict=True)]
+        return [
+            [line or None for line in lines] for lines in zip(*(column.header for column in self.printed), strict=True)
+        ]
 
     @property
     def number_formats(self) -> list[str | None]:
@@ -101,7 +103,7 @@ class TrusteeSheet:
         for start in range(0, len(self.lines), _CHUNK):
             cut = slice(start, start + _CHUNK)
             part = TapeLines(self.lines.row[cut], self.lines.par[cut], start)
-            yield from zip(*(each.cells(self.columns, part, self.chance) for each in self.printed), strict=True)
+            yield from zip(*(column.cells(self.columns, part, self.chance) for column in self.printed), strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +290,7 @@ def _all_identifiers(_: TapeDraft) -> None:
 
 
 def _is_bond(columns: Columns, lines: TapeLines) -> NDArray[np.bool_]:
-    """Return whether a line is told as a bond: it has an ISIN and no LoanX id."""
+    """Return whether a line counts as a bond: it has an ISIN and no LoanX id."""
     isin, loanx = (np.asarray(columns[name])[lines.row] for name in ("isin", "loanx_id"))
     return np.asarray((isin != "") & (loanx == ""), np.bool_)
 

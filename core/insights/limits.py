@@ -213,7 +213,7 @@ def thin(study: Study) -> Iterator[StudyFinding]:
     seen: set[tuple[str, float]] = set()
     for place, each in enumerate(sorted(passing, key=headroom_of)[:THIN_SHOWN]):
         if (each.category, each.current_value) in seen:
-            continue  # one ratio that is held to two limits: the nearer one is told
+            continue  # one ratio that is held to two limits: the nearer one is reported
         seen.add((each.category, each.current_value))
         draft = study.draft(f"thin:{each.test_id}")
         draft.is_disputed = each.doubtful
@@ -303,7 +303,7 @@ def _behind(draft: FindingDraft, test_result: TestResult) -> str:
     if not where or not columns.has(*(each.column for each in where)):
         return ""
     chosen = columns.chosen(where)
-    draft.columns += [each.column for each in where]
+    draft.columns += [condition.column for condition in where]
     return "The largest loans behind it: " + draft.largest("behind", chosen) + "." if chosen.any() else ""
 
 
@@ -329,7 +329,7 @@ def _names(draft: FindingDraft, column: str, words: str) -> str:
 
 
 def _money(draft: FindingDraft, test_result: TestResult, share: str, ratio: str) -> str:
-    """Return what the cushion comes to in money, for tests that are a share of par, or a ratio in percent."""
+    """Return the cushion in money, for tests that are a share of par, or a ratio in percent."""
     measure = draft.study.measure(test_result.test_id)
     if (
         draft.study.unit(test_result) != "percent"

@@ -132,7 +132,7 @@ def ranked(
     The angles behind the first share what it leaves, so that each has something else to say; where too few are left,
     the most important ones fill the list up to three.
     """
-    left = [each for each in findings if each[1].family not in view.without or each[1].urgency == "act"]
+    left = [finding for finding in findings if finding[1].family not in view.without or finding[1].urgency == "act"]
     every, shown = list(left), list[tuple[int, StudyFinding]]()
     for place in range(angle % ANGLES + 1):
         share = most if place == 0 else min(most, max(FEWEST, -(-len(left) // (ANGLES - place))))

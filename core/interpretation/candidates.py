@@ -226,7 +226,7 @@ _SPECIAL: Final[Mapping[str, Callable[[NamedChoice, Portfolio, Definition], Iter
 
 def portfolio_under(portfolio: Portfolio, used: Mapping[str, Candidate]) -> Portfolio:
     """Return the loans as some readings have them."""
-    deal = {name: value for each in used.values() for name, value in each.deal}
+    deal = {name: value for candidate in used.values() for name, value in candidate.deal}
     if deal:
         portfolio = replace(portfolio, deal=replace(portfolio.deal, **deal))
     if any(each.obligor for each in used.values()):

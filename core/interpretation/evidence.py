@@ -124,7 +124,7 @@ class Evidence:
         Args:
             by_loans: whether the OC numerator is that of the loans, where the file prints parts of its own.
         """
-        key = by_loans, *(each.key for each in used.values())
+        key = by_loans, *(candidate.key for candidate in used.values())
         if (known := self._pools.get(key)) is not None:
             return known
         definition = with_settings(self.definition, self._settings(used))
@@ -140,13 +140,13 @@ class Evidence:
 
     def _settings(self, used: Used) -> Iterator[Setting]:
         """Yield what a definition says beside what it has already."""
-        for each in used.values():
-            if each is not self._base.get(each.choice):
-                yield from each.settings
+        for candidate in used.values():
+            if candidate is not self._base.get(candidate.choice):
+                yield from candidate.settings
 
     def ties(self, at: int, used: Used, *, by_loans: bool = True) -> frozenset[Part]:
         """Return the parts of a figure, by its place, that tie under a reading."""
-        key = at, by_loans, *(each.key for each in used.values())
+        key = at, by_loans, *(candidate.key for candidate in used.values())
         known_ties = self._ties.get(key)
         if known_ties is None:
             pool = self.pool(used, by_loans=by_loans)

@@ -59,7 +59,7 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
     for match in pairs.matches:
         if not _is_of_every_agency(match.published, own_test(base, match.test.test_id)):
             matched.setdefault(id(match.published), match.test.test_id)
-    left = {id(each.published): each for each in pairs.listed if not each.is_measurable}
+    left = {id(unmatched.published): unmatched for unmatched in pairs.listed if not unmatched.is_measurable}
     taken = {test["id"] for test in base.get("tests", ())} | set(matched.values())
     rows = []
     for at, fact in enumerate(figures):

@@ -221,7 +221,7 @@ def _suite_industry(pool: Pool, test: DealTest) -> Breakup:
     printed, place = pool.printed_industries, (test.nth or 1) - 1
     if not printed:
         return _INDUSTRY(pool, test)
-    shown = (Amount("industry", each.label, each.value or 0.0) for each in printed[place : place + 1])
+    shown = (Amount("industry", figure.label, figure.value or 0.0) for figure in printed[place : place + 1])
     return Breakup(amounts=tuple(shown), is_share=True)
 
 
@@ -248,7 +248,7 @@ def _diversity(pool: Pool, test: DealTest) -> Breakup:
 _NOT_ADDED: Final = frozenset((
     "collateral_principal_amount", "principal_cash", "ccc_excess", "ccc_rows_without_price", "adjusted",
 ))  # fmt: skip
-"""Of the OC numerator's calculation: what is told, and is no step of it but par and cash."""
+"""Of the OC numerator's calculation: what is reported, and is no step of it but par and cash."""
 
 _STEPS: Final = {
     "ccc_haircut": "Excess CCC haircut", "discount_haircut": "Discount haircut",

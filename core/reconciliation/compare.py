@@ -80,8 +80,8 @@ class Discrepancies:
 def compared_fields(tape: Side, book: Side, rules: frozenset[str]) -> tuple[dict[str, Rule], dict[str, str]]:
     """Return the fields that both sides have, with their rules, and why the others asked for are left out.
 
-    The deal's own rating is compared where no agency's is: it is one of theirs, and a difference would be told twice.
-    Of names and identifiers it is told only that the portfolio has none: trustees' tapes often lack one of the three.
+    The deal's own rating is compared where no agency's is: it is one of theirs, and a difference would be reported twice.
+    Of names and identifiers only that the portfolio has none is reported: trustees' tapes often lack one of the three.
     """
     fields: dict[str, Rule] = {}
     missing: dict[str, str] = {}
@@ -300,7 +300,7 @@ def _sound_keys(side: Side, name: str, kind: int, rows: Rows) -> Keys:
 
 
 def _forget_embedded(tape: Side, book: Side, discrepancies: Discrepancies) -> None:
-    """Drop ISINs that differ only as the CUSIPs in them do, which are told already."""
+    """Drop ISINs that differ only as the CUSIPs in them do, which are reported already."""
     of_isin = FIELD_CODE["isin"]
     for at, fields in enumerate(discrepancies.fields):
         if fields[0] != of_isin:

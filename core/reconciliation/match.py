@@ -220,7 +220,7 @@ class _Work:
         """Pair by identifiers that are cut off on one side, or LoanX ids of which one side lacks the check characters:
         where no other loan of either side has the same beginning, and the borrower is the same; or, where no digit
         differs, the maturity and the par (one of them is enough where a name is missing). Of 10,000 loans a few begin
-        like a stranger by chance."""
+        like another loan by coincidence."""
         stages: tuple[IdentifierType, ...] = ("loanx_id", "isin", "cusip")
         for stage in stages:
             left = self.left()
@@ -387,7 +387,7 @@ class _Work:
     def settle(self, stage: IdentifierType, tape: Members, book: Members) -> None:
         """Pair the rows of each group that shares a key: those that hold the same first, then by nearest par.
 
-        A group that pairs off completely in rows that hold the same is no matter of doubt, and is not told.
+        A group that pairs off completely in rows that hold the same is no matter of doubt, and is not reported.
         """
         tape_rows, book_rows = tape[0].astype(np.int32), book[0].astype(np.int32)
         rows = np.concatenate((tape_rows, book_rows))

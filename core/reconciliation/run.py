@@ -1,4 +1,4 @@
-"""A trustee's tape against a portfolio: matched, compared, and what was found told as issues."""
+"""A trustee's tape against a portfolio: matched, compared, and their differences as issues."""
 
 from __future__ import annotations
 

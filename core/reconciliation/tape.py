@@ -125,6 +125,6 @@ def _list(headers: list[str]) -> str:
 
 
 def _quote(text: str) -> str:
-    """Return a name from a stranger's file: on one line, of bounded length."""
+    """Return a name from an uploaded file: on one line, of bounded length."""
     words = " ".join(text.replace("\x00", "").split())
     return f"'{words[:HEADER_CHARACTERS]}{'...' if len(words) > HEADER_CHARACTERS else ''}'"

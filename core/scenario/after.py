@@ -124,7 +124,7 @@ class After(Pool):
                 sum(sign * getattr(each, name) for each, sign in ((before, 1), (minus, -1), (plus, 1)) if each),
             )
         known = _read(before)
-        left = _join(known, *(None if each is None else _read(each) for each in (minus, plus)))
+        left = _join(known, *(None if tally is None else _read(tally) for tally in (minus, plus)))
         if not np.isfinite(left).all():  # what is infinite cannot be taken off again
             raise NeedsFullPass
         worn = (left != 0) & (np.abs(left) < PRECISE * np.abs(known))
@@ -315,7 +315,7 @@ def _join(before: Any, minus: Any, plus: Any) -> Any:
     Of arrays by name, to which trades have added names before the last, the blank.
     """
     if isinstance(before, tuple):
-        parts = [None if each is None else np.array(each) for each in (minus, plus)]
+        parts = [None if tally is None else np.array(tally) for tally in (minus, plus)]
         return tuple(_join(np.array(before), *parts).tolist())
     if not isinstance(before, np.ndarray):
         return float(

@@ -107,7 +107,7 @@ def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float
         TradeError: it cannot be made at all.
     """
     most = _most(simulator, trades[0])
-    hold = [each.test_id for each in simulator.before if each.status != "fail"]
+    hold = [result.test_id for result in simulator.before if result.status != "fail"]
     low, high = _seen(0.0, simulator.before), None
     for step in range(1, FIRST_STEPS + 1):
         seen = _run(simulator, trades, most * (step / FIRST_STEPS) ** 2)

@@ -127,7 +127,7 @@ class InfeasibleError(ValueError):
         """Args:
         binding: the tests that fail by the least that was found.
         """
-        super().__init__("no trades keep " + ", ".join(each.test_name for each in binding))
+        super().__init__("no trades keep " + ", ".join(test.test_name for test in binding))
         self.binding = binding
 
 
@@ -417,7 +417,7 @@ class _Search:
                 best = point
                 if gained < LEAST_GAIN:
                     break
-            elif not point.broken or any(point.amounts == each.amounts for each in seen):
+            elif not point.broken or any(point.amounts == earlier_point.amounts for earlier_point in seen):
                 break
             seen.append(point)
             self._round(point)

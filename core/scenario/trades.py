@@ -33,7 +33,7 @@ PRICE_MAX: Final = 1_000.0
 """Percent of par."""
 
 HINTS_MAX: Final = 5
-"""Keys of a trade's `loan_data` of which it is told what is near."""
+"""Keys of a trade's `loan_data` for which the nearest known key is named."""
 
 NEAR: Final = 0.65
 """How alike two names are of which one may be meant for the other: colour is not country."""

@@ -152,11 +152,11 @@ def _tests(
     taken: set[str] = set()
     shared = _shared_names(drafted)
     tests = []
-    for each in drafted:
-        if each.measured.get("measure") in _RATIOS and each.measured["measure"] not in ratios:
+    for draft_test in drafted:
+        if draft_test.measured.get("measure") in _RATIOS and draft_test.measured["measure"] not in ratios:
             continue
-        test_id = unique(id_of(each.measured, each.fact, market, terms.industry_agency), taken)
-        tests.append(_Test(_block(each, test_id, _name(each.fact, test_id, shared)), each.fact))
+        test_id = unique(id_of(draft_test.measured, draft_test.fact, market, terms.industry_agency), taken)
+        tests.append(_Test(_block(draft_test, test_id, _name(draft_test.fact, test_id, shared)), draft_test.fact))
     if terms.structure is not None and not any(each.measured.get("measure") in ("oc", "ic") for each in drafted):
         places = {
             (measure, note_class.name): place
@@ -187,7 +187,7 @@ def _class_test(test_id: str, measure: str, name: str, trigger: float, place: st
 
 def _shared_names(drafted: Iterable[DraftTest]) -> set[str]:
     """Names, as they are compared, that figures of several things have: they tell nothing apart."""
-    counts = Counter(key(each.fact.label) for each in drafted)
+    counts = Counter(key(draft_test.fact.label) for draft_test in drafted)
     return {name for name, count in counts.items() if count > 1}
 
 
@@ -339,20 +339,22 @@ def _name_of(block: Block) -> str:
 def _open_blocks(unmeasured: Sequence[UnmeasuredTest], sections: Sections) -> list[Block]:
     """Return the printed tests that nothing measures, as comments with their limits and places."""
     blocks = []
-    for each in unmeasured:
-        fact = each.fact
+    for printed_test in unmeasured:
+        fact = printed_test.fact
         name = one_line(fact.label, TEXT_MAX) or fact.place
         entries = [WrittenEntry("name", name, f"as printed, {fact.place}")]
         # A figure of the nearest test that the page does not print, such as how many obligors, is not repeated.
         entries += [
             WrittenEntry(part, nearest, "the nearest")
-            for part, nearest in each.nearest.items()
+            for part, nearest in printed_test.nearest.items()
             if isinstance(nearest, str)
         ]
         if fact.trigger is not None:
             entries.append(WrittenEntry(fact.direction or "limit", fact.trigger, fact.place))
-        blocks.append(Block("tests", tuple(entries), is_listed=True, is_open=True, note=f"To decide: {each.why}"))
-        sections.decide.append(Decision(subject=name, why=each.why, limit=fact.trigger, place=fact.place))
+        blocks.append(
+            Block("tests", tuple(entries), is_listed=True, is_open=True, note=f"To decide: {printed_test.why}")
+        )
+        sections.decide.append(Decision(subject=name, why=printed_test.why, limit=fact.trigger, place=fact.place))
     return blocks
 
 

@@ -60,7 +60,7 @@ class UnmeasuredTest:
 def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[DraftTest], list[UnmeasuredTest]]:
     """Return the figures that are measured, each thing once, and the tests that are not, in the file's order."""
     facts = tuple(figures)
-    listed = {id(each.published): each for each in pair_figures((), {}, terms, facts).listed}
+    listed = {id(unmatched.published): unmatched for unmatched in pair_figures((), {}, terms, facts).listed}
     drafted: list[DraftTest] = []
     unmeasured: list[UnmeasuredTest] = []
     by_measure: dict[tuple[tuple[str, str], ...], DraftTest] = {}
