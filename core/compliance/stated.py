@@ -46,7 +46,8 @@ class _Statements:
 
 
 def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
-    """Return the portfolio with what the definition states of its deal and of the levels of indexes, with a warning for each.
+    """Return the portfolio with what the definition states of its deal and of the levels of indexes, with a warning for
+    each.
 
     What was said of a portfolio once is not said again: trades move cash, and a second run leaves it.
     """

@@ -80,7 +80,7 @@ class Discrepancies:
 def compared_fields(tape: Side, book: Side, rules: frozenset[str]) -> tuple[dict[str, Rule], dict[str, str]]:
     """Return the fields that both sides have, with their rules, and why the others asked for are left out.
 
-    The deal's own rating is compared where no agency's is: it is one of theirs, and a difference would be reported twice.
+    The deal's own rating is compared where no agency's is: it is one of theirs, and a difference would come twice.
     Of names and identifiers only that the portfolio has none is reported: trustees' tapes often lack one of the three.
     """
     fields: dict[str, Rule] = {}

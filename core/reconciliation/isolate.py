@@ -1,7 +1,7 @@
 """Read an uploaded tape in a child process, with limits of memory and time.
 
-Unless the child answers, the caller gets a refusal and the folder stays empty. `core.confined.run.ChildKilled` says that
-somebody else ended the child.
+Unless the child answers, the caller gets a refusal and the folder stays empty. That somebody else ended the child is
+`core.confined.run.ChildKilled`.
 """
 
 from __future__ import annotations

@@ -86,7 +86,8 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
-    """A test that has no figure on one side, or on both; its status on the other side is reported and counts nowhere."""
+    """A test that has no figure on one side, or on both; its status on the other side is reported and counts
+    nowhere."""
 
     test_id: str
     test_name: str
