@@ -261,9 +261,9 @@ def _plain(portfolio: Portfolio) -> View:
     return view
 
 
-def _with_agencies_of(definition: Definition, other_definition: Definition) -> Definition:
+def _with_agencies_of(definition: Definition, source: Definition) -> Definition:
     """Return the definition with another's ratings, its own recoveries."""
-    return replace(definition, ratings=replace(other_definition.ratings, recovery=definition.ratings.recovery))
+    return replace(definition, ratings=replace(source.ratings, recovery=definition.ratings.recovery))
 
 
 def _plain_ranks(portfolio: Portfolio) -> dict[str, Ranks]:
@@ -400,8 +400,8 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
         ranks = own.copy()
         open_rows = masked.copy()
         waits = masked if ratings.masked != "other_agency" else np.zeros_like(masked)
-        for other_agency in ratings.notched_from:
-            theirs, _ = shown[other_agency]
+        for source in ratings.notched_from:
+            theirs, _ = shown[source]
             if theirs is not None:
                 take = (ranks == 0) & ~waits & (theirs > 0)
                 ranks[take] = notched(theirs[take], ratings)

@@ -281,7 +281,7 @@ def level_of(index: str, rates: Mapping[str, float]) -> float | None:
         return rates.get(family)
     if (usual := rates.get(family + _MAIN_TENOR)) is not None:
         return usual
-    like = [level for other_index, level in rates.items() if other_index.partition("-")[0] == family]
+    like = [level for index, level in rates.items() if index.partition("-")[0] == family]
     return like[0] if len(like) == 1 else None
 
 

@@ -243,14 +243,12 @@ class _JudgedClasses:
         last = len(structure.oc if kind == "oc" else structure.ic) - 1
         if kind not in self._usual:
             usual: _Held = {}
-            for other_class_test in _CLASS_TESTS[kind]:
+            for class_test in _CLASS_TESTS[kind]:
                 with suppress(Unmeasurable):  # taken out of runs, it holds its class to nothing
-                    resolved = self._resolved.get(id(other_class_test)) or resolve(
-                        other_class_test, self._pool, self._limits
-                    )
-                    usual[_place(other_class_test.sheet_trigger, last)] = (
+                    resolved = self._resolved.get(id(class_test)) or resolve(class_test, self._pool, self._limits)
+                    usual[_place(class_test.sheet_trigger, last)] = (
                         resolved,
-                        decimals_for(other_class_test, self._limits),
+                        decimals_for(class_test, self._limits),
                     )
             self._usual[kind] = usual, self._rows(kind, usual)
         usual, rows = self._usual[kind]

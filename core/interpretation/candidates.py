@@ -202,8 +202,8 @@ def _families(choice: NamedChoice, portfolio: Portfolio, definition: Definition)
     if is_by_page:
         yield Candidate(choice.name, "names", choice.option("names").words, choice.option("names").sets, obligor=True)
         return
-    other_text = "affiliates" if setting == "names" else "names"
-    yield Candidate(choice.name, other_text, choice.option(other_text).words, choice.option(other_text).sets)
+    opposite = "affiliates" if setting == "names" else "names"
+    yield Candidate(choice.name, opposite, choice.option(opposite).words, choice.option(opposite).sets)
 
 
 def _interest(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:

@@ -396,16 +396,16 @@ class _Run:
             )
 
 
-def _follow(loan: TradeLoan, other_loan: TradeLoan) -> None:
+def _follow(loan: TradeLoan, model: TradeLoan) -> None:
     """Fill what a lot does not state from an earlier one."""
-    loan.numbers = {name: its for name, its in other_loan.numbers.items() if name not in SUMMED} | loan.numbers
-    loan.texts = other_loan.texts | loan.texts
-    loan.flags = other_loan.flags | loan.flags
-    for name, rank in other_loan.ranks.items():
-        if loan.texts.get(name) == other_loan.texts.get(name):
+    loan.numbers = {name: its for name, its in model.numbers.items() if name not in SUMMED} | loan.numbers
+    loan.texts = model.texts | loan.texts
+    loan.flags = model.flags | loan.flags
+    for name, rank in model.ranks.items():
+        if loan.texts.get(name) == model.texts.get(name):
             loan.ranks.setdefault(name, rank)
-    loan.lien = other_loan.lien if loan.lien is None else loan.lien
-    loan.key = loan.key or other_loan.key
+    loan.lien = model.lien if loan.lien is None else loan.lien
+    loan.key = loan.key or model.key
 
 
 def _name(loan: TradeLoan) -> str:
