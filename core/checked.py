@@ -152,7 +152,7 @@ def _words(kind: Any) -> list[str]:
     if origin is Literal:
         return [repr(arg) for arg in get_args(kind)]
     inside = get_args(kind) if origin in (*_LISTS, tuple) else ()
-    named = ["lists" if get_origin(each) in _LISTS else getattr(each, "__name__", "") for each in inside]
+    named = ["lists" if get_origin(argument) in _LISTS else getattr(argument, "__name__", "") for argument in inside]
     inner = ", ".join(filter(None, named))
     kind = NoneType if kind is None else origin or kind
     name = getattr(kind, "__name__", str(kind))

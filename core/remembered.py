@@ -1,4 +1,4 @@
-"""What is worked out of short texts, kept by the text: a stranger chooses these, so a long one is not kept."""
+"""What is worked out of short texts, kept by the text: users choose these, so a long one is not kept."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ class KernelError(RuntimeError):
 
 
 def warm() -> None:
-    """Run the enhanced suite over three loans and a formula over three cells, and check figures told by hand.
+    """Run the enhanced suite over three loans and a formula over three cells, and check figures worked out by hand.
 
     It also builds the index that the first misspelt function would wait for.
 

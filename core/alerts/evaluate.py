@@ -91,7 +91,7 @@ class AlertReading:
     @cached_property
     def reasons(self) -> Mapping[str, str]:
         """Why a test was skipped."""
-        return {each.test_id: each.reason for each in self.skipped}
+        return {result.test_id: result.reason for result in self.skipped}
 
     @cached_property
     def tried(self) -> frozenset[str]:
@@ -135,7 +135,7 @@ def history_of(conditions: Conditions, reading: AlertReading, now: datetime) -> 
     """Return what of the history `judge` is to be given; None where it needs none."""
     if isinstance(conditions, ThresholdConditions) and conditions.duration_minutes:
         measured = reading.measured(conditions.metric)
-        if measured is not None and _compared(conditions, measured):
+        if measured is not None and _compare(conditions, measured):
             return Need(measured.test_id, now - timedelta(minutes=conditions.duration_minutes))
     if isinstance(conditions, TrendConditions) and (measured := reading.measured(conditions.metric)) is not None:
         return Need(measured.test_id, _earlier(_moment(reading), LOOKBACKS * timedelta(days=conditions.lookback_days)))
@@ -160,11 +160,11 @@ def judge(
         now: when it is asked; a condition that held at the run has held since.
         there: a moment as the reader's clocks show it.
     """
-    verdict = _judged(conditions, reading, history, now, there)
+    verdict = _judge(conditions, reading, history, now, there)
     return replace(verdict, details={**verdict.details, "as_of": reading.day}) if verdict.details else verdict
 
 
-def _judged(
+def _judge(
     conditions: Conditions,
     reading: AlertReading,
     history: Sequence[RunPoint],
@@ -211,7 +211,7 @@ COMPARISONS: Final[dict[Operator, tuple[Callable[[float, float], bool], str]]] =
 """Each operator: what it asks, and how a sentence says it."""
 
 
-def _compared(conditions: ThresholdConditions, test_result: TestResult) -> bool | None:
+def _compare(conditions: ThresholdConditions, test_result: TestResult) -> bool | None:
     """Return whether a result meets the comparison.
 
     None where the ends of its range differ in that. A doubtful one goes by its figure, and the sentence says that it is
@@ -246,15 +246,15 @@ def _threshold(
         **_form_of(measured, conditions.value),
         **_doubt_of(measured),
     }
-    answer = _compared(conditions, measured)
-    shown, limit = _shown(measured, value, conditions.value)
+    answer = _compare(conditions, measured)
+    shown, limit = _show(measured, value, conditions.value)
     comparison = f"{'' if answer else 'not '}{words} {limit}{sign}"
     sentence = f"{measured.test_name} is {shown}{sign}, {comparison}{_doubt_words(measured)}"
     verdict = AlertVerdict(holds=answer, sentence=sentence, metric_value=value, details=details)
     if answer is None:
         assert measured.low is not UNSET
         assert measured.high is not UNSET
-        low, high = (f"{end}{sign}" for end in _shown(measured, measured.low, measured.high))
+        low, high = (f"{end}{sign}" for end in _show(measured, measured.low, measured.high))
         return replace(
             verdict, sentence=f"It cannot be told: masked ratings leave {measured.test_name} between {low} and {high}"
         )
@@ -337,7 +337,7 @@ def _trend(conditions: TrendConditions, reading: AlertReading, history: Sequence
         **_doubt_of(measured),
     }
     signed = {"increasing": change, "decreasing": -change, "either": abs(change)}[conditions.direction]
-    was, now_is = _shown(measured, earlier, value)
+    was, now_is = _show(measured, earlier, value)
     verb = "rose" if change > 0 else "fell" if change < 0 else "has not moved"
     sentence = f"{measured.test_name} {verb} from {was}{sign} on {start.date()} to {now_is}{sign}"
     if not change:
@@ -455,7 +455,7 @@ def _doubt_of(test_result: TestResult) -> dict[str, Any]:
     return {
         "doubtful": test_result.doubtful,
         "published_value": published,
-        "doubts": [each.message for each in test_result.doubt],
+        "doubts": [doubt.message for doubt in test_result.doubt],
     }
 
 
@@ -467,7 +467,7 @@ def _doubt_words(test_result: TestResult) -> str:
 # Words ----------------------------------------------------------------------------------------------------------------
 
 
-def _shown(result: TestResult, first: float, second: float) -> tuple[str, str]:
+def _show(result: TestResult, first: float, second: float) -> tuple[str, str]:
     """Two figures of a test with its decimals.
 
     With more where different ones would look alike.

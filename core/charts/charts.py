@@ -128,7 +128,7 @@ class _Scale(NamedTuple):
 
 def _scale(row: Against, width: float) -> _Scale:
     margin = 3.5
-    known = [each for each in (row.value, row.warning, row.low, row.high) if each is not None and isfinite(each)]
+    known = [value for value in (row.value, row.warning, row.low, row.high) if value is not None and isfinite(value)]
     if row.direction == "max" and row.limit > 0 and min(known) >= 0:
         return _Scale(0.0, row.limit / _LIMIT_AT, 0.0, width - margin, from_zero=True)
     mark = {"max": 1 - _FLOOR_AT, "min": _FLOOR_AT, "exact": 0.5}[row.direction]
@@ -218,7 +218,7 @@ def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, heig
     drawing = Drawing(width, height)
     if not rows:
         return drawing.chart(alt)
-    values = [each for row in rows for each in (row.value, row.trigger)]
+    values = [value for row in rows for value in (row.value, row.trigger)]
     ticks = ticks_of(min(values), max(values))
     shown = [f"{tick:,.{_decimals(ticks)}f}" for tick in ticks]
     last = rows[-1]
@@ -233,7 +233,7 @@ def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, heig
     for tick, words in zip(ticks, shown, strict=True):
         drawing.line(left, up.at(tick), right, up.at(tick), stroke=RULE, width=0.4)
         drawing.text(left - 3, up.at(tick) + 2.3, words, anchor="end", fill=MUTED)
-    for at in _dated(across, left, right):
+    for at in _date(across, left, right):
         drawing.line(across[at], bottom, across[at], bottom + 2, stroke=MUTED)
         drawing.text(across[at], height - 3, f"{rows[at].day:%b %Y}", anchor="middle", fill=MUTED)
     drawing.path(_steps(across, [up.at(row.trigger) for row in rows], left, right), stroke=INK, width=1, dash="3 2")
@@ -261,7 +261,7 @@ def _steps(across: Sequence[float], heights: Sequence[float], left: float, right
     return [*points, (right, heights[-1])]
 
 
-def _dated(across: Sequence[float], left: float, right: float) -> list[int]:
+def _date(across: Sequence[float], left: float, right: float) -> list[int]:
     """Which days are named: the last, and before it those that leave room."""
     chosen: list[int] = []
     room = width_of("Mmm 0000") + 8
@@ -288,7 +288,7 @@ def ticks_of(low: float, high: float) -> list[float]:
         low, high = low - pad, high + pad
     rough = (high - low) / TICKS
     power = 10.0 ** floor(log10(rough))
-    step = next(each * power for each in (1, 2, 5, 10) if each * power >= rough * (1 - 1e-9))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     return [at * step for at in range(first, last + 1)]
 

@@ -95,7 +95,11 @@ class Drawing:
 
 def escaped(text: str) -> str:
     """Return the text as XML may hold it: marks escaped, and without what no XML may contain."""
-    return escape("".join(each for each in text if each in "\t\n" or (each >= " " and each not in _NO_XML)))
+    return escape(
+        "".join(
+            character for character in text if character in "\t\n" or (character >= " " and character not in _NO_XML)
+        )
+    )
 
 
 _NO_XML: Final = frozenset(map(chr, (*range(0x7F, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)))

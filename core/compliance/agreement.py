@@ -62,8 +62,8 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     fact = _without_repetition(fact)
     numerator = _in_printed_scale(fact, ours)
     if numerator is None:
-        other_part = _other_part(fact, ours) if is_value_alike else None
-        return Agreement(other_part or (None if is_value_alike else "value"), is_value_alike and other_part is None)
+        counterpart = _other_part(fact, ours) if is_value_alike else None
+        return Agreement(counterpart or (None if is_value_alike else "value"), is_value_alike and counterpart is None)
     if fact.numerator is not None and not _is_cent(fact.numerator, numerator):
         return Agreement("numerator", False)
     if (

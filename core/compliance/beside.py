@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from core.compliance.agreement import Agreement, Ours, agreement_of
 from core.compliance.kernels import rounded
 from core.compliance.matching import Match
-from core.compliance.measures import Measured, Pool
+from core.compliance.measures import Measurement, Pool
 from core.compliance.result import PublishedFigure, Status, TestResult
 from core.compliance.suites import UNIT_SIGNS, Test
 from core.definition.definition import DealTest
@@ -72,7 +72,7 @@ def _of_agency(facts: list[Fact], pool: Pool | None, *, is_of_all: bool) -> Fact
     return next((fact for wanted in (deciding, None) for fact in facts if _agency(fact) == wanted), None)
 
 
-def beside(fact: Fact, test: Test, measured: Measured | None) -> Beside:
+def beside(fact: Fact, test: Test, measured: Measurement | None) -> Beside:
     """Return a file's figure beside ours; without ours, alone."""
     is_in_unit = not (fact.unit in ("amount", "count") and test.unit in ("percent", "years", "factor", "score"))
     is_ratio = measured is not None and measured.denominator != 1.0
@@ -110,7 +110,7 @@ def differs(test_result: TestResult) -> bool:
     )
 
 
-def difference_words(test: Test, beside_figure: Beside, measured: Measured, status: Status) -> str:
+def difference_words(test: Test, beside_figure: Beside, measured: Measurement, status: Status) -> str:
     """Return what differs between the two, in words: the first of numerator, denominator and value, then the status."""
     figure, sign = beside_figure.figure, UNIT_SIGNS[test.unit]
     if beside_figure.agreement.differs == "numerator" and figure.numerator is not None:
@@ -119,8 +119,8 @@ def difference_words(test: Test, beside_figure: Beside, measured: Measured, stat
         part = f"the trustee's denominator is {figure.denominator:,.2f}, ours {measured.denominator:,.2f}"
     else:
         part = ""
-    words = "" if figure.value is None else f"the trustee has {_shown(figure.value)}{sign}, ours is "
-    words += "" if figure.value is None else f"{_shown(rounded(measured.value))}{sign}"
+    words = "" if figure.value is None else f"the trustee has {_show(figure.value)}{sign}, ours is "
+    words += "" if figure.value is None else f"{_show(rounded(measured.value))}{sign}"
     if contradicts(figure, status):
         here = "fail" if status == "fail" else "pass"
         words += f"{'; ' if words else ''}its status is {figure.status}, ours {here}"
@@ -128,7 +128,7 @@ def difference_words(test: Test, beside_figure: Beside, measured: Measured, stat
     return f"{words}{': ' if part and words else ''}{part}{guess}"
 
 
-def _shown(value: float) -> str:
+def _show(value: float) -> str:
     """Return a figure to two decimals, or to what it has where these show nothing of it."""
     return f"{value:,.2f}" if not value or abs(value) >= 1 else f"{value:.{SIGNIFICANT}g}"
 

@@ -3,7 +3,7 @@
 The formula is that of "Updated Assumptions For CDO Monitor Non-Model Version" (S&P Global Ratings, 21 June 2019), which
 indentures repeat; its coefficients give the rate that a trustee printed from the measures beside it, to the last digit.
 It looks at performing loans rated CCC- or better, or down to the definition's cut-off; an unrated one is rated what the
-definition says. A loan whose rating is masked is left out of the averages of rating factors, which is told, and counts
+definition says. A loan whose rating is masked is left out of the averages of rating factors, with a warning, and counts
 everywhere else.
 """
 

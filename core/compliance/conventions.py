@@ -261,9 +261,9 @@ def _plain(portfolio: Portfolio) -> View:
     return view
 
 
-def _with_agencies_of(definition: Definition, other_definition: Definition) -> Definition:
+def _with_agencies_of(definition: Definition, source: Definition) -> Definition:
     """Return the definition with another's ratings, its own recoveries."""
-    return replace(definition, ratings=replace(other_definition.ratings, recovery=definition.ratings.recovery))
+    return replace(definition, ratings=replace(source.ratings, recovery=definition.ratings.recovery))
 
 
 def _plain_ranks(portfolio: Portfolio) -> dict[str, Ranks]:
@@ -389,7 +389,7 @@ _FACTORS: Final = _suite_factors(DEFAULT)
 
 def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Assumed) -> None:
     """Each agency's ranks by its ladder, into the columns of the pass."""
-    shown = {agency: _shown(portfolio, agency, definition) for agency in AGENCIES}
+    shown = {agency: _show(portfolio, agency, definition) for agency in AGENCIES}
     nobody = np.ones(portfolio.row_count, np.bool_)
     masked_anywhere = np.zeros(portfolio.row_count, np.bool_)
     for agency in AGENCIES:
@@ -400,8 +400,8 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
         ranks = own.copy()
         open_rows = masked.copy()
         waits = masked if ratings.masked != "other_agency" else np.zeros_like(masked)
-        for other_agency in ratings.notched_from:
-            theirs, _ = shown[other_agency]
+        for source in ratings.notched_from:
+            theirs, _ = shown[source]
             if theirs is not None:
                 take = (ranks == 0) & ~waits & (theirs > 0)
                 ranks[take] = notched(theirs[take], ratings)
@@ -450,7 +450,7 @@ def own_ranks(portfolio: Portfolio, agency: str, definition: Definition) -> Rank
 
     None where the file has none of its columns.
     """
-    return _shown(portfolio, agency, definition)[0]
+    return _show(portfolio, agency, definition)[0]
 
 
 def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple[str, ...]:
@@ -468,7 +468,7 @@ def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple
     return ("any", *(column for column in columns if column != "any"))
 
 
-def _shown(
+def _show(
     portfolio: Portfolio, agency: str, definition: Definition
 ) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
     """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch; None
@@ -484,7 +484,7 @@ def _shown(
         hidden = masked_rows(portfolio, field)
         if hidden is not None:
             masked |= hidden
-        moved = ranks if column == "derived" else _watched(portfolio, field, agency, ranks, ratings)
+        moved = ranks if column == "derived" else _watch(portfolio, field, agency, ranks, ratings)
         if worst is None:
             worst = moved.copy()
         else:
@@ -495,7 +495,7 @@ def _shown(
     return worst, masked & (worst == 0)
 
 
-def _watched(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, ratings: AgencyRatings) -> Ranks:
+def _watch(portfolio: Portfolio, field: str, agency: str, ranks: Ranks, ratings: AgencyRatings) -> Ranks:
     """Ratings on watch moved as the definition says.
 
     A derived rating has been already.
@@ -678,10 +678,10 @@ def printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
 
 
 def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]) -> None:
-    """Take the recovery rates of the agencies that the definition names.
+    """Take the recovery rates of the agencies that the definition names, else Moody's.
 
-    Else Moody's, on whose scale the rates of the kinds of loans are. The file's general ones fill these where they are
-    blank, and no other agency's.
+    The rates of the kinds of loans are on Moody's scale. The file's general ones count where these are blank and are
+    no other agency's.
     """
     numbers = portfolio.numbers
     with_rates = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]

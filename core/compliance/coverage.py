@@ -52,7 +52,7 @@ class NoteGroup(NamedTuple):
     ic_trigger: float | None
 
 
-class Tested(NamedTuple):
+class CoverageGroup(NamedTuple):
     """A group that a coverage test looks at, together with everything senior to it."""
 
     at: int
@@ -68,8 +68,8 @@ class Structure:
     """The rated groups, most senior first, and the tested ones among them."""
 
     groups: list[NoteGroup]
-    oc: list[Tested]
-    ic: list[Tested]
+    oc: list[CoverageGroup]
+    ic: list[CoverageGroup]
     reinvestment_trigger: float | None = None
     """Percent: the file's own limit for the interest diversion test."""
 
@@ -115,7 +115,7 @@ def structure(
     rank_before = None
     for rank, note in sorted(_notes(tranches, base_rate, period_years), key=itemgetter(0)):  # stable within a rank
         if groups and rank == rank_before:
-            groups[-1] = _joined(groups[-1], note)
+            groups[-1] = _join(groups[-1], note)
         else:
             groups.append(note)
         rank_before = rank
@@ -163,7 +163,7 @@ def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterato
         )
 
 
-def _joined(first: NoteGroup, second: NoteGroup) -> NoteGroup:
+def _join(first: NoteGroup, second: NoteGroup) -> NoteGroup:
     """Two groups of one rank as one; the stricter trigger holds."""
     due = None
     if first.interest_due is not None and second.interest_due is not None:
@@ -188,7 +188,7 @@ def letter_of(name: str) -> str:
     return match[1].upper() if match else ""
 
 
-def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[str, float]) -> list[Tested]:
+def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[str, float]) -> list[CoverageGroup]:
     """Return the groups with a trigger.
 
     Where the sheet has none, all of them, beside their usual triggers.
@@ -200,7 +200,7 @@ def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[s
     places: dict[str, list[int]] = {}
     for at, group in enumerate(groups):
         places.setdefault(group.letter, []).append(at)
-    tested: dict[int, Tested] = {}
+    tested: dict[int, CoverageGroup] = {}
     for at, group in enumerate(groups):
         if from_sheet and triggers[at] is None:
             continue
@@ -208,7 +208,7 @@ def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[s
         if last not in tested:
             name = group.name if last == at else f"{group.name}/{groups[last].name}"
             trigger = triggers[at] if from_sheet else usual.get(groups[last].letter)
-            tested[last] = Tested(last, name, trigger, from_sheet)
+            tested[last] = CoverageGroup(last, name, trigger, from_sheet)
     return [tested[at] for at in sorted(tested)]
 
 
@@ -227,7 +227,7 @@ _TESTED_WITH: Final = {"A": "BA", "X": "BAX"}
 """The letters with which a class is tested, first choice first; of the others each with its own."""
 
 
-def tested_letters(structure: Structure, tested: Tested, *, is_first: bool) -> tuple[str, ...]:
+def tested_letters(structure: Structure, tested: CoverageGroup, *, is_first: bool) -> tuple[str, ...]:
     """The letters of the classes of a test.
 
     Where the first trigger stands at B alone, the test is that of A and B.
@@ -242,7 +242,10 @@ def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
     classes, or where none of them is among the notes, under their own."""
     if not tested:
         return tranches
-    triggers = {letter_of(each.name.rpartition("/")[2]): (each.oc_trigger, each.ic_trigger) for each in tested}
+    triggers = {
+        letter_of(tested_class.name.rpartition("/")[2]): (tested_class.oc_trigger, tested_class.ic_trigger)
+        for tested_class in tested
+    }
     letters = [letter_of(name) for name in tranches.classes]
     rows = [triggers.get(letter, (None, None)) if letter else (None, None) for letter in letters]
     if not any(letter in triggers for letter in letters if letter):
@@ -340,7 +343,7 @@ def _known(amount: float | None) -> float | None:
     return amount if amount is not None and isfinite(amount) else None
 
 
-class Held(NamedTuple):
+class ClassLimit(NamedTuple):
     """What a test of the run holds a class to."""
 
     limit: float
@@ -351,10 +354,10 @@ class Held(NamedTuple):
 
 def classes(
     notes: Structure,
-    tested: list[Tested],
+    tested: list[CoverageGroup],
     numerator: float,
     against: Literal["balance", "interest_due"],
-    limits: Mapping[int, Held],
+    limits: Mapping[int, ClassLimit],
     places: Iterable[int] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the tested classes, or those at these places, each with its ratio and what would cure it: money for

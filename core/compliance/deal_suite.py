@@ -19,7 +19,7 @@ from core.compliance.conventions import Assumed, counted_as, policy_of
 from core.compliance.coverage import letter_of, tested_letters
 from core.compliance.kernels import rounded
 from core.compliance.matching import REINVESTMENT
-from core.compliance.measures import UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
+from core.compliance.measures import UNKNOWN_INTEREST, Measurement, Pool, Unmeasurable
 from core.compliance.par_measures import LOANS, RANKED, industry_field, loans_share, par_share, share_of_test
 from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, value_of
@@ -46,7 +46,7 @@ AGENCY_FACTORS: Final = {
 }  # fmt: skip
 """Rating factors of each agency by rank, 1 to 22."""
 
-Figure = Callable[[Pool, DealTest], Measured]
+Figure = Callable[[Pool, DealTest], Measurement]
 
 
 @dataclass(frozen=True)
@@ -117,15 +117,17 @@ def with_coverage(definition: Definition, pool: Pool | None) -> tuple[Definition
     structure, tests, triggers = None if pool is None else pool.structure, [], {}
     for measure, words in _WORDS.items():
         tested = [] if structure is None else structure.oc if measure == "oc" else structure.ic
-        for each in tested:
+        for tested_class in tested:
             assert structure is not None
-            letters = tested_letters(structure, each, is_first=each is tested[0])
-            test = _class_test(measure, letters, structure.groups[each.at].name)
+            letters = tested_letters(structure, tested_class, is_first=tested_class is tested[0])
+            test = _class_test(measure, letters, structure.groups[tested_class.at].name)
             if test.id in triggers:  # classes of a letter that are tested apart
-                test = replace(test, id=f"{test.id}_{each.at + 1}", name=f"{each.name} {words}")
+                test = replace(test, id=f"{test.id}_{tested_class.at + 1}", name=f"{tested_class.name} {words}")
             tests.append(test)
             triggers[test.id] = (
-                SheetLimit(each.trigger, "min", each.name, "") if each.trigger and each.from_sheet else None
+                SheetLimit(tested_class.trigger, "min", tested_class.name, "")
+                if tested_class.trigger and tested_class.from_sheet
+                else None
             )
         if not tested:
             tests.append(DealTest(id=f"{measure}_by_class", name=f"Each class's {words}", measure=measure, class_=""))
@@ -186,8 +188,8 @@ def _row(test: DealTest, known: frozenset[str]) -> Test:
     )
 
 
-def _value(value: float) -> Measured:
-    return Measured(value, value, 1.0)
+def _value(value: float) -> Measurement:
+    return Measurement(value, value, 1.0)
 
 
 # ---- limits
@@ -236,10 +238,10 @@ def step_of(test: DealTest, day: date | None, reinvestment_end: date | None) -> 
 # ---- the catalogue
 
 
-def _same(measure: Callable[[Pool], Measured]) -> Figure:
+def _same(measure: Callable[[Pool], Measurement]) -> Figure:
     """Return a measure of the suites, over another denominator where the test names one."""
 
-    def figure(pool: Pool, test: DealTest) -> Measured:
+    def figure(pool: Pool, test: DealTest) -> Measurement:
         measured = measure(pool)
         if test.of is None:
             return measured
@@ -249,25 +251,25 @@ def _same(measure: Callable[[Pool], Measured]) -> Figure:
     return figure
 
 
-def _limited(measure: Callable[[Pool, str], Measured]) -> Figure:
+def _limit(measure: Callable[[Pool, str], Measurement]) -> Figure:
     """Return a measure that may depend on what the test is held to."""
     return lambda pool, test: measure(pool, test.id)
 
 
-def _loans(measure: Callable[[Pool], Measured]) -> Figure:
+def _loans(measure: Callable[[Pool], Measurement]) -> Figure:
     """Return a measure of the suites that counts loans.
 
     By its formula where the test is about some loans, or adds to them.
     """
     plain = _same(measure)
 
-    def figure(pool: Pool, test: DealTest) -> Measured:
+    def figure(pool: Pool, test: DealTest) -> Measurement:
         return loans_share(pool, test) if test.among is not None or test.adds else plain(pool, test)
 
     return figure
 
 
-def _ccc(pool: Pool, test: DealTest) -> Measured:
+def _ccc(pool: Pool, test: DealTest) -> Measurement:
     if test.agency is None:
         return _same(measures.ccc_bucket)(pool, test)
     if f"rating_agency_{test.agency}" not in pool.view.ranks:
@@ -315,7 +317,7 @@ def factors_of(agency: str, ratings: AgencyRatings, assumed: Assumed = "value") 
     return np.array([unrated, *own, masked])
 
 
-def _warf(pool: Pool, test: DealTest) -> Measured:
+def _warf(pool: Pool, test: DealTest) -> Measurement:
     if test.agency is None:
         return measures.rating_factor(pool)
     by_rank = _by_ladder(pool, test.agency)
@@ -329,10 +331,10 @@ def _warf(pool: Pool, test: DealTest) -> Measured:
         "masked_pct": rounded(pool.covered(float(by_rank[MASKED]))),
         "unrated_pct": rounded(pool.covered(float(by_rank[0]))),
     }
-    return Measured(total / par, total, par, pool.covered(float(by_rank[1 : DEFAULTED + 1].sum())), lambda: extra)
+    return Measurement(total / par, total, par, pool.covered(float(by_rank[1 : DEFAULTED + 1].sum())), lambda: extra)
 
 
-def _warr(pool: Pool, test: DealTest) -> Measured:
+def _warr(pool: Pool, test: DealTest) -> Measurement:
     if test.agency is None:
         return measures.recovery_rate(pool)
     return measures.agency_recovery_rate(pool, test.agency)
@@ -353,21 +355,21 @@ def class_place(pool: Pool, name: str) -> int:
     return places[-1]
 
 
-def _oc_at(pool: Pool, name: str) -> Measured:
+def _oc_at(pool: Pool, name: str) -> Measurement:
     balance = measures.structure_of(pool).balance(class_place(pool, name))
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
     adjusted = pool.adjustments["adjusted"]
     extra = {"adjustments": {each: rounded(amount) for each, amount in pool.adjustments.items()}}
-    return Measured(adjusted / balance * 100, adjusted, balance, None, lambda: extra)
+    return Measurement(adjusted / balance * 100, adjusted, balance, None, lambda: extra)
 
 
-def _oc(pool: Pool, test: DealTest) -> Measured:
+def _oc(pool: Pool, test: DealTest) -> Measurement:
     assert test.class_ is not None
     return _oc_at(pool, test.class_)
 
 
-def _ic(pool: Pool, test: DealTest) -> Measured:
+def _ic(pool: Pool, test: DealTest) -> Measurement:
     assert test.class_ is not None
     due = measures.structure_of(pool).interest_due(class_place(pool, test.class_))
     if due is None:
@@ -375,36 +377,36 @@ def _ic(pool: Pool, test: DealTest) -> Measured:
     if due <= 0:
         raise Unmeasurable("the interest due on the tested notes is zero or negative")
     available = float(pool.interest["available"])
-    return Measured(available / due * 100, available, due, None, lambda: {"income": measures.shown_income(pool)})
+    return Measurement(available / due * 100, available, due, None, lambda: {"income": measures.shown_income(pool)})
 
 
-def _reinvestment_oc(pool: Pool, test: DealTest) -> Measured:
+def _reinvestment_oc(pool: Pool, test: DealTest) -> Measurement:
     assert pool.definition.reinvestment_oc is not None
     return _oc_at(pool, pool.definition.reinvestment_oc.class_)
 
 
-def _event_of_default(pool: Pool, test: DealTest) -> Measured:
+def _event_of_default(pool: Pool, test: DealTest) -> Measurement:
     """Collateral at par, defaulted loans at their market value, over the senior notes."""
     assert pool.definition.event_of_default is not None
     balance = measures.structure_of(pool).balance(class_place(pool, pool.definition.event_of_default.class_))
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
-    marked = pool.summed(("marked",), _marked)
-    return Measured((pool.cpa + marked) / balance * 100, pool.cpa + marked, balance)
+    marked = pool.summed(("marked",), _mark)
+    return Measurement((pool.cpa + marked) / balance * 100, pool.cpa + marked, balance)
 
 
-def _marked(pool: Pool) -> float:
+def _mark(pool: Pool) -> float:
     """Return the market value of the defaulted loans."""
     price, rows = pool.view.numbers.get("price"), np.flatnonzero(pool.defaulted)
     return 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
 
 
-def _diversity(pool: Pool, test: DealTest) -> Measured:
+def _diversity(pool: Pool, test: DealTest) -> Measurement:
     field = industry_field(test)
     return measures.diversity_score(pool) if field == "industry" else measures.diversity_by(pool, field)
 
 
-def _price_below(pool: Pool, test: DealTest) -> Measured:
+def _price_below(pool: Pool, test: DealTest) -> Measurement:
     assert test.line is not None
     if "price" not in pool.view.numbers or not pool.tally.priced_par > 0:
         raise measures.no_values("price")
@@ -412,7 +414,7 @@ def _price_below(pool: Pool, test: DealTest) -> Measured:
     below = pool.summed(("price below", line), lambda part: float(part.weights @ (part.view.numbers["price"] < line)))
     par = max(0.0, below)
     priced = pool.tally.priced_par
-    return Measured(par / priced * 100, par, priced, pool.covered(priced))
+    return Measurement(par / priced * 100, par, priced, pool.covered(priced))
 
 
 def _monitor(pool: Pool, test: DealTest) -> Monitor:
@@ -463,10 +465,10 @@ def _monitor_ranks(pool: Pool) -> tuple[NDArray[np.uint8], ByRank]:
 
 
 def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
-    def figure(pool: Pool, test: DealTest) -> Measured:
+    def figure(pool: Pool, test: DealTest) -> Measurement:
         seen = _monitor(pool, test)
         value = take(seen)
-        return Measured(
+        return Measurement(
             value,
             value,
             1.0,
@@ -484,7 +486,7 @@ def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
     return figure
 
 
-def _bdr(pool: Pool, test: DealTest) -> Measured:
+def _bdr(pool: Pool, test: DealTest) -> Measurement:
     rule = pool.definition.quality.cdo_monitor
     assert rule is not None
     spread = rule.spread if rule.spread is not None else average_spread(pool).value
@@ -492,14 +494,16 @@ def _bdr(pool: Pool, test: DealTest) -> Measured:
     if recovery is None:
         recovery = measures.agency_recovery_rate(pool, "b").value
     value = cdo_monitor.break_even_default_rate(rule.c0, rule.c1, rule.c2, spread, recovery)
-    return Measured(value, value, 1.0, None, lambda: {"spread_pct": rounded(spread), "recovery_pct": rounded(recovery)})
+    return Measurement(
+        value, value, 1.0, None, lambda: {"spread_pct": rounded(spread), "recovery_pct": rounded(recovery)}
+    )
 
 
-def _cushion(pool: Pool, test: DealTest) -> Measured:
+def _cushion(pool: Pool, test: DealTest) -> Measurement:
     broken, scenario = _bdr(pool, test), _of_monitor(lambda seen: seen.scenario_default_rate)(pool, test)
     value = broken.value - scenario.value
     extra = {"bdr": rounded(broken.value), "sdr": rounded(scenario.value), **broken.breakdown, **scenario.breakdown}
-    return Measured(value, value, 1.0, scenario.coverage_pct, lambda: extra)
+    return Measurement(value, value, 1.0, scenario.coverage_pct, lambda: extra)
 
 
 _LOANS: Final = ("par_value", OBLIGOR)
@@ -528,8 +532,8 @@ ROWS: Final[dict[str, MeasureRow]] = {
     "reinvestment_oc": MeasureRow(_reinvestment_oc),
     "event_of_default": MeasureRow(_event_of_default),
     "wal": MeasureRow(_same(measures.average_life), ("par_value", "maturity_date or average_life"), ("par",)),
-    "was": MeasureRow(_limited(average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
-    "wac": MeasureRow(_limited(average_coupon), ("par_value", "all_in_rate"), ("par",)),
+    "was": MeasureRow(_limit(average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
+    "wac": MeasureRow(_limit(average_coupon), ("par_value", "all_in_rate"), ("par",)),
     "diversity": MeasureRow(_diversity, _LOANS, ("par",)),
     "delinquency": MeasureRow(_same(measures.delinquency), ("par_value", "days_past_due or is_defaulted"), ()),
     "price_below": MeasureRow(_price_below, ("par_value", "price"), ("par",)),

@@ -12,8 +12,8 @@ from core.compliance.agreement import CENT
 from core.compliance.beside import Beside, beside, contradicts, difference_words
 from core.compliance.conventions import printed_agency
 from core.compliance.kernels import rounded
-from core.compliance.matching import Unmatched
-from core.compliance.measures import Measured, Pool
+from core.compliance.matching import UnmatchedFigure
+from core.compliance.measures import Measurement, Pool
 from core.compliance.result import Doubt, DoubtCode, Doubts, Source, Status, Verdict
 from core.compliance.spans import Case, is_covered, lacking, missing, span
 from core.compliance.suites import UNIT_SIGNS, Test
@@ -115,7 +115,7 @@ class JudgedFigure(NamedTuple):
     """A figure as a run judges it."""
 
     test: Test
-    measured: Measured
+    measured: Measurement
     status: Status
     limit: float
     source: Source
@@ -151,7 +151,7 @@ class Doubter:
         pool: Pool | None,
         own: Mapping[str, DealTest],
         facts: Mapping[str, Fact],
-        conflicts: Sequence[Unmatched] = (),
+        conflicts: Sequence[UnmatchedFigure] = (),
         *,
         compares: bool = True,
     ) -> None:
@@ -193,7 +193,7 @@ class Doubter:
         lacks = missing(*self._inputs(case))
         all_doubts = [] if theirs is None else list(_of_difference(case, theirs))
         if not self._is_plain and (theirs is None or not theirs.is_to_the_cent):
-            all_doubts += self._inherited(case.test)
+            all_doubts += self._inherit(case.test)
         all_doubts += [
             Doubt("blank_inputs", f"{lack.pct:.2f} % of par has {lack.what}", self._cells([lack.input]))
             for lack in lacks
@@ -215,11 +215,11 @@ class Doubter:
         measure = "share" if is_of_some else self._measure_of(case.test.test_id)
         return measure, Case(self._pool, case.measured, agency)
 
-    def is_sure(self, test: Test, measured: Measured) -> bool:
+    def is_sure(self, test: Test, measured: Measurement) -> bool:
         """Return whether nothing makes a figure doubtful."""
         return self._is_plain and is_covered(measured) and (not self._open or self._open.isdisjoint(self.reads(test)))
 
-    def is_settled(self, test: Test, measured: Measured) -> bool:
+    def is_settled(self, test: Test, measured: Measurement) -> bool:
         """Return whether nothing that it reads is missing, so that its status is not open, whatever else is to be
         doubted."""
         if not self._is_plain or not is_covered(measured):
@@ -248,7 +248,7 @@ class Doubter:
             *(inputs for warning, inputs in self._inputs_of_warnings if concern_of(warning) in _OF_MISSING)
         )
 
-    def beside(self, test: Test, measured: Measured | None) -> Beside | None:
+    def beside(self, test: Test, measured: Measurement | None) -> Beside | None:
         """Return the file's figure of a test beside ours; None where it has none."""
         fact = self._facts.get(test.test_id)
         if fact is None:
@@ -402,7 +402,7 @@ class Doubter:
         kinds = ("component", "total", "account", "note")
         return [fact for fact in every if fact.conflict and fact.kind in kinds and not fact.is_prior]
 
-    def _inherited(self, test: Test) -> Iterator[Doubt]:
+    def _inherit(self, test: Test) -> Iterator[Doubt]:
         """Doubts of cash, of par and of their sum, for what divides by them or has them in it."""
         reads = self.reads(test)
         if "cash" in reads and self._lacks_cash:
@@ -446,7 +446,7 @@ class Doubter:
             reads = frozenset(self._read_by(test_id, None))
             if fact.denominator is not None and "cash" in reads and "notes" not in reads and fact.unit != "amount":
                 printed.setdefault(fact.denominator, []).append(fact.place)
-        if self._pool is None or not printed or any(_is_same(self._pool.denominator, each) for each in printed):
+        if self._pool is None or not printed or any(_is_same(self._pool.denominator, figure) for figure in printed):
             return None
         amount = max(printed, key=lambda each: len(printed[each]))
         return amount, printed[amount][0]

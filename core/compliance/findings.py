@@ -45,12 +45,12 @@ _OF_CASH: Final = ("oc_ratio", "oc_ratio_senior", "interest_diversion_ratio")
 def findings(pool: Pool, ran: frozenset[str]) -> Iterator[DataWarning]:
     """Yield the warnings of a run in a fixed order, `ran` being its tests by the suites' ids.
 
-    Without a definition, the loans are told of by what is masked alone. What stands in for what the file does not say
-    is told where a test that ran rests on it.
+    Without a definition, warnings about loans are only about masked values. A warning about what stands in for a gap of
+    the file comes where a test that ran depends on it.
     """
     yield from _masked(pool)
     if not is_plain(pool.definition):
-        for find_in_loans in (_joined, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
+        for find_in_loans in (_join, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
             yield from find_in_loans(pool)
         yield from _lives(pool)
     for tests, find in _FINDERS:
@@ -213,7 +213,7 @@ def _bonds(pool: Pool) -> list[DataWarning]:
     ]
 
 
-def _joined(pool: Pool) -> list[DataWarning]:
+def _join(pool: Pool) -> list[DataWarning]:
     """Return a warning where obligors count as one by their names, with what the largest would be apart."""
     joined = pool.view.affiliates
     if not joined:

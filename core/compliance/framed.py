@@ -84,7 +84,7 @@ def frame_of(results: Results) -> Frame:
         )
     agrees = [None if row.published is None else row.published.agrees for row in rows]
     columns["agrees"] = FrameColumn(
-        np.array([bool(each) for each in agrees], np.bool_),
+        np.array([bool(answer) for answer in agrees], np.bool_),
         valid=np.array([each is not None for each in agrees], np.bool_),
     )
     columns["doubtful"] = FrameColumn(np.array([row.doubtful for row in rows], np.bool_))
@@ -102,7 +102,7 @@ def frame_of(results: Results) -> Frame:
 def _value(row: TestResult, name: str) -> Any:
     """Return a field of a result, a member of its published figure, or the kinds of its doubts."""
     if name == "doubts":
-        return "; ".join(dict.fromkeys(each.code for each in row.doubt))
+        return "; ".join(dict.fromkeys(doubt.code for doubt in row.doubt))
     if name in _PUBLISHED or name == "difference":
         return getattr(row.published, name.removeprefix("published_"), None)
     return getattr(row, name)
@@ -130,7 +130,7 @@ def repr_of(results: Results) -> str:
     """Return the counts, and the results with the thinnest cushion in aligned columns."""
     lines = [f"Results({_head(results)})"]
     shown = thinnest_first(results)[:ROWS_SHOWN]
-    has_published = any(each.published is not None for each in shown)
+    has_published = any(result.published is not None for result in shown)
     cells = [
         (
             f"{each.status} ?" if each.doubtful else each.status,

@@ -31,13 +31,12 @@ def at_home(tests: tuple[Test, ...], definition: Definition | None) -> tuple[Tes
     conventions = definition.conventions
     sizes = conventions.small_facility_home, conventions.small_facility_abroad
     return tuple(
-        _worded(test.test_id, conventions.home_countries, *sizes) if test.test_id in _OF_HOME else test
-        for test in tests
+        _word(test.test_id, conventions.home_countries, *sizes) if test.test_id in _OF_HOME else test for test in tests
     )
 
 
 @lru_cache(maxsize=HOMES_MAX)
-def _worded(test_id: str, home: tuple[str, ...], small_home: float, small_abroad: float) -> Test:
+def _word(test_id: str, home: tuple[str, ...], small_home: float, small_abroad: float) -> Test:
     """Return a test of the suites in words for a home.
 
     Facility sizes in the deal's currency.

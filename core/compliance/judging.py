@@ -1,4 +1,4 @@
-"""What a figure comes to: its cushion and its status beside a limit."""
+"""The cushion and the status of a figure beside its limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.compliance.coverage import TOLERANCE
 from core.compliance.kernels import rounded
 from core.compliance.limits import ResolvedThreshold, RunLimits
 from core.compliance.measures import (
-    Measured,
+    Measurement,
     Pool,
     Unmeasurable,
 )
@@ -93,7 +93,7 @@ def status_of(value: float, cushion: float, limit: ResolvedThreshold) -> Status:
 
 
 def left_open(
-    test: Test, measured: Measured, limit: ResolvedThreshold, low: float, high: float, rules: Definition | None
+    test: Test, measured: Measurement, limit: ResolvedThreshold, low: float, high: float, rules: Definition | None
 ) -> Skipped:
     """Return a test whose status ratings leave open that a definition takes for a range."""
     ratings = DEFAULT.ratings if rules is None else rules.ratings

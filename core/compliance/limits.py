@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 from core.compliance.conventions import DEFAULT
-from core.compliance.matching import Match, Terms, Unmatched, pair, pair_alone
+from core.compliance.matching import Match, Terms, UnmatchedFigure, pair, pair_alone
 from core.compliance.measures import (
     Pool,
     Unmeasurable,
@@ -47,7 +47,7 @@ class SheetFigures(NamedTuple):
     matches: tuple[Match, ...] = ()
     limits: Mapping[str, SheetLimit] = {}
     """By test id."""
-    listed: tuple[Unmatched, ...] = ()
+    listed: tuple[UnmatchedFigure, ...] = ()
     """Figures that are beside no test."""
 
 
@@ -220,7 +220,11 @@ def resolve(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThresho
         if (threshold := thresholds.get(test.test_id)) is not None:
             return _resolved(test, threshold, source)
     is_standard = limits.definition is not None and limits.definition.has_market_limits
-    if limits.definition is not None and not is_standard and (limit := _defined(test, pool, limits)) is not None:
+    if (
+        limits.definition is not None
+        and not is_standard
+        and (limit := _limit_of_definition(test, pool, limits)) is not None
+    ):
         return limit
     of_tenant = limits.tenant.get(test.test_id)
     # What a tenant has taken out of its runs stays out, though the sheet has a trigger for it.
@@ -235,12 +239,12 @@ def resolve(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThresho
             return ResolvedThreshold(trigger, test.threshold_type, warning, "sheet")
     if of_tenant is not None:
         return _resolved(test, of_tenant, "tenant")
-    if is_standard and (limit := _defined(test, pool, limits)) is not None:
+    if is_standard and (limit := _limit_of_definition(test, pool, limits)) is not None:
         return limit
     return DEFAULT_LIMITS[test.test_id]
 
 
-def _defined(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThreshold | None:
+def _limit_of_definition(test: Test, pool: Pool | None, limits: RunLimits) -> ResolvedThreshold | None:
     """Return the limit that the definition gives: that of its test of this id, or the trigger of the class that is
     tested."""
     definition = limits.definition

@@ -51,7 +51,7 @@ class Match(NamedTuple):
     side: Direction
 
 
-class Unmatched(NamedTuple):
+class UnmatchedFigure(NamedTuple):
     """A published figure that is no test of ours, or not certainly one."""
 
     published: Fact
@@ -70,7 +70,7 @@ class Pairs(NamedTuple):
 
     matches: tuple[Match, ...] = ()
     """In the file's order."""
-    listed: tuple[Unmatched, ...] = ()
+    listed: tuple[UnmatchedFigure, ...] = ()
     """The file's other figures, in its order."""
     alone: tuple[str, ...] = ()
     """Ids of the tests that no figure of the file is beside, in the run's order."""
@@ -201,7 +201,7 @@ class _Pairing:
         for test_id, each in self._keys.items():
             self._by_key.setdefault(each, []).append(test_id)
         self._matches: dict[int, list[Match]] = {}  # by the figure's identity: not every place is known
-        self._listed: dict[int, Unmatched] = {}
+        self._listed: dict[int, UnmatchedFigure] = {}
 
     def of(self, figures: Sequence[_Printed]) -> Pairs:
         groups: dict[str | _Key, _Group] = {}
@@ -228,14 +228,14 @@ class _Pairing:
             if not self._is_listing:
                 return
             nearest = self._nearest(_with_terms(_key_of(meaning.nearest), self._terms)) if meaning.nearest else None
-            self._listed[id(fact)] = Unmatched(fact, nearest, meaning.why)
+            self._listed[id(fact)] = UnmatchedFigure(fact, nearest, meaning.why)
             return
         assert theirs is not None
         if theirs.what == "industry" and theirs.classification is None:
             theirs = theirs._replace(classification=self._terms.industry_agency)
         if theirs.what == "foreign_country" and not is_home(fact, self._terms):
             why = "it is measured from another home than the deal's"
-            self._listed[id(fact)] = Unmatched(fact, self._nearest(theirs), why)
+            self._listed[id(fact)] = UnmatchedFigure(fact, self._nearest(theirs), why)
             return
         groups.setdefault(theirs, _Group(None, theirs, [], meaning.side)).facts.append(fact)
 
@@ -252,14 +252,14 @@ class _Pairing:
         chosen = _one_of(group.facts)
         for fact in group.facts:
             if isinstance(chosen, str):
-                self._listed[id(fact)] = Unmatched(fact, nearest, chosen)
+                self._listed[id(fact)] = UnmatchedFigure(fact, nearest, chosen)
             elif fact is not chosen:
-                self._listed[id(fact)] = Unmatched(fact, nearest, _why_left(fact, chosen), is_repeated=True)
+                self._listed[id(fact)] = UnmatchedFigure(fact, nearest, _why_left(fact, chosen), is_repeated=True)
         if isinstance(chosen, str):
             return set()
         if not test_ids:
             why = self._why_alone(theirs, nearest)
-            self._listed[id(chosen)] = Unmatched(chosen, nearest, why, is_measurable=why != _TAKEN)
+            self._listed[id(chosen)] = UnmatchedFigure(chosen, nearest, why, is_measurable=why != _TAKEN)
             return set()
         self._matches[id(chosen)] = [Match(self._tests[test_id], chosen, group.side) for test_id in test_ids]
         return set(test_ids)
@@ -475,7 +475,7 @@ def _other_loans(theirs: tuple[Any, ...], ours: tuple[Any, ...]) -> Iterator[str
     if among != own_among:
         yield f"it is measured among {_among(among)}, ours among {_among(own_among)}"
     if adds != own_adds:
-        yield f"its share includes {_added(adds)}, ours {_added(own_adds)}"
+        yield f"its share includes {_add(adds)}, ours {_add(own_adds)}"
     if apart != own_apart:
         yield "ours is a share of another amount"
 
@@ -484,7 +484,7 @@ def _among(what: str | None) -> str:
     return "all loans" if what is None else AMONG_WORDS.get(what, what)
 
 
-def _added(names: tuple[str, ...]) -> str:
+def _add(names: tuple[str, ...]) -> str:
     return " and ".join(names) or "neither cash nor what is not drawn"
 
 

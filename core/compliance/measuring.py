@@ -11,7 +11,7 @@ from core.compliance.measures import (
     NO_TRANCHES,
     TOO_LARGE,
     ZERO_CPA,
-    Measured,
+    Measurement,
     Pool,
     Unmeasurable,
 )
@@ -69,7 +69,7 @@ def columns_present(portfolio: Portfolio) -> set[str]:
     return present
 
 
-def measure_test(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[str]) -> Measured:
+def measure_test(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[str]) -> Measurement:
     """Return the test's figure.
 
     Raises:
@@ -101,7 +101,7 @@ def _lacking(test: Test, portfolio: Portfolio, present: set[str]) -> Unmeasurabl
 
 
 def span_of(
-    test: Test, measured: Measured, ends: tuple[Pool, ...], portfolio: Portfolio, present: set[str]
+    test: Test, measured: Measurement, ends: tuple[Pool, ...], portfolio: Portfolio, present: set[str]
 ) -> tuple[float | None, float | None]:
     """Return the low and the high end of a figure.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.compliance import measures
 from core.compliance.kernels import rounded
-from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.compliance.measures import Measurement, Pool, Unmeasurable
 from core.compliance.shares import Bools, divisor_of, fields_over, share_measure, unfunded_of
 from core.definition.definition import CountryGroup, DealTest, Definition
 from core.definition.formulas import Atom, Logic, share_of
@@ -22,17 +22,17 @@ from core.portfolio.model.portfolio import Names
 from core.portfolio.model.ratings import rank
 
 Floats = NDArray[np.float64]
-Figure = Callable[[Pool, DealTest], Measured]
+Figure = Callable[[Pool, DealTest], Measurement]
 
 SHOWN: Final = 10
 """Names that a breakdown lists."""
 
 
-def par_share(pool: Pool, test: DealTest, amount: float, coverage_pct: float | None, /, **extra: Any) -> Measured:
+def par_share(pool: Pool, test: DealTest, amount: float, coverage_pct: float | None, /, **extra: Any) -> Measurement:
     """Return an amount as a share of what the test divides by."""
     divisor = divisor_of(pool, test.of or "denominator")
     amount = max(0.0, amount)
-    return Measured(amount / divisor * 100, amount, divisor, coverage_pct, lambda: extra)
+    return Measurement(amount / divisor * 100, amount, divisor, coverage_pct, lambda: extra)
 
 
 # ---- loans
@@ -74,7 +74,7 @@ def among_of(test: DealTest, definition: Definition) -> Atom | Logic | None:
     return share_of(test.among if test.among.startswith("=") else formula_of(test.among, definition))
 
 
-def share_of_test(test: DealTest) -> Callable[[Pool], Measured]:
+def share_of_test(test: DealTest) -> Callable[[Pool], Measurement]:
     """Return the measure of a test by a share's formula."""
     assert test.share is not None
     text = test.share
@@ -83,7 +83,7 @@ def share_of_test(test: DealTest) -> Callable[[Pool], Measured]:
     return lambda pool: _share(pool, test, share_of(text), text)
 
 
-def loans_share(pool: Pool, test: DealTest) -> Measured:
+def loans_share(pool: Pool, test: DealTest) -> Measurement:
     """Return a measure by its formula, of some loans alone where the test says so."""
     assert test.measure is not None
     formula = formula_of(test.measure, pool.definition)
@@ -93,7 +93,7 @@ def loans_share(pool: Pool, test: DealTest) -> Measured:
     return _share(pool, test, part if among is None else Logic("AND", (part, among)), (formula, test.among))
 
 
-def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measured:
+def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measurement:
     def sums_of(each_pool: Pool) -> tuple[float, ...]:
         rows, unknown = fields_over(each_pool).rows(part)
         drawn, more = each_pool.weights, undrawn_of(each_pool, test)
@@ -142,10 +142,10 @@ def _by_name(pool: Pool, test: DealTest, field: str) -> tuple[Pool, Floats]:
             _names_of(pool, field)
         return pool, pool.par_by_name(field)
     whole = pool.whole
-    return whole, _counted(whole, test, _names_of(whole, field))
+    return whole, _count(whole, test, _names_of(whole, field))
 
 
-def _counted(pool: Pool, test: DealTest, names: Names) -> Floats:
+def _count(pool: Pool, test: DealTest, names: Names) -> Floats:
     """Par by a name's code of the loans of which a test is.
 
     The last is that of no name, or not known to count.
@@ -162,21 +162,21 @@ def _counted(pool: Pool, test: DealTest, names: Names) -> Floats:
     return sums
 
 
-def _nth(pool: Pool, test: DealTest, field: str, sums: Floats) -> Measured:
+def _nth(pool: Pool, test: DealTest, field: str, sums: Floats) -> Measurement:
     """Return the nth largest of sums by a name's code."""
     par = sums[:-1]
     nth = (test.nth or 1) - 1
     order = largest_of(par, max(nth + 1, SHOWN))
     amount = float(par[order[nth]]) if nth < len(order) else 0.0
     covered = pool.covered(pool.par - float(sums[-1]))
-    return par_share(pool, test, amount, covered, largest=_shown(pool, field, par, order))
+    return par_share(pool, test, amount, covered, largest=_show(pool, field, par, order))
 
 
-def _shown(pool: Pool, field: str, par: Floats, order: list[int]) -> list[dict[str, Any]]:
+def _show(pool: Pool, field: str, par: Floats, order: list[int]) -> list[dict[str, Any]]:
     return [{"name": pool.name(field, at), "par": rounded(float(par[at]))} for at in order[:SHOWN] if par[at] > 0]
 
 
-def _ranked(pool: Pool, test: DealTest, field: str) -> Measured:
+def _rank(pool: Pool, test: DealTest, field: str) -> Measurement:
     pool, sums = _by_name(pool, test, field)
     if not (sums[:-1] > 0).any() and (test.among is None or sums[-1] > 0):
         raise measures.no_values(field)
@@ -192,19 +192,19 @@ def largest_of(par: Floats, count: int) -> list[int]:
     return sorted(places.tolist(), key=lambda at: (-par[at], at))
 
 
-def _obligor(pool: Pool, test: DealTest) -> Measured:
-    return _ranked(pool, test, "obligor")
+def _obligor(pool: Pool, test: DealTest) -> Measurement:
+    return _rank(pool, test, "obligor")
 
 
-def _top_obligors(pool: Pool, test: DealTest) -> Measured:
+def _top_obligors(pool: Pool, test: DealTest) -> Measurement:
     pool, sums = _by_name(pool, test, "obligor")
     par = sums[:-1]
     amount = float(np.maximum(par[largest_of(par, test.nth or 10)], 0.0).sum())
     return par_share(pool, test, amount, pool.covered(pool.par - float(sums[-1])))
 
 
-def _industry(pool: Pool, test: DealTest) -> Measured:
-    return _ranked(pool, test, industry_field(test))
+def _industry(pool: Pool, test: DealTest) -> Measurement:
+    return _rank(pool, test, industry_field(test))
 
 
 def _by_country(pool: Pool, test: DealTest, members: Callable[[Sequence[str]], tuple[Bools, Bools]]) -> Floats:
@@ -218,7 +218,7 @@ def _by_country(pool: Pool, test: DealTest, members: Callable[[Sequence[str]], t
     def added(part: Pool) -> Floats:
         names = part.portfolio.names["country"]
         counts, unknown = members(names.values)
-        sums = _counted(part, test, names)
+        sums = _count(part, test, names)
         sums[-1] += float(sums[:-1][unknown].sum())
         sums[:-1][~counts] = 0.0
         return sums
@@ -226,7 +226,7 @@ def _by_country(pool: Pool, test: DealTest, members: Callable[[Sequence[str]], t
     return pool.summed(("country", test.group, test.among, test.adds), added)
 
 
-def _country(pool: Pool, test: DealTest) -> Measured:
+def _country(pool: Pool, test: DealTest) -> Measurement:
     home = pool.definition.conventions.home_countries
 
     def abroad(names: Sequence[str]) -> tuple[Bools, Bools]:
@@ -268,16 +268,16 @@ def _of_group(pool: Pool, test: DealTest) -> Floats:
     return _by_country(pool, test, lambda names: group_members(names, group, definition))
 
 
-def _country_group(pool: Pool, test: DealTest) -> Measured:
+def _country_group(pool: Pool, test: DealTest) -> Measurement:
     sums = _of_group(pool, test)
     par = sums[:-1]
     cash = pool.cash if "cash" in test.adds else 0.0
     covered = pool.covered(pool.par - float(sums[-1]))
-    shown = _shown(pool, "country", par, largest_of(par, SHOWN))
+    shown = _show(pool, "country", par, largest_of(par, SHOWN))
     return par_share(pool, test, float(par.sum()) + cash, covered, largest=shown)
 
 
-def _country_of_group(pool: Pool, test: DealTest) -> Measured:
+def _country_of_group(pool: Pool, test: DealTest) -> Measurement:
     return _nth(pool, test, "country", _of_group(pool, test))
 
 

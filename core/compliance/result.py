@@ -233,7 +233,7 @@ def _is_settled(result: TestResult) -> bool:
 
 
 def settle(results: Iterable[TestResult]) -> None:
-    """Make all fields of results now, and let go of what makes them."""
+    """Fill all fields of results now, and drop what computes them."""
     for result in results:
         result.message, result.doubt, result.doubtful, result.unit  # noqa: B018 - reading makes them
         put(result, ("_maker", "_args"), (None, ()))
@@ -336,7 +336,7 @@ class Results(list[TestResult], Framed):
         """Return whether it is one of the results, or the id or name of one."""
         if not isinstance(key, str):
             return super().__contains__(key)
-        return any(key.casefold() in (each.test_id.casefold(), each.test_name.casefold()) for each in self)
+        return any(key.casefold() in (result.test_id.casefold(), result.test_name.casefold()) for result in self)
 
     def __repr__(self) -> str:
         return framed.repr_of(self)

@@ -29,7 +29,7 @@ from core.compliance.limits import (
     resolve,
 )
 from core.compliance.measures import (
-    Measured,
+    Measurement,
     Pool,
     Unmeasurable,
 )
@@ -128,7 +128,7 @@ def run_suite(
     triggers: dict[str, SheetLimit | None] = {}
     if suite == DEAL_SUITE and rules is not None and rules.standard:
         rules, triggers = load_deal_suite().with_coverage(rules, pool)
-    tests = _chosen(suite, test_ids, rules)
+    tests = _choose(suite, test_ids, rules)
     wanted = frozenset(test_ids or ())
     sources: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
         ("request", request_thresholds),
@@ -223,7 +223,7 @@ class _SuiteRun:
         return limit
 
     def _ends(
-        self, test: Test, limit: ResolvedThreshold | None, measured: Measured
+        self, test: Test, limit: ResolvedThreshold | None, measured: Measurement
     ) -> tuple[float | None, float | None]:
         """Return the low and the high end of a figure.
 
@@ -242,7 +242,7 @@ class _SuiteRun:
         self,
         test: Test,
         limit: ResolvedThreshold,
-        measured: Measured,
+        measured: Measurement,
         low: float | None,
         high: float | None,
         maker: ResultMaker,
@@ -349,7 +349,7 @@ def suite_named(suite: str) -> Suite:
     return SUITES[suite]
 
 
-def _chosen(suite: str, test_ids: Iterable[str] | None, definition: Definition | None) -> tuple[Test, ...]:
+def _choose(suite: str, test_ids: Iterable[str] | None, definition: Definition | None) -> tuple[Test, ...]:
     if suite == DEAL_SUITE:
         if definition is None:
             raise UnknownSuite("the suite deal needs a definition")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.frequency import payments_a_year
-from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.compliance.measures import Measurement, Pool, Unmeasurable
 from core.definition.formulas import NUMBERS, Atom, Logic, column_of, fields_of, share_of, without_cells
 from core.definition.terms import LOAN_FIELDS, LOAN_FLAGS, LOAN_TEXTS
 from core.formula.columns import map_columns
@@ -32,7 +32,7 @@ KEPT_ROWS_MAX: Final = 64_000_000
 
 _DATES: Final = frozenset(("maturity_date", "default_date"))
 _DAYS_A_YEAR: Final = 365.25
-_LIENS: Final = tuple("first_lien" if each == Lien.BLANK else each.name.lower() for each in Lien)
+_LIENS: Final = tuple("first_lien" if lien == Lien.BLANK else lien.name.lower() for lien in Lien)
 _RANKS: Final = {
     "rank_a": ("rating_agency_a",),
     "rank_b": ("rating_agency_b",),
@@ -235,8 +235,8 @@ class Fields:
         both = part.operator == "AND"
         together: Bools | None = None
         open_rows: Bools | None = None
-        for each in part.parts:
-            true, unknown = self._truth(each)
+        for piece in part.parts:
+            true, unknown = self._truth(piece)
             if together is None:
                 together, open_rows = true, unknown
                 continue
@@ -368,7 +368,7 @@ def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
     answers = [
         value if isinstance(value, bool) else value != 0 if isinstance(value, int | float) else None for value in values
     ]
-    faulty = np.array([each is None for each in answers], np.bool_)
+    faulty = np.array([answer is None for answer in answers], np.bool_)
     return np.array([bool(each) for each in answers], np.bool_), faulty if faulty.any() else None
 
 
@@ -376,17 +376,17 @@ def _missing(fields: Sequence[str], pool: Pool) -> str:
     return f"Skipped: required column(s) {', '.join(fields)} not found in sheet '{pool.portfolio.sheet_name}'"
 
 
-def share_measure(text: str, of: str) -> Callable[[Pool], Measured]:
+def share_measure(text: str, of: str) -> Callable[[Pool], Measurement]:
     """Return the measure of a share: par of the loans for which the formula is TRUE, in percent of a denominator."""
 
     def shared(pool: Pool) -> tuple[float, ...]:
         return fields_over(pool).share(text)
 
-    def measured(pool: Pool) -> Measured:
+    def measured(pool: Pool) -> Measurement:
         par, unknown = pool.summed(("share", text), shared)
         divisor = divisor_of(pool, of)
         share_par = max(0.0, par)
-        return Measured(share_par / divisor * 100, share_par, divisor, pool.covered(pool.par - unknown))
+        return Measurement(share_par / divisor * 100, share_par, divisor, pool.covered(pool.par - unknown))
 
     return measured
 

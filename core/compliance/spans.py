@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from core.compliance.conventions import masked_rows
-from core.compliance.measures import DAYS_A_YEAR, Measured, Pool
+from core.compliance.measures import DAYS_A_YEAR, Measurement, Pool
 from core.definition.terms import AGENCIES, FORMULAS
 from core.portfolio.assemble.plausibility import LIFE_YEARS_MAX, USUAL
 from core.portfolio.model.fields import Lien
@@ -36,7 +36,7 @@ class Case(NamedTuple):
     """A figure whose inputs are looked at."""
 
     pool: Pool
-    measured: Measured
+    measured: Measurement
     agency: str | None = None
     """Of a test that is one agency's."""
 
@@ -140,7 +140,7 @@ _OTHER: Final = (("", "blanks in what the test reads", _uncovered),)
 _LIKE: Final = {"reinvestment_oc": "oc"}
 
 
-def is_covered(measured: Measured) -> bool:
+def is_covered(measured: Measurement) -> bool:
     """Return whether a figure leaves out no par for blanks."""
     coverage = measured.coverage_pct
     return coverage is None or 100.0 - coverage <= NOTHING_PCT
@@ -191,7 +191,7 @@ def span(measure: str, case: Case, *, with_ratings: bool = True) -> Span | None:
     return (low, high) if isfinite(low) and isfinite(high) and high - low > NOTHING_PCT else None
 
 
-def _added(case: Case) -> Span:
+def _add(case: Case) -> Span:
     """Return a share to which all that is missing may belong."""
     return case.measured.value, case.measured.value + _of_denominator(case, _uncovered(case))
 
@@ -319,10 +319,10 @@ _LOW_SPREAD, _HIGH_SPREAD, _ = USUAL["spread"]
 _LOW_RATE, _HIGH_RATE, _ = USUAL["all_in_rate"]
 
 _SPANS: Final[dict[str, Callable[[Case], Span]]] = {
-    "obligor": _added, "top_obligors": _added, "industry": _added, "country": _added, "foreign_country": _added,
-    "small_facilities": _added, "delinquency": _added, "share": _added,
-    **dict.fromkeys((name for name in FORMULAS if name != "non_senior_secured"), _added),
-    "country_group": _added, "country_of_group": _added, "senior_secured": _lien_taken,
+    "obligor": _add, "top_obligors": _add, "industry": _add, "country": _add, "foreign_country": _add,
+    "small_facilities": _add, "delinquency": _add, "share": _add,
+    **dict.fromkeys((name for name in FORMULAS if name != "non_senior_secured"), _add),
+    "country_group": _add, "country_of_group": _add, "senior_secured": _lien_taken,
     "non_senior_secured": _lien_added, "quoted_depth": _quotes_added,
     "ccc": _ccc, "warf": _factor, "warr": _recovery, "wal": _life, "oc": _overcollateralisation,
     "reinvestment_oc": _overcollateralisation, "ic": _interest,

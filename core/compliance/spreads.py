@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.compliance.coverage import TOLERANCE
 from core.compliance.kernels import rounded
-from core.compliance.measures import Measured, Pool, Unmeasurable, no_values
+from core.compliance.measures import Measurement, Pool, Unmeasurable, no_values
 from core.portfolio.model.portfolio import Deal
 
 REFERENCE_COUPON: Final = 7.0
@@ -100,7 +100,7 @@ def _plain_spread(pool: Pool) -> float:
     return pool.tally.spread_sum / pool.tally.spread_par / 100
 
 
-def average_spread(pool: Pool, test_id: str | None = None) -> Measured:
+def average_spread(pool: Pool, test_id: str | None = None) -> Measurement:
     """Spread of the floating loans with floor credit and, where the deal gives its reference coupon, excess coupon as
     the conventions count it; `test_id` is the test whose limit decides where that depends on one."""
     tally, conventions = pool.tally, pool.definition.conventions
@@ -130,7 +130,7 @@ def average_spread(pool: Pool, test_id: str | None = None) -> Measured:
             **({"excess_spread_pct": rounded(more)} if more else {}),
         }
 
-    return Measured(
+    return Measurement(
         value + more, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, break_down
     )
 
@@ -147,14 +147,14 @@ def with_spread_rules(deal: Deal, pool: Pool) -> Deal:
     return replace(deal, excess_spread_kept=kept, is_excess_floored=is_floored or None) if kept or is_floored else deal
 
 
-def average_coupon(pool: Pool, test_id: str | None = None) -> Measured:
+def average_coupon(pool: Pool, test_id: str | None = None) -> Measurement:
     """Coupon of the fixed-rate loans, with the excess of the spread over its minimum as the conventions count it."""
     tally, rule = pool.tally, pool.definition.conventions.excess_spread
     if not tally.coupon_par > 0:
         raise Unmeasurable("no fixed-rate loan with a coupon")
     coupon = tally.coupon_sum / tally.coupon_par
     if rule == "none":
-        return Measured(coupon, tally.coupon_sum, tally.coupon_par)
+        return Measurement(coupon, tally.coupon_sum, tally.coupon_par)
     excess = _excess_of_spread(pool)
     added = counted_excess(rule, excess, coupon, pool.limits.get(test_id or ""))
 
@@ -166,7 +166,7 @@ def average_coupon(pool: Pool, test_id: str | None = None) -> Measured:
             "excess_spread_rule": rule,
         }
 
-    return Measured(coupon + added, tally.coupon_sum, tally.coupon_par, None, break_down)
+    return Measurement(coupon + added, tally.coupon_sum, tally.coupon_par, None, break_down)
 
 
 def _excess_of_spread(pool: Pool) -> float:

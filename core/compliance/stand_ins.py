@@ -19,7 +19,7 @@ _IN_FORMULA: Final = re.compile(r"\b(recovery_rate|facility_rank)_([abc])\b")
 
 def with_stand_ins(portfolio: Portfolio, definition: Definition) -> Portfolio:
     """Return the portfolio with the file's only industries, recovery rates or ratings of an agency under the names by
-    which a deal's definition asks for them; each is told.
+    which a deal's definition asks for them, with a warning for each.
 
     A definition is written from an indenture, which says "S&P industry classification" where a file of the deal has
     just one column of industries. Where it asks for recovery rates of two agencies, the only column is nobody's.

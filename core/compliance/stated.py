@@ -34,7 +34,7 @@ RATE_TOLERANCE: Final = 5e-5
 
 @dataclass(slots=True)
 class _Statements:
-    """What is taken of a definition, and what is told of it."""
+    """What is taken of a definition, and the warnings about it."""
 
     taken: dict[str, float] = field(default_factory=dict)
     """Field of the deal -> its amount."""
@@ -46,7 +46,8 @@ class _Statements:
 
 
 def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
-    """Return the portfolio with what the definition states of its deal and of the levels of indexes; each is told.
+    """Return the portfolio with what the definition states of its deal and of the levels of indexes, with a warning for
+    each.
 
     What was said of a portfolio once is not said again: trades move cash, and a second run leaves it.
     """
@@ -117,7 +118,7 @@ def _of_other_days(corrections: Sequence[Correction], portfolio: Portfolio) -> l
             for each in others
         ]
     )
-    return [each for each in warnings if each not in portfolio.notes.warnings]
+    return [warning for warning in warnings if warning not in portfolio.notes.warnings]
 
 
 _STAND_INS: Final = ("modified", "upload")
@@ -150,7 +151,7 @@ def _place(portfolio: Portfolio, field: str) -> str:
     return f" ({cell})" if cell else ""
 
 
-def _shown(figure: str, amount: float) -> str:
+def _show(figure: str, amount: float) -> str:
     return f"{amount:.6g} %" if figure in _RATES else f"{amount:,.2f}"
 
 
@@ -175,9 +176,9 @@ def _correct(correction: Correction, portfolio: Portfolio, statements: _Statemen
     statements.seen[_key(correction)] = correction.amount
     if own is not None and abs(own - correction.amount) <= (RATE_TOLERANCE if correction.figure in _RATES else CENT):
         return
-    theirs = "the file has none" if own is None else f"{_shown(correction.figure, own)} by the file"
+    theirs = "the file has none" if own is None else f"{_show(correction.figure, own)} by the file"
     message = (
-        f"{_named_figure(correction)} is {_shown(correction.figure, correction.amount)} by a "
+        f"{_named_figure(correction)} is {_show(correction.figure, correction.amount)} by a "
         f"correction of the definition, and {theirs}{_place(portfolio, _field(correction))}: {correction.note}"
     )
     statements.warnings.append(DataWarning("figure_corrected", message, fields=(_field(correction),)))
@@ -245,7 +246,7 @@ def _with_index_rates(portfolio: Portfolio, rates: Mapping[str, float]) -> Portf
         warnings += [_other_level(portfolio, main, level, own)] if is_other else []
     numbers, loans = portfolio.numbers, dict[str, int]()
     if index is not None and named:
-        levels, loans = _filled(portfolio, index, named)
+        levels, loans = _fill(portfolio, index, named)
         numbers = numbers | {"base_rate_level": levels} if loans else numbers
     if loans or deal is not portfolio.deal:
         warnings.append(_stated_levels(loans, {main: level} | named if level is not None else named))
@@ -280,13 +281,11 @@ def level_of(index: str, rates: Mapping[str, float]) -> float | None:
         return rates.get(family)
     if (usual := rates.get(family + _MAIN_TENOR)) is not None:
         return usual
-    like = [level for other_index, level in rates.items() if other_index.partition("-")[0] == family]
+    like = [level for index, level in rates.items() if index.partition("-")[0] == family]
     return like[0] if len(like) == 1 else None
 
 
-def _filled(
-    portfolio: Portfolio, index: Names, named: Mapping[str, float]
-) -> tuple[NDArray[np.float64], dict[str, int]]:
+def _fill(portfolio: Portfolio, index: Names, named: Mapping[str, float]) -> tuple[NDArray[np.float64], dict[str, int]]:
     """(level of each loan's index, loans that have the stated one by their index)."""
     table = np.full(len(index.values) + 1, np.nan)
     places = {name: at for at, name in enumerate(index.values) if name in named}

@@ -9,14 +9,14 @@ from typing import Any, Final, Literal
 
 from msgspec import UNSET
 
-from core.compliance.coverage import Held, Role
+from core.compliance.coverage import ClassLimit, Role
 from core.compliance.doubt import Doubter, JudgedFigure
 from core.compliance.judging import judge
 from core.compliance.kernels import rounded
 from core.compliance.limits import ResolvedThreshold, RunLimits, decimals_for, resolve
 from core.compliance.measures import (
     COVERAGE_LEAST_PCT,
-    Measured,
+    Measurement,
     Pool,
     Unmeasurable,
 )
@@ -41,7 +41,7 @@ _WORDS: Final[dict[tuple[Direction, bool], tuple[str, str]]] = {
 }
 
 
-def _message(test: Test, measured: Measured, limit: ResolvedThreshold, status: Status, cushion: float | None) -> str:
+def _message(test: Test, measured: Measurement, limit: ResolvedThreshold, status: Status, cushion: float | None) -> str:
     """One readable line, such as: Largest obligor 2.30 % is within the 2.50 % limit (cushion 0.20)."""
     sign = UNIT_SIGNS[test.unit]
     verb, noun = _WORDS[limit.direction, status != "fail"]
@@ -109,19 +109,19 @@ class ResultMaker:
         self._has_details = details
 
     def texts(
-        self, test: Test, measured: Measured, limit: ResolvedThreshold, judgement: tuple[float, Status], *_: Any
+        self, test: Test, measured: Measurement, limit: ResolvedThreshold, judgement: tuple[float, Status], *_: Any
     ) -> tuple[str, Details | None]:
         """Return the message and the details of a test."""
         cushion = rounded(judgement[0]) if self._include_cushion else None
         message = _message(test, measured, limit, judgement[1], cushion)
         return message, self._details(test, measured, limit) if self._has_details else None
 
-    def form(self, test: Test, measured: Measured, limit: ResolvedThreshold, *_: Any) -> tuple[str, int]:
+    def form(self, test: Test, measured: Measurement, limit: ResolvedThreshold, *_: Any) -> tuple[str, int]:
         """Return the unit of a test's figures, and the decimals to show them with."""
         rounding = None if self._limits.definition is None else decimals_for(test, self._limits)
         return test.unit, decimals_of(test.unit, measured.value, limit.value, rounding)
 
-    def doubts(self, test: Test, measured: Measured, *args: Any) -> Doubts:
+    def doubts(self, test: Test, measured: Measurement, *args: Any) -> Doubts:
         """Return what to doubt of a test."""
         if self._doubter.is_sure(test, measured):
             return Doubts(None, [])
@@ -130,7 +130,7 @@ class ResultMaker:
     def verdict(
         self,
         test: Test,
-        measured: Measured,
+        measured: Measurement,
         limit: ResolvedThreshold,
         judgement: tuple[float, Status],
         low: float | None,
@@ -144,7 +144,7 @@ class ResultMaker:
             return _SURE
         return self._doubter.verdict(self._case(test, measured, limit, judgement, low, high))
 
-    def is_settled(self, test: Test, measured: Measured, *rest: Any) -> bool:
+    def is_settled(self, test: Test, measured: Measurement, *rest: Any) -> bool:
         """Return whether nothing leaves the status of a test open.
 
         `rest` is as `verdict` has it.
@@ -155,7 +155,7 @@ class ResultMaker:
     def _case(
         self,
         test: Test,
-        measured: Measured,
+        measured: Measurement,
         limit: ResolvedThreshold,
         judgement: tuple[float, Status],
         low: float | None,
@@ -183,7 +183,7 @@ class ResultMaker:
         assert self._pool is not None
         return _JudgedClasses(self._pool, self._limits, self._resolved)
 
-    def _details(self, test: Test, measured: Measured, limit: ResolvedThreshold) -> Details:
+    def _details(self, test: Test, measured: Measurement, limit: ResolvedThreshold) -> Details:
         portfolio, limits = self._portfolio, self._limits
         cells = portfolio.source_cells
         refs = (
@@ -243,14 +243,12 @@ class _JudgedClasses:
         last = len(structure.oc if kind == "oc" else structure.ic) - 1
         if kind not in self._usual:
             usual: _Held = {}
-            for other_class_test in _CLASS_TESTS[kind]:
+            for class_test in _CLASS_TESTS[kind]:
                 with suppress(Unmeasurable):  # taken out of runs, it holds its class to nothing
-                    resolved = self._resolved.get(id(other_class_test)) or resolve(
-                        other_class_test, self._pool, self._limits
-                    )
-                    usual[_place(other_class_test.sheet_trigger, last)] = (
+                    resolved = self._resolved.get(id(class_test)) or resolve(class_test, self._pool, self._limits)
+                    usual[_place(class_test.sheet_trigger, last)] = (
                         resolved,
-                        decimals_for(other_class_test, self._limits),
+                        decimals_for(class_test, self._limits),
                     )
             self._usual[kind] = usual, self._rows(kind, usual)
         usual, rows = self._usual[kind]
@@ -263,7 +261,7 @@ class _JudgedClasses:
         return self._pool.classes(
             kind,
             {
-                place: Held(limit.value, limit.direction, partial(judge, limit=limit, decimals=decimals))
+                place: ClassLimit(limit.value, limit.direction, partial(judge, limit=limit, decimals=decimals))
                 for place, (limit, decimals) in limits.items()
             },
             places,

@@ -142,7 +142,7 @@ def movements(
     steps = list(mix.steps())
     first, last = run(before), run(after)
     figures = [_figures(first), *(_figures(run(mix.portfolio(state))) for _, state, _ in steps), _figures(last)]
-    names = {each.test_id: each.test_name for results in (first, last) for each in (*results, *results.skipped)}
+    names = {result.test_id: result.test_name for results in (first, last) for result in (*results, *results.skipped)}
     effects = [
         _effects(mix, state_before, part, mix.heaviest(rows, loans_tried), run, earlier)
         for (part, _, rows), state_before, earlier in zip(
@@ -176,9 +176,9 @@ def _open(skipped: Skipped) -> Open:
 
 def _figures(results: Results) -> dict[str, float]:
     return {
-        each.test_id: each.current_value
-        for each in (*results, *results.skipped)
-        if not isinstance(each.current_value, msgspec.UnsetType)
+        result.test_id: result.current_value
+        for result in (*results, *results.skipped)
+        if not isinstance(result.current_value, msgspec.UnsetType)
     }
 
 
@@ -234,7 +234,7 @@ class _Mix:
         """Every part but the last, with what is applied after it and the loans that it changes."""
         state = self.start
         for part in PARTS[:-1]:
-            rows = self._changed(part)
+            rows = self._change(part)
             state = self.with_rows(state, part, rows)
             if part not in ("added", "removed"):  # every loan, so that columns that only one file has come and go
                 state = replace(state, applied={**state.applied, part: np.ones(len(self.is_new), np.bool_)})
@@ -250,7 +250,7 @@ class _Mix:
         applied[rows] = True
         return replace(state, applied={**state.applied, part: applied})
 
-    def _changed(self, part: PartName) -> Rows:
+    def _change(self, part: PartName) -> Rows:
         """Return the loans that a part changes."""
         if part == "added":
             return np.flatnonzero(self.is_new)
@@ -300,7 +300,7 @@ class _Mix:
             columns = (_column(side, kind, target) for side in (self._before, self._after))
             blank = np.nan if kind == "numbers" else np.uint8(0)
             earlier, later = (
-                np.full(len(rows), blank) if column is None else _taken(column, rows, blank)
+                np.full(len(rows), blank) if column is None else _take(column, rows, blank)
                 for column, rows in zip(columns, (self._row_before, self._row_after), strict=True)
             )
         return earlier, later
@@ -316,7 +316,7 @@ class _Mix:
                     sides.append(np.full(len(rows), -1, np.int32))
                     continue
                 table = np.array([*(place.setdefault(text, len(place)) for text in names.values), -1], np.int32)
-                sides.append(_taken(table[names.codes], rows, np.int32(-1)))
+                sides.append(_take(table[names.codes], rows, np.int32(-1)))
             self._names[target] = (sides[0], sides[1], tuple(place))
         return self._names[target]
 
@@ -405,7 +405,7 @@ def _column(portfolio: Portfolio, kind: str, target: str) -> NDArray[Any] | None
     return column.codes if isinstance(column, Names) else column
 
 
-def _taken(column: NDArray[Any], rows: Rows, blank: Any) -> NDArray[Any]:
+def _take(column: NDArray[Any], rows: Rows, blank: Any) -> NDArray[Any]:
     """Return the values of some rows; blank for the row -1."""
     return np.append(column, blank).astype(column.dtype)[rows]
 

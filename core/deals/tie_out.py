@@ -96,7 +96,7 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
         definition: the deal's rules and tests, or the name of a ready-made one; None for those by which a run without
             one goes.
     """
-    base, rules, asked, ours = _measured(portfolio, definition)
+    base, rules, asked, ours = _measure(portfolio, definition)
     rows = [_row(each, ours) for each in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
     explained: dict[int, list[Explanation]] = {at: [] for at in apart}
@@ -122,11 +122,11 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
 
 def compare(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
     """Return the rows of a tie-out without what explains their differences, which takes many runs."""
-    _, _, asked, ours = _measured(portfolio, definition)
+    _, _, asked, ours = _measure(portfolio, definition)
     return [_row(each, ours) for each in asked]
 
 
-def _measured(
+def _measure(
     portfolio: Portfolio, definition: Definition | str | None
 ) -> tuple[dict[str, Any], Definition, list[FigureTest], dict[str, TestResult | Skipped | str]]:
     """Return the document of the rules, the rules, the file's figures with the tests that measure them, and the
@@ -218,7 +218,7 @@ def _same(asked: FigureTest) -> FigureTest:
     return asked
 
 
-def _classified(asked: FigureTest, *, classification: str) -> FigureTest:
+def _classify(asked: FigureTest, *, classification: str) -> FigureTest:
     """Return the row with its test under another list of industries, where it is about industries."""
     if asked.test is None or asked.test.get("measure") not in _CLASSIFIED:
         return asked
@@ -297,7 +297,7 @@ def _is_last_digit(row: TieOut, fact: Fact) -> bool:
 # ---- explanations --------------------------------------------------------------------------------------------------
 
 
-def _changed(base: dict[str, Any], section: str, **values: Any) -> dict[str, Any]:
+def _change(base: dict[str, Any], section: str, **values: Any) -> dict[str, Any]:
     return {**base, section: {**base.get(section, {}), **values}}
 
 
@@ -312,7 +312,7 @@ def _variants(
     for policy in BY_NAME["masked_a"].options if _has_masked(portfolio) else ():
         masked = {agency: {**ratings.get(agency, {}), "masked": policy.name} for agency in AGENCIES}
         if policy.sets:
-            yield "masked_ratings", portfolio, _changed(base, "ratings", **masked), _same
+            yield "masked_ratings", portfolio, _change(base, "ratings", **masked), _same
     for choice in CHOICES:
         if choice.explains is None or choice.explains in _BY_TEST:
             continue
@@ -320,7 +320,7 @@ def _variants(
             if len(option.sets) == 1 and not _is_said(base, option, is_default=option is choice.options[0]):
                 yield choice.explains, portfolio, _with_option(base, option), _same
     for option in BY_NAME["industry"].options[1:]:
-        yield "classification", portfolio, base, partial(_classified, classification=option.name)
+        yield "classification", portfolio, base, partial(_classify, classification=option.name)
     yield "principal_cash", portfolio, base, _with_cash
     deal = portfolio.deal
     for day in (deal.next_payment, deal.closing_date):
@@ -345,7 +345,7 @@ def _is_said(base: Mapping[str, Any], option: Option, *, is_default: bool) -> bo
 def _with_option(base: dict[str, Any], option: Option) -> dict[str, Any]:
     for setting in option.sets:
         section, name = setting.path
-        base = _changed(base, section, **{name: setting.document})
+        base = _change(base, section, **{name: setting.document})
     return base
 
 

@@ -101,7 +101,7 @@ def names_of(text: str, known: Iterable[str]) -> frozenset[str]:
         FormulaFault: it is no formula, names something unknown, reads cells, or calls what a definition may not.
     """
     known = frozenset(known)
-    tree = _parsed(text, known)
+    tree = _parse(text, known)
     names = frozenset(_name_of(node, text) for node in _walk(tree) if isinstance(node, Name | Cell))
     _refuse_strangers(names, known)
     return names
@@ -142,7 +142,7 @@ def share_of(text: str) -> Logic | Atom:
         FormulaFault: it is no formula, reads cells, or calls what a definition may not; or a part compares a number
             with a list, which cannot run down the columns.
     """
-    tree = _parsed(text, None)
+    tree = _parse(text, None)
     atoms = 0
 
     def taken_apart(node: Node) -> Logic | Atom:
@@ -224,7 +224,7 @@ def column_of(index: int) -> str:
     return letters
 
 
-def _parsed(text: str, names: frozenset[str] | None) -> Node:
+def _parse(text: str, names: frozenset[str] | None) -> Node:
     """Return the tree of a formula.
 
     What reads like a cell is a name where `names` has it, or for None everywhere.

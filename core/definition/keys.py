@@ -20,7 +20,7 @@ SHOWN_MAX: Final = 60
 """Characters of what was given that a fault repeats."""
 
 FAULTS_MAX: Final = 100
-"""Faults that are told at once."""
+"""Faults that are reported at once."""
 
 Faults = list[tuple[str, str]]
 """(place, message), such as ("tests[3].share", "...")."""

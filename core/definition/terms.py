@@ -116,7 +116,7 @@ class Measure:
 
 
 PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "group", "of", "among", "adds")
-"""What a measure may be told, as a definition's document names it."""
+"""The parameters that a measure may have, as a definition's document names it."""
 
 ADDED: Final = ("cash", "unfunded")
 """What a figure may add to the par of its loans."""

@@ -94,7 +94,7 @@ class FrameColumn:
         bitmap = np.packbits(present, bitorder="little") if nulls else None
         called = name.replace("\x00", "").encode(errors="replace")
         if self.pool is not None:
-            offsets, data = gathered(np.ascontiguousarray(self.values, np.int32), *_checked(self.values, self.pool))
+            offsets, data = gathered(np.ascontiguousarray(self.values, np.int32), *_check(self.values, self.pool))
             return called, b"U", nulls, (bitmap, offsets, data)
         values = self.values
         kind = _FORMATS[str(values.dtype)]
@@ -105,7 +105,7 @@ class FrameColumn:
         return called, kind, nulls, (bitmap, np.ascontiguousarray(values))
 
 
-def _checked(codes: NDArray[np.int32], pool: Pool) -> Pool:
+def _check(codes: NDArray[np.int32], pool: Pool) -> Pool:
     """Return a pool as what reads it trusts it: codes within it, offsets that rise, and text that is UTF-8, since a
     stream's consumer looks at neither."""
     offsets, data = np.ascontiguousarray(pool[0], np.int64), np.ascontiguousarray(pool[1], np.uint8)

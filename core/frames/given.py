@@ -71,7 +71,7 @@ def listed(values: Any) -> Any:
     array: Any = values if isinstance(values, np.ndarray) else np.asarray(values)
     if array.dtype.kind == "M":
         array = moments(array)
-    return _unmasked(array.astype(object), None).tolist() if isinstance(array, np.ma.MaskedArray) else array.tolist()
+    return _unmask(array.astype(object), None).tolist() if isinstance(array, np.ma.MaskedArray) else array.tolist()
 
 
 def column_of(name: str, values: Any) -> NDArray[Any]:
@@ -130,7 +130,7 @@ def columns_of(frame: Any) -> dict[str, NDArray[Any]]:
     their texts, moments with a time zone what their clock shows (DuckDB hands them over in UTC).
 
     Raises:
-        TypeError: a column holds lists, structs, bytes or spans of time; its name is told.
+        TypeError: a column holds lists, structs, bytes or spans of time; the message has its name.
         ValueError: two columns have one name, there are too many rows or columns, or a moment is outside the years 1
             to 9999.
     """
@@ -209,7 +209,7 @@ def _objects(values: list[Any]) -> NDArray[Any]:
     return objects
 
 
-def _unmasked(values: Any, blank: Any) -> NDArray[Any]:
+def _unmask(values: Any, blank: Any) -> NDArray[Any]:
     copied: NDArray[Any] = values.data.copy()
     copied[np.ma.getmaskarray(values)] = blank  # not by `filled`, to which None is its own default: "?" among objects
     return copied
@@ -221,9 +221,9 @@ def _plain(name: str, values: Any) -> NDArray[Any]:
         raise TypeError(f"column {name!r} has {values.ndim} dimensions, not one")
     if isinstance(values, np.ma.MaskedArray):
         if values.dtype.kind in "iuf":
-            return _unmasked(values.astype(np.float64), np.nan)
+            return _unmask(values.astype(np.float64), np.nan)
         is_time = values.dtype.kind == "M"
-        values = _unmasked(values, np.datetime64("NaT")) if is_time else _unmasked(values.astype(object), None)
+        values = _unmask(values, np.datetime64("NaT")) if is_time else _unmask(values.astype(object), None)
     if values.dtype.kind in "biufM":
         try:
             plain_values: NDArray[Any] = moments(values) if values.dtype.kind == "M" else values
@@ -233,12 +233,12 @@ def _plain(name: str, values: Any) -> NDArray[Any]:
     if values.dtype.kind not in "OU":
         raise TypeError(f"column {name!r} holds {values.dtype}, which no cell can")
     try:
-        return _typed([cell_value(value) for value in values.tolist()])
+        return _to_array([cell_value(value) for value in values.tolist()])
     except TypeError as refused:
         raise TypeError(f"column {name!r}: {refused}") from None
 
 
-def _typed(plain: list[Any]) -> NDArray[Any]:
+def _to_array(plain: list[Any]) -> NDArray[Any]:
     """Cells as an array of their kind, where they have one."""
     kinds = {type(value) for value in plain} - {type(None)}
     if kinds == {float}:

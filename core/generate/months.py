@@ -53,7 +53,7 @@ def generate_months(
 def _month(newest: GeneratedDeal, clean: LoanBook, ago: int, months: int) -> GeneratedDeal:
     """Return the deal as it was some months before its newest one."""
     share = 1.0 - ago / months
-    book = _changed(clean, newest.book, share)
+    book = _change(clean, newest.book, share)
     drift = book.chance.stream(f"prices {ago} months ago").normal(0.0, PRICE_DEVIATION * ago**0.5, book.count)
     has_drift = ~book.is_defaulted
     book.price = np.where(has_drift, np.clip(np.round(book.price + drift, 3), 1.0, PRICE_MAX), book.price)
@@ -63,7 +63,7 @@ def _month(newest: GeneratedDeal, clean: LoanBook, ago: int, months: int) -> Gen
     return replace(newest, book=_part(book, kept), texts=_texts(newest.texts, kept), as_of=_month_end(ago))
 
 
-def _changed(before: LoanBook, after: LoanBook, share: float) -> LoanBook:
+def _change(before: LoanBook, after: LoanBook, share: float) -> LoanBook:
     """Return a book on its way to another one: obligors change one after the other, par and maturities by degrees."""
     chance = before.chance
     obligors = len(before.obligor_country)

@@ -100,7 +100,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class StatedFigure:
     """A figure that the report states, as it is printed."""
 
     name: str
@@ -122,7 +122,7 @@ class GeneratedReport:
     principal_cash: float
     interest_collected: float
     as_of: str
-    published: tuple[Published, ...]
+    published: tuple[StatedFigure, ...]
     delimiter: str = ","
     encoding: str = "utf-8"
 
@@ -169,12 +169,12 @@ class GeneratedReport:
             "interest_collected": self.interest_collected,
             "loans": [_members(loan) for loan in self.loans],
             "notes": [_members(note) for note in self.notes],
-            "published": [_members(each) for each in self.published],
+            "published": [_members(figure) for figure in self.published],
         }
         Path(path).write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
 
 
-def _members(record: ExpectedLoan | Note | Published) -> dict[str, Any]:
+def _members(record: ExpectedLoan | Note | StatedFigure) -> dict[str, Any]:
     return {name: getattr(record, name) for name in type(record).__dataclass_fields__}
 
 
@@ -257,12 +257,12 @@ def _notes(deal: GeneratedDeal) -> tuple[Note, ...]:
     )
 
 
-def _published(loans: tuple[ExpectedLoan, ...], notes: tuple[Note, ...], cash: float) -> tuple[Published, ...]:
+def _published(loans: tuple[ExpectedLoan, ...], notes: tuple[Note, ...], cash: float) -> tuple[StatedFigure, ...]:
     """Return the principal amount over each class, without haircuts, and the weighted averages, to two decimals."""
     performing = [loan for loan in loans if not loan.is_defaulted]
     par = np.array([loan.par_value for loan in performing])
     amount = float(par.sum()) + cash
-    publisheds: list[Published] = []
+    publisheds: list[StatedFigure] = []
     senior = 0.0
     for note in notes:
         senior += note.balance
@@ -270,12 +270,12 @@ def _published(loans: tuple[ExpectedLoan, ...], notes: tuple[Note, ...], cash: f
             ratio = round(amount / senior * 100.0, 2)
             name = "A/B" if note.name == "B" else note.name
             publisheds.append(
-                Published(f"Class {name} Par Value Test", ratio, note.oc_trigger, ratio >= note.oc_trigger)
+                StatedFigure(f"Class {name} Par Value Test", ratio, note.oc_trigger, ratio >= note.oc_trigger)
             )
     recovery = round(float(np.average([loan.recovery_rate for loan in performing], weights=par)), 2)
-    publisheds.append(Published("Minimum Weighted Average Recovery Rate Test", recovery, 43.0, recovery >= 43.0))
+    publisheds.append(StatedFigure("Minimum Weighted Average Recovery Rate Test", recovery, 43.0, recovery >= 43.0))
     lite = round(float(par[[loan.cov_lite for loan in performing]].sum()) / amount * 100.0, 2)
-    publisheds.append(Published("Cov-Lite Loans", lite, 60.0, lite <= 60.0))
+    publisheds.append(StatedFigure("Cov-Lite Loans", lite, 60.0, lite <= 60.0))
     return tuple(publisheds)
 
 
@@ -310,10 +310,10 @@ class _Style:
         written: list[tuple[Callable[[date], Writable], str | None]] = [
             (lambda day: day, "dd/mm/yyyy"),
             (_short, None),
-            (_named, None),
+            (_name, None),
         ]
         if any(day.day > 12 for day in days):  # else nobody can tell the day from the month
-            written.append((_slashed, None))
+            written.append((_with_slashes, None))
         rates: list[tuple[Callable[[float | None], Writable], str | None]] = [
             (lambda value: value, "0.00###"),
             (lambda value: None if value is None else round(value / 100.0, 9), "0.00###%"),
@@ -348,7 +348,7 @@ def _day(days: float) -> date:
     return day
 
 
-def _named(day: date) -> str:
+def _name(day: date) -> str:
     return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year}"
 
 
@@ -356,11 +356,11 @@ def _short(day: date) -> str:
     return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year % 100:02}"
 
 
-def _slashed(day: date) -> str:
+def _with_slashes(day: date) -> str:
     return f"{day.day:02}/{day.month:02}/{day.year}"
 
 
-def _dotted(day: date) -> str:
+def _with_dots(day: date) -> str:
     return f"{day.day:02}.{day.month:02}.{day.year}"
 
 
@@ -397,7 +397,7 @@ class _Pages:
         ]
 
     def titled(self, title: str, rows: list[Row], formats: Sequence[str | None] = ()) -> GeneratedPage:
-        day = f"As of: {_slashed(date.fromisoformat(AS_OF))}"
+        day = f"As of: {_with_slashes(date.fromisoformat(AS_OF))}"
         top: list[Row] = [(self.figures["name"],), (title,)]
         below: list[Row] = []
         if self.style.as_of_below:
@@ -553,8 +553,8 @@ class _Pages:
     def tests(self) -> GeneratedPage:
         rows: list[Row] = [("Test Description", "Threshold", "Current", "Result")]
         rows += [
-            (each.name, f"{each.trigger:.2f}%", f"{each.value:.2f}%", "Passed" if each.passed else "Failed")
-            for each in self.figures["published"]
+            (figure.name, f"{figure.trigger:.2f}%", f"{figure.value:.2f}%", "Passed" if figure.passed else "Failed")
+            for figure in self.figures["published"]
         ]
         return self.titled("Test Summary", rows)
 
@@ -571,7 +571,7 @@ class _Sheet(_Pages):
     def all(self) -> list[GeneratedPage]:
         """Return the sheet."""
         loans = sorted(self.loans, key=lambda loan: loan.industry)
-        rows: list[Row] = [(self.figures["name"],), (f"As of {_named(date.fromisoformat(AS_OF))}",), ()]
+        rows: list[Row] = [(self.figures["name"],), (f"As of {_name(date.fromisoformat(AS_OF))}",), ()]
         for part in (self.notes(), self.accounts(), self.tests()):
             rows += [(part.name,), *(row for row in part.rows if len(row) > 1), ()]
         return [GeneratedPage("Report", [*rows, ("Collateral Obligations",), *self.listing(loans)])]
@@ -643,7 +643,7 @@ class _Sheet(_Pages):
             loan.floor,
             loan.all_in_rate,
             None if loan.spread is None else INDEX_NAME,
-            _named(_day(loan.maturity_date)),
+            _name(_day(loan.maturity_date)),
             loan.rating_agency_a or None,
             loan.rating_agency_b or "NR",
             loan.rating_agency_c or None,
@@ -748,7 +748,7 @@ class _Flat:
         return text.replace(".", ",") if self.style.decimal_comma else text
 
     def file(self, name: str, headers: str, rows: Sequence[Row]) -> GeneratedPage:
-        common = (self.figures["name"], _named(date.fromisoformat(AS_OF)))
+        common = (self.figures["name"], _name(date.fromisoformat(AS_OF)))
         return GeneratedPage(
             name, [("Deal_Name", "As_Of_Date", *headers.split(",")), *((*common, *row) for row in rows)]
         )
@@ -776,7 +776,7 @@ class _Flat:
                     loan.rating_agency_a,
                     loan.rating_agency_b,
                     loan.rating_agency_c,
-                    _dotted(_day(loan.maturity_date)),
+                    _with_dots(_day(loan.maturity_date)),
                     loan.identifier,
                     number(loan.price),
                 )
@@ -842,11 +842,11 @@ class _Flat:
             "Test_Name,Trigger,Current_Value,Status",
             [
                 (
-                    each.name,
-                    self.number(each.trigger, 2) + "%",
-                    self.number(each.value, 2) + "%",
-                    "Passed" if each.passed else "Failed",
+                    figure.name,
+                    self.number(figure.trigger, 2) + "%",
+                    self.number(figure.value, 2) + "%",
+                    "Passed" if figure.passed else "Failed",
                 )
-                for each in self.figures["published"]
+                for figure in self.figures["published"]
             ],
         )

@@ -275,27 +275,27 @@ def _columns(book: LoanBook, texts: LoanTexts, first_row: int) -> list[HoldingsC
         HoldingsColumn("CUSIP", _texts(texts.cusip)),
         HoldingsColumn("LoanX ID", _texts(texts.loanx)),
         HoldingsColumn("ISIN", _texts(texts.isin)),
-        HoldingsColumn("Issuer Name", _coded(book.obligor, texts.companies)),
-        HoldingsColumn("Issue Name", _coded(texts.facility, texts.facilities)),
-        HoldingsColumn("Lien Type", _coded(book.is_second_lien, LIENS)),
-        HoldingsColumn("Moody's Industry", _coded(book.industry, [name for name, _ in INDUSTRIES])),
-        HoldingsColumn("Country", _coded(book.country, [name for name, *_ in COUNTRIES])),
+        HoldingsColumn("Issuer Name", _encode(book.obligor, texts.companies)),
+        HoldingsColumn("Issue Name", _encode(texts.facility, texts.facilities)),
+        HoldingsColumn("Lien Type", _encode(book.is_second_lien, LIENS)),
+        HoldingsColumn("Moody's Industry", _encode(book.industry, [name for name, _ in INDUSTRIES])),
+        HoldingsColumn("Country", _encode(book.country, [name for name, *_ in COUNTRIES])),
         HoldingsColumn("Currency", lambda lines: list(repeat(CURRENCY, len(lines)))),
         HoldingsColumn("Par Amount", lambda lines: lines.par.tolist(), "#,##0.00"),
         HoldingsColumn("Market Price", _numbers(book.price)),
         HoldingsColumn("Market Value (USD)", market_value, "#,##0.00"),
         HoldingsColumn("Purchase Price", _numbers(book.purchase_price)),
         HoldingsColumn("Facility Size", _numbers(book.facility_size), "#,##0"),
-        HoldingsColumn("Index", _coded(book.is_fixed, [INDEX_NAME, None])),
+        HoldingsColumn("Index", _encode(book.is_fixed, [INDEX_NAME, None])),
         HoldingsColumn("Spread", _numbers(book.spread)),
         HoldingsColumn("Floor", _numbers(book.floor)),
         HoldingsColumn("All In Rate", _numbers(book.all_in_rate)),
-        HoldingsColumn("Coupon Type", _coded(book.is_fixed, COUPON_TYPES)),
+        HoldingsColumn("Coupon Type", _encode(book.is_fixed, COUPON_TYPES)),
         HoldingsColumn("Amortization", _numbers(book.amortization)),
         HoldingsColumn("Maturity Date", _numbers(maturity), "dd-mmm-yyyy"),
-        HoldingsColumn("Moody's CFR", _coded(book.rank_a, [None, *SCALE_A])),
-        HoldingsColumn("S&P Issuer Rating", _coded(book.rank_b, [None, *SCALE_B])),
-        HoldingsColumn("Fitch Rating", _coded(book.rank_c, [None, *SCALE_B])),
+        HoldingsColumn("Moody's CFR", _encode(book.rank_a, [None, *SCALE_A])),
+        HoldingsColumn("S&P Issuer Rating", _encode(book.rank_b, [None, *SCALE_B])),
+        HoldingsColumn("Fitch Rating", _encode(book.rank_c, [None, *SCALE_B])),
         HoldingsColumn("Recovery Rate", _numbers(book.recovery_rate)),
         HoldingsColumn("Cov-Lite", _flags(book.is_cov_lite)),
         HoldingsColumn("Default Obligation", _flags(book.is_defaulted)),
@@ -320,13 +320,13 @@ def _texts(values: NDArray[np.str_]) -> Cells:
     return lambda lines: [text or None for text in values[lines.loan].tolist()]
 
 
-def _coded(codes: NDArray[np.int64] | NDArray[np.bool_], texts: Sequence[str | None]) -> Cells:
+def _encode(codes: NDArray[np.int64] | NDArray[np.bool_], texts: Sequence[str | None]) -> Cells:
     table = np.array(texts, object)
     return lambda lines: table[codes[lines.loan].astype(np.intp)].tolist()
 
 
 def _flags(values: NDArray[np.bool_]) -> Cells:
-    return _coded(values, ["No", "Yes"])
+    return _encode(values, ["No", "Yes"])
 
 
 def _habits(
@@ -335,24 +335,24 @@ def _habits(
     """Return the column with the habits that live in single cells."""
     cells, header = column.cells, column.header
     if header in ("Par Amount", "Market Price") and is_text.any():
-        cells = _replaced(cells, is_text, _number_text)
+        cells = _replace(cells, is_text, _number_text)
     if header in ("CUSIP", "LoanX ID", "Fitch Rating") and "error_cells" in messy:
         # A look-up that found nothing.
         mask = _share(book, lines, f"error cells {header}", _ERROR_SHARE)
-        cells = _replaced(cells, mask, lambda value: Formula("NA()", "#N/A") if value is None else value)
+        cells = _replace(cells, mask, lambda value: Formula("NA()", "#N/A") if value is None else value)
     flags = ("Cov-Lite", "Default Obligation", "DIP", "Current Pay", "PIKing", "Days Past Due")
     if header in flags and "blanks" in messy:
         mask = _share(book, lines, f"blanks {header}", _BLANK_SHARE)
-        cells = _replaced(cells, mask, lambda value: None if value in ("No", 0.0) else value)
+        cells = _replace(cells, mask, lambda value: None if value in ("No", 0.0) else value)
     if header == "Issuer Name" and "merged_issuers" in messy:
         # Below its first cell a merged range is empty.
-        cells = _replaced(cells, _repeats(book, lines), lambda _: None)
+        cells = _replace(cells, _repeats(book, lines), lambda _: None)
     if header == "Spread" and "percent_spreads" in messy:
         cells = _numbers(book.spread / 100.0)
     return HoldingsColumn(header, cells, column.number_format)
 
 
-def _replaced(cells: Cells, mask: NDArray[np.bool_], change: Callable[[Writable], Writable]) -> Cells:
+def _replace(cells: Cells, mask: NDArray[np.bool_], change: Callable[[Writable], Writable]) -> Cells:
     def changed(lines: HoldingLines) -> list[Writable]:
         values = cells(lines)
         for at in np.flatnonzero(mask[lines.start : lines.start + len(lines)]).tolist():

@@ -129,7 +129,7 @@ def generate_tape(deal: GeneratedDeal, trustee: str, seed: int = 7, edits: int |
     check_number("seed", seed, 0, SEED_MAX)
     count = min(EDITS_MAX, max(1, deal.loans // _LOANS_AN_EDIT)) if edits is None else edits
     check_number("edits", count, 0, EDITS_MAX)
-    chosen = _chosen(deal, seed, count)
+    chosen = _choose(deal, seed, count)
     deal = replace(deal, book=_edited_book(deal.book, deal.texts, chosen))
     draft = TapeDraft.of(deal, seed)
     for edit, rows in chosen:
@@ -142,7 +142,7 @@ def generate_tape(deal: GeneratedDeal, trustee: str, seed: int = 7, edits: int |
     return GeneratedTape(deal, trustee, seed, draft.columns(), answers)
 
 
-def _chosen(deal: GeneratedDeal, seed: int, count: int) -> list[tuple[Edit, Rows]]:
+def _choose(deal: GeneratedDeal, seed: int, count: int) -> list[tuple[Edit, Rows]]:
     """Return the loans of each edit, none taken twice."""
     fit = eligible(deal.book, deal.texts)
     free = np.ones(deal.loans, np.bool_)

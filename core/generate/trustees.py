@@ -72,7 +72,9 @@ class TrusteeSheet:
     @property
     def header(self) -> list[Sequence[Writable]]:
         """The header's rows."""
-        return [[line or None for line in lines] for lines in zip(*(each.header for each in self.printed), strict=True)]
+        return [
+            [line or None for line in lines] for lines in zip(*(column.header for column in self.printed), strict=True)
+        ]
 
     @property
     def number_formats(self) -> list[str | None]:
@@ -101,7 +103,7 @@ class TrusteeSheet:
         for start in range(0, len(self.lines), _CHUNK):
             cut = slice(start, start + _CHUNK)
             part = TapeLines(self.lines.row[cut], self.lines.par[cut], start)
-            yield from zip(*(each.cells(self.columns, part, self.chance) for each in self.printed), strict=True)
+            yield from zip(*(column.cells(self.columns, part, self.chance) for column in self.printed), strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def _read(column: Any, lines: TapeLines) -> list[str]:
     return texts
 
 
-def _padded(text: str) -> str:
+def _pad(text: str) -> str:
     return f" {text:<12}"
 
 
@@ -172,11 +174,11 @@ def _named_month(day: date) -> str:
     return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year}"
 
 
-def _dotted(day: date) -> str:
+def _with_dots(day: date) -> str:
     return f"{day.day:02}.{day.month:02}.{day.year}"
 
 
-def _slashed(day: date) -> str:
+def _with_slashes(day: date) -> str:
     return f"{day.month:02}/{day.day:02}/{day.year}"
 
 
@@ -288,7 +290,7 @@ def _all_identifiers(_: TapeDraft) -> None:
 
 
 def _is_bond(columns: Columns, lines: TapeLines) -> NDArray[np.bool_]:
-    """Return whether a line is told as a bond: it has an ISIN and no LoanX id."""
+    """Return whether a line counts as a bond: it has an ISIN and no LoanX id."""
     isin, loanx = (np.asarray(columns[name])[lines.row] for name in ("isin", "loanx_id"))
     return np.asarray((isin != "") & (loanx == ""), np.bool_)
 
@@ -311,12 +313,12 @@ _FLAT: Final = (
     PrintedColumn(("Deal_Name",), _constant("Sample CLO")),
     PrintedColumn(("As_Of_Date",), _constant(_named_month(date.fromisoformat(AS_OF)))),
     PrintedColumn(("Deal_Base_Currency",), _constant(CURRENCY)),
-    PrintedColumn(("LoanX_ID",), _texts("loanx_id", _padded)),
+    PrintedColumn(("LoanX_ID",), _texts("loanx_id", _pad)),
     PrintedColumn(("CUSIP",), _texts("cusip")),
     PrintedColumn(("ISIN",), _texts("isin")),
     PrintedColumn(("FIGI",), _figi),
-    PrintedColumn(("Issuer_Name",), _texts("borrower_name", _padded)),
-    PrintedColumn(("Security_Name",), _texts("facility_name", _padded)),
+    PrintedColumn(("Issuer_Name",), _texts("borrower_name", _pad)),
+    PrintedColumn(("Security_Name",), _texts("facility_name", _pad)),
     PrintedColumn(("Security_Level",), _level),
     PrintedColumn(("Principal_Funded_Balance",), _funded),
     PrintedColumn(("Commitment",), _par),
@@ -325,13 +327,13 @@ _FLAT: Final = (
     PrintedColumn(("Index_Floor_Rate",), _numbers("floor")),
     PrintedColumn(("Current_Spread",), _numbers("spread", 0.01)),
     PrintedColumn(("All_In_Rate",), _numbers("all_in_rate")),
-    PrintedColumn(("Maturity_Date",), _dates(_dotted)),
-    PrintedColumn(("Moodys_Rating_Final",), _texts("rating_agency_a", _padded)),
-    PrintedColumn(("Moodys_Rating_Unadjusted",), _texts("rating_agency_a", _padded)),
-    PrintedColumn(("SP_Rating_Final",), _texts("rating_agency_b", _padded)),
-    PrintedColumn(("Fitch_Rating_Final",), _texts("rating_agency_c", _padded)),
-    PrintedColumn(("Moodys_Industry_Name",), _texts("industry", _padded)),
-    PrintedColumn(("Country_Name",), _texts("country", _padded)),
+    PrintedColumn(("Maturity_Date",), _dates(_with_dots)),
+    PrintedColumn(("Moodys_Rating_Final",), _texts("rating_agency_a", _pad)),
+    PrintedColumn(("Moodys_Rating_Unadjusted",), _texts("rating_agency_a", _pad)),
+    PrintedColumn(("SP_Rating_Final",), _texts("rating_agency_b", _pad)),
+    PrintedColumn(("Fitch_Rating_Final",), _texts("rating_agency_c", _pad)),
+    PrintedColumn(("Moodys_Industry_Name",), _texts("industry", _pad)),
+    PrintedColumn(("Country_Name",), _texts("country", _pad)),
     PrintedColumn(("Is_Default",), _flags("is_defaulted", "N", "Y")),
     PrintedColumn(("Cov_Lite",), _flags("cov_lite", "N", "Y")),
 )
@@ -391,7 +393,7 @@ _PORTAL: Final = (
     PrintedColumn(("Floor",), _numbers("floor")),
     PrintedColumn(("All-In-Rate (w/Floor)",), _numbers("all_in_rate")),
     PrintedColumn(("Payment Period",), _constant("3 Months")),
-    PrintedColumn(("Maturity Date",), _dates(_slashed)),
+    PrintedColumn(("Maturity Date",), _dates(_with_slashes)),
     PrintedColumn(("Deal Issue (Derived) Rating - Moody's",), _texts("rating_agency_a")),
     PrintedColumn(("Deal Issue (Derived) Rating - S&P",), _texts("rating_agency_b")),
     PrintedColumn(("Fitch Issuer Rating",), _texts("rating_agency_c")),

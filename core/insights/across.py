@@ -21,7 +21,7 @@ SHARED_LOOKED_AT: Final = 2_000
 def between(studies: Sequence[Study]) -> Iterator[StudyFinding]:
     """Yield what is said of several portfolios together."""
     yield from _tightest(studies)
-    yield from _shared(studies)
+    yield from _share(studies)
 
 
 def _tightest(studies: Sequence[Study]) -> Iterator[StudyFinding]:
@@ -68,7 +68,7 @@ def _nearest(test_result: TestResult) -> tuple[bool, float]:
     return test_result.doubtful, headroom_of(test_result)
 
 
-def _shared(studies: Sequence[Study]) -> Iterator[StudyFinding]:
+def _share(studies: Sequence[Study]) -> Iterator[StudyFinding]:
     """Obligors that several portfolios of one currency hold."""
     par_by_deal: dict[str, dict[int, float]] = defaultdict(dict)
     for at, study in enumerate(studies):

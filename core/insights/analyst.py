@@ -81,10 +81,10 @@ def analyse(
     for at, finding in shown:
         several = len(subjects) > 1
         insights.append(_insight(finding, known if at < 0 else [studies[at]], stakeholder, named=several and at >= 0))  # type: ignore[list-item]
-    return [_labelled(insight, labels) for insight in insights[:most]]
+    return [_label(insight, labels) for insight in insights[:most]]
 
 
-def _labelled(insight: Insight, labels: Mapping[str, str]) -> Insight:
+def _label(insight: Insight, labels: Mapping[str, str]) -> Insight:
     """Return an insight with labels in the place of names."""
     texts = {name: labelled(getattr(insight, name), labels) for name in ("title", "summary", "methodology")}
     lists = {name: [labelled(each, labels) for each in getattr(insight, name)] for name in ("names", "remarks")}

@@ -92,7 +92,7 @@ def verdict(study: Study) -> Iterator[StudyFinding]:
     )
     summary += ", {doubtful} doubtful" if doubtful else ""
     worst = sorted((item for item in certain if item.status != "pass"), key=_gravity)[:NAMED]
-    named = [_named(draft, f"_{at}", item) for at, item in enumerate(worst)]
+    named = [_name(draft, f"_{at}", item) for at, item in enumerate(worst)]
     if fails:
         headline = "{certain_fail} of {all} with a figure fail" + ("" if fails > 1 else "s")
         headline += " and {warning} stand" + ("s" if warns == 1 else "") + " in the warning band" if warns else ""
@@ -105,7 +105,7 @@ def verdict(study: Study) -> Iterator[StudyFinding]:
     headline += ". " + (f"{told_of} {'; '.join(named)}. " if named else "")
     if doubtful:
         each = [
-            f"{_named(draft, f'_doubt_{at}', item)}, {_STATUS_HERE[status_here(item)]} by our figures"
+            f"{_name(draft, f'_doubt_{at}', item)}, {_STATUS_HERE[status_here(item)]} by our figures"
             f", though {doubted(draft, item, f'printed_{at}')}"
             for at, item in enumerate(doubtful)
         ]
@@ -140,7 +140,7 @@ def verdict(study: Study) -> Iterator[StudyFinding]:
     )
 
 
-def _named(draft: FindingDraft, place: str, test_result: TestResult) -> str:
+def _name(draft: FindingDraft, place: str, test_result: TestResult) -> str:
     """Return a test with its figure and its limit."""
     draft.say(f"test{place}", test_result.test_name)
     draft.test(f"value{place}", test_result.test_id)
@@ -213,7 +213,7 @@ def thin(study: Study) -> Iterator[StudyFinding]:
     seen: set[tuple[str, float]] = set()
     for place, each in enumerate(sorted(passing, key=headroom_of)[:THIN_SHOWN]):
         if (each.category, each.current_value) in seen:
-            continue  # one ratio that is held to two limits: the nearer one is told
+            continue  # one ratio that is held to two limits: the nearer one is reported
         seen.add((each.category, each.current_value))
         draft = study.draft(f"thin:{each.test_id}")
         draft.is_disputed = each.doubtful
@@ -303,7 +303,7 @@ def _behind(draft: FindingDraft, test_result: TestResult) -> str:
     if not where or not columns.has(*(each.column for each in where)):
         return ""
     chosen = columns.chosen(where)
-    draft.columns += [each.column for each in where]
+    draft.columns += [condition.column for condition in where]
     return "The largest loans behind it: " + draft.largest("behind", chosen) + "." if chosen.any() else ""
 
 
@@ -329,7 +329,7 @@ def _names(draft: FindingDraft, column: str, words: str) -> str:
 
 
 def _money(draft: FindingDraft, test_result: TestResult, share: str, ratio: str) -> str:
-    """Return what the cushion comes to in money, for tests that are a share of par, or a ratio in percent."""
+    """Return the cushion in money, for tests that are a share of par, or a ratio in percent."""
     measure = draft.study.measure(test_result.test_id)
     if (
         draft.study.unit(test_result) != "percent"

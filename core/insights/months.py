@@ -30,7 +30,7 @@ ROWS_MAX: Final = 250_000
 """Loans of a month up to which a move is explained: each class of changes is a run of its own."""
 
 MOVED_PCT: Final = 0.05
-"""Percent of its limit by which a cushion must have moved to be told of."""
+"""Percent of its limit by which a cushion must have moved to be mentioned."""
 
 POINTS_LEAST: Final = 4
 """Days of history below which nothing is said of a trend."""
@@ -62,10 +62,10 @@ def moved(study: Study) -> Iterator[StudyFinding]:
             definition=study.subject.definition,
             loans_tried=LOANS_TRIED,
         )
-        by_test = {each.test_id: each for each in movement_list}
+        by_test = {movement.test_id: movement for movement in movement_list}
     then = {each.test_id: each for each in before}
-    for each in chosen:
-        yield _move(study, each, then[each.test_id], by_test.get(each.test_id))
+    for result in chosen:
+        yield _move(study, result, then[result.test_id], by_test.get(result.test_id))
 
 
 def _most_moved(study: Study) -> list[TestResult]:

@@ -24,7 +24,7 @@ WANTED: Final = {
 """Columns that most insights rest on, in words."""
 
 BLANK_PCT: Final = 0.005
-"""Percent of par without a value that is told of."""
+"""Percent of par without a value that is reported."""
 
 STALE_PCT: Final = 10.0
 """Percent of priced par without a move in a month that is called notable."""
@@ -51,7 +51,7 @@ def skipped(study: Study) -> Iterator[StudyFinding]:
         draft.names[f"reason_{at}"] = plain(each.reason.removeprefix("Skipped: "), 160)
         draft.tests.append(each.test_id)
         texts.append(f"{{test_{at}}} ({{reason_{at}}})")
-    draft.tests += [each.test_id for each in left[NAMED:]]
+    draft.tests += [result.test_id for result in left[NAMED:]]
     more = "" if len(left) <= NAMED else " and others"
     yield draft.finding(
         "data_quality",

@@ -130,9 +130,9 @@ def downgrade(study: Study) -> Iterator[StudyFinding]:
 def _broken(study: Study, change: PortfolioChange) -> list[str]:
     """Return tests that pass now and fail after a change, by id."""
     return [
-        each.test_id
-        for each in study.after(change)
-        if each.status == "fail" and each.test_id in study.by_id and study.by_id[each.test_id].status != "fail"
+        result.test_id
+        for result in study.after(change)
+        if result.status == "fail" and result.test_id in study.by_id and study.by_id[result.test_id].status != "fail"
     ]
 
 

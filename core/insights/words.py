@@ -28,7 +28,7 @@ def plain(text: str, most: int = NAME_CHARACTERS) -> str:
 
     Control and format characters go, brackets of markup become others, and an address is no link any more.
     """
-    kept = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text[: 4 * most])
+    kept = "".join(" " if unicodedata.category(character)[0] in "CZ" else character for character in text[: 4 * most])
     line = " ".join(kept.translate(_LIKE).replace("://", ": //").split())
     return line if len(line) <= most else line[: most - 3].rstrip() + "..."
 

@@ -202,8 +202,8 @@ def _families(choice: NamedChoice, portfolio: Portfolio, definition: Definition)
     if is_by_page:
         yield Candidate(choice.name, "names", choice.option("names").words, choice.option("names").sets, obligor=True)
         return
-    other_text = "affiliates" if setting == "names" else "names"
-    yield Candidate(choice.name, other_text, choice.option(other_text).words, choice.option(other_text).sets)
+    opposite = "affiliates" if setting == "names" else "names"
+    yield Candidate(choice.name, opposite, choice.option(opposite).words, choice.option(opposite).sets)
 
 
 def _interest(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
@@ -226,7 +226,7 @@ _SPECIAL: Final[Mapping[str, Callable[[NamedChoice, Portfolio, Definition], Iter
 
 def portfolio_under(portfolio: Portfolio, used: Mapping[str, Candidate]) -> Portfolio:
     """Return the loans as some readings have them."""
-    deal = {name: value for each in used.values() for name, value in each.deal}
+    deal = {name: value for candidate in used.values() for name, value in candidate.deal}
     if deal:
         portfolio = replace(portfolio, deal=replace(portfolio.deal, **deal))
     if any(each.obligor for each in used.values()):

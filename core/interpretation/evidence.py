@@ -10,7 +10,7 @@ from typing import Final
 
 from core.compliance.agreement import CENT, Ours, ties_of
 from core.compliance.kernels import rounded
-from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.compliance.measures import Measurement, Pool, Unmeasurable
 from core.compliance.measuring import columns_present, measure_test
 from core.compliance.suites import Test
 from core.definition import to_document
@@ -47,7 +47,7 @@ class PrintedFigure:
     ties: Callable[[Pool], frozenset[Part]]
     fact: Fact | None = None
     """None for a part of a calculation."""
-    measured: Callable[[Pool], Measured | None] = lambda pool: None
+    measured: Callable[[Pool], Measurement | None] = lambda pool: None
     """Ours; None where the loans give none."""
 
     def amounts(self, part: Part) -> tuple[float, ...]:
@@ -111,7 +111,7 @@ class Evidence:
             fact.label, fact.place, measure, own.agency, printed, ties, fact, partial(self.measured, test)
         )
 
-    def measured(self, test: Test, pool: Pool) -> Measured | None:
+    def measured(self, test: Test, pool: Pool) -> Measurement | None:
         """Our figure; None where the loans give none."""
         try:
             return measure_test(test, pool, pool.portfolio, self._present)
@@ -124,7 +124,7 @@ class Evidence:
         Args:
             by_loans: whether the OC numerator is that of the loans, where the file prints parts of its own.
         """
-        key = by_loans, *(each.key for each in used.values())
+        key = by_loans, *(candidate.key for candidate in used.values())
         if (known := self._pools.get(key)) is not None:
             return known
         definition = with_settings(self.definition, self._settings(used))
@@ -140,13 +140,13 @@ class Evidence:
 
     def _settings(self, used: Used) -> Iterator[Setting]:
         """Yield what a definition says beside what it has already."""
-        for each in used.values():
-            if each is not self._base.get(each.choice):
-                yield from each.settings
+        for candidate in used.values():
+            if candidate is not self._base.get(candidate.choice):
+                yield from candidate.settings
 
     def ties(self, at: int, used: Used, *, by_loans: bool = True) -> frozenset[Part]:
         """Return the parts of a figure, by its place, that tie under a reading."""
-        key = at, by_loans, *(each.key for each in used.values())
+        key = at, by_loans, *(candidate.key for candidate in used.values())
         known_ties = self._ties.get(key)
         if known_ties is None:
             pool = self.pool(used, by_loans=by_loans)
@@ -178,7 +178,7 @@ _MOVING: Final = frozenset((
 """Choices that move the sums themselves; the others what is made of them."""
 
 
-def _ours(measured: Measured) -> Ours:
+def _ours(measured: Measurement) -> Ours:
     is_ratio = measured.denominator != 1.0
     return Ours(rounded(measured.value), *((measured.numerator, measured.denominator) if is_ratio else (None, None)))
 

@@ -12,7 +12,15 @@ import numpy as np
 from core.compliance.conventions import printed_agency
 from core.compliance.coverage import letter_of
 from core.compliance.deal_suite import tests_of, with_coverage
-from core.compliance.matching import Pairs, Terms, Unmatched, pair_figures, suite_said, terms_of, with_counted_decimals
+from core.compliance.matching import (
+    Pairs,
+    Terms,
+    UnmatchedFigure,
+    pair_figures,
+    suite_said,
+    terms_of,
+    with_counted_decimals,
+)
 from core.compliance.measures import Pool
 from core.compliance.measuring import pools_of
 from core.definition import Definition, DefinitionError, parse_changed
@@ -38,7 +46,7 @@ class FigureTest:
     published: Fact
     test: dict[str, Any] | None
     """As in a definition's document."""
-    unmatched: Unmatched | None = None
+    unmatched: UnmatchedFigure | None = None
     """Why there is no test."""
 
 
@@ -51,7 +59,7 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
     for match in pairs.matches:
         if not _is_of_every_agency(match.published, own_test(base, match.test.test_id)):
             matched.setdefault(id(match.published), match.test.test_id)
-    left = {id(each.published): each for each in pairs.listed if not each.is_measurable}
+    left = {id(unmatched.published): unmatched for unmatched in pairs.listed if not unmatched.is_measurable}
     taken = {test["id"] for test in base.get("tests", ())} | set(matched.values())
     rows = []
     for at, fact in enumerate(figures):
@@ -64,7 +72,7 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) 
             rows.append(FigureTest(fact, _with_trigger(own, fact) if base.get("standard") else _with_limit(own, fact)))
             continue
         if isinstance(meaning, NoMeaning):
-            rows.append(FigureTest(fact, None, Unmatched(fact, None, meaning.why)))
+            rows.append(FigureTest(fact, None, UnmatchedFigure(fact, None, meaning.why)))
             continue
         by_name = {
             name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)

@@ -186,7 +186,7 @@ class _Interpreter:
 
 def _of_market(base: dict[str, Candidate], readings: Readings) -> dict[str, Candidate]:
     """Return readings to begin with that no sum of the file has decided."""
-    names = [each for each in readings.get("families", ()) if each.option == "names"]
+    names = [candidate for candidate in readings.get("families", ()) if candidate.option == "names"]
     return base | {name.choice: name for name in names}
 
 
@@ -219,7 +219,7 @@ class _Intervals:
         return frozenset(others if at is None else {*others, at})
 
     def _is_telling(self, at: int, readings: Readings) -> bool:
-        """Return whether exactly one numerator of all readings lies inside, and not by chance."""
+        """Return whether exactly one numerator of all readings lies inside, and not by coincidence."""
         interval = self._intervals[at]
         search = Search(self._evidence, readings, frozenset(self._of.values()))
         changes: dict[float, int] = {}

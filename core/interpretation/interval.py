@@ -56,7 +56,7 @@ def interval_of(ratios: Iterable[tuple[Fact, float]]) -> Interval | None:
     ]
     if len({round(fact.value or 0.0, 9) for _, _, fact in known}) < RATIOS_LEAST:
         return None
-    low, high = max(each[0] for each in known), min(each[1] for each in known)
+    low, high = max(value[0] for value in known), min(each[1] for each in known)
     if not 0.0 <= high - low <= WIDTH_MOST * high:
         return None
     names = f"{len(known)} OC ratios together"

@@ -40,7 +40,9 @@ def _candidates(changed: list[Choice], readings: dict[str, tuple[Candidate, ...]
     for choice in changed:
         used = choice.reading.option, choice.reading.words
         listed = readings.get(choice.name, ())
-        candidates.update((choice.name, each) for each in listed if (each.option, each.words) == used)
+        candidates.update(
+            (choice.name, candidate) for candidate in listed if (candidate.option, candidate.words) == used
+        )
     return candidates
 
 

@@ -126,7 +126,7 @@ class Search:
             return used  # no other reading can tie more
         best, most = used, len(now)
         for combination in product(*listed.values()):
-            tried = {**used, **{each.choice: each for each in combination}}
+            tried = {**used, **{candidate.choice: candidate for candidate in combination}}
             ties = self.ties(tried, figures)
             count = len(self.amounts(ties))
             if count < most or tried == used:
@@ -147,7 +147,7 @@ class Search:
             if len(different) > 1:
                 listed[choice] = different
         if prod(map(len, listed.values())) > COMBINATIONS_MAX and "principal_cash" in listed:
-            solving = [each for each in listed["principal_cash"] if self._solves(each, used)]
+            solving = [candidate for candidate in listed["principal_cash"] if self._solves(candidate, used)]
             listed["principal_cash"] = tuple(dict.fromkeys((used["principal_cash"], *solving)))
         while prod(map(len, listed.values())) > COMBINATIONS_MAX:
             longest = max(listed, key=lambda choice: len(listed[choice]))
@@ -157,7 +157,10 @@ class Search:
     def _solves(self, cash: Candidate, used: Used) -> bool:
         """Return whether some reading of the denominator makes a printed one with this cash."""
         figures = [at for at in self.figures_of(GROUPS[0]) if "denominator" in self.evidence.figures[at].printed]
-        tried = [{**used, "principal_cash": cash, "denominator": each} for each in self.readings.get("denominator", ())]
+        tried = [
+            {**used, "principal_cash": cash, "denominator": candidate}
+            for candidate in self.readings.get("denominator", ())
+        ]
         return any(
             part == "denominator"
             for each in tried or [{**used, "principal_cash": cash}]
@@ -169,8 +172,8 @@ class Search:
         if choice not in self.readings:
             return ()
         candidates: dict[object, Candidate] = {}
-        for each in (used[choice], *self.readings[choice]):
-            candidates.setdefault(_sums(self.evidence.pool({**used, choice: each}), choice), each)
+        for candidate in (used[choice], *self.readings[choice]):
+            candidates.setdefault(_sums(self.evidence.pool({**used, choice: candidate}), choice), candidate)
         return tuple(candidates.values())
 
     def _drop_unproved(
@@ -197,11 +200,11 @@ class Search:
         """Every reading that may move the OC numerator: those of the collateral together, with each of the ratings."""
         alone: dict[str, Candidate] = {}
         ratings = [alone] + [
-            {choice: each}
+            {choice: candidate}
             for group in GROUPS
             if group.agency is not None
             for choice in group.choices
-            for each in self.different(choice, self.start)[1:]
+            for candidate in self.different(choice, self.start)[1:]
         ]
         for group in (each for each in GROUPS if "oc" in each.measures and each.agency is None):
             listed = self._candidates(group, self.start).values()
@@ -254,8 +257,8 @@ class Search:
     def alone(self, choice: str, used: Used) -> Ties:
         """Return what ties by the reading used of a choice, and by no other."""
         own = self.ties(used, self.every)
-        for each in self.different(choice, used)[1:]:
-            own -= self.ties({**used, choice: each}, self.every)
+        for candidate in self.different(choice, used)[1:]:
+            own -= self.ties({**used, choice: candidate}, self.every)
         return self.telling(choice, used, own)
 
     def telling(self, choice: str, used: Used, ties: Ties) -> Ties:
@@ -278,7 +281,10 @@ class Search:
     def decided(self, choice: str, used: Used) -> ChoiceResult:
         """Return a choice as it came out, with its runner-up."""
         own = self.ties(used, self.every)
-        others = [(each, self.ties({**used, choice: each}, self.every)) for each in self.different(choice, used)[1:]]
+        others = [
+            (candidate, self.ties({**used, choice: candidate}, self.every))
+            for candidate in self.different(choice, used)[1:]
+        ]
         alone = self.telling(choice, used, own.difference(*(ties for _, ties in others)) if others else frozenset())
         runner_up, theirs = max(
             others, key=lambda pair: (len(self.amounts(pair[1] - own)), -len(own - pair[1])), default=(None, own)

@@ -26,12 +26,12 @@ from core.portfolio.model.ratings import MASKED
 # ---- sums over single loans ------------------------------------------------------------------------------------------
 
 
-def _counted(take: Take) -> Builder:
+def _count(take: Take) -> Builder:
     """Par of the loans that count."""
     return lambda pool, test: Breakup(by_loan(pool, take)[0], is_share=True)
 
 
-def _averaged(take: Take, weigh: Take) -> Builder:
+def _average(take: Take, weigh: Take) -> Builder:
     """Each loan's weight x value."""
 
     def broken(pool: Pool, test: DealTest) -> Breakup:
@@ -51,7 +51,7 @@ def _or_formula(take: Take) -> Builder:
 
     By its formula where the test is about some loans, or adds to them.
     """
-    plain = _counted(take)
+    plain = _count(take)
     return lambda pool, test: _by_measure(pool, test) if test.among is not None or test.adds else plain(pool, test)
 
 
@@ -128,7 +128,7 @@ def _by_ladder(pool: Pool, agency: str) -> tuple[Floats, Floats, tuple[Amount, .
 def _warr(pool: Pool, test: DealTest) -> Breakup:
     agency = test.agency or (pool.view.recovery_agency if pool.view.recovery_agency in ("b", "c") else None)
     if agency is None:
-        return _averaged(lambda tally, _: tally.recovery_sum, lambda tally, _: tally.par)(pool, test)
+        return _average(lambda tally, _: tally.recovery_sum, lambda tally, _: tally.par)(pool, test)
     rates = pool.portfolio.numbers[f"recovery_rate_{agency}"]
     weights = np.where(np.isfinite(rates), pool.weights, 0.0)
     return Breakup(np.where(weights != 0, weights * np.nan_to_num(rates), 0.0), weights, agency=agency)
@@ -221,7 +221,7 @@ def _suite_industry(pool: Pool, test: DealTest) -> Breakup:
     printed, place = pool.printed_industries, (test.nth or 1) - 1
     if not printed:
         return _INDUSTRY(pool, test)
-    shown = (Amount("industry", each.label, each.value or 0.0) for each in printed[place : place + 1])
+    shown = (Amount("industry", figure.label, figure.value or 0.0) for figure in printed[place : place + 1])
     return Breakup(amounts=tuple(shown), is_share=True)
 
 
@@ -248,7 +248,7 @@ def _diversity(pool: Pool, test: DealTest) -> Breakup:
 _NOT_ADDED: Final = frozenset((
     "collateral_principal_amount", "principal_cash", "ccc_excess", "ccc_rows_without_price", "adjusted",
 ))  # fmt: skip
-"""Of the OC numerator's calculation: what is told, and is no step of it but par and cash."""
+"""Of the OC numerator's calculation: what is reported, and is no step of it but par and cash."""
 
 _STEPS: Final = {
     "ccc_haircut": "Excess CCC haircut", "discount_haircut": "Discount haircut",
@@ -345,16 +345,16 @@ BUILDERS: Final[dict[str, Builder]] = {
     "fixed_rate": _or_formula(lambda tally, _: tally.par_by_flag[1]),
     "foreign_country": _or_formula(lambda tally, _: tally.foreign_par),
     "small_facilities": _or_formula(lambda tally, _: tally.small_par),
-    "quoted_depth": _counted(lambda tally, _: tally.quoted_par),
+    "quoted_depth": _count(lambda tally, _: tally.quoted_par),
     "delinquency": _delinquent,
     "price_below": _price_below,
     "ccc": _ccc,
     "warf": _warf,
     "warr": _warr,
-    "wal": _averaged(lambda tally, _: tally.life_sum, lambda tally, _: tally.life_par),
-    "was": _averaged(lambda tally, _: tally.spread_sum / 100, lambda tally, _: tally.spread_par),
-    "wac": _averaged(lambda tally, _: tally.coupon_sum, lambda tally, _: tally.coupon_par),
-    "average_price": _averaged(lambda tally, _: tally.price_sum, lambda tally, _: tally.priced_par),
+    "wal": _average(lambda tally, _: tally.life_sum, lambda tally, _: tally.life_par),
+    "was": _average(lambda tally, _: tally.spread_sum / 100, lambda tally, _: tally.spread_par),
+    "wac": _average(lambda tally, _: tally.coupon_sum, lambda tally, _: tally.coupon_par),
+    "average_price": _average(lambda tally, _: tally.price_sum, lambda tally, _: tally.priced_par),
     "diversity": _diversity,
     "oc": _oc,
     "reinvestment_oc": _oc,

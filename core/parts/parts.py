@@ -196,7 +196,7 @@ class _Page:
     def _part(self, at: int) -> FigurePart:
         if at < len(self._rows):
             row = int(self._rows[at])
-            return self._loan("loan", "", row, float(self._all[at]), self._averaged(row))
+            return self._loan("loan", "", row, float(self._all[at]), self._average(row))
         amount = self._amounts[at - len(self._rows)]
         if amount.row is not None:
             return self._loan(amount.kind, amount.name, amount.row, amount.amount, {})
@@ -209,7 +209,7 @@ class _Page:
             fields={name: rounded(value) for name, value in amount.fields.items()},
         )
 
-    def _averaged(self, row: int) -> dict[str, float]:
+    def _average(self, row: int) -> dict[str, float]:
         """Return the weight and the value of a loan in an average."""
         loans, weights = self._breakup.loans, self._breakup.weights
         if loans is None or weights is None or not weights[row]:

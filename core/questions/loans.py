@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.compliance.measures import Measurement, Pool, Unmeasurable
 from core.compliance.measuring import pools_of
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
@@ -586,7 +586,7 @@ class Book:
 
     def _tested(self, test_id: str, rows: NDArray[np.intp]) -> float | None:
         try:
-            measured: Measured = TESTS[test_id].measure(Pool(taken(self.portfolio, rows), self.subject.definition))
+            measured: Measurement = TESTS[test_id].measure(Pool(taken(self.portfolio, rows), self.subject.definition))
         except (Unmeasurable, ZeroDivisionError) as reason:
             raise Unavailable(str(reason) or "it cannot be measured") from None
         for column in TESTS[test_id].columns:

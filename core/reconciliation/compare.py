@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from core.portfolio.cells import parsing
 from core.portfolio.model.ratings import DEFAULTED
 from core.reconciliation import _compare, _match, _prints
-from core.reconciliation.match import Keys, Matched, Rows
+from core.reconciliation.match import Keys, LoanPairs, Rows
 from core.reconciliation.rules import (
     ALWAYS,
     FIELD_CODE,
@@ -80,8 +80,8 @@ class Discrepancies:
 def compared_fields(tape: Side, book: Side, rules: frozenset[str]) -> tuple[dict[str, Rule], dict[str, str]]:
     """Return the fields that both sides have, with their rules, and why the others asked for are left out.
 
-    The deal's own rating is compared where no agency's is: it is one of theirs, and a difference would be told twice.
-    Of names and identifiers it is told only that the portfolio has none: trustees' tapes often lack one of the three.
+    The deal's own rating is compared where no agency's is: it is one of theirs, and a difference would come twice.
+    Of names and identifiers only that the portfolio has none is reported: trustees' tapes often lack one of the three.
     """
     fields: dict[str, Rule] = {}
     missing: dict[str, str] = {}
@@ -137,7 +137,7 @@ def _there(columns: list[Column | None]) -> list[Column]:
 def compare(
     tape: Side,
     book: Side,
-    matched: Matched,
+    matched: LoanPairs,
     fields: Mapping[str, Rule],
     tolerances: Mapping[str, float],
     threads: Threads,
@@ -240,18 +240,18 @@ _TENOR: Final = re.compile(r"(.+)-\d{1,2}M")
 
 def _name_tables(theirs: list[str], ours: list[str], families: list[str], is_open: list[bool]) -> tuple[_Names, _Names]:
     cut = len(theirs)
-    same, alike = _numbered([*theirs, *ours]), _numbered(families)
+    same, alike = _number([*theirs, *ours]), _number(families)
     return (
-        _Names(_ended(same[:cut], -1), _ended(alike[:cut], -1), np.array([*is_open[:cut], False], np.uint8)),
-        _Names(_ended(same[cut:], -1), _ended(alike[cut:], -1), np.array([*is_open[cut:], False], np.uint8)),
+        _Names(_end(same[:cut], -1), _end(alike[:cut], -1), np.array([*is_open[:cut], False], np.uint8)),
+        _Names(_end(same[cut:], -1), _end(alike[cut:], -1), np.array([*is_open[cut:], False], np.uint8)),
     )
 
 
-def _ended(numbers: list[int], last: int) -> Rows:
+def _end(numbers: list[int], last: int) -> Rows:
     return np.array([*numbers, last], np.int32)
 
 
-def _numbered(texts: list[str]) -> list[int]:
+def _number(texts: list[str]) -> list[int]:
     """Return a number for each text, equal for equal ones."""
     number: dict[str, int] = {}
     return [number.setdefault(text, len(number)) for text in texts]
@@ -300,7 +300,7 @@ def _sound_keys(side: Side, name: str, kind: int, rows: Rows) -> Keys:
 
 
 def _forget_embedded(tape: Side, book: Side, discrepancies: Discrepancies) -> None:
-    """Drop ISINs that differ only as the CUSIPs in them do, which are told already."""
+    """Drop ISINs that differ only as the CUSIPs in them do, which are reported already."""
     of_isin = FIELD_CODE["isin"]
     for at, fields in enumerate(discrepancies.fields):
         if fields[0] != of_isin:
@@ -326,7 +326,7 @@ def _forget_embedded(tape: Side, book: Side, discrepancies: Discrepancies) -> No
 # ---- loans on one side, and loans that are several -----------------------------------------------------------------
 
 
-def _add_missing(tape: Side, book: Side, matched: Matched, discrepancies: Discrepancies) -> None:
+def _add_missing(tape: Side, book: Side, matched: LoanPairs, discrepancies: Discrepancies) -> None:
     rows = np.flatnonzero(matched.tape_pair < 0).astype(np.int32)
     nobody = np.full(len(rows), -1, np.int32)
     discrepancies.add("missing_loan", "missing_in_internal", rows, nobody, _missing_severities(tape, rows))
@@ -347,7 +347,7 @@ def _missing_severities(side: Side, rows: Rows) -> Severities:
     return severities
 
 
-def _add_conflicting_lots(tape: Side, book: Side, matched: Matched, discrepancies: Discrepancies) -> None:
+def _add_conflicting_lots(tape: Side, book: Side, matched: LoanPairs, discrepancies: Discrepancies) -> None:
     """Positions whose lots disagree.
 
     Not where both sides have the same from as many lots: nothing hides there.
@@ -375,7 +375,7 @@ def _lots(side: Side, rows: Rows) -> NDArray[np.int32]:
     return np.ones(len(rows), np.int32) if lots is None else lots[rows]
 
 
-def _add_shared_keys(matched: Matched, discrepancies: Discrepancies) -> None:
+def _add_shared_keys(matched: LoanPairs, discrepancies: Discrepancies) -> None:
     """Loans whose key several loans of a side share, each once."""
     tape_rows = np.unique(np.concatenate([rows for rows, *_ in matched.shared.tape] or [np.zeros(0, np.int32)]))
     _add_duplicates("duplicates", tape_rows, matched.tape_pair[tape_rows], discrepancies)

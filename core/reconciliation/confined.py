@@ -1,4 +1,4 @@
-"""What a confined child does with a stranger's tape.
+"""What a confined child does with an uploaded tape.
 
 `core.confined.table` has the row.
 """

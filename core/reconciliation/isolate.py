@@ -1,7 +1,7 @@
-"""Reading a stranger's tape in a child with limits of memory and time.
+"""Read an uploaded tape in a child process, with limits of memory and time.
 
-Whatever happens to the child but an answer reads as a refusal to the caller, and leaves nothing in the folder; that
-somebody else ended it is told as it is (`core.confined.run.ChildKilled`).
+Unless the child answers, the caller gets a refusal and the folder stays empty. That somebody else ended the child is
+`core.confined.run.ChildKilled`.
 """
 
 from __future__ import annotations

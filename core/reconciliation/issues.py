@@ -16,7 +16,7 @@ from core.labels import label
 from core.portfolio.model.ratings import SCALE_A, SCALE_B
 from core.reconciliation.compare import Discrepancies
 from core.reconciliation.loans import ComparedLoans
-from core.reconciliation.match import Matched, Rows
+from core.reconciliation.match import LoanPairs, Rows
 from core.reconciliation.rules import (
     FIELDS,
     ISSUE_TYPES,
@@ -80,10 +80,10 @@ class Issues(Sequence[Issue], Framed):
 
     __slots__ = ("_book", "_field", "_loan", "_loans", "_matched", "_severity", "_shared", "_tape", "_type")
 
-    def __init__(self, tape: Side, book: Side, matched: Matched, discrepancies: Discrepancies) -> None:
+    def __init__(self, tape: Side, book: Side, matched: LoanPairs, discrepancies: Discrepancies) -> None:
         self._tape, self._book, self._matched = tape, book, matched
-        tape_rows, book_rows = _joined(discrepancies.tape_rows, np.int32), _joined(discrepancies.book_rows, np.int32)
-        field, severity = _joined(discrepancies.fields, np.uint8), _joined(discrepancies.severities, np.uint8)
+        tape_rows, book_rows = _join(discrepancies.tape_rows, np.int32), _join(discrepancies.book_rows, np.int32)
+        field, severity = _join(discrepancies.fields, np.uint8), _join(discrepancies.severities, np.uint8)
         # A loan is numbered by its row of the tape, or past these by its row of the portfolio.
         number = np.where(tape_rows >= 0, tape_rows, book_rows.astype(np.int64) + tape.row_count)
         _, first, loan = np.unique(number, return_index=True, return_inverse=True)
@@ -92,7 +92,7 @@ class Issues(Sequence[Issue], Framed):
         self._loan: NDArray[np.int64] = loan[order]
         self._field: NDArray[np.uint8] = field[order]
         self._severity: NDArray[np.uint8] = severity[order]
-        self._type: NDArray[np.uint8] = _joined(discrepancies.types, np.uint8)[order]
+        self._type: NDArray[np.uint8] = _join(discrepancies.types, np.uint8)[order]
         self._shared: tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]] | None = None
 
     def __len__(self) -> int:
@@ -224,7 +224,7 @@ class Issues(Sequence[Issue], Framed):
         return [str(count) for count, _ in counts], [str(count) for _, count in counts]
 
 
-def _joined(parts: list[Any], dtype: type[np.generic]) -> NDArray[Any]:
+def _join(parts: list[Any], dtype: type[np.generic]) -> NDArray[Any]:
     return np.concatenate(parts) if parts else np.zeros(0, dtype)
 
 

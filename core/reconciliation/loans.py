@@ -56,14 +56,14 @@ class ComparedLoans:
                 left = left[~has]
         self._keys = self._odd_keys(np.flatnonzero(packed == 0))
         """The key of each loan whose identifier does not pack into a number."""
-        self.position, self._number = self._ordered(packed)
+        self.position, self._number = self._order(packed)
         """Place of each loan in the order."""
 
     def _odd_keys(self, loans: NDArray[np.int64]) -> dict[int, str]:
         """Return identifiers of any length; else normalised name and maturity."""
         return dict(zip(loans.tolist(), self._plain_keys(loans), strict=True))
 
-    def _ordered(self, packed: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _order(self, packed: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the place of each loan, and its number among those of the same key, from 1."""
         is_odd = packed == 0
         texts = {text: number for number, text in enumerate(sorted(set(self._keys.values())))}

@@ -57,7 +57,7 @@ PrintsOf = Callable[[Side], Keys]
 
 
 @dataclass
-class Shared:
+class SharedKeys:
     """Loans whose key several loans of a side share: rows, and how many have the key on the tape and in the book."""
 
     tape: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Shared:
 
 
 @dataclass
-class Matched:
+class LoanPairs:
     """Partners of both sides' rows, -1 without one, and how they were found."""
 
     tape_pair: Rows
@@ -74,7 +74,7 @@ class Matched:
     """Index into STAGES of each row of the tape that has a partner."""
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
     ambiguous: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
-    shared: Shared = field(default_factory=Shared)
+    shared: SharedKeys = field(default_factory=SharedKeys)
     differing: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
     """Rows of the tape, ascending, whose partner has another fingerprint."""
     prints: tuple[Keys, Keys] = field(default_factory=lambda: (np.zeros(0, np.uint64), np.zeros(0, np.uint64)))
@@ -85,7 +85,7 @@ class Matched:
     """Pairs by an identifier that is printed in two ways."""
 
 
-def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matched:
+def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> LoanPairs:
     """Pair the loans of two sides one to one.
 
     In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); the CUSIP of one side and the one that
@@ -141,7 +141,7 @@ class _Work:
 
     def __init__(self, tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> None:
         self.tape, self.book, self.fingerprints, self.threads = tape, book, prints_of, threads
-        self.matches = Matched(
+        self.matches = LoanPairs(
             np.full(tape.row_count, -1, np.int32),
             np.full(book.row_count, -1, np.int32),
             np.zeros(tape.row_count, np.uint8),
@@ -182,7 +182,7 @@ class _Work:
                 return
             columns = self.threads.both(Side.subset, (self.tape, self.book), (stage, stage), left)
             if columns[0] is not None and columns[1] is not None:
-                codes = _shared(columns[0], columns[1])
+                codes = _share(columns[0], columns[1])
                 before = self.matches.counts[stage]
                 self.pair(stage, _code_keys(codes[0]), _code_keys(codes[1]))
                 self.matches.unverified += self.matches.counts[stage] - before
@@ -198,14 +198,14 @@ class _Work:
             tape, book = (side.subset(stage, rows) for side, rows in zip((self.tape, self.book), left, strict=True))
             if tape is None or book is None:
                 continue
-            ours, theirs = _shared(_bare(tape), _bare(book))
+            ours, theirs = _share(_bare(tape), _bare(book))
             both = np.intersect1d(ours, theirs)
             if not len(both[both >= 0]):
                 continue
             whole = [side.column(stage) for side in (self.tape, self.book)]
             assert whole[0] is not None
             assert whole[1] is not None
-            codes = _shared(_bare(whole[0]), _bare(whole[1]))
+            codes = _share(_bare(whole[0]), _bare(whole[1]))
             counts = [np.bincount(of_side[of_side >= 0], minlength=max(map(np.max, codes)) + 1) for of_side in codes]
             single = np.append((counts[0] == 1) & (counts[1] == 1), False)  # of the code -1 at the end
             keys = [
@@ -220,7 +220,7 @@ class _Work:
         """Pair by identifiers that are cut off on one side, or LoanX ids of which one side lacks the check characters:
         where no other loan of either side has the same beginning, and the borrower is the same; or, where no digit
         differs, the maturity and the par (one of them is enough where a name is missing). Of 10,000 loans a few begin
-        like a stranger by chance."""
+        like another loan by coincidence."""
         stages: tuple[IdentifierType, ...] = ("loanx_id", "isin", "cusip")
         for stage in stages:
             left = self.left()
@@ -259,7 +259,7 @@ class _Work:
         is_named_by_both = np.array([both_named for *_, both_named in pairs])
         is_named, is_one = np.zeros(len(pairs), np.bool_), np.zeros(len(pairs), np.bool_)
         if names[0] is not None and names[1] is not None:
-            theirs, ours = _shared(names[0], names[1])
+            theirs, ours = _share(names[0], names[1])
             is_named = (theirs >= 0) & (ours >= 0)
             is_one = is_named & (theirs == ours)
         agree = is_one | (is_named_by_both & equal & ~(is_named & apart))
@@ -299,7 +299,7 @@ class _Work:
         tape, book = self.threads.both(_borrowers, (self.tape, self.book), left)
         if tape is None or book is None:
             return
-        names = _Names(*left, tape, book, *_shared(tape, book))
+        names = _Names(*left, tape, book, *_share(tape, book))
         steps: tuple[tuple[IdentifierType, CodesOf], ...] = (
             ("borrower_maturity", _maturities),
             ("borrower_name", _facilities),
@@ -310,7 +310,7 @@ class _Work:
             codes = None if rows is None else others(self.tape, self.book, *rows)
             if rows is not None and codes is not None:
                 named = names.of(*rows)
-                self.pair(stage, _joined(named[0], codes[0]), _joined(named[1], codes[1]))
+                self.pair(stage, _join(named[0], codes[0]), _join(named[1], codes[1]))
         for alone in (names.of, names.loose):
             rows = self.left()
             if rows is not None:
@@ -387,7 +387,7 @@ class _Work:
     def settle(self, stage: IdentifierType, tape: Members, book: Members) -> None:
         """Pair the rows of each group that shares a key: those that hold the same first, then by nearest par.
 
-        A group that pairs off completely in rows that hold the same is no matter of doubt, and is not told.
+        A group that pairs off completely in rows that hold the same is no matter of doubt, and is not reported.
         """
         tape_rows, book_rows = tape[0].astype(np.int32), book[0].astype(np.int32)
         rows = np.concatenate((tape_rows, book_rows))
@@ -467,7 +467,7 @@ class _Names:
     def loose(self, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows]:
         """Numbers of some of the rows' looser names."""
         tape_at, book_at = np.searchsorted(self.tape_rows, tape_rows), np.searchsorted(self.book_rows, book_rows)
-        return _shared(
+        return _share(
             _loose(TextColumn(self.tape.codes[tape_at], self.tape.text)),
             _loose(TextColumn(self.book.codes[book_at], self.book.text)),
         )
@@ -503,7 +503,7 @@ def _borrowers(side: Side, rows: Rows) -> TextColumn | None:
     return None if names is None else name_keys(names)
 
 
-def _shared(tape: TextColumn, book: TextColumn) -> tuple[Rows, Rows]:
+def _share(tape: TextColumn, book: TextColumn) -> tuple[Rows, Rows]:
     """Return the rows of two text columns as numbers that equal texts share.
 
     -1 is blank.
@@ -517,7 +517,7 @@ def _code_keys(codes: Rows) -> Keys:
     return (codes.astype(np.int64) + 1).view(np.uint64)
 
 
-def _joined(codes: Rows, others: Rows) -> Keys:
+def _join(codes: Rows, others: Rows) -> Keys:
     """One key from two numbers; 0 where the first or the second is -1."""
     keys = (_code_keys(codes) << np.uint64(32)) | _code_keys(others)
     return np.where((codes >= 0) & (others >= 0), keys, np.uint64(0))
@@ -542,14 +542,14 @@ def _day_codes(days: NDArray[np.float64]) -> Rows:
 def _facilities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tuple[Rows, Rows] | None:
     """Facility names of some rows, case and punctuation apart, as numbers that both sides share; None without them."""
     names = tape.subset("facility_name", tape_rows), book.subset("facility_name", book_rows)
-    return None if names[0] is None or names[1] is None else _shared(_folded(names[0]), _folded(names[1]))
+    return None if names[0] is None or names[1] is None else _share(_fold(names[0]), _fold(names[1]))
 
 
 def _bare(column: TextColumn) -> TextColumn:
     return TextColumn(column.codes, parsing.bare(column.text))
 
 
-def _folded(column: TextColumn) -> TextColumn:
+def _fold(column: TextColumn) -> TextColumn:
     return TextColumn(column.codes, Text(*_match.folded(column.text.offsets, column.text.data)))
 
 
@@ -559,7 +559,7 @@ _LOOSE_WORD: Final = re.compile(rf" (?:{'|'.join(LOOSE_WORDS)})(?= |$)")
 # ---- units of par --------------------------------------------------------------------------------------------------
 
 
-def _settle_units(tape: Side, book: Side, matched: Matched) -> None:
+def _settle_units(tape: Side, book: Side, matched: LoanPairs) -> None:
     """Set the factor of a side that states par in thousands, from the loans that are paired, else from the medians."""
     tape_par, book_par = tape.numbers("par_value"), book.numbers("par_value")
     if tape_par is None or book_par is None:

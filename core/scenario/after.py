@@ -21,7 +21,7 @@ from core.compliance.measures import Pool, Sums
 from core.portfolio import Portfolio
 from core.scenario.base import Base, CccBucket, haircut_of
 from core.scenario.holdings import Holdings, TradeEffect
-from core.scenario.touched import Touched, touched
+from core.scenario.touched import TouchedLoans, touched
 from core.scenario.trades import TradeLoan
 
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ class NeedsFullPass(Exception):
 class After(Pool):
     """A pool after trades."""
 
-    def __init__(self, base: Base, loans: Touched) -> None:
+    def __init__(self, base: Base, loans: TouchedLoans) -> None:
         """Raises NeedsFullPass: too little is left of a sum to be precise."""
         self.base = base
         self.loans = loans
@@ -110,7 +110,7 @@ class After(Pool):
 
     def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
         parts = (None if pool is None else of(pool) for pool in (self.minus, self.plus))
-        return _joined(self.base.summed(key, of), *parts)  # type: ignore[no-any-return]
+        return _join(self.base.summed(key, of), *parts)  # type: ignore[no-any-return]
 
     def _tally(self) -> _Sums:
         before, minus, plus = (None if pool is None else pool.tally for pool in (self.base.pool, self.minus, self.plus))
@@ -124,7 +124,7 @@ class After(Pool):
                 sum(sign * getattr(each, name) for each, sign in ((before, 1), (minus, -1), (plus, 1)) if each),
             )
         known = _read(before)
-        left = _joined(known, *(None if each is None else _read(each) for each in (minus, plus)))
+        left = _join(known, *(None if tally is None else _read(tally) for tally in (minus, plus)))
         if not np.isfinite(left).all():  # what is infinite cannot be taken off again
             raise NeedsFullPass
         worn = (left != 0) & (np.abs(left) < PRECISE * np.abs(known))
@@ -138,10 +138,10 @@ class After(Pool):
             size = len(getattr(before, name))
             setattr(sums, name, tuple(amounts[at : at + size]))
             at += size
-        sums.industry_par = _joined(
+        sums.industry_par = _join(
             before.industry_par, *(None if each is None else each.industry_par for each in (minus, plus))
         )
-        sums.obligor_count, sums.top_obligors = self._ranked(before)
+        sums.obligor_count, sums.top_obligors = self._rank(before)
         return sums
 
     # ---- obligors
@@ -149,9 +149,9 @@ class After(Pool):
     @cached_property
     def obligors_touched(self) -> tuple[dict[int, tuple[float, int]], dict[int, tuple[float, int]]]:
         """Code -> (par, industry) of the touched obligors, before and after."""
-        return self._coded(self.minus), self._coded(self.plus)
+        return self._encode(self.minus), self._encode(self.plus)
 
-    def _coded(self, pool: Pool | None) -> dict[int, tuple[float, int]]:
+    def _encode(self, pool: Pool | None) -> dict[int, tuple[float, int]]:
         names = None if pool is None else pool.view.names.get("obligor")
         if pool is None or names is None:
             return {}
@@ -173,7 +173,7 @@ class After(Pool):
         """Obligors that the portfolio did not have."""
         return {}
 
-    def _ranked(self, before: kernels.Tally) -> tuple[int, tuple[list[int], list[float]]]:
+    def _rank(self, before: kernels.Tally) -> tuple[int, tuple[list[int], list[float]]]:
         """How many obligors have par; codes and par of the ten largest."""
         if "obligor" not in self.view.names:
             return 0, ([], [])
@@ -309,17 +309,17 @@ def _read(tally: kernels.Tally) -> Floats:
     return np.array(amounts)
 
 
-def _joined(before: Any, minus: Any, plus: Any) -> Any:
+def _join(before: Any, minus: Any, plus: Any) -> Any:
     """Return a sum after trades.
 
     Of arrays by name, to which trades have added names before the last, the blank.
     """
     if isinstance(before, tuple):
-        parts = [None if each is None else np.array(each) for each in (minus, plus)]
-        return tuple(_joined(np.array(before), *parts).tolist())
+        parts = [None if tally is None else np.array(tally) for tally in (minus, plus)]
+        return tuple(_join(np.array(before), *parts).tolist())
     if not isinstance(before, np.ndarray):
         return float(
-            _joined(np.array([before]), *(None if each is None else np.array([each]) for each in (minus, plus)))[0]
+            _join(np.array([before]), *(None if each is None else np.array([each]) for each in (minus, plus)))[0]
         )
     size = max(len(each) for each in (before, minus, plus) if each is not None)
     known = _spread(before, size)

@@ -14,7 +14,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Amortization, Deal, Names
 from core.portfolio.pages.identify import SUMMED
-from core.scenario.holdings import Bought, Holdings, TradeEffect
+from core.scenario.holdings import BoughtLoan, Holdings, TradeEffect
 
 _NOT_COPIED: Final = frozenset((*SUMMED, "purchase_price"))
 """Amounts of a lot, which another lot of the loan does not share."""
@@ -69,7 +69,7 @@ def with_cash(deal: Deal, change: TradeEffect) -> Deal:
 class _Build:
     """Columns without the sold rows and with the bought ones."""
 
-    def __init__(self, holdings: Holdings, gone: NDArray[np.intp], bought: Sequence[Bought]) -> None:
+    def __init__(self, holdings: Holdings, gone: NDArray[np.intp], bought: Sequence[BoughtLoan]) -> None:
         self.holdings = holdings
         self.portfolio = portfolio = holdings.portfolio
         self.bought = bought
@@ -89,7 +89,7 @@ class _Build:
         strange = {name for lot in self.bought for name in lot.loan.numbers} - own_numbers.keys()
         columns = own_numbers | {name: np.full(self.portfolio.row_count, nan) for name in sorted(strange)}
 
-        def own(name: str, lot: Bought) -> float:
+        def own(name: str, lot: BoughtLoan) -> float:
             if name == "par_value":
                 return lot.par
             number = lot.loan.numbers.get(name)
@@ -118,7 +118,7 @@ class _Build:
             columns[name] = Names(self.column(column.codes, codes), values)
         return columns
 
-    def _code(self, name: str, column: Names, lot: Bought, new: dict[str, int]) -> int:
+    def _code(self, name: str, column: Names, lot: BoughtLoan, new: dict[str, int]) -> int:
         text = lot.loan.texts.get(name)
         if text is None:
             return -1 if lot.twin is None else int(column.codes[lot.twin])

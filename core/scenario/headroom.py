@@ -107,7 +107,7 @@ def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float
         TradeError: it cannot be made at all.
     """
     most = _most(simulator, trades[0])
-    hold = [each.test_id for each in simulator.before if each.status != "fail"]
+    hold = [result.test_id for result in simulator.before if result.status != "fail"]
     low, high = _seen(0.0, simulator.before), None
     for step in range(1, FIRST_STEPS + 1):
         seen = _run(simulator, trades, most * (step / FIRST_STEPS) ** 2)
@@ -122,14 +122,14 @@ def first_failure(simulator: Simulator, trades: Sequence[Trade], *, close: float
         guess = min(_crossing(low, high, test_id) for test_id in hold if test_id in high.failing)
         for amount in (guess - pad, guess + pad):
             if low.amount < amount < high.amount:
-                low, high = _narrowed(low, high, _run(simulator, trades, amount), hold)
+                low, high = _narrow(low, high, _run(simulator, trades, amount), hold)
         if high.amount - low.amount > gap / 4:
-            low, high = _narrowed(low, high, _run(simulator, trades, (low.amount + high.amount) / 2), hold)
+            low, high = _narrow(low, high, _run(simulator, trades, (low.amount + high.amount) / 2), hold)
         pad = max(close / 4, (high.amount - low.amount) / 32)  # a figure that is rounded first is near to linear
     return First(floor(low.amount / close) * close, [test_id for test_id in hold if test_id in high.failing], most)
 
 
-def _narrowed(low: _Seen, high: _Seen, seen: _Seen, hold: Sequence[str]) -> tuple[_Seen, _Seen]:
+def _narrow(low: _Seen, high: _Seen, seen: _Seen, hold: Sequence[str]) -> tuple[_Seen, _Seen]:
     return (low, seen) if seen.failing.intersection(hold) else (seen, high)
 
 

@@ -127,7 +127,7 @@ class InfeasibleError(ValueError):
         """Args:
         binding: the tests that fail by the least that was found.
         """
-        super().__init__("no trades keep " + ", ".join(each.test_name for each in binding))
+        super().__init__("no trades keep " + ", ".join(test.test_name for test in binding))
         self.binding = binding
 
 
@@ -247,7 +247,7 @@ class _Search:
         deal = simulator.holdings.portfolio.deal
         known = deal.principal_cash
         self.cash = known if known is not None and isfinite(known) else 0.0
-        self.candidates = self._chosen(universe)
+        self.candidates = self._choose(universe)
         self.pairs = self._pairs()
         self.is_measured = np.ones(len(self.candidates), np.bool_)
         self.nearest = self.start
@@ -258,7 +258,7 @@ class _Search:
 
     # ---- what may be traded
 
-    def _chosen(self, universe: Sequence[Trade]) -> list[_Candidate]:
+    def _choose(self, universe: Sequence[Trade]) -> list[_Candidate]:
         rules = self.constraints
         low, high = rules.min_price or 0.0, _limit(rules.max_price)
         priced = [trade for trade in universe if trade.price is not None]
@@ -290,14 +290,14 @@ class _Search:
     def _pairs(self) -> list[tuple[int, int]]:
         """Candidates that are a sale and a purchase of one loan."""
         sold = {
-            _named(candidate.trade): at
+            _name(candidate.trade): at
             for at, candidate in enumerate(self.candidates)
             if candidate.trade.trade_type == "sell"
         }
         return [
-            (sold[_named(candidate.trade)], at)
+            (sold[_name(candidate.trade)], at)
             for at, candidate in enumerate(self.candidates)
-            if candidate.trade.trade_type == "buy" and _named(candidate.trade) in sold
+            if candidate.trade.trade_type == "buy" and _name(candidate.trade) in sold
         ]
 
     def trades(self, point: _Point) -> list[Trade]:
@@ -392,7 +392,7 @@ class _Search:
             InfeasibleError: none keeps the tests.
         """
         best = self._programmed(self.start if self.start.broken == 0 else None)
-        best = self._searched(best or self.nearest) if self.is_bent or best is None else best
+        best = self._search(best or self.nearest) if self.is_bent or best is None else best
         if best.broken:
             raise InfeasibleError(self._broken_by(best))
         return best
@@ -407,7 +407,7 @@ class _Search:
         cuts, (objective, seen) = [tangent[0]], (tangent[1], [self.start])
         for _ in range(ROUNDS_MAX):
             target = (best or self.start).cushion[self.objective]
-            amounts = self._solved(cuts, objective, float(target))
+            amounts = self._solve(cuts, objective, float(target))
             if amounts is None or self.is_late():
                 break
             point = self.run(amounts)
@@ -417,7 +417,7 @@ class _Search:
                 best = point
                 if gained < LEAST_GAIN:
                     break
-            elif not point.broken or any(point.amounts == each.amounts for each in seen):
+            elif not point.broken or any(point.amounts == earlier_point.amounts for earlier_point in seen):
                 break
             seen.append(point)
             self._round(point)
@@ -476,7 +476,7 @@ class _Search:
 
     # ---- the program
 
-    def _solved(self, cuts: Sequence[_Tangents], objective: _Tangents, target: float) -> dict[int, float] | None:
+    def _solve(self, cuts: Sequence[_Tangents], objective: _Tangents, target: float) -> dict[int, float] | None:
         """Amounts that raise the objective most over its target, as the tangents tell, and break the tests least."""
         from scipy import sparse  # type: ignore[import-untyped]
         from scipy.optimize import Bounds, LinearConstraint, milp  # type: ignore[import-untyped]
@@ -534,7 +534,7 @@ class _Search:
 
     # ---- the search
 
-    def _searched(self, best: _Point) -> _Point:
+    def _search(self, best: _Point) -> _Point:
         """Return what single trades and pairs improve, one after the other, until none does or time runs out."""
         while not self.is_late():
             current = best
@@ -548,7 +548,7 @@ class _Search:
                     alone.append(((point.broken, -self._gain(point, best)), new.pop()))
                 if self._may(amounts):
                     current = self._better(point, current)
-            for amounts in self._paired(best, [at for _, at in sorted(alone)]):
+            for amounts in self._pair(best, [at for _, at in sorted(alone)]):
                 if self.is_late():
                     break
                 current = self._better(self.run(amounts), current)
@@ -585,7 +585,7 @@ class _Search:
             if at not in amounts:
                 yield amounts | {at: candidate.most}
 
-    def _paired(self, point: _Point, ranked: Sequence[int]) -> Iterable[dict[int, float]]:
+    def _pair(self, point: _Point, ranked: Sequence[int]) -> Iterable[dict[int, float]]:
         """With a sale and a purchase that help most alone, the purchase of as much as there is cash for."""
         sold = [at for at in ranked if self.candidates[at].cash > 0][:PAIRED]
         bought = [at for at in ranked if self.candidates[at].cash < 0][:PAIRED]
@@ -613,7 +613,7 @@ def _cushion(result: TestResult, value: float) -> float:
     return value - limit if result.threshold_type == "min" else -abs(value - limit)
 
 
-def _named(trade: Trade) -> tuple[str | None, ...]:
+def _name(trade: Trade) -> tuple[str | None, ...]:
     data = trade.loan_data or {}
     named = (trade.cusip, trade.loanx_id or data.get("loanx_id"), data.get("isin"), trade.borrower_name)
     return next(((str(place), text) for place, text in enumerate(named) if text), ())

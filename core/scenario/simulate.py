@@ -86,7 +86,8 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
-    """A test that has no figure on one side, or on both; its status on the other side is told and counts nowhere."""
+    """A test that has no figure on one side, or on both; its status on the other side is reported and counts
+    nowhere."""
 
     test_id: str
     test_name: str
@@ -318,28 +319,28 @@ def new_failures_of(rows: Iterable[Projected]) -> list[Projected]:
 
 
 def _row(
-    test_result: TestResult, other_test_result: TestResult, before: Mapping[str, float], after: Mapping[str, float]
+    result_before: TestResult, result_after: TestResult, before: Mapping[str, float], after: Mapping[str, float]
 ) -> Projected:
-    current, projected = before[test_result.test_id], after[test_result.test_id]
+    current, projected = before[result_before.test_id], after[result_before.test_id]
     move = projected - current
     return Projected(
-        test_id=test_result.test_id,
-        test_name=test_result.test_name,
-        test_category=test_result.category,
-        current_value=test_result.current_value,
-        projected_value=other_test_result.current_value,
-        threshold_value=other_test_result.threshold_value,
-        threshold_type=other_test_result.threshold_type,
+        test_id=result_before.test_id,
+        test_name=result_before.test_name,
+        test_category=result_before.category,
+        current_value=result_before.current_value,
+        projected_value=result_after.current_value,
+        threshold_value=result_after.threshold_value,
+        threshold_type=result_after.threshold_type,
         cushion_current=rounded(current),
         cushion_projected=rounded(projected),
-        status_current=test_result.status,
-        status_projected=other_test_result.status,
+        status_current=result_before.status,
+        status_projected=result_after.status,
         impact_direction="improve" if move > NEUTRAL else "worsen" if move < -NEUTRAL else "neutral",
-        published=test_result.published,
-        doubt=test_result.doubt,
-        doubtful=test_result.doubtful,
-        unit=test_result.unit,
-        decimals=max(test_result.decimals, other_test_result.decimals),
+        published=result_before.published,
+        doubt=result_before.doubt,
+        doubtful=result_before.doubtful,
+        unit=result_before.unit,
+        decimals=max(result_before.decimals, result_after.decimals),
     )
 
 

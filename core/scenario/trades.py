@@ -33,7 +33,7 @@ PRICE_MAX: Final = 1_000.0
 """Percent of par."""
 
 HINTS_MAX: Final = 5
-"""Keys of a trade's `loan_data` of which it is told what is near."""
+"""Keys of a trade's `loan_data` for which the nearest known key is named."""
 
 NEAR: Final = 0.65
 """How alike two names are of which one may be meant for the other: colour is not country."""
@@ -130,7 +130,7 @@ def par_of(trade: Trade, at: int) -> float:
     if par is None:
         raise TradeError(at, "no par_value")
     if isinstance(par, bool) or not isinstance(par, int | float) or not isfinite(par) or not 0 < par <= AMOUNT_MAX:
-        raise TradeError(at, f"par_value must be above 0 and at most {AMOUNT_MAX:.0e}, not {_shown(par)}")
+        raise TradeError(at, f"par_value must be above 0 and at most {AMOUNT_MAX:.0e}, not {_show(par)}")
     return float(par)
 
 
@@ -141,7 +141,7 @@ def loan_of(trade: Trade, at: int) -> TradeLoan:
         TradeError: it names no loan, or a field or a value cannot be.
     """
     if trade.trade_type not in ("buy", "sell"):
-        raise TradeError(at, f"trade_type must be buy or sell, not {_shown(trade.trade_type)}")
+        raise TradeError(at, f"trade_type must be buy or sell, not {_show(trade.trade_type)}")
     loan = TradeLoan()
     try:
         loan_data = dict(trade.loan_data or {})
@@ -151,7 +151,7 @@ def loan_of(trade: Trade, at: int) -> TradeLoan:
             if value is None:
                 continue
             if name in loan_data and loan_data[name] != value:
-                raise _Fault(f"{name} is {_shown(value)} and in loan_data {_shown(loan_data[name])}")
+                raise _Fault(f"{name} is {_show(value)} and in loan_data {_show(loan_data[name])}")
             loan_data[name] = value
         for name, value in loan_data.items():
             if value is not None:
@@ -188,7 +188,7 @@ def without_effect(loan_data: Iterable[object] | None) -> list[str]:
 def _unknown(name: object, *, is_hinted: bool) -> str:
     near = _near(str(name).lower()) if is_hinted and len(str(name)) <= NEAR_LENGTH_MAX else None
     hint = f"; did you mean {near}?" if near else ""
-    return f"loan_data has the key {_shown(name)}, which does nothing: it is no field of standard_clo{hint}"
+    return f"loan_data has the key {_show(name)}, which does nothing: it is no field of standard_clo{hint}"
 
 
 @remembered(4_096)
@@ -221,14 +221,14 @@ def _take_rating(loan: TradeLoan, name: str, value: Any) -> None:
     symbol = _text(name, value)
     place = rank(symbol, AGENCY_OF[name])
     if not place and not is_not_rated(symbol):
-        raise _Fault(f"{name} is no rating of its agency: {_shown(symbol)}")
+        raise _Fault(f"{name} is no rating of its agency: {_show(symbol)}")
     loan.texts[name], loan.ranks[name] = symbol, place
 
 
 def _take_coupon_type(loan: TradeLoan, value: Any) -> None:
     fixed = parsing.coupon_is_fixed(_text("coupon_type", value))
     if fixed < 0:
-        raise _Fault(f"coupon_type must be fixed or floating, not {_shown(value)}")
+        raise _Fault(f"coupon_type must be fixed or floating, not {_show(value)}")
     loan.flags["is_fixed"] = fixed == 1
 
 
@@ -246,10 +246,10 @@ _SPECIAL: Final = {"base_rate": _take_base_rate, "coupon_type": _take_coupon_typ
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or abs(value) > AMOUNT_MAX:
-        raise _Fault(f"{name} must be a finite number, not {_shown(value)}")
+        raise _Fault(f"{name} must be a finite number, not {_show(value)}")
     most = 100.0 if name in _PERCENT else PRICE_MAX if name.endswith("price") else AMOUNT_MAX
     if value > most or (value < 0 and name in _NOT_NEGATIVE):
-        raise _Fault(f"{name} must be between 0 and {most:g}, not {_shown(value)}")
+        raise _Fault(f"{name} must be between 0 and {most:g}, not {_show(value)}")
     return float(value)
 
 
@@ -269,7 +269,7 @@ def _flag(name: str, value: Any) -> bool:
         return bool(value)
     word = value.strip().lower() if isinstance(value, str) and len(value) <= TEXT_MAX else ""
     if word not in _FLAG_WORDS:
-        raise _Fault(f"{name} must be true or false, not {_shown(value)}")
+        raise _Fault(f"{name} must be true or false, not {_show(value)}")
     return _FLAG_WORDS[word]
 
 
@@ -287,7 +287,7 @@ _FLAG_WORDS: Final = {
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise _Fault(f"{name} must be a text, not {_shown(value)}")
+        raise _Fault(f"{name} must be a text, not {_show(value)}")
     if len(value) > TEXT_MAX:
         raise _Fault(f"{name} is longer than {TEXT_MAX} characters")
     try:
@@ -332,6 +332,6 @@ def keys_of(names: list[str]) -> TextColumn:
     return name_keys(TextColumn(*parsing.pool_of(names)))
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

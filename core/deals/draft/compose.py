@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from core.compliance.conventions import currency_of
 from core.compliance.matching import Terms, with_counted_decimals
 from core.deals.draft.coverage import TestedClass, add_ratios, class_blocks, sheet_triggers, tested_classes
-from core.deals.draft.figures import DraftTest, Unmeasured, sort_figures
+from core.deals.draft.figures import DraftTest, UnmeasuredTest, sort_figures
 from core.deals.draft.ids import id_of, unique
 from core.deals.draft.record import (
     CERTAIN,
@@ -111,10 +111,10 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> DefinitionDraft:
     tables = {name: [sections.block(name)] for name in _TABLES}
     tables["classifications"] += families(portfolio)
     rules = [top, *(block for blocks in tables.values() for block in blocks), *class_blocks(classes), *corrections]
-    tests = _with_cash(portfolio, rules, _accepted(rules, tests, sections))
+    tests = _with_cash(portfolio, rules, _accept(rules, tests, sections))
     document = to_document([*rules, *(test.block for test in tests)])
     rows = compare(portfolio, parse(document))
-    tests = _compared(tests, rows, sections)
+    tests = _compare(tests, rows, sections)
     blocks = [*rules, *(test.block for test in tests), *_open_blocks(unmeasured, sections)]
     known = [row.agrees for row in rows if row.agrees is not None]
     ties = DraftTies(figures=len(known), tied=sum(known))
@@ -152,11 +152,11 @@ def _tests(
     taken: set[str] = set()
     shared = _shared_names(drafted)
     tests = []
-    for each in drafted:
-        if each.measured.get("measure") in _RATIOS and each.measured["measure"] not in ratios:
+    for draft_test in drafted:
+        if draft_test.measured.get("measure") in _RATIOS and draft_test.measured["measure"] not in ratios:
             continue
-        test_id = unique(id_of(each.measured, each.fact, market, terms.industry_agency), taken)
-        tests.append(_Test(_block(each, test_id, _name(each.fact, test_id, shared)), each.fact))
+        test_id = unique(id_of(draft_test.measured, draft_test.fact, market, terms.industry_agency), taken)
+        tests.append(_Test(_block(draft_test, test_id, _name(draft_test.fact, test_id, shared)), draft_test.fact))
     if terms.structure is not None and not any(each.measured.get("measure") in ("oc", "ic") for each in drafted):
         places = {
             (measure, note_class.name): place
@@ -187,7 +187,7 @@ def _class_test(test_id: str, measure: str, name: str, trigger: float, place: st
 
 def _shared_names(drafted: Iterable[DraftTest]) -> set[str]:
     """Names, as they are compared, that figures of several things have: they tell nothing apart."""
-    counts = Counter(key(each.fact.label) for each in drafted)
+    counts = Counter(key(draft_test.fact.label) for draft_test in drafted)
     return {name for name, count in counts.items() if count > 1}
 
 
@@ -230,7 +230,7 @@ def _within(tests: list[_Test], sections: Sections) -> list[_Test]:
     return tests[:TESTS_MAX]
 
 
-def _accepted(rules: Sequence[Block], tests: list[_Test], sections: Sections) -> list[_Test]:
+def _accept(rules: Sequence[Block], tests: list[_Test], sections: Sections) -> list[_Test]:
     """Return the tests, those open for which the definition lacks something.
 
     What has to be decided of each is listed.
@@ -300,7 +300,7 @@ def _list_open(test: _Test, refused: str | None, sections: Sections) -> None:
             sections.decide.append(Decision(subject=name, why=f"its limit: {why}", limit=entry.value, place=place))
 
 
-def _compared(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections) -> list[_Test]:
+def _compare(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections) -> list[_Test]:
     """Return the tests with a comment on whether the printed figure ties by what is measured; those that do not are
     listed."""
     by_place = {row.cell: row for row in rows}
@@ -336,23 +336,25 @@ def _name_of(block: Block) -> str:
     return next(str(entry.value) for entry in block.entries if entry.key == "name")
 
 
-def _open_blocks(unmeasured: Sequence[Unmeasured], sections: Sections) -> list[Block]:
+def _open_blocks(unmeasured: Sequence[UnmeasuredTest], sections: Sections) -> list[Block]:
     """Return the printed tests that nothing measures, as comments with their limits and places."""
     blocks = []
-    for each in unmeasured:
-        fact = each.fact
+    for printed_test in unmeasured:
+        fact = printed_test.fact
         name = one_line(fact.label, TEXT_MAX) or fact.place
         entries = [WrittenEntry("name", name, f"as printed, {fact.place}")]
         # A figure of the nearest test that the page does not print, such as how many obligors, is not repeated.
         entries += [
             WrittenEntry(part, nearest, "the nearest")
-            for part, nearest in each.nearest.items()
+            for part, nearest in printed_test.nearest.items()
             if isinstance(nearest, str)
         ]
         if fact.trigger is not None:
             entries.append(WrittenEntry(fact.direction or "limit", fact.trigger, fact.place))
-        blocks.append(Block("tests", tuple(entries), is_listed=True, is_open=True, note=f"To decide: {each.why}"))
-        sections.decide.append(Decision(subject=name, why=each.why, limit=fact.trigger, place=fact.place))
+        blocks.append(
+            Block("tests", tuple(entries), is_listed=True, is_open=True, note=f"To decide: {printed_test.why}")
+        )
+        sections.decide.append(Decision(subject=name, why=printed_test.why, limit=fact.trigger, place=fact.place))
     return blocks
 
 
@@ -379,7 +381,7 @@ def _head(portfolio: Portfolio, name: str | None, ties: DraftTies, decide: Seque
         by_reason.setdefault(each.why, []).append(each)
     for why, alike in by_reason.items():
         subjects = "; ".join(_subject(each) for each in alike)
-        lines += _wrapped(f"- {subjects}: {why}" if len(alike) == 1 else f"- {why}: {subjects}")
+        lines += _wrap(f"- {subjects}: {why}" if len(alike) == 1 else f"- {why}: {subjects}")
     return lines
 
 
@@ -388,5 +390,5 @@ def _subject(decision: Decision) -> str:
     return f"{one_line(decision.subject, TEXT_MAX)}{limit}" + (f" ({decision.place})" if decision.place else "")
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return wrap(text, LINE_MAX - 2, subsequent_indent="  ", break_on_hyphens=False)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from core.compliance.matching import Terms, Unmatched, pair_figures
+from core.compliance.matching import Terms, UnmatchedFigure, pair_figures
 from core.definition.names import SubjectMeaning, meaning_of_fact
 from core.definition.terms import MEASURES
 from core.portfolio.cells.parsing import key
@@ -48,7 +48,7 @@ class DraftTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmeasured:
+class UnmeasuredTest:
     """A printed test that no test of ours measures, or not certainly."""
 
     fact: Fact
@@ -57,19 +57,19 @@ class Unmeasured:
     """What comes nearest, as a definition's document has it."""
 
 
-def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[DraftTest], list[Unmeasured]]:
+def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[DraftTest], list[UnmeasuredTest]]:
     """Return the figures that are measured, each thing once, and the tests that are not, in the file's order."""
     facts = tuple(figures)
-    listed = {id(each.published): each for each in pair_figures((), {}, terms, facts).listed}
+    listed = {id(unmatched.published): unmatched for unmatched in pair_figures((), {}, terms, facts).listed}
     drafted: list[DraftTest] = []
-    unmeasured: list[Unmeasured] = []
+    unmeasured: list[UnmeasuredTest] = []
     by_measure: dict[tuple[tuple[str, str], ...], DraftTest] = {}
     repeated: list[Fact] = []
     for fact in facts:
         each, meaning = listed[id(fact)], meaning_of_fact(fact)
         if each.is_measurable and isinstance(meaning, SubjectMeaning):
             if (why := _unclear(fact, meaning)) is not None:
-                unmeasured.append(Unmeasured(fact, why, meaning.test))
+                unmeasured.append(UnmeasuredTest(fact, why, meaning.test))
                 continue
             drafted.append(DraftTest(fact, meaning.test, meaning.side, _open_limit(fact, meaning)))
             by_measure[_items(meaning.test)] = drafted[-1]
@@ -93,9 +93,9 @@ def _items(test: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, repr(value)) for name, value in test.items()))
 
 
-def _unmeasured(unmatched: Unmatched) -> Unmeasured:
+def _unmeasured(unmatched: UnmatchedFigure) -> UnmeasuredTest:
     meaning = meaning_of_fact(unmatched.published)
-    return Unmeasured(
+    return UnmeasuredTest(
         unmatched.published, unmatched.why, meaning.test if isinstance(meaning, SubjectMeaning) else meaning.nearest
     )
 

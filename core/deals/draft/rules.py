@@ -51,7 +51,9 @@ def add_deal(sections: Sections, portfolio: Portfolio, drafted: Sequence[DraftTe
 
 def _add_home(sections: Sections, drafted: Sequence[DraftTest]) -> None:
     """Set the home countries, where the label of the test of foreign obligors names them."""
-    foreign = next((each.fact for each in drafted if each.measured.get("measure") == "foreign_country"), None)
+    foreign = next(
+        (draft_test.fact for draft_test in drafted if draft_test.measured.get("measure") == "foreign_country"), None
+    )
     if foreign is None:
         return
     if foreign.subject is not None and foreign.subject.detail == "us":
@@ -154,7 +156,7 @@ def _settings(option: Option | None) -> list[Setting]:
 
     A key that is left out says nothing.
     """
-    return [] if option is None else [each for each in option.sets if each.value is not None]
+    return [] if option is None else [change for change in option.sets if change.value is not None]
 
 
 def add_reading_of_pages(sections: Sections, portfolio: Portfolio, base: Definition) -> None:
@@ -211,12 +213,12 @@ def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[
     if "was" in measures and not sections.has("conventions.reference_coupon"):
         _leave_coupon(sections, portfolio)
     _leave_ccc(sections, drafted)
-    for each in drafted:
-        measure = each.measured.get("measure")
-        if measure in _MOVING and each.fact.trigger is not None:
-            name = one_line(each.fact.label, TEXT_MAX)
+    for draft_test in drafted:
+        measure = draft_test.measured.get("measure")
+        if measure in _MOVING and draft_test.fact.trigger is not None:
+            name = one_line(draft_test.fact.label, TEXT_MAX)
             sections.decide.append(
-                Decision(subject=name, why=_MOVING[measure], limit=each.fact.trigger, place=each.fact.place)
+                Decision(subject=name, why=_MOVING[measure], limit=draft_test.fact.trigger, place=draft_test.fact.place)
             )
 
 
@@ -246,7 +248,11 @@ def _leave_coupon(sections: Sections, portfolio: Portfolio) -> None:
 
 def _leave_ccc(sections: Sections, drafted: Sequence[DraftTest]) -> None:
     """Add the limit of the CCC excess, which may be that of the CCC tests."""
-    ccc = [each for each in drafted if each.measured.get("measure") == "ccc" and each.fact.trigger is not None]
+    ccc = [
+        draft_test
+        for draft_test in drafted
+        if draft_test.measured.get("measure") == "ccc" and draft_test.fact.trigger is not None
+    ]
     limits = {each.fact.trigger for each in ccc if not each.open_limit}
     if len(limits) == 1:
         place = ", ".join(each.fact.place for each in ccc)
