@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from bench.report.runs import BenchmarkRow, BenchmarkRun
-from docs.made.markdown import table
+from docs.generated.markdown import table
 
 
 def machine(run: BenchmarkRun) -> str:

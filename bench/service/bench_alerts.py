@@ -31,10 +31,11 @@ from core.compliance.result import Results
 from core.generate import generate
 from service.host.embedded import Embedded
 from service.platform import config
-from service.platform.data.database import as_service, migrate
+from service.platform.data.database import as_service
+from service.platform.data.migrations import migrate
 from service.platform.unit.context import Resources, Subject, Unit
-from service.platform.work.jobs import Runner
 from service.platform.work.process import resources
+from service.platform.work.runner import Runner
 from service.worker import jobs
 
 TENANTS = 100

@@ -25,9 +25,11 @@ from core.alerts.conditions import (
     TrendConditions,
 )
 from core.alerts.metrics import Metric, has_every_test, metric_test, unit_of
+from core.compliance.judging import cushion_of
+from core.compliance.limits import ResolvedThreshold
 from core.compliance.printed import doubtful_words
 from core.compliance.result import Skipped, TestResult
-from core.compliance.run import LEFT_OUT, ResolvedThreshold, cushion_of
+from core.compliance.run import LEFT_OUT
 from core.definition.definition import Definition
 from core.frames.figures import decimals_apart
 from core.words import counted
@@ -38,7 +40,7 @@ LOOKBACKS: Final = 2
 """A trend starts from the figure that stood `lookback_days` ago, unless that was older than so many times the span."""
 
 
-class Point(NamedTuple):
+class RunPoint(NamedTuple):
     """A figure of the history."""
 
     at: datetime
@@ -48,7 +50,7 @@ class Point(NamedTuple):
     value: float
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class AlertVerdict(Struct, frozen=True, kw_only=True):
     """What a run says of an alert."""
 
     holds: bool | None
@@ -63,7 +65,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Reading:
+class AlertReading:
     """What a run says."""
 
     at: datetime
@@ -112,7 +114,7 @@ class Reading:
         return result if result is not None and isfinite(result.current_value) else None
 
 
-def is_covered(conditions: Conditions, reading: Reading) -> bool:
+def is_covered(conditions: Conditions, reading: AlertReading) -> bool:
     """Whether a run ran every test that an alert is about: a full run did."""
     if not reading.partial:
         return True
@@ -129,7 +131,7 @@ class Need(NamedTuple):
     since: datetime
 
 
-def history_of(conditions: Conditions, reading: Reading, now: datetime) -> Need | None:
+def history_of(conditions: Conditions, reading: AlertReading, now: datetime) -> Need | None:
     """What of the history `judge` is to be given; None where it needs none."""
     if isinstance(conditions, ThresholdConditions) and conditions.duration_minutes:
         measured = reading.measured(conditions.metric)
@@ -146,11 +148,11 @@ def _in_utc(moment: datetime) -> datetime:
 
 def judge(
     conditions: Conditions,
-    reading: Reading,
-    history: Sequence[Point],
+    reading: AlertReading,
+    history: Sequence[RunPoint],
     now: datetime,
     there: Callable[[datetime], datetime] = _in_utc,
-) -> Verdict:
+) -> AlertVerdict:
     """Whether the conditions of an alert hold.
 
     Args:
@@ -164,11 +166,11 @@ def judge(
 
 def _judged(
     conditions: Conditions,
-    reading: Reading,
-    history: Sequence[Point],
+    reading: AlertReading,
+    history: Sequence[RunPoint],
     now: datetime,
     there: Callable[[datetime], datetime],
-) -> Verdict:
+) -> AlertVerdict:
     if isinstance(conditions, ThresholdConditions):
         return _threshold(conditions, reading, history, now, there)
     if isinstance(conditions, TrendConditions):
@@ -180,14 +182,14 @@ def _judged(
 # Metrics --------------------------------------------------------------------------------------------------------------
 
 
-def _unknown(metric: Metric, reading: Reading) -> Verdict:
+def _unknown(metric: Metric, reading: AlertReading) -> AlertVerdict:
     test_id = reading.test_of(metric)
     reason = reading.reasons.get(test_id or "")
     if test_id is None:
         why = f"the run has no test that is the metric {metric}"
     else:
         why = f"{test_id} was skipped: {reason}" if reason else f"{test_id} has no finite figure"
-    return Verdict(holds=None, sentence=f"It cannot be told: {why}")
+    return AlertVerdict(holds=None, sentence=f"It cannot be told: {why}")
 
 
 _CLOSE: Final = 1e-6
@@ -221,11 +223,11 @@ def _compared(conditions: ThresholdConditions, test_result: TestResult) -> bool 
 
 def _threshold(
     conditions: ThresholdConditions,
-    reading: Reading,
-    history: Sequence[Point],
+    reading: AlertReading,
+    history: Sequence[RunPoint],
     now: datetime,
     there: Callable[[datetime], datetime],
-) -> Verdict:
+) -> AlertVerdict:
     measured = reading.measured(conditions.metric)
     if measured is None:
         return _unknown(conditions.metric, reading)
@@ -243,9 +245,9 @@ def _threshold(
     }
     answer = _compared(conditions, measured)
     shown, limit = _shown(measured, value, conditions.value)
-    verdict = f"{'' if answer else 'not '}{words} {limit}{sign}"
-    sentence = f"{measured.test_name} is {shown}{sign}, {verdict}{_doubt_words(measured)}"
-    verdict = Verdict(holds=answer, sentence=sentence, metric_value=value, details=details)
+    comparison = f"{'' if answer else 'not '}{words} {limit}{sign}"
+    sentence = f"{measured.test_name} is {shown}{sign}, {comparison}{_doubt_words(measured)}"
+    verdict = AlertVerdict(holds=answer, sentence=sentence, metric_value=value, details=details)
     if answer is None:
         assert measured.low is not UNSET
         assert measured.high is not UNSET
@@ -264,7 +266,7 @@ def _threshold(
     return replace(verdict, sentence=text, details={**details, "since": since})
 
 
-def _unbroken(reading: Reading, history: Sequence[Point], holds: Callable[[Point], bool]) -> datetime:
+def _unbroken(reading: AlertReading, history: Sequence[RunPoint], holds: Callable[[RunPoint], bool]) -> datetime:
     """Since when a condition has held without a break, by the times of the runs."""
     since = reading.at
     for point in reversed(_newest(reading, history)):
@@ -274,16 +276,16 @@ def _unbroken(reading: Reading, history: Sequence[Point], holds: Callable[[Point
     return since
 
 
-def _newest(reading: Reading, history: Sequence[Point]) -> list[Point]:
+def _newest(reading: AlertReading, history: Sequence[RunPoint]) -> list[RunPoint]:
     """The figures that were the newest ones when they were worked out: without those of a deal's older months."""
-    kept: list[Point] = []
+    kept: list[RunPoint] = []
     for point in history:
         if not reading.by_day or not kept or point.day >= kept[-1].day:
             kept.append(point)
     return kept
 
 
-def _moment(reading: Reading) -> datetime:
+def _moment(reading: AlertReading) -> datetime:
     """Where a reading stands on the line of a trend."""
     return _midnight(reading.day) if reading.by_day else reading.at
 
@@ -300,7 +302,7 @@ def _earlier(moment: datetime, span: timedelta) -> datetime:
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 
 
-def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Point]) -> Verdict:
+def _trend(conditions: TrendConditions, reading: AlertReading, history: Sequence[RunPoint]) -> AlertVerdict:
     measured = reading.measured(conditions.metric)
     if measured is None:
         return _unknown(conditions.metric, reading)
@@ -313,7 +315,7 @@ def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Poin
     start = max(before) if before else min(line, default=None)
     if start is None:
         why = f"no earlier figure of {measured.test_name} within {counted(conditions.lookback_days or 0, 'day')}"
-        return Verdict(holds=None, sentence=f"It cannot be told: there is {why}", metric_value=value)
+        return AlertVerdict(holds=None, sentence=f"It cannot be told: there is {why}", metric_value=value)
     earlier = line[start].value
     change = value - earlier
     details = {
@@ -337,7 +339,7 @@ def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Poin
     if not change:
         sentence = f"{measured.test_name} has stood at {was}{sign} since {start.date()}"
     sentence += _doubt_words(measured)
-    return Verdict(
+    return AlertVerdict(
         holds=signed >= conditions.change_threshold - _CLOSE, sentence=sentence, metric_value=value, details=details
     )
 
@@ -345,7 +347,7 @@ def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Poin
 # Tests ----------------------------------------------------------------------------------------------------------------
 
 
-def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
+def _compliance(conditions: ComplianceConditions, reading: AlertReading) -> AlertVerdict:
     asked = conditions.test_ids or [*reading.ran, *reading.reasons]
     unknown = [test_id for test_id in asked if test_id not in reading.ran]
     raised = [
@@ -366,7 +368,7 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
     if not raised:
         why = f"{', '.join(unknown[:5])} did not run" if unknown else "no test is in the statuses asked for"
         sentence = f"It cannot be told: {why}" if unknown else why.capitalize()
-        return Verdict(holds=None if unknown else False, sentence=sentence, details=details)
+        return AlertVerdict(holds=None if unknown else False, sentence=sentence, details=details)
     if len(raised) == 1:
         (result,) = raised
         details |= {
@@ -376,7 +378,7 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
         }
         details |= {"test_id": result.test_id, "test_name": result.test_name, **_form_of(result), **_doubt_of(result)}
         sentence = result.message + _doubt_words(result)
-        return Verdict(holds=True, sentence=sentence, metric_value=result.current_value, details=details)
+        return AlertVerdict(holds=True, sentence=sentence, metric_value=result.current_value, details=details)
     counts = [(status, sum(test_result.status == status for test_result in raised)) for status in _STATUS_WORDS]
     text = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
     names = ", ".join(test_result.test_name for test_result in raised[:5]) + (", ..." if len(raised) > 5 else "")
@@ -389,7 +391,7 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
             for test_result in doubtful
         )
         sentence += f". Doubtful {'is' if len(doubtful) == 1 else 'are'} {len(doubtful)} of them: {why}"
-    return Verdict(holds=True, sentence=sentence, details=details)
+    return AlertVerdict(holds=True, sentence=sentence, details=details)
 
 
 _STATUS_WORDS: Final = {"fail": "failing", "warning": "in warning", "pass": "passing"}

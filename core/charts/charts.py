@@ -37,7 +37,7 @@ class Against(NamedTuple):
     """The status is doubtful: the marker is hollow and grey."""
 
 
-class Bucket(NamedTuple):
+class Bar(NamedTuple):
     """A bar of a distribution: its name, its height, and the height in words."""
 
     name: str
@@ -155,9 +155,13 @@ def bar(
 
 
 def columns(
-    rows: Sequence[Bucket], alt: str, *, muted: frozenset[str] = frozenset(), width: float = 244.0,
+    rows: Sequence[Bar],
+    alt: str,
+    *,
+    muted: frozenset[str] = frozenset(),
+    width: float = 244.0,
     height: float = 112.0,
-) -> Chart:  # fmt: skip
+) -> Chart:
     """A bar for each bucket, with its height above it; a negative height is none. `muted` names buckets that are no
     part of the scale, such as what is not known."""
     drawing = Drawing(width, height)

@@ -49,9 +49,16 @@ class Drawing:
         self._add("circle", cx=x, cy=y, r=radius, fill=fill)
 
     def text(
-        self, x: float, y: float, words: str, *, anchor: str = "start", fill: str, size: float = LABEL_PT,
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        anchor: str = "start",
+        fill: str,
+        size: float = LABEL_PT,
         weight: str = "normal",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._add(
             "text", words, x=x, y=y, text_anchor=anchor, font_family=FONT, font_size=size, font_weight=weight, fill=fill
         )

@@ -66,9 +66,11 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
         return Agreement(other_part or (None if is_value_alike else "value"), is_value_alike and other_part is None)
     if fact.numerator is not None and not _is_cent(fact.numerator, numerator):
         return Agreement("numerator", False)
-    if fact.denominator is not None and ours.denominator is not None and not _is_cent(
-        fact.denominator, ours.denominator
-    ):  # fmt: skip
+    if (
+        fact.denominator is not None
+        and ours.denominator is not None
+        and not _is_cent(fact.denominator, ours.denominator)
+    ):
         return Agreement("denominator", False)
     if fact.numerator is not None and fact.denominator is not None:
         is_value_alike = abs(ours.value - printed) <= fact.tolerance + max(VALUE_SLACK, VALUE_SLACK_PART * abs(printed))
@@ -110,9 +112,11 @@ def _other_part(fact: Fact, ours: Ours) -> Part | None:
 def _without_repetition(fact: Fact) -> Fact:
     """The figure without its numerator where that is the value again, in the column of numerators."""
     is_repeated = (
-        fact.denominator is None and fact.numerator is not None and fact.value is not None
+        fact.denominator is None
+        and fact.numerator is not None
+        and fact.value is not None
         and abs(fact.numerator - fact.value) <= fact.tolerance
-    )  # fmt: skip
+    )
     return replace(fact, numerator=None) if is_repeated else fact
 
 

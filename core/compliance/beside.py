@@ -76,16 +76,24 @@ def beside(fact: Fact, test: Test, measured: Measured | None) -> Beside:
     """A file's figure beside ours; without ours, alone."""
     is_in_unit = not (fact.unit in ("amount", "count") and test.unit in ("percent", "years", "factor", "score"))
     is_ratio = measured is not None and measured.denominator != 1.0
-    ours = None if measured is None or not is_in_unit else Ours(
-        rounded(measured.value), *((measured.numerator, measured.denominator) if is_ratio else (None, None))
-    )  # fmt: skip
+    ours = (
+        None
+        if measured is None or not is_in_unit
+        else Ours(rounded(measured.value), *((measured.numerator, measured.denominator) if is_ratio else (None, None)))
+    )
     agreement = agreement_of(fact, ours)
     difference = None if ours is None or fact.value is None else rounded(ours.value - fact.value)
     figure = PublishedFigure(
-        name=fact.label, value=fact.value if is_in_unit else None, numerator=fact.numerator,
-        denominator=fact.denominator, trigger=fact.trigger, status=fact.status, place=fact.place,
-        difference=difference, agrees=agreement.agrees,
-    )  # fmt: skip
+        name=fact.label,
+        value=fact.value if is_in_unit else None,
+        numerator=fact.numerator,
+        denominator=fact.denominator,
+        trigger=fact.trigger,
+        status=fact.status,
+        place=fact.place,
+        difference=difference,
+        agrees=agreement.agrees,
+    )
     has_both = fact.numerator is not None and fact.denominator is not None
     return Beside(fact, figure, agreement, has_both and is_ratio and agreement.agrees is True)
 

@@ -22,7 +22,7 @@ from core.portfolio.cells.parsing import TextColumn, currency, pool_of
 from core.portfolio.model.facts import Agency
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.interpretation import Choice
-from core.portfolio.model.portfolio import Deal, Names, defaulted
+from core.portfolio.model.portfolio import Deal, Names, defaulted_loans
 from core.portfolio.model.ratings import (
     CCC,
     DEFAULTED,
@@ -111,7 +111,7 @@ class View:
         """Which loans are defaulted by the ratings as they are seen here."""
         as_of = portfolio.deal.as_of
         known = as_of if as_of is not None and isfinite(as_of) else None
-        return defaulted(portfolio.row_count, self.numbers, self.flags, self.ranks, known)
+        return defaulted_loans(portfolio.row_count, self.numbers, self.flags, self.ranks, known)
 
 
 def cash_of(deal: Deal, definition: Definition) -> float:
@@ -638,10 +638,13 @@ def printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
     if not portfolio.facts.all:
         return None
     limited = {
-        fact.subject.agency for fact in portfolio.facts.of("test", measure)
-        if fact.trigger is not None and fact.subject is not None and fact.subject.agency is not None
+        fact.subject.agency
+        for fact in portfolio.facts.of("test", measure)
+        if fact.trigger is not None
+        and fact.subject is not None
+        and fact.subject.agency is not None
         and not fact.is_guessed
-    }  # fmt: skip
+    }
     return limited.pop() if len(limited) == 1 else None
 
 
@@ -708,6 +711,10 @@ def _categories(par: ParValue) -> list[tuple[str, str, float | None, float | Non
     """(flag, how it is carried, limit in percent, value; None for the market's) of each category."""
     return [
         ("is_long_dated", par.long_dated, par.long_dated_limit if par.long_dated == "excess_at_zero" else None, 0.0),
-        ("is_current_pay", par.current_pay, par.current_pay_limit if par.current_pay == "excess_at_market" else None,
-         None),
-    ]  # fmt: skip
+        (
+            "is_current_pay",
+            par.current_pay,
+            par.current_pay_limit if par.current_pay == "excess_at_market" else None,
+            None,
+        ),
+    ]

@@ -39,7 +39,7 @@ TOLERANCE: Final = 1e-9
 Role = Literal["senior_oc", "junior_oc", "senior_ic", "junior_ic", "diversion"]
 
 
-class Group(NamedTuple):
+class NoteGroup(NamedTuple):
     """Notes of one rank, which share losses and payments alike."""
 
     name: str
@@ -67,7 +67,7 @@ class Tested(NamedTuple):
 class Structure:
     """The rated groups, most senior first, and the tested ones among them."""
 
-    groups: list[Group]
+    groups: list[NoteGroup]
     oc: list[Tested]
     ic: list[Tested]
     reinvestment_trigger: float | None = None
@@ -102,7 +102,7 @@ def structure(
     tranches: Tranches, base_rate: float, period_years: float, reinvestment_trigger: float | None = None
 ) -> Structure:
     """The groups and roles of a deal's notes; `base_rate` in percent, NaN where there is none."""
-    groups: list[Group] = []
+    groups: list[NoteGroup] = []
     rank_before = None
     for rank, note in sorted(_notes(tranches, base_rate, period_years), key=itemgetter(0)):  # stable within a rank
         if groups and rank == rank_before:
@@ -118,7 +118,7 @@ def structure(
     return Structure(groups, oc, ic, reinvestment_trigger)
 
 
-def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterator[tuple[int, Group]]:
+def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterator[tuple[int, NoteGroup]]:
     """Every rated note with its rank, as a group of its own."""
     columns = zip(
         tranches.rank.tolist(),
@@ -143,7 +143,7 @@ def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterato
             due = balance * (coupon if isfinite(coupon) else base_rate + spread / 100) / 100 * period_years
         yield (
             rank,
-            Group(
+            NoteGroup(
                 name,
                 letter_of(name),
                 balance + deferred if isfinite(deferred) else balance,
@@ -154,12 +154,12 @@ def _notes(tranches: Tranches, base_rate: float, period_years: float) -> Iterato
         )
 
 
-def _joined(first: Group, second: Group) -> Group:
+def _joined(first: NoteGroup, second: NoteGroup) -> NoteGroup:
     """Two groups of one rank as one; the stricter trigger holds."""
     due = None
     if first.interest_due is not None and second.interest_due is not None:
         due = first.interest_due + second.interest_due
-    return Group(
+    return NoteGroup(
         f"{first.name}/{second.name}",
         first.letter,
         first.balance + second.balance,
@@ -176,7 +176,7 @@ def letter_of(name: str) -> str:
     return match[1].upper() if match else ""
 
 
-def _tested(groups: list[Group], triggers: list[float | None], usual: dict[str, float]) -> list[Tested]:
+def _tested(groups: list[NoteGroup], triggers: list[float | None], usual: dict[str, float]) -> list[Tested]:
     """The groups with a trigger; where the sheet has none, all of them, beside their usual triggers.
 
     Class A (or X) is tested together with B, and the classes of a letter together, though they rank one after the
@@ -235,9 +235,14 @@ def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
 
 
 def income(
-    deal: Deal, *, yearly: float, as_of: float, bases: Mapping[str, float], day_count: str = "actual/360",
+    deal: Deal,
+    *,
+    yearly: float,
+    as_of: float,
+    bases: Mapping[str, float],
+    day_count: str = "actual/360",
     rules: InterestCoverage | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """The interest of the period less senior fees, and how each part is known; money in the deal's currency.
 
     What was collected and what is still to be received make the period's interest. Where only the collected part is
@@ -345,8 +350,11 @@ def classes(
         own = limits.get(place)
         trigger = test.trigger if own is None else own.limit
         row: dict[str, Any] = {
-            "class": test.name, "numerator": rounded(numerator), "denominator": denominator, "trigger": trigger,
-        }  # fmt: skip
+            "class": test.name,
+            "numerator": rounded(numerator),
+            "denominator": denominator,
+            "trigger": trigger,
+        }
         if denominator is not None and denominator > 0:
             ratio = numerator / denominator * 100
             row["ratio"] = rounded(ratio)

@@ -50,7 +50,7 @@ Figure = Callable[[Pool, DealTest], Measured]
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasureRow:
     """How a measure of the catalogue is worked out, and what it needs."""
 
     figure: Figure
@@ -99,9 +99,11 @@ _WORDS: Final = {"oc": "overcollateralisation", "ic": "interest coverage"}
 
 def _class_test(measure: str, letters: tuple[str, ...], name: str) -> DealTest:
     return DealTest(
-        id=f"{measure}_class_{''.join(letters).lower()}", name=f"Class {'/'.join(letters)} {_WORDS[measure]}",
-        measure=measure, class_=name,
-    )  # fmt: skip
+        id=f"{measure}_class_{''.join(letters).lower()}",
+        name=f"Class {'/'.join(letters)} {_WORDS[measure]}",
+        measure=measure,
+        class_=name,
+    )
 
 
 def with_coverage(definition: Definition, pool: Pool | None) -> tuple[Definition, dict[str, SheetLimit | None]]:
@@ -137,29 +139,48 @@ def _row(test: DealTest, known: frozenset[str]) -> Test:
     direction = "min" if is_min and test.max is None else "max"
     limit = test.min if test.min is not None else test.max if test.max is not None else 0.0
     shared: dict[str, Any] = {
-        "test_id": test.id, "name": test.name, "threshold_type": direction, "limit": limit,
-        "warning": test.warning if test.warning is not None else limit, "source": "The deal's definition.",
-    }  # fmt: skip
+        "test_id": test.id,
+        "name": test.name,
+        "threshold_type": direction,
+        "limit": limit,
+        "warning": test.warning if test.warning is not None else limit,
+        "source": "The deal's definition.",
+    }
     if test.share is not None:
         return Test(
-            **shared, category=test.category or "concentration", description=test.name, formula=test.share,
-            unit=test.unit or "percent", columns=("par_value",),
-            measure=share_of_test(test), divides_by=(),
-        )  # fmt: skip
+            **shared,
+            category=test.category or "concentration",
+            description=test.name,
+            formula=test.share,
+            unit=test.unit or "percent",
+            columns=("par_value",),
+            measure=share_of_test(test),
+            divides_by=(),
+        )
     if test.value is not None:
         text, names = test.value, names_of(test.value, known)
         return Test(
-            **shared, category=test.category or "portfolio", description=test.name, formula=text,
-            unit=test.unit or "percent", columns=("par_value",),
-            measure=lambda pool: _value(value_of(text, names, pool)), divides_by=(),
-        )  # fmt: skip
+            **shared,
+            category=test.category or "portfolio",
+            description=test.name,
+            formula=text,
+            unit=test.unit or "percent",
+            columns=("par_value",),
+            measure=lambda pool: _value(value_of(text, names, pool)),
+            divides_by=(),
+        )
     assert test.measure is not None
     entry, row = MEASURES[test.measure], ROWS[test.measure]
     return Test(
-        **shared, category=test.category or entry.category, description=entry.meaning, formula=entry.meaning,
-        unit=test.unit or entry.unit, columns=row.columns, measure=lambda pool: row.figure(pool, test),
+        **shared,
+        category=test.category or entry.category,
+        description=entry.meaning,
+        formula=entry.meaning,
+        unit=test.unit or entry.unit,
+        columns=row.columns,
+        measure=lambda pool: row.figure(pool, test),
         divides_by=row.divides_by,
-    )  # fmt: skip
+    )
 
 
 def _value(value: float) -> Measured:
@@ -294,8 +315,10 @@ def _warf(pool: Pool, test: DealTest) -> Measured:
     if par <= 0:
         raise Unmeasurable(f"no ratings of {AGENCY_NAMES[test.agency]}")
     total = float(by_rank[counts] @ factors[counts]) + measures.factor_column_sum(pool, test.agency)
-    extra = {"masked_pct": rounded(pool.covered(float(by_rank[MASKED]))),
-             "unrated_pct": rounded(pool.covered(float(by_rank[0])))}  # fmt: skip
+    extra = {
+        "masked_pct": rounded(pool.covered(float(by_rank[MASKED]))),
+        "unrated_pct": rounded(pool.covered(float(by_rank[0]))),
+    }
     return Measured(total / par, total, par, pool.covered(float(by_rank[1 : DEFAULTED + 1].sum())), lambda: extra)
 
 
@@ -390,8 +413,11 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     present = pool.view.numbers
     life = present.get("average_life", present.get("maturity_date"))
     needed = (
-        (OBLIGOR, obligor), ("industry", industries), ("country", country), ("maturity_date or average_life", life)
-    )  # fmt: skip
+        (OBLIGOR, obligor),
+        ("industry", industries),
+        ("country", country),
+        ("maturity_date or average_life", life),
+    )
     for name, column in needed:
         if column is None:
             raise Unmeasurable(f"Skipped: required column(s) {name} not found in sheet '{pool.portfolio.sheet_name}'")
@@ -401,9 +427,15 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     cut_off = pool.definition.quality.spwarf_cut_off
     ranks, hidden = _monitor_ranks(pool)
     monitor = cdo_monitor.monitor(
-        pool.weights, ranks, obligor.codes, industries.codes,
-        cdo_monitor.regions(tuple(country.values))[country.codes], years, worst=rank(cut_off), hidden=hidden,
-    )  # fmt: skip
+        pool.weights,
+        ranks,
+        obligor.codes,
+        industries.codes,
+        cdo_monitor.regions(tuple(country.values))[country.codes],
+        years,
+        worst=rank(cut_off),
+        hidden=hidden,
+    )
     if monitor is None:
         raise Unmeasurable(f"no loan that S&P rates {cut_off} or better")
     return monitor
@@ -424,11 +456,20 @@ def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
     def figure(pool: Pool, test: DealTest) -> Measured:
         seen = _monitor(pool, test)
         value = take(seen)
-        return Measured(value, value, 1.0, 100 * seen.covered, lambda: {
-            "spwarf": rounded(seen.spwarf), "default_rate_dispersion": rounded(seen.dispersion),
-            "obligor_diversity": rounded(seen.obligors), "industry_diversity": rounded(seen.industries),
-            "regional_diversity": rounded(seen.regions), "wal": rounded(seen.years),
-        })  # fmt: skip
+        return Measured(
+            value,
+            value,
+            1.0,
+            100 * seen.covered,
+            lambda: {
+                "spwarf": rounded(seen.spwarf),
+                "default_rate_dispersion": rounded(seen.dispersion),
+                "obligor_diversity": rounded(seen.obligors),
+                "industry_diversity": rounded(seen.industries),
+                "regional_diversity": rounded(seen.regions),
+                "wal": rounded(seen.years),
+            },
+        )
 
     return figure
 
@@ -461,37 +502,37 @@ _COLUMNS: Final = {
 }  # fmt: skip
 """What the holdings must have for a measure that ranks names."""
 
-ROWS: Final[dict[str, Row]] = {
-    **{name: Row(figure) for name, figure in LOANS.items()},
-    **{name: Row(figure, _COLUMNS.get(name, ("par_value",))) for name, figure in RANKED.items()},
-    "non_senior_secured": Row(_loans(measures.non_senior_secured), ("par_value", "lien_type")),
-    "cov_lite": Row(_loans(measures.cov_lite), ("par_value", "cov_lite")),
-    "fixed_rate": Row(_loans(measures.fixed_rate), ("par_value", "coupon_type")),
-    "foreign_country": Row(_loans(measures.foreign_country), ("par_value", "country")),
-    "small_facilities": Row(_loans(measures.small_facilities), ("par_value", "facility_size", "country")),
-    "ccc": Row(_ccc, _RATED),
-    "warf": Row(_warf, _RATED, ("par",)),
-    "warr": Row(_warr, ("par_value",), ("par",)),
-    "oc": Row(_oc),
-    "ic": Row(_ic, _NOTES, ("cpa", "par")),
-    "reinvestment_oc": Row(_reinvestment_oc),
-    "event_of_default": Row(_event_of_default),
-    "wal": Row(_same(measures.average_life), ("par_value", "maturity_date or average_life"), ("par",)),
-    "was": Row(_limited(average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
-    "wac": Row(_limited(average_coupon), ("par_value", "all_in_rate"), ("par",)),
-    "diversity": Row(_diversity, _LOANS, ("par",)),
-    "delinquency": Row(_same(measures.delinquency), ("par_value", "days_past_due or is_defaulted"), ()),
-    "price_below": Row(_price_below, ("par_value", "price"), ("par",)),
-    "average_price": Row(_same(measures.average_price), ("par_value", "price"), ("par",)),
-    "quoted_depth": Row(_same(measures.quoted_depth), ("par_value", "quote_depth"), ("par",)),
-    "spwarf": Row(_of_monitor(lambda seen: seen.spwarf), _RATED, ("par",)),
-    "default_rate_dispersion": Row(_of_monitor(lambda seen: seen.dispersion), _RATED, ("par",)),
-    "obligor_diversity": Row(_of_monitor(lambda seen: seen.obligors), _LOANS, ("par",)),
-    "industry_diversity": Row(_of_monitor(lambda seen: seen.industries), _LOANS, ("par",)),
-    "regional_diversity": Row(_of_monitor(lambda seen: seen.regions), _LOANS, ("par",)),
-    "cdo_monitor_wal": Row(_of_monitor(lambda seen: seen.years), _LOANS, ("par",)),
-    "sdr": Row(_of_monitor(lambda seen: seen.scenario_default_rate), _RATED, ("par",)),
-    "bdr": Row(_bdr, ("par_value",), ("par",)),
-    "cdo_monitor": Row(_cushion, _RATED, ("par",)),
+ROWS: Final[dict[str, MeasureRow]] = {
+    **{name: MeasureRow(figure) for name, figure in LOANS.items()},
+    **{name: MeasureRow(figure, _COLUMNS.get(name, ("par_value",))) for name, figure in RANKED.items()},
+    "non_senior_secured": MeasureRow(_loans(measures.non_senior_secured), ("par_value", "lien_type")),
+    "cov_lite": MeasureRow(_loans(measures.cov_lite), ("par_value", "cov_lite")),
+    "fixed_rate": MeasureRow(_loans(measures.fixed_rate), ("par_value", "coupon_type")),
+    "foreign_country": MeasureRow(_loans(measures.foreign_country), ("par_value", "country")),
+    "small_facilities": MeasureRow(_loans(measures.small_facilities), ("par_value", "facility_size", "country")),
+    "ccc": MeasureRow(_ccc, _RATED),
+    "warf": MeasureRow(_warf, _RATED, ("par",)),
+    "warr": MeasureRow(_warr, ("par_value",), ("par",)),
+    "oc": MeasureRow(_oc),
+    "ic": MeasureRow(_ic, _NOTES, ("cpa", "par")),
+    "reinvestment_oc": MeasureRow(_reinvestment_oc),
+    "event_of_default": MeasureRow(_event_of_default),
+    "wal": MeasureRow(_same(measures.average_life), ("par_value", "maturity_date or average_life"), ("par",)),
+    "was": MeasureRow(_limited(average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
+    "wac": MeasureRow(_limited(average_coupon), ("par_value", "all_in_rate"), ("par",)),
+    "diversity": MeasureRow(_diversity, _LOANS, ("par",)),
+    "delinquency": MeasureRow(_same(measures.delinquency), ("par_value", "days_past_due or is_defaulted"), ()),
+    "price_below": MeasureRow(_price_below, ("par_value", "price"), ("par",)),
+    "average_price": MeasureRow(_same(measures.average_price), ("par_value", "price"), ("par",)),
+    "quoted_depth": MeasureRow(_same(measures.quoted_depth), ("par_value", "quote_depth"), ("par",)),
+    "spwarf": MeasureRow(_of_monitor(lambda seen: seen.spwarf), _RATED, ("par",)),
+    "default_rate_dispersion": MeasureRow(_of_monitor(lambda seen: seen.dispersion), _RATED, ("par",)),
+    "obligor_diversity": MeasureRow(_of_monitor(lambda seen: seen.obligors), _LOANS, ("par",)),
+    "industry_diversity": MeasureRow(_of_monitor(lambda seen: seen.industries), _LOANS, ("par",)),
+    "regional_diversity": MeasureRow(_of_monitor(lambda seen: seen.regions), _LOANS, ("par",)),
+    "cdo_monitor_wal": MeasureRow(_of_monitor(lambda seen: seen.years), _LOANS, ("par",)),
+    "sdr": MeasureRow(_of_monitor(lambda seen: seen.scenario_default_rate), _RATED, ("par",)),
+    "bdr": MeasureRow(_bdr, ("par_value",), ("par",)),
+    "cdo_monitor": MeasureRow(_cushion, _RATED, ("par",)),
 }
 """The measures that `core.definition` names."""

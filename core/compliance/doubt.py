@@ -111,7 +111,7 @@ _CHOSEN: Final[tuple[Source, ...]] = ("request", "workbook", "deal", "tenant")
 """Who sets a limit on purpose: a status by it is not the trustee's."""
 
 
-class Judged(NamedTuple):
+class JudgedFigure(NamedTuple):
     """A figure as a run judges it."""
 
     test: Test
@@ -172,7 +172,7 @@ class Doubter:
         self.warnings: Sequence[DataWarning] = ()
         """Those of the run, once it has all of them."""
 
-    def verdict(self, case: Judged) -> Verdict:
+    def verdict(self, case: JudgedFigure) -> Verdict:
         """The ends of a figure that its inputs leave open, and whether its status may be wrong."""
         theirs, (measure, inputs) = self.beside(case.test, case.measured), self._inputs(case)
         low, high = case.low, case.high
@@ -187,7 +187,7 @@ class Doubter:
             or (not self._is_plain and self._is_otherwise(case) if theirs is None else _is_contradicted(case, theirs)),
         )
 
-    def doubts(self, case: Judged) -> Doubts:
+    def doubts(self, case: JudgedFigure) -> Doubts:
         """The trustee's own figure, and every doubt of ours."""
         theirs = self.beside(case.test, case.measured)
         lacks = missing(*self._inputs(case))
@@ -206,7 +206,7 @@ class Doubter:
             all_doubts = [doubt for doubt in all_doubts if doubt.code != "conflict"]
         return Doubts(None if theirs is None else theirs.figure, all_doubts)
 
-    def _inputs(self, case: Judged) -> tuple[str, Case]:
+    def _inputs(self, case: JudgedFigure) -> tuple[str, Case]:
         """The measure of a figure, and what it is of."""
         assert self._pool is not None
         own = self._own.get(case.test.test_id)
@@ -273,9 +273,10 @@ class Doubter:
         inputs = self._reads.get(test_id)
         if inputs is None:
             inputs = self._reads[test_id] = (
-                frozenset((*_ALWAYS, *self._read_by(test_id, test))) if test_id in self._own
+                frozenset((*_ALWAYS, *self._read_by(test_id, test)))
+                if test_id in self._own
                 else self._read_of_suite(SUITE_TESTS.get(test_id, ""), test)
-            )  # fmt: skip
+            )
         return inputs
 
     def _read_of_suite(self, measure: str, test: Test) -> frozenset[str]:
@@ -458,7 +459,7 @@ class Doubter:
                 return None if is_ours else (fact.numerator, fact.place)
         return None
 
-    def _is_otherwise(self, case: Judged) -> bool:
+    def _is_otherwise(self, case: JudgedFigure) -> bool:
         """Whether the trustee's numerator or denominator of other tests would turn a status of which it prints none."""
         reads, measured = self.reads(case.test), case.measured
         if "cash" not in reads or self._pool is None or not measured.denominator:
@@ -532,30 +533,30 @@ def _places_of(fact: Fact) -> list[str]:
     return list(dict.fromkeys((fact.place, *fact.also)))
 
 
-def _fails(case: Judged, value: float) -> bool:
+def _fails(case: JudgedFigure, value: float) -> bool:
     return case.judge(value) == "fail"
 
 
-def _turns(case: Judged, low: float, high: float) -> bool:
+def _turns(case: JudgedFigure, low: float, high: float) -> bool:
     """Whether an end of a figure has another status than the figure, a warning being a pass."""
     is_failing = case.status == "fail"
     return _fails(case, low) != is_failing or _fails(case, high) != is_failing
 
 
-def _has_own_limit(case: Judged, theirs: Beside) -> bool:
+def _has_own_limit(case: JudgedFigure, theirs: Beside) -> bool:
     """Whether a tying figure is held to another limit than the trustee's."""
     trigger = theirs.figure.trigger
     return theirs.figure.agrees is True and trigger is not None and abs(trigger - case.limit) > theirs.fact.tolerance
 
 
-def _is_contradicted(case: Judged, theirs: Beside) -> bool:
+def _is_contradicted(case: JudgedFigure, theirs: Beside) -> bool:
     """Whether the trustee has the other status, and not for a limit that somebody set on purpose."""
     if not contradicts(theirs.figure, case.status):
         return False
     return not (_has_own_limit(case, theirs) and case.source in _CHOSEN)
 
 
-def _of_difference(case: Judged, theirs: Beside) -> Iterator[Doubt]:
+def _of_difference(case: JudgedFigure, theirs: Beside) -> Iterator[Doubt]:
     """What the trustee has otherwise: the figure, the status, or the limit of a definition."""
     is_contradicted, has_own_limit = _is_contradicted(case, theirs), _has_own_limit(case, theirs)
     is_of_definition = has_own_limit and case.source == "definition"

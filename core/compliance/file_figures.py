@@ -22,7 +22,7 @@ CENTS: Final = 0.01
 """Currency units for each loan by which a printed amount may differ from the one of the loans."""
 
 
-class Part(NamedTuple):
+class NumeratorPart(NamedTuple):
     """A part of the OC numerator that a file's own calculation may say: a field of `Deal`."""
 
     words: str
@@ -35,14 +35,14 @@ class Part(NamedTuple):
     """Whether a definition's rules count it."""
 
 
-PARTS: Final[dict[str, Part]] = {
-    "ccc_haircut": Part(
+PARTS: Final[dict[str, NumeratorPart]] = {
+    "ccc_haircut": NumeratorPart(
         "a CCC haircut of",
         ("par_value.ccc_limit", "par_value.ccc_agencies", "par_value.ccc_excess", "par_value.ccc_unpriced"),
         ("rating", "rating_agency_a", "rating_agency_b", "rating_agency_c"),
         lambda rules: rules.ccc_excess,
     ),
-    "discount_haircut": Part(
+    "discount_haircut": NumeratorPart(
         "a discount haircut of",
         (
             "par_value.discount", "par_value.discount_below", "par_value.discount_below_fixed",
@@ -51,7 +51,7 @@ PARTS: Final[dict[str, Part]] = {
         ("purchase_price",),
         lambda rules: rules.discount,
     ),
-    "other_haircut": Part(
+    "other_haircut": NumeratorPart(
         "other haircuts of",
         (
             "par_value.deferring", "par_value.long_dated", "par_value.long_dated_limit", "par_value.current_pay",
@@ -60,13 +60,13 @@ PARTS: Final[dict[str, Part]] = {
         ("is_deferring", "is_long_dated", "is_current_pay"),
         lambda rules: rules.deferring or rules.long_dated != "par" or rules.current_pay != "par",
     ),
-    CARRIED: Part(
+    CARRIED: NumeratorPart(
         "defaulted loans carried at",
         ("par_value.defaulted", "par_value.defaulted_zero_after_years", "ratings.recovery"),
         ("price", "recovery_rate", "lien"),
         lambda rules: rules.defaulted != "none",
     ),
-    OTHER: Part(
+    OTHER: NumeratorPart(
         "",
         ("par_value.purchased_accrued_interest",),
         ("purchased_accrued_interest",),
@@ -102,15 +102,16 @@ def printed_parts(portfolio: Portfolio, definition: Definition, view: View) -> d
     printed = {
         name: amount
         for (name, part), amount in zip(PARTS.items(), amounts, strict=True)
-        if amount is not None and isfinite(amount)
+        if amount is not None
+        and isfinite(amount)
         and (_is_left(part, definition, view) or (name == CARRIED and _by_some_rates(portfolio, definition, amount)))
-    }  # fmt: skip
+    }
     if deal.par_value_kept is not None:
         printed[OTHER] = printed.get(OTHER, 0.0) + deal.par_value_kept
     return printed
 
 
-def _is_left(part: Part, definition: Definition, view: View) -> bool:
+def _is_left(part: NumeratorPart, definition: Definition, view: View) -> bool:
     if definition.leaves(*part.keys):
         return True
     return part.is_on(definition.par_value) and not any(_has(view, name) for name in part.columns)

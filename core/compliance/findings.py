@@ -279,9 +279,10 @@ def _masked(pool: Pool) -> list[DataWarning]:
 
 def _way_words(way: str | float) -> str:
     words = {
-        "other_agency": "another agency's rating, or is left out where there is none", "left_out": "left out",
+        "other_agency": "another agency's rating, or is left out where there is none",
+        "left_out": "left out",
         "bounds": "anything between the definition's best and worst",
-    }  # fmt: skip
+    }
     return words.get(way, way) if isinstance(way, str) else f"the factor {way:g}"
 
 

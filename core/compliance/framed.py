@@ -13,7 +13,7 @@ from core.frames.brief import missing, shortened
 from core.frames.figures import figure_shown
 from core.frames.frame import Frame, FrameColumn, number_column, text_column
 from core.frames.notebook import Figure, Markup, bar, card, sentence, table, verdict
-from core.portfolio.model.notes import told_of
+from core.portfolio.model.notes import warning_texts
 from core.words import counted
 
 if TYPE_CHECKING:
@@ -74,12 +74,16 @@ def frame_of(results: Results) -> Frame:
     columns = {}
     for name in _COLUMNS:
         values = [_value(row, name) for row in rows]
-        columns[name] = text_column(values) if name in _TEXTS else number_column(
-            [value if isinstance(value, int | float) else None for value in values]
-        )  # fmt: skip
+        columns[name] = (
+            text_column(values)
+            if name in _TEXTS
+            else number_column([value if isinstance(value, int | float) else None for value in values])
+        )
     agrees = [None if row.published is None else row.published.agrees for row in rows]
-    columns["agrees"] = FrameColumn(np.array([bool(each) for each in agrees], np.bool_),
-                                    valid=np.array([each is not None for each in agrees], np.bool_))  # fmt: skip
+    columns["agrees"] = FrameColumn(
+        np.array([bool(each) for each in agrees], np.bool_),
+        valid=np.array([each is not None for each in agrees], np.bool_),
+    )
     columns["doubtful"] = FrameColumn(np.array([row.doubtful for row in rows], np.bool_))
     attrs: dict[str, Any] = {
         "as_of": None if results.as_of is None else results.as_of.isoformat(),
@@ -215,7 +219,7 @@ def html_of(results: Results) -> str:
     has_published = any(result.published is not None for result in list(results))
     rows = [_row(each, has_published=has_published) for each in thinnest_first(results)[:NOTEBOOK_ROWS]]
     lines = [f"Read as: {results.read_as}"] if results.read_as else []
-    lines += told_of(results.warnings)
+    lines += warning_texts(results.warnings)
     if len(results) > NOTEBOOK_ROWS:
         lines.append(f"{counted(len(results) - NOTEBOOK_ROWS, 'more result')} with more cushion not shown")
     tables = []

@@ -9,42 +9,42 @@ if TYPE_CHECKING:
     from core.compliance.result import DoubtCode, TestResult
 
 
-class Kind(NamedTuple):
+class DoubtKind(NamedTuple):
     """A kind of doubt."""
 
     heading: str
     meaning: str
 
 
-KINDS: Final[dict[DoubtCode, Kind]] = {
-    "differs": Kind("differs from the trustee", "the trustee has another figure or status"),
-    "doubtful_par": Kind(
+KINDS: Final[dict[DoubtCode, DoubtKind]] = {
+    "differs": DoubtKind("differs from the trustee", "the trustee has another figure or status"),
+    "doubtful_par": DoubtKind(
         "par is doubtful", "the loans' par is not the one that makes the printed amount of collateral"
     ),
-    "doubtful_cash": Kind(
+    "doubtful_cash": DoubtKind(
         "cash is doubtful",
         "no page says the principal cash, or par and cash do not make the amount of collateral that the file prints",
     ),
-    "doubtful_denominator": Kind(
+    "doubtful_denominator": DoubtKind(
         "the denominator is doubtful",
         "the file divides by another amount, or prints another amount of collateral than par and cash make",
     ),
-    "conflict": Kind(
+    "conflict": DoubtKind(
         "the file says two things", "two pages, or two lines, say different things of what the figure reads"
     ),
-    "left_out": Kind("left out", "loans, rows or amounts are not counted"),
-    "masked_inputs": Kind("masked", "what the figure reads is known to the trustee and not shown"),
-    "blank_inputs": Kind(
+    "left_out": DoubtKind("left out", "loans, rows or amounts are not counted"),
+    "masked_inputs": DoubtKind("masked", "what the figure reads is known to the trustee and not shown"),
+    "blank_inputs": DoubtKind(
         "blank", "what the figure reads is blank, or cannot be read; with the share of par where it is known"
     ),
-    "ambiguous_column": Kind(
+    "ambiguous_column": DoubtKind(
         "a column may mean something else",
         "a column could be another field's, stands in for another, or may be in another unit",
     ),
-    "implausible": Kind("implausible", "what the figure reads is hardly so"),
-    "joined_by_name": Kind("joined by a name", "rows or obligors belong together by a name alone"),
-    "estimate": Kind("estimated", "a part of the figure is an estimate"),
-    "stand_in": Kind(
+    "implausible": DoubtKind("implausible", "what the figure reads is hardly so"),
+    "joined_by_name": DoubtKind("joined by a name", "rows or obligors belong together by a name alone"),
+    "estimate": DoubtKind("estimated", "a part of the figure is an estimate"),
+    "stand_in": DoubtKind(
         "stands in", "something else stands in for what is not given: a day, a definition, a page, a limit"
     ),
 }

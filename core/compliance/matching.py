@@ -13,7 +13,7 @@ from core.compliance.measures import Pool
 from core.compliance.result import Direction
 from core.compliance.suites import Test
 from core.definition.definition import DealTest
-from core.definition.names import AMONG_WORDS, Meaning, NoMeaning, meaning_of_fact
+from core.definition.names import AMONG_WORDS, NoMeaning, SubjectMeaning, meaning_of_fact
 from core.definition.terms import AGENCIES, FORMULAS, PARAMETERS, SUITE_TESTS
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.facts import AGENCY_NAMES, Fact, Facts
@@ -112,9 +112,7 @@ def pair_alone(tests: Sequence[Test], own: Mapping[str, DealTest], terms: Terms,
     return _Pairing(tests, own, terms).of(_printed_of(_File(facts)))
 
 
-def pair_figures(
-    tests: Sequence[Test], own: Mapping[str, DealTest], terms: Terms, figures: Sequence[Fact]
-) -> Pairs:  # fmt: skip
+def pair_figures(tests: Sequence[Test], own: Mapping[str, DealTest], terms: Terms, figures: Sequence[Fact]) -> Pairs:
     """Set figures, with the decimals that count, beside tests; there may be no loans."""
     return _Pairing(tests, own, terms).of(tuple(map(_Printed.of, figures)))
 
@@ -144,14 +142,14 @@ class _Printed(NamedTuple):
     fact: Fact
     name: str
     """Its label as names are compared."""
-    meaning: Meaning | NoMeaning
+    meaning: SubjectMeaning | NoMeaning
     theirs: _Key | None
     """What it measures; None where nothing of ours does."""
 
     @classmethod
     def of(cls, fact: Fact) -> _Printed:
         meaning = meaning_of_fact(fact)
-        theirs = _key_of(meaning.test, fact) if isinstance(meaning, Meaning) else None
+        theirs = _key_of(meaning.test, fact) if isinstance(meaning, SubjectMeaning) else None
         return cls(fact, key(fact.label), meaning, theirs)
 
 
@@ -223,7 +221,7 @@ class _Pairing:
         """Put a figure to those that are about the same, or list it where nothing of ours is."""
         fact, name, meaning, theirs = printed
         if (named := self._named.get(name)) is not None:
-            side = meaning.side if isinstance(meaning, Meaning) else self._tests[named].threshold_type
+            side = meaning.side if isinstance(meaning, SubjectMeaning) else self._tests[named].threshold_type
             groups.setdefault(named, _Group(named, None, [], side)).facts.append(fact)
             return
         if isinstance(meaning, NoMeaning):
@@ -455,8 +453,10 @@ def _difference(theirs: _Key, ours: _Key) -> str:
     if theirs.agency != ours.agency:
         reasons.append(f"it is by {_agency(theirs.agency)}, ours by {_agency(ours.agency)}")
     if theirs.classification != ours.classification:
-        reasons.append(f"it is by the industries of {_agency(theirs.classification)}, "
-                    f"ours by those of {_agency(ours.classification)}")  # fmt: skip
+        reasons.append(
+            f"it is by the industries of {_agency(theirs.classification)}, "
+            f"ours by those of {_agency(ours.classification)}"
+        )
     reasons += _other_loans(theirs.more, ours.more)
     return "; ".join(reasons)
 

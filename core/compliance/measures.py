@@ -329,10 +329,11 @@ class Pool:
             a, b, c, *_ = self.tally.par_by_bucket
             return a, b, c
         a, b, c = (
-            own if more is None and not self.goes_by_file
+            own
+            if more is None and not self.goes_by_file
             else self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
             for agency, more, own in zip("abc", self.masked_ccc, self.tally.par_by_bucket[:3], strict=True)
-        )  # fmt: skip
+        )
         return a, b, c
 
     @cached_property
@@ -424,11 +425,18 @@ class Pool:
         """The sums by another column of industries."""
         view = self.view
         return kernels.tally(
-            self.portfolio.row_count, {"par_value": view.numbers["par_value"]},
+            self.portfolio.row_count,
+            {"par_value": view.numbers["par_value"]},
             {"obligor": view.names["obligor"], "industry": industries},
-            {"is_defaulted": self.defaulted.astype(np.uint8)}, {}, None, RECOVERY_BY_KIND,
-            rules=view.rules, as_of=self.as_of, base_rate=nan, home=-2,
-        )  # fmt: skip
+            {"is_defaulted": self.defaulted.astype(np.uint8)},
+            {},
+            None,
+            RECOVERY_BY_KIND,
+            rules=view.rules,
+            as_of=self.as_of,
+            base_rate=nan,
+            home=-2,
+        )
 
     def identifier(self, row: int) -> tuple[str, ...]:
         """What orders loans of one price: their identifiers, then their names."""
@@ -455,13 +463,19 @@ class Pool:
         """What the period brings, how it is known, fees, and `available`: the IC numerator."""
         rules = self.definition
         bases = {
-            "cpa": self.cpa, "par": self.par, "denominator": self.denominator,
+            "cpa": self.cpa,
+            "par": self.par,
+            "denominator": self.denominator,
             "target_par": rules.conventions.target_par or 0.0,
-        }  # fmt: skip
+        }
         return coverage.income(
-            self.portfolio.deal, yearly=self.tally.interest_sum / 100, bases=bases, as_of=self.as_of,
-            day_count=rules.conventions.day_count, rules=rules.interest_coverage,
-        )  # fmt: skip
+            self.portfolio.deal,
+            yearly=self.tally.interest_sum / 100,
+            bases=bases,
+            as_of=self.as_of,
+            day_count=rules.conventions.day_count,
+            rules=rules.interest_coverage,
+        )
 
     def classes(
         self, kind: Literal["oc", "ic"], limits: Mapping[int, coverage.Held], places: Iterable[int] | None = None

@@ -76,9 +76,10 @@ def _classes(portfolio: Portfolio, definition: Definition) -> Iterator[DataWarni
         return
     known = {*notes.classes, *map(letter_of, notes.classes)}
     absent = [
-        note_class.name for note_class in definition.classes
+        note_class.name
+        for note_class in definition.classes
         if note_class.name not in known and letter_of(note_class.name.rpartition("/")[2]) not in known
-    ]  # fmt: skip
+    ]
     if absent:
         shown = ", ".join(absent[:SHOWN_MAX]) + (", ..." if len(absent) > SHOWN_MAX else "")
         yield DataWarning("definition_classes", f"the file has no notes of these classes of the definition: {shown}")

@@ -230,9 +230,11 @@ def group_members(names: Sequence[str], group: CountryGroup, definition: Definit
     if group.countries:
         return np.array([name in group.countries for name in names], np.bool_), np.zeros(len(names), np.bool_)
     ceilings = {
-        country: rank(row.rating) for row in definition.country_ceilings if row.agency == group.agency
+        country: rank(row.rating)
+        for row in definition.country_ceilings
+        if row.agency == group.agency
         for country in row.countries
-    }  # fmt: skip
+    }
     below = 0 if group.ceiling_below is None else rank(group.ceiling_below)
     least = _WORST if group.ceiling_least is None else rank(group.ceiling_least)
     ceilings_of_names = [ceilings.get(name, 0) for name in names]

@@ -9,7 +9,7 @@ from core.compliance.result import PublishedFigure, Status
 from core.frames.figures import DECIMALS, figure_shown
 
 
-class Judged(Protocol):
+class JudgedTest(Protocol):
     """A test with a status, and what the file prints of it: a result, or a line of a report."""
 
     @property
@@ -22,12 +22,12 @@ class Judged(Protocol):
     def doubtful(self) -> bool: ...
 
 
-def status_here(judged: Judged) -> Literal["pass", "fail"]:
+def status_here(judged: JudgedTest) -> Literal["pass", "fail"]:
     """The status as a file prints one: a warning passes."""
     return "fail" if judged.status == "fail" else "pass"
 
 
-def is_contradicted(judged: Judged) -> bool:
+def is_contradicted(judged: JudgedTest) -> bool:
     """Whether the file prints the other status."""
     return contradicts(judged.published, judged.status)
 
@@ -41,7 +41,7 @@ def printed_words(published: PublishedFigure | None, decimals: int = DECIMALS) -
     return f"the file prints {', '.join(parts)}" if parts else ""
 
 
-def doubtful_words(judged: Judged) -> str:
+def doubtful_words(judged: JudgedTest) -> str:
     """Why a status is doubtful, such as "doubtful: the file prints 190.40, pass"; "" where it is not."""
     if not judged.doubtful:
         return ""

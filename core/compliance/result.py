@@ -15,7 +15,7 @@ from core.frames.brief import brief, shown
 from core.frames.figures import DECIMALS, decimals_of
 from core.frames.frame import Frame, Framed
 from core.portfolio.model.interpretation import Interpretation
-from core.portfolio.model.notes import DataWarning, bounded
+from core.portfolio.model.notes import DataWarning, limit_warnings
 from core.portfolio.model.portfolio import AsOfSource
 
 Status = Literal["pass", "fail", "warning"]
@@ -275,6 +275,19 @@ class Summary(msgspec.Struct, frozen=True):
     __repr__ = brief
 
 
+class RunFigures(NamedTuple):
+    """What a run worked out, by test id, not rounded."""
+
+    values: Mapping[str, float] = {}
+    """Every figure, those of tests without a limit too."""
+    cushions: Mapping[str, float] = {}
+    exact: Mapping[str, tuple[float, float]] = {}
+    """The figure of each result, and what it is divided by."""
+
+
+NO_FIGURES: Final = RunFigures()
+
+
 class Results(list[TestResult], Framed):
     """The results of a suite in catalogue order, with what was skipped, the day that they are of, and warnings.
 
@@ -290,23 +303,17 @@ class Results(list[TestResult], Framed):
         as_of_source: AsOfSource | None = None,
         warnings: Sequence[DataWarning] = (),
         partial: bool = False,
-        figures: Mapping[str, float] | None = None,
-        cushions: Mapping[str, float] | None = None,
-        exact: Mapping[str, tuple[float, float]] | None = None,
+        figures: RunFigures = NO_FIGURES,
         interpretation: Interpretation | None = None,
     ) -> None:
         super().__init__(results)
         self.skipped = skipped
         self.as_of = as_of
         self.as_of_source = as_of_source
-        self.warnings = bounded(warnings)
+        self.warnings = limit_warnings(warnings)
         self.partial = partial
         """Tests of the suite were left out on request: it says nothing of those."""
-        self._figures = figures or {}
-        self.cushions: Mapping[str, float] = cushions or {}
-        """By test id, in full precision."""
-        self.exact: Mapping[str, tuple[float, float]] = exact or {}
-        """By test id the figure, not yet rounded, and what it is divided by."""
+        self._figures = figures
         self.interpretation = interpretation
         """How the choices that the file leaves open were read. None: the portfolio was not interpreted."""
 
@@ -356,20 +363,30 @@ class Results(list[TestResult], Framed):
             as_of_source=self.as_of_source,
             warnings=self.warnings,
             figures=self._figures,
-            cushions=self.cushions,
-            exact=self.exact,
             interpretation=self.interpretation,
         )
 
     def frame(self) -> Frame:
-        """A row for each result, figures in the test's unit; those of the skipped tests have their reason in
-        `attrs`, where the day and the warnings stand, too."""
+        """Make a row for each result, figures in the test's unit.
+
+        `attrs` has the reasons of the skipped tests, the day and the warnings.
+        """
         return framed.frame_of(self)
 
     @property
     def figures(self) -> dict[str, float]:
         """Every figure that was worked out, by test id, those of tests without a limit too; to six decimals."""
-        return {test_id: rounded(value) for test_id, value in self._figures.items()}
+        return {test_id: rounded(value) for test_id, value in self._figures.values.items()}
+
+    @property
+    def cushions(self) -> Mapping[str, float]:
+        """The cushions by test id, in full precision."""
+        return self._figures.cushions
+
+    @property
+    def exact(self) -> Mapping[str, tuple[float, float]]:
+        """By test id the figure, not yet rounded, and what it is divided by."""
+        return self._figures.exact
 
     @property
     def read_as(self) -> str:

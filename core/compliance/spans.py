@@ -22,7 +22,7 @@ NOTHING_PCT: Final = 1e-6
 Span = tuple[float, float]
 
 
-class Missing(NamedTuple):
+class MissingPar(NamedTuple):
     """Par for which a figure lacks what it reads."""
 
     input: str
@@ -158,7 +158,7 @@ def lacking(pool: Pool) -> frozenset[str]:
     return frozenset(name for name, par in known.items() if par < least)
 
 
-def missing(measure: str, case: Case) -> list[Missing]:
+def missing(measure: str, case: Case) -> list[MissingPar]:
     """What a figure lacks, with its percent of par."""
     rows = _BLANK.get(_LIKE.get(measure, measure), _OTHER)
     if case.agency is not None and measure in ("ccc", "warf"):
@@ -166,7 +166,7 @@ def missing(measure: str, case: Case) -> list[Missing]:
     if measure in ("oc", "reinvestment_oc") and not _has_ratings(case.pool):
         rows = ()
     shares = ((name, what, of(case)) for name, what, of in rows)
-    return [Missing(name, what, min(pct, 100.0)) for name, what, pct in shares if pct > NOTHING_PCT]
+    return [MissingPar(name, what, min(pct, 100.0)) for name, what, pct in shares if pct > NOTHING_PCT]
 
 
 def _has_ratings(pool: Pool) -> bool:
@@ -242,8 +242,11 @@ def _ccc(case: Case) -> Span:
     if case.agency is not None:
         masked = pool.covered(_hidden_ccc(pool, case.agency))
         return case.measured.value, case.measured.value + _of_denominator(case, masked)
-    buckets = {agency: par for agency, par in zip(AGENCIES, pool.buckets, strict=True)
-               if agency in pool.definition.par_value.ccc_agencies}  # fmt: skip
+    buckets = {
+        agency: par
+        for agency, par in zip(AGENCIES, pool.buckets, strict=True)
+        if agency in pool.definition.par_value.ccc_agencies
+    }
     by_rank = pool.tally.par_by_rank
     highest = max(par + _hidden_ccc(pool, agency) for agency, par in buckets.items()) + by_rank[UNBUCKETED]
     lowest = max(buckets.values()) - by_rank[0]
@@ -271,8 +274,11 @@ def _overcollateralisation(case: Case) -> Span:
     if not rules.ccc_excess or balance <= 0 or "ccc_haircut" in pool.printed:
         return value, value
     limit = rules.ccc_limit / 100 * pool.cpa
-    buckets = [(par, _hidden_ccc(pool, agency)) for agency, par in zip(AGENCIES, pool.buckets, strict=True)
-               if agency in rules.ccc_agencies]  # fmt: skip
+    buckets = [
+        (par, _hidden_ccc(pool, agency))
+        for agency, par in zip(AGENCIES, pool.buckets, strict=True)
+        if agency in rules.ccc_agencies
+    ]
     more = max((max(0.0, par + masked - limit) - max(0.0, par - limit) for par, masked in buckets), default=0.0)
     excess, haircut = pool.adjustments["ccc_excess"], pool.adjustments["ccc_haircut"]
     rated = max((par for par, _ in buckets), default=0.0) - pool.tally.par_by_rank[0]

@@ -72,9 +72,7 @@ class NamedChoice:
 
 
 def _by_agency(key: str, words: str) -> tuple[Option, ...]:
-    return tuple(
-        Option(agency, words.format(whose), (Setting(key, agency),)) for agency, whose in WHOSE.items()
-    )  # fmt: skip
+    return tuple(Option(agency, words.format(whose), (Setting(key, agency),)) for agency, whose in WHOSE.items())
 
 
 WHOSE: Final = {"a": "Moody's", "b": "S&P's", "c": "Fitch's"}
@@ -395,9 +393,10 @@ def _set(section: Any, path: tuple[str, ...], value: Any) -> Any:
 def setting_of(definition: Definition, choice: NamedChoice) -> str | None:
     """The option that a definition says, the one that says most; None where it says none of the list."""
     options = [
-        option for option in choice.options
+        option
+        for option in choice.options
         if option.sets and all(_get(definition, setting.path) == setting.value for setting in option.sets)
-    ]  # fmt: skip
+    ]
     return max(options, key=lambda option: len(option.sets)).name if options else None
 
 

@@ -11,7 +11,20 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final, Literal
 
-from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Mapped, Named, Number, Table, Text, key
+from core.definition.keys import (
+    CheckedKey,
+    ChoiceKey,
+    DayKey,
+    FlagKey,
+    IntegerKey,
+    ListKey,
+    MapKey,
+    NamedKeys,
+    NumberKey,
+    TableKey,
+    TextKey,
+    key,
+)
 from core.definition.terms import (
     ADDED,
     AGENCIES,
@@ -51,16 +64,16 @@ INDEXES_MAX: Final = 50
 FEES_MAX: Final = 20
 
 IDENTIFIER: Final = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
-_ID: Final = Text(64, IDENTIFIER, "cov_lite_concentration")
-_PERCENT: Final = Number(0, 100)
-_RATIO: Final = Number(0, 100_000)
-_AMOUNT: Final = Number(0, 1e15)
-_LIMIT: Final = Number(-1e15, 1e15)
-_AGENCY: Final = Choice(AGENCIES)
-_CLASSIFICATION: Final = Choice(("any", "a", "b", "c"))
-_FORMULA: Final = Text(FORMULA_MAX)
-_DAY_COUNT: Final = Choice(("actual/360", "actual/365", "30/360"))
-_FEE_BASE: Final = Choice(FEE_BASES)
+_ID: Final = TextKey(64, IDENTIFIER, "cov_lite_concentration")
+_PERCENT: Final = NumberKey(0, 100)
+_RATIO: Final = NumberKey(0, 100_000)
+_AMOUNT: Final = NumberKey(0, 1e15)
+_LIMIT: Final = NumberKey(-1e15, 1e15)
+_AGENCY: Final = ChoiceKey(AGENCIES)
+_CLASSIFICATION: Final = ChoiceKey(("any", "a", "b", "c"))
+_FORMULA: Final = TextKey(FORMULA_MAX)
+_DAY_COUNT: Final = ChoiceKey(("actual/360", "actual/365", "30/360"))
+_FEE_BASE: Final = ChoiceKey(FEE_BASES)
 
 
 def _symbol(value: Any) -> int:
@@ -69,7 +82,7 @@ def _symbol(value: Any) -> int:
     raise ValueError("must be a rating symbol such as B3 or CCC+")
 
 
-def _counts_as(*words: str) -> Checked:
+def _counts_as(*words: str) -> CheckedKey:
     """A rating symbol, a rating factor or one of some words; read as the rank, the factor or the word."""
     text = f"a rating symbol such as B3, a rating factor, or one of {', '.join(words)}"
 
@@ -80,7 +93,7 @@ def _counts_as(*words: str) -> Checked:
             return float(value)
         raise ValueError(f"must be {text}")
 
-    return Checked(text, read_way)
+    return CheckedKey(text, read_way)
 
 
 def _country(value: Any) -> str:
@@ -106,35 +119,37 @@ def _text_symbol(value: Any) -> str:
     return value
 
 
-_SYMBOL: Final = Checked("a rating symbol such as B3 or CCC+", _text_symbol)
-_COUNTRY: Final = Checked("a country", _country)
+_SYMBOL: Final = CheckedKey("a rating symbol such as B3 or CCC+", _text_symbol)
+_COUNTRY: Final = CheckedKey("a country", _country)
 
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
     """What holds for every test."""
 
-    currency: str | None = key(Text(3, "[A-Z]{3}", "EUR"), "currency of the deal", None)
-    home_countries: tuple[str, ...] = key(Listed(_COUNTRY, COUNTRIES_MAX, 1), "countries that are not foreign", ("US",))
+    currency: str | None = key(TextKey(3, "[A-Z]{3}", "EUR"), "currency of the deal", None)
+    home_countries: tuple[str, ...] = key(
+        ListKey(_COUNTRY, COUNTRIES_MAX, 1), "countries that are not foreign", ("US",)
+    )
     day_count: Literal["actual/360", "actual/365", "30/360"] = key(
         _DAY_COUNT,
         "how the days of the interest period become a year's part",
         "actual/360",
     )
-    closing_date: date | None = key(Day(), "closing date", None)
-    reinvestment_end: date | None = key(Day(), "end of the reinvestment period", None)
-    stated_maturity: date | None = key(Day(), "stated maturity of the notes", None)
+    closing_date: date | None = key(DayKey(), "closing date", None)
+    reinvestment_end: date | None = key(DayKey(), "end of the reinvestment period", None)
+    stated_maturity: date | None = key(DayKey(), "stated maturity of the notes", None)
     reference_coupon: float | None = key(
         _PERCENT, "percent: the reference weighted average coupon above which fixed-rate loans add to the spread", None
     )
     excess_coupon: Literal["always", "floored", "while_spread_fails", "none"] = key(
-        Choice(("always", "floored", "while_spread_fails", "none")),
+        ChoiceKey(("always", "floored", "while_spread_fails", "none")),
         "when coupons above the reference add to the spread: always, also where they are below it; at least 0; at "
         "least 0, and only while the spread is below its limit without; never",
         "always",
     )
     excess_spread: Literal["none", "always", "floored", "while_coupon_fails"] = key(
-        Choice(("none", "always", "floored", "while_coupon_fails")),
+        ChoiceKey(("none", "always", "floored", "while_coupon_fails")),
         'when spreads above their minimum add to the coupon (`measure = "wac"`), as excess_coupon',
         "none",
     )
@@ -143,18 +158,22 @@ class Conventions:
     )
     target_par: float | None = key(_AMOUNT, "target par amount", None)
     decimals: tuple[tuple[str, int], ...] = key(
-        Named(UNITS, Integer(0, 12)), "decimals to which a figure of each unit is rounded before it is compared", ()
+        NamedKeys(UNITS, IntegerKey(0, 12)),
+        "decimals to which a figure of each unit is rounded before it is compared",
+        (),
     )
     principal_cash: Literal["all", "positive", "none"] = key(
-        Choice(("all", "positive", "none")), "principal cash that counts: all, none, or only a positive balance", "all"
+        ChoiceKey(("all", "positive", "none")),
+        "principal cash that counts: all, none, or only a positive balance",
+        "all",
     )
     defaulted_in_denominator: Literal["none", "carried", "par"] = key(
-        Choice(("none", "carried", "par")),
+        ChoiceKey(("none", "carried", "par")),
         "what the denominator of the concentration tests carries a defaulted loan at",
         "none",
     )
     cash_in_denominator: bool = key(
-        Flag(), "whether principal cash is part of the denominator of the concentration tests", True
+        FlagKey(), "whether principal cash is part of the denominator of the concentration tests", True
     )
     small_facility_home: float = key(_AMOUNT, "facilities below are small, at home", 150e6)
     small_facility_abroad: float = key(_AMOUNT, "facilities below are small, abroad", 250e6)
@@ -165,19 +184,19 @@ class AgencyRatings:
     """How one agency's ratings are read."""
 
     columns: tuple[str, ...] = key(
-        Listed(Choice(("derived", "final", "issuer", "facility", "any")), 5, 1, is_set=True),
+        ListKey(ChoiceKey(("derived", "final", "issuer", "facility", "any")), 5, 1, is_set=True),
         "columns to read, the first with a rating counts; `any` is the first header that the file has",
         ("derived", "any"),
     )
     notched_from: tuple[str, ...] = key(
-        Listed(_AGENCY, 2, is_set=True),
+        ListKey(_AGENCY, 2, is_set=True),
         "agencies whose rating, notched down, counts where this one has none",
         (),
     )
-    notches_investment_grade: int = key(Integer(0, 5), "notches down from a rating of Baa3/BBB- or better", 1)
-    notches_below: int = key(Integer(0, 5), "notches down from a rating below that", 2)
-    watch_negative: int = key(Integer(0, 3), "notches down for a rating on watch negative", 0)
-    watch_positive: int = key(Integer(0, 3), "notches up for a rating on watch positive", 0)
+    notches_investment_grade: int = key(IntegerKey(0, 5), "notches down from a rating of Baa3/BBB- or better", 1)
+    notches_below: int = key(IntegerKey(0, 5), "notches down from a rating below that", 2)
+    watch_negative: int = key(IntegerKey(0, 3), "notches down for a rating on watch negative", 0)
+    watch_positive: int = key(IntegerKey(0, 3), "notches up for a rating on watch positive", 0)
     unrated: str | float = key(
         _counts_as("left_out", "bounds"),
         "what a loan without a rating counts as: a symbol, a factor, left_out or bounds",
@@ -200,27 +219,27 @@ class AgencyRatings:
 class Ratings:
     """Ratings by agency, and whose recovery rates count."""
 
-    a: AgencyRatings = key(Table(AgencyRatings), "Moody's", AgencyRatings())
-    b: AgencyRatings = key(Table(AgencyRatings), "S&P", AgencyRatings())
-    c: AgencyRatings = key(Table(AgencyRatings), "Fitch", AgencyRatings())
-    unrated_is_ccc: bool = key(Flag(), "whether a loan that no agency rates is in every agency's CCC bucket", True)
+    a: AgencyRatings = key(TableKey(AgencyRatings), "Moody's", AgencyRatings())
+    b: AgencyRatings = key(TableKey(AgencyRatings), "S&P", AgencyRatings())
+    c: AgencyRatings = key(TableKey(AgencyRatings), "Fitch", AgencyRatings())
+    unrated_is_ccc: bool = key(FlagKey(), "whether a loan that no agency rates is in every agency's CCC bucket", True)
     recovery: tuple[str, ...] = key(
-        Listed(_AGENCY, 3, is_set=True),
+        ListKey(_AGENCY, 3, is_set=True),
         "agencies whose recovery rates count: the first's for the weighted average, the lowest of all where a loan is "
         "carried at its recovery; none: Moody's, else for the average those of the one agency for which the file "
         "publishes a limit, else those that the file has",
         (),
     )
-    bonds_secured: bool = key(Flag(), "whether a bond is senior secured unless the file says otherwise", True)
+    bonds_secured: bool = key(FlagKey(), "whether a bond is senior secured unless the file says otherwise", True)
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
     """Obligors that count as one."""
 
-    name: str = key(Text(), "name of the family")
+    name: str = key(TextKey(), "name of the family")
     obligors: tuple[str, ...] = key(
-        Listed(Text(), FAMILY_MAX, 1), "obligors as the file names them, or their issuer ids"
+        ListKey(TextKey(), FAMILY_MAX, 1), "obligors as the file names them, or their issuer ids"
     )
 
 
@@ -240,11 +259,11 @@ class Classifications:
         None,
     )
     affiliates_by_name: bool = key(
-        Flag(),
+        FlagKey(),
         "whether an obligor whose name begins with another's whole name is that one, which a warning says",
         False,
     )
-    families: tuple[Family, ...] = key(Listed(Table(Family), FAMILIES_MAX), "names that are one obligor", ())
+    families: tuple[Family, ...] = key(ListKey(TableKey(Family), FAMILIES_MAX), "names that are one obligor", ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,45 +272,45 @@ class ParValue:
 
     ccc_limit: float = key(_PERCENT, "percent of the collateral principal amount up to which CCC counts at par", 7.5)
     ccc_agencies: tuple[str, ...] = key(
-        Listed(_AGENCY, 3, 1, is_set=True),
+        ListKey(_AGENCY, 3, 1, is_set=True),
         "agencies whose buckets count; the excess is that of the greatest",
         AGENCIES,
     )
-    ccc_excess: bool = key(Flag(), "whether CCC above the limit is carried at market value", True)
+    ccc_excess: bool = key(FlagKey(), "whether CCC above the limit is carried at market value", True)
     ccc_unpriced: float = key(_PERCENT, "price of a CCC loan without one", 70.0)
-    discount: bool = key(Flag(), "whether discount obligations are carried at their purchase price", True)
+    discount: bool = key(FlagKey(), "whether discount obligations are carried at their purchase price", True)
     discount_below: float = key(_RATIO, "purchase price below which a floating loan is a discount obligation", 80.0)
     discount_below_fixed: float = key(_RATIO, "the same for a fixed one", 75.0)
     discount_release: float = key(_RATIO, "price from which a floating loan is none any more", 90.0)
     discount_release_fixed: float = key(_RATIO, "the same for a fixed one", 85.0)
     defaulted: Literal["lower", "market_value", "recovery", "none"] = key(
-        Choice(("lower", "market_value", "recovery", "none")),
+        ChoiceKey(("lower", "market_value", "recovery", "none")),
         "what a defaulted loan is carried at; lower is the lower of market value and recovery",
         "lower",
     )
-    defaulted_zero_after_years: float = key(Number(0, 100), "years after which a defaulted loan counts nothing", 3.0)
-    deferring: bool = key(Flag(), "whether deferring loans are carried like defaulted ones", True)
+    defaulted_zero_after_years: float = key(NumberKey(0, 100), "years after which a defaulted loan counts nothing", 3.0)
+    deferring: bool = key(FlagKey(), "whether deferring loans are carried like defaulted ones", True)
     long_dated: Literal["par", "excess_at_zero", "zero"] = key(
-        Choice(("par", "excess_at_zero", "zero")),
+        ChoiceKey(("par", "excess_at_zero", "zero")),
         "what long-dated loans are carried at: par, zero, or zero above their limit",
         "par",
     )
     long_dated_limit: float = key(_PERCENT, "percent of the collateral principal amount, for excess_at_zero", 5.0)
     current_pay: Literal["par", "excess_at_market", "market_value"] = key(
-        Choice(("par", "excess_at_market", "market_value")),
+        ChoiceKey(("par", "excess_at_market", "market_value")),
         "what current pay loans are carried at: par, market value, or market value above their limit",
         "par",
     )
     current_pay_limit: float = key(_PERCENT, "percent of the collateral principal amount, for excess_at_market", 2.5)
-    purchased_accrued_interest: bool = key(Flag(), "whether purchased accrued interest is added", False)
+    purchased_accrued_interest: bool = key(FlagKey(), "whether purchased accrued interest is added", False)
 
 
 @dataclass(frozen=True, slots=True)
 class Fee:
     """A senior fee at a rate."""
 
-    name: str = key(Text(), "name such as Trustee fee")
-    rate: float = key(Number(0, 10), "percent a year of its base")
+    name: str = key(TextKey(), "name such as Trustee fee")
+    rate: float = key(NumberKey(0, 10), "percent a year of its base")
     of: Literal["cpa", "par", "denominator", "target_par"] = key(_FEE_BASE, "what it is a rate of", "cpa")
     day_count: Literal["actual/360", "actual/365", "30/360"] | None = key(
         _DAY_COUNT, "how the days of the period become a year's part; else as the conventions have it", None
@@ -303,7 +322,7 @@ class Expenses:
     """Senior expenses of the period, up to a cap: a rate of a base and an amount, both a year."""
 
     amount: float | None = key(_AMOUNT, "expenses of the period; else what the cap allows", None)
-    cap_rate: float | None = key(Number(0, 10), "percent a year of the base", None)
+    cap_rate: float | None = key(NumberKey(0, 10), "percent a year of the base", None)
     cap_amount: float | None = key(_AMOUNT, "amount a year, on top of the rate", None)
     of: Literal["cpa", "par", "denominator", "target_par"] = key(_FEE_BASE, "what the cap is a rate of", "cpa")
     day_count: Literal["actual/360", "actual/365", "30/360"] | None = key(
@@ -316,7 +335,7 @@ class InterestCoverage:
     """The numerator of the IC ratios."""
 
     interest: Literal["collected_and_receivable", "collected_and_period", "period"] = key(
-        Choice(("collected_and_receivable", "collected_and_period", "period")),
+        ChoiceKey(("collected_and_receivable", "collected_and_period", "period")),
         "collected and still to be received; collected and the period's; the period's",
         "collected_and_receivable",
     )
@@ -324,11 +343,11 @@ class InterestCoverage:
         _AMOUNT, "interest of the period that is still to be received, where the file has none", None
     )
     senior_fees: float | None = key(_AMOUNT, "senior fees and expenses of the period, where the file has none", None)
-    senior_fee_rate: float = key(Number(0, 10), "percent a year of the collateral, where nothing says more", 0.20)
+    senior_fee_rate: float = key(NumberKey(0, 10), "percent a year of the collateral, where nothing says more", 0.20)
     fees: tuple[Fee, ...] = key(
-        Listed(Table(Fee), FEES_MAX), "fees at rates, where the file has no amount of senior fees", ()
+        ListKey(TableKey(Fee), FEES_MAX), "fees at rates, where the file has no amount of senior fees", ()
     )
-    expenses: Expenses | None = key(Table(Expenses), "expenses up to a cap, beside the fees", None)
+    expenses: Expenses | None = key(TableKey(Expenses), "expenses up to a cap, beside the fees", None)
     senior_fee_cap: float | None = key(_AMOUNT, "the most that counts as senior fees and expenses in a period", None)
     hedge_receipts: float = key(_AMOUNT, "hedge receipts of the period", 0.0)
     hedge_payments: float = key(_AMOUNT, "hedge payments of the period", 0.0)
@@ -348,29 +367,29 @@ class Amounts:
 class Correction:
     """A figure in place of a wrong one of the file."""
 
-    figure: str = key(Choice((*FIGURES, *CLASS_FIGURES)), "which figure of the file")
+    figure: str = key(ChoiceKey((*FIGURES, *CLASS_FIGURES)), "which figure of the file")
     amount: float = key(_LIMIT, "what it is")
-    note: str = key(Text(NOTE_MAX), "why, and where it is from")
-    class_: str | None = key(Text(64), "name of the class of notes in the file, for a figure of a class", None)
-    as_of: date | None = key(Day(), "day of the only file that it corrects; else it corrects every file", None)
+    note: str = key(TextKey(NOTE_MAX), "why, and where it is from")
+    class_: str | None = key(TextKey(64), "name of the class of notes in the file, for a figure of a class", None)
+    as_of: date | None = key(DayKey(), "day of the only file that it corrects; else it corrects every file", None)
 
 
 @dataclass(frozen=True, slots=True)
 class NoteClass:
     """A tested class of notes, with everything senior to it."""
 
-    name: str = key(Text(64), "name such as A/B or C; its last letter is the class at which the test stands")
+    name: str = key(TextKey(64), "name such as A/B or C; its last letter is the class at which the test stands")
     oc_trigger: float | None = key(_RATIO, "percent", None)
     ic_trigger: float | None = key(_RATIO, "percent", None)
-    oc_decimals: int | None = key(Integer(0, 12), "decimals of the OC ratio before it is compared", None)
-    ic_decimals: int | None = key(Integer(0, 12), "decimals of the IC ratio before it is compared", None)
+    oc_decimals: int | None = key(IntegerKey(0, 12), "decimals of the OC ratio before it is compared", None)
+    ic_decimals: int | None = key(IntegerKey(0, 12), "decimals of the IC ratio before it is compared", None)
 
 
 @dataclass(frozen=True, slots=True)
 class ClassTrigger:
     """A trigger at a class."""
 
-    class_: str = key(Text(64), "name of the class")
+    class_: str = key(TextKey(64), "name of the class")
     trigger: float = key(_RATIO, "percent")
 
 
@@ -380,7 +399,7 @@ class CountryCeiling:
 
     agency: Literal["a", "b", "c"] = key(_AGENCY, "whose ceiling: a Moody's, b S&P, c Fitch")
     rating: str = key(_SYMBOL, "the ceiling")
-    countries: tuple[str, ...] = key(Listed(_COUNTRY, COUNTRIES_MAX, 1, is_set=True), "the countries that have it")
+    countries: tuple[str, ...] = key(ListKey(_COUNTRY, COUNTRIES_MAX, 1, is_set=True), "the countries that have it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,7 +408,7 @@ class CountryGroup:
 
     id: str = key(_ID, "identifier that tests name, such as group_1")
     countries: tuple[str, ...] = key(
-        Listed(_COUNTRY, COUNTRIES_MAX, 1, is_set=True), "countries of the group; else those of its ceilings", ()
+        ListKey(_COUNTRY, COUNTRIES_MAX, 1, is_set=True), "countries of the group; else those of its ceilings", ()
     )
     agency: Literal["a", "b", "c"] | None = key(_AGENCY, "whose ceilings, from country_ceilings", None)
     ceiling_below: str | None = key(_SYMBOL, "the group has countries whose ceiling is below this", None)
@@ -401,15 +420,15 @@ class Matrix:
     """A limit that depends on two other figures."""
 
     id: str = key(_ID, "identifier that tests name")
-    rows: tuple[float, ...] = key(Listed(_LIMIT, MATRIX_SIDE_MAX, 1), "figures of the rows, ascending")
-    columns: tuple[float, ...] = key(Listed(_LIMIT, MATRIX_SIDE_MAX, 1), "figures of the columns, ascending")
+    rows: tuple[float, ...] = key(ListKey(_LIMIT, MATRIX_SIDE_MAX, 1), "figures of the rows, ascending")
+    columns: tuple[float, ...] = key(ListKey(_LIMIT, MATRIX_SIDE_MAX, 1), "figures of the columns, ascending")
     values: tuple[tuple[float, ...], ...] = key(
-        Listed(Listed(_LIMIT, MATRIX_SIDE_MAX, 1), MATRIX_SIDE_MAX, 1), "limits, a list for each row"
+        ListKey(ListKey(_LIMIT, MATRIX_SIDE_MAX, 1), MATRIX_SIDE_MAX, 1), "limits, a list for each row"
     )
     row: str = key(_FORMULA, "formula of the row's figure, such as =weighted_average_spread")
     column: str = key(_FORMULA, "formula of the column's figure")
     interpolation: Literal["linear", "none"] = key(
-        Choice(("linear", "none")), "between rows and columns; none takes the next lower ones", "linear"
+        ChoiceKey(("linear", "none")), "between rows and columns; none takes the next lower ones", "linear"
     )
     modifier: str | None = key(
         _FORMULA, "formula of what is added to the limit, such as =MAX(0,MIN(warr,60)-43)*70", None
@@ -420,9 +439,9 @@ class Matrix:
 class CdoMonitor:
     """S&P CDO Monitor, non-model version: the break-even default rate's coefficients."""
 
-    c0: float = key(Number(-10, 10), "constant of the break-even default rate (fraction)")
-    c1: float = key(Number(-1_000, 1_000), "coefficient of the weighted average spread (fraction)")
-    c2: float = key(Number(-1_000, 1_000), "coefficient of the weighted average recovery rate (fraction)")
+    c0: float = key(NumberKey(-10, 10), "constant of the break-even default rate (fraction)")
+    c1: float = key(NumberKey(-1_000, 1_000), "coefficient of the weighted average spread (fraction)")
+    c2: float = key(NumberKey(-1_000, 1_000), "coefficient of the weighted average recovery rate (fraction)")
     spread: float | None = key(_PERCENT, "weighted average spread that was chosen; else the portfolio's", None)
     recovery: float | None = key(_PERCENT, "weighted average recovery rate that was chosen; else the portfolio's", None)
 
@@ -431,8 +450,8 @@ class CdoMonitor:
 class Quality:
     """Collateral quality: matrices and the CDO Monitor."""
 
-    matrices: tuple[Matrix, ...] = key(Listed(Table(Matrix), MATRICES_MAX), "matrices", ())
-    cdo_monitor: CdoMonitor | None = key(Table(CdoMonitor), "S&P CDO Monitor", None)
+    matrices: tuple[Matrix, ...] = key(ListKey(TableKey(Matrix), MATRICES_MAX), "matrices", ())
+    cdo_monitor: CdoMonitor | None = key(TableKey(CdoMonitor), "S&P CDO Monitor", None)
     spwarf_cut_off: str = key(
         _SYMBOL,
         "the worst S&P rating of the loans that spwarf and the other measures of the CDO Monitor look at",
@@ -441,11 +460,11 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LimitStep:
     """A limit from a day on."""
 
     from_: str = key(
-        Checked("a date (YYYY-MM-DD) or reinvestment_end", lambda value: _step_day(value)),
+        CheckedKey("a date (YYYY-MM-DD) or reinvestment_end", lambda value: _step_day(value)),
         "the first day, or reinvestment_end",
     )
     limit: float = key(_LIMIT, "the limit from that day on")
@@ -473,7 +492,7 @@ def _step_day(value: Any) -> str:
     if value == "reinvestment_end":
         return "reinvestment_end"
     faults: list[tuple[str, str]] = []
-    day = Day().read(value, "", faults)
+    day = DayKey().read(value, "", faults)
     if faults:
         raise ValueError("must be a date (YYYY-MM-DD) or reinvestment_end")
     assert isinstance(day, date)
@@ -488,78 +507,82 @@ class DealTest:
     """
 
     id: str = key(_ID, "identifier")
-    name: str = key(Text(), "name")
+    name: str = key(TextKey(), "name")
     category: Literal["concentration", "rating", "coverage", "portfolio", "liquidity"] | None = key(
-        Choice(CATEGORIES), "category; else that of its measure, or concentration", None
+        ChoiceKey(CATEGORIES), "category; else that of its measure, or concentration", None
     )
-    measure: str | None = key(Choice(tuple(MEASURES)), "a figure of the catalogue", None)
+    measure: str | None = key(ChoiceKey(tuple(MEASURES)), "a figure of the catalogue", None)
     share: str | None = key(_FORMULA, "formula over the fields of a loan, TRUE where it counts", None)
     value: str | None = key(_FORMULA, "formula over totals and other tests", None)
     agency: Literal["a", "b", "c"] | None = key(_AGENCY, "whose ratings: a Moody's, b S&P, c Fitch", None)
     classification: str | None = key(_CLASSIFICATION, "which industry column", None)
-    class_: str | None = key(Text(64), "which class of notes", None)
-    nth: int | None = key(Integer(1, 100), "which one by size, 1 the largest; how many, for top_obligors", None)
+    class_: str | None = key(TextKey(64), "which class of notes", None)
+    nth: int | None = key(IntegerKey(1, 100), "which one by size, 1 the largest; how many, for top_obligors", None)
     line: float | None = key(_RATIO, "price below which a loan counts", None)
     group: str | None = key(_ID, "which group of countries", None)
-    of: str | None = key(Choice(DENOMINATORS), "what a share is a share of", None)
+    of: str | None = key(ChoiceKey(DENOMINATORS), "what a share is a share of", None)
     among: str | None = key(
-        Checked("a formula, or the name of a measure of loans", lambda value: _among(value)),
+        CheckedKey("a formula, or the name of a measure of loans", lambda value: _among(value)),
         "of which loans alone the figure counts: a formula like a share's, or the name of a measure such as "
         "non_senior_secured; `of` stays what it is",
         None,
     )
     adds: tuple[str, ...] = key(
-        Listed(Choice(ADDED), len(ADDED), 1, is_set=True),
+        ListKey(ChoiceKey(ADDED), len(ADDED), 1, is_set=True),
         "what is added to the par that counts: principal cash, what is not drawn of the loans that count",
         (),
     )
     unit: Literal["percent", "factor", "score", "years", "amount", "number"] | None = key(
-        Choice(UNITS), "unit of the figure; else that of its measure, or percent", None
+        ChoiceKey(UNITS), "unit of the figure; else that of its measure, or percent", None
     )
     max: float | None = key(_LIMIT, "what the figure may not be above", None)
     min: float | None = key(_LIMIT, "what it may not be below", None)
     matrix: str | None = key(_ID, "matrix that gives the limit", None)
-    matrix_limit: Literal["max", "min"] | None = key(Choice(("max", "min")), "whether that is a max or a min", None)
+    matrix_limit: Literal["max", "min"] | None = key(ChoiceKey(("max", "min")), "whether that is a max or a min", None)
     warning: float | None = key(_LIMIT, "level from which a warning is given", None)
-    decimals: int | None = key(Integer(0, 12), "decimals to which it is rounded before it is compared", None)
-    steps: tuple[Step, ...] = key(Listed(Table(Step), STEPS_MAX), "limits from a day on, in the order of days", ())
-    enabled: bool = key(Flag(), "whether it is run", True)
-    aliases: tuple[str, ...] = key(Listed(Text(), ALIASES_MAX), "names that trustees give to it", ())
+    decimals: int | None = key(IntegerKey(0, 12), "decimals to which it is rounded before it is compared", None)
+    steps: tuple[LimitStep, ...] = key(
+        ListKey(TableKey(LimitStep), STEPS_MAX), "limits from a day on, in the order of days", ()
+    )
+    enabled: bool = key(FlagKey(), "whether it is run", True)
+    aliases: tuple[str, ...] = key(ListKey(TextKey(), ALIASES_MAX), "names that trustees give to it", ())
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     """An indenture. Made by `parse`."""
 
-    name: str | None = key(Text(), "name of the deal or the standard", None)
+    name: str | None = key(TextKey(), "name of the deal or the standard", None)
     standard: bool = key(
-        Flag(), "whether its limits are a market's, which a sheet's triggers and a tenant's thresholds precede", False
+        FlagKey(),
+        "whether its limits are a market's, which a sheet's triggers and a tenant's thresholds precede",
+        False,
     )
-    conventions: Conventions = key(Table(Conventions), "what holds for every test", Conventions())
-    ratings: Ratings = key(Table(Ratings), "ratings and recoveries", Ratings())
-    classifications: Classifications = key(Table(Classifications), "industries and obligors", Classifications())
-    par_value: ParValue = key(Table(ParValue), "the OC numerator", ParValue())
-    interest_coverage: InterestCoverage = key(Table(InterestCoverage), "the IC numerator", InterestCoverage())
-    amounts: Amounts = key(Table(Amounts), "figures of the deal where the file has none", Amounts())
+    conventions: Conventions = key(TableKey(Conventions), "what holds for every test", Conventions())
+    ratings: Ratings = key(TableKey(Ratings), "ratings and recoveries", Ratings())
+    classifications: Classifications = key(TableKey(Classifications), "industries and obligors", Classifications())
+    par_value: ParValue = key(TableKey(ParValue), "the OC numerator", ParValue())
+    interest_coverage: InterestCoverage = key(TableKey(InterestCoverage), "the IC numerator", InterestCoverage())
+    amounts: Amounts = key(TableKey(Amounts), "figures of the deal where the file has none", Amounts())
     corrections: tuple[Correction, ...] = key(
-        Listed(Table(Correction), CORRECTIONS_MAX), "figures in place of wrong ones of the file", ()
+        ListKey(TableKey(Correction), CORRECTIONS_MAX), "figures in place of wrong ones of the file", ()
     )
     index_rates: tuple[tuple[str, float], ...] = key(
-        Mapped("a reference rate such as EURIBOR_3M", _index, Number(-10, 30), INDEXES_MAX),
+        MapKey("a reference rate such as EURIBOR_3M", _index, NumberKey(-10, 30), INDEXES_MAX),
         "percent: levels of reference rates, for loans whose index the file gives no level of",
         (),
     )
-    classes: tuple[NoteClass, ...] = key(Listed(Table(NoteClass), CLASSES_MAX), "tested classes, senior first", ())
-    reinvestment_oc: ClassTrigger | None = key(Table(ClassTrigger), "reinvestment OC test", None)
-    event_of_default: ClassTrigger | None = key(Table(ClassTrigger), "event of default par value test", None)
+    classes: tuple[NoteClass, ...] = key(ListKey(TableKey(NoteClass), CLASSES_MAX), "tested classes, senior first", ())
+    reinvestment_oc: ClassTrigger | None = key(TableKey(ClassTrigger), "reinvestment OC test", None)
+    event_of_default: ClassTrigger | None = key(TableKey(ClassTrigger), "event of default par value test", None)
     country_ceilings: tuple[CountryCeiling, ...] = key(
-        Listed(Table(CountryCeiling), CEILINGS_MAX), "country ceilings of the agencies", ()
+        ListKey(TableKey(CountryCeiling), CEILINGS_MAX), "country ceilings of the agencies", ()
     )
     country_groups: tuple[CountryGroup, ...] = key(
-        Listed(Table(CountryGroup), COUNTRY_GROUPS_MAX), "groups of countries with limits of their own", ()
+        ListKey(TableKey(CountryGroup), COUNTRY_GROUPS_MAX), "groups of countries with limits of their own", ()
     )
-    quality: Quality = key(Table(Quality), "quality matrices and the CDO Monitor", Quality())
-    tests: tuple[DealTest, ...] = key(Listed(Table(DealTest), TESTS_MAX), "tests of the suite deal", ())
+    quality: Quality = key(TableKey(Quality), "quality matrices and the CDO Monitor", Quality())
+    tests: tuple[DealTest, ...] = key(ListKey(TableKey(DealTest), TESTS_MAX), "tests of the suite deal", ())
     stated: frozenset[str] = field(default=frozenset(), compare=False)
     """Keys that its own document says, such as ratings.b.masked; not those of its base."""
     base: str | None = field(default=None, compare=False)

@@ -24,7 +24,7 @@ from core.definition.formulas import (
     strangers_of,
     unknown_names,
 )
-from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
+from core.definition.keys import FAULTS_MAX, ChoiceKey, Faults, read_table, write_table
 from core.definition.terms import (
     AMONG,
     LOAN_FIELDS,
@@ -51,7 +51,7 @@ HINTS_MAX: Final = 10
 OWN_NEAR_MAX: Final = 500
 """Fields of mappings' own among which it is looked for."""
 
-_BASE: Final = Choice(READY_NAMES)
+_BASE: Final = ChoiceKey(READY_NAMES)
 _QUOTED: Final = re.compile(r""""[^"\n]*"|'[^'\n]*'""")
 _AROUND_DOT: Final = re.compile(r"[ \t]+(?=\.)|(?<=\.)[ \t]+")
 _CLASS: Final = re.compile("[A-Z](?:-?[1-9]{1,2}[A-Za-z]?)?")
@@ -256,8 +256,10 @@ def _over(base: Any, own: Any) -> Any:
     """The given values over those of the base."""
     if not isinstance(base, Mapping) or not isinstance(own, Mapping):
         return own
-    return {name: _over(base[name], own[name]) if name in base and name in own else
-            own.get(name, base.get(name)) for name in {**base, **own}}  # fmt: skip
+    return {
+        name: _over(base[name], own[name]) if name in base and name in own else own.get(name, base.get(name))
+        for name in {**base, **own}
+    }
 
 
 def _cross_faults(definition: Definition) -> Faults:

@@ -28,7 +28,7 @@ Faults = list[tuple[str, str]]
 T = TypeVar("T")
 
 
-class Kind(Protocol):
+class KeyKind(Protocol):
     """What a key may hold."""
 
     @property
@@ -56,7 +56,7 @@ class _Plain:
 
 
 @dataclass(frozen=True)
-class Number(_Plain):
+class NumberKey(_Plain):
     """A finite number within its range."""
 
     low: float = -1e15
@@ -75,7 +75,7 @@ class Number(_Plain):
 
 
 @dataclass(frozen=True)
-class Integer(_Plain):
+class IntegerKey(_Plain):
     """A whole number within its range."""
 
     low: int
@@ -93,7 +93,7 @@ class Integer(_Plain):
 
 
 @dataclass(frozen=True)
-class Flag(_Plain):
+class FlagKey(_Plain):
     """True or false."""
 
     words: ClassVar[str] = "true or false"
@@ -110,7 +110,7 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\
 
 
 @dataclass(frozen=True)
-class Text(_Plain):
+class TextKey(_Plain):
     """A text that is not blank."""
 
     most: int = TEXT_MAX
@@ -130,7 +130,7 @@ class Text(_Plain):
 
 
 @dataclass(frozen=True)
-class Choice(_Plain):
+class ChoiceKey(_Plain):
     """One of some words."""
 
     options: tuple[str, ...]
@@ -148,7 +148,7 @@ class Choice(_Plain):
         return None
 
 
-class Day:
+class DayKey:
     """A date: a date of TOML, or a text YYYY-MM-DD."""
 
     words: ClassVar[str] = "a date (YYYY-MM-DD)"
@@ -169,7 +169,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedKey:
     """A value that a function makes of the given one, or refuses with a ValueError that says what it must be."""
 
     words: str
@@ -187,10 +187,10 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListKey:
     """A list of one kind."""
 
-    kind: Kind
+    kind: KeyKind
     most: int = LIST_MAX
     least: int = 0
     is_set: bool = False
@@ -217,7 +217,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableKey:
     """A table with the keys of a class."""
 
     of: type[Any]
@@ -234,11 +234,11 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedKeys:
     """A table whose keys are some words, each with a value of one kind."""
 
     keys: tuple[str, ...]
-    kind: Kind
+    kind: KeyKind
 
     @property
     def words(self) -> str:
@@ -256,14 +256,14 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Mapped:
+class MapKey:
     """A table whose keys are names that a function makes of the given ones, each with a value of one kind."""
 
     key_words: str
     """What its keys are, in words."""
     named: Callable[[str], str]
     """The name that a key stands for; a ValueError says what it must be."""
-    kind: Kind
+    kind: KeyKind
     most: int = LIST_MAX
 
     @property
@@ -294,7 +294,7 @@ class Mapped:
         return {key: self.kind.write(each) for key, each in value}
 
 
-def key(kind: Kind, meaning: str, default: Any = MISSING) -> Any:
+def key(kind: KeyKind, meaning: str, default: Any = MISSING) -> Any:
     """A row of the schema, as a field of a dataclass; without a default the key is required."""
     return field(default=default, metadata={"kind": kind, "meaning": meaning})
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from core.definition.definition import Definition
-from core.definition.keys import Table, rows_of
+from core.definition.keys import TableKey, rows_of
 
 SECTIONS: Final = ("conventions", "ratings", "classifications", "par_value", "interest_coverage")
 """Sections of rules. Tests, classes and limits are a deal's own."""
@@ -31,7 +31,7 @@ def _over(path: str, own: Any, market: Any, stated: frozenset[str]) -> Any:
     for row in rows_of(own):
         key = f"{path}.{row.name.rstrip('_')}"
         own_value, usual = getattr(own, row.name), getattr(market, row.name)
-        if isinstance(row.metadata["kind"], Table) and own_value is not None and usual is not None:
+        if isinstance(row.metadata["kind"], TableKey) and own_value is not None and usual is not None:
             taken[row.name] = _over(key, own_value, usual, stated)
         elif key not in stated and own_value == row.default:
             taken[row.name] = usual

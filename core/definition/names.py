@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from core.portfolio.cells.parsing import key
-from core.portfolio.model.facts import AGENCY_NAMES, Agency, Direction, Fact, Subject
+from core.portfolio.model.facts import AGENCY_NAMES, Agency, Direction, Fact, FactSubject
 
 ONE_OBLIGOR_MOST_PCT: Final = 4.0
 """Limit of a test of obligors that names no rank: up to here it is about one obligor, beyond it about several."""
@@ -24,7 +24,7 @@ MEANINGS_MAX: Final = 2_048
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class SubjectMeaning:
     """The test of ours that measures a subject."""
 
     test: dict[str, Any]
@@ -160,7 +160,7 @@ AMONG_WORDS: Final = {
 """The loans that a measure counts, in words."""
 
 
-def meaning_of_fact(fact: Fact) -> Meaning | NoMeaning:
+def meaning_of_fact(fact: Fact) -> SubjectMeaning | NoMeaning:
     """The test that measures a printed figure, by its subject and what else the words of its label say."""
     if fact.subject is None:
         return NoMeaning("its words say no one test of ours")
@@ -195,8 +195,8 @@ _BY_NAME: Final = ("obligor", "industry", "country", "foreign", "counterparty")
 
 @lru_cache(maxsize=MEANINGS_MAX)
 def meaning_of(
-    subject: Subject, trigger: float | None = None, direction: Direction | None = None
-) -> Meaning | NoMeaning:
+    subject: FactSubject, trigger: float | None = None, direction: Direction | None = None
+) -> SubjectMeaning | NoMeaning:
     """The fields of the test that measures a subject, and the side of its limit.
 
     Args:
@@ -230,10 +230,10 @@ def meaning_of(
         test = {"measure": "cdo_monitor_wal"}
     if subject.measure == "cdo_monitor" and subject.detail is None:
         test = _monitor(trigger, direction)
-    return Meaning(_with_rank(test, subject, role), direction or role.limit)
+    return SubjectMeaning(_with_rank(test, subject, role), direction or role.limit)
 
 
-def _hindrance(subject: Subject, role: _Role) -> str | None:
+def _hindrance(subject: FactSubject, role: _Role) -> str | None:
     """What a subject says beyond its measure that ours do not measure; None: nothing."""
     measure = subject.measure
     if subject.with_cash and "adds" not in role.takes:
@@ -255,7 +255,7 @@ def _hindrance(subject: Subject, role: _Role) -> str | None:
     return _other_agency(subject, role)
 
 
-def _other_agency(subject: Subject, role: _Role) -> str | None:
+def _other_agency(subject: FactSubject, role: _Role) -> str | None:
     if subject.measure == "country":
         return None  # which countries are meant is looked at apart
     if subject.agency is None or role.takes & {"agency", "classification"} or subject.agency in role.agency:
@@ -265,31 +265,31 @@ def _other_agency(subject: Subject, role: _Role) -> str | None:
     return f"it is {AGENCY_NAMES[subject.agency]}'s own, ours the deal's"
 
 
-def _with_rank(test: dict[str, Any], subject: Subject, role: _Role) -> dict[str, Any]:
+def _with_rank(test: dict[str, Any], subject: FactSubject, role: _Role) -> dict[str, Any]:
     return {**test, "nth": subject.rank or 1} if "nth" in role.takes else test
 
 
-def _obligors(subject: Subject, trigger: float | None, side: Direction) -> Meaning | NoMeaning:
+def _obligors(subject: FactSubject, trigger: float | None, side: Direction) -> SubjectMeaning | NoMeaning:
     """One obligor by its rank, or several of the largest together."""
     among = {} if subject.subset is None else {"among": _SUBSETS[subject.subset]}
     single = {"measure": "obligor", "nth": subject.rank or 1, **among}
     ten = {"measure": "top_obligors", "nth": 10, **among}
     if subject.aggregate:
-        return Meaning({"measure": "top_obligors", "nth": subject.aggregate, **among}, side)
+        return SubjectMeaning({"measure": "top_obligors", "nth": subject.aggregate, **among}, side)
     if subject.aggregate is None and subject.rank is not None:
-        return Meaning(single, side)
+        return SubjectMeaning(single, side)
     if subject.aggregate is None and trigger is None:
         return NoMeaning("the label does not say whether it is one obligor or several", single)
     if subject.aggregate == 0 or (trigger is not None and trigger > ONE_OBLIGOR_MOST_PCT):
         return NoMeaning("it adds up several obligors, and the label does not say how many", ten)
-    return Meaning(single, side)
+    return SubjectMeaning(single, side)
 
 
-def _country(subject: Subject, side: Direction) -> Meaning | NoMeaning:
+def _country(subject: FactSubject, side: Direction) -> SubjectMeaning | NoMeaning:
     if subject.is_complement and subject.rank is None and subject.detail is None:
-        return Meaning({"measure": "foreign_country"}, side)
+        return SubjectMeaning({"measure": "foreign_country"}, side)
     if subject.rank is not None and not subject.is_complement and subject.detail is None:
-        return Meaning({"measure": "country", "nth": subject.rank}, side)
+        return SubjectMeaning({"measure": "country", "nth": subject.rank}, side)
     return NoMeaning("it is about countries that the label chooses", {"measure": "foreign_country"})
 
 

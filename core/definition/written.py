@@ -17,7 +17,7 @@ COMMENT_MAX: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class WrittenEntry:
     """A key with its value, and why it stands there."""
 
     key: str
@@ -34,7 +34,7 @@ class Block:
 
     name: str
     """With dots, such as ratings.a; "" for the document's own keys, which come first."""
-    entries: tuple[Entry, ...]
+    entries: tuple[WrittenEntry, ...]
     is_listed: bool = False
     """One of a list of tables: [[tests]]."""
     is_open: bool = False

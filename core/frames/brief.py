@@ -100,18 +100,18 @@ def _is_empty(value: object) -> bool:
     return isinstance(value, str | bytes | list | tuple | dict | set | frozenset) and not value
 
 
-class Missing(KeyError):
+class MissingName(KeyError):
     """A name that is not there; the message has those that are near."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
-def missing(what: str, name: object, names: Iterable[str], *, because: str = "") -> Missing:
+def missing(what: str, name: object, names: Iterable[str], *, because: str = "") -> MissingName:
     """The error for a name that is none of `names`: `there is no column 'par'; near: 'par_value'`, or why not."""
     text = f"there is no {what} {value_shown(name)}"
     if because:
-        return Missing(f"{text}: {because}")
+        return MissingName(f"{text}: {because}")
     known = list(islice(names, _NAMES_MAX))
     folded = {each[:100].casefold(): each for each in reversed(known)}
     if isinstance(name, str):
@@ -119,6 +119,6 @@ def missing(what: str, name: object, names: Iterable[str], *, because: str = "")
         near = [folded[close_match] for close_match in get_close_matches(asked, folded, n=3, cutoff=0.6)]
         near += [each for key, each in folded.items() if asked and asked in key and each not in near][: 3 - len(near)]
         if near:
-            return Missing(f"{text}; near: {', '.join(map(value_shown, near))}")
+            return MissingName(f"{text}; near: {', '.join(map(value_shown, near))}")
     more = ", ..." if len(known) > 5 else ""
-    return Missing(f"{text}; there are: {', '.join(map(value_shown, known[:5]))}{more}" if known else text)
+    return MissingName(f"{text}; there are: {', '.join(map(value_shown, known[:5]))}{more}" if known else text)

@@ -1,7 +1,12 @@
-"""Seeded portfolios, 200 to 999,999 loans, clean or messy as a manager's file; trustees' tapes and reports of them."""
+"""Seeded deals for tests, demos and benchmarks.
+
+In: a seed, a number of loans (200 to 999,999) and options. Out: a clean portfolio or a messy manager's workbook, with
+trustees' tapes, monthly reports and the right answers. The same seed gives the same bytes. Start with `deal` (the
+loans), `book` (the workbook), `tapes` and `reports`; `faults` and `edits` make the mess.
+"""
 
 from core.generate.deal import LOANS_MAX, LOANS_MIN, SEED_MAX, GeneratedDeal, GenerateError, generate
-from core.generate.edits import Answer
+from core.generate.edits import ExpectedIssue
 from core.generate.faults import FAULTS
 from core.generate.months import MONTHS_MAX, generate_months
 from core.generate.reports import REPORTS, GeneratedReport, generate_report
@@ -20,7 +25,7 @@ __all__ = [
     "REPORTS",
     "SEED_MAX",
     "TRUSTEE_TAPES",
-    "Answer",
+    "ExpectedIssue",
     "GenerateError",
     "GeneratedDeal",
     "GeneratedReport",

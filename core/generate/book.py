@@ -42,7 +42,7 @@ _SPREADS, _PRICES, _PRICE_DEVIATIONS = (np.array([row[at] for row in RATINGS]) f
 
 
 @dataclass(slots=True)
-class Book:
+class LoanBook:
     """Loans in the order of their obligors' names; arrays of one element per loan unless said otherwise.
 
     Money in dollars, spread in basis points, rates, floors, recoveries and prices in percent; NaN is blank.
@@ -95,7 +95,7 @@ class Book:
         return self.target_par - float(self.par.sum())
 
 
-def draw_book(seed: int, loans: int) -> Book:
+def draw_book(seed: int, loans: int) -> LoanBook:
     """A clean book, the same for the same seed and size: it passes both suites, now and then with a warning."""
     chance = Chance(seed, loans)
     obligor, lot = _obligors(chance)
@@ -112,7 +112,7 @@ def draw_book(seed: int, loans: int) -> Book:
     floor = np.array([level for level, _ in FLOORS])[chance.quota("floor", loans, [share for _, share in FLOORS])]
     fixed = chance.share("fixed rate", loans, 1.2)
     all_in = np.maximum(BASE_RATE_PERCENT, floor) + spread / 100.0
-    return Book(
+    return LoanBook(
         chance=chance,
         target_par=target_par,
         obligor=obligor,

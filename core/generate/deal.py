@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.write import Writable, write_workbook_rows
-from core.generate.book import Book, draw_book
+from core.generate.book import LoanBook, draw_book
 from core.generate.faults import FAULTS
-from core.generate.sheets import MESSY, Texts, deal_rows, draw_texts, holdings, rows_at_most, tranche_rows
+from core.generate.sheets import MESSY, LoanTexts, deal_rows, draw_texts, holdings, rows_at_most, tranche_rows
 from core.generate.tables import (
     AS_OF,
     BASE_RATE_PERCENT,
@@ -59,8 +59,8 @@ class GenerateError(ValueError):
 class GeneratedDeal:
     """A seeded deal."""
 
-    book: Book
-    texts: Texts
+    book: LoanBook
+    texts: LoanTexts
     messy: frozenset[str]
     as_of: date = NEWEST
 

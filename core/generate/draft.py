@@ -31,7 +31,7 @@ _UNKNOWN_OPENING: Final = "Zephyr"
 
 
 @dataclass(slots=True)
-class Words:
+class TextCodes:
     """A text column as codes into its values, which may come twice; -1 is blank."""
 
     codes: NDArray[np.int32]
@@ -48,12 +48,12 @@ class Words:
 
 
 @dataclass(slots=True)
-class Draft:
+class TapeDraft:
     """The columns of a tape under their standard names, in the units of `Portfolio`; equally long."""
 
     chance: Chance
     numbers: dict[str, NDArray[np.float64]]
-    words: dict[str, Words]
+    words: dict[str, TextCodes]
     identifiers: dict[str, NDArray[np.str_]]
     """An empty string is blank."""
     flags: dict[str, NDArray[np.bool_]]
@@ -63,14 +63,14 @@ class Draft:
     """Loans whose identifiers stay as they are, whatever the trustee's style."""
 
     @classmethod
-    def of(cls, deal: GeneratedDeal, seed: int) -> Draft:
+    def of(cls, deal: GeneratedDeal, seed: int) -> TapeDraft:
         """The book's own columns, copied."""
         draft = cls(
             Chance(seed, deal.loans), {}, {}, {}, {}, np.ones(deal.loans, np.int64), np.zeros(deal.loans, np.bool_)
         )
         for name, column in deal.portfolio_columns().items():
             if isinstance(column, tuple):
-                draft.words[name] = Words(column[0].copy(), list(column[1]))
+                draft.words[name] = TextCodes(column[0].copy(), list(column[1]))
             elif column.dtype.kind == "U":
                 draft.identifiers[name] = np.asarray(column, np.str_).copy()
             elif column.dtype.kind == "b":

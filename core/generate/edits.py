@@ -10,9 +10,9 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from core.generate.book import Book
-from core.generate.draft import Columns, Draft, Rows
-from core.generate.sheets import Texts
+from core.generate.book import LoanBook
+from core.generate.draft import Columns, Rows, TapeDraft
+from core.generate.sheets import LoanTexts
 from core.generate.tables import RANK_CA
 from core.portfolio.model.fields import IDENTIFIERS
 from core.portfolio.model.ratings import SCALE_A, SCALE_B
@@ -21,7 +21,7 @@ Severity = Literal["critical", "error", "warning", "info", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ExpectedIssue:
     """One issue that a comparison of tape and book must give; severity "none": an edit that must give none."""
 
     identifier: str
@@ -41,7 +41,7 @@ class Edit:
     """Of the issue that it gives, or would."""
     severity: Severity | None
     """None: what the loans differ in decides (`differences`)."""
-    change: Callable[[Draft, Rows], None]
+    change: Callable[[TapeDraft, Rows], None]
     needs: tuple[str, ...] = ()
     """What a loan must be, of the names in `eligible`."""
     book_par: float | None = None
@@ -50,7 +50,7 @@ class Edit:
     """Loans that one edit takes."""
 
 
-def eligible(book: Book, texts: Texts) -> dict[str, NDArray[np.bool_]]:
+def eligible(book: LoanBook, texts: LoanTexts) -> dict[str, NDArray[np.bool_]]:
     """Which loans are fit for an edit, by what it needs of them."""
     forms = np.array([name.endswith(tuple(_LONG_FORMS)) for name in texts.companies], np.bool_)
     return {
@@ -69,49 +69,49 @@ def eligible(book: Book, texts: Texts) -> dict[str, NDArray[np.bool_]]:
 # ---- what an edit does ---------------------------------------------------------------------------------------------
 
 
-def _scaled(field: str, factor: float) -> Callable[[Draft, Rows], None]:
-    def change(draft: Draft, rows: Rows) -> None:
+def _scaled(field: str, factor: float) -> Callable[[TapeDraft, Rows], None]:
+    def change(draft: TapeDraft, rows: Rows) -> None:
         # To the cent, as par is.
         draft.numbers[field][rows] = np.round(draft.numbers[field][rows] * factor, 2)
 
     return change
 
 
-def _moved(field: str, step: float) -> Callable[[Draft, Rows], None]:
-    def change(draft: Draft, rows: Rows) -> None:
+def _moved(field: str, step: float) -> Callable[[TapeDraft, Rows], None]:
+    def change(draft: TapeDraft, rows: Rows) -> None:
         draft.numbers[field][rows] += step
 
     return change
 
 
-def _written(field: str, text: str) -> Callable[[Draft, Rows], None]:
+def _written(field: str, text: str) -> Callable[[TapeDraft, Rows], None]:
     return _reworded(field, lambda _: text)
 
 
-def _reworded(field: str, word: Callable[[str], str]) -> Callable[[Draft, Rows], None]:
-    def change(draft: Draft, rows: Rows) -> None:
+def _reworded(field: str, word: Callable[[str], str]) -> Callable[[TapeDraft, Rows], None]:
+    def change(draft: TapeDraft, rows: Rows) -> None:
         words = draft.words[field]
         words.write(rows, [word(text) for text in words.at(rows)])
 
     return change
 
 
-def _blanked(*fields: str) -> Callable[[Draft, Rows], None]:
-    def change(draft: Draft, rows: Rows) -> None:
+def _blanked(*fields: str) -> Callable[[TapeDraft, Rows], None]:
+    def change(draft: TapeDraft, rows: Rows) -> None:
         for field in fields:
             draft.identifiers[field][rows] = ""
 
     return change
 
 
-def _on_lines(count: int) -> Callable[[Draft, Rows], None]:
-    def change(draft: Draft, rows: Rows) -> None:
+def _on_lines(count: int) -> Callable[[TapeDraft, Rows], None]:
+    def change(draft: TapeDraft, rows: Rows) -> None:
         draft.lines[rows] = count
 
     return change
 
 
-def _cusips_swapped(draft: Draft, rows: Rows) -> None:
+def _cusips_swapped(draft: TapeDraft, rows: Rows) -> None:
     """The first half of the loans get the CUSIPs of the second, and these theirs."""
     draft.identifiers["cusip"][rows] = draft.identifiers["cusip"][_partners(rows)]
     draft.shown[rows] = True
@@ -195,7 +195,7 @@ EDITS: Final = (
 # ---- what two loans differ in --------------------------------------------------------------------------------------
 
 
-def differences(draft: Draft, book: Columns, rows: Rows) -> Iterator[tuple[str, NDArray[np.str_]]]:
+def differences(draft: TapeDraft, book: Columns, rows: Rows) -> Iterator[tuple[str, NDArray[np.str_]]]:
     """The severities that loans with swapped CUSIPs give, field by field; "none" where they are alike.
 
     Row i of the tape then stands for the book's loan of its partner. Both loans float, are rated by agencies A and B,
@@ -219,7 +219,7 @@ def differences(draft: Draft, book: Columns, rows: Rows) -> Iterator[tuple[str, 
             yield field, np.where((trustee_id != "") & (trustee_id != internal_id), "warning", "none")
 
 
-def _texts(draft: Draft, rows: Rows, field: str) -> NDArray[np.str_]:
+def _texts(draft: TapeDraft, rows: Rows, field: str) -> NDArray[np.str_]:
     # Before the edit both sides had the same texts, so the tape's own rows stand for the book's.
     return np.array(draft.words[field].at(rows), np.str_)
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.generate.book import Book, draw_days_in_default, draw_prices, round_par
+from core.generate.book import LoanBook, draw_days_in_default, draw_prices, round_par
 from core.generate.tables import (
     AS_OF,
     HOME,
@@ -32,7 +32,7 @@ _SMALL_INDUSTRY_WEIGHT: Final = 5.0
 _GOLDEN_FRACTION: Final = (5.0**0.5 - 1.0) / 2.0
 
 
-def breach_obligor(book: Book) -> None:
+def breach_obligor(book: LoanBook) -> None:
     """One obligor grows to 3 % of the target par (limit 2.5 %); the others give way, and the total stays.
 
     It is a B1 or B2 name at home in a small industry, so that no other limit is near.
@@ -48,7 +48,7 @@ def breach_obligor(book: Book) -> None:
     book.par = round_par(book.par * factor)
 
 
-def breach_ccc(book: Book) -> None:
+def breach_ccc(book: LoanBook) -> None:
     """B3 names worth 6 % of the target par become Caa2 with all agencies (limit 7.5 %); their prices stand still.
 
     On a small book whose rating factor is high already they are a little less, so that this test stays whole.
@@ -62,7 +62,7 @@ def breach_ccc(book: Book) -> None:
     book.rank_c[moved & (book.rank_c > 0)] = RANK_CAA2
 
 
-def breach_oc(book: Book) -> None:
+def breach_oc(book: LoanBook) -> None:
     """A tenth of the target par defaults, alike in all industries.
 
     The junior overcollateralisation falls below its trigger, and with it the interest diversion test (the same ratio
@@ -81,7 +81,7 @@ def breach_oc(book: Book) -> None:
     book.days_past_due[moved] = draw_days_in_default(book.chance, "days of the defaulted", int(moved.sum()))
 
 
-def warn_wal(book: Book) -> None:
+def warn_wal(book: LoanBook) -> None:
     """All maturities move out by the same days, until the average life is 5.75 years (warning 5.5, limit 6)."""
     performing = ~book.is_defaulted
     days = book.maturity - np.datetime64(AS_OF, "D").astype(np.float64)
@@ -89,13 +89,13 @@ def warn_wal(book: Book) -> None:
     book.maturity = book.maturity + round(_WAL_YEARS * _DAYS_A_YEAR - average)
 
 
-FAULTS: Final[dict[str, Callable[[Book], None]]] = {
+FAULTS: Final[dict[str, Callable[[LoanBook], None]]] = {
     fault.__name__: fault for fault in (breach_obligor, breach_ccc, breach_oc, warn_wal)
 }
 """Fault modes by name, in the order in which several are applied."""
 
 
-def _obligors_worth(book: Book, eligible: NDArray[np.bool_], share: float, question: str) -> NDArray[np.bool_]:
+def _obligors_worth(book: LoanBook, eligible: NDArray[np.bool_], share: float, question: str) -> NDArray[np.bool_]:
     """The loans of obligors that are together worth `share` of the target par, as evenly from all industries as can be.
 
     Only obligors all of whose loans are eligible. They stand by industry, and the fractions of the golden ratio's

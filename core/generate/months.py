@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.generate.book import Book, draw_book, round_par
+from core.generate.book import LoanBook, draw_book, round_par
 from core.generate.deal import NEWEST, GeneratedDeal, check_number, generate
-from core.generate.sheets import Texts
+from core.generate.sheets import LoanTexts
 from core.generate.tables import RANK_B1, RANK_CAA2
 
 MONTHS_MAX: Final = 24
@@ -48,7 +48,7 @@ def generate_months(
     return [*earlier, newest]
 
 
-def _month(newest: GeneratedDeal, clean: Book, ago: int, months: int) -> GeneratedDeal:
+def _month(newest: GeneratedDeal, clean: LoanBook, ago: int, months: int) -> GeneratedDeal:
     """The deal as it was some months before its newest one."""
     share = 1.0 - ago / months
     book = _changed(clean, newest.book, share)
@@ -61,7 +61,7 @@ def _month(newest: GeneratedDeal, clean: Book, ago: int, months: int) -> Generat
     return replace(newest, book=_part(book, kept), texts=_texts(newest.texts, kept), as_of=_month_end(ago))
 
 
-def _changed(before: Book, after: Book, share: float) -> Book:
+def _changed(before: LoanBook, after: LoanBook, share: float) -> LoanBook:
     """A book on its way to another one: obligors change one after the other, par and maturities by degrees."""
     chance = before.chance
     obligors = len(before.obligor_country)
@@ -87,7 +87,7 @@ _SWITCHED: Final = (
 _NOT_OF_LOANS: Final = {"chance", "target_par", "obligor_country"}
 
 
-def _part(book: Book, kept: NDArray[np.bool_]) -> Book:
+def _part(book: LoanBook, kept: NDArray[np.bool_]) -> LoanBook:
     """The book of some of its loans; what the others cost is cash."""
     part = replace(book)
     for name in {field.name for field in fields(book)} - _NOT_OF_LOANS:
@@ -95,7 +95,7 @@ def _part(book: Book, kept: NDArray[np.bool_]) -> Book:
     return part
 
 
-def _texts(texts: Texts, kept: NDArray[np.bool_]) -> Texts:
+def _texts(texts: LoanTexts, kept: NDArray[np.bool_]) -> LoanTexts:
     names = ("cusip", "isin", "loanx", "facility")
     return replace(texts, **{name: getattr(texts, name)[kept] for name in names})
 

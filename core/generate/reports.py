@@ -46,7 +46,7 @@ Row = Sequence[Writable]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class GeneratedPage:
     """One page: its name and rows, and the number format of each column."""
 
     name: str
@@ -55,7 +55,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Loan:
+class ExpectedLoan:
     """What a careful reader finds of one loan; numbers in the units of `Portfolio`, None is blank."""
 
     identifier: str
@@ -113,8 +113,8 @@ class GeneratedReport:
     manner: str
     seed: int
     name: str
-    pages: tuple[Page, ...]
-    loans: tuple[Loan, ...]
+    pages: tuple[GeneratedPage, ...]
+    loans: tuple[ExpectedLoan, ...]
     notes: tuple[Note, ...]
     principal_cash: float
     interest_collected: float
@@ -132,7 +132,7 @@ class GeneratedReport:
         """The pages as delimited texts by their file names."""
         return [(f"{page.name}.csv", self._delimited(page)) for page in self.pages]
 
-    def _delimited(self, page: Page) -> bytes:
+    def _delimited(self, page: GeneratedPage) -> bytes:
         text = io.StringIO(newline="")
         csv.writer(text, delimiter=self.delimiter).writerows(
             ["" if value is None else value for value in row] for row in page.rows
@@ -171,7 +171,7 @@ class GeneratedReport:
         Path(path).write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
 
 
-def _members(record: Loan | Note | Published) -> dict[str, Any]:
+def _members(record: ExpectedLoan | Note | Published) -> dict[str, Any]:
     return {name: getattr(record, name) for name in type(record).__dataclass_fields__}
 
 
@@ -216,7 +216,7 @@ def generate_report(deal: GeneratedDeal, manner: str, seed: int = 7) -> Generate
 # ---- what the report says ------------------------------------------------------------------------------------------
 
 
-def _loans(deal: GeneratedDeal, chance: Chance) -> tuple[Loan, ...]:
+def _loans(deal: GeneratedDeal, chance: Chance) -> tuple[ExpectedLoan, ...]:
     columns: dict[str, list[Any]] = {}
     for name, column in deal.portfolio_columns().items():
         if isinstance(column, tuple):
@@ -236,8 +236,8 @@ def _loans(deal: GeneratedDeal, chance: Chance) -> tuple[Loan, ...]:
     columns["purchase_price"] = [price if price < DISCOUNTED else None for price in columns["purchase_price"]]
     for name in ("spread", "floor"):
         columns[name] = [None if value != value else value for value in columns[name]]
-    names = tuple(Loan.__dataclass_fields__)
-    return tuple(Loan(*values) for values in zip(*(columns[name] for name in names), strict=True))
+    names = tuple(ExpectedLoan.__dataclass_fields__)
+    return tuple(ExpectedLoan(*values) for values in zip(*(columns[name] for name in names), strict=True))
 
 
 def _notes(deal: GeneratedDeal) -> tuple[Note, ...]:
@@ -254,7 +254,7 @@ def _notes(deal: GeneratedDeal) -> tuple[Note, ...]:
     )
 
 
-def _published(loans: tuple[Loan, ...], notes: tuple[Note, ...], cash: float) -> tuple[Published, ...]:
+def _published(loans: tuple[ExpectedLoan, ...], notes: tuple[Note, ...], cash: float) -> tuple[Published, ...]:
     """The principal amount over each class, without haircuts, and the weighted averages, to two decimals."""
     performing = [loan for loan in loans if not loan.is_defaulted]
     par = np.array([loan.par_value for loan in performing])
@@ -301,12 +301,14 @@ class _Style:
     """Of the pages with loans."""
 
     @classmethod
-    def drawn(cls, chance: Chance, loans: tuple[Loan, ...]) -> _Style:
+    def drawn(cls, chance: Chance, loans: tuple[ExpectedLoan, ...]) -> _Style:
         stream = chance.stream("report style")
         days = [_day(loan.maturity_date) for loan in loans]
         written: list[tuple[Callable[[date], Writable], str | None]] = [
-            (lambda day: day, "dd/mm/yyyy"), (_short, None), (_named, None),
-        ]  # fmt: skip
+            (lambda day: day, "dd/mm/yyyy"),
+            (_short, None),
+            (_named, None),
+        ]
         if any(day.day > 12 for day in days):  # else nobody can tell the day from the month
             written.append((_slashed, None))
         rates: list[tuple[Callable[[float | None], Writable], str | None]] = [
@@ -376,9 +378,9 @@ class _Pages:
 
     def __init__(self, style: _Style, figures: dict[str, Any]) -> None:
         self.style, self.figures = style, figures
-        self.loans: tuple[Loan, ...] = figures["loans"]
+        self.loans: tuple[ExpectedLoan, ...] = figures["loans"]
 
-    def all(self) -> list[Page]:
+    def all(self) -> list[GeneratedPage]:
         """The pages in their order."""
         loans = [self.characteristics(), self.classification(), self.flags(), self.ratings()]
         lists = [self.defaulted(), self.discounted()]
@@ -391,7 +393,7 @@ class _Pages:
             self.tests(),
         ]
 
-    def titled(self, title: str, rows: list[Row], formats: Sequence[str | None] = ()) -> Page:
+    def titled(self, title: str, rows: list[Row], formats: Sequence[str | None] = ()) -> GeneratedPage:
         day = f"As of: {_slashed(date.fromisoformat(AS_OF))}"
         top: list[Row] = [(self.figures["name"],), (title,)]
         below: list[Row] = []
@@ -399,9 +401,11 @@ class _Pages:
             below = [(), (day,)]
         else:
             top.append((day,))
-        return Page(title, [*top, (), *rows, *below], tuple(formats))
+        return GeneratedPage(title, [*top, (), *rows, *below], tuple(formats))
 
-    def listed(self, title: str, loans: Sequence[Loan], columns: list[_Column], *, total: int | None = None) -> Page:
+    def listed(
+        self, title: str, loans: Sequence[ExpectedLoan], columns: list[_Column], *, total: int | None = None
+    ) -> GeneratedPage:
         style = self.style
         rows: list[Row] = []
         if style.stacked:
@@ -420,7 +424,7 @@ class _Pages:
         formats = {"date": style.day_format, "rate": style.rate_format, "amount": "#,##0.00"}
         return self.titled(title, rows, [formats.get(column.kind) for column in columns])
 
-    def named(self, loans: Sequence[Loan]) -> list[_Column]:
+    def named(self, loans: Sequence[ExpectedLoan]) -> list[_Column]:
         """What every page begins with."""
         return [
             _Column(("Issue/Facility", "Identifier"), [loan.identifier or None for loan in loans]),
@@ -437,7 +441,7 @@ class _Pages:
     def flag(self, header: tuple[str, str], name: str) -> _Column:
         return _Column(header, ["Yes" if getattr(loan, name) else self.style.no for loan in self.loans])
 
-    def characteristics(self) -> Page:
+    def characteristics(self) -> GeneratedPage:
         return self.listed(
             "Asset Characteristics I",
             self.loans,
@@ -455,7 +459,7 @@ class _Pages:
             total=3,
         )
 
-    def classification(self) -> Page:
+    def classification(self) -> GeneratedPage:
         return self.listed(
             "Asset Characteristics II",
             self.loans,
@@ -470,7 +474,7 @@ class _Pages:
             total=3,
         )
 
-    def flags(self) -> Page:
+    def flags(self) -> GeneratedPage:
         return self.listed(
             "Asset Characteristics III",
             self.loans,
@@ -482,7 +486,7 @@ class _Pages:
             ],
         )
 
-    def ratings(self) -> Page:
+    def ratings(self) -> GeneratedPage:
         return self.listed(
             "Rating Detail And Recovery",
             self.loans,
@@ -497,7 +501,7 @@ class _Pages:
             total=3,
         )
 
-    def some(self, title: str, loans: list[Loan], price: bool) -> Page | None:
+    def some(self, title: str, loans: list[ExpectedLoan], price: bool) -> GeneratedPage | None:
         if not loans:
             return None
         columns = [
@@ -509,14 +513,14 @@ class _Pages:
             columns.append(_Column(("Purchase", "Price"), [loan.purchase_price for loan in loans]))
         return self.listed(title, loans, columns)
 
-    def defaulted(self) -> Page | None:
+    def defaulted(self) -> GeneratedPage | None:
         return self.some("Defaulted Obligation Detail", [loan for loan in self.loans if loan.is_defaulted], False)
 
-    def discounted(self) -> Page | None:
+    def discounted(self) -> GeneratedPage | None:
         bought = [loan for loan in self.loans if loan.purchase_price is not None]
         return self.some("Discounted Obligations", bought, True)
 
-    def summary(self) -> Page:
+    def summary(self) -> GeneratedPage:
         par = sum(loan.par_value for loan in self.loans)
         rows: list[Row] = [
             ("Closing Date:", "15/06/2024"),
@@ -525,7 +529,7 @@ class _Pages:
         ]
         return self.titled("Executive Summary", rows)
 
-    def accounts(self) -> Page:
+    def accounts(self) -> GeneratedPage:
         cash = self.figures["principal_cash"]
         shown = f"({-cash:,.2f})" if cash < 0 else f"{cash:,.2f}"
         rows: list[Row] = [
@@ -535,7 +539,7 @@ class _Pages:
         ]
         return self.titled("Proceeds Account Summary", rows)
 
-    def notes(self) -> Page:
+    def notes(self) -> GeneratedPage:
         style = self.style
         rows: list[Row] = [("Class", f"Current Balance{style.unit()}", "Spread", "Coupon", "OC Trigger", "IC Trigger")]
         for note in self.figures["notes"]:
@@ -543,7 +547,7 @@ class _Pages:
             rows.append((note.name, note.balance / style.scale, spread, note.coupon, note.oc_trigger, note.ic_trigger))
         return self.titled("Note Information", rows)
 
-    def tests(self) -> Page:
+    def tests(self) -> GeneratedPage:
         rows: list[Row] = [("Test Description", "Threshold", "Current", "Result")]
         rows += [
             (each.name, f"{each.trigger:.2f}%", f"{each.value:.2f}%", "Passed" if each.passed else "Failed")
@@ -561,23 +565,45 @@ class _Sheet(_Pages):
     last month's, footers and the header again after each page.
     """
 
-    def all(self) -> list[Page]:
+    def all(self) -> list[GeneratedPage]:
         """The sheet."""
         loans = sorted(self.loans, key=lambda loan: loan.industry)
         rows: list[Row] = [(self.figures["name"],), (f"As of {_named(date.fromisoformat(AS_OF))}",), ()]
         for part in (self.notes(), self.accounts(), self.tests()):
             rows += [(part.name,), *(row for row in part.rows if len(row) > 1), ()]
-        return [Page("Report", [*rows, ("Collateral Obligations",), *self.listing(loans)])]
+        return [GeneratedPage("Report", [*rows, ("Collateral Obligations",), *self.listing(loans)])]
 
-    def listing(self, loans: list[Loan]) -> list[Row]:
+    def listing(self, loans: list[ExpectedLoan]) -> list[Row]:
         """The loans with their header, group by group."""
         group: Row = (None, None, None, "Prior Month", "Current Month", "Prior Month", "Current Month")
         names: Row = (
-            "Identifier", "Obligor", "Facility", "Principal Balance", "Principal Balance", "Market Price",
-            "Market Price", "Cost Price", "Coupon Type", "Spread (%)", "Floor (%)", "All In Rate", "Index",
-            "Maturity Date", "Moody's", "S&P", "Fitch", "Moody's Recovery Rate", "Moody's Industry", "Country",
-            "Security Level", "Is_Second_Lein", "Defaulted", "Cov-Lite", "DIP", "Current Pay",
-        )  # fmt: skip
+            "Identifier",
+            "Obligor",
+            "Facility",
+            "Principal Balance",
+            "Principal Balance",
+            "Market Price",
+            "Market Price",
+            "Cost Price",
+            "Coupon Type",
+            "Spread (%)",
+            "Floor (%)",
+            "All In Rate",
+            "Index",
+            "Maturity Date",
+            "Moody's",
+            "S&P",
+            "Fitch",
+            "Moody's Recovery Rate",
+            "Moody's Industry",
+            "Country",
+            "Security Level",
+            "Is_Second_Lein",
+            "Defaulted",
+            "Cov-Lite",
+            "DIP",
+            "Current Pay",
+        )
         rows: list[Row] = [group, names]
         for at, loan in enumerate(loans):
             if at and at % PAGE_LOANS == 0:
@@ -593,7 +619,7 @@ class _Sheet(_Pages):
         total: Row = (len(loans), "Total", None, None, sum(loan.par_value for loan in loans))
         return [*rows, total, (), ("Prepared for the noteholders",)]
 
-    def line(self, loan: Loan) -> Row:
+    def line(self, loan: ExpectedLoan) -> Row:
         """A loan's cells."""
 
         def flag(is_yes: bool) -> str:
@@ -601,47 +627,90 @@ class _Sheet(_Pages):
 
         is_second = loan.lien_type == "Second Lien"
         return (
-            loan.identifier or None, loan.borrower_name, loan.facility_name, loan.par_value * 1.01, loan.par_value,
-            loan.price - 1.0, loan.price, loan.purchase_price, "Fixed" if loan.spread is None else "Floating",
-            None if loan.spread is None else round(loan.spread / 100.0, 6), loan.floor, loan.all_in_rate,
-            None if loan.spread is None else INDEX_NAME, _named(_day(loan.maturity_date)), loan.rating_agency_a or None,
-            loan.rating_agency_b or "NR", loan.rating_agency_c or None, loan.recovery_rate, loan.industry, loan.country,
-            "Senior Secured" if is_second else loan.lien_type, flag(is_second), flag(loan.is_defaulted),
-            flag(loan.cov_lite), flag(loan.is_dip), flag(loan.is_current_pay),
-        )  # fmt: skip
+            loan.identifier or None,
+            loan.borrower_name,
+            loan.facility_name,
+            loan.par_value * 1.01,
+            loan.par_value,
+            loan.price - 1.0,
+            loan.price,
+            loan.purchase_price,
+            "Fixed" if loan.spread is None else "Floating",
+            None if loan.spread is None else round(loan.spread / 100.0, 6),
+            loan.floor,
+            loan.all_in_rate,
+            None if loan.spread is None else INDEX_NAME,
+            _named(_day(loan.maturity_date)),
+            loan.rating_agency_a or None,
+            loan.rating_agency_b or "NR",
+            loan.rating_agency_c or None,
+            loan.recovery_rate,
+            loan.industry,
+            loan.country,
+            "Senior Secured" if is_second else loan.lien_type,
+            flag(is_second),
+            flag(loan.is_defaulted),
+            flag(loan.cov_lite),
+            flag(loan.is_dip),
+            flag(loan.is_current_pay),
+        )
 
 
 class _Months(_Pages):
     """Loans on sheets by month, today's on two of them; industries by issuer; notes and accounts side by side."""
 
-    def all(self) -> list[Page]:
+    def all(self) -> list[GeneratedPage]:
         """The pages, last month's first."""
         half = (len(self.loans) + 1) // 2
         old = self.page("Loans Feb 26", self.loans, 1.1)
         now = [self.page("Loans Mar 26", self.loans[:half]), self.page("Loans Mar 26 (2)", self.loans[half:])]
         issuers = {loan.borrower_name: (loan.borrower_name, loan.industry, loan.country) for loan in self.loans}
-        industries = Page("Issuers", [("Obligor", "Moody's Industry", "Country of Domicile"), *issuers.values()])
+        industries = GeneratedPage(
+            "Issuers", [("Obligor", "Moody's Industry", "Country of Domicile"), *issuers.values()]
+        )
         return [old, self.beside(), *now, industries, self.flags(), self.ratings(), self.tests()]
 
-    def page(self, name: str, loans: Sequence[Loan], times: float = 1.0) -> Page:
+    def page(self, name: str, loans: Sequence[ExpectedLoan], times: float = 1.0) -> GeneratedPage:
         """Some of the loans, their par times so much."""
         header: Row = (
-            "Obligor", "Facility", "LXID / CUSIP", "Par ($000)", "Bid", "Cost", "Coupon Type", "Margin (bps)", "Floor",
-            "All In Rate", "Index", "Maturity", "Lien Type", "Defaulted",
-        )  # fmt: skip
+            "Obligor",
+            "Facility",
+            "LXID / CUSIP",
+            "Par ($000)",
+            "Bid",
+            "Cost",
+            "Coupon Type",
+            "Margin (bps)",
+            "Floor",
+            "All In Rate",
+            "Index",
+            "Maturity",
+            "Lien Type",
+            "Defaulted",
+        )
         rows: list[Row] = [
             (
-                loan.borrower_name, loan.facility_name, loan.identifier or None, loan.par_value * times / 1e3,
-                loan.price, loan.purchase_price, "Fixed" if loan.spread is None else "Floating", loan.spread,
-                loan.floor, loan.all_in_rate, None if loan.spread is None else INDEX_NAME,
-                self.style.day(_day(loan.maturity_date)), loan.lien_type, "Y" if loan.is_defaulted else None,
+                loan.borrower_name,
+                loan.facility_name,
+                loan.identifier or None,
+                loan.par_value * times / 1e3,
+                loan.price,
+                loan.purchase_price,
+                "Fixed" if loan.spread is None else "Floating",
+                loan.spread,
+                loan.floor,
+                loan.all_in_rate,
+                None if loan.spread is None else INDEX_NAME,
+                self.style.day(_day(loan.maturity_date)),
+                loan.lien_type,
+                "Y" if loan.is_defaulted else None,
             )
             for loan in loans
-        ]  # fmt: skip
+        ]
         formats = [None] * len(header)
         return self.titled(name, [header, *rows], [*formats[:11], self.style.day_format])
 
-    def beside(self) -> Page:
+    def beside(self) -> GeneratedPage:
         """Notes, and accounts on their right."""
         notes, accounts = ([row for row in part.rows if len(row) > 1] for part in (self.notes(), self.accounts()))
         blank: Row = (None,) * len(accounts[0])
@@ -660,9 +729,9 @@ class _Flat:
 
     def __init__(self, style: _Style, figures: dict[str, Any]) -> None:
         self.style, self.figures = style, figures
-        self.loans: tuple[Loan, ...] = figures["loans"]
+        self.loans: tuple[ExpectedLoan, ...] = figures["loans"]
 
-    def all(self) -> list[Page]:
+    def all(self) -> list[GeneratedPage]:
         """The files, by name."""
         return [self.collateral(), self.assets(), self.notes(), self.accounts(), self.tests()]
 
@@ -672,11 +741,13 @@ class _Flat:
         text = f"{value:.{decimals}f}"
         return text.replace(".", ",") if self.style.decimal_comma else text
 
-    def file(self, name: str, headers: str, rows: Sequence[Row]) -> Page:
+    def file(self, name: str, headers: str, rows: Sequence[Row]) -> GeneratedPage:
         common = (self.figures["name"], _named(date.fromisoformat(AS_OF)))
-        return Page(name, [("Deal_Name", "As_Of_Date", *headers.split(",")), *((*common, *row) for row in rows)])
+        return GeneratedPage(
+            name, [("Deal_Name", "As_Of_Date", *headers.split(",")), *((*common, *row) for row in rows)]
+        )
 
-    def collateral(self) -> Page:
+    def collateral(self) -> GeneratedPage:
         number = self.number
         return self.file(
             "Collateral",
@@ -685,18 +756,29 @@ class _Flat:
             "Maturity_Date,Identifier,Market_Value",
             [
                 (
-                    loan.borrower_name, loan.facility_name, number(loan.par_value, 3), CURRENCY,
-                    "Fixed" if loan.spread is None else "Floating", number(loan.all_in_rate),
-                    "" if loan.spread is None else INDEX_NAME, number(loan.floor),
-                    number(None if loan.spread is None else loan.spread / 100.0), loan.country, loan.industry,
-                    loan.rating_agency_a, loan.rating_agency_b, loan.rating_agency_c,
-                    _dotted(_day(loan.maturity_date)), loan.identifier, number(loan.price),
+                    loan.borrower_name,
+                    loan.facility_name,
+                    number(loan.par_value, 3),
+                    CURRENCY,
+                    "Fixed" if loan.spread is None else "Floating",
+                    number(loan.all_in_rate),
+                    "" if loan.spread is None else INDEX_NAME,
+                    number(loan.floor),
+                    number(None if loan.spread is None else loan.spread / 100.0),
+                    loan.country,
+                    loan.industry,
+                    loan.rating_agency_a,
+                    loan.rating_agency_b,
+                    loan.rating_agency_c,
+                    _dotted(_day(loan.maturity_date)),
+                    loan.identifier,
+                    number(loan.price),
                 )
                 for loan in self.loans
             ],
-        )  # fmt: skip
+        )
 
-    def assets(self) -> Page:
+    def assets(self) -> GeneratedPage:
         words = {True: "TRUE", False: "FALSE"}
         return self.file(
             "Asset_Level",
@@ -704,30 +786,41 @@ class _Flat:
             "Moodys_Recovery_Rate,Purchase_Price",
             [
                 (
-                    f" {loan.borrower_name:<40}", loan.facility_name, loan.identifier, self.number(loan.par_value, 3),
-                    loan.lien_type, words[loan.is_defaulted], words[loan.is_current_pay], words[loan.is_dip],
-                    words[loan.cov_lite], self.number(loan.recovery_rate), self.number(loan.purchase_price),
+                    f" {loan.borrower_name:<40}",
+                    loan.facility_name,
+                    loan.identifier,
+                    self.number(loan.par_value, 3),
+                    loan.lien_type,
+                    words[loan.is_defaulted],
+                    words[loan.is_current_pay],
+                    words[loan.is_dip],
+                    words[loan.cov_lite],
+                    self.number(loan.recovery_rate),
+                    self.number(loan.purchase_price),
                 )
                 for loan in self.loans
             ],
-        )  # fmt: skip
+        )
 
-    def notes(self) -> Page:
+    def notes(self) -> GeneratedPage:
         style, number = self.style, self.number
         return self.file(
             "Notes",
             f"Tranche_Name,Current_Principal{style.unit()},Coupon,Spread,OC_Trigger,IC_Trigger",
             [
                 (
-                    note.name, number(note.balance / style.scale), number(note.coupon),
-                    number(None if note.spread is None else note.spread / 100.0), number(note.oc_trigger),
+                    note.name,
+                    number(note.balance / style.scale),
+                    number(note.coupon),
+                    number(None if note.spread is None else note.spread / 100.0),
+                    number(note.oc_trigger),
                     number(note.ic_trigger),
                 )
                 for note in self.figures["notes"]
             ],
-        )  # fmt: skip
+        )
 
-    def accounts(self) -> Page:
+    def accounts(self) -> GeneratedPage:
         return self.file(
             "Accounts",
             "Account_Name,Balance",
@@ -737,13 +830,17 @@ class _Flat:
             ],
         )
 
-    def tests(self) -> Page:
+    def tests(self) -> GeneratedPage:
         return self.file(
             "Test_Results",
             "Test_Name,Trigger,Current_Value,Status",
             [
-                (each.name, self.number(each.trigger, 2) + "%", self.number(each.value, 2) + "%",
-                 "Passed" if each.passed else "Failed")
+                (
+                    each.name,
+                    self.number(each.trigger, 2) + "%",
+                    self.number(each.value, 2) + "%",
+                    "Passed" if each.passed else "Failed",
+                )
                 for each in self.figures["published"]
             ],
-        )  # fmt: skip
+        )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.write import Formula, Writable
-from core.generate.book import Book
+from core.generate.book import LoanBook
 from core.generate.draws import company_names, loanx_numbers, security_numbers
 from core.generate.tables import (
     BASE_RATE_PERCENT,
@@ -69,7 +69,7 @@ _GAP_EVERY: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class LoanTexts:
     """The texts of a book's loans; an empty string is blank."""
 
     companies: list[str]
@@ -82,7 +82,7 @@ class Texts:
     facility: NDArray[np.int64]
 
 
-def draw_texts(book: Book) -> Texts:
+def draw_texts(book: LoanBook) -> LoanTexts:
     """Companies, facilities and identifiers: 8 % of the loans have no CUSIP, 3 % no LoanX number, 1 % neither."""
     cusip, isin = security_numbers(book.chance, book.obligor, book.lot)
     loanx = loanx_numbers(book.chance, book.count)
@@ -95,7 +95,7 @@ def draw_texts(book: Book) -> Texts:
         for kind in ("Term Loan B", "Second Lien Term Loan")
         for lot in range(lots)
     ]
-    return Texts(
+    return LoanTexts(
         companies=company_names(book.chance, book.obligor_country),
         cusip=cusip,
         isin=isin,
@@ -106,7 +106,7 @@ def draw_texts(book: Book) -> Texts:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class HoldingLines:
     """Lines of the Holdings sheet: the loan of each (-1: an empty line), its par, and where in the sheet they start."""
 
     loan: NDArray[np.int64]
@@ -116,17 +116,17 @@ class Lines:
     def __len__(self) -> int:
         return len(self.loan)
 
-    def part(self, start: int) -> Lines:
+    def part(self, start: int) -> HoldingLines:
         """The lines of one chunk."""
         cut = slice(start, start + _CHUNK)
-        return Lines(self.loan[cut], self.par[cut], start)
+        return HoldingLines(self.loan[cut], self.par[cut], start)
 
 
-Cells = Callable[[Lines], list[Writable]]
+Cells = Callable[[HoldingLines], list[Writable]]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class HoldingsColumn:
     """A column of the Holdings sheet: how its cells are made from lines, and their number format."""
 
     header: str
@@ -135,11 +135,11 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
+class HoldingsSheet:
     """The Holdings sheet, ready to be written: rows are made as they are taken."""
 
-    columns: list[Column]
-    lines: Lines
+    columns: list[HoldingsColumn]
+    lines: HoldingLines
     top: list[Sequence[Writable]]
     """Titles and headers, above the first line."""
     bottom: list[Sequence[Writable]]
@@ -157,7 +157,7 @@ class Holdings:
         yield from self.bottom
 
 
-def holdings(book: Book, texts: Texts, messy: frozenset[str], as_of: date) -> Holdings:
+def holdings(book: LoanBook, texts: LoanTexts, messy: frozenset[str], as_of: date) -> HoldingsSheet:
     """The Holdings sheet of a book with the asked habits (of MESSY)."""
     lines = _lines(book, texts, messy)
     titles = _titles(book, as_of) if "title_rows" in messy else []
@@ -174,7 +174,7 @@ def holdings(book: Book, texts: Texts, messy: frozenset[str], as_of: date) -> Ho
     if "totals_row" in messy:
         bottom.append(_totals(book, lines, position, first_row, is_text))
     merged = _merged(_repeats(book, lines), first_row, position["Issuer Name"]) if "merged_issuers" in messy else []
-    return Holdings(columns=columns, lines=lines, top=top, bottom=bottom, merged=merged)
+    return HoldingsSheet(columns=columns, lines=lines, top=top, bottom=bottom, merged=merged)
 
 
 def rows_at_most(loans: int, messy: frozenset[str]) -> int:
@@ -190,7 +190,7 @@ def rows_at_most(loans: int, messy: frozenset[str]) -> int:
     return 1 + loans + sum(rows for habit, rows in extra.items() if habit in messy)
 
 
-def tranche_rows(book: Book) -> list[Sequence[Writable]]:
+def tranche_rows(book: LoanBook) -> list[Sequence[Writable]]:
     """The Tranches sheet."""
     rows: list[Sequence[Writable]] = [
         (
@@ -212,7 +212,7 @@ def tranche_rows(book: Book) -> list[Sequence[Writable]]:
     return rows
 
 
-def deal_rows(book: Book, as_of: date) -> list[Sequence[Writable]]:
+def deal_rows(book: LoanBook, as_of: date) -> list[Sequence[Writable]]:
     """The Deal sheet: a label and its value in each row."""
     return [
         ("Deal Name", deal_name(book)),
@@ -223,12 +223,12 @@ def deal_rows(book: Book, as_of: date) -> list[Sequence[Writable]]:
     ]
 
 
-def deal_name(book: Book) -> str:
+def deal_name(book: LoanBook) -> str:
     """What the sample deal is called."""
     return f"Sample CLO {book.chance.seed}-{book.count}"
 
 
-def _lines(book: Book, texts: Texts, messy: frozenset[str]) -> Lines:
+def _lines(book: LoanBook, texts: LoanTexts, messy: frozenset[str]) -> HoldingLines:
     """A line per loan; a position in lots or with an unsettled sale has two, which add up to its par."""
     loan, par = np.arange(book.count), book.par.copy()
     # Only a CUSIP tells that two lines are one position.
@@ -244,20 +244,20 @@ def _lines(book: Book, texts: Texts, messy: frozenset[str]) -> Lines:
     place = np.concatenate([loan, lots, sales, gaps - 0.5])
     order = np.argsort(place, kind="stable")
     loans = np.concatenate([loan, lots, sales, np.full(len(gaps), -1)])
-    return Lines(loans[order], np.concatenate([par, lot_par, sale_par, np.zeros(len(gaps))])[order])
+    return HoldingLines(loans[order], np.concatenate([par, lot_par, sale_par, np.zeros(len(gaps))])[order])
 
 
-def _gaps(book: Book) -> NDArray[np.int64]:
+def _gaps(book: LoanBook) -> NDArray[np.int64]:
     """Loans above which a line stays empty, each the first of its obligor and none next to another."""
     return np.flatnonzero((book.lot == 0) & (np.arange(book.count) % _GAP_EVERY == _GAP_EVERY - 1))
 
 
-def _columns(book: Book, texts: Texts, first_row: int) -> list[Column]:
+def _columns(book: LoanBook, texts: LoanTexts, first_row: int) -> list[HoldingsColumn]:
     """The columns as a clean book has them, under headers that managers use; `first_row` is the sheet's, 0-based."""
     par_letter, price_letter = "J", "K"
     maturity = book.maturity + SERIAL_OF_1970
 
-    def market_value(lines: Lines) -> list[Writable]:
+    def market_value(lines: HoldingLines) -> list[Writable]:
         values = (lines.par * book.price[lines.loan] / 100.0).tolist()
         first = first_row + lines.start + 1
         return [
@@ -266,38 +266,38 @@ def _columns(book: Book, texts: Texts, first_row: int) -> list[Column]:
         ]
 
     columns = [
-        Column("CUSIP", _texts(texts.cusip)),
-        Column("LoanX ID", _texts(texts.loanx)),
-        Column("ISIN", _texts(texts.isin)),
-        Column("Issuer Name", _coded(book.obligor, texts.companies)),
-        Column("Issue Name", _coded(texts.facility, texts.facilities)),
-        Column("Lien Type", _coded(book.is_second_lien, LIENS)),
-        Column("Moody's Industry", _coded(book.industry, [name for name, _ in INDUSTRIES])),
-        Column("Country", _coded(book.country, [name for name, *_ in COUNTRIES])),
-        Column("Currency", lambda lines: list(repeat(CURRENCY, len(lines)))),
-        Column("Par Amount", lambda lines: lines.par.tolist(), "#,##0.00"),
-        Column("Market Price", _numbers(book.price)),
-        Column("Market Value (USD)", market_value, "#,##0.00"),
-        Column("Purchase Price", _numbers(book.purchase_price)),
-        Column("Facility Size", _numbers(book.facility_size), "#,##0"),
-        Column("Index", _coded(book.is_fixed, [INDEX_NAME, None])),
-        Column("Spread", _numbers(book.spread)),
-        Column("Floor", _numbers(book.floor)),
-        Column("All In Rate", _numbers(book.all_in_rate)),
-        Column("Coupon Type", _coded(book.is_fixed, COUPON_TYPES)),
-        Column("Amortization", _numbers(book.amortization)),
-        Column("Maturity Date", _numbers(maturity), "dd-mmm-yyyy"),
-        Column("Moody's CFR", _coded(book.rank_a, [None, *SCALE_A])),
-        Column("S&P Issuer Rating", _coded(book.rank_b, [None, *SCALE_B])),
-        Column("Fitch Rating", _coded(book.rank_c, [None, *SCALE_B])),
-        Column("Recovery Rate", _numbers(book.recovery_rate)),
-        Column("Cov-Lite", _flags(book.is_cov_lite)),
-        Column("Default Obligation", _flags(book.is_defaulted)),
-        Column("DIP", _flags(book.is_dip)),
-        Column("Current Pay", _flags(book.is_current_pay)),
-        Column("PIKing", _flags(book.is_pik)),
-        Column("Days Past Due", _numbers(book.days_past_due)),
-        Column("Quote Depth", _numbers(book.quote_depth)),
+        HoldingsColumn("CUSIP", _texts(texts.cusip)),
+        HoldingsColumn("LoanX ID", _texts(texts.loanx)),
+        HoldingsColumn("ISIN", _texts(texts.isin)),
+        HoldingsColumn("Issuer Name", _coded(book.obligor, texts.companies)),
+        HoldingsColumn("Issue Name", _coded(texts.facility, texts.facilities)),
+        HoldingsColumn("Lien Type", _coded(book.is_second_lien, LIENS)),
+        HoldingsColumn("Moody's Industry", _coded(book.industry, [name for name, _ in INDUSTRIES])),
+        HoldingsColumn("Country", _coded(book.country, [name for name, *_ in COUNTRIES])),
+        HoldingsColumn("Currency", lambda lines: list(repeat(CURRENCY, len(lines)))),
+        HoldingsColumn("Par Amount", lambda lines: lines.par.tolist(), "#,##0.00"),
+        HoldingsColumn("Market Price", _numbers(book.price)),
+        HoldingsColumn("Market Value (USD)", market_value, "#,##0.00"),
+        HoldingsColumn("Purchase Price", _numbers(book.purchase_price)),
+        HoldingsColumn("Facility Size", _numbers(book.facility_size), "#,##0"),
+        HoldingsColumn("Index", _coded(book.is_fixed, [INDEX_NAME, None])),
+        HoldingsColumn("Spread", _numbers(book.spread)),
+        HoldingsColumn("Floor", _numbers(book.floor)),
+        HoldingsColumn("All In Rate", _numbers(book.all_in_rate)),
+        HoldingsColumn("Coupon Type", _coded(book.is_fixed, COUPON_TYPES)),
+        HoldingsColumn("Amortization", _numbers(book.amortization)),
+        HoldingsColumn("Maturity Date", _numbers(maturity), "dd-mmm-yyyy"),
+        HoldingsColumn("Moody's CFR", _coded(book.rank_a, [None, *SCALE_A])),
+        HoldingsColumn("S&P Issuer Rating", _coded(book.rank_b, [None, *SCALE_B])),
+        HoldingsColumn("Fitch Rating", _coded(book.rank_c, [None, *SCALE_B])),
+        HoldingsColumn("Recovery Rate", _numbers(book.recovery_rate)),
+        HoldingsColumn("Cov-Lite", _flags(book.is_cov_lite)),
+        HoldingsColumn("Default Obligation", _flags(book.is_defaulted)),
+        HoldingsColumn("DIP", _flags(book.is_dip)),
+        HoldingsColumn("Current Pay", _flags(book.is_current_pay)),
+        HoldingsColumn("PIKing", _flags(book.is_pik)),
+        HoldingsColumn("Days Past Due", _numbers(book.days_past_due)),
+        HoldingsColumn("Quote Depth", _numbers(book.quote_depth)),
     ]
     assert [columns[ord(letter) - ord("A")].header for letter in (par_letter, price_letter)] == [
         "Par Amount",
@@ -323,7 +323,9 @@ def _flags(values: NDArray[np.bool_]) -> Cells:
     return _coded(values, ["No", "Yes"])
 
 
-def _habits(book: Book, lines: Lines, column: Column, messy: frozenset[str], is_text: NDArray[np.bool_]) -> Column:
+def _habits(
+    book: LoanBook, lines: HoldingLines, column: HoldingsColumn, messy: frozenset[str], is_text: NDArray[np.bool_]
+) -> HoldingsColumn:
     """The column with the habits that live in single cells."""
     cells, header = column.cells, column.header
     if header in ("Par Amount", "Market Price") and is_text.any():
@@ -341,11 +343,11 @@ def _habits(book: Book, lines: Lines, column: Column, messy: frozenset[str], is_
         cells = _replaced(cells, _repeats(book, lines), lambda _: None)
     if header == "Spread" and "percent_spreads" in messy:
         cells = _numbers(book.spread / 100.0)
-    return Column(header, cells, column.number_format)
+    return HoldingsColumn(header, cells, column.number_format)
 
 
 def _replaced(cells: Cells, mask: NDArray[np.bool_], change: Callable[[Writable], Writable]) -> Cells:
-    def changed(lines: Lines) -> list[Writable]:
+    def changed(lines: HoldingLines) -> list[Writable]:
         values = cells(lines)
         for at in np.flatnonzero(mask[lines.start : lines.start + len(lines)]).tolist():
             values[at] = change(values[at])
@@ -354,7 +356,7 @@ def _replaced(cells: Cells, mask: NDArray[np.bool_], change: Callable[[Writable]
     return changed
 
 
-def _share(book: Book, lines: Lines, question: str, percent: float) -> NDArray[np.bool_]:
+def _share(book: LoanBook, lines: HoldingLines, question: str, percent: float) -> NDArray[np.bool_]:
     return book.chance.share(question, len(lines), percent)
 
 
@@ -366,7 +368,7 @@ def _number_text(value: Writable) -> Writable:
     return f"{value:,.2f}" if value >= 0.0 else f"({-value:,.2f})"
 
 
-def _repeats(book: Book, lines: Lines) -> NDArray[np.bool_]:
+def _repeats(book: LoanBook, lines: HoldingLines) -> NDArray[np.bool_]:
     """Lines whose obligor stands in the line above."""
     obligor = np.where(lines.loan < 0, -1, book.obligor[lines.loan])
     return np.concatenate([[False], (obligor[1:] == obligor[:-1]) & (obligor[1:] >= 0)])
@@ -379,7 +381,7 @@ def _merged(repeats: NDArray[np.bool_], first_row: int, column: int) -> list[tup
     return [(start, column, end, column) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
-def _titles(book: Book, as_of: date) -> list[Sequence[Writable]]:
+def _titles(book: LoanBook, as_of: date) -> list[Sequence[Writable]]:
     titles: list[Sequence[Writable]] = [
         (deal_name(book),),
         (f"Portfolio holdings as of {as_of:%d-%b-%Y}, par in {CURRENCY}",),
@@ -397,7 +399,7 @@ def _two_rows(headers: list[str]) -> list[list[Writable]]:
 
 
 def _totals(
-    book: Book, lines: Lines, position: dict[str, int], first_row: int, is_text: NDArray[np.bool_]
+    book: LoanBook, lines: HoldingLines, position: dict[str, int], first_row: int, is_text: NDArray[np.bool_]
 ) -> list[Writable]:
     """The totals row. Its sum of par is the one that a spreadsheet gives: SUM passes over numbers typed as text."""
     row: list[Writable] = [None] * len(position)

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from core.files.write import write_workbook_rows
-from core.generate.book import Book
+from core.generate.book import LoanBook
 from core.generate.deal import (
     SEED_MAX,
     SHEET_ROWS_MAX,
@@ -21,11 +21,11 @@ from core.generate.deal import (
     check_words,
     counted,
 )
-from core.generate.draft import Columns, Draft, Rows
+from core.generate.draft import Columns, Rows, TapeDraft
 from core.generate.draws import Chance
-from core.generate.edits import EDITS, Answer, Edit, differences, eligible
-from core.generate.sheets import Texts
-from core.generate.trustees import TRUSTEE_TAPES, Sheet
+from core.generate.edits import EDITS, Edit, ExpectedIssue, differences, eligible
+from core.generate.sheets import LoanTexts
+from core.generate.trustees import TRUSTEE_TAPES, TrusteeSheet
 
 EDITS_MAX: Final = 1_000
 """Edits of each kind on one tape."""
@@ -46,7 +46,7 @@ class GeneratedTape:
     trustee: str
     seed: int
     columns: Columns
-    answers: list[Answer]
+    answers: list[ExpectedIssue]
     """What a comparison must find; with severity "none" the edits that must give no issue."""
 
     @property
@@ -55,7 +55,7 @@ class GeneratedTape:
         return len(self.columns["par_value"])
 
     @property
-    def discrepancies(self) -> list[Answer]:
+    def discrepancies(self) -> list[ExpectedIssue]:
         """The answers that are issues."""
         return [answer for answer in self.answers if answer.severity != "none"]
 
@@ -70,7 +70,7 @@ class GeneratedTape:
         """The same of the book to compare with."""
         return self.deal.portfolio_columns()
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> TrusteeSheet:
         """The tape's sheet in the trustee's style.
 
         Raises:
@@ -107,7 +107,7 @@ class GeneratedTape:
         Path(path).write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
 
 
-_ANSWER_NAMES: Final = tuple(Answer.__dataclass_fields__)
+_ANSWER_NAMES: Final = tuple(ExpectedIssue.__dataclass_fields__)
 
 
 def generate_tape(deal: GeneratedDeal, trustee: str, seed: int = 7, edits: int | None = None) -> GeneratedTape:
@@ -130,14 +130,14 @@ def generate_tape(deal: GeneratedDeal, trustee: str, seed: int = 7, edits: int |
     check_number("edits", count, 0, EDITS_MAX)
     chosen = _chosen(deal, seed, count)
     deal = replace(deal, book=_edited_book(deal.book, deal.texts, chosen))
-    draft = Draft.of(deal, seed)
+    draft = TapeDraft.of(deal, seed)
     for edit, rows in chosen:
         edit.change(draft, rows)
     known = len(draft.lines)
     unknown = draft.append_unknown(draft.chance.stream("templates").integers(known, size=count))
     TRUSTEE_TAPES[trustee].show_identifiers(draft)
     answers = [*_answers(draft, deal.portfolio_columns(), chosen)]
-    answers += [Answer(name, "missing_loan", "critical", UNKNOWN) for name in draft.primary(unknown, None)]
+    answers += [ExpectedIssue(name, "missing_loan", "critical", UNKNOWN) for name in draft.primary(unknown, None)]
     return GeneratedTape(deal, trustee, seed, draft.columns(), answers)
 
 
@@ -161,7 +161,7 @@ def _chosen(deal: GeneratedDeal, seed: int, count: int) -> list[tuple[Edit, Rows
     return chosen
 
 
-def _edited_book(book: Book, texts: Texts, chosen: list[tuple[Edit, Rows]]) -> Book:
+def _edited_book(book: LoanBook, texts: LoanTexts, chosen: list[tuple[Edit, Rows]]) -> LoanBook:
     """The book with the par that some edits need, and with no two loans that nothing but their par tells apart."""
     par, maturity = book.par.copy(), book.maturity.copy()
     for edit, rows in chosen:
@@ -176,14 +176,14 @@ def _edited_book(book: Book, texts: Texts, chosen: list[tuple[Edit, Rows]]) -> B
     return replace(book, par=par, maturity=maturity)
 
 
-def _answers(draft: Draft, book: Columns, chosen: list[tuple[Edit, Rows]]) -> Iterator[Answer]:
+def _answers(draft: TapeDraft, book: Columns, chosen: list[tuple[Edit, Rows]]) -> Iterator[ExpectedIssue]:
     for edit, rows in chosen:
         if edit.severity is not None:
             for name in draft.primary(rows, book):
-                yield Answer(name, edit.field, edit.severity, edit.name)
+                yield ExpectedIssue(name, edit.field, edit.severity, edit.name)
             continue
         names = draft.primary(rows, book)
         for field, severities in differences(draft, book, rows):
             for name, severity in zip(names, severities.tolist(), strict=True):
                 if severity != "none":
-                    yield Answer(name, field, severity, edit.name)
+                    yield ExpectedIssue(name, field, severity, edit.name)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.files.write import Writable
 from core.generate.deal import SHEET_ROWS_MAX
-from core.generate.draft import Columns, Draft
+from core.generate.draft import Columns, TapeDraft
 from core.generate.draws import Chance
 from core.generate.tables import AS_OF, CURRENCY, INDEX_NAME
 from core.portfolio.model.ratings import SCALE_A
@@ -28,7 +28,7 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class TapeLines:
     """Some lines of a tape's sheet: the row of the tape that each shows, and the par on it."""
 
     row: NDArray[np.int64]
@@ -40,12 +40,12 @@ class Lines:
         return len(self.row)
 
 
-Cells = Callable[[Columns, Lines, Chance], list[Writable]]
+Cells = Callable[[Columns, TapeLines, Chance], list[Writable]]
 """The cells of one column on some lines. Chance decides by the whole tape, so chunks make no difference."""
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class PrintedColumn:
     """A column of a tape's sheet."""
 
     header: tuple[str, ...]
@@ -55,13 +55,13 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class TrusteeSheet:
     """A tape's sheet, ready to be written: rows are made as they are taken."""
 
     name: str
     columns: Columns
-    printed: tuple[Printed, ...]
-    lines: Lines
+    printed: tuple[PrintedColumn, ...]
+    lines: TapeLines
     top: list[Sequence[Writable]]
     """Titles above the header."""
     bottom: list[Sequence[Writable]]
@@ -100,7 +100,7 @@ class Sheet:
     def _line_rows(self) -> Iterator[Sequence[Writable]]:
         for start in range(0, len(self.lines), _CHUNK):
             cut = slice(start, start + _CHUNK)
-            part = Lines(self.lines.row[cut], self.lines.par[cut], start)
+            part = TapeLines(self.lines.row[cut], self.lines.par[cut], start)
             yield from zip(*(each.cells(self.columns, part, self.chance) for each in self.printed), strict=True)
 
 
@@ -108,15 +108,15 @@ class Sheet:
 class TapeStyle:
     """How one trustee writes a tape."""
 
-    show_identifiers: Callable[[Draft], None]
+    show_identifiers: Callable[[TapeDraft], None]
     """Take away from the draft the identifiers that this trustee does not print."""
-    sheet: Callable[[Columns, Chance], Sheet]
+    sheet: Callable[[Columns, Chance], TrusteeSheet]
 
 
 # ---- cells ---------------------------------------------------------------------------------------------------------
 
 
-def _par(_: Columns, lines: Lines, __: Chance) -> list[Writable]:
+def _par(_: Columns, lines: TapeLines, __: Chance) -> list[Writable]:
     return list(lines.par.tolist())
 
 
@@ -127,7 +127,7 @@ def _constant(value: Writable) -> Cells:
 def _numbers(field: str, factor: float = 1.0, blank: str | None = None) -> Cells:
     """Numbers in the field's own unit times a factor, to five decimals."""
 
-    def cells(columns: Columns, lines: Lines, _: Chance) -> list[Writable]:
+    def cells(columns: Columns, lines: TapeLines, _: Chance) -> list[Writable]:
         values = np.round(np.asarray(columns[field], np.float64)[lines.row] * factor, 5).tolist()
         return [blank if value != value else value for value in values]
 
@@ -137,13 +137,13 @@ def _numbers(field: str, factor: float = 1.0, blank: str | None = None) -> Cells
 def _texts(field: str, words: Callable[[str], str] = str, blank: str | None = None) -> Cells:
     """Texts, each as the trustee words it."""
 
-    def cells(columns: Columns, lines: Lines, _: Chance) -> list[Writable]:
+    def cells(columns: Columns, lines: TapeLines, _: Chance) -> list[Writable]:
         return [words(text) if text else blank for text in _read(columns[field], lines)]
 
     return cells
 
 
-def _read(column: Any, lines: Lines) -> list[str]:
+def _read(column: Any, lines: TapeLines) -> list[str]:
     if isinstance(column, tuple):
         codes, values = column
         return [values[code] if code >= 0 else "" for code in codes[lines.row].tolist()]
@@ -161,7 +161,7 @@ def _index(word: str) -> Callable[[str], str]:
 
 
 def _dates(write: Callable[[date], str]) -> Cells:
-    def cells(columns: Columns, lines: Lines, _: Chance) -> list[Writable]:
+    def cells(columns: Columns, lines: TapeLines, _: Chance) -> list[Writable]:
         days = np.asarray(columns["maturity_date"], np.float64)[lines.row].astype("datetime64[D]")
         return [write(day) for day in days.tolist()]
 
@@ -181,7 +181,7 @@ def _slashed(day: date) -> str:
 
 
 def _flags(field: str, no: Writable, yes: Writable) -> Cells:
-    def cells(columns: Columns, lines: Lines, _: Chance) -> list[Writable]:
+    def cells(columns: Columns, lines: TapeLines, _: Chance) -> list[Writable]:
         return [yes if flag else no for flag in np.asarray(columns[field])[lines.row].tolist()]
 
     return cells
@@ -190,7 +190,7 @@ def _flags(field: str, no: Writable, yes: Writable) -> Cells:
 def _in_some(percent: float, question: str, cells: Cells, changed: Callable[[Writable], Writable]) -> Cells:
     """The cells, some of them changed: the same ones for the same tape."""
 
-    def chosen(columns: Columns, lines: Lines, chance: Chance) -> list[Writable]:
+    def chosen(columns: Columns, lines: TapeLines, chance: Chance) -> list[Writable]:
         picked = chance.share(question, len(np.asarray(columns["par_value"])), percent)[lines.row].tolist()
         values = cells(columns, lines, chance)
         return [changed(value) if pick else value for value, pick in zip(values, picked, strict=True)]
@@ -205,7 +205,7 @@ _LOANX_SHARE, _ISIN_SHARE = 80.0, 50.0
 _WATCH_SHARE, _CONFIDENTIAL_SHARE = 6.0, 5.0
 
 
-def _one_identifier(draft: Draft) -> None:
+def _one_identifier(draft: TapeDraft) -> None:
     """One identifier of each loan: the LoanX id mostly, else the ISIN or the CUSIP."""
     cusip, loanx, isin = (draft.identifiers[name] for name in ("cusip", "loanx_id", "isin"))
     count = len(draft.lines)
@@ -217,7 +217,7 @@ def _one_identifier(draft: Draft) -> None:
     cusip[by_loanx | by_isin] = ""
 
 
-def _mixed_identifier(columns: Columns, lines: Lines, _: Chance) -> list[Writable]:
+def _mixed_identifier(columns: Columns, lines: TapeLines, _: Chance) -> list[Writable]:
     identifiers = (_read(columns[name], lines) for name in ("loanx_id", "isin", "cusip"))
     return [loanx or isin or cusip or None for loanx, isin, cusip in zip(*identifiers, strict=True)]
 
@@ -232,34 +232,34 @@ def _confidential(value: Writable) -> Writable:
 
 
 _REPORT: Final = (
-    Printed(("LoanX ID /", "CUSIP"), _mixed_identifier),
-    Printed(("Issuer", "Name"), _texts("borrower_name")),
-    Printed(("Issue", "Name"), _texts("facility_name")),
-    Printed(("Principal", "Balance"), _par, "#,##0.00"),
-    Printed(("Unfunded", "Amount"), _constant(0.0), "#,##0.00"),
-    Printed(("Market", "Price"), _numbers("price"), "0.00###"),
-    Printed(("Index", ""), _texts("base_rate", _index("3 Month Term SOFR"), "-")),
-    Printed(("Current", "Spread"), _numbers("spread", 0.01, "-"), "0.00###"),
-    Printed(("Index", "Floor Rate"), _numbers("floor", blank="-"), "0.00###"),
-    Printed(("All In", "Rate"), _numbers("all_in_rate"), "0.00###"),
-    Printed(("Maturity", "Date"), _dates(_named_month)),
-    Printed(
+    PrintedColumn(("LoanX ID /", "CUSIP"), _mixed_identifier),
+    PrintedColumn(("Issuer", "Name"), _texts("borrower_name")),
+    PrintedColumn(("Issue", "Name"), _texts("facility_name")),
+    PrintedColumn(("Principal", "Balance"), _par, "#,##0.00"),
+    PrintedColumn(("Unfunded", "Amount"), _constant(0.0), "#,##0.00"),
+    PrintedColumn(("Market", "Price"), _numbers("price"), "0.00###"),
+    PrintedColumn(("Index", ""), _texts("base_rate", _index("3 Month Term SOFR"), "-")),
+    PrintedColumn(("Current", "Spread"), _numbers("spread", 0.01, "-"), "0.00###"),
+    PrintedColumn(("Index", "Floor Rate"), _numbers("floor", blank="-"), "0.00###"),
+    PrintedColumn(("All In", "Rate"), _numbers("all_in_rate"), "0.00###"),
+    PrintedColumn(("Maturity", "Date"), _dates(_named_month)),
+    PrintedColumn(
         ("Moody's", "Rating WARF"), _in_some(_WATCH_SHARE, "on watch", _texts("rating_agency_a"), _on_watch)
     ),
-    Printed(("S&P Issuer", "Rating"), _texts("rating_agency_b")),
-    Printed(
+    PrintedColumn(("S&P Issuer", "Rating"), _texts("rating_agency_b")),
+    PrintedColumn(
         ("Fitch", "Rating"),
         _in_some(_CONFIDENTIAL_SHARE, "confidential", _texts("rating_agency_c"), _confidential),
     ),
-    Printed(("Moody's", "Industry"), _texts("industry")),
-    Printed(("Issuer", "Country"), _texts("country")),
-    Printed(("Security", "Level"), _texts("lien_type")),
-    Printed(("Default", "Obligation"), _flags("is_defaulted", "-", "Yes")),
-    Printed(("Cov", "Lite"), _flags("cov_lite", "-", "Yes")),
+    PrintedColumn(("Moody's", "Industry"), _texts("industry")),
+    PrintedColumn(("Issuer", "Country"), _texts("country")),
+    PrintedColumn(("Security", "Level"), _texts("lien_type")),
+    PrintedColumn(("Default", "Obligation"), _flags("is_defaulted", "-", "Yes")),
+    PrintedColumn(("Cov", "Lite"), _flags("cov_lite", "-", "Yes")),
 )  # fmt: skip
 
 
-def _report(columns: Columns, chance: Chance) -> Sheet:
+def _report(columns: Columns, chance: Chance) -> TrusteeSheet:
     par = np.asarray(columns["par_value"], np.float64)
     as_of = date.fromisoformat(AS_OF)
     titles: list[Sequence[Writable]] = [
@@ -271,8 +271,8 @@ def _report(columns: Columns, chance: Chance) -> Sheet:
     total: list[Writable] = [None] * len(_REPORT)
     total[0], total[3] = "Total Balance", float(par.sum())
     footer = f"© Trustee A, {_named_month(as_of)}"
-    lines = Lines(np.arange(len(par)), par, 0)
-    return Sheet("Asset Detail", columns, _REPORT, lines, titles, [total, (footer,)], chance, footer)
+    lines = TapeLines(np.arange(len(par)), par, 0)
+    return TrusteeSheet("Asset Detail", columns, _REPORT, lines, titles, [total, (footer,)], chance, footer)
 
 
 # ---- trustee_b: flat files -----------------------------------------------------------------------------------------
@@ -283,65 +283,65 @@ _SLICES: Final = (0.4, 0.35)
 """What the first slices of a position hold of its par, in whole thousands; the last one holds the rest."""
 
 
-def _all_identifiers(_: Draft) -> None:
+def _all_identifiers(_: TapeDraft) -> None:
     """Every identifier has a column of its own."""
 
 
-def _is_bond(columns: Columns, lines: Lines) -> NDArray[np.bool_]:
+def _is_bond(columns: Columns, lines: TapeLines) -> NDArray[np.bool_]:
     """Whether a line is told as a bond: it has an ISIN and no LoanX id."""
     isin, loanx = (np.asarray(columns[name])[lines.row] for name in ("isin", "loanx_id"))
     return np.asarray((isin != "") & (loanx == ""), np.bool_)
 
 
-def _funded(columns: Columns, lines: Lines, _: Chance) -> list[Writable]:
+def _funded(columns: Columns, lines: TapeLines, _: Chance) -> list[Writable]:
     return list(np.where(_is_bond(columns, lines), 0.0, lines.par).tolist())
 
 
-def _level(columns: Columns, lines: Lines, chance: Chance) -> list[Writable]:
+def _level(columns: Columns, lines: TapeLines, chance: Chance) -> list[Writable]:
     bonds = _is_bond(columns, lines).tolist()
     loans = _texts("lien_type")(columns, lines, chance)
     return ["Senior Secured Bond" if is_bond else loan for is_bond, loan in zip(bonds, loans, strict=True)]
 
 
-def _figi(_: Columns, lines: Lines, __: Chance) -> list[Writable]:
+def _figi(_: Columns, lines: TapeLines, __: Chance) -> list[Writable]:
     return [f"BBG{row:09}" for row in lines.row.tolist()]
 
 
 _FLAT: Final = (
-    Printed(("Deal_Name",), _constant("Sample CLO")),
-    Printed(("As_Of_Date",), _constant(_named_month(date.fromisoformat(AS_OF)))),
-    Printed(("Deal_Base_Currency",), _constant(CURRENCY)),
-    Printed(("LoanX_ID",), _texts("loanx_id", _padded)),
-    Printed(("CUSIP",), _texts("cusip")),
-    Printed(("ISIN",), _texts("isin")),
-    Printed(("FIGI",), _figi),
-    Printed(("Issuer_Name",), _texts("borrower_name", _padded)),
-    Printed(("Security_Name",), _texts("facility_name", _padded)),
-    Printed(("Security_Level",), _level),
-    Printed(("Principal_Funded_Balance",), _funded),
-    Printed(("Commitment",), _par),
-    Printed(("Mark_Price",), _numbers("price")),
-    Printed(("Index_Type",), _texts("base_rate", _index("TSFR3M"))),
-    Printed(("Index_Floor_Rate",), _numbers("floor")),
-    Printed(("Current_Spread",), _numbers("spread", 0.01)),
-    Printed(("All_In_Rate",), _numbers("all_in_rate")),
-    Printed(("Maturity_Date",), _dates(_dotted)),
-    Printed(("Moodys_Rating_Final",), _texts("rating_agency_a", _padded)),
-    Printed(("Moodys_Rating_Unadjusted",), _texts("rating_agency_a", _padded)),
-    Printed(("SP_Rating_Final",), _texts("rating_agency_b", _padded)),
-    Printed(("Fitch_Rating_Final",), _texts("rating_agency_c", _padded)),
-    Printed(("Moodys_Industry_Name",), _texts("industry", _padded)),
-    Printed(("Country_Name",), _texts("country", _padded)),
-    Printed(("Is_Default",), _flags("is_defaulted", "N", "Y")),
-    Printed(("Cov_Lite",), _flags("cov_lite", "N", "Y")),
+    PrintedColumn(("Deal_Name",), _constant("Sample CLO")),
+    PrintedColumn(("As_Of_Date",), _constant(_named_month(date.fromisoformat(AS_OF)))),
+    PrintedColumn(("Deal_Base_Currency",), _constant(CURRENCY)),
+    PrintedColumn(("LoanX_ID",), _texts("loanx_id", _padded)),
+    PrintedColumn(("CUSIP",), _texts("cusip")),
+    PrintedColumn(("ISIN",), _texts("isin")),
+    PrintedColumn(("FIGI",), _figi),
+    PrintedColumn(("Issuer_Name",), _texts("borrower_name", _padded)),
+    PrintedColumn(("Security_Name",), _texts("facility_name", _padded)),
+    PrintedColumn(("Security_Level",), _level),
+    PrintedColumn(("Principal_Funded_Balance",), _funded),
+    PrintedColumn(("Commitment",), _par),
+    PrintedColumn(("Mark_Price",), _numbers("price")),
+    PrintedColumn(("Index_Type",), _texts("base_rate", _index("TSFR3M"))),
+    PrintedColumn(("Index_Floor_Rate",), _numbers("floor")),
+    PrintedColumn(("Current_Spread",), _numbers("spread", 0.01)),
+    PrintedColumn(("All_In_Rate",), _numbers("all_in_rate")),
+    PrintedColumn(("Maturity_Date",), _dates(_dotted)),
+    PrintedColumn(("Moodys_Rating_Final",), _texts("rating_agency_a", _padded)),
+    PrintedColumn(("Moodys_Rating_Unadjusted",), _texts("rating_agency_a", _padded)),
+    PrintedColumn(("SP_Rating_Final",), _texts("rating_agency_b", _padded)),
+    PrintedColumn(("Fitch_Rating_Final",), _texts("rating_agency_c", _padded)),
+    PrintedColumn(("Moodys_Industry_Name",), _texts("industry", _padded)),
+    PrintedColumn(("Country_Name",), _texts("country", _padded)),
+    PrintedColumn(("Is_Default",), _flags("is_defaulted", "N", "Y")),
+    PrintedColumn(("Cov_Lite",), _flags("cov_lite", "N", "Y")),
 )
 
 
-def _flat(columns: Columns, chance: Chance) -> Sheet:
-    return Sheet("SDF_Assets", columns, _FLAT, _slices(columns, chance), [], [], chance)
+def _flat(columns: Columns, chance: Chance) -> TrusteeSheet:
+    return TrusteeSheet("SDF_Assets", columns, _FLAT, _slices(columns, chance), [], [], chance)
 
 
-def _slices(columns: Columns, chance: Chance) -> Lines:
+def _slices(columns: Columns, chance: Chance) -> TapeLines:
     """A line for each row, three for some, as far as the sheet has room; only what has an identifier adds up again."""
     par = np.asarray(columns["par_value"], np.float64)
     named = np.any([np.asarray(columns[name]) != "" for name in ("cusip", "loanx_id", "isin")], axis=0)
@@ -352,7 +352,7 @@ def _slices(columns: Columns, chance: Chance) -> Lines:
     whole[sliced] -= sum(first)
     row = np.concatenate((np.arange(len(par)), *repeat(sliced, len(_SLICES))))
     order = np.argsort(row, kind="stable")
-    return Lines(row[order], np.concatenate((whole, *first))[order], 0)
+    return TapeLines(row[order], np.concatenate((whole, *first))[order], 0)
 
 
 # ---- trustee_c: the portal's export --------------------------------------------------------------------------------
@@ -362,7 +362,7 @@ _WITHOUT_CUSIP_SHARE: Final = 60.0
 _UNSETTLED_SHARE: Final = 3.0
 
 
-def _few_cusips(draft: Draft) -> None:
+def _few_cusips(draft: TapeDraft) -> None:
     """No ISIN, and the CUSIP often blank where there is a LoanX id."""
     del draft.identifiers["isin"]
     blank = draft.chance.share("without cusip", len(draft.lines), _WITHOUT_CUSIP_SHARE)
@@ -370,39 +370,39 @@ def _few_cusips(draft: Draft) -> None:
 
 
 _PORTAL: Final = (
-    Printed(("LoanX ID",), _texts("loanx_id")),
-    Printed(("CUSIP",), _texts("cusip")),
-    Printed(("Issuer/Borrower Name",), _texts("borrower_name")),
-    Printed(("Security/Facility Name",), _texts("facility_name")),
-    Printed(("Par Amount (Deal Currency)",), _par, "#,##0.00"),
-    Printed(
+    PrintedColumn(("LoanX ID",), _texts("loanx_id")),
+    PrintedColumn(("CUSIP",), _texts("cusip")),
+    PrintedColumn(("Issuer/Borrower Name",), _texts("borrower_name")),
+    PrintedColumn(("Security/Facility Name",), _texts("facility_name")),
+    PrintedColumn(("Par Amount (Deal Currency)",), _par, "#,##0.00"),
+    PrintedColumn(
         ("Current Par Amount (Issue Currency) - Settled",),
         _in_some(_UNSETTLED_SHARE, "unsettled", _par, lambda _: 0.0),
         "#,##0.00",
     ),
-    Printed(("Unfunded Commitment Amount (Deal Currency) - Traded",), _constant(0.0), "#,##0.00"),
-    Printed(("Issue Currency",), _constant(CURRENCY)),
-    Printed(("Market Price",), _numbers("price")),
-    Printed(("Reference Rate",), _texts("base_rate", _index("Term SOFR 3M"))),
-    Printed(("Contractual Spread",), _numbers("spread", 0.01)),
-    Printed(("Floor",), _numbers("floor")),
-    Printed(("All-In-Rate (w/Floor)",), _numbers("all_in_rate")),
-    Printed(("Payment Period",), _constant("3 Months")),
-    Printed(("Maturity Date",), _dates(_slashed)),
-    Printed(("Deal Issue (Derived) Rating - Moody's",), _texts("rating_agency_a")),
-    Printed(("Deal Issue (Derived) Rating - S&P",), _texts("rating_agency_b")),
-    Printed(("Fitch Issuer Rating",), _texts("rating_agency_c")),
-    Printed(("Moody's Industry Classification",), _texts("industry")),
-    Printed(("Country of Domicile",), _texts("country")),
-    Printed(("Lien Type",), _texts("lien_type")),
-    Printed(("Default Status",), _flags("is_defaulted", 0, 1)),
-    Printed(("Is Covenant Lite",), _flags("cov_lite", 0, 1)),
+    PrintedColumn(("Unfunded Commitment Amount (Deal Currency) - Traded",), _constant(0.0), "#,##0.00"),
+    PrintedColumn(("Issue Currency",), _constant(CURRENCY)),
+    PrintedColumn(("Market Price",), _numbers("price")),
+    PrintedColumn(("Reference Rate",), _texts("base_rate", _index("Term SOFR 3M"))),
+    PrintedColumn(("Contractual Spread",), _numbers("spread", 0.01)),
+    PrintedColumn(("Floor",), _numbers("floor")),
+    PrintedColumn(("All-In-Rate (w/Floor)",), _numbers("all_in_rate")),
+    PrintedColumn(("Payment Period",), _constant("3 Months")),
+    PrintedColumn(("Maturity Date",), _dates(_slashed)),
+    PrintedColumn(("Deal Issue (Derived) Rating - Moody's",), _texts("rating_agency_a")),
+    PrintedColumn(("Deal Issue (Derived) Rating - S&P",), _texts("rating_agency_b")),
+    PrintedColumn(("Fitch Issuer Rating",), _texts("rating_agency_c")),
+    PrintedColumn(("Moody's Industry Classification",), _texts("industry")),
+    PrintedColumn(("Country of Domicile",), _texts("country")),
+    PrintedColumn(("Lien Type",), _texts("lien_type")),
+    PrintedColumn(("Default Status",), _flags("is_defaulted", 0, 1)),
+    PrintedColumn(("Is Covenant Lite",), _flags("cov_lite", 0, 1)),
 )
 
 
-def _portal(columns: Columns, chance: Chance) -> Sheet:
+def _portal(columns: Columns, chance: Chance) -> TrusteeSheet:
     par = np.asarray(columns["par_value"], np.float64)
-    return Sheet("Client Holdings", columns, _PORTAL, Lines(np.arange(len(par)), par, 0), [], [], chance)
+    return TrusteeSheet("Client Holdings", columns, _PORTAL, TapeLines(np.arange(len(par)), par, 0), [], [], chance)
 
 
 TRUSTEE_TAPES: Final = {

@@ -96,10 +96,10 @@ class Sheet(Framed):
     def frame(self, header: int | None = 1) -> Frame:
         """The cells below the row with the headings as columns of one type each; values only.
 
-        A column of numbers is float64 (a percentage as the cell holds it: 5 % is 0.05), of booleans boolean, of dates a
-        day, or a moment to the millisecond where one of them has a time, without a zone. One of cells of several kinds
-        is text: numbers in full, dates ISO. Blanks are null, and so are errors: their number stands in `attrs`
-        ("error_cells", by column), and a UserWarning says so.
+        A column of numbers is float64, a percentage as the cell has it: 5 % is 0.05. One of booleans is boolean. One of
+        dates is a day, or a moment to the millisecond where one of them has a time, without a zone. One of cells of
+        several kinds is text: numbers in full, dates ISO. Blanks are null, and so are errors: their number stands in
+        `attrs` ("error_cells", by column), and a UserWarning says so.
 
         Args:
             header: the number of the row with the headings, from 1; None for none. A column without a heading is named

@@ -27,7 +27,7 @@ class KnownFact:
     """What of the text, and of `about`, somebody wrote into the file: it is shown to no model."""
 
 
-class PrintedFigure(Protocol):
+class AnswerFigure(Protocol):
     """A figure that an answer or an insight prints."""
 
     @property
@@ -47,7 +47,7 @@ class PrintedFigure(Protocol):
         """As it is printed."""
 
 
-def facts_of(text: str, names: Sequence[str], figures: Iterable[PrintedFigure]) -> list[KnownFact]:
+def facts_of(text: str, names: Sequence[str], figures: Iterable[AnswerFigure]) -> list[KnownFact]:
     """The facts of a text that was printed: its paragraphs, and each of its figures as exactly as it is known.
 
     Args:

@@ -13,7 +13,7 @@ from core.insights import limits, makeup, months, quality, stress
 from core.insights.across import between
 from core.insights.insight import Insight, Stakeholder
 from core.insights.ranking import EVERYWHERE, PRIORITY, VIEWS, confidence_of, ranked, rests_on
-from core.insights.study import Finding, NotKnown, Study
+from core.insights.study import NotKnown, Study, StudyFinding
 from core.insights.subject import Subject
 from core.insights.words import plain
 from core.labels import LABELS, labelled
@@ -29,12 +29,12 @@ MOST: Final = 8
 REMARK_CHARACTERS: Final = 4_000
 """Of a remark: a warning that names all it is about is not cut."""
 
-FINDERS: Final[tuple[Callable[[Study], Iterable[Finding]], ...]] = (
+FINDERS: Final[tuple[Callable[[Study], Iterable[StudyFinding]], ...]] = (
     *limits.FINDERS, *months.FINDERS, *stress.FINDERS, *makeup.FINDERS, *quality.FINDERS,
 )  # fmt: skip
 
 
-WITHOUT_PAR: Final[tuple[Callable[[Study], Iterable[Finding]], ...]] = (
+WITHOUT_PAR: Final[tuple[Callable[[Study], Iterable[StudyFinding]], ...]] = (
     limits.verdict, quality.skipped, quality.gaps, quality.warned, quality.breaks,
 )  # fmt: skip
 """What can be said of a portfolio whose performing par, or that and cash, is zero or negative: it has no shares."""
@@ -94,7 +94,7 @@ def _labelled(insight: Insight, labels: Mapping[str, str]) -> Insight:
 Looked = TypeVar("Looked")
 
 
-def _said_by(finder: Callable[[Looked], Iterable[Finding]], looked_at: Looked) -> Iterator[Finding]:
+def _said_by(finder: Callable[[Looked], Iterable[StudyFinding]], looked_at: Looked) -> Iterator[StudyFinding]:
     checkpoint()
     with suppress(NotKnown):
         yield from finder(looked_at)
@@ -104,7 +104,7 @@ def _has_par(study: Study) -> bool:
     return min(study.pool.par, study.pool.cpa, study.pool.denominator) > 0
 
 
-def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholder, *, named: bool) -> Insight:
+def _insight(finding: StudyFinding, studies: Sequence[Study], stakeholder: Stakeholder, *, named: bool) -> Insight:
     subject = studies[0].subject
     words = {key: figure.text for key, figure in finding.figures.items()} | finding.names
     name = ", ".join(plain(study.subject.name) for study in studies)
@@ -131,16 +131,21 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
         tests=finding.tests,
         loans=finding.loans,
         loans_in_all=finding.loans_in_all,
-        columns={field: subject.portfolio.source_cells[field] for field in finding.columns
-                 if field in subject.portfolio.source_cells} if len(studies) == 1 else {},
+        columns={
+            field: subject.portfolio.source_cells[field]
+            for field in finding.columns
+            if field in subject.portfolio.source_cells
+        }
+        if len(studies) == 1
+        else {},
         as_of=subject.day if len(studies) == 1 else None,
         remarks=[
             *dict.fromkeys(plain(each, REMARK_CHARACTERS) for each in (*subject.remarks, *finding.remarks, *messages))
         ],
-    )  # fmt: skip
+    )
 
 
-def _doubts(finding: Finding, studies: Sequence[Study]) -> Iterator[str]:
+def _doubts(finding: StudyFinding, studies: Sequence[Study]) -> Iterator[str]:
     """Why the figures of a finding's tests may be wrong."""
     for study in studies:
         for test_id in finding.tests:
@@ -152,9 +157,21 @@ def _empty(subject: Subject) -> Insight:
     """What there is to say of a portfolio without loans."""
     reason = plain(subject.portfolio.notes.message or "the sheet has none below its header", 300)
     return Insight(
-        key="no_loans", subject=plain(subject.name), workbook_id=subject.workbook_id, category="data_quality",
-        title="No loans were found", summary=f"There is nothing to look at in {plain(subject.name)}: no loans were "
-            f"found.",
-        confidence=0.95, priority=1, methodology=f"The portfolio as it was read: {reason}.", figures=[],
-        names=[plain(subject.name)], tests=[], loans=[], loans_in_all=0, columns={}, as_of=subject.day, remarks=[],
-    )  # fmt: skip
+        key="no_loans",
+        subject=plain(subject.name),
+        workbook_id=subject.workbook_id,
+        category="data_quality",
+        title="No loans were found",
+        summary=f"There is nothing to look at in {plain(subject.name)}: no loans were found.",
+        confidence=0.95,
+        priority=1,
+        methodology=f"The portfolio as it was read: {reason}.",
+        figures=[],
+        names=[plain(subject.name)],
+        tests=[],
+        loans=[],
+        loans_in_all=0,
+        columns={},
+        as_of=subject.day,
+        remarks=[],
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.measures import Pool
-from core.insights.insight import Condition, Recipe
+from core.insights.insight import FigureCondition, FigureRecipe
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Names
 from core.portfolio.model.ratings import DEFAULTED
@@ -84,14 +84,14 @@ class Columns:
 
     # Loans
 
-    def chosen(self, where: Sequence[Condition] = (), loans: str = "performing") -> Mask:
+    def chosen(self, where: Sequence[FigureCondition] = (), loans: str = "performing") -> Mask:
         """The loans that have a par and meet every condition."""
         loan = self._loans[loans]
         for condition in where:
             loan = loan & self._meets(condition)
         return loan
 
-    def _meets(self, condition: Condition) -> Mask:
+    def _meets(self, condition: FigureCondition) -> Mask:
         if condition.is_ == "only_here":
             return np.asarray(self.pair < 0)
         column = self.column(condition.column)
@@ -121,7 +121,7 @@ class Columns:
 
     # What they come to
 
-    def figure(self, recipe: Recipe) -> float | None:
+    def figure(self, recipe: FigureRecipe) -> float | None:
         """The figure of a recipe over loans; None where no loan gives one."""
         if recipe.loans == "notes":
             return self._of_notes(recipe)
@@ -148,7 +148,7 @@ class Columns:
             return float(self.par[known] @ values[known]) / par if par > 0 else None
         return float(values[known].min() if recipe.operation == "least" else values[known].max())
 
-    def _of_notes(self, recipe: Recipe) -> float | None:
+    def _of_notes(self, recipe: FigureRecipe) -> float | None:
         notes = self.portfolio.tranches
         if notes is None:
             return None

@@ -33,7 +33,7 @@ Asked = Literal[
 ]
 
 
-class Condition(Struct, frozen=True, omit_defaults=True):
+class FigureCondition(Struct, frozen=True, omit_defaults=True):
     """What a loan must be.
 
     `rose`, `fell` and `unchanged` compare a column with the same loan's of the other month, `only_here` says that the
@@ -50,11 +50,11 @@ class Condition(Struct, frozen=True, omit_defaults=True):
     __repr__ = brief
 
 
-class Change(Struct, frozen=True, omit_defaults=True):
+class PortfolioChange(Struct, frozen=True, omit_defaults=True):
     """What is done to the portfolio before a test is run."""
 
     kind: Literal["downgrade", "default", "buy"]
-    where: list[Condition] = []
+    where: list[FigureCondition] = []
     """The loans that are downgraded or that default, of the performing ones."""
     notches: int = 0
     """By which every rating of these loans falls, to C at most."""
@@ -64,7 +64,7 @@ class Change(Struct, frozen=True, omit_defaults=True):
     __repr__ = brief
 
 
-class Recipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class FigureRecipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How a figure is worked out again.
 
     `test`: the `part` of a test's result in a run over the `book` after `change`. `tests`: how many tests of the run
@@ -85,9 +85,9 @@ class Recipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
     part: str | None = None
     """Of a test: value, limit or cushion; slack, what its numerator may gain or lose until the test fails; else a path
     in the breakdown of its details. Of a movement: the class of changes."""
-    change: Change | None = None
+    change: PortfolioChange | None = None
     column: str | None = None
-    where: list[Condition] = []
+    where: list[FigureCondition] = []
     loans: Literal["performing", "defaulted", "all", "notes"] = "performing"
     """Of the notes, the rated ones, weighted by their balance."""
     of: Literal["par", "cpa", "denominator"] | None = None
@@ -103,7 +103,7 @@ class Recipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
     __repr__ = brief
 
 
-class Figure(Struct, frozen=True, kw_only=True):
+class InsightFigure(Struct, frozen=True, kw_only=True):
     """A figure that a sentence prints."""
 
     name: str
@@ -112,7 +112,7 @@ class Figure(Struct, frozen=True, kw_only=True):
     unit: Unit
     text: str
     """As the sentence prints it, with its unit."""
-    recipe: Recipe
+    recipe: FigureRecipe
 
     __repr__ = brief
 
@@ -149,7 +149,7 @@ class Insight(Struct, frozen=True, kw_only=True):
     priority: int
     """1 (act today) to 5 (for information), by the same."""
     methodology: str
-    figures: list[Figure]
+    figures: list[InsightFigure]
     names: list[str]
     """Names out of the file that the sentences print; digits in them are no figures."""
     tests: list[str]

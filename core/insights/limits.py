@@ -10,8 +10,8 @@ import numpy as np
 
 from core.compliance.printed import is_contradicted, status_here
 from core.compliance.result import TestResult
-from core.insights.insight import Condition, Recipe, Stakeholder
-from core.insights.study import Draft, Finding, Study, Urgency
+from core.insights.insight import FigureCondition, FigureRecipe, Stakeholder
+from core.insights.study import FindingDraft, Study, StudyFinding, Urgency
 from core.insights.words import plain
 
 FAILING_SHOWN: Final = 6
@@ -27,11 +27,11 @@ _SIDES: Final = {"max": ("limit", "above"), "min": ("minimum", "below"), "exact"
 
 _NOT_ITS_OWN: Final = "neither the file nor a definition of the deal gives its own."
 
-BEHIND: Final[dict[str, list[Condition]]] = {
-    "cov_lite": [Condition("cov_lite", "equal", 1.0)],
-    "fixed_rate": [Condition("is_fixed", "equal", 1.0)],
-    "ccc": [Condition("worst_rating", "at_least", 17.0)],
-    "non_senior_secured": [Condition("lien_type", "equal", "second_lien")],
+BEHIND: Final[dict[str, list[FigureCondition]]] = {
+    "cov_lite": [FigureCondition("cov_lite", "equal", 1.0)],
+    "fixed_rate": [FigureCondition("is_fixed", "equal", 1.0)],
+    "ccc": [FigureCondition("worst_rating", "at_least", 17.0)],
+    "non_senior_secured": [FigureCondition("lien_type", "equal", "second_lien")],
 }
 """The loans that make a test's figure, where one condition tells them."""
 
@@ -56,7 +56,7 @@ def _gravity(test_result: TestResult) -> tuple[bool, bool, float]:
     return test_result.status != "fail", test_result.category != "coverage", headroom_of(test_result)
 
 
-def verdict(study: Study) -> Iterator[Finding]:
+def verdict(study: Study) -> Iterator[StudyFinding]:
     """How many tests pass."""
     if not study.results:
         return
@@ -66,19 +66,30 @@ def verdict(study: Study) -> Iterator[Finding]:
         counts[result.status] += 1
     for status, count in (*counts.items(), ("skipped", len(study.results.skipped)), ("all", len(study.results))):
         noun = "test" if status in ("all", "skipped") else ""
-        draft.put(status, count, "count", Recipe(operation="tests", part=status), name=f"tests: {status}", noun=noun)
+        draft.put(
+            status, count, "count", FigureRecipe(operation="tests", part=status), name=f"tests: {status}", noun=noun
+        )
     doubtful = sorted((item for item in study.results if item.doubtful), key=_gravity)
     certain = [item for item in study.results if not item.doubtful]
     fails = sum(item.status == "fail" for item in certain)
     warns, skipped = counts["warning"], len(study.results.skipped)
-    draft.put("certain_fail", fails, "count", Recipe(operation="tests", part="certain_fail"),
-              name="tests: fail beyond doubt")  # fmt: skip
-    draft.put("doubtful", len(doubtful), "count", Recipe(operation="tests", part="doubtful"), name="tests: doubtful")
+    draft.put(
+        "certain_fail",
+        fails,
+        "count",
+        FigureRecipe(operation="tests", part="certain_fail"),
+        name="tests: fail beyond doubt",
+    )
+    draft.put(
+        "doubtful", len(doubtful), "count", FigureRecipe(operation="tests", part="doubtful"), name="tests: doubtful"
+    )
     summary = (
-        "{certain_fail} of {all} failing" if fails
-        else "none of {all} fails beyond doubt" if doubtful
+        "{certain_fail} of {all} failing"
+        if fails
+        else "none of {all} fails beyond doubt"
+        if doubtful
         else "all {all} pass" + (", {warning} in the warning band" if warns else "")
-    )  # fmt: skip
+    )
     summary += ", {doubtful} doubtful" if doubtful else ""
     worst = sorted((item for item in certain if item.status != "pass"), key=_gravity)[:NAMED]
     named = [_named(draft, f"_{at}", item) for at, item in enumerate(worst)]
@@ -103,7 +114,12 @@ def verdict(study: Study) -> Iterator[Finding]:
     usual = sum(study.is_usual(item) for item in study.results)
     if usual:
         draft.put(
-            "usual", usual, "count", Recipe(operation="tests", part="usual"), name="tests: usual limit", noun="test"
+            "usual",
+            usual,
+            "count",
+            FigureRecipe(operation="tests", part="usual"),
+            name="tests: usual limit",
+            noun="test",
         )
         verb = "is" if usual == 1 else "are"
         headline += f"{{usual}} {verb} held to a usual limit of the market: {_NOT_ITS_OWN}"
@@ -124,7 +140,7 @@ def verdict(study: Study) -> Iterator[Finding]:
     )
 
 
-def _named(draft: Draft, place: str, test_result: TestResult) -> str:
+def _named(draft: FindingDraft, place: str, test_result: TestResult) -> str:
     """A test with its figure and its limit."""
     draft.say(f"test{place}", test_result.test_name)
     draft.test(f"value{place}", test_result.test_id)
@@ -136,7 +152,7 @@ _STATUS_HERE: Final = {"fail": "a fail", "pass": "a pass"}
 _STATUS_THERE: Final = {"fail": "failed", "pass": "passed"}
 
 
-def doubted(draft: Draft, test_result: TestResult, key: str = "printed") -> str:
+def doubted(draft: FindingDraft, test_result: TestResult, key: str = "printed") -> str:
     """What makes a status doubtful, as a clause: what the file prints, or that par is missing; "" where nothing does.
 
     Args:
@@ -156,7 +172,7 @@ def doubted(draft: Draft, test_result: TestResult, key: str = "printed") -> str:
     return f"the file itself prints {{{key}}} and calls it {there}"
 
 
-def failing(study: Study) -> Iterator[Finding]:
+def failing(study: Study) -> Iterator[StudyFinding]:
     """Each failing test, the gravest first."""
     failed = sorted(
         (result for result in study.results if result.status == "fail"),
@@ -171,18 +187,26 @@ def failing(study: Study) -> Iterator[Finding]:
         draft.restated("short", "cushion")
         side, where = _SIDES[each.threshold_type]
         yield draft.finding(
-            "risk_compliance", "act", f"{{test}} {fails}: {{value}} against a {side} of {{limit}}",
+            "risk_compliance",
+            "act",
+            f"{{test}} {fails}: {{value}} against a {side} of {{limit}}",
             f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{_usual(study, each)}",
             is_disputed=each.doubtful,
             weight=float(len(failed) - place),
             executive="" if study.measure(each.test_id) == "delinquency" else CURE.get(each.category, ""),
-            finance=_money(draft, each, "It would pass with {slack} less of such par at the same total",
-                           "It is {slack} short of what the {side} asks of its numerator"),
-            more=more, methodology=_method(each), coverage_pct=_coverage(each),
-        )  # fmt: skip
+            finance=_money(
+                draft,
+                each,
+                "It would pass with {slack} less of such par at the same total",
+                "It is {slack} short of what the {side} asks of its numerator",
+            ),
+            more=more,
+            methodology=_method(each),
+            coverage_pct=_coverage(each),
+        )
 
 
-def thin(study: Study) -> Iterator[Finding]:
+def thin(study: Study) -> Iterator[StudyFinding]:
     """The tests that pass with the least headroom in percent of their limit."""
     passing = [result for result in study.results if result.status != "fail" and result.cushion_pct is not None]
     seen: set[tuple[str, float]] = set()
@@ -194,23 +218,34 @@ def thin(study: Study) -> Iterator[Finding]:
         more = _figures_of(draft, each)
         draft.combined("part", "quotient", "percent", "cushion", "limit", times=100.0)
         side, _ = _SIDES[each.threshold_type]
-        urgency: Urgency = "near" if each.status == "warning" or headroom_of(each) < NEAR_PCT else (
-            "notable" if headroom_of(each) < NOTABLE_PCT else "context" if place < NAMED else "background"
-        )  # fmt: skip
+        urgency: Urgency = (
+            "near"
+            if each.status == "warning" or headroom_of(each) < NEAR_PCT
+            else ("notable" if headroom_of(each) < NOTABLE_PCT else "context" if place < NAMED else "background")
+        )
         warned = " It is inside its warning band." if each.status == "warning" else ""
         first = "No test that passes has less headroom beside its limit." if place == 0 else ""
         theirs = doubted(draft, each)
         theirs = f" That it passes is doubtful: {theirs}." if theirs else ""
         yield draft.finding(
-            "financial_health" if each.category == "coverage" else "risk_compliance", urgency,
+            "financial_health" if each.category == "coverage" else "risk_compliance",
+            urgency,
             "{test} has headroom of {cushion}",
             f"{{test}} is {{value}} against a {side} of {{limit}}: a cushion of {{cushion}}, {{part}} of the {side}."
             f"{warned}{theirs}{_usual(study, each)}",
-            weight=-headroom_of(each), executive=first, is_disputed=each.doubtful,
-            finance=_money(draft, each, "Another {slack} of such par, at the same total, would use it up",
-                           "Its numerator may lose {slack} before it fails"),
-            more=more, methodology=_method(each), coverage_pct=_coverage(each),
-        )  # fmt: skip
+            weight=-headroom_of(each),
+            executive=first,
+            is_disputed=each.doubtful,
+            finance=_money(
+                draft,
+                each,
+                "Another {slack} of such par, at the same total, would use it up",
+                "Its numerator may lose {slack} before it fails",
+            ),
+            more=more,
+            methodology=_method(each),
+            coverage_pct=_coverage(each),
+        )
 
 
 def _usual(study: Study, test_result: TestResult) -> str:
@@ -220,7 +255,7 @@ def _usual(study: Study, test_result: TestResult) -> str:
     return f" The {_SIDES[test_result.threshold_type][0]} is a usual one of the market: {_NOT_ITS_OWN}"
 
 
-def _figures_of(draft: Draft, test_result: TestResult) -> dict[Stakeholder, str]:
+def _figures_of(draft: FindingDraft, test_result: TestResult) -> dict[Stakeholder, str]:
     """The figures of a test, with the loans behind it for operations, and the earlier month's figure for analysts."""
     study, test_id = draft.study, test_result.test_id
     draft.say("test", test_result.test_name)
@@ -244,14 +279,15 @@ def _figures_of(draft: Draft, test_result: TestResult) -> dict[Stakeholder, str]
         since = draft.since()
         more["analyst"] = (
             f"By the figures of {since}, under the same rules, it was {{before}}: a change of {{change}}."
-            if abs(change) >= 0.005 else f"By the figures of {since}, under the same rules, it was the same."
-        )  # fmt: skip
+            if abs(change) >= 0.005
+            else f"By the figures of {since}, under the same rules, it was the same."
+        )
     if behind := _behind(draft, test_result):
         more["operations"] = behind
     return more
 
 
-def _behind(draft: Draft, test_result: TestResult) -> str:
+def _behind(draft: FindingDraft, test_result: TestResult) -> str:
     """The largest loans or names that make the figure."""
     study, measure = draft.study, draft.study.measure(test_result.test_id)
     columns = study.columns
@@ -261,7 +297,7 @@ def _behind(draft: Draft, test_result: TestResult) -> str:
         return _names(draft, "industry", "Largest industries")
     where = BEHIND.get(measure, [])
     if measure == "price_below" and columns.has("price"):
-        where = [Condition("price", "below", 80.0 if "80" in test_result.test_id else 90.0)]
+        where = [FigureCondition("price", "below", 80.0 if "80" in test_result.test_id else 90.0)]
     if not where or not columns.has(*(each.column for each in where)):
         return ""
     chosen = columns.chosen(where)
@@ -269,27 +305,35 @@ def _behind(draft: Draft, test_result: TestResult) -> str:
     return "The largest loans behind it: " + draft.largest("behind", chosen) + "." if chosen.any() else ""
 
 
-def _names(draft: Draft, column: str, words: str) -> str:
+def _names(draft: FindingDraft, column: str, words: str) -> str:
     """The three largest names of a column with their share."""
     texts = []
     study = draft.study
     for at, (name, _) in enumerate(study.columns.by_name(column)[:NAMED]):
-        rows = study.columns.largest(study.columns.chosen([Condition(column, "equal", name)]))
+        rows = study.columns.largest(study.columns.chosen([FigureCondition(column, "equal", name)]))
         draft.say(f"{column}_{at}", study.borrower(int(rows[0])) if column == "obligor" else name)
         if at == 0:
             draft.list(rows)
-        draft.loans(f"{column}_{at}_share", "share", "percent", Condition(column, "equal", name), of="denominator",
-                    name=f"share of {plain(name)}")  # fmt: skip
+        draft.loans(
+            f"{column}_{at}_share",
+            "share",
+            "percent",
+            FigureCondition(column, "equal", name),
+            of="denominator",
+            name=f"share of {plain(name)}",
+        )
         texts.append(f"{{{column}_{at}}} {{{column}_{at}_share}}")
     return f"{words}: {', '.join(texts)}."
 
 
-def _money(draft: Draft, test_result: TestResult, share: str, ratio: str) -> str:
+def _money(draft: FindingDraft, test_result: TestResult, share: str, ratio: str) -> str:
     """What the cushion comes to in money, for tests that are a share of par, or a ratio in percent."""
     measure = draft.study.measure(test_result.test_id)
-    if draft.study.unit(test_result) != "percent" or measure in ("warr", "was", "wac", "average_price", "") or (
-        measure not in ("oc", "ic", "reinvestment_oc") and test_result.threshold_type != "max"
-    ):  # fmt: skip
+    if (
+        draft.study.unit(test_result) != "percent"
+        or measure in ("warr", "was", "wac", "average_price", "")
+        or (measure not in ("oc", "ic", "reinvestment_oc") and test_result.threshold_type != "max")
+    ):
         return ""
     if not draft.test("slack", test_result.test_id, "slack"):
         return ""
@@ -306,7 +350,7 @@ def _coverage(test_result: TestResult) -> float:
     return float(test_result.details.breakdown.get("coverage_pct", 100.0)) if test_result.details else 100.0
 
 
-def erosion(study: Study) -> Iterator[Finding]:
+def erosion(study: Study) -> Iterator[StudyFinding]:
     """What the numerator of the tightest overcollateralisation test is made of, and how much loss it bears."""
     oc_result = study.first("oc")
     if (
@@ -333,16 +377,19 @@ def erosion(study: Study) -> Iterator[Finding]:
             taken.append(f"{{{part}}} {words}")
     haircuts = f"Between par with cash ({{principal}}) and the numerator stand {', '.join(taken)}." if taken else ""
     yield draft.finding(
-        "financial_health", "notable" if draft["loss"] < 3.0 else "context",
+        "financial_health",
+        "notable" if draft["loss"] < 3.0 else "context",
         "The tightest overcollateralisation test bears {slack} of losses",
         "{test} is {value} against {limit}: its numerator of {numerator} may fall by {slack}, or {loss}, before it "
         "fails.",
-        weight=-draft["loss"], finance=haircuts, analyst=haircuts,
+        weight=-draft["loss"],
+        finance=haircuts,
+        analyst=haircuts,
         executive="Losses count at par less recovery, and CCC loans above their limit at their market price.",
         methodology="Cushion times the balance of the tested class and all senior to it; the steps of the numerator "
-            "are "
+        "are "
         "those of the run's own details.",
-    )  # fmt: skip
+    )
 
 
 _TAKEN: Final = {
@@ -352,7 +399,7 @@ _TAKEN: Final = {
 }  # fmt: skip
 
 
-def worth(study: Study) -> Iterator[Finding]:
+def worth(study: Study) -> Iterator[StudyFinding]:
     """What the loans are worth at their prices beside what the rated notes are owed."""
     notes, cash = study.subject.measured.tranches, study.subject.measured.deal.principal_cash
     if notes is None or not study.columns.has("price") or study.covered("price") < 90.0:
@@ -371,20 +418,22 @@ def worth(study: Study) -> Iterator[Finding]:
     draft.loans("price", "average", "price", column="price", name="average price")
     left = "leaves {over} for the notes below" if over >= 0 else "is short of them"
     yield draft.finding(
-        "financial_health", "near" if over < 0 else "context" if draft["cover"] > 103.0 else "notable",
+        "financial_health",
+        "near" if over < 0 else "context" if draft["cover"] > 103.0 else "notable",
         "At market prices the rated notes are covered {cover}",
         f"The loans at their prices ({{market}}) and principal cash ({{cash}}) come to {{cover}} of the {{rated}} "
         f"that the "
         f"rated notes are owed, which {left}.",
-        weight=-draft["cover"], coverage_pct=study.covered("price"),
+        weight=-draft["cover"],
+        coverage_pct=study.covered("price"),
         finance="The average price is {price}. Loans without a price and defaulted loans count as nothing here.",
         analyst="Loans without a price and defaulted loans count as nothing here.",
         methodology="Sum of par x price of the performing loans with a price, and principal cash, over the balance of "
         "all notes but the income notes.",
-    )  # fmt: skip
+    )
 
 
-def spread(study: Study) -> Iterator[Finding]:
+def spread(study: Study) -> Iterator[StudyFinding]:
     """What the loans pay over their index beside what the rated notes cost."""
     if study.subject.portfolio.tranches is None or not study.columns.has("spread"):
         return
@@ -405,21 +454,23 @@ def spread(study: Study) -> Iterator[Finding]:
     )
     draft.combined("left", "difference", "amount", "income", "paid")
     yield draft.finding(
-        "financial_health", "notable" if draft["margin"] < 100 else "context",
+        "financial_health",
+        "notable" if draft["margin"] < 100 else "context",
         "The loans pay {margin} more than the rated notes cost",
         "The loans pay {earned} over their index on average, the rated notes cost {cost}: a margin of {margin}.",
-        coverage_pct=study.covered("spread"), weight=-draft["margin"] / 100,
+        coverage_pct=study.covered("spread"),
+        weight=-draft["margin"] / 100,
         finance="In a year that is {income} of spread against {paid}, {left} between them, before fees, floors and "
-            "losses.",
+        "losses.",
         executive="In a year their spread brings {left} more than the notes cost, before fees and losses.",
         analyst="Fixed-rate loans are left out, and floors count for nothing here.",
         methodology="Mean spread of the performing floating-rate loans weighted by par, less that of the rated "
-            "notes weighted by "
-            "balance.",
-    )  # fmt: skip
+        "notes weighted by "
+        "balance.",
+    )
 
 
-def cash(study: Study) -> Iterator[Finding]:
+def cash(study: Study) -> Iterator[StudyFinding]:
     """Principal cash, where it is negative or more than a little."""
     principal_cash = study.subject.measured.deal.principal_cash
     if principal_cash is None or not np.isfinite(principal_cash) or study.pool.cpa <= 0:
@@ -432,21 +483,24 @@ def cash(study: Study) -> Iterator[Finding]:
     if principal_cash < 0:
         draft.restated("owed", "cash")
         yield draft.finding(
-            "financial_health", "notable", "Principal cash is overdrawn by {owed}",
+            "financial_health",
+            "notable",
+            "Principal cash is overdrawn by {owed}",
             "Principal cash stands at {cash}: purchases that are not settled or paid for come to more than there is.",
             operations="Check the settlement dates of open purchases against sales and repayments due.",
             finance="It counts against the collateral principal amount of {all}.",
             methodology="Principal cash as the file's page on accounts has it.",
-        )  # fmt: skip
+        )
     else:
         yield draft.finding(
-            "financial_health", "notable" if draft["share"] > 3.0 else "background",
+            "financial_health",
+            "notable" if draft["share"] > 3.0 else "background",
             "{share} of the deal is in cash",
             "Principal cash is {cash}, {share} of the collateral principal amount of {all}.",
-            weight=draft["share"], executive="Cash that is not invested earns less than the notes cost."
-            if draft["share"] > 3.0 else "",
+            weight=draft["share"],
+            executive="Cash that is not invested earns less than the notes cost." if draft["share"] > 3.0 else "",
             methodology="Principal cash as the file has it, over performing par and that cash.",
-        )  # fmt: skip
+        )
 
 
 FINDERS: Final = (verdict, failing, thin, erosion, worth, spread, cash)

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from core.insights.insight import Condition, Recipe
+from core.insights.insight import FigureCondition, FigureRecipe
 from core.insights.limits import NAMED
 from core.insights.stress import LAST_BEFORE_CCC, NEXT_ROWS
-from core.insights.study import Finding, Study, share_of
+from core.insights.study import Study, StudyFinding, share_of
 from core.insights.words import plain
 from core.values import day_of
 
@@ -29,7 +29,7 @@ CALL_PRICE: Final = 100.0
 _NOUNS: Final = {"industry": "industry", "country": "country"}
 
 
-def obligors(study: Study) -> Iterator[Finding]:
+def obligors(study: Study) -> Iterator[StudyFinding]:
     """The ten largest obligors together."""
     columns = study.columns
     if not columns.has("obligor"):
@@ -40,7 +40,7 @@ def obligors(study: Study) -> Iterator[Finding]:
     draft = study.draft("obligors")
     texts, keys = [], []
     for at, (name, _) in enumerate(by_name[:TOP]):
-        where = Condition("obligor", "equal", name)
+        where = FigureCondition("obligor", "equal", name)
         rows = columns.largest(columns.chosen([where]))
         draft.say(f"obligor_{at}", study.borrower(int(rows[0])))
         draft.loans(f"share_{at}", "share", "percent", where, of="denominator", name=f"share of obligor {at + 1}")
@@ -52,16 +52,18 @@ def obligors(study: Study) -> Iterator[Finding]:
     draft.quote("all", len(by_name), "count", "distinct obligors with par")
     draft.combined("even", "quotient", "percent", "ten", "all", times=100.0)
     yield draft.finding(
-        "portfolio_composition", "notable" if draft["top"] > 16.0 else "context",
+        "portfolio_composition",
+        "notable" if draft["top"] > 16.0 else "context",
         "The largest {ten} make {top} of the deal",
         f"The largest {{ten}} of {{all}} make {{top}} of {share_of(study)}. The first are {', '.join(texts[:NAMED])}.",
-        weight=draft["top"], analyst=f"Then come {', '.join(texts[NAMED:6])}.",
+        weight=draft["top"],
+        analyst=f"Then come {', '.join(texts[NAMED:6])}.",
         finance="Were all alike, as many would make {even}.",
         methodology="Performing par by obligor, facilities added up, over the denominator of the limits.",
-    )  # fmt: skip
+    )
 
 
-def groups(study: Study) -> Iterator[Finding]:
+def groups(study: Study) -> Iterator[StudyFinding]:
     """The largest industries and countries."""
     for column, noun in _NOUNS.items():
         columns = study.columns
@@ -73,7 +75,7 @@ def groups(study: Study) -> Iterator[Finding]:
         draft = study.draft(f"groups:{column}")
         texts, keys = [], []
         for at, (name, _) in enumerate(by_name[:NAMED]):
-            where = Condition(column, "equal", name)
+            where = FigureCondition(column, "equal", name)
             draft.say(f"name_{at}", name)
             draft.loans(f"share_{at}", "share", "percent", where, of="denominator", name=f"share of {plain(name)}")
             draft.loans(f"count_{at}", "count", "count", where, name=f"loans of {plain(name)}")
@@ -81,31 +83,34 @@ def groups(study: Study) -> Iterator[Finding]:
             texts.append(f"{{name_{at}}} {{share_{at}}}")
         draft.combined("top", "total", "percent", *keys)
         draft.quote("all", len(by_name), "count", f"distinct names of {column} with par", noun=noun)
-        largest = columns.chosen([Condition(column, "equal", by_name[0][0])])
+        largest = columns.chosen([FigureCondition(column, "equal", by_name[0][0])])
         named = draft.largest("loan", largest)
         yield draft.finding(
-            "portfolio_composition", "context" if draft["share_0"] > 10.0 else "background",
+            "portfolio_composition",
+            "context" if draft["share_0"] > 10.0 else "background",
             f"{{name_0}} is the largest {noun} with {{share_0}}",
             f"Of {{all}}, the largest are {', '.join(texts)}: {{top}} of {share_of(study)} together.",
-            weight=draft["share_0"], operations=f"The largest loans of {{name_0}}: {named}.",
-            analyst=f"{{name_0}} has {{count_0}}; the largest are {named}.", coverage_pct=study.covered(column),
+            weight=draft["share_0"],
+            operations=f"The largest loans of {{name_0}}: {named}.",
+            analyst=f"{{name_0}} has {{count_0}}; the largest are {named}.",
+            coverage_pct=study.covered(column),
             methodology=f"Performing par by {noun} over the denominator of the limits; blanks belong to none.",
-        )  # fmt: skip
+        )
 
 
-def ratings(study: Study) -> Iterator[Finding]:
+def ratings(study: Study) -> Iterator[StudyFinding]:
     """Where the ratings stand: the share one notch above CCC, and the average quality."""
     if not study.columns.has("worst_rating"):
         return
     draft = study.draft("ratings")
     if draft.loans("next", "share", "percent", *NEXT_ROWS, of="par", name="share one notch above CCC") is None:
         return
-    better = Condition("worst_rating", "below", float(LAST_BEFORE_CCC))
+    better = FigureCondition("worst_rating", "below", float(LAST_BEFORE_CCC))
     draft.loans("better", "share", "percent", better, of="par", name="share rated better")
-    weaker = Condition("worst_rating", "above", float(LAST_BEFORE_CCC))
+    weaker = FigureCondition("worst_rating", "above", float(LAST_BEFORE_CCC))
     draft.loans("weaker", "share", "percent", weaker, of="par", name="share rated CCC or lower")
     draft.loans(
-        "unrated", "share", "percent", Condition("worst_rating", "blank"), of="par", name="share without a rating"
+        "unrated", "share", "percent", FigureCondition("worst_rating", "blank"), of="par", name="share without a rating"
     )
     each = study.first("warf")
     factor = ""
@@ -114,26 +119,30 @@ def ratings(study: Study) -> Iterator[Finding]:
         factor = "{factor_name} is {factor}."
     unrated = " {unrated} has no rating." if draft["unrated"] >= 0.01 else ""
     yield draft.finding(
-        "portfolio_composition", "context" if draft["next"] > 10.0 else "background",
+        "portfolio_composition",
+        "context" if draft["next"] > 10.0 else "background",
         "{next} of performing par is one notch above CCC",
         "By its worst agency rating, {better} of performing par is rated B2/B or better, {next} B3/B\N{MINUS SIGN} and "
         f"{{weaker}} CCC or lower.{unrated}",
-        weight=draft["next"], analyst=factor, finance=factor, coverage_pct=study.covered("worst_rating"),
+        weight=draft["next"],
+        analyst=factor,
+        finance=factor,
+        coverage_pct=study.covered("worst_rating"),
         methodology="Performing par by the worst rating of the agencies, as the deal's rules derive them.",
-    )  # fmt: skip
+    )
 
 
 _KINDS: Final = (
-    ("covenant-lite", Condition("cov_lite", "equal", 1.0)),
-    ("second-lien", Condition("lien_type", "equal", "second_lien")),
-    ("unsecured", Condition("lien_type", "equal", "unsecured")),
-    ("bonds", Condition("lien_type", "equal", "bond")),
-    ("fixed-rate", Condition("is_fixed", "equal", 1.0)),
-    ("deferring", Condition("is_deferring", "equal", 1.0)),
+    ("covenant-lite", FigureCondition("cov_lite", "equal", 1.0)),
+    ("second-lien", FigureCondition("lien_type", "equal", "second_lien")),
+    ("unsecured", FigureCondition("lien_type", "equal", "unsecured")),
+    ("bonds", FigureCondition("lien_type", "equal", "bond")),
+    ("fixed-rate", FigureCondition("is_fixed", "equal", 1.0)),
+    ("deferring", FigureCondition("is_deferring", "equal", 1.0)),
 )
 
 
-def kinds(study: Study) -> Iterator[Finding]:
+def kinds(study: Study) -> Iterator[StudyFinding]:
     """The shares of loans of special kinds."""
     draft = study.draft("kinds")
     shares = []
@@ -148,13 +157,16 @@ def kinds(study: Study) -> Iterator[Finding]:
         return
     shares.sort(reverse=True)
     yield draft.finding(
-        "portfolio_composition", "background", "Special kinds of loans: " + shares[0][1],
-        f"Of performing par: {', '.join(text for _, text in shares)}.", weight=shares[0][0],
+        "portfolio_composition",
+        "background",
+        "Special kinds of loans: " + shares[0][1],
+        f"Of performing par: {', '.join(text for _, text in shares)}.",
+        weight=shares[0][0],
         methodology="Shares of performing par; a loan may be of several kinds.",
-    )  # fmt: skip
+    )
 
 
-def tail(study: Study) -> Iterator[Finding]:
+def tail(study: Study) -> Iterator[StudyFinding]:
     """Loans that pay less than the pool, and those that borrowers may refinance."""
     columns = study.columns
     if columns.has("spread"):
@@ -162,7 +174,7 @@ def tail(study: Study) -> Iterator[Finding]:
         average = draft.loans("average", "average", "bps", *floating, column="spread", name="average spread")
         if average is not None and average > LOW_BY:
             line = float(np.floor((average - LOW_BY) / 25.0) * 25.0)
-            low = [*floating, Condition("spread", "below", line)]
+            low = [*floating, FigureCondition("spread", "below", line)]
             draft.quote("line", line, "bps", "the line below which a spread is called low here")
             draft.loans("count", "count", "count", *low)
             draft.loans("par", "sum", "amount", *low)
@@ -179,19 +191,22 @@ def tail(study: Study) -> Iterator[Finding]:
                     draft.test("was_limit", each.test_id, "limit")
                     text = " The tested spread is {was} against a minimum of {was_limit}."
                 yield draft.finding(
-                    "portfolio_composition", "background", "{share} of performing par pays less than {line}",
+                    "portfolio_composition",
+                    "background",
+                    "{share} of performing par pays less than {line}",
                     "{count} with {par} pay less than {line}, {low} on average, against {average} for the pool.",
-                    weight=draft["share"], operations=f"The lowest: "
-                        f"{draft.each('low', cheapest[:NAMED], column='spread')}.",
-                    analyst=f"Selling them first raises the spread test most.{text}", finance=text.strip(),
+                    weight=draft["share"],
+                    operations=f"The lowest: {draft.each('low', cheapest[:NAMED], column='spread')}.",
+                    analyst=f"Selling them first raises the spread test most.{text}",
+                    finance=text.strip(),
                     coverage_pct=study.covered("spread"),
                     methodology="Performing floating-rate loans with a spread 75 bps or more below the pool's "
-                        "average, the line "
-                        "rounded "
+                    "average, the line "
+                    "rounded "
                     "down to 25 bps.",
-                )  # fmt: skip
+                )
     if columns.has("price"):
-        where = Condition("price", "at_least", CALL_PRICE)
+        where = FigureCondition("price", "at_least", CALL_PRICE)
         draft = study.draft("above_par")
         draft.quote("line", CALL_PRICE, "price", "the price from which on refinancing pays")
         draft.loans("count", "count", "count", where)
@@ -206,17 +221,21 @@ def tail(study: Study) -> Iterator[Finding]:
             ):
                 spread = "They pay {spread} on average, which a refinancing would lower."
             yield draft.finding(
-                "trends_forecasts", "context" if share > 15.0 else "background",
+                "trends_forecasts",
+                "context" if share > 15.0 else "background",
                 "{share} of performing par is priced at {line} or above",
                 "{count} with {par} are priced at {line} or above: their borrowers may ask for a lower spread or "
                 "repay.",
-                weight=share, finance=spread, analyst=spread, operations=f"The largest: {named}.",
+                weight=share,
+                finance=spread,
+                analyst=spread,
+                operations=f"The largest: {named}.",
                 coverage_pct=study.covered("price"),
                 methodology="Performing loans whose price is par or more.",
-            )  # fmt: skip
+            )
 
 
-def maturities(study: Study) -> Iterator[Finding]:
+def maturities(study: Study) -> Iterator[StudyFinding]:
     """What matures within a year, the year in which most matures, and what matures after the notes."""
     columns, day = study.columns, study.subject.day
     as_of = study.subject.portfolio.deal.as_of
@@ -231,7 +250,7 @@ def maturities(study: Study) -> Iterator[Finding]:
         peak = int(calendar_years[int(np.argmax(by_year))])
         draft = study.draft("wall")
         draft.say("year", str(peak))
-        where = Condition("year", "equal", float(peak))
+        where = FigureCondition("year", "equal", float(peak))
         draft.loans("share", "share", "percent", where, of="par")
         draft.loans("par", "sum", "amount", where)
         draft.loans("count", "count", "count", where)
@@ -243,21 +262,27 @@ def maturities(study: Study) -> Iterator[Finding]:
             life = " The weighted average life is {life} against at most {limit}."
         named = draft.largest("loan", columns.chosen([where]))
         yield draft.finding(
-            "trends_forecasts", "context" if draft["share"] > 25.0 else "background",
+            "trends_forecasts",
+            "context" if draft["share"] > 25.0 else "background",
             "{share} of performing par matures in {year}",
             f"More par matures in {{year}} than in any other year: {{par}} in {{count}}, {{share}} of performing "
             f"par.{life}",
-            weight=draft["share"], operations=f"The largest: {named}.", coverage_pct=study.covered("maturity_date"),
+            weight=draft["share"],
+            operations=f"The largest: {named}.",
+            coverage_pct=study.covered("maturity_date"),
             methodology="Performing par by the calendar year of maturity; scheduled payments before it are not "
-                "taken off.",
-        )  # fmt: skip
+            "taken off.",
+        )
     yield from _late(study)
     yield from _period(study, day)
 
 
-def _soon(study: Study, as_of: float) -> Iterator[Finding]:
+def _soon(study: Study, as_of: float) -> Iterator[StudyFinding]:
     columns = study.columns
-    where = [Condition("maturity_date", "above", as_of), Condition("maturity_date", "at_most", as_of + YEAR_DAYS)]
+    where = [
+        FigureCondition("maturity_date", "above", as_of),
+        FigureCondition("maturity_date", "at_most", as_of + YEAR_DAYS),
+    ]
     chosen = columns.chosen(where)
     if not chosen.any():
         return
@@ -269,33 +294,39 @@ def _soon(study: Study, as_of: float) -> Iterator[Finding]:
     named = draft.largest("loan", chosen)
     weak = ""
     if columns.has("price"):
-        cheap = [*where, Condition("price", "below", REFINANCING_PRICE)]
+        cheap = [*where, FigureCondition("price", "below", REFINANCING_PRICE)]
         draft.quote("line", REFINANCING_PRICE, "price", "the line below which refinancing is in doubt here")
         draft.loans("weak_count", "count", "count", *cheap, name="of these priced below the line")
         draft.loans("weak_par", "sum", "amount", *cheap, name="par of these priced below the line")
         if draft["weak_count"]:
-            weak = " {weak_count} of them with {weak_par} " + ("are" if draft["weak_count"] != 1 else "is") + (
-                " priced below {line}, where refinancing is in doubt."
-            )  # fmt: skip
+            weak = (
+                " {weak_count} of them with {weak_par} "
+                + ("are" if draft["weak_count"] != 1 else "is")
+                + (" priced below {line}, where refinancing is in doubt.")
+            )
     yield draft.finding(
-        "trends_forecasts", "notable" if weak else "context" if draft["share"] > 3.0 else "background",
+        "trends_forecasts",
+        "notable" if weak else "context" if draft["share"] > 3.0 else "background",
         "{count} with {par} " + ("mature" if draft["count"] != 1 else "matures") + " within {days}",
-        "{count} with {par}, {share} of performing par, " + ("mature" if draft["count"] != 1 else "matures")
+        "{count} with {par}, {share} of performing par, "
+        + ("mature" if draft["count"] != 1 else "matures")
         + f" within {{days}} of the day of the file.{weak}",
-        weight=draft["share"], finance="That principal comes back to be reinvested or paid out.",
-        operations=f"The largest: {named}.", analyst=f"The largest: {named}.",
+        weight=draft["share"],
+        finance="That principal comes back to be reinvested or paid out.",
+        operations=f"The largest: {named}.",
+        analyst=f"The largest: {named}.",
         coverage_pct=study.covered("maturity_date"),
         methodology="Performing loans whose maturity lies after the day of the file and within a year of it.",
-    )  # fmt: skip
+    )
 
 
-def _late(study: Study) -> Iterator[Finding]:
+def _late(study: Study) -> Iterator[StudyFinding]:
     """Loans that mature after the notes."""
     end = study.pool.portfolio.deal.stated_maturity
     last = day_of(end)
     if end is None or last is None:
         return
-    where = Condition("maturity_date", "above", float(end))
+    where = FigureCondition("maturity_date", "above", float(end))
     chosen = study.columns.chosen([where])
     if not chosen.any():
         return
@@ -306,42 +337,51 @@ def _late(study: Study) -> Iterator[Finding]:
     draft.loans("share", "share", "percent", where, of="par")
     named = draft.largest("loan", chosen)
     yield draft.finding(
-        "trends_forecasts", "notable", "{count} with {par} " + ("mature" if draft["count"] != 1 else "matures")
-        + " after the notes",
-        "{count} with {par}, {share} of performing par, " + ("mature" if draft["count"] != 1 else "matures")
+        "trends_forecasts",
+        "notable",
+        "{count} with {par} " + ("mature" if draft["count"] != 1 else "matures") + " after the notes",
+        "{count} with {par}, {share} of performing par, "
+        + ("mature" if draft["count"] != 1 else "matures")
         + " after the notes' stated maturity of {end}.",
-        weight=draft["share"], operations=f"The largest: {named}.", analyst=f"The largest: {named}.",
+        weight=draft["share"],
+        operations=f"The largest: {named}.",
+        analyst=f"The largest: {named}.",
         finance="Such loans must be sold, or repaid early, before the notes are due.",
         executive="Such loans must be sold, or repaid early, before the notes are due.",
         methodology="Performing loans whose maturity lies after the deal's stated maturity.",
-    )  # fmt: skip
+    )
 
 
-def _period(study: Study, day: date) -> Iterator[Finding]:
+def _period(study: Study, day: date) -> Iterator[StudyFinding]:
     """How long the reinvestment period lasts."""
     end = day_of(study.pool.portfolio.deal.reinvestment_end)
     if end is None:
         return
     draft = study.draft("reinvestment")
     draft.quote("end", end, "date", "deal.reinvestment_end")
-    draft.put("days", abs((end - day).days), "days", Recipe(operation="given", place="days between it and deal.as_of"))
+    draft.put(
+        "days", abs((end - day).days), "days", FigureRecipe(operation="given", place="days between it and deal.as_of")
+    )
     if end < day:
         yield draft.finding(
-            "trends_forecasts", "context", "The reinvestment period ended on {end}",
+            "trends_forecasts",
+            "context",
+            "The reinvestment period ended on {end}",
             "The reinvestment period ended on {end}, {days} before the day of the file: principal mostly repays the "
             "notes, "
             "senior classes first.",
             methodology="The end of the reinvestment period, as the file or the deal's definition has it.",
-        )  # fmt: skip
+        )
     else:
         yield draft.finding(
-            "trends_forecasts", "notable" if (end - day).days < YEAR_DAYS else "background",
+            "trends_forecasts",
+            "notable" if (end - day).days < YEAR_DAYS else "background",
             "The reinvestment period lasts until {end}",
             "The reinvestment period lasts until {end}, {days} from the day of the file: after it principal mostly "
             "repays "
             "the notes.",
             methodology="The end of the reinvestment period, as the file or the deal's definition has it.",
-        )  # fmt: skip
+        )
 
 
 FINDERS: Final = (obligors, groups, ratings, kinds, tail, maturities)

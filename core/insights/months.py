@@ -12,10 +12,10 @@ import numpy as np
 from core.compliance.result import TestResult
 from core.deals.movements import Movement, PartName, movements
 from core.insights.columns import RATINGS
-from core.insights.insight import Condition, Recipe
+from core.insights.insight import FigureCondition, FigureRecipe
 from core.insights.limits import NAMED, doubted
-from core.insights.study import Draft, Finding, Study, Urgency
-from core.insights.subject import POINTS_MAX, Point
+from core.insights.study import FindingDraft, Study, StudyFinding, Urgency
+from core.insights.subject import POINTS_MAX, HistoryPoint
 from core.insights.words import plain
 from core.labels import LABELS
 from core.portfolio.model.ratings import CCC
@@ -45,7 +45,7 @@ _WORDS: Final[dict[PartName, str]] = {
 }  # fmt: skip
 
 
-def moved(study: Study) -> Iterator[Finding]:
+def moved(study: Study) -> Iterator[StudyFinding]:
     """Why the tests moved whose cushions moved most."""
     previous, before = study.subject.previous, study.before
     if previous is None or before is None or not before:
@@ -88,7 +88,7 @@ def _most_moved(study: Study) -> list[TestResult]:
     return tests[:MOVED_SHOWN]
 
 
-def _move(study: Study, test_result: TestResult, then: TestResult, movement: Movement | None) -> Finding:
+def _move(study: Study, test_result: TestResult, then: TestResult, movement: Movement | None) -> StudyFinding:
     draft = study.draft(f"moved:{test_result.test_id}")
     unit = study.unit(test_result)
     draft.say("test", test_result.test_name)
@@ -97,8 +97,15 @@ def _move(study: Study, test_result: TestResult, then: TestResult, movement: Mov
     draft.test("cushion", test_result.test_id, "cushion")
     draft.test("cushion_before", test_result.test_id, "cushion", book="earlier")
     change = draft.combined("change", "difference", "points" if unit == "percent" else unit, "now", "before", sign=True)
-    gain = draft.combined("gain", "difference", draft.figures["cushion"].unit, "cushion", "cushion_before", sign=True,
-                          name="change of the cushion")  # fmt: skip
+    gain = draft.combined(
+        "gain",
+        "difference",
+        draft.figures["cushion"].unit,
+        "cushion",
+        "cushion_before",
+        sign=True,
+        name="change of the cushion",
+    )
     better = gain > 0
     parts = _parts(draft, test_result, movement)
     status = ""
@@ -108,10 +115,14 @@ def _move(study: Study, test_result: TestResult, then: TestResult, movement: Mov
     if theirs := doubted(draft, test_result):
         status += f" Its status is doubtful: {theirs}."
     urgency: Urgency = (
-        "act" if test_result.status == "fail" and then.status != "fail"
-        else "near" if then.status == "pass" and test_result.status == "warning"
-        else "notable" if not better or then.status != test_result.status else "context"
-    )  # fmt: skip
+        "act"
+        if test_result.status == "fail" and then.status != "fail"
+        else "near"
+        if then.status == "pass" and test_result.status == "warning"
+        else "notable"
+        if not better or then.status != test_result.status
+        else "context"
+    )
     verb = "rose" if change > 0 else "fell"
     ends = f"which {'widens' if better else 'narrows'} its cushion to {{cushion}}"
     if draft["cushion"] < 0:
@@ -141,7 +152,7 @@ def _first_part(parts: Sequence[str]) -> str:
     return parts[0] if parts else ""
 
 
-def _parts(draft: Draft, test_result: TestResult, movement: Movement | None) -> list[str]:
+def _parts(draft: FindingDraft, test_result: TestResult, movement: Movement | None) -> list[str]:
     """The largest parts of a movement, and the loans that weigh most in the first of them."""
     if movement is None or not movement.parts or movement.change is None:
         return []
@@ -149,7 +160,7 @@ def _parts(draft: Draft, test_result: TestResult, movement: Movement | None) -> 
     texts = []
     largest = sorted((part for part in movement.parts if part.change), key=lambda part: -abs(part.change))[:NAMED]
     for part in largest:
-        recipe = Recipe(operation="movement", test_id=test_result.test_id, part=part.part)
+        recipe = FigureRecipe(operation="movement", test_id=test_result.test_id, part=part.part)
         draft.put(part.part, part.change, unit, recipe, name=f"part of the change: {_WORDS[part.part]}", sign=True)
         texts.append(f"{_WORDS[part.part]} {{{part.part}}}")
     if not texts:
@@ -157,23 +168,32 @@ def _parts(draft: Draft, test_result: TestResult, movement: Movement | None) -> 
     sentences = [f"By cause: {', '.join(texts)}."]
     loans = []
     for at, mover in enumerate(largest[0].loans[:NAMED]):
-        recipe = Recipe(operation="movement", test_id=test_result.test_id, part=largest[0].part, loan=plain(mover.name))
+        recipe = FigureRecipe(
+            operation="movement", test_id=test_result.test_id, part=largest[0].part, loan=plain(mover.name)
+        )
         draft.say(f"mover_{at}", mover.name)
-        draft.put(f"effect_{at}", mover.effect, unit, recipe, name=f"effect of loan {at + 1} alone", sign=True,
-                  decimals=None if abs(mover.effect) >= 0.01 else 4)  # fmt: skip
+        draft.put(
+            f"effect_{at}",
+            mover.effect,
+            unit,
+            recipe,
+            name=f"effect of loan {at + 1} alone",
+            sign=True,
+            decimals=None if abs(mover.effect) >= 0.01 else 4,
+        )
         loans.append(f"{{mover_{at}}} ({{effect_{at}}})")
     if loans:
         sentences.append(f"Of the first, the most weighs {', then '.join(loans)}.")
     return sentences
 
 
-def turnover(study: Study) -> Iterator[Finding]:
+def turnover(study: Study) -> Iterator[StudyFinding]:
     """Loans that came and went."""
     earlier = study.earlier
     if earlier is None:
         return
     draft = study.draft("turnover")
-    here = [Condition("par_value", "only_here")]
+    here = [FigureCondition("par_value", "only_here")]
     new, gone = study.columns.chosen(here, "all"), earlier.chosen(here, "all")
     for key, book in (("new", "newest"), ("gone", "earlier")):
         draft.loans(f"{key}_count", "count", "count", *here, loans="all", book=book, name=f"loans that are {key}")
@@ -189,18 +209,22 @@ def turnover(study: Study) -> Iterator[Finding]:
     )
     turned = (draft["new_par"] + draft["gone_par"]) / max(draft["par"], 1.0) * 100
     yield draft.finding(
-        "trends_forecasts", "notable" if turned > 5 else "context" if turned else "background",
+        "trends_forecasts",
+        "notable" if turned > 5 else "context" if turned else "background",
         "{new_count} came, {gone_count} went",
         f"Since {since}, {{new_count}} with {{new_par}} came into the portfolio and {{gone_count}} with "
         f"{{gone_par}} left "
         "it. Performing par went from {par_before} to {par} ({net}).",
-        weight=turned, operations=named, analyst=named, executive=named,
+        weight=turned,
+        operations=named,
+        analyst=named,
+        executive=named,
         methodology="Loans of both months are paired as a reconciliation pairs them: by CUSIP, LoanX ID, ISIN, then by "
         "borrower and maturity, then by borrower.",
-    )  # fmt: skip
+    )
 
 
-def migration(study: Study) -> Iterator[Finding]:
+def migration(study: Study) -> Iterator[StudyFinding]:
     """Ratings that fell and rose, and what fell into CCC."""
     earlier = study.earlier
     if earlier is None:
@@ -209,11 +233,11 @@ def migration(study: Study) -> Iterator[Finding]:
     if rating is None:
         return
     draft = study.draft("migration")
-    down, up = [Condition(rating, "rose")], [Condition(rating, "fell")]
+    down, up = [FigureCondition(rating, "rose")], [FigureCondition(rating, "fell")]
     for key, where in (("down", down), ("up", up)):
         draft.loans(f"{key}_count", "count", "count", *where, loans="all", name=f"loans with a {key}grade")
         draft.loans(f"{key}_par", "sum", "amount", *where, loans="all", name=f"par of loans with a {key}grade")
-    into = [*down, Condition(rating, "at_least", float(CCC))]
+    into = [*down, FigureCondition(rating, "at_least", float(CCC))]
     fell = study.columns.chosen(into, "all") & (study.columns.paired(rating) < CCC)
     draft.say("agency", _AGENCY[rating])
     since = draft.since()
@@ -223,21 +247,26 @@ def migration(study: Study) -> Iterator[Finding]:
     more_down = draft["down_par"] > draft["up_par"]
     is_notable = fell.any() or draft["down_par"] > 0.02 * max(study.pool.par, 1.0)
     yield draft.finding(
-        "trends_forecasts", "notable" if is_notable else "context",
+        "trends_forecasts",
+        "notable" if is_notable else "context",
         "{agency}: {down_count} downgraded, {up_count} upgraded",
         f"Since {since}, {{agency}} has {{down_count}} with {{down_par}} at a lower rating and {{up_count}} with "
         f"{{up_par}} "
         "at a higher one" + (": more par fell than rose." if more_down else "."),
-        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100, executive=text, operations=text, analyst=text,
-        finance=text, coverage_pct=study.covered(rating),
+        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100,
+        executive=text,
+        operations=text,
+        analyst=text,
+        finance=text,
+        coverage_pct=study.covered(rating),
         methodology="The rating of each loan that is in both months, by the first agency that rates loans of both.",
-    )  # fmt: skip
+    )
 
 
 _AGENCY: Final = {**LABELS, "rating": "The deal's rating"}
 
 
-def prices(study: Study) -> Iterator[Finding]:
+def prices(study: Study) -> Iterator[StudyFinding]:
     """How the prices of the loans in both months moved, and prices that did not move at all."""
     earlier = study.earlier
     if earlier is None or not study.columns.has("price") or not earlier.has("price"):
@@ -252,33 +281,38 @@ def prices(study: Study) -> Iterator[Finding]:
     draft.loans("now", "average", "price", column="price", name="average price")
     draft.loans("before", "average", "price", column="price", book="earlier", name="average price, earlier")
     change = draft.combined("change", "difference", "points", "now", "before", sign=True)
-    draft.loans("fell", "count", "count", Condition("price", "fell"), name="loans whose price fell")
-    draft.loans("rose", "count", "count", Condition("price", "rose"), name="loans whose price rose")
+    draft.loans("fell", "count", "count", FigureCondition("price", "fell"), name="loans whose price fell")
+    draft.loans("rose", "count", "count", FigureCondition("price", "rose"), name="loans whose price rose")
     falls = np.where(both, now - then, 0.0)
     worst = [int(row) for row in np.argsort(falls, kind="stable")[:NAMED] if falls[int(row)] < 0]
     texts = []
     for at, row in enumerate(worst):
         draft.say(f"loan_{at}", study.borrower(row))
         for key, values, own, book in (("", now, row, "newest"), ("_before", then, int(columns.pair[row]), "earlier")):
-            recipe = Recipe(operation="sum", column="price", row=own, loans="all", book=book)  # type: ignore[arg-type]
+            recipe = FigureRecipe(operation="sum", column="price", row=own, loans="all", book=book)  # type: ignore[arg-type]
             name = f"price of loan {row}" + key.replace("_before", ", earlier")
             draft.put(f"price_{at}{key}", float(values[row]), "price", recipe, name=name)
         texts.append(f"{{loan_{at}}} from {{price_{at}_before}} to {{price_{at}}}")
     draft.list(worst)
     named = f"The steepest falls: {', '.join(texts)}." if texts else ""
     yield draft.finding(
-        "trends_forecasts", "notable" if change < -0.5 else "context",
+        "trends_forecasts",
+        "notable" if change < -0.5 else "context",
         "The average price went from {before} to {now}",
         f"The average price of the performing loans went from {{before}} to {{now}} ({{change}}) since {since}: "
         f"{{fell}} "
         "fell and {rose} rose.",
-        weight=-change, executive=named, operations=named, analyst=named, finance=named,
+        weight=-change,
+        executive=named,
+        operations=named,
+        analyst=named,
+        finance=named,
         coverage_pct=study.covered("price"),
         methodology="Mean price of each month's performing loans weighted by par; single prices are of loans in both.",
-    )  # fmt: skip
+    )
 
 
-def drift(study: Study) -> Iterator[Finding]:
+def drift(study: Study) -> Iterator[StudyFinding]:
     """The industry, obligor and country whose share moved most."""
     earlier = study.earlier
     if earlier is None or earlier.pool.denominator <= 0 or study.pool.denominator <= 0:
@@ -294,7 +328,7 @@ def drift(study: Study) -> Iterator[Finding]:
         if gain * 100 < 0.1:
             continue
         draft = study.draft(f"drift:{column}")
-        where = Condition(column, "equal", name)
+        where = FigureCondition(column, "equal", name)
         rows = study.columns.largest(study.columns.chosen([where]))
         draft.say("name", study.borrower(int(rows[0])) if column == "obligor" else name)
         draft.loans("now", "share", "percent", where, of="denominator", name="share")
@@ -306,16 +340,18 @@ def drift(study: Study) -> Iterator[Finding]:
         draft.quote("place", place, "number", f"rank by par of the {word}")
         since = draft.since()
         yield draft.finding(
-            "trends_forecasts", "notable" if gain * 100 > 1.0 else "context",
+            "trends_forecasts",
+            "notable" if gain * 100 > 1.0 else "context",
             f"{{name}} grew most of any {word}: {{change}}",
             f"No {word} gained more share since {since} than {{name}}: from {{before}} to {{now}} of the deal "
             f"({{par}}).",
-            weight=gain * 100, analyst="It is number {place} by size.",
+            weight=gain * 100,
+            analyst="It is number {place} by size.",
             methodology=f"Par by {word} over the denominator of the limits, in each month.",
-        )  # fmt: skip
+        )
 
 
-def trend(study: Study) -> Iterator[Finding]:
+def trend(study: Study) -> Iterator[StudyFinding]:
     """Tests whose figure moved towards the limit through their history, and when a straight line meets it."""
     for result in study.results:
         points = [*study.subject.history.get(result.test_id, ())][-POINTS_MAX:]
@@ -327,7 +363,7 @@ def trend(study: Study) -> Iterator[Finding]:
             yield finding
 
 
-def _line(study: Study, test_result: TestResult, points: Sequence[Point]) -> Finding | None:
+def _line(study: Study, test_result: TestResult, points: Sequence[HistoryPoint]) -> StudyFinding | None:
     """The straight line of least squares through a test's history; None where it leads away from the limit."""
     days = np.array([point.day.toordinal() for point in points], np.float64)
     values = np.array([point.value for point in points], np.float64)
@@ -351,8 +387,13 @@ def _line(study: Study, test_result: TestResult, points: Sequence[Point]) -> Fin
     draft.quote("runs", in_a_row, "count", f"{place}: days in a row, the newest last", noun="run")
     draft.quote("first", float(values[0]), unit, f"{place}: first value")
     draft.quote("since", points[0].day, "date", f"{place}: first day")
-    draft.quote("pace", float(slope * 30.4375), "points" if unit == "percent" else unit,
-                f"{place}: slope of the line of least squares, over 30.4375 days", sign=True)  # fmt: skip
+    draft.quote(
+        "pace",
+        float(slope * 30.4375),
+        "points" if unit == "percent" else unit,
+        f"{place}: slope of the line of least squares, over 30.4375 days",
+        sign=True,
+    )
     draft.quote("points", len(points), "count", f"{place}: days", noun="day")
     meets = ""
     days_left = (cushion or 0.0) / towards if cushion and cushion > 0 else None
@@ -362,15 +403,18 @@ def _line(study: Study, test_result: TestResult, points: Sequence[Point]) -> Fin
             draft.quote("meets", meeting, "date", f"{place}: newest cushion over the slope of the line")
             meets = " A straight line through them meets the limit about {meets}."
     return draft.finding(
-        "trends_forecasts", "near" if days_left is not None and days_left <= 180 else "notable" if meets else "context",
+        "trends_forecasts",
+        "near" if days_left is not None and days_left <= 180 else "notable" if meets else "context",
         "{test} has moved towards its limit in {runs} in a row",
         f"{{test}} moved towards its limit in each of the last {{runs}}: it was {{first}} on {{since}} and is "
         f"{{now}} against "
         f"{{limit}}, {{pace}} a month.{meets}",
-        basis="extrapolated", weight=in_a_row, analyst="The line is of least squares through {points} of stored runs.",
+        basis="extrapolated",
+        weight=in_a_row,
+        analyst="The line is of least squares through {points} of stored runs.",
         executive="This is where the past points, not a forecast of trades." if meets else "",
         methodology="Line of least squares through the stored runs of the test; it knows nothing of trades to come.",
-    )  # fmt: skip
+    )
 
 
 FINDERS: Final = (moved, turnover, migration, prices, drift, trend)

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from core.compliance.printed import is_contradicted
-from core.insights.insight import Condition, Recipe
+from core.insights.insight import FigureCondition, FigureRecipe
 from core.insights.limits import NAMED
 from core.insights.stress import DOUBTFUL
-from core.insights.study import Finding, Study
+from core.insights.study import Study, StudyFinding
 from core.insights.words import listed, plain
 from core.labels import spaced
 from core.portfolio.model.notes import WARNING_CODES
@@ -35,14 +35,16 @@ QUIET: Final = frozenset(("standard_definition", "definition_without_base", "liv
 _SEVERITIES: Final = ("critical", "error", "warning", "info")
 
 
-def skipped(study: Study) -> Iterator[Finding]:
+def skipped(study: Study) -> Iterator[StudyFinding]:
     """Tests that could not be run, and why."""
     left = study.results.skipped
     if not left:
         return
     draft = study.draft("skipped")
-    draft.put("count", len(left), "count", Recipe(operation="tests", part="skipped"))
-    draft.put("all", len(left) + len(study.results), "count", Recipe(operation="tests", part="total"), noun="test")
+    draft.put("count", len(left), "count", FigureRecipe(operation="tests", part="skipped"))
+    draft.put(
+        "all", len(left) + len(study.results), "count", FigureRecipe(operation="tests", part="total"), noun="test"
+    )
     texts = []
     for at, each in enumerate(left[:NAMED]):
         draft.say(f"test_{at}", each.test_name)
@@ -52,15 +54,18 @@ def skipped(study: Study) -> Iterator[Finding]:
     draft.tests += [each.test_id for each in left[NAMED:]]
     more = "" if len(left) <= NAMED else " and others"
     yield draft.finding(
-        "data_quality", "notable" if len(left) > len(study.results) / 4 else "context",
-        "{count} of {all} could not be run", f"{{count}} of {{all}} could not be run: {'; '.join(texts)}{more}.",
-        weight=len(left), operations="Add what is missing to the file, or to its mapping, and run again.",
+        "data_quality",
+        "notable" if len(left) > len(study.results) / 4 else "context",
+        "{count} of {all} could not be run",
+        f"{{count}} of {{all}} could not be run: {'; '.join(texts)}{more}.",
+        weight=len(left),
+        operations="Add what is missing to the file, or to its mapping, and run again.",
         executive="A test without a figure counts neither as passed nor as failed.",
         methodology="The tests that the newest run lists as skipped, with its reasons.",
-    )  # fmt: skip
+    )
 
 
-def gaps(study: Study) -> Iterator[Finding]:
+def gaps(study: Study) -> Iterator[StudyFinding]:
     """Columns that the file does not have, and blanks in those that it has."""
     columns = study.columns
     absent = [words for name, words in WANTED.items() if not columns.has(name)]
@@ -87,22 +92,25 @@ def gaps(study: Study) -> Iterator[Finding]:
         rows = columns.largest(columns.chosen(_blanks(study, blank[0][1])))
         draft.list(rows)
     yield draft.finding(
-        "data_quality", "notable" if absent or blank[0][0] > 5.0 else "background",
+        "data_quality",
+        "notable" if absent or blank[0][0] > 5.0 else "background",
         f"No {listed(absent[:NAMED])} in the file" if absent else f"No {blank[0][2]} for {{{blank[0][1]}_count}}",
-        " ".join(parts), weight=(blank[0][0] if blank else 0.0) + 10.0 * len(absent),
+        " ".join(parts),
+        weight=(blank[0][0] if blank else 0.0) + 10.0 * len(absent),
         operations="Averages leave such loans out, and conclusions about them are missing here."
-        if blank else "What rests on these columns is missing here.",
+        if blank
+        else "What rests on these columns is missing here.",
         analyst="Averages leave such loans out; unrated loans count as the rules have it." if blank else "",
         methodology="Columns and blanks as the portfolio was read; ratings are blank where no agency rates a loan.",
-    )  # fmt: skip
+    )
 
 
-def _blanks(study: Study, name: str) -> list[Condition]:
+def _blanks(study: Study, name: str) -> list[FigureCondition]:
     """Loans without a value that they should have: a fixed-rate loan has no spread to be missing."""
-    return [*(study.floating() if name == "spread" else []), Condition(name, "blank")]
+    return [*(study.floating() if name == "spread" else []), FigureCondition(name, "blank")]
 
 
-def warned(study: Study) -> Iterator[Finding]:
+def warned(study: Study) -> Iterator[StudyFinding]:
     """What the run says must be known before its figures are trusted."""
     warnings = [warning for warning in study.results.warnings if warning.code not in QUIET]
     if not warnings:
@@ -117,15 +125,19 @@ def warned(study: Study) -> Iterator[Finding]:
             draft.quote(f"rows_{at}", rows, "count", f"warnings of the newest run: {code}", noun="row")
         texts.append(f"{{kind_{at}}}" + (f" ({{rows_{at}}})" if rows else ""))
     yield draft.finding(
-        "data_quality", "context", "{count} on the file before its figures are trusted",
+        "data_quality",
+        "context",
+        "{count} on the file before its figures are trusted",
         f"The newest run carries {{count}}: {'; '.join(texts)}.",
-        weight=len(warnings), operations="Each stands in full among the remarks, with the place in the file.",
+        weight=len(warnings),
+        operations="Each stands in full among the remarks, with the place in the file.",
         analyst="Each stands in full among the remarks, with the place in the file.",
-        remarks=[warning.message for warning in warnings], methodology="Warnings of the newest run, by kind.",
-    )  # fmt: skip
+        remarks=[warning.message for warning in warnings],
+        methodology="Warnings of the newest run, by kind.",
+    )
 
 
-def differs(study: Study) -> Iterator[Finding]:
+def differs(study: Study) -> Iterator[StudyFinding]:
     """Figures of tests that the file itself prints otherwise."""
     apart = [result for result in study.results if result.published is not None and result.published.agrees is False]
     if not apart:
@@ -140,59 +152,70 @@ def differs(study: Study) -> Iterator[Finding]:
             continue
         draft.say(f"test_{at}", each.test_name)
         draft.test(f"ours_{at}", each.test_id)
-        draft.quote(f"theirs_{at}", printed.value, study.unit(each), printed.place,
-                    name=f"figure that the file prints for {plain(each.test_name)}")  # fmt: skip
+        draft.quote(
+            f"theirs_{at}",
+            printed.value,
+            study.unit(each),
+            printed.place,
+            name=f"figure that the file prints for {plain(each.test_name)}",
+        )
         status = (
             f", which it calls {'passed' if printed.status == 'pass' else 'failed'}" if is_contradicted(each) else ""
         )
         texts.append(f"{{test_{at}}} {{theirs_{at}}}{status} (here {{ours_{at}}})")
     yield draft.finding(
-        "data_quality", "near" if is_contradicted(apart[0]) else "context",
+        "data_quality",
+        "near" if is_contradicted(apart[0]) else "context",
         "The file prints other figures for {count}",
         f"The file's own page of tests has other figures for {{count}}: {'; '.join(texts)}.",
-        weight=len(apart), analyst="The deal's tie-out looks for the rule that makes the two agree.",
+        weight=len(apart),
+        analyst="The deal's tie-out looks for the rule that makes the two agree.",
         operations="Run the deal's tie-out, which looks for the rule that makes the two agree.",
         methodology="Tests that the file publishes, matched with ours by subject, whose figure differs by more than "
-            "its last "
+        "its last "
         "printed digit.",
-    )  # fmt: skip
+    )
 
 
-def stale(study: Study) -> Iterator[Finding]:
+def stale(study: Study) -> Iterator[StudyFinding]:
     """Prices that are the same to the last digit as in the earlier month."""
     earlier = study.earlier
     if earlier is None or not study.columns.has("price") or not earlier.has("price"):
         return
     columns = study.columns
-    where = [Condition("price", "unchanged")]
+    where = [FigureCondition("price", "unchanged")]
     chosen = columns.chosen(where)
     if not chosen.any():
         return
     draft = study.draft("stale")
     draft.loans("count", "count", "count", *where)
     draft.loans("par", "sum", "amount", *where)
-    draft.loans("priced", "sum", "amount", Condition("price", "known"), name="par with a price")
+    draft.loans("priced", "sum", "amount", FigureCondition("price", "known"), name="par with a price")
     draft.combined("share", "quotient", "percent", "par", "priced", times=100.0)
     named, since = draft.largest("loan", chosen), draft.since()
     yield draft.finding(
-        "data_quality", "notable" if draft["share"] > STALE_PCT else "context",
+        "data_quality",
+        "notable" if draft["share"] > STALE_PCT else "context",
         f"{{share}} of priced par has the price of {since}",
         "{count} with {par}, {share} of the par that has a price, "
-        + ("are" if draft["count"] != 1 else "is") + f" priced as in the figures of {since} to the last digit.",
-        weight=draft["share"], operations=f"Ask for new marks, the largest first: {named}.",
+        + ("are" if draft["count"] != 1 else "is")
+        + f" priced as in the figures of {since} to the last digit.",
+        weight=draft["share"],
+        operations=f"Ask for new marks, the largest first: {named}.",
         analyst=f"Such prices may be stale. The largest: {named}.",
-        executive="Such prices may be stale.", finance="Such prices may be stale, and values at market with them.",
+        executive="Such prices may be stale.",
+        finance="Such prices may be stale, and values at market with them.",
         methodology="Performing loans of both months, paired as a reconciliation pairs them, with equal prices.",
-    )  # fmt: skip
+    )
 
 
-def odd(study: Study) -> Iterator[Finding]:
+def odd(study: Study) -> Iterator[StudyFinding]:
     """Prices that do not go with ratings."""
     columns = study.columns
     if not columns.has("price", "worst_rating"):
         return
-    high = [Condition("price", "at_least", 97.0), Condition("worst_rating", "at_least", float(CCC))]
-    low = [Condition("price", "below", DOUBTFUL), Condition("worst_rating", "below", float(CCC))]
+    high = [FigureCondition("price", "at_least", 97.0), FigureCondition("worst_rating", "at_least", float(CCC))]
+    low = [FigureCondition("price", "below", DOUBTFUL), FigureCondition("worst_rating", "below", float(CCC))]
     both = columns.chosen(high) | columns.chosen(low)
     if not both.any():
         return
@@ -208,19 +231,22 @@ def odd(study: Study) -> Iterator[Finding]:
         texts.append("{low} that no agency rates CCC " + _are(draft["low"]) + " priced below {low_line}")
     named = draft.largest("loan", both)
     yield draft.finding(
-        "data_quality", "notable" if draft["low"] else "context", "Prices that do not go with "
-        "ratings", f"{'; '.join(texts)}: "
-        "one of the two may be wrong or out of date.",
-        weight=float(np.count_nonzero(both)), operations=f"Check: {named}.", analyst=f"The largest: {named}.",
+        "data_quality",
+        "notable" if draft["low"] else "context",
+        "Prices that do not go with ratings",
+        f"{'; '.join(texts)}: one of the two may be wrong or out of date.",
+        weight=float(np.count_nonzero(both)),
+        operations=f"Check: {named}.",
+        analyst=f"The largest: {named}.",
         methodology="Performing loans by price and by their worst rating of any agency.",
-    )  # fmt: skip
+    )
 
 
 def _are(count: float) -> str:
     return "is" if count == 1 else "are"
 
 
-def breaks(study: Study) -> Iterator[Finding]:
+def breaks(study: Study) -> Iterator[StudyFinding]:
     """What the newest comparison with the trustee left open."""
     all_breaks = study.subject.breaks
     if all_breaks is None:
@@ -253,22 +279,27 @@ def breaks(study: Study) -> Iterator[Finding]:
     critical = all_breaks.by_severity.get("critical", 0)
     if not still:
         yield draft.finding(
-            "data_quality", "background", "No break with the trustee stands",
+            "data_quality",
+            "background",
+            "No break with the trustee stands",
             "The newest comparison with the trustee ({tape}) matched {matched} of {compared}, and no difference "
             "stands.",
             methodology="The newest completed comparison with a trustee's tape.",
-        )  # fmt: skip
+        )
         return
     yield draft.finding(
-        "data_quality", "act" if critical else "notable", "{still} with the "
-        "trustee " + ("stand" if still != 1 else "stands"),
+        "data_quality",
+        "act" if critical else "notable",
+        "{still} with the trustee " + ("stand" if still != 1 else "stands"),
         "The newest comparison with the trustee ({tape}) matched {matched} of {compared}; {still} "
-        + ("stand" if still != 1 else "stands") + f": {listed(kinds)}. Most often: {', '.join(texts)}.",
-        weight=100.0 * critical + still, operations=f"The worst: {'; '.join(worst)}." if worst else "",
+        + ("stand" if still != 1 else "stands")
+        + f": {listed(kinds)}. Most often: {', '.join(texts)}.",
+        weight=100.0 * critical + still,
+        operations=f"The worst: {'; '.join(worst)}." if worst else "",
         analyst=f"The worst: {'; '.join(worst)}." if worst else "",
         methodology="The newest completed comparison with a trustee's tape; differences that somebody resolved are "
-            "left out.",
-    )  # fmt: skip
+        "left out.",
+    )
 
 
 FINDERS: Final = (skipped, gaps, warned, differs, stale, odd, breaks)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.insights.insight import Category, Stakeholder
-from core.insights.study import Basis, Finding, Study, Urgency
+from core.insights.study import Basis, Study, StudyFinding, Urgency
 from core.portfolio.model.notes import DataWarning
 
 PRIORITY: Final[dict[Urgency, int]] = {"act": 1, "near": 2, "notable": 3, "context": 4, "background": 5}
@@ -40,7 +40,7 @@ OF_A_FAMILY: Final = 2
 
 
 @dataclass(frozen=True)
-class View:
+class ReaderView:
     """What a kind of reader is shown, and first."""
 
     first: tuple[str, ...]
@@ -52,21 +52,21 @@ class View:
     """Families that this reader is not shown unless they ask to act."""
 
 
-VIEWS: Final[dict[Stakeholder, View]] = {
-    "executive": View(
+VIEWS: Final[dict[Stakeholder, ReaderView]] = {
+    "executive": ReaderView(
         lead="verdict",
         first=("failing", "moved", "downgrade", "default", "worth", "turnover", "distressed", "thin"),
         without=frozenset(("gaps", "warned", "odd", "kinds", "low_spread", "stale", "skipped", "ratings", "groups")),
     ),
-    "finance": View(
+    "finance": ReaderView(
         ("erosion", "worth", "spread", "cash", "thin", "failing", "soon", "distressed", "defaults", "prices"),
         without=frozenset(("odd", "skipped", "groups", "warned")),
     ),
-    "operations": View(
+    "operations": ReaderView(
         ("breaks", "failing", "gaps", "skipped", "stale", "warned", "odd", "turnover", "soon", "cash", "late"),
         without=frozenset(("spread", "erosion", "kinds", "ratings")),
     ),
-    "analyst": View(
+    "analyst": ReaderView(
         ("failing", "thin", "moved", "downgrade", "ccc", "migration", "drift", "headroom", "ahead_of_ratings")
     ),
 }  # fmt: skip
@@ -106,7 +106,7 @@ EVERYWHERE: Final = frozenset(
 """Warnings on which every figure rests."""
 
 
-def rests_on(study: Study, finding: Finding) -> list[DataWarning]:
+def rests_on(study: Study, finding: StudyFinding) -> list[DataWarning]:
     """The warnings of the run on which a finding rests."""
     measures = {study.measure(test_id) for test_id in finding.tests}
     return [
@@ -116,21 +116,23 @@ def rests_on(study: Study, finding: Finding) -> list[DataWarning]:
     ]
 
 
-def confidence_of(finding: Finding, warnings: int) -> float:
+def confidence_of(finding: StudyFinding, warnings: int) -> float:
     """By the rule above; `warnings` are those of the run on which the finding rests."""
     doubt = DISPUTED if finding.is_disputed else max(WARNINGS_LEAST, PER_WARNING**warnings)
     covered = min(1.0, max(0.0, finding.coverage_pct / 100))
     return round(CONFIDENCE[finding.basis] * covered * doubt, 2)
 
 
-def ranked(findings: Sequence[tuple[int, Finding]], view: View, angle: int, most: int) -> list[tuple[int, Finding]]:
+def ranked(
+    findings: Sequence[tuple[int, StudyFinding]], view: ReaderView, angle: int, most: int
+) -> list[tuple[int, StudyFinding]]:
     """The findings of an angle, each with the place of its subject: those that the angles before it did not show.
 
     The angles behind the first share what it leaves, so that each has something else to say; where too few are left,
     the most important ones fill the list up to three.
     """
     left = [each for each in findings if each[1].family not in view.without or each[1].urgency == "act"]
-    every, shown = list(left), list[tuple[int, Finding]]()
+    every, shown = list(left), list[tuple[int, StudyFinding]]()
     for place in range(angle % ANGLES + 1):
         share = most if place == 0 else min(most, max(FEWEST, -(-len(left) // (ANGLES - place))))
         shown = _picked(left, view, LEANINGS[place], share)
@@ -145,16 +147,16 @@ FEWEST: Final = 3
 
 
 def _picked(
-    findings: Sequence[tuple[int, Finding]], view: View, leaning: frozenset[Category], most: int
-) -> list[tuple[int, Finding]]:
-    def order(ranked_finding: tuple[int, Finding]) -> tuple[bool, bool, int, int, float, str, int]:
+    findings: Sequence[tuple[int, StudyFinding]], view: ReaderView, leaning: frozenset[Category], most: int
+) -> list[tuple[int, StudyFinding]]:
+    def order(ranked_finding: tuple[int, StudyFinding]) -> tuple[bool, bool, int, int, float, str, int]:
         at, finding = ranked_finding
         place = view.first.index(finding.family) if finding.family in view.first else len(view.first)
         leans = bool(leaning) and finding.category not in leaning
         return finding.family != view.lead, leans, PRIORITY[finding.urgency], place, -finding.weight, finding.key, at
 
-    chosen: list[tuple[int, Finding]] = []
-    rest: list[tuple[int, Finding]] = []
+    chosen: list[tuple[int, StudyFinding]] = []
+    rest: list[tuple[int, StudyFinding]] = []
     seen: dict[tuple[int, str], int] = {}
     for each in sorted(findings, key=order):
         family = each[0], each[1].family

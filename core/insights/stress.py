@@ -8,9 +8,9 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from core.insights.insight import Change, Condition, Recipe
+from core.insights.insight import FigureCondition, FigureRecipe, PortfolioChange
 from core.insights.limits import NAMED
-from core.insights.study import Draft, Finding, Study, Urgency
+from core.insights.study import FindingDraft, Study, StudyFinding, Urgency
 from core.insights.words import listed, plain
 from core.portfolio.model.ratings import CCC, SCALE_A, SCALE_B
 from core.scenario.headroom import first_failure
@@ -26,13 +26,13 @@ WEAK: Final = 90.0
 DOUBTFUL: Final = 50.0
 """Below it the price of a loan that no agency has at CCC is more likely wrong than right."""
 
-CCC_ROWS: Final = [Condition("worst_rating", "at_least", float(CCC))]
-NEXT_ROWS: Final = [Condition("worst_rating", "equal", float(LAST_BEFORE_CCC))]
+CCC_ROWS: Final = [FigureCondition("worst_rating", "at_least", float(CCC))]
+NEXT_ROWS: Final = [FigureCondition("worst_rating", "equal", float(LAST_BEFORE_CCC))]
 
 TESTS_SHOWN: Final = 3
 
 
-def ccc(study: Study) -> Iterator[Finding]:
+def ccc(study: Study) -> Iterator[StudyFinding]:
     """What is rated CCC, at which prices, and the largest names."""
     columns = study.columns
     if not columns.has("worst_rating"):
@@ -51,31 +51,37 @@ def ccc(study: Study) -> Iterator[Finding]:
         text = " The tested bucket, of the agency that sees the most, is {value} against a limit of {limit}."
     if not chosen.any():
         yield draft.finding(
-            "risk_compliance", "background", "No performing loan is rated CCC or lower",
+            "risk_compliance",
+            "background",
+            "No performing loan is rated CCC or lower",
             "No performing loan is rated Caa1/CCC+ or lower by any agency." + text,
             methodology="Loans whose worst agency rating is at least as weak as Caa1 or CCC+.",
-        )  # fmt: skip
+        )
         return
     named = draft.largest("loan", chosen)
     priced = ""
     if columns.has("price") and draft.loans("price", "average", "price", *CCC_ROWS, column="price") is not None:
         priced = "They are priced at {price} on average."
     yield draft.finding(
-        "risk_compliance", "notable" if draft["share"] > 5.0 else "context",
+        "risk_compliance",
+        "notable" if draft["share"] > 5.0 else "context",
         "{share} of the deal is rated CCC or lower",
-        f"{{count}} with {{par}} ({{share}} of the deal) are rated Caa1/CCC+ or lower by at least one agency.{text}"
-        if draft["count"] != 1 else
-        f"{{count}} with {{par}} ({{share}} of the deal) is rated Caa1/CCC+ or lower by at least one agency.{text}",
-        weight=draft["share"], operations=f"The largest: {named}.", analyst=f"{priced} The largest: {named}.".strip(),
-        finance=priced, executive=f"The largest: {named}.", coverage_pct=study.covered("worst_rating"),
+        f"{{count}} with {{par}} ({{share}} of the deal) {'is' if draft['count'] == 1 else 'are'} rated "
+        f"Caa1/CCC+ or lower by at least one agency.{text}",
+        weight=draft["share"],
+        operations=f"The largest: {named}.",
+        analyst=f"{priced} The largest: {named}.".strip(),
+        finance=priced,
+        executive=f"The largest: {named}.",
+        coverage_pct=study.covered("worst_rating"),
         methodology="Performing loans whose worst rating, as the rules derive them, is Caa1, CCC+ or weaker; the "
-            "share is of the "
+        "share is of the "
         "denominator of the limits. Loans that nobody rates are not among them, though the tested bucket may count "
         "them.",
-    )  # fmt: skip
+    )
 
 
-def downgrade(study: Study) -> Iterator[Finding]:
+def downgrade(study: Study) -> Iterator[StudyFinding]:
     """Every loan one notch above CCC falls by one: a run over the portfolio as it would be then."""
     columns = study.columns
     if not columns.has("worst_rating"):
@@ -84,7 +90,7 @@ def downgrade(study: Study) -> Iterator[Finding]:
     if not chosen.any():
         return
     draft = study.draft("downgrade")
-    change = Change(kind="downgrade", where=NEXT_ROWS, notches=1)
+    change = PortfolioChange(kind="downgrade", where=NEXT_ROWS, notches=1)
     draft.loans("count", "count", "count", *NEXT_ROWS)
     draft.loans("par", "sum", "amount", *NEXT_ROWS)
     draft.loans("share", "share", "percent", *NEXT_ROWS, of="denominator")
@@ -102,23 +108,26 @@ def downgrade(study: Study) -> Iterator[Finding]:
         return
     named = draft.largest("loan", chosen)
     yield draft.finding(
-        "risk_compliance", "near" if broken else "notable" if draft["share"] > 10.0 else "context",
-        "One more downgrade of the B3/B\N{MINUS SIGN} loans would " + (
-            f"make {_tests(draft, broken)} fail" if broken else "make no test fail"
-        ),
+        "risk_compliance",
+        "near" if broken else "notable" if draft["share"] > 10.0 else "context",
+        "One more downgrade of the B3/B\N{MINUS SIGN} loans would "
+        + (f"make {_tests(draft, broken)} fail" if broken else "make no test fail"),
         "{count} with {par} ({share} of the deal) "
         + ("stand" if draft["count"] != 1 else "stands")
         + f" one notch above CCC. Were they all cut by one notch, {'; '.join(texts)}.",
-        weight=draft["share"], basis="projected", coverage_pct=study.covered("worst_rating"),
+        weight=draft["share"],
+        basis="projected",
+        coverage_pct=study.covered("worst_rating"),
         executive="This is a stress of all of them at once, not a forecast.",
         finance="This is a stress of all of them at once, not a forecast.",
-        operations=f"The largest to watch: {named}.", analyst=f"The largest of them: {named}.",
+        operations=f"The largest to watch: {named}.",
+        analyst=f"The largest of them: {named}.",
         methodology="A run of the same tests over the portfolio with every rating of the performing loans whose worst "
         "rating is B3 or B- one notch lower. Prices and recoveries stay as they are.",
-    )  # fmt: skip
+    )
 
 
-def _broken(study: Study, change: Change) -> list[str]:
+def _broken(study: Study, change: PortfolioChange) -> list[str]:
     """Tests that pass now and fail after a change, by id."""
     return [
         each.test_id
@@ -127,7 +136,7 @@ def _broken(study: Study, change: Change) -> list[str]:
     ]
 
 
-def _tests(draft: Draft, test_ids: list[str]) -> str:
+def _tests(draft: FindingDraft, test_ids: list[str]) -> str:
     """The template of a few tests by name, with how many more there are, such as: the tests WARF and CCC/Caa bucket."""
     names = []
     for at, test_id in enumerate(test_ids[:TESTS_SHOWN]):
@@ -143,15 +152,15 @@ def _tests(draft: Draft, test_ids: list[str]) -> str:
     return f"the test{'s' * (len(names) > 1)} {listed(names)}"
 
 
-def default(study: Study) -> Iterator[Finding]:
+def default(study: Study) -> Iterator[StudyFinding]:
     """The obligor with the most par defaults: a run over the portfolio as it would be then."""
     columns = study.columns
     if not columns.has("obligor") or not (by_name := columns.by_name("obligor")):
         return
-    where = [Condition("obligor", "equal", by_name[0][0])]
+    where = [FigureCondition("obligor", "equal", by_name[0][0])]
     oc_result = study.first("oc")
     draft = study.draft("default")
-    change = Change(kind="default", where=where)
+    change = PortfolioChange(kind="default", where=where)
     if oc_result is None or draft.test("after", oc_result.test_id, change=change) is None:
         return
     chosen = columns.chosen(where)
@@ -167,24 +176,26 @@ def default(study: Study) -> Iterator[Finding]:
     broken = _broken(study, change)
     text = f"It would fail {_tests(draft, broken)}." if broken else "No test that passes now would fail."
     yield draft.finding(
-        "risk_compliance", "near" if broken else "context",
+        "risk_compliance",
+        "near" if broken else "context",
         "A default of {obligor} would move {test} by {move}",
         f"{{obligor}} is the largest obligor with {{par}} ({{share}} of the deal). Were it to default, {{test}} "
         f"would go "
         f"from {{now}} to {{after}} against {{limit}}. {text}",
-        weight=draft["share"], basis="projected",
+        weight=draft["share"],
+        basis="projected",
         analyst="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
         finance="Its loans are carried at the lower of price and recovery, as the deal's rules have it.",
         methodology="A run of the same tests over the portfolio with every loan of the obligor marked as defaulted.",
-    )  # fmt: skip
+    )
 
 
-def distressed(study: Study) -> Iterator[Finding]:
+def distressed(study: Study) -> Iterator[StudyFinding]:
     """Loans that the market prices below 80, and those it prices below 90 though no agency has them at CCC."""
     columns = study.columns
     if not columns.has("price"):
         return
-    where = [Condition("price", "below", DISTRESSED)]
+    where = [FigureCondition("price", "below", DISTRESSED)]
     chosen = columns.chosen(where)
     if chosen.any():
         draft = study.draft("distressed")
@@ -199,21 +210,27 @@ def distressed(study: Study) -> Iterator[Finding]:
         draft.combined("loss", "difference", "amount", "par", "worth")
         named = draft.largest("loan", chosen)
         yield draft.finding(
-            "risk_compliance", "notable" if draft["share"] > 3.0 else "context",
+            "risk_compliance",
+            "notable" if draft["share"] > 3.0 else "context",
             "{count} " + ("are" if draft["count"] != 1 else "is") + " priced below {line}",
-            "{count} with {par}, {share} of performing par, " + ("are" if draft["count"] != 1 else "is")
+            "{count} with {par}, {share} of performing par, "
+            + ("are" if draft["count"] != 1 else "is")
             + " priced below {line}, at {price} on average.",
-            weight=draft["share"], coverage_pct=study.covered("price"), operations=f"The largest: {named}.",
-            executive=f"The largest: {named}.", analyst=f"The largest: {named}.",
+            weight=draft["share"],
+            coverage_pct=study.covered("price"),
+            operations=f"The largest: {named}.",
+            executive=f"The largest: {named}.",
+            analyst=f"The largest: {named}.",
             finance="Sold at their prices they would bring {worth}, {loss} less than par.",
             methodology="Performing loans with a price below the line, which many indentures use for discount loans.",
-        )  # fmt: skip
+        )
     if not columns.has("worst_rating"):
         return
     where = [
-        Condition("price", "below", WEAK), Condition("price", "at_least", DOUBTFUL),
-        Condition("worst_rating", "below", float(CCC)),
-    ]  # fmt: skip
+        FigureCondition("price", "below", WEAK),
+        FigureCondition("price", "at_least", DOUBTFUL),
+        FigureCondition("worst_rating", "below", float(CCC)),
+    ]
     chosen = columns.chosen(where)
     if chosen.any():
         draft = study.draft("ahead_of_ratings")
@@ -226,26 +243,28 @@ def distressed(study: Study) -> Iterator[Finding]:
         draft.list(rows)
         named = draft.each("cheap", cheapest, column="price")
         yield draft.finding(
-            "risk_compliance", "notable" if draft["share"] > 3.0 else "context",
+            "risk_compliance",
+            "notable" if draft["share"] > 3.0 else "context",
             "{count} " + ("are" if draft["count"] != 1 else "is") + " priced below {line} and not rated CCC",
             "The market sees more risk than the agencies in {count} with {par} ({share} of performing par): "
             f"rated better than CCC by all, and priced below {{line}}. The cheapest: {named}.",
-            weight=draft["share"], coverage_pct=min(study.covered("price"), study.covered("worst_rating")),
+            weight=draft["share"],
+            coverage_pct=min(study.covered("price"), study.covered("worst_rating")),
             executive="Such loans are the likeliest next entries of the CCC bucket.",
             operations="Such loans are the likeliest next entries of the CCC bucket: put them on the watch list.",
             methodology="Performing loans with a price below the line whose worst rating of any agency is B3, B- or "
-                "better.",
-        )  # fmt: skip
+            "better.",
+        )
 
 
-def defaults(study: Study) -> Iterator[Finding]:
+def defaults(study: Study) -> Iterator[StudyFinding]:
     """The defaulted loans."""
     columns = study.columns
     chosen = columns.chosen(loans="defaulted") & (columns.par > 0)
     if not chosen.any():
         return
     draft = study.draft("defaults")
-    positive = [Condition("par_value", "above", 0.0)]
+    positive = [FigureCondition("par_value", "above", 0.0)]
     draft.loans("count", "count", "count", *positive, loans="defaulted")
     draft.loans("par", "sum", "amount", *positive, loans="defaulted")
     draft.loans("performing", "sum", "amount")
@@ -258,19 +277,23 @@ def defaults(study: Study) -> Iterator[Finding]:
         draft.combined("rate", "quotient", "percent", "carried", "par", times=100.0)
         carried = "Overcollateralisation carries them at {carried}, {rate} of par."
     yield draft.finding(
-        "risk_compliance", "notable" if draft["share"] > 1.0 else "context",
+        "risk_compliance",
+        "notable" if draft["share"] > 1.0 else "context",
         "{count} with {par} " + ("are" if draft["count"] != 1 else "is") + " in default",
-        "{count} with {par} of par, {share} of all par, " + ("are" if draft["count"] != 1 else "is")
+        "{count} with {par} of par, {share} of all par, "
+        + ("are" if draft["count"] != 1 else "is")
         + f" in default: {named}.",
-        weight=draft["share"], finance=carried, analyst=carried,
+        weight=draft["share"],
+        finance=carried,
+        analyst=carried,
         methodology="Loans with the flag, a D, SD or RD rating, 90 days past due, or a default date that has come.",
-    )  # fmt: skip
+    )
 
 
 # ---- room for the next purchase
 
 
-def headroom(study: Study) -> Iterator[Finding]:
+def headroom(study: Study) -> Iterator[StudyFinding]:
     """How much of a loan may be bought until the first test fails: an average one, and ones that lean on a limit."""
     if study.pool.par <= 0 or not study.results:
         return
@@ -288,7 +311,7 @@ def headroom(study: Study) -> Iterator[Finding]:
         if kind != "average" and test_ids == plainly:
             continue  # what the loans lean on is not what comes first
         plainly = test_ids if kind == "average" else plainly
-        recipe = Recipe(operation="headroom", change=Change(kind="buy", trades=trades))
+        recipe = FigureRecipe(operation="headroom", change=PortfolioChange(kind="buy", trades=trades))
         _describe(draft, trades[0])
         for name, text in names.items():
             draft.say(name, text)
@@ -321,12 +344,16 @@ def headroom(study: Study) -> Iterator[Finding]:
         yield draft.finding(
             "risk_compliance" if test_ids and amount < 1.0 else "portfolio_composition",
             urgency if test_ids else "background",
-            title, f"{sentence} ({{described}}).", basis="projected", weight=-draft["part"],
+            title,
+            f"{sentence} ({{described}}).",
+            basis="projected",
+            weight=-draft["part"],
             executive="That is {part} of performing par." if amount >= 1.0 else "",
             finance=paid,
             operations="Run the trade itself as a scenario before it is agreed.",
-            analyst=("That is {part} of performing par. " if amount >= 1.0 else "") + paid, methodology=_SEARCHED,
-        )  # fmt: skip
+            analyst=("That is {part} of performing par. " if amount >= 1.0 else "") + paid,
+            methodology=_SEARCHED,
+        )
 
 
 _SEARCHED: Final = (
@@ -341,11 +368,11 @@ def _average(study: Study) -> dict[str, Any] | None:
     trade: dict[str, Any] = {"trade_type": "buy", "par_value": 1.0}
     data: dict[str, Any] = {}
     for field, where in (("spread", trade), ("price", trade), ("recovery_rate", data), ("all_in_rate", data)):
-        recipe = Recipe(operation="average", column=field, where=study.floating())
+        recipe = FigureRecipe(operation="average", column=field, where=study.floating())
         if columns.has(field) and (value := columns.figure(recipe)) is not None:
             where[field] = round(value, 2)
     if columns.has("maturity_date"):
-        value = columns.figure(Recipe(operation="average", column="maturity_date"))
+        value = columns.figure(FigureRecipe(operation="average", column="maturity_date"))
         day = None if value is None else day_of(value)
         if day is not None:
             trade["maturity_date"] = day.isoformat()
@@ -391,7 +418,7 @@ def _leaning(study: Study, loan: dict[str, Any]) -> Iterator[tuple[str, str, dic
         yield "industry", "loans in the largest industry, {industry},", {"industry": largest}, trades
     if columns.has("obligor", "borrower_name"):
         largest = columns.by_name("obligor")[0][0]
-        row = int(columns.largest(columns.chosen([Condition("obligor", "equal", largest)]))[0])
+        row = int(columns.largest(columns.chosen([FigureCondition("obligor", "equal", largest)]))[0])
         names = study.subject.portfolio.names
         if names["borrower_name"].codes[row] < 0:
             return
@@ -417,16 +444,17 @@ BORROWERS: Final = 20
 def _spread(loan: dict[str, Any], industries: Sequence[str]) -> list[dict[str, Any]]:
     """The loan as one of each new borrower, which are of these industries in turn."""
     return [
-        loan | {"borrower_name": f"Newcomer {at + 101}"}
+        loan
+        | {"borrower_name": f"Newcomer {at + 101}"}
         | ({"industry": industries[at % len(industries)]} if industries else {})
         for at in range(BORROWERS)
-    ]  # fmt: skip
+    ]
 
 
 _WEAKER: Final = {"rating_agency_a": "Caa1", "rating_agency_b": "CCC+", "rating_agency_c": "CCC+"}
 
 
-def _describe(draft: Draft, loan: dict[str, Any]) -> None:
+def _describe(draft: FindingDraft, loan: dict[str, Any]) -> None:
     """What the loan is, as one name: its digits are terms of the trade, which the recipe holds."""
     ratings = [str(loan[name]) for name in ("rating_agency_a", "rating_agency_b") if name in loan]
     terms = ["/".join(ratings)] if ratings else []

@@ -16,19 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.measures import Pool
+from core.compliance.measuring import pools_of
 from core.compliance.result import Results, TestResult
-from core.compliance.run import pools_of
 from core.definition.terms import SUITE_TESTS
 from core.insights.changes import defaulted, downgraded
 from core.insights.columns import Columns
 from core.insights.insight import (
     LOANS_SHOWN,
     Category,
-    Change,
-    Condition,
-    Figure,
+    FigureCondition,
+    FigureRecipe,
+    InsightFigure,
     LoanRef,
-    Recipe,
+    PortfolioChange,
     Stakeholder,
     Unit,
 )
@@ -43,7 +43,7 @@ Basis = Literal["measured", "projected", "extrapolated"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class StudyFinding:
     """What a finder says, with a sentence more for each kind of reader; braces name its figures and names."""
 
     key: str
@@ -53,7 +53,7 @@ class Finding:
     headline: str
     more: Mapping[Stakeholder, str]
     methodology: str
-    figures: dict[str, Figure]
+    figures: dict[str, InsightFigure]
     names: dict[str, str]
     basis: Basis = "measured"
     weight: float = 0.0
@@ -133,7 +133,7 @@ class Study:
         results = [result for result in self.results if self.measure(result.test_id) in measures]
         return min(results, key=lambda result: (result.cushion_pct is None, result.cushion_pct or 0.0), default=None)
 
-    def after(self, change: Change) -> Results:
+    def after(self, change: PortfolioChange) -> Results:
         """The tests after a change.
 
         Raises:
@@ -147,9 +147,10 @@ class Study:
                 rows = self.columns.chosen(change.where)
                 portfolio = self.subject.portfolio
                 self._runs[key] = self.subject.run(
-                    downgraded(portfolio, rows, change.notches) if change.kind == "downgrade"
+                    downgraded(portfolio, rows, change.notches)
+                    if change.kind == "downgrade"
                     else defaulted(portfolio, rows)
-                )  # fmt: skip
+                )
         return self._runs[key]
 
     @cached_property
@@ -161,9 +162,9 @@ class Study:
 
     # Loans
 
-    def floating(self) -> list[Condition]:
+    def floating(self) -> list[FigureCondition]:
         """What leaves fixed-rate loans out, whose spread a file may print as none or as 0."""
-        return [Condition("is_fixed", "equal", 0.0)] if self.columns.has("is_fixed") else []
+        return [FigureCondition("is_fixed", "equal", 0.0)] if self.columns.has("is_fixed") else []
 
     def borrower(self, row: int, book: Columns | None = None) -> str:
         """The name of a loan for a reader."""
@@ -183,20 +184,20 @@ class Study:
 
     def covered(self, column: str) -> float:
         """Percent of performing par whose loans have a column."""
-        known = self.columns.chosen([Condition(column, "known")])
+        known = self.columns.chosen([FigureCondition(column, "known")])
         return float(self.columns.par[known].sum() / self.pool.par * 100) if self.pool.par > 0 else 0.0
 
-    def draft(self, key: str) -> Draft:
-        return Draft(self, key)
+    def draft(self, key: str) -> FindingDraft:
+        return FindingDraft(self, key)
 
 
-class Draft:
+class FindingDraft:
     """A finding that is being written: every figure that its sentences may print is made here, with its recipe."""
 
     def __init__(self, study: Study, key: str) -> None:
         self.study = study
         self.key = key
-        self.figures: dict[str, Figure] = {}
+        self.figures: dict[str, InsightFigure] = {}
         self.names: dict[str, str] = {}
         self.tests: list[str] = []
         self.rows: list[LoanRef] = []
@@ -218,27 +219,42 @@ class Draft:
     # Figures
 
     def put(
-        self, key: str, value: float | date, unit: Unit, recipe: Recipe, *, name: str = "", noun: str = "",
-        sign: bool = False, decimals: int | None = None,
-    ) -> float:  # fmt: skip
+        self,
+        key: str,
+        value: float | date,
+        unit: Unit,
+        recipe: FigureRecipe,
+        *,
+        name: str = "",
+        noun: str = "",
+        sign: bool = False,
+        decimals: int | None = None,
+    ) -> float:
         """A figure under the key by which sentences name it."""
         if not isinstance(value, date):
             if not isfinite(value):
                 raise NotKnown(key)
             value = round(value, 9) if unit != "count" else int(value)
-        text = printed(
-            value, unit, currency=self.study.subject.currency, noun=noun, sign=sign, decimals=decimals
-        )  # fmt: skip
-        self.figures[key] = Figure(name=name or key.replace("_", " "), value=value, unit=unit, text=text, recipe=recipe)
+        text = printed(value, unit, currency=self.study.subject.currency, noun=noun, sign=sign, decimals=decimals)
+        self.figures[key] = InsightFigure(
+            name=name or key.replace("_", " "), value=value, unit=unit, text=text, recipe=recipe
+        )
         return 0.0 if isinstance(value, date) else float(value)
 
     def loans(
-        self, key: str, operation: str, unit: Unit, *where: Condition, column: str | None = None, book: str = "newest",
-        noun: str = "loan", **more: Any,
-    ) -> float | None:  # fmt: skip
+        self,
+        key: str,
+        operation: str,
+        unit: Unit,
+        *where: FigureCondition,
+        column: str | None = None,
+        book: str = "newest",
+        noun: str = "loan",
+        **more: Any,
+    ) -> float | None:
         """A figure over the loans that meet the conditions; None, and none put, where no loan gives one."""
         shown = {name: more.pop(name) for name in ("name", "sign", "decimals") if name in more}
-        recipe = Recipe(operation=operation, where=list(where), column=column, book=book, **more)  # type: ignore[arg-type]
+        recipe = FigureRecipe(operation=operation, where=list(where), column=column, book=book, **more)  # type: ignore[arg-type]
         columns = self.study.columns if book == "newest" else self.study.earlier
         assert columns is not None
         value = columns.figure(recipe)
@@ -246,9 +262,15 @@ class Draft:
         return None if value is None else self.put(key, value, unit, recipe, noun=noun, **shown)
 
     def test(
-        self, key: str, test_id: str, part: str = "value", *, change: Change | None = None, book: str = "newest",
+        self,
+        key: str,
+        test_id: str,
+        part: str = "value",
+        *,
+        change: PortfolioChange | None = None,
+        book: str = "newest",
         decimals: int | None = None,
-    ) -> float | None:  # fmt: skip
+    ) -> float | None:
         """A part of a test's result; None, and none put, where the run has no figure for it."""
         study = self.study
         results = study.after(change) if change else study.results if book == "newest" else study.before
@@ -277,16 +299,26 @@ class Draft:
             self.tests.append(test_id)
         if decimals is None and part in ("value", "limit"):
             decimals = decimals_between(result.current_value, result.threshold_value, unit)
-        recipe = Recipe(operation="test", test_id=test_id, part=part, change=change, book=book)  # type: ignore[arg-type]
-        words = f"{result.test_name}, {part}" + (", earlier" if book == "earlier" else "") + (
-            f" after {change.kind}" if change else ""
-        )  # fmt: skip
+        recipe = FigureRecipe(operation="test", test_id=test_id, part=part, change=change, book=book)  # type: ignore[arg-type]
+        words = (
+            f"{result.test_name}, {part}"
+            + (", earlier" if book == "earlier" else "")
+            + (f" after {change.kind}" if change else "")
+        )
         return self.put(key, value, unit, recipe, name=plain(words, 120), decimals=decimals)
 
     def combined(
-        self, key: str, operation: Literal["total", "difference", "quotient"], unit: Unit, *keys: str,
-        times: float = 1.0, sign: bool = False, noun: str = "", decimals: int | None = None, name: str = "",
-    ) -> float:  # fmt: skip
+        self,
+        key: str,
+        operation: Literal["total", "difference", "quotient"],
+        unit: Unit,
+        *keys: str,
+        times: float = 1.0,
+        sign: bool = False,
+        noun: str = "",
+        decimals: int | None = None,
+        name: str = "",
+    ) -> float:
         """A figure made of others of this finding."""
         values = [self[item] for item in keys]
         if operation == "quotient" and not values[1]:
@@ -295,26 +327,26 @@ class Draft:
             value = sum(values)
         else:
             value = values[0] - values[1] if operation == "difference" else values[0] / values[1]
-        recipe = Recipe(operation=operation, figures=[self.figures[item].name for item in keys], times=times)
+        recipe = FigureRecipe(operation=operation, figures=[self.figures[item].name for item in keys], times=times)
         return self.put(key, value * times, unit, recipe, sign=sign, noun=noun, decimals=decimals, name=name)
 
     def quote(self, key: str, value: float | date, unit: Unit, place: str, **shown: Any) -> float:
         """A figure that stands somewhere as it is."""
-        return self.put(key, value, unit, Recipe(operation="given", place=place), **shown)
+        return self.put(key, value, unit, FigureRecipe(operation="given", place=place), **shown)
 
     def since(self) -> str:
         """The day of the earlier month, as a figure: reports are not always a month apart."""
         previous = self.study.subject.previous
         if previous is None or previous.day is None:
             return "the month before"
-        self.put("since", previous.day, "date", Recipe(operation="given", book="earlier", place="deal.as_of"))
+        self.put("since", previous.day, "date", FigureRecipe(operation="given", book="earlier", place="deal.as_of"))
         return "{since}"
 
     def restated(self, key: str, of: str, **shown: Any) -> None:
         """A figure again, printed in another way: without its sign."""
         was = self.figures[of]
         assert not isinstance(was.value, date)
-        recipe = Recipe(operation="total", figures=[was.name], times=-1.0 if was.value < 0 else 1.0)
+        recipe = FigureRecipe(operation="total", figures=[was.name], times=-1.0 if was.value < 0 else 1.0)
         self.put(key, abs(was.value), was.unit, recipe, **shown)
 
     # Names and loans
@@ -331,10 +363,14 @@ class Draft:
         wanted = [int(row) for row in rows]
         for row in wanted[:LOANS_SHOWN]:
             identifier = columns.identifier(row)
-            self.rows.append(LoanRef(
-                row=row, name=self.study.borrower(row, columns),
-                identifier=None if identifier is None else plain(identifier), par=float(columns.par[row]),
-            ))  # fmt: skip
+            self.rows.append(
+                LoanRef(
+                    row=row,
+                    name=self.study.borrower(row, columns),
+                    identifier=None if identifier is None else plain(identifier),
+                    par=float(columns.par[row]),
+                )
+            )
         self.rows_in_all += len(wanted) if in_all is None else in_all
 
     def largest(self, key: str, chosen: NDArray[np.bool_], most: int = 3, *, book: str = "newest") -> str:
@@ -352,7 +388,7 @@ class Draft:
         for at, row in enumerate(rows):
             self.say(f"{key}_name_{at}", self.study.borrower(row, columns))
             book = "newest" if columns is self.study.columns else "earlier"
-            recipe = Recipe(operation="sum", column=column, row=row, book=book, loans="all")  # type: ignore[arg-type]
+            recipe = FigureRecipe(operation="sum", column=column, row=row, book=book, loans="all")  # type: ignore[arg-type]
             value = columns.par[row] if column == "par_value" else columns.numbers(column)[row]
             unit: Unit = {"par_value": "amount", "price": "price", "spread": "bps"}.get(column, "number")  # type: ignore[assignment]
             name = f"{column} of loan {row}" + (", earlier" if book == "earlier" else "")
@@ -361,11 +397,21 @@ class Draft:
         return ", ".join(texts)
 
     def finding(
-        self, category: Category, urgency: Urgency, title: str, headline: str, *, methodology: str,
-        weight: float = 0.0, basis: Basis = "measured", coverage_pct: float = 100.0, is_disputed: bool = False,
+        self,
+        category: Category,
+        urgency: Urgency,
+        title: str,
+        headline: str,
+        *,
+        methodology: str,
+        weight: float = 0.0,
+        basis: Basis = "measured",
+        coverage_pct: float = 100.0,
+        is_disputed: bool = False,
         remarks: Sequence[str] = (),
-        more: Mapping[Stakeholder, str] = MappingProxyType({}), **texts: str,
-    ) -> Finding:  # fmt: skip
+        more: Mapping[Stakeholder, str] = MappingProxyType({}),
+        **texts: str,
+    ) -> StudyFinding:
         """What was written down; `more` and `said` are the sentences for each kind of reader.
 
         Raises:
@@ -375,14 +421,26 @@ class Draft:
             for _, key, _, _ in Formatter().parse(text):
                 if key is not None and key not in self.figures and key not in self.names:
                     raise NotKnown(key)
-        return Finding(
-            key=self.key, category=category, urgency=urgency, title=title, headline=headline,
+        return StudyFinding(
+            key=self.key,
+            category=category,
+            urgency=urgency,
+            title=title,
+            headline=headline,
             more={reader: text for reader, text in (*more.items(), *texts.items()) if text},  # type: ignore[misc]
-            methodology=methodology, figures=self.figures, names=self.names, basis=basis, weight=weight,
-            coverage_pct=coverage_pct, is_disputed=is_disputed, remarks=[*remarks], tests=self.tests,
-            loans=self.rows, loans_in_all=self.rows_in_all,
+            methodology=methodology,
+            figures=self.figures,
+            names=self.names,
+            basis=basis,
+            weight=weight,
+            coverage_pct=coverage_pct,
+            is_disputed=is_disputed,
+            remarks=[*remarks],
+            tests=self.tests,
+            loans=self.rows,
+            loans_in_all=self.rows_in_all,
             columns=list(dict.fromkeys(self.columns)),
-        )  # fmt: skip
+        )
 
 
 def share_of(study: Study) -> str:

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from core.compliance.conventions import currency_of, definition_for
 from core.compliance.measures import Pool
+from core.compliance.measuring import pools_of
 from core.compliance.result import Results, Status
-from core.compliance.run import pools_of, run_suite
+from core.compliance.run import run_suite
 from core.definition.definition import Definition
 from core.frames.brief import brief
 from core.portfolio import Portfolio
@@ -26,7 +27,7 @@ BREAKS_SHOWN: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class HistoryPoint:
     """A test on a day, as a stored run has it. Figures in the test's unit."""
 
     day: date
@@ -92,7 +93,7 @@ class Subject:
     """Options of `core.compliance.run.run_suite`: `definition`, and thresholds by who set them."""
     test_ids: Collection[str] = ()
     """The tests of the run; all of the suite where none is named."""
-    history: Mapping[str, Sequence[Point]] = field(default_factory=dict)
+    history: Mapping[str, Sequence[HistoryPoint]] = field(default_factory=dict)
     """Test id -> stored runs, oldest first; one for each day, this run's own may be the last."""
     previous: Subject | None = None
     """The same deal a month or so before; its rules are not looked at, since both are held to the newest ones."""

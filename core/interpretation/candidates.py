@@ -68,9 +68,9 @@ def _by_settings(choice: NamedChoice, portfolio: Portfolio, definition: Definiti
     setting = setting_of(definition, choice) or choice.options[0].name
     needs = _NEEDS.get(choice.name)
     for option in sorted(choice.options, key=lambda each: each.name != setting):
-        if option.name == setting or ((option.sets or option is choice.options[0]) and (
-            needs is None or needs(portfolio, option.name)
-        )):  # fmt: skip
+        if option.name == setting or (
+            (option.sets or option is choice.options[0]) and (needs is None or needs(portfolio, option.name))
+        ):
             yield Candidate(choice.name, option.name, option.words, option.sets)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from core.compliance.agreement import CENT, Ours, ties_of
 from core.compliance.kernels import rounded
 from core.compliance.measures import Measured, Pool, Unmeasurable
-from core.compliance.run import columns_present, measure_test
+from core.compliance.measuring import columns_present, measure_test
 from core.compliance.suites import Test
 from core.definition import to_document
 from core.definition.choices import Setting, with_settings
@@ -35,7 +35,7 @@ Used = Mapping[str, Candidate]
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PrintedFigure:
     """A figure that a file prints, and how ours is measured."""
 
     name: str
@@ -79,9 +79,10 @@ class Evidence:
         self._views: dict[object, Pool] = {}
         figures = [
             self._figure(row.published, tests[row.test["id"]], own[row.test["id"]])
-            for row in rows if row.test is not None and row.test["id"] in tests and own[row.test["id"]].value is None
-        ]  # fmt: skip
-        self.figures: list[Figure] = [figure for figure in figures if figure.printed]
+            for row in rows
+            if row.test is not None and row.test["id"] in tests and own[row.test["id"]].value is None
+        ]
+        self.figures: list[PrintedFigure] = [figure for figure in figures if figure.printed]
         self.of_tests = len(self.figures)
         """How many of them are tests and figures of the file; the others are parts of calculations."""
         self.figures += _parts(portfolio)
@@ -91,7 +92,7 @@ class Evidence:
         self.readings = readings_of(portfolio, self.definition)
         self._base = {choice: listed[0] for choice, listed in self.readings.items()}
 
-    def _figure(self, fact: Fact, test: Test, own: DealTest) -> Figure:
+    def _figure(self, fact: Fact, test: Test, own: DealTest) -> PrintedFigure:
         printed: dict[Part, float] = {}
         if fact.value is not None:
             printed["value"] = fact.value
@@ -106,7 +107,9 @@ class Evidence:
             return frozenset() if ours is None or not is_in_unit else ties_of(fact, _ours(ours))
 
         measure = own.measure or "share"
-        return Figure(fact.label, fact.place, measure, own.agency, printed, ties, fact, partial(self.measured, test))
+        return PrintedFigure(
+            fact.label, fact.place, measure, own.agency, printed, ties, fact, partial(self.measured, test)
+        )
 
     def measured(self, test: Test, pool: Pool) -> Measured | None:
         """Our figure; None where the loans give none."""
@@ -153,7 +156,7 @@ class Evidence:
     def add(self, interval: Interval) -> None:
         """Put what the ratios of all classes leave open of one numerator among the figures."""
         printed: dict[Part, float] = {"numerator": interval.middle}
-        self.figures.append(Figure(interval.name, interval.place, "interval", None, printed, interval.ties))
+        self.figures.append(PrintedFigure(interval.name, interval.place, "interval", None, printed, interval.ties))
 
 
 POOLS_MAX: Final = 64
@@ -177,9 +180,7 @@ _MOVING: Final = frozenset((
 
 def _ours(measured: Measured) -> Ours:
     is_ratio = measured.denominator != 1.0
-    return Ours(
-        rounded(measured.value), *((measured.numerator, measured.denominator) if is_ratio else (None, None))
-    )  # fmt: skip
+    return Ours(rounded(measured.value), *((measured.numerator, measured.denominator) if is_ratio else (None, None)))
 
 
 def _without_parts(deal: Deal) -> Deal:
@@ -196,7 +197,7 @@ _HAIRCUTS: Final = {
 }
 
 
-def _parts(portfolio: Portfolio) -> Iterator[Figure]:
+def _parts(portfolio: Portfolio) -> Iterator[PrintedFigure]:
     """The file's own haircuts and carrying values, its OC numerator and its collateral principal amount."""
     cells = portfolio.source_cells
     for name, words in _HAIRCUTS.items():
@@ -222,9 +223,9 @@ _COLLATERAL: Final[tuple[Callable[[Pool], float], ...]] = (
 shares divide by."""
 
 
-def _part(name: str, place: str, amount: float, *ours: Callable[[Pool], float]) -> Figure:
+def _part(name: str, place: str, amount: float, *ours: Callable[[Pool], float]) -> PrintedFigure:
     def ties(pool: Pool) -> frozenset[Part]:
         is_ours = any(abs(our(pool) - amount) <= CENT for our in ours)
         return frozenset(("numerator",)) if is_ours else frozenset()
 
-    return Figure(name, place, "parts", None, {"numerator": amount}, ties)
+    return PrintedFigure(name, place, "parts", None, {"numerator": amount}, ties)

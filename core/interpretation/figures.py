@@ -14,9 +14,9 @@ from core.compliance.coverage import letter_of
 from core.compliance.deal_suite import tests_of, with_coverage
 from core.compliance.matching import Pairs, Terms, Unmatched, pair_figures, suite_said, terms_of, with_counted_decimals
 from core.compliance.measures import Pool
-from core.compliance.run import pools_of
+from core.compliance.measuring import pools_of
 from core.definition import Definition, DefinitionError, parse_changed
-from core.definition.names import Meaning, NoMeaning, meaning_of_fact
+from core.definition.names import NoMeaning, SubjectMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
@@ -135,7 +135,7 @@ def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
     if any(name in test for name in ("max", "min", "matrix")):
         return test
     meaning = meaning_of_fact(published)
-    side = meaning.side if isinstance(meaning, Meaning) else "max"
+    side = meaning.side if isinstance(meaning, SubjectMeaning) else "max"
     return {**test, side: 0.0 if published.trigger is None else published.trigger}
 
 

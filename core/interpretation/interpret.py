@@ -14,7 +14,7 @@ from core.compliance.measures import Pool
 from core.compliance.stated import with_stated
 from core.definition.definition import Definition
 from core.interpretation.candidates import Candidate, Readings
-from core.interpretation.evidence import Evidence, Figure
+from core.interpretation.evidence import Evidence, PrintedFigure
 from core.interpretation.interval import Interval, interval_of, is_telling
 from core.interpretation.reading import read_by
 from core.interpretation.search import TAKEN_LEAST, ChoiceResult, Search, Ties
@@ -104,7 +104,7 @@ class _Interpreter:
         return read_by(self._whole, record, self._rules if self._is_stated else None)
 
     @property
-    def _figures(self) -> list[Figure]:
+    def _figures(self) -> list[PrintedFigure]:
         return self._evidence.figures[: self._evidence.of_tests]
 
     def _tied(self, used: dict[str, Candidate]) -> int:
@@ -129,9 +129,11 @@ class _Interpreter:
 
     def _differs(self, choice_result: ChoiceResult) -> bool:
         """Whether the runner-up ties two amounts more than what is stated, and loses none."""
-        return choice_result.runner_up is not None and not choice_result.lost and len(
-            self._search.amounts(choice_result.runner_up_ties)
-        ) >= TAKEN_LEAST  # fmt: skip
+        return (
+            choice_result.runner_up is not None
+            and not choice_result.lost
+            and len(self._search.amounts(choice_result.runner_up_ties)) >= TAKEN_LEAST
+        )
 
     def _reading(self, candidate: Candidate, ties: Ties) -> Reading:
         return Reading(option=candidate.option, words=candidate.words, ties=[self._tie(*tie) for tie in sorted(ties)])
@@ -160,7 +162,7 @@ class _Interpreter:
         search = Search(self._evidence, self._readings, left_out, _of_market(self._base, self._readings))
         return self._deciding_parts(at, self._used) <= self._deciding_parts(at, search.run())
 
-    def _is_read_by(self, figure: Figure) -> bool:
+    def _is_read_by(self, figure: PrintedFigure) -> bool:
         """Whether the reader took a column or an amount because it gives this very figure."""
         deal = self._whole.deal
         codes = {(warning.code, field) for warning in self._whole.notes.warnings for field in (*warning.fields, "")}
@@ -171,7 +173,7 @@ class _Interpreter:
             or (figure.measure == "ccc" and ("ratings_by_printed", f"rating_agency_{figure.agency}") in codes)
         )
 
-    def _is_tied_unseen(self, figure: Figure) -> bool:
+    def _is_tied_unseen(self, figure: PrintedFigure) -> bool:
         """Whether a figure ties by loans whose file prints nothing: how a spread is averaged may go by what it says."""
         pool = self._evidence.pool(self._used, by_loans=False)
         unseen = Pool(replace(pool.portfolio, facts=Facts()), pool.definition)

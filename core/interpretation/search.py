@@ -39,7 +39,7 @@ _RATED: Final = ("ccc", "warf", "spwarf", "share", "oc", "reinvestment_oc", "par
 _NO_SHARE: Final = (*_OC, "ic", "warf", "warr", "wal", "was", "wac", "spwarf", "diversity")
 
 
-class Group(NamedTuple):
+class ChoiceGroup(NamedTuple):
     """Choices that move the same figures, and these figures."""
 
     choices: tuple[str, ...]
@@ -56,12 +56,12 @@ _PAR_VALUE: Final = (
 )  # fmt: skip
 
 GROUPS: Final = (
-    Group(("principal_cash", "denominator", *_PAR_VALUE[:2]), (*_OC, "warr"), with_shares=True),
-    *(Group((f"rating_columns_{agency}", f"masked_{agency}"), _RATED, agency=agency) for agency in AGENCIES),
-    Group(("principal_cash", *_PAR_VALUE), (*_OC, "warr"), with_shares=True),
-    Group(("industry",), ("industry", "diversity", "share")),
-    Group(("families",), ("obligor", "top_obligors", "diversity")),
-    Group(("interest", "senior_fees"), ("ic",)),
+    ChoiceGroup(("principal_cash", "denominator", *_PAR_VALUE[:2]), (*_OC, "warr"), with_shares=True),
+    *(ChoiceGroup((f"rating_columns_{agency}", f"masked_{agency}"), _RATED, agency=agency) for agency in AGENCIES),
+    ChoiceGroup(("principal_cash", *_PAR_VALUE), (*_OC, "warr"), with_shares=True),
+    ChoiceGroup(("industry",), ("industry", "diversity", "share")),
+    ChoiceGroup(("families",), ("obligor", "top_obligors", "diversity")),
+    ChoiceGroup(("interest", "senior_fees"), ("ic",)),
 )  # fmt: skip
 """In the order in which they are searched: what others divide by first."""
 
@@ -112,7 +112,7 @@ class Search:
 
     # ---- one group
 
-    def _searched(self, group: Group, used: dict[str, Candidate]) -> dict[str, Candidate]:
+    def _searched(self, group: ChoiceGroup, used: dict[str, Candidate]) -> dict[str, Candidate]:
         """The best reading of a group's choices, the others as they are."""
         listed = self._candidates(group, used)
         if not listed:
@@ -136,7 +136,7 @@ class Search:
         kept = self._drop_unproved(best, used, listed)
         return kept if self._loses_none(used, kept) else used
 
-    def _candidates(self, group: Group, used: Used) -> dict[str, tuple[Candidate, ...]]:
+    def _candidates(self, group: ChoiceGroup, used: Used) -> dict[str, tuple[Candidate, ...]]:
         """The candidates of a group's choices that differ for these loans, no more than can be tried."""
         listed = {}
         for choice in group.choices:
@@ -156,9 +156,10 @@ class Search:
         figures = [at for at in self.figures_of(GROUPS[0]) if "denominator" in self.evidence.figures[at].printed]
         tried = [{**used, "principal_cash": cash, "denominator": each} for each in self.readings.get("denominator", ())]
         return any(
-            part == "denominator" for each in tried or [{**used, "principal_cash": cash}]
+            part == "denominator"
+            for each in tried or [{**used, "principal_cash": cash}]
             for _, part in self.ties(each, figures)
-        )  # fmt: skip
+        )
 
     def different(self, choice: str, used: Used) -> tuple[Candidate, ...]:
         """The candidates of a choice that give other sums, the one that is used first."""
@@ -176,9 +177,10 @@ class Search:
         kept = dict(best)
         while True:
             open_ones = [
-                choice for choice in listed
+                choice
+                for choice in listed
                 if kept[choice] != used[choice] and self.state(self.alone(choice, kept)) == "open"
-            ]  # fmt: skip
+            ]
             if not open_ones:
                 return kept
             for choice in open_ones:
@@ -192,9 +194,12 @@ class Search:
         """Every reading that may move the OC numerator: those of the collateral together, with each of the ratings."""
         alone: dict[str, Candidate] = {}
         ratings = [alone] + [
-            {choice: each} for group in GROUPS if group.agency is not None
-            for choice in group.choices for each in self.different(choice, self.start)[1:]
-        ]  # fmt: skip
+            {choice: each}
+            for group in GROUPS
+            if group.agency is not None
+            for choice in group.choices
+            for each in self.different(choice, self.start)[1:]
+        ]
         for group in (each for each in GROUPS if "oc" in each.measures and each.agency is None):
             listed = self._candidates(group, self.start).values()
             for rated, combination in product(ratings, product(*listed)):
@@ -207,7 +212,7 @@ class Search:
         """The places of all figures that take part."""
         return tuple(at for at in range(len(self.evidence.figures)) if at not in self.left_out)
 
-    def figures_of(self, group: Group) -> tuple[int, ...]:
+    def figures_of(self, group: ChoiceGroup) -> tuple[int, ...]:
         """The places of the figures that a group moves."""
         places, denominators = [], set[float]()
         for at in self.every:
@@ -237,9 +242,11 @@ class Search:
         return {
             figures[at].printed["numerator"]
             for at, part in ties
-            if part == "denominator" and (at, "value") in ties and figures[at].amounts("numerator")
+            if part == "denominator"
+            and (at, "value") in ties
+            and figures[at].amounts("numerator")
             and figures[at].measure not in _NO_SHARE
-        }  # fmt: skip
+        }
 
     def alone(self, choice: str, used: Used) -> Ties:
         """What ties by the reading used of a choice, and by no other."""
@@ -297,9 +304,12 @@ def _by_rank(pool: Pool, agency: str) -> tuple[float, ...]:
 
 def _collateral(pool: Pool) -> object:
     return (
-        round(pool.cash, 4), round(pool.denominator, 4), round(pool.adjustments["adjusted"], 4),
-        round(pool.tally.recovery_sum, 4), pool.view.recovery_agency,
-    )  # fmt: skip
+        round(pool.cash, 4),
+        round(pool.denominator, 4),
+        round(pool.adjustments["adjusted"], 4),
+        round(pool.tally.recovery_sum, 4),
+        pool.view.recovery_agency,
+    )
 
 
 def _industries(pool: Pool) -> object:

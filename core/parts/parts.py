@@ -13,8 +13,8 @@ from core.compliance.conventions import definition_for
 from core.compliance.deal_suite import with_coverage
 from core.compliance.kernels import rounded
 from core.compliance.measures import Pool
+from core.compliance.measuring import pools_of
 from core.compliance.result import Skipped, TestResult
-from core.compliance.run import pools_of
 from core.compliance.suites import DEAL_SUITE
 from core.definition.definition import DealTest, Definition
 from core.frames.figures import DECIMALS
@@ -60,17 +60,33 @@ def figure_parts(
 def no_parts(result: TestResult | Skipped, reason: str, *, offset: int = 0, limit: int = PARTS_SHOWN) -> FigureParts:
     """The answer for a figure that has no parts, and why."""
     shared: dict[str, Any] = {
-        "test_id": result.test_id, "test_name": result.test_name, "reason": reason, "sum": None, "tolerance": None,
-        "adds_up": None, "room": None, "columns": [], "items": [], "total": 0, "offset": offset, "limit": limit,
-    }  # fmt: skip
+        "test_id": result.test_id,
+        "test_name": result.test_name,
+        "reason": reason,
+        "sum": None,
+        "tolerance": None,
+        "adds_up": None,
+        "room": None,
+        "columns": [],
+        "items": [],
+        "total": 0,
+        "offset": offset,
+        "limit": limit,
+    }
     if isinstance(result, Skipped):
         nothing: dict[str, Any] = dict.fromkeys(("value", "formula", "numerator", "denominator"))
         return FigureParts(**shared, **nothing, unit="", decimals=DECIMALS, cell_refs=[])
     numerator, denominator = _ratio(result)
     return FigureParts(
-        **shared, unit=result.unit, decimals=result.decimals, value=result.current_value, formula=_formula(result),
-        numerator=numerator, denominator=denominator, cell_refs=_cells(result),
-    )  # fmt: skip
+        **shared,
+        unit=result.unit,
+        decimals=result.decimals,
+        value=result.current_value,
+        formula=_formula(result),
+        numerator=numerator,
+        denominator=denominator,
+        cell_refs=_cells(result),
+    )
 
 
 def _ratio(result: TestResult) -> tuple[float | None, float | None]:
@@ -185,9 +201,13 @@ class _Page:
         if amount.row is not None:
             return self._loan(amount.kind, amount.name, amount.row, amount.amount, {})
         return FigurePart(
-            kind=amount.kind, name=amount.name, place=None, row=None, amount=rounded(amount.amount),
+            kind=amount.kind,
+            name=amount.name,
+            place=None,
+            row=None,
+            amount=rounded(amount.amount),
             fields={name: rounded(value) for name, value in amount.fields.items()},
-        )  # fmt: skip
+        )
 
     def _averaged(self, row: int) -> dict[str, float]:
         """The weight and the value of a loan in an average."""
@@ -226,7 +246,7 @@ class _Page:
         fields = {
             **_FIELDS,
             "rating": ((f"rating_agency_{agency}",) if agency else ()) + _RATINGS,
-        }  # fmt: skip
+        }
         present = set(self._portfolio.columns)
         known = {}
         for name, options in fields.items():

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.measures import Measured, Pool, Unmeasurable
-from core.compliance.run import pools_of
+from core.compliance.measuring import pools_of
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
 from core.portfolio import Portfolio

@@ -22,7 +22,7 @@ from core.questions.query import Action, Condition, Query
 from core.questions.saying import Said, unit_of_a_cushion
 from core.questions.wording import condition_words, conditions_words, shown
 from core.scenario.changed import changed
-from core.scenario.holdings import Change, Holdings
+from core.scenario.holdings import Holdings, TradeEffect
 from core.scenario.trades import Trade, TradeError
 from core.values import day_of
 from core.words import counted
@@ -246,7 +246,7 @@ def _sold(action: Action, portfolio: Portfolio, book: Book, rows: Any, said: Sai
     cash = float((sold * at / 100).sum())
     money = said.figure("proceeds", cash, "amount", "par sold x price / 100", book=book, rows=rows)
     said.sentences.append(f"Proceeds of {money} go to principal cash.")
-    change = Change(par=dict(zip(rows.tolist(), left.tolist(), strict=True)), cash=cash)
+    change = TradeEffect(par=dict(zip(rows.tolist(), left.tolist(), strict=True)), cash=cash)
     return changed(Holdings(portfolio), change)
 
 

@@ -76,14 +76,14 @@ def read(
     """Read a file (.xlsx, .xlsm, .xls, .xlsb, .ods, .xml, .html, .csv, .zip), or a folder of such, whole as a book that
     calculates.
 
-    `path` may also be the bytes of a file, or a file that is open for reading bytes (from where it stands); `name` is
-    what such a file is called where it matters: as the sheet of a .csv, and in messages.
+    `path` may also be the bytes of a file, or a file that is open for reading bytes (from where it stands). `name` is
+    what such a file is called, in messages and as the sheet of a .csv.
 
     Formulas of an .xlsx, .xlsm or .xml that came without values are calculated at once, with `now` and `random` as in
-    `Book.recalculate`; those of such files in an archive or a folder where `now` is given. `Book.filled` tells of them.
-    A file from a stranger belongs in `core.files.isolate.parse_isolated`. Only .xlsx, .xlsm and SpreadsheetML (.xml)
-    bring formulas, all else its values. What is neither .xlsx nor .xlsm nor text is always read in a child process,
-    since a damaged file of the other kinds may end the process that reads it.
+    `Book.recalculate`. In an archive or a folder they are only with `now`. `Book.filled` tells of them. A file from a
+    stranger belongs in `core.files.isolate.parse_isolated`. Only .xlsx, .xlsm and SpreadsheetML (.xml) bring formulas,
+    all else its values. What is neither .xlsx nor .xlsm nor text is always read in a child process: a damaged file
+    may end its reader.
 
     Raises:
         FileRefused: `InvalidFormat`, `FileTooLarge`, `TooManySheets` or `ParseFailed`, with the cause as its `hint`.
@@ -286,8 +286,10 @@ class Book(Workbook):
 
     @property
     def locale(self) -> str:
-        """The locale in which texts are read as dates and numbers: the one that was asked for last, else that of the
-        file's language where it is one of those that are known here, else en-US."""
+        """The locale in which texts are read as dates and numbers.
+
+        It is the last one that was asked for, else that of the file's language where it is known here, else en-US.
+        """
         locale_in_use = known_locale(self.language or "") if self._engine is None else self._engine.environment.locale
         return (locale_in_use or DEFAULT).tag
 
@@ -369,8 +371,10 @@ class Book(Workbook):
 
     @checked
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write a copy of the file that the book was read from (.xlsx or .xlsm), with the values of the last
-        calculation and the edits since; all else of it is kept: formats, charts, pivot tables, macros.
+        """Write a copy of the book's file (.xlsx or .xlsm) with its new values.
+
+        These are the values of the last calculation and the edits since. All else is kept: formats, charts, pivot
+        tables, macros.
 
         The sheets without another value go over byte for byte. Cells that the file lacks come without a format. #SPILL!
         and #CALC! that are new are written as #VALUE!, since older programs know no others. The copy appears under its
@@ -380,8 +384,8 @@ class Book(Workbook):
             overwrite: the file itself may be written over; to be saved once more, the book is then read anew.
 
         Raises:
-            NotSaved: the book is of no such file, or of one that has changed since; the name has another extension, or
-                is that of the file itself; a formula that was set is none that a file can hold.
+            NotSaved: the book is of no such file, or the file has changed since. Or the name has another extension, or
+                is that of the file itself. Or a formula that was set is none for a file.
             FileRefused: the file has a sheet whose rows or cells are in no order.
             OSError: the file cannot be read, or the copy not be written.
         """
@@ -457,8 +461,9 @@ class Book(Workbook):
         return environment
 
     def evaluate(self, formula: str, sheet: str | None = None, *, now: datetime | None = None) -> Any:
-        """The value of a formula over this book's cells as they stand (`core.formula.values`); `now` is the moment of
-        TODAY and the year of a text such as 5-Jul.
+        """Evaluate a formula over this book's cells as they stand (`core.formula.values`).
+
+        `now` is the moment of TODAY and the year of a text such as 5-Jul.
 
         Raises:
             FormulaError: it cannot be read or calculated.

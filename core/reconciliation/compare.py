@@ -176,11 +176,16 @@ def _severities(
     if kind == "number":
         numbers = _both(tape.numbers(name), book.numbers(name))
         return _compare.number_severities(
-            *numbers, rows, partners, round(tolerance / rule.scale, ROUNDING_DECIMALS), rule.unit == "days", severity,
+            *numbers,
+            rows,
+            partners,
+            round(tolerance / rule.scale, ROUNDING_DECIMALS),
+            rule.unit == "days",
+            severity,
             np.array([band.above for band in rule.bands], np.float64),
             np.array([band.inclusive for band in rule.bands], np.uint8),
             np.array([_CODE[band.severity] for band in rule.bands], np.uint8),
-        )  # fmt: skip
+        )
     if kind == "rating":
         states = _both(tape.states(name), book.states(name))
         return _compare.state_severities(*states, rows, partners, _RANK_FIRST, _RANK_LAST, severity, lesser)
@@ -256,9 +261,16 @@ def _text_severities(
     theirs, ours = _both(tape.column(name), book.column(name))
     kind = _SOUND.get(name)
     differs = _compare.text_differs(
-        theirs.codes, theirs.text.offsets, theirs.text.data, ours.codes, ours.text.offsets, ours.text.data,
-        rows, partners, kind is None,
-    )  # fmt: skip
+        theirs.codes,
+        theirs.text.offsets,
+        theirs.text.data,
+        ours.codes,
+        ours.text.offsets,
+        ours.text.data,
+        rows,
+        partners,
+        kind is None,
+    )
     if kind is None:
         return differs * np.uint8(severity)
     at = np.flatnonzero(differs)

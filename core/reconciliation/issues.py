@@ -191,10 +191,14 @@ class Issues(Sequence[Issue], Framed):
         for code in np.unique(field).tolist():
             name = FIELDS[code][0]
             at = np.flatnonzero(field == code)
-            both = self._shared_counts(loans[at]) if name == "duplicates" else tuple(
-                _texts(side, name, rows[loans[at]])
-                for side, rows in ((self._tape, self._loans.tape_rows), (self._book, self._loans.book_rows))
-            )  # fmt: skip
+            both = (
+                self._shared_counts(loans[at])
+                if name == "duplicates"
+                else tuple(
+                    _texts(side, name, rows[loans[at]])
+                    for side, rows in ((self._tape, self._loans.tape_rows), (self._book, self._loans.book_rows))
+                )
+            )
             for into, texts in zip(values, both, strict=True):
                 for place, text in zip(at.tolist(), texts, strict=True):
                     into[place] = text

@@ -18,7 +18,7 @@ from core.frames.notebook import card, left_out
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.assemble.columns import is_standard
-from core.portfolio.model.notes import DataWarning, told_of
+from core.portfolio.model.notes import DataWarning, warning_texts
 from core.recalc.book import File, read
 from core.reconciliation.compare import compare, compared_fields, fingerprints
 from core.reconciliation.issues import Issues
@@ -36,7 +36,7 @@ THREADS_MAX: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class IssueCounts:
     """Counts of loans, lots added up, and of issues."""
 
     total_loans_compared: int
@@ -53,7 +53,7 @@ class Summary:
 class Reconciliation:
     """What a comparison found."""
 
-    summary: Summary
+    summary: IssueCounts
     stages: dict[str, int]
     """Pairs by how they were found, in the order of the stages: cusip, loanx_id, isin, borrower_maturity,
     borrower_name."""
@@ -77,7 +77,7 @@ class Reconciliation:
 
     def _repr_html_(self) -> str:
         lines = [
-            *told_of(self.warnings),
+            *warning_texts(self.warnings),
             *(f"{name} was not compared: {why}" for name, why in self.not_compared.items()),
             left_out(len(self.issues), "issues"),
         ]
@@ -122,7 +122,7 @@ def reconcile(
     issues = Issues(theirs, ours, matched, discrepancies)
     rows = np.flatnonzero(matched.tape_pair >= 0).astype(np.int32)
     return Reconciliation(
-        summary=Summary(
+        summary=IssueCounts(
             total_loans_compared=tape.row_count + book.row_count - len(rows),
             matched=len(rows),
             unmatched_trustee=tape.row_count - len(rows),
@@ -162,22 +162,48 @@ def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[Dat
     doubtful = sum(matched.ambiguous.values())
     keys = counted(doubtful, "key", "is/are")
     remarks = (
-        *((side.factor != 1.0, "par_in_thousands",
-           f"par on the {side.name} is in thousands: it was multiplied by {side.factor:,.0f}", None)
-          for side in (tape, book)),
+        *(
+            (
+                side.factor != 1.0,
+                "par_in_thousands",
+                f"par on the {side.name} is in thousands: it was multiplied by {side.factor:,.0f}",
+                None,
+            )
+            for side in (tape, book)
+        ),
         *((side.row_count == 0, "no_loans", f"the {side.name} has no loans", None) for side in (tape, book)),
-        (few, "few_matched",
-         f"only {pairs:,} of {counted(fewest, 'loan')} found on both sides: is it the {tape.name} of this deal?", None),
-        (matched.unverified, "matched_by_doubtful_identifier",
-         "{} matched by an identifier that fails its check digit or shape", matched.unverified),
-        (matched.printed, "matched_by_print",
-         "{} matched by an identifier that the two sides print in different ways: cut off, or a LoanX id with and "
-         "without its check characters", matched.printed),
-        (by_name, "matched_by_name",
-         "{} matched by the name of the borrower, without an identifier in common", by_name),
-        (doubtful, "shared_keys",
-         f"{keys} shared by several loans of one side, which were paired by nearest par", None),
-    )  # fmt: skip
+        (
+            few,
+            "few_matched",
+            f"only {pairs:,} of {counted(fewest, 'loan')} found on both sides: is it the {tape.name} of this deal?",
+            None,
+        ),
+        (
+            matched.unverified,
+            "matched_by_doubtful_identifier",
+            "{} matched by an identifier that fails its check digit or shape",
+            matched.unverified,
+        ),
+        (
+            matched.printed,
+            "matched_by_print",
+            "{} matched by an identifier that the two sides print in different ways: cut off, or a LoanX id with and "
+            "without its check characters",
+            matched.printed,
+        ),
+        (
+            by_name,
+            "matched_by_name",
+            "{} matched by the name of the borrower, without an identifier in common",
+            by_name,
+        ),
+        (
+            doubtful,
+            "shared_keys",
+            f"{keys} shared by several loans of one side, which were paired by nearest par",
+            None,
+        ),
+    )
     return tuple(
         DataWarning(code, message if rows is None else message.format(_loans(rows)), rows)
         for is_so, code, message, rows in remarks

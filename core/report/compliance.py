@@ -11,9 +11,9 @@ from msgspec import UnsetType
 
 from core.compliance.conventions import definition_for
 from core.compliance.measures import Pool
+from core.compliance.measuring import pools_of
 from core.compliance.printed import printed_words
 from core.compliance.result import Results, Skipped, Status, TestResult
-from core.compliance.run import pools_of
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from core.charts.charts import Against, Bucket, Moment, bar, bullet, columns, through_time
+from core.charts.charts import Against, Bar, Moment, bar, bullet, columns, through_time
 from core.charts.drawing import Chart
 from core.compliance.printed import status_here
 from core.deals.movements import PartName
@@ -409,7 +409,7 @@ _NO_BUCKET: Final = frozenset(("Not stated", "Not priced", "Unrated", "Masked"))
 
 
 def _distribution(distribution: Distribution) -> Texts:
-    buckets = [Bucket(row.name, row.share_pct, figure(row.share_pct, 1)) for row in distribution.rows]
+    buckets = [Bar(row.name, row.share_pct, figure(row.share_pct, 1)) for row in distribution.rows]
     words = "; ".join(f"{row.name} {figure(row.share_pct, 1)} %" for row in distribution.rows)
     chart = columns(buckets, f"{distribution.title}, percent of {distribution.of}: {words}", muted=_NO_BUCKET)
     return {

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.compliance.result import TestResult
 from core.definition import Definition, to_document
-from core.definition.keys import Listed, Table, rows_of
+from core.definition.keys import ListKey, TableKey, rows_of
 from core.labels import LABELS, label
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import Notes, PageNote
@@ -42,9 +42,9 @@ def _rules_of(path: str, document: Mapping[str, Any], of: type[Any]) -> Iterator
     for name, value in document.items():
         kind, place = rows[name].metadata["kind"], f"{path}.{name}".strip(".")
         meaning = rows[name].metadata["meaning"].replace("`", "")
-        if isinstance(kind, Table) and isinstance(value, Mapping):
+        if isinstance(kind, TableKey) and isinstance(value, Mapping):
             yield from _rules_of(place, value, kind.of)
-        elif isinstance(kind, Listed) and isinstance(kind.kind, Table):
+        elif isinstance(kind, ListKey) and isinstance(kind.kind, TableKey):
             for at, element in enumerate(value):
                 yield RuleLine(f"{_words(place)} {at + 1}", _plain(element), meaning)
         else:

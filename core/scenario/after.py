@@ -19,10 +19,10 @@ from core.compliance.conventions import View, are_mostly_unrated
 from core.compliance.file_figures import printed_parts
 from core.compliance.measures import Pool, Sums
 from core.portfolio import Portfolio
-from core.scenario.base import Base, Bucket, haircut_of
-from core.scenario.holdings import Change, Holdings
+from core.scenario.base import Base, CccBucket, haircut_of
+from core.scenario.holdings import Holdings, TradeEffect
 from core.scenario.touched import Touched, touched
-from core.scenario.trades import Loan
+from core.scenario.trades import TradeLoan
 
 Floats = NDArray[np.float64]
 
@@ -270,7 +270,7 @@ class After(Pool):
         par, haircut = below_price(price, "left")
         return haircut + self._at_price(bucket, gone, come, price, excess - par), unpriced
 
-    def _at_price(self, bucket: Bucket, gone: Floats, come: Floats, price: float, left: float) -> float:
+    def _at_price(self, bucket: CccBucket, gone: Floats, come: Floats, price: float, left: float) -> float:
         """Haircut of the rows of the price at which the excess ends."""
         first, last = (int(np.searchsorted(bucket.price, price, side)) for side in ("left", "right"))
         rows = bucket.row[first:last]
@@ -414,7 +414,7 @@ class _LaterPortfolio:
         return self._pool.whole.portfolio.defaulted()
 
 
-def pools_after(bases: tuple[Base, ...], holdings: Holdings, change: Change) -> tuple[After, ...]:
+def pools_after(bases: tuple[Base, ...], holdings: Holdings, change: TradeEffect) -> tuple[After, ...]:
     """The pools after trades, one for each of the bases.
 
     Raises:
@@ -445,7 +445,7 @@ def _missing(pool: After) -> frozenset[int]:
     return frozenset(code for code in touched_codes if not chosen.issuperset(index.rows(code)))
 
 
-def _is_strange(holdings: Holdings, loan: Loan) -> bool:
+def _is_strange(holdings: Holdings, loan: TradeLoan) -> bool:
     """Whether a bought loan has a column that the portfolio has not, and that changes what other loans count as: the
     formulas and the ladders of a definition ask for columns, facilities are small by the country, and a deferring loan
     earns a known nothing once any loan earns."""

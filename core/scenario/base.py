@@ -20,7 +20,7 @@ LARGEST_KEPT: Final = 4_096
 """Obligors, the largest first, that are kept in their order; trades that touch nearly as many take a full pass."""
 
 
-class Bucket(NamedTuple):
+class CccBucket(NamedTuple):
     """The rows of an agency's CCC bucket by their price, with the running sums up to each."""
 
     row: NDArray[np.intp]
@@ -50,7 +50,7 @@ class Base:
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self._sums: dict[Hashable, Any] = {}
-        self._buckets: dict[int, Bucket] = {}
+        self._buckets: dict[int, CccBucket] = {}
 
     def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
         """A sum over all loans, see `Pool.summed`."""
@@ -98,14 +98,14 @@ class Base:
                 sums[name] = (below[small] - below[first]) / average + (last - small)
         return sums
 
-    def bucket(self, agency: int) -> Bucket:
+    def bucket(self, agency: int) -> CccBucket:
         """The CCC bucket of an agency, 0 to 2."""
         if agency not in self._buckets:
             row, price, par, value, unpriced = kernels.candidates(self.pool.tally, agency)
             order = np.argsort(price, kind="stable")
             row, price, par, value = row[order], price[order], par[order], value[order]
             haircut = haircut_of(price, par, value)
-            self._buckets[agency] = Bucket(
+            self._buckets[agency] = CccBucket(
                 row.astype(np.intp), price, par, value, _running(par), _running(haircut), int(unpriced.sum())
             )
         return self._buckets[agency]

@@ -14,13 +14,13 @@ from core.portfolio import Portfolio
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Amortization, Deal, Names
 from core.portfolio.pages.identify import SUMMED
-from core.scenario.holdings import Bought, Change, Holdings
+from core.scenario.holdings import Bought, Holdings, TradeEffect
 
 _NOT_COPIED: Final = frozenset((*SUMMED, "purchase_price"))
 """Amounts of a lot, which another lot of the loan does not share."""
 
 
-def changed(holdings: Holdings, change: Change) -> Portfolio:
+def changed(holdings: Holdings, change: TradeEffect) -> Portfolio:
     """The portfolio after trades; the given one stays as it is. Columns that only a bought loan has are blank above."""
     portfolio = holdings.portfolio
     rows = np.fromiter(change.par, np.intp, len(change.par))
@@ -54,7 +54,7 @@ def changed(holdings: Holdings, change: Change) -> Portfolio:
     )
 
 
-def with_cash(deal: Deal, change: Change) -> Deal:
+def with_cash(deal: Deal, change: TradeEffect) -> Deal:
     """The deal with what trades pay and bring; principal cash that is not known counts as none before."""
     known = deal.principal_cash
     return replace(deal, principal_cash=(known if known is not None and np.isfinite(known) else 0.0) + change.cash)
@@ -155,7 +155,7 @@ class _Build:
         )
 
 
-def _schedule(portfolio: Portfolio, change: Change, build: _Build) -> Amortization | None:
+def _schedule(portfolio: Portfolio, change: TradeEffect, build: _Build) -> Amortization | None:
     """The scheduled payments, in the proportion of each loan's par; a lot of a held loan pays like the loan."""
     amortization = portfolio.amortization
     if amortization is None:

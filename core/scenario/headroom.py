@@ -41,7 +41,7 @@ class Headroom(msgspec.Struct, frozen=True, kw_only=True):
     __repr__ = brief
 
 
-class Room(msgspec.Struct, frozen=True, kw_only=True):
+class TradeRoom(msgspec.Struct, frozen=True, kw_only=True):
     """What every test bears of a trade."""
 
     most: float
@@ -60,7 +60,7 @@ class _Seen(NamedTuple):
     failing: frozenset[str]
 
 
-def headroom(simulator: Simulator, trade: Trade) -> Room:
+def headroom(simulator: Simulator, trade: Trade) -> TradeRoom:
     """What every test bears of a trade; its own par counts for nothing.
 
     Raises:
@@ -69,7 +69,7 @@ def headroom(simulator: Simulator, trade: Trade) -> Room:
     most = _most(simulator, trade)
     amounts = (most * (step / STEPS) ** 2 for step in range(1, STEPS + 1))  # nearer to each other where they are small
     at = [_seen(0.0, simulator.before), *(_run(simulator, [trade], amount) for amount in amounts)]
-    return Room(
+    return TradeRoom(
         most=most,
         tests=[
             Headroom(

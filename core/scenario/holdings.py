@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
-from core.portfolio.cells.identifiers import Prints, is_told, may_be_one
+from core.portfolio.cells.identifiers import IdentifierIndex, agrees, may_be_one
 from core.portfolio.cells.parsing import letters_and_digits
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Amortization, Names, Strings
@@ -21,9 +21,9 @@ from core.portfolio.pages.identify import SUMMED
 from core.scenario.trades import (
     IDENTITY,
     TRADES_MAX,
-    Loan,
     Trade,
     TradeError,
+    TradeLoan,
     keys_of,
     loan_of,
     name_key,
@@ -43,13 +43,13 @@ class Bought:
     """A loan, or a lot of one, that trades have added."""
 
     par: float
-    loan: Loan
+    loan: TradeLoan
     twin: int | None
     """The row of the portfolio whose fields it has where `loan` says nothing."""
 
 
 @dataclass(slots=True)
-class Change:
+class TradeEffect:
     """What trades do to a portfolio."""
 
     par: dict[int, float] = field(default_factory=dict)
@@ -83,9 +83,9 @@ class Index:
         return {bare: code for bare, code in codes.items() if bare and bare not in several}
 
     @cached_property
-    def prints(self) -> Prints:
+    def prints(self) -> IdentifierIndex:
         """The names as identifiers that may be printed in another way."""
-        return Prints(tuple(self.names.values))
+        return IdentifierIndex(tuple(self.names.values))
 
     @cached_property
     def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -139,7 +139,7 @@ class Holdings:
             row=amortization.row[order], days=amortization.days[order], amount=amortization.amount[order]
         )
 
-    def traded(self, trades: Sequence[Trade]) -> Change:
+    def traded(self, trades: Sequence[Trade]) -> TradeEffect:
         """What trades do, one after the other.
 
         Raises:
@@ -171,14 +171,14 @@ class _Run:
     def __init__(self, holdings: Holdings) -> None:
         self.holdings = holdings
         self.portfolio = holdings.portfolio
-        self.change = Change()
+        self.change = TradeEffect()
 
     def _warn(self, code: str, at: int, message: str) -> None:
         self.change.warnings.append(DataWarning(code, f"trade {at + 1} {message}"))
 
     # ---- what a trade means
 
-    def _meant(self, at: int, loan: Loan) -> tuple[list[int], list[Bought]]:
+    def _meant(self, at: int, loan: TradeLoan) -> tuple[list[int], list[Bought]]:
         """The rows and bought lots of the first of a trade's identifiers that any has."""
         for name in IDENTITY:
             written = loan.texts.get(name)
@@ -190,7 +190,7 @@ class _Run:
                 return rows, lots
         return [], []
 
-    def _of_borrower(self, loan: Loan) -> tuple[list[int], list[Bought]]:
+    def _of_borrower(self, loan: TradeLoan) -> tuple[list[int], list[Bought]]:
         """The same of its borrower; a loan with another identifier than the trade's is another loan."""
         lots = [lot for lot in self.change.bought if loan.key and self._key_of(lot) == loan.key]
         return (
@@ -198,7 +198,7 @@ class _Run:
             [lot for lot in lots if self._may_be(loan, partial(self._text_of, lot))],
         )
 
-    def _identified(self, at: int, field: str, written: str, loan: Loan) -> list[int]:
+    def _identified(self, at: int, field: str, written: str, loan: TradeLoan) -> list[int]:
         """The rows of an identifier, as it is written or in another print of it.
 
         Raises:
@@ -221,7 +221,7 @@ class _Run:
         rows = [row for place in places for row in index.rows(place)]
         if not rows or (loan.key and not set(rows) <= set(self._rows_of(loan.key))):
             return []
-        sure = "" if is_told(written, names[places[0]]) else ", which may be another loan"
+        sure = "" if agrees(written, names[places[0]]) else ", which may be another loan"
         self._warn("trade_match", at, f"means {names[places[0]]} by LoanX id {written}{sure}")
         return rows
 
@@ -232,7 +232,7 @@ class _Run:
         spellings = borrowers.rows(borrowers.code_of[key])
         return sorted(row for code in spellings for row in self.holdings.index(field).rows(code))
 
-    def _may_be(self, loan: Loan, text_of: Callable[[str], str | None]) -> bool:
+    def _may_be(self, loan: TradeLoan, text_of: Callable[[str], str | None]) -> bool:
         return all(
             (text := text_of(field)) is None or _is_same(text, loan.texts[field])
             for field in IDENTITY
@@ -264,7 +264,7 @@ class _Run:
 
     # ---- sells and buys
 
-    def sell(self, at: int, par: float, loan: Loan) -> None:
+    def sell(self, at: int, par: float, loan: TradeLoan) -> None:
         """Take par off the loan's lots, pro rata.
 
         Raises:
@@ -303,7 +303,7 @@ class _Run:
     def _price_of(self, lot: Bought) -> float | None:
         return lot.loan.numbers.get("price") or self._number(lot.twin, "price")
 
-    def buy(self, at: int, par: float, loan: Loan) -> None:
+    def buy(self, at: int, par: float, loan: TradeLoan) -> None:
         """Add a loan, or a lot of one that is held.
 
         Raises:
@@ -331,7 +331,7 @@ class _Run:
             numbers.setdefault("price", paid)
         self.change.bought.append(Bought(par, loan, twin))
 
-    def _complete(self, at: int, loan: Loan) -> None:
+    def _complete(self, at: int, loan: TradeLoan) -> None:
         """Give a new loan its obligor and what that says, and tell what it lacks."""
         texts, names = loan.texts, self.portfolio.names
         rows = self._rows_of(loan.key)
@@ -352,7 +352,7 @@ class _Run:
         if absent:
             self._warn("trade_fields", at, f"buys {_named(loan)} without {', '.join(absent)}")
 
-    def _lacks(self, loan: Loan, field: str) -> bool:
+    def _lacks(self, loan: TradeLoan, field: str) -> bool:
         portfolio = self.portfolio
         if field == "lien_type":
             return portfolio.lien is not None and loan.lien is None
@@ -361,7 +361,7 @@ class _Run:
         has = field in portfolio.numbers or field in portfolio.names
         return has and field not in loan.numbers and field not in loan.texts
 
-    def _unrated(self, loan: Loan) -> list[str]:
+    def _unrated(self, loan: TradeLoan) -> list[str]:
         """The ratings that a loan lacks; under a definition those of each agency of the file, since each has tests."""
         known = [field for field in _RATINGS if field in self.portfolio.ranks]
         if self.holdings.definition is not None:
@@ -370,7 +370,7 @@ class _Run:
             return [f"{field} ({text})" for field in asked if not loan.ranks.get(field)]
         return ["a rating (unrated: as Caa3, and in the CCC bucket)"] if known and not any(loan.ranks.values()) else []
 
-    def _leave_out(self, at: int, loan: Loan) -> None:
+    def _leave_out(self, at: int, loan: TradeLoan) -> None:
         """Under a definition an agency that rates nothing in the file has no ratings: one loan's would make its ladder
         rate all others."""
         if self.holdings.definition is None:
@@ -384,7 +384,7 @@ class _Run:
             )
 
 
-def _follow(loan: Loan, other_loan: Loan) -> None:
+def _follow(loan: TradeLoan, other_loan: TradeLoan) -> None:
     """Fill what a lot does not state from an earlier one."""
     loan.numbers = {name: its for name, its in other_loan.numbers.items() if name not in SUMMED} | loan.numbers
     loan.texts = other_loan.texts | loan.texts
@@ -396,7 +396,7 @@ def _follow(loan: Loan, other_loan: Loan) -> None:
     loan.key = loan.key or other_loan.key
 
 
-def _named(loan: Loan) -> str:
+def _named(loan: TradeLoan) -> str:
     """The loan as its trade names it."""
     texts = loan.texts
     named = (("cusip", "CUSIP "), ("loanx_id", "LoanX id "), ("isin", "ISIN "), ("borrower_name", ""))

@@ -21,8 +21,8 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from core.compliance.limits import UnknownTest
 from core.compliance.result import Results, TestResult
-from core.compliance.run import UnknownTest
 from core.frames.brief import brief
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.model.notes import DataWarning

@@ -15,19 +15,20 @@ from core.compliance.conventions import currency_of, definition_for
 from core.compliance.framed import NOTEBOOK_ROWS, thinnest_first
 from core.compliance.kernels import rounded
 from core.compliance.measures import Pool
+from core.compliance.measuring import pools_of
 from core.compliance.result import Direction, Doubt, PublishedFigure, Results, Status, TestResult
-from core.compliance.run import pools_of, run_suite
+from core.compliance.run import run_suite
 from core.compliance.spreads import with_spread_rules
 from core.frames.brief import brief, shortened
 from core.frames.figures import DECIMALS, change_shown, figure_shown
 from core.frames.notebook import Figure, bar, card, table, verdict
 from core.portfolio import Portfolio
-from core.portfolio.model.notes import DataWarning, told_of
+from core.portfolio.model.notes import DataWarning, warning_texts
 from core.portfolio.model.portfolio import without_figures_of_loans
 from core.scenario.after import NeedsFullPass, pools_after
 from core.scenario.base import Base
 from core.scenario.changed import changed
-from core.scenario.holdings import Change, Holdings
+from core.scenario.holdings import Holdings, TradeEffect
 from core.scenario.trades import Trade
 from core.words import agreed, counted
 
@@ -137,7 +138,7 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
         rows = sorted(self.results, key=lambda row: order.get(row.test_id, 0))[:NOTEBOOK_ROWS]
         cells = [_cells(row) for row in rows]
         headings = ["after", "test", "", "value before", "after", "limit", "cushion", "change", "impact"]
-        return card(self.message, told_of(self.warnings), table(headings, cells))
+        return card(self.message, warning_texts(self.warnings), table(headings, cells))
 
 
 def _cells(row: Projected) -> list[Any]:
@@ -201,7 +202,7 @@ class Simulator:
     def __repr__(self) -> str:
         return f"Simulator({self.suite!r}, {counted(self.before.summary.total, 'test')})"
 
-    def run(self, change: Change) -> Results:
+    def run(self, change: TradeEffect) -> Results:
         """The suite over the portfolio after a change."""
         if self._bases:
             with suppress(NeedsFullPass):
@@ -245,13 +246,13 @@ def _is_loan_by_loan(pools: tuple[Pool, ...]) -> bool:
 def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str = "enhanced", **options: Any) -> Simulation:
     """Every test of a suite before and after trades; the portfolio stays as it is.
 
-    A sell takes par off the loan that its CUSIP, else LoanX id, else ISIN, else borrower names, pro rata over its lots;
-    a buy adds a loan, or a lot of one that is held. Principal cash moves with par x price / 100. Accrued interest is
+    A sell takes par off the loan that its CUSIP, else LoanX id, else ISIN, else borrower names, pro rata over its lots.
+    A buy adds a loan, or a lot of a loan in the pool. Principal cash moves with par x price / 100. Accrued interest is
     left out. `options` are those of `core.compliance.run.run_suite`; with the same ones the figures before are its own.
 
     Raises:
-        TradeError: a trade that cannot be made: an unknown loan, more sold than is held, no par, nothing that names a
-            loan, a field or a value that cannot be.
+        TradeError: a trade that cannot be made. Its loan is unknown or not named, it sells more than there is, or it
+            has no par. Or it has a field or a value that cannot be.
         UnknownSuite: as `run_suite` has it.
         UnknownTest: as `run_suite` has it.
     """

@@ -13,7 +13,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Amortization, Names
 from core.scenario.base import Base
 from core.scenario.changed import changed, with_cash
-from core.scenario.holdings import Bought, Change, Holdings
+from core.scenario.holdings import Bought, Holdings, TradeEffect
 
 ALIGNED: Final = frozenset(("industry", "industry_a", "industry_b", "industry_c", "country", "payment_frequency"))
 """Columns of names with the codes of the whole portfolio, new names after them: their sums are added up by code, or
@@ -31,7 +31,7 @@ class Touched:
     """What trades change of a portfolio: every loan of each obligor of which one loan is bought or sold."""
 
     holdings: Holdings
-    change: Change
+    change: TradeEffect
     rows: NDArray[np.intp]
     """Rows of the portfolio, in their order."""
     before: Portfolio
@@ -54,7 +54,7 @@ class Touched:
         return self.holdings.portfolio.row_count - self.before.row_count + self.after.row_count
 
 
-def touched(holdings: Holdings, base: Base, change: Change, also: frozenset[int] = frozenset()) -> Touched | None:
+def touched(holdings: Holdings, base: Base, change: TradeEffect, also: frozenset[int] = frozenset()) -> Touched | None:
     """The loans that a change touches, and those of some further obligors (by code); None where they are too many."""
     portfolio = holdings.portfolio
     rows = {*change.par, *(lot.twin for lot in change.bought if lot.twin is not None)}
@@ -74,7 +74,7 @@ def touched(holdings: Holdings, base: Base, change: Change, also: frozenset[int]
     chosen = np.array(sorted(rows), np.intp)
     before = taken(holdings, chosen)
     place = {row: at for at, row in enumerate(chosen.tolist())}
-    small = Change(
+    small = TradeEffect(
         {place[row]: left for row, left in change.par.items()},
         [Bought(lot.par, lot.loan, None if lot.twin is None else place[lot.twin]) for lot in change.bought],
         change.cash,

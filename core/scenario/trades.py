@@ -104,7 +104,7 @@ _NOT_NEGATIVE: Final = frozenset(
 
 
 @dataclass(slots=True)
-class Loan:
+class TradeLoan:
     """What a trade says of its loan, in the units and under the names of `Portfolio`."""
 
     numbers: dict[str, float] = field(default_factory=dict)
@@ -134,7 +134,7 @@ def par_of(trade: Trade, at: int) -> float:
     return float(par)
 
 
-def loan_of(trade: Trade, at: int) -> Loan:
+def loan_of(trade: Trade, at: int) -> TradeLoan:
     """What a trade says of its loan.
 
     Raises:
@@ -142,7 +142,7 @@ def loan_of(trade: Trade, at: int) -> Loan:
     """
     if trade.trade_type not in ("buy", "sell"):
         raise TradeError(at, f"trade_type must be buy or sell, not {_shown(trade.trade_type)}")
-    loan = Loan()
+    loan = TradeLoan()
     try:
         loan_data = dict(trade.loan_data or {})
         loan_data = {name: value for name, value in loan_data.items() if name in DATA_FIELDS}
@@ -196,7 +196,7 @@ def _near(name: str) -> str | None:
     return next(iter(get_close_matches(name, (*DATA_FIELDS, *_OWN, "par_value"), n=1, cutoff=NEAR)), None)
 
 
-def _take(loan: Loan, name: str, value: Any) -> None:
+def _take(loan: TradeLoan, name: str, value: Any) -> None:
     """Read one value into the loan.
 
     Raises:

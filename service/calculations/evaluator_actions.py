@@ -28,11 +28,11 @@ class Evaluators(Children):
 
 
 def evaluators_of(resources: Resources) -> Evaluators:
-    """The evaluators of this process: there from the first call on, closed with the process."""
-    return resources.once(_opened)
+    """Return this process's evaluators, started by the first call."""
+    return resources.once(_open)
 
 
-def _opened(resources: Resources) -> Evaluators:
+def _open(resources: Resources) -> Evaluators:
     settings = resources.settings
     evaluators = Evaluators(
         processes=settings.evaluators,

@@ -36,7 +36,7 @@ _TAB: Final = ("tab", "\\t")
 """What is typed for a tab."""
 
 
-def export(
+def export(  # noqa: PLR0913 - a command's options
     file: Path,
     /,
     *,
@@ -69,8 +69,8 @@ def export(
     format:
         xlsx (with a signed manifest that `cushion verify` checks), csv (several sheets as a ZIP archive), json or pdf.
     out:
-        The file to be written, replaced if it is there, or a folder for it; the workbook's name with -export behind it
-        in the present folder if not given.
+        The file to be written, replaced if it is there, or a folder for it. Without it, the workbook's name with
+        -export behind it in the present folder.
     sheet:
         A sheet to export; given several times for several. All, if not given.
     plain:

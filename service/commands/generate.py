@@ -22,7 +22,7 @@ ANSWERS: Final = "answers.json"
 # Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
 
 
-def generate(
+def generate(  # noqa: PLR0913 - a command's options
     *,
     out: Path,
     loans: int = 300,

@@ -83,7 +83,7 @@ Value = str | float | int | bool | date | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class OutputColumn:
     """One column of a `Grid`.
 
     `value` takes an item to its typed value, for CSV; `shown` to what people read, the value itself if not given.
@@ -113,7 +113,7 @@ class Column:
 class Grid:
     """Rows under columns."""
 
-    columns: Sequence[Column]
+    columns: Sequence[OutputColumn]
     items: Iterable[Any]
     shown_items: Iterable[Any] | None = None
     """What people are shown where that is less than the whole."""
@@ -137,7 +137,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class OutputPage:
     """What a command found."""
 
     blocks: Sequence[Line | Grid | Text]
@@ -154,7 +154,7 @@ class Page:
     """Whether the JSON has the notes, too."""
 
 
-def emit(page: Page, output: Output) -> None:
+def emit(page: OutputPage, output: Output) -> None:
     """Write a page where the user wants it.
 
     Raises:
@@ -182,7 +182,7 @@ def emit(page: Page, output: Output) -> None:
             print(one_line(f"{line.label}: {line.words}" if line.label else line.words), file=sys.stderr)
 
 
-def _is_plain(page: Page) -> bool:
+def _is_plain(page: OutputPage) -> bool:
     """Whether a page is lines without a style, which need no time for importing what styles them."""
     lines = (isinstance(block, Line) and not block.label and not block.style for block in page.blocks)
     return not page.title and not page.warnings and all(lines)
@@ -332,7 +332,7 @@ def _markdown(text: str | Text) -> str:
     return _MARKS.sub(r"\\\g<0>", one_line(str(text)))
 
 
-def _write_markdown(page: Page, stream: TextIO) -> None:
+def _write_markdown(page: OutputPage, stream: TextIO) -> None:
     """A heading, a list of warnings, then the page's blocks: tables in GitHub's manner, lines as paragraphs."""
     if page.title:
         stream.write(f"# {_markdown(page.title)}\n\n")
@@ -378,7 +378,7 @@ def console_for(stream: TextIO | None = None) -> Console:
     return Unending(file=stream, width=None if stream.isatty() else PLAIN_COLUMNS, highlight=False)
 
 
-def print_page(page: Page, console: Console) -> None:
+def print_page(page: OutputPage, console: Console) -> None:
     """Print the title, what makes the figures doubtful, and the blocks."""
     from rich.text import Text
 
@@ -411,10 +411,10 @@ def _print_line(line: Line, console: Console) -> None:
 
 
 def _warning_lines(warnings: Sequence[DataWarning]) -> Iterator[Line]:
-    from core.portfolio.model.notes import told_of
+    from core.portfolio.model.notes import warning_texts
 
     apart = [f"{warning.code}: {warning.message}" for warning in warnings]
-    for text in apart if len(apart) <= WARNINGS_APART else told_of(warnings):
+    for text in apart if len(apart) <= WARNINGS_APART else warning_texts(warnings):
         yield Line(text, "warning", "yellow")
 
 
@@ -462,7 +462,7 @@ def _rich_table(grid: Grid, width: int) -> RichTable:
     return table
 
 
-def _floors(columns: Sequence[Column], widths: Sequence[int], folded: Sequence[int]) -> list[int]:
+def _floors(columns: Sequence[OutputColumn], widths: Sequence[int], folded: Sequence[int]) -> list[int]:
     """The least width of each column: that of what folds may be less than its widest text."""
     return [
         max(column.least, min(wide, least)) if column.folds else wide

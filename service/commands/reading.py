@@ -135,7 +135,7 @@ def read_mapping(source: str | None) -> Mapping:
     """
     import msgspec
 
-    from core.portfolio.mapping.profiles.configure import ConfigurationError, configured
+    from core.portfolio.mapping.profiles.configure import ConfigurationError, configure_mapping
     from core.portfolio.model.fields import PROFILES
 
     if source is None or source in PROFILES:
@@ -151,7 +151,7 @@ def read_mapping(source: str | None) -> Mapping:
         raise Refused(f"{path}: a mapping document is a JSON object")
     name = document.get("name")
     try:
-        return configured(document, id=path.stem, name=name if isinstance(name, str) and name else path.stem)
+        return configure_mapping(document, id=path.stem, name=name if isinstance(name, str) and name else path.stem)
     except ConfigurationError as error:
         faults = [f"{'.'.join(place)} {what}" for place, what in error.faults]
         raise Refused(f"{path}: no mapping: {some(faults, '; ')}") from error

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_rows, member
+from service.commands.output import Grid, Line, Output, OutputColumn, OutputPage, counted, emit, json_rows, member
 from service.commands.progress import busy, counting
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, one_line
@@ -43,14 +43,13 @@ def recalc(
 ) -> int:
     """Recompute every formula cell of a workbook from scratch.
 
-    The exit code is 0 when the run completed, 1 when --check found a mismatch, and 2 when the file cannot be read, or
-    takes more time or memory than the service gives a recalculation.
-    Functions that Cushion does not have give #NAME?, references to other workbooks keep the carried value; both are
-    listed, on stderr beside JSON and CSV.
+    The exit code is 0 when the run completed, and 1 when --check shows a mismatch. It is 2 when the file cannot be
+    read, or takes more time or memory than the service gives a recalculation. Functions that Cushion does not have give
+    #NAME?, references to other workbooks keep the carried value; both are listed, on stderr beside JSON and CSV.
 
     With --json or --format csv a row for every formula cell, array-formula member and spilled cell: sheet, cell,
     formula, value, cached, match. Where --out ends in .xlsx or .xlsm, it is a copy of the workbook with the computed
-    values in it, all else kept (formats, charts, pivot tables, macros), and what is told goes to the standard output.
+    values. All else is kept (formats, charts, pivot tables, macros), and the results go to the standard output.
 
     Parameters
     ----------
@@ -180,7 +179,7 @@ def _page(
     rows: Iterable[Row],
     *,
     check: bool,
-) -> Page:
+) -> OutputPage:
     """People read the mismatches; JSON and CSV have every row."""
     remarks = [Line(words, label, "yellow") for label, words in _remarks(result)]
     last = (
@@ -195,7 +194,7 @@ def _page(
         blocks.append(Line())
     blocks += remarks
     blocks.append(_last_line(last, seen.count))
-    return Page(
+    return OutputPage(
         blocks=blocks,
         rows=Grid(columns=_COLUMNS, items=rows),
         document=json_rows(rows),
@@ -252,11 +251,15 @@ def _shown(value: float | str | bool | None) -> Text:
 
 
 _COLUMNS: Final = [
-    Column(heading="Cell", shown=lambda row: f"{row.sheet}!{row.cell}", folds=True),
-    Column(key="sheet", value=member("sheet")),
-    Column(key="cell", value=member("cell")),
-    Column(key="formula", heading="Formula", value=member("formula"), folds=True),
-    Column(key="value", heading="Computed", value=member("value"), shown=lambda row: _shown(row.value), folds=True),
-    Column(key="cached", heading="Carried", value=member("cached"), shown=lambda row: _shown(row.cached), folds=True),
-    Column(key="match", value=member("match")),
+    OutputColumn(heading="Cell", shown=lambda row: f"{row.sheet}!{row.cell}", folds=True),
+    OutputColumn(key="sheet", value=member("sheet")),
+    OutputColumn(key="cell", value=member("cell")),
+    OutputColumn(key="formula", heading="Formula", value=member("formula"), folds=True),
+    OutputColumn(
+        key="value", heading="Computed", value=member("value"), shown=lambda row: _shown(row.value), folds=True
+    ),
+    OutputColumn(
+        key="cached", heading="Carried", value=member("cached"), shown=lambda row: _shown(row.cached), folds=True
+    ),
+    OutputColumn(key="match", value=member("match")),
 ]

@@ -38,7 +38,7 @@ FORMATS: Final[dict[str, Literal["pdf", "xlsx"]]] = {".pdf": "pdf", ".xlsx": "xl
 # Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
 
 
-def report(
+def report(  # noqa: PLR0913 - a command's options
     file: Path,
     /,
     *,

@@ -50,14 +50,14 @@ def worker() -> None:
     import psycopg
 
     from service.platform.config import ConfigError
-    from service.platform.data import database
+    from service.platform.data import migrations
     from service.worker import main
 
     try:
         if settings.database_url is not None:
-            database.verify(settings.database_url)
+            migrations.verify(settings.database_url)
         main()
-    except (ConfigError, psycopg.Error, database.MigrationError) as error:
+    except (ConfigError, psycopg.Error, migrations.MigrationError) as error:
         raise Refused(str(error)) from error
 
 
@@ -72,13 +72,13 @@ def migrate() -> None:
         raise Refused("CUSHION_MIGRATION_URL is not set; the embedded database is migrated by `cushion serve` itself")
     import psycopg
 
-    from service.platform.data import database
+    from service.platform.data import database, migrations
 
     try:
-        applied = database.migrate(url, report=print)
+        applied = migrations.migrate(url, report=print)
         if settings.database_url is not None:
             database.give_password(url, settings.database_url)
-    except (psycopg.Error, database.MigrationError) as error:
+    except (psycopg.Error, migrations.MigrationError) as error:
         raise Refused(f"the database cannot be brought up to date: {error}") from error
     print(f"{applied} applied" if applied else "up to date")
 

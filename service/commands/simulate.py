@@ -30,7 +30,7 @@ EXIT_FAILS_ANEW = 1
 # Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - a command's options
     file: Path,
     /,
     *,
@@ -45,10 +45,10 @@ def simulate(
 ) -> int:
     """Buy and sell on paper: print every test of a suite before and after trades, and the change of its cushion.
 
-    The exit code is 0 when the trades could be made, also with tests that fail by them unless --fail-on-new is given, 1
-    with such a test, and 2 when a file cannot be read or a trade cannot be made. The JSON has file, suite, as_of,
-    message, total_tests, new_failures, impact_summary, results, skipped and warnings. The last line counts a test as
-    the same where its cushion stays at the decimals that are shown; the JSON counts the full figures.
+    The exit code is 0 when the trades could be made, also with tests that fail by them. With --fail-on-new it is 1 for
+    such a test. It is 2 when a file cannot be read or a trade cannot be made. The JSON has file, suite, as_of, message,
+    total_tests, new_failures, impact_summary, results, skipped and warnings. The last line counts a test as the same
+    where its cushion stays at the decimals that are shown; the JSON counts the full figures.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ async def overview(ctx: Context) -> list[OverviewDeal]:
 
     One statement for all deals: one for each, as a page of deals is read, takes four times as long for 500 of them.
     """
-    return await ctx.all(
+    return await ctx.fetch_all(
         OverviewDeal,
         """
         WITH ranked AS (

@@ -12,9 +12,12 @@ from service.platform.work.exposition import CONTENT_TYPE, PATH, exposition_of
 area = Area("", tag="health", in_maintenance=True)
 
 
-@area.get(PATH, access="public", limited=False, media_type="text/plain", errors=(NotFound,))
+@area.get(PATH, access="public", limited=False, media_type="text/plain", errors=(NotFound,), summary="Read metrics")
 async def metrics(ctx: Context) -> Raw:
-    """What all processes of this machine count and time, for Prometheus; 404 unless `CUSHION_METRICS_ON_API` is on."""
+    """Give what all processes of this machine count and time, for Prometheus.
+
+    It is 404 unless `CUSHION_METRICS_ON_API` is on.
+    """
     exposition = ctx.resources.once(exposition_of) if ctx.settings.metrics_on_api else None
     if exposition is None:
         raise NotFound

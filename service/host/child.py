@@ -20,7 +20,7 @@ CAP_DAC_READ_SEARCH = 2  # linux/capability.h: read and pass through whatever th
 CAPABILITIES_VERSION = 0x20080522
 
 
-class Account(NamedTuple):
+class RunAccount(NamedTuple):
     """The operating system's user that a program runs as."""
 
     name: str
@@ -33,7 +33,7 @@ class Account(NamedTuple):
         return f"{self.uid}:{self.gid}:{int(self.reads_all)}"
 
 
-def bound(argv: Sequence[str], *, death_signal: int, account: Account | None = None) -> list[str]:
+def bound(argv: Sequence[str], *, death_signal: int, account: RunAccount | None = None) -> list[str]:
     """The argument list that runs `argv` (its first item an absolute path) tied to the calling process.
 
     The program keeps the process id of the command. It gets `death_signal` when the *thread* that starts it ends,

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
-from service.host.child import Account, bound, processes
+from service.host.child import RunAccount, bound, processes
 from service.host.data_folder import (
     PROGRAM_NAMES,
     EmbeddedError,
@@ -100,7 +100,7 @@ class Embedded:
             self.stop()
             raise
 
-    def _start(self, account: Account) -> None:
+    def _start(self, account: RunAccount) -> None:
         programs = find_programs(account, made_by=cluster_version(self.data_dir / "postgres"))
         for name in ("log", "access"):
             own_folder(self.data_dir / name)
@@ -186,7 +186,7 @@ class _Server:
         folder: Path,
         log: Path,
         stale: Sequence[Path],
-        account: Account,
+        account: RunAccount,
         ladder: Ladder,
         answers: Callable[[], bool],
     ) -> None:
@@ -301,7 +301,7 @@ def database_url(sockets: Path, database: str) -> str:
     return f"postgresql://{SUPERUSER}@/{database}?host={quote(str(sockets), safe='')}&port={POSTGRES_PORT}"
 
 
-def write_access_rules(folder: Path, account: Account) -> tuple[Path, Path]:
+def write_access_rules(folder: Path, account: RunAccount) -> tuple[Path, Path]:
     """Who may connect, as pg_hba.conf and pg_ident.conf: the service's user and the servers' user, as any role.
 
     The kernel names the peer of a Unix socket, so another local user is refused even where the socket's folder were
@@ -322,7 +322,7 @@ def cluster_version(folder: Path) -> int | None:
         return None
 
 
-def create_cluster(programs: Programs, folder: Path, account: Account) -> None:
+def create_cluster(programs: Programs, folder: Path, account: RunAccount) -> None:
     """Make the database cluster where there is none; a crash half-way leaves none behind."""
     if folder.is_dir():
         check_owner(folder, account)
@@ -413,7 +413,7 @@ def _is_server_in(folder: str, pid: int) -> bool:
 
 
 def _spawn(
-    argv: Sequence[str], folder: Path, log: Path, account: Account, *, death_signal: int
+    argv: Sequence[str], folder: Path, log: Path, account: RunAccount, *, death_signal: int
 ) -> subprocess.Popen[bytes]:
     with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600), "ab") as output:
         return subprocess.Popen(  # noqa: S603  (the server's own program)

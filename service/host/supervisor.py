@@ -24,11 +24,11 @@ from typing import Any, Self
 
 import psycopg
 
-from service.host.child import Account, bound, processes
+from service.host.child import RunAccount, bound, processes
 from service.host.data_folder import HOME, EmbeddedError, app_account, hand_over_files, open_data_dir
 from service.host.embedded import Embedded
 from service.platform.config import ConfigError, Settings
-from service.platform.data import database
+from service.platform.data import migrations
 from service.platform.data.database import as_service
 from service.platform.welcome import address, lines, reachable_host
 
@@ -170,7 +170,7 @@ def serve(
                 raise RefusedError("set both CUSHION_DATABASE_URL and CUSHION_REDIS_URL, or neither")
             else:
                 with signals.breaking():
-                    _migrate(plan.database_url, migrate or database.verify)
+                    _migrate(plan.database_url, migrate or migrations.verify)
                 _serve(plan, None, plan.database_url, plan.redis_url, children, signals)
     except (RefusedError, FailedError, EmbeddedError) as error:
         print(f"cushion: {error}", file=sys.stderr)
@@ -198,10 +198,10 @@ def _serve(
 
 def _migrate(database_url: str, migrate: Callable[[str], object] | None) -> None:
     try:
-        (migrate or database.migrate)(database_url)
+        (migrate or migrations.migrate)(database_url)
     except ConfigError as error:
         raise RefusedError(str(error)) from error
-    except (psycopg.Error, database.MigrationError) as error:
+    except (psycopg.Error, migrations.MigrationError) as error:
         raise FailedError(f"the database cannot be brought up to date: {error}") from error
 
 
@@ -278,7 +278,7 @@ class _Tree:
 class _Process:
     """One child, its restarts and its stop."""
 
-    def __init__(self, child: Child, environment: Mapping[str, str], account: Account | None) -> None:
+    def __init__(self, child: Child, environment: Mapping[str, str], account: RunAccount | None) -> None:
         self._child = child
         self._environment = environment
         self._account = account

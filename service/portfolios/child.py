@@ -9,5 +9,5 @@ from core.portfolio.model.interpretation import Interpretation
 
 
 def interpretation_of(portfolio: Portfolio, definition: Definition | None) -> Interpretation:
-    """How the choices that a file leaves open are read, beside a definition where there is one."""
+    """Return how a file's open choices are read."""
     return interpret(portfolio, definition)

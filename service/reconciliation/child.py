@@ -45,7 +45,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     tolerances: dict[str, float]
 
 
-class Compared(Struct, frozen=True, kw_only=True):
+class ComparisonResult(Struct, frozen=True, kw_only=True):
     """What a comparison found, beside its issues."""
 
     summary: dict[str, int]
@@ -61,7 +61,7 @@ class Compared(Struct, frozen=True, kw_only=True):
 COMPARE: Final = ConfinedWork(
     does="service.reconciliation.child.compare",
     order=Comparison,
-    answer=Compared,
+    answer=ComparisonResult,
     refusals=("service.reconciliation.child.ComparisonFailed",),
     texts=texts("Comparing"),
     memory_bytes_max=4 * GIGABYTE,
@@ -69,7 +69,7 @@ COMPARE: Final = ConfinedWork(
 )
 
 
-def compare(order: Comparison, folder: Path) -> Compared:
+def compare(order: Comparison, folder: Path) -> ComparisonResult:
     """Compare stored loans with a stored workbook and write the issues into a folder.
 
     Raises:
@@ -84,17 +84,17 @@ def compare(order: Comparison, folder: Path) -> Compared:
         portfolio = Portfolio.from_workbook(book, mapping, as_of=order.day, as_of_source="workbook")
         if portfolio.row_count == 0:
             raise ComparisonFailed(_no_loans(portfolio))
-        found = reconcile(loans, portfolio, order.rules, tolerances=order.tolerances)
+        comparison = reconcile(loans, portfolio, order.rules, tolerances=order.tolerances)
     except (MappingError, ReconcileError) as refusal:
         raise ComparisonFailed(f"The workbook cannot be compared: {refusal}.") from refusal
-    write_issues(found.issues, folder / ISSUES_FILE)
-    return Compared(
-        summary={field: getattr(found.summary, field) for field in found.summary.__slots__},
-        stages=found.stages,
-        ambiguous=found.ambiguous,
-        warnings=list(found.warnings),
+    write_issues(comparison.issues, folder / ISSUES_FILE)
+    return ComparisonResult(
+        summary={field: getattr(comparison.summary, field) for field in comparison.summary.__slots__},
+        stages=comparison.stages,
+        ambiguous=comparison.ambiguous,
+        warnings=list(comparison.warnings),
         book_warnings=tape.warnings_of(portfolio),
-        not_compared=found.not_compared,
+        not_compared=comparison.not_compared,
         as_of=day_of(portfolio.deal.as_of),
     )
 

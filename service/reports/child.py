@@ -34,7 +34,7 @@ class NotMade(Exception):
     """The report cannot be made; the message says why, for its user."""
 
 
-class MakeOrder(Struct, frozen=True, kw_only=True):
+class ReportOrder(Struct, frozen=True, kw_only=True):
     """A report to be made."""
 
     content: str
@@ -48,7 +48,7 @@ class MakeOrder(Struct, frozen=True, kw_only=True):
     """What people read in place of an agency's or a trustee's name."""
 
 
-class Made(Struct, frozen=True, kw_only=True):
+class ReportResult(Struct, frozen=True, kw_only=True):
     """What was made."""
 
     redacted: dict[str, int]
@@ -56,9 +56,9 @@ class Made(Struct, frozen=True, kw_only=True):
 
 
 MAKE: Final = ConfinedWork(
-    does="service.reports.child.made",
-    order=MakeOrder,
-    answer=Made,
+    does="service.reports.child.make_report",
+    order=ReportOrder,
+    answer=ReportResult,
     refusals=("service.reports.child.NotMade",),
     texts=texts("The report"),
     memory_bytes_max=4 * GIGABYTE,
@@ -66,7 +66,7 @@ MAKE: Final = ConfinedWork(
 )
 
 
-def made(order: MakeOrder, folder: Path) -> Made:
+def make_report(order: ReportOrder, folder: Path) -> ReportResult:
     """Write a report into a folder.
 
     Raises:
@@ -81,7 +81,7 @@ def made(order: MakeOrder, folder: Path) -> Made:
         with content.open("rb") as lines:
             compared = msgspec.json.decode(lines.readline(), type=Compared)
         write_reconciliation(path, compared, partial(_issues, content), **how)
-    return Made(redacted=cleaner.counts)
+    return ReportResult(redacted=cleaner.counts)
 
 
 def _issues(content: Path) -> Iterator[IssueLine]:

@@ -135,7 +135,7 @@ class Block:
 
 
 def _moved(says: Sequence[Expectation], rows: int, columns: int) -> list[Expectation]:
-    return [replace(one, row=one.row + rows, column=one.column + columns) for one in says]
+    return [replace(figure, row=figure.row + rows, column=figure.column + columns) for figure in says]
 
 
 def column_letters(column: int) -> str:

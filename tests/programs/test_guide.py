@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from docs.made import definition
+from docs.generated import definition
 from service import guide
 from tests.conftest import Stack
 

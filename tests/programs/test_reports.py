@@ -21,7 +21,7 @@ from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning
 from core.report.compliance import compliance_content
-from core.report.content import ComplianceReport, HistoryPoint, Origin, Series
+from core.report.content import ComplianceReport, Origin, Series, SeriesPoint
 from core.report.document import compliance_pdf
 from core.report.reconciliation import Compared, IssueLine, Tally, reconciliation_pdf
 
@@ -86,7 +86,7 @@ def compliance(book: Workbook, *, notices: int = 0, thinnest: int | None = None,
 
 def history() -> list[Series]:
     points = [
-        HistoryPoint(as_of=date(2026, month, 1), value=100.0 + month, threshold=99.0, status="pass")
+        SeriesPoint(as_of=date(2026, month, 1), value=100.0 + month, threshold=99.0, status="pass")
         for month in range(1, 7)
     ]
     return [Series(test_id="oc_ratio", name="Class D", unit="percent", direction="min", points=points)]

@@ -61,8 +61,10 @@ class Score:
     place: str = ""
 
     def __str__(self) -> str:
-        told = ", ".join(self.doubts) or "-"
-        return f"  {self.verdict:9} {self.id:34} ours {_text(self.own):>20} printed {_text(self.printed):>20}  {told}"
+        reasons = ", ".join(self.doubts) or "-"
+        return (
+            f"  {self.verdict:9} {self.id:34} ours {_text(self.own):>20} printed {_text(self.printed):>20}  {reasons}"
+        )
 
 
 def _text(value: float | str | None) -> str:
@@ -105,8 +107,8 @@ def rows(name: str, definition: Definition | None = None) -> dict[str, Result]:
 @cache
 def printed(name: str) -> list[dict[str, Any]]:
     """What a file prints: `id`, `value`, `tolerance`, and `numerator` and `denominator` where they are printed."""
-    said = json.loads((DATA / FILES[name][1]).read_text("utf-8"))
-    return said["figures"] if isinstance(said, dict) else said
+    document = json.loads((DATA / FILES[name][1]).read_text("utf-8"))
+    return document["figures"] if isinstance(document, dict) else document
 
 
 @cache
@@ -148,8 +150,8 @@ def _without_limit(name: str, entry: dict[str, Any], test_id: str, definition: D
     own = figures_of(name, definition)[test_id]
     is_right = abs(own - entry["value"]) <= entry["tolerance"] + 1e-9
     assert definition is not None
-    told = tuple(warning.code for warning in deal_run(name, definition).warnings)
-    return Score(entry["id"], "right" if is_right else "doubtful" if told else "silent", entry["value"], own, told)
+    codes = tuple(warning.code for warning in deal_run(name, definition).warnings)
+    return Score(entry["id"], "right" if is_right else "doubtful" if codes else "silent", entry["value"], own, codes)
 
 
 OF_ALL = ("holdings", "as_of")

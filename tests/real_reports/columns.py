@@ -13,7 +13,7 @@ from typing import Literal
 from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.header import HeaderMatch
 from core.portfolio.sheets.locate import locate
 from tests.real_reports.board import DATA
 
@@ -79,9 +79,9 @@ class ColumnScore:
         return "wrong" if self.carries else "false"
 
     def __str__(self) -> str:
-        said = ", ".join(sorted(self.read)) or "-"
+        roles = ", ".join(sorted(self.read)) or "-"
         true = "|".join(sorted(self.true))
-        return f"  {self.kind:9} {self.sheet[:28]:28} {self.column:3} {self.header[:44]!r:46} {said}  true: {true}"
+        return f"  {self.kind:9} {self.sheet[:28]:28} {self.column:3} {self.header[:44]!r:46} {roles}  true: {true}"
 
 
 def truth() -> dict[str, dict[str, dict[str, str]]]:
@@ -93,37 +93,37 @@ def truth() -> dict[str, dict[str, dict[str, str]]]:
 def column_scores(file: str) -> list[ColumnScore]:
     """The columns of a file."""
     book = read(DATA / file)
-    founds = _founds(book)
+    headers = _headers_by_sheet(book)
     scores = []
     for name, columns in truth()[file].items():
-        found = founds.get(name) or (next(iter(founds.values()), None) if len(founds) == 1 else None)
+        header_match = headers.get(name) or (next(iter(headers.values()), None) if len(headers) == 1 else None)
         for number, roles in columns.items():
             at = int(number)
-            header = "" if found is None else found.texts.get(at, "")
-            own = frozenset() if found is None else frozenset(_roles(found, at))
+            header = "" if header_match is None else header_match.texts.get(at, "")
+            own = frozenset() if header_match is None else frozenset(_roles(header_match, at))
             scores.append(ColumnScore(file, name, at, header, frozenset(roles.split("|")), own))
     return scores
 
 
-def _founds(book: Workbook) -> dict[str, Found]:
+def _headers_by_sheet(book: Workbook) -> dict[str, HeaderMatch]:
     """Sheet -> its header, for the holdings and the pages that may add to them."""
     located = locate(book, PROFILES["standard_clo"])
     if located.loans is None:
         return {}
-    founds = {located.loans.sheet.name: located.loans.found}
+    headers = {located.loans.sheet.name: located.loans.header}
     for page in located.pages:
-        founds.setdefault(page.sheet.name, page.found)
-    return founds
+        headers.setdefault(page.sheet.name, page.header)
+    return headers
 
 
-def _roles(found: Found, column: int) -> Iterator[str]:
+def _roles(header_match: HeaderMatch, column: int) -> Iterator[str]:
     """The roles that the reader gives a column; sinks are none."""
-    if column in found.evidence:
-        role = found.evidence[column].role
+    if column in header_match.evidence:
+        role = header_match.evidence[column].role
         if role and not role.startswith("x_"):
             yield role
         return
-    for target, places in found.columns.items():
+    for target, places in header_match.columns.items():
         if column in places:
             role = ROLES.get(target, target)
             yield role

@@ -140,13 +140,13 @@ def list_scores(name: str) -> list[Score]:
 
 
 def _of_tests(name: str) -> list[Score]:
-    found = {result.test_id: result for result in run_suite(loans(name), "enhanced")}
+    results = {result.test_id: result for result in run_suite(loans(name), "enhanced")}
     return [
         _score(
             test,
             value,
-            None if test not in found else found[test].current_value,
-            tuple(doubt.code for doubt in found[test].doubt) if test in found else (),
+            None if test not in results else results[test].current_value,
+            tuple(doubt.code for doubt in results[test].doubt) if test in results else (),
         )
         for test, value in MAG17.items()
     ]
@@ -166,7 +166,9 @@ def _field(of: Portfolio, field: str, header: str) -> Score:
     """Whether a column of the header feeds a field, and its cells could be read."""
     names = (field, *OTHER_NAMES.get(field, ()))
     used = [of.notes.matched_columns[name] for name in names if name in of.notes.matched_columns]
-    is_right = any(one.startswith(header) for one in used) and any(_has_values(of, name) for name in names)
+    is_right = any(used_header.startswith(header) for used_header in used) and any(
+        _has_values(of, name) for name in names
+    )
     return Score(f"column {field}", "right" if is_right else "absent" if not used else "silent", header, str(used))
 
 

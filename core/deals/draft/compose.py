@@ -20,7 +20,7 @@ from core.deals.draft.record import (
     MARKET,
     ONE,
     Decision,
-    Draft,
+    DefinitionDraft,
     DraftError,
     DraftTies,
     Sections,
@@ -38,7 +38,7 @@ from core.deals.tie_out import TieOut, compare, takes_cash
 from core.definition import READY, DefinitionError, parse, ready_for
 from core.definition.definition import ALIASES_MAX, TESTS_MAX
 from core.definition.keys import TEXT_MAX
-from core.definition.written import LINE_MAX, Block, Entry, one_line, to_document, to_toml
+from core.definition.written import LINE_MAX, Block, WrittenEntry, one_line, to_document, to_toml
 from core.interpretation.figures import terms_by
 from core.interpretation.interpret import interpret
 from core.portfolio import Portfolio
@@ -69,7 +69,7 @@ class _Test(NamedTuple):
     fact: Fact | None
 
 
-def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
+def draft(portfolio: Portfolio, *, name: str | None = None) -> DefinitionDraft:
     """Draft a definition out of what a file prints and what its own figures tie by.
 
     No number of it is a guess: each is printed in the file, or belongs to a convention of the closed list. What the
@@ -116,7 +116,9 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     known = [row.agrees for row in rows if row.agrees is not None]
     ties = DraftTies(figures=len(known), tied=sum(known))
     text = to_toml(_head(portfolio, name, ties, sections.decide), blocks)
-    return Draft(toml=text, definition=document, decide=sections.decide, ties=ties, interpretation=interpretation)
+    return DefinitionDraft(
+        toml=text, definition=document, decide=sections.decide, ties=ties, interpretation=interpretation
+    )
 
 
 def _top(market: str, name: str | None, sections: Sections) -> Block:
@@ -124,9 +126,13 @@ def _top(market: str, name: str | None, sections: Sections) -> Block:
     named = one_line(name or "", TEXT_MAX)
     if not named:
         sections.decide.insert(0, Decision(subject="name", why="the name of the deal is not known"))
-    base = Entry("base", market, origin("by the currency, below what stands here", MARKET))
+    base = WrittenEntry("base", market, origin("by the currency, below what stands here", MARKET))
     return Block(
-        "", (Entry("name", named, "as given") if named else Entry("name", "", "to decide", is_open=True), base)
+        "",
+        (
+            WrittenEntry("name", named, "as given") if named else WrittenEntry("name", "", "to decide", is_open=True),
+            base,
+        ),
     )
 
 
@@ -163,11 +169,11 @@ def _class_test(test_id: str, measure: str, name: str, trigger: float, place: st
     return Block(
         "tests",
         (
-            Entry("id", test_id, "by what is measured"),
-            Entry("name", f"Class {name} {words}", "the notes' table has no name for it"),
-            Entry("measure", measure, origin(place, CERTAIN)),
-            Entry("class", name, origin(place, CERTAIN)),
-            Entry("min", trigger, origin(place, CERTAIN)),
+            WrittenEntry("id", test_id, "by what is measured"),
+            WrittenEntry("name", f"Class {name} {words}", "the notes' table has no name for it"),
+            WrittenEntry("measure", measure, origin(place, CERTAIN)),
+            WrittenEntry("class", name, origin(place, CERTAIN)),
+            WrittenEntry("min", trigger, origin(place, CERTAIN)),
         ),
         is_listed=True,
     )
@@ -191,19 +197,21 @@ def _name(fact: Fact, test_id: str, shared: set[str]) -> str:
 def _block(draft_test: DraftTest, test_id: str, name: str) -> Block:
     fact = draft_test.fact
     entries = [
-        Entry("id", test_id, "by what is measured"),
-        Entry("name", name, origin(f"as printed, {fact.place}", CERTAIN)),
-        *(Entry(part, value, BY_WORDS) for part, value in draft_test.measured.items()),
+        WrittenEntry("id", test_id, "by what is measured"),
+        WrittenEntry("name", name, origin(f"as printed, {fact.place}", CERTAIN)),
+        *(WrittenEntry(part, value, BY_WORDS) for part, value in draft_test.measured.items()),
     ]
     if fact.trigger is not None and draft_test.open_limit:
         entries.append(
-            Entry(draft_test.side, fact.trigger, f"to decide: {draft_test.open_limit} ({fact.place})", is_open=True)
+            WrittenEntry(
+                draft_test.side, fact.trigger, f"to decide: {draft_test.open_limit} ({fact.place})", is_open=True
+            )
         )
     elif fact.trigger is not None:
-        entries.append(Entry(draft_test.side, fact.trigger, origin(fact.place, CERTAIN)))
+        entries.append(WrittenEntry(draft_test.side, fact.trigger, origin(fact.place, CERTAIN)))
     aliases = [alias for alias in (one_line(each, TEXT_MAX) for each in draft_test.aliases) if alias][:ALIASES_MAX]
     if aliases:
-        entries.append(Entry("aliases", aliases, "other names in the file: certain"))
+        entries.append(WrittenEntry("aliases", aliases, "other names in the file: certain"))
     return Block("tests", tuple(entries), is_listed=True)
 
 
@@ -266,7 +274,7 @@ def _adding_cash(test: _Test) -> _Test:
     if test.block.is_open or not takes_cash({entry.key: entry.value for entry in entries if not entry.is_open}):
         return test
     at = next(at for at, entry in enumerate(entries) if entry.key in ("measure", "share")) + 1
-    cash = Entry("adds", ["cash"], origin("the printed numerator has principal cash in it", ONE))
+    cash = WrittenEntry("adds", ["cash"], origin("the printed numerator has principal cash in it", ONE))
     return _Test(replace(test.block, entries=(*entries[:at], cash, *entries[at:])), test.fact)
 
 
@@ -325,13 +333,15 @@ def _open_blocks(unmeasured: Sequence[Unmeasured], sections: Sections) -> list[B
     for each in unmeasured:
         fact = each.fact
         name = one_line(fact.label, TEXT_MAX) or fact.place
-        entries = [Entry("name", name, f"as printed, {fact.place}")]
+        entries = [WrittenEntry("name", name, f"as printed, {fact.place}")]
         # A figure of the nearest test that the page does not print, such as how many obligors, is not repeated.
         entries += [
-            Entry(part, nearest, "the nearest") for part, nearest in each.nearest.items() if isinstance(nearest, str)
+            WrittenEntry(part, nearest, "the nearest")
+            for part, nearest in each.nearest.items()
+            if isinstance(nearest, str)
         ]
         if fact.trigger is not None:
-            entries.append(Entry(fact.direction or "limit", fact.trigger, fact.place))
+            entries.append(WrittenEntry(fact.direction or "limit", fact.trigger, fact.place))
         blocks.append(Block("tests", tuple(entries), is_listed=True, is_open=True, note=f"To decide: {each.why}"))
         sections.decide.append(Decision(subject=name, why=each.why, limit=fact.trigger, place=fact.place))
     return blocks

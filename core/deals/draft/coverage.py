@@ -11,7 +11,7 @@ from core.compliance.coverage import Structure, tested_letters
 from core.deals.draft.figures import LIMIT_MAX, DraftTest
 from core.deals.draft.record import CERTAIN, GUESSED, Decision, Sections, Sure, origin
 from core.definition.definition import CLASSES_MAX
-from core.definition.written import Block, Entry
+from core.definition.written import Block, WrittenEntry
 from core.portfolio.model.facts import Fact
 
 _TRIGGERS: Final = {"oc": "oc_trigger", "ic": "ic_trigger"}
@@ -65,13 +65,13 @@ def class_blocks(classes: Sequence[TestedClass]) -> list[Block]:
         Block(
             "classes",
             (
-                Entry(
+                WrittenEntry(
                     "name",
                     note_class.name,
                     origin(", ".join(place for _, place in note_class.triggers.values()), CERTAIN),
                 ),
                 *(
-                    Entry(_TRIGGERS[measure], trigger, origin(place, CERTAIN))
+                    WrittenEntry(_TRIGGERS[measure], trigger, origin(place, CERTAIN))
                     for measure, (trigger, place) in note_class.triggers.items()
                 ),
             ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from core.compliance.matching import Terms, Unmatched, pair_figures
-from core.definition.names import Meaning, meaning_of_fact
+from core.definition.names import SubjectMeaning, meaning_of_fact
 from core.definition.terms import MEASURES
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.facts import Direction, Fact
@@ -67,7 +67,7 @@ def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[DraftTest]
     repeated: list[Fact] = []
     for fact in facts:
         each, meaning = listed[id(fact)], meaning_of_fact(fact)
-        if each.is_measurable and isinstance(meaning, Meaning):
+        if each.is_measurable and isinstance(meaning, SubjectMeaning):
             if (why := _unclear(fact, meaning)) is not None:
                 unmeasured.append(Unmeasured(fact, why, meaning.test))
                 continue
@@ -79,7 +79,7 @@ def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[DraftTest]
             unmeasured.append(_unmeasured(each))
     for fact in repeated:
         meaning = meaning_of_fact(fact)
-        first = by_measure.get(_items(meaning.test)) if isinstance(meaning, Meaning) else None
+        first = by_measure.get(_items(meaning.test)) if isinstance(meaning, SubjectMeaning) else None
         if first is not None and key(fact.label) not in {key(name) for name in (first.fact.label, *first.aliases)}:
             first.aliases.append(fact.label)
     return drafted, unmeasured
@@ -96,11 +96,11 @@ def _items(test: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 def _unmeasured(unmatched: Unmatched) -> Unmeasured:
     meaning = meaning_of_fact(unmatched.published)
     return Unmeasured(
-        unmatched.published, unmatched.why, meaning.test if isinstance(meaning, Meaning) else meaning.nearest
+        unmatched.published, unmatched.why, meaning.test if isinstance(meaning, SubjectMeaning) else meaning.nearest
     )
 
 
-def _unclear(fact: Fact, meaning: Meaning) -> str | None:
+def _unclear(fact: Fact, meaning: SubjectMeaning) -> str | None:
     """Why the words of a figure leave open what is measured; None: they do not."""
     if meaning.test.get("measure") != "warf" or "agency" in meaning.test:
         return None
@@ -115,7 +115,7 @@ def unit_of(test: Mapping[str, Any]) -> str:
     return str(test.get("unit") or (MEASURES[measure].unit if measure is not None else "percent"))
 
 
-def _open_limit(fact: Fact, meaning: Meaning) -> str:
+def _open_limit(fact: Fact, meaning: SubjectMeaning) -> str:
     """Why the printed limit of a figure is not certain; "" where it is, or there is none."""
     limit, unit = fact.trigger, unit_of(meaning.test)
     if limit is None:

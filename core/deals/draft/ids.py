@@ -41,8 +41,10 @@ def id_of(test: Mapping[str, Any], fact: Fact, market: str, industries: str | No
 def _parts(test: Mapping[str, Any], fact: Fact) -> list[str]:
     """What an id says of the loans among which a test measures, and of the amounts inside its share."""
     subset = (fact.subject.subset if fact.subject is not None else None) or "some"
-    return [*([f"among_{_slug(subset)}"] if "among" in test else []),
-            *(f"with_{_slug(each)}" for each in test.get("adds", ()))]  # fmt: skip
+    return [
+        *([f"among_{_slug(subset)}"] if "among" in test else []),
+        *(f"with_{_slug(each)}" for each in test.get("adds", ())),
+    ]
 
 
 def _id_by_meaning(test: Mapping[str, Any], fact: Fact, industries: str | None) -> str:
@@ -87,8 +89,11 @@ def _plain(test: Mapping[str, Any], industries: str | None) -> tuple[tuple[str, 
         understood.append(("nth", 1))
     if measure in ("warf", "warr"):
         understood.append(("agency", "a"))
-    return tuple(sorted((name, repr(value)) for name, value in test.items()
-                        if value is not None and (name, value) not in understood))  # fmt: skip
+    return tuple(
+        sorted(
+            (name, repr(value)) for name, value in test.items() if value is not None and (name, value) not in understood
+        )
+    )
 
 
 _MEASURES: Final = {formula: measure for measure, formula in FORMULAS.items()}

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from core.definition.written import Block, Entry
+from core.definition.written import Block, WrittenEntry
 from core.portfolio.model.interpretation import Interpretation
 
 Sure = Literal["certain", "guessed", "one amount ties", "market standard"]
@@ -42,7 +42,7 @@ class DraftTies(msgspec.Struct, frozen=True, kw_only=True):
     """Those that are the same."""
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True):
+class DefinitionDraft(msgspec.Struct, frozen=True, kw_only=True):
     """A definition out of what a file prints and what its figures tie by."""
 
     toml: str
@@ -69,16 +69,18 @@ def origin(place: str | None, sure: Sure) -> str:
 class Sections:
     """The tables of a draft while they are written: keys by the name of their table, in the order of the schema."""
 
-    keys: dict[str, list[Entry]] = field(default_factory=dict)
+    keys: dict[str, list[WrittenEntry]] = field(default_factory=dict)
     decide: list[Decision] = field(default_factory=list)
 
     def put(self, path: str, value: Any, place: str | None, sure: Sure) -> None:
         """Set a key, section.key; what is set already stays."""
-        self._add(path, Entry("", value, origin(place, sure)))
+        self._add(path, WrittenEntry("", value, origin(place, sure)))
 
     def leave(self, path: str, value: Any, why: str, place: str | None = None) -> None:
         """Write a key as a comment and list it among what must be decided; what is there already stays."""
-        if self._add(path, Entry("", value, f"to decide: {why}" + (f" ({place})" if place else ""), is_open=True)):
+        if self._add(
+            path, WrittenEntry("", value, f"to decide: {why}" + (f" ({place})" if place else ""), is_open=True)
+        ):
             self.decide.append(Decision(subject=path, why=why, place=place))
 
     def has(self, path: str) -> bool:
@@ -86,12 +88,12 @@ class Sections:
         section, _, key = path.rpartition(".")
         return any(each.key == key and not each.is_open for each in self.keys.get(section, ()))
 
-    def _add(self, path: str, entry: Entry) -> bool:
+    def _add(self, path: str, entry: WrittenEntry) -> bool:
         section, _, key = path.rpartition(".")
         entries = self.keys.setdefault(section, [])
         is_there = any(each.key == key for each in entries)
         if not is_there:
-            entries.append(Entry(key, entry.value, entry.comment, is_open=entry.is_open))
+            entries.append(WrittenEntry(key, entry.value, entry.comment, is_open=entry.is_open))
         return not is_there
 
     def block(self, name: str) -> Block:

@@ -11,7 +11,7 @@ from core.deals.draft.record import CERTAIN, GUESSED, ONE, Decision, Sections, S
 from core.definition.choices import BY_NAME, Option, Setting
 from core.definition.definition import FAMILIES_MAX, FAMILY_MAX, Definition
 from core.definition.keys import TEXT_MAX
-from core.definition.written import Block, Entry, one_line
+from core.definition.written import Block, WrittenEntry, one_line
 from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import AGENCY_NAMES
@@ -37,8 +37,9 @@ def add_deal(sections: Sections, portfolio: Portfolio, drafted: Sequence[DraftTe
     if currency is None or len(currency) != 3 or not currency.isalpha():
         sections.leave("conventions.currency", None, "nothing in the file names one")
     else:
-        sections.put("conventions.currency", currency.upper(), cells.get("deal.currency") or cells.get("currency"),
-                     CERTAIN)  # fmt: skip
+        sections.put(
+            "conventions.currency", currency.upper(), cells.get("deal.currency") or cells.get("currency"), CERTAIN
+        )
     _add_home(sections, drafted)
     for name in _DAYS:
         day, place = day_of(getattr(deal, name)), cells.get(f"deal.{name}")
@@ -94,8 +95,11 @@ def _add_reading(sections: Sections, choice: Choice, option: Option | None) -> N
         sections.put(setting.key, setting.document, where, sure)
     path = settings[0].key if settings else choice.name
     if choice.state == "proposed":
-        sections.decide.append(Decision(subject=path, why=f"one amount alone ties by it: {choice.reading.words}",
-                                        place=_places(choice) or None))  # fmt: skip
+        sections.decide.append(
+            Decision(
+                subject=path, why=f"one amount alone ties by it: {choice.reading.words}", place=_places(choice) or None
+            )
+        )
 
 
 OF_ANOTHER_BALANCE: Final = ("account", "overdraft")
@@ -117,10 +121,10 @@ def cash_correction(sections: Sections, portfolio: Portfolio, interpretation: In
     where = f"by the file's figures: {len(choice.reading.ties)} tie, {_places(choice)}"
     comment = origin(where, ONE if choice.state == "proposed" else CERTAIN)
     entries = (
-        Entry("figure", "principal_cash", comment),
-        Entry("amount", read.deal.principal_cash, comment),
-        Entry("note", one_line(f"by the figures of the file, {choice.reading.words}", TEXT_MAX), comment),
-        *(() if day is None else (Entry("as_of", day, "the day of the file"),)),
+        WrittenEntry("figure", "principal_cash", comment),
+        WrittenEntry("amount", read.deal.principal_cash, comment),
+        WrittenEntry("note", one_line(f"by the figures of the file, {choice.reading.words}", TEXT_MAX), comment),
+        *(() if day is None else (WrittenEntry("as_of", day, "the day of the file"),)),
     )
     return [Block("corrections", entries, is_listed=True, is_open=is_open)]
 
@@ -167,8 +171,9 @@ def add_reading_of_pages(sections: Sections, portfolio: Portfolio, base: Definit
             sections.decide.append(Decision(subject=path, why=guess.message, limit=deal.reference_coupon, place=place))
     industry = printed_agency(portfolio, "industry")
     if industry is not None and not sections.has("classifications.industry"):
-        sections.put("classifications.industry", industry, "the only agency by whose industries limits are printed",
-                     CERTAIN)  # fmt: skip
+        sections.put(
+            "classifications.industry", industry, "the only agency by whose industries limits are printed", CERTAIN
+        )
     _leave_masked(sections, portfolio, base)
 
 
@@ -191,8 +196,11 @@ def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[
     deal, measures = portfolio.deal, {each.measured.get("measure") for each in drafted}
     if "ic" in measures and deal.interest_available is None:
         if deal.interest_receivable is None:
-            sections.leave("interest_coverage.receivable", None,
-                           "no page prints the interest of the period that is still to be received")  # fmt: skip
+            sections.leave(
+                "interest_coverage.receivable",
+                None,
+                "no page prints the interest of the period that is still to be received",
+            )
         if deal.senior_fees is None:
             sections.leave("interest_coverage.senior_fees", None, "no page prints the senior fees of the period")
     if deal.principal_cash is None:
@@ -214,18 +222,23 @@ def _leave_coupon(sections: Sections, portfolio: Portfolio) -> None:
     path, fixed = "conventions.reference_coupon", portfolio.flags.get("is_fixed")
     printed = next(
         (
-            figure for figure in portfolio.facts.figures
-            if figure.subject is not None and (figure.subject.measure, figure.subject.detail) == ("wac", "reference")
+            figure
+            for figure in portfolio.facts.figures
+            if figure.subject is not None
+            and (figure.subject.measure, figure.subject.detail) == ("wac", "reference")
             and figure.value is not None
         ),
         None,
-    )  # fmt: skip
+    )
     if printed is not None:
         why = "a page prints it; whether the spread test counts coupons over and below it, no page says"
         sections.leave(path, printed.value, why, printed.place)
     elif fixed is not None and fixed.any():
-        sections.leave(path, None, "fixed-rate loans add their excess coupon to the spread only where it is known, and "
-                       "no page prints it")  # fmt: skip
+        sections.leave(
+            path,
+            None,
+            "fixed-rate loans add their excess coupon to the spread only where it is known, and no page prints it",
+        )
 
 
 def _leave_ccc(sections: Sections, drafted: Sequence[DraftTest]) -> None:
@@ -234,8 +247,12 @@ def _leave_ccc(sections: Sections, drafted: Sequence[DraftTest]) -> None:
     limits = {each.fact.trigger for each in ccc if not each.open_limit}
     if len(limits) == 1:
         place = ", ".join(each.fact.place for each in ccc)
-        sections.leave("par_value.ccc_limit", limits.pop(),
-                       "the CCC tests print this limit, and the excess may have another", place)  # fmt: skip
+        sections.leave(
+            "par_value.ccc_limit",
+            limits.pop(),
+            "the CCC tests print this limit, and the excess may have another",
+            place,
+        )
 
 
 # ---- families ------------------------------------------------------------------------------------------------------
@@ -254,8 +271,10 @@ def families(portfolio: Portfolio) -> list[Block]:
             Block(
                 "classifications.families",
                 (
-                    Entry("name", name, f"{family.place}: certain"),
-                    Entry("obligors", obligors, f"their par adds up to the printed sum, {family.place}: guessed"),
+                    WrittenEntry("name", name, f"{family.place}: certain"),
+                    WrittenEntry(
+                        "obligors", obligors, f"their par adds up to the printed sum, {family.place}: guessed"
+                    ),
                 ),
                 is_listed=True,
             )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from core.alerts.conditions import conditions_of
-from core.alerts.evaluate import Point, Reading, Verdict, history_of, is_covered, judge
+from core.alerts.evaluate import AlertReading, AlertVerdict, RunPoint, history_of, is_covered, judge
 from core.compliance.result import Doubt, PublishedFigure, Skipped, Status, TestResult
 from core.compliance.run import STOPPED
 from core.definition import parse
@@ -32,13 +32,13 @@ def result(
     return TestResult(**input_value)
 
 
-def reading(*results: TestResult, skipped: tuple[str, ...] = (), **more: Any) -> Reading:
+def reading(*results: TestResult, skipped: tuple[str, ...] = (), **more: Any) -> AlertReading:
     left = [Skipped(test_id, test_id, "no column") for test_id in skipped]
-    return Reading(**{"at": NOW, "day": TODAY, "suite": "standard", "results": results, "skipped": left, **more})
+    return AlertReading(**{"at": NOW, "day": TODAY, "suite": "standard", "results": results, "skipped": left, **more})
 
 
-def asked(kind: str, now: datetime = NOW, *, of: Reading, history: Any = (), **conditions: Any) -> Verdict:
-    return judge(conditions_of(kind, conditions), of, [Point(*item) for item in history], now)
+def asked(kind: str, now: datetime = NOW, *, of: AlertReading, history: Any = (), **conditions: Any) -> AlertVerdict:
+    return judge(conditions_of(kind, conditions), of, [RunPoint(*item) for item in history], now)
 
 
 @every(
@@ -76,7 +76,7 @@ def test_a_sentence_shows_what_was_compared() -> None:
         (reading(result("wal", 5, low=4.0, high=6.0)), "between 4.00 years and 6.00 years"),
     ],
 )
-def test_what_is_unknown_fires_nothing(of: Reading, message: str) -> None:
+def test_what_is_unknown_fires_nothing(of: AlertReading, message: str) -> None:
     for operator in ("gt", "lte"):
         outcome = asked("threshold", of=of, metric="wal", operator=operator, value=5)
         assert outcome.holds is None
@@ -315,7 +315,7 @@ def test_a_partial_run_is_about_the_tests_that_it_did_not_leave_out() -> None:
     some = reading(result("oc_ratio", 1.0), partial=True)
     some = replace(some, skipped=left)
 
-    def covered(of: Reading, kind: str, **conditions: Any) -> bool:
+    def covered(of: AlertReading, kind: str, **conditions: Any) -> bool:
         return is_covered(conditions_of(kind, conditions), of)
 
     by_test = {

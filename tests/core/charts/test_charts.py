@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.charts.charts import Against, Bucket, Moment, bar, bullet, columns, through_time, ticks_of
+from core.charts.charts import Against, Bar, Moment, bar, bullet, columns, through_time, ticks_of
 from core.charts.drawing import LABEL_PT, Chart, width_of
 from core.charts.palette import ACCENT, INK, PALE, STATUS, Status
 from tests.rows import every
@@ -119,7 +119,7 @@ def test_a_limit_beyond_the_bars_is_on_the_scale() -> None:
 
 def test_columns_are_in_proportion_and_their_labels_apart() -> None:
     par = {"Aaa": 0.0, "Baa1": 5.0, "B2": 40.0, "Caa1": 20.0, "100 and above": 10.0, "Not stated": 25.0}
-    chart = columns([Bucket(*item, f"{item[1]:.1f}") for item in par.items()], "x", muted=frozenset(["Not stated"]))
+    chart = columns([Bar(*item, f"{item[1]:.1f}") for item in par.items()], "x", muted=frozenset(["Not stated"]))
     frame_holds(chart)
     bars = parts(chart, "rect")
     tallest = float(bars[1]["height"])
@@ -136,7 +136,7 @@ def test_columns_are_in_proportion_and_their_labels_apart() -> None:
 
 @every("count", [1, 2, 7, 13, 25])
 def test_many_columns_stay_in_the_frame(count: int) -> None:
-    rows = [Bucket("Averyveryverylongname of many words here", 1e15 * (at + 1), "1,234,567.0") for at in range(count)]
+    rows = [Bar("Averyveryverylongname of many words here", 1e15 * (at + 1), "1,234,567.0") for at in range(count)]
     frame_holds(columns(rows, "x"))
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from core.compliance.measures import Pool
-from core.compliance.run import pools_of, run_suite
+from core.compliance.measuring import pools_of
+from core.compliance.run import run_suite
 from core.definition import DefinitionError, parse, to_document
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal

@@ -11,11 +11,12 @@ import pytest
 from core.compliance.conventions import definition_for
 from core.compliance.deal_suite import tests_of, with_coverage
 from core.compliance.matching import Pairs, pair
-from core.compliance.run import pools_of, run_suite
+from core.compliance.measuring import pools_of
+from core.compliance.run import run_suite
 from core.compliance.suites import SUITES
 from core.deals.tie_out import tie_out
 from core.definition import READY, parse
-from core.definition.names import Meaning, meaning_of_fact
+from core.definition.names import SubjectMeaning, meaning_of_fact
 from core.files.read import read
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
@@ -53,7 +54,7 @@ def by_place(portfolio: Portfolio) -> dict[str, Fact]:
 def spelt(fact: Fact) -> str | None:
     """What measures a figure: "industry classification=b nth=2"; None: nothing."""
     meaning = meaning_of_fact(fact)
-    if not isinstance(meaning, Meaning):
+    if not isinstance(meaning, SubjectMeaning):
         return None
     what = next(meaning.test[name] for name in ("measure", "share", "value") if name in meaning.test)
     more = sorted(

@@ -18,17 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.compliance.judging import cushion_of, status_of
+from core.compliance.limits import InvalidThreshold, ResolvedThreshold, UnknownTest, check_threshold
 from core.compliance.result import Direction, Results, TestResult, Threshold
-from core.compliance.run import (
-    InvalidThreshold,
-    ResolvedThreshold,
-    UnknownSuite,
-    UnknownTest,
-    check_threshold,
-    cushion_of,
-    run_suite,
-    status_of,
-)
+from core.compliance.run import UnknownSuite, run_suite
 from core.compliance.suites import CATALOGUE
 from core.definition import READY, UnknownDefinition, parse
 from core.grid.sheet import Workbook
@@ -37,7 +30,7 @@ from core.portfolio.model.fields import UnknownMapping
 from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.model.portfolio import Deal
 from core.scenario.simulate import Simulator
-from tests.core.compliance.conftest import g1_columns, portfolio_of, tranches_of
+from tests.core.compliance.conftest import A, g1_columns, portfolio_of, tranches_of
 
 Build = Callable[..., Portfolio]
 
@@ -664,3 +657,13 @@ def test_a_definition_and_a_mapping_go_by_their_names() -> None:
     assert Portfolio.from_workbook(book, "standard_servicer").row_count == 0
     with pytest.raises(UnknownMapping, match=r"'standard_cl0'; did you mean standard_clo\? There are: standard_clo,"):
         Portfolio.from_workbook(book, "standard_cl0")
+
+
+def test_only_the_recovery_test_needs_rates_of_its_limits_agency() -> None:
+    """S&P's rates are not held to the suites' limit, which is Moody's; all else runs as it does without them."""
+    columns = {"par_value": [60.0, 40.0], "cov_lite": [0, 1], "rating_agency_a": [A["B2"], A["B3"]]}
+    ids = ["cov_lite_concentration", "average_rating_factor", "weighted_average_recovery_rate"]
+    plain = run_suite(portfolio_of(columns), "enhanced", test_ids=ids)
+    rated = run_suite(portfolio_of(columns | {"recovery_rate_b": [40.0, 30.0]}), "enhanced", test_ids=ids)
+    assert [result.test_id for result in rated] == [result.test_id for result in plain] == ids[:2]
+    assert [(skipped.test_id, "S&P's and the limit" in skipped.reason) for skipped in rated.skipped] == [(ids[2], True)]

@@ -8,7 +8,7 @@ from typing import Any
 from core.definition.definition import Definition
 from core.definition.describe import described
 from core.definition.formulas import FUNCTIONS
-from core.definition.keys import Listed, Table, rows_of
+from core.definition.keys import ListKey, TableKey, rows_of
 from core.definition.terms import DENOMINATORS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS, MEASURES, TOTALS
 
 
@@ -16,8 +16,8 @@ def keys(of: type[Any]) -> Iterator[str]:
     """Every key of a table and of those in it."""
     for row in rows_of(of):
         kind = row.metadata["kind"]
-        kind = kind.kind if isinstance(kind, Listed) else kind
-        if isinstance(kind, Table):
+        kind = kind.kind if isinstance(kind, ListKey) else kind
+        if isinstance(kind, TableKey):
             yield from keys(kind.of)
         else:
             yield row.name.rstrip("_")

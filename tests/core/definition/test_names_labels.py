@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.definition.names import Meaning, meaning_of_fact
+from core.definition.names import SubjectMeaning, meaning_of_fact
 from core.portfolio.model.facts import Direction, Fact
 from core.portfolio.pages.report.subjects import subject_of
 from tests.rows import every
@@ -81,7 +81,7 @@ def meaning(label: str, trigger: float | None, side: Direction | None = None) ->
 def test_a_label_means(label: str, trigger: float | None, test: dict[str, object], side: Direction) -> None:
     for printed in (side, None):  # with the side that the page prints, and by the words alone
         result = meaning(label, trigger, printed)
-        assert isinstance(result, Meaning), result
+        assert isinstance(result, SubjectMeaning), result
         assert (result.test, result.side) == (test, side)
 
 
@@ -104,4 +104,4 @@ def test_a_label_means(label: str, trigger: float | None, test: dict[str, object
     ],
 )  # fmt: skip
 def test_a_label_means_nothing_that_is_measured(label: str) -> None:
-    assert not isinstance(meaning(label, None), Meaning)
+    assert not isinstance(meaning(label, None), SubjectMeaning)

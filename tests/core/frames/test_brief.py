@@ -19,7 +19,7 @@ import pytest
 import core
 from core.compliance.result import Results, TestResult
 from core.frames.brief import CHARACTERS_MAX, missing, shortened, shown, value_shown
-from core.insights.subject import Break, Breaks, Point, Subject
+from core.insights.subject import Break, Breaks, HistoryPoint, Subject
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal, Tranches
 from core.recalc.book import Book
@@ -73,7 +73,10 @@ def made_of(portfolio: Portfolio, book: Book) -> Iterator[Any]:
                        borrower_name=HOSTILE, trustee_value="1", internal_value="2")],
     )  # fmt: skip
     subject = Subject(
-        name="Deal", portfolio=portfolio, history={"wal": [Point(day=date(2026, 1, 1), value=1.0)]}, breaks=breaks
+        name="Deal",
+        portfolio=portfolio,
+        history={"wal": [HistoryPoint(day=date(2026, 1, 1), value=1.0)]},
+        breaks=breaks,
     )
     yield subject
     yield from core.analyse([subject])

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from core.generate import generate
-from core.insights.subject import Break, Breaks, Point, Subject
+from core.insights.subject import Break, Breaks, HistoryPoint, Subject
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact, Facts
-from core.portfolio.model.facts import Subject as About
+from core.portfolio.model.facts import FactSubject as About
 
 LOANS = 260
 GONE, NEW = 5, 6
@@ -56,8 +56,8 @@ def story(seed: int = 3, *, faults: tuple[str, ...] = ()) -> Subject:
     return Subject(
         name="Demo CLO I", portfolio=replace(newest, facts=Facts(all=(printed,))), workbook_id="w1", run_id="run_1",
         previous=Subject(name="Demo CLO I", portfolio=before),
-        history={"oc_ratio": [Point(day=day, value=112.0 - at * 0.3) for at, day in enumerate(months)],
-                 "ccc_bucket_pct": [Point(day=day, value=6.0 - at * 0.1) for at, day in enumerate(months)]},
+        history={"oc_ratio": [HistoryPoint(day=day, value=112.0 - at * 0.3) for at, day in enumerate(months)],
+                 "ccc_bucket_pct": [HistoryPoint(day=day, value=6.0 - at * 0.1) for at, day in enumerate(months)]},
         breaks=Breaks(
             tape="Trustee, March", compared=300, matched=290, by_severity={"critical": 1, "warning": 3},
             by_field={"par_value": 1, "price": 3},

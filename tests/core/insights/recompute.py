@@ -9,7 +9,7 @@ from typing import Any
 
 from core.compliance.result import Results
 from core.compliance.suites import TESTS
-from core.insights.insight import Change, Condition, Figure, Insight, Recipe
+from core.insights.insight import FigureCondition, FigureRecipe, Insight, InsightFigure, PortfolioChange
 from core.insights.subject import Subject
 from core.portfolio import Portfolio
 from core.scenario.simulate import simulate
@@ -63,7 +63,7 @@ def value_of(loan: naive.Loan, column: str) -> float | str | None:
     return loan.names[column] if column in loan.names else loan[column]
 
 
-def meets(loan: naive.Loan, condition: Condition, other_book: Book | None) -> bool:
+def meets(loan: naive.Loan, condition: FigureCondition, other_book: Book | None) -> bool:
     """Whether a loan is what a condition asks."""
     if condition.is_ in ("rose", "fell", "unchanged", "only_here"):
         assert other_book is not None
@@ -96,7 +96,7 @@ class Twin:
         if previous is not None:
             self.books["earlier"] = Book(previous.portfolio)
 
-    def figure(self, figure: Figure, insight: Insight) -> float:
+    def figure(self, figure: InsightFigure, insight: Insight) -> float:
         """The figure of a recipe.
 
         Raises:
@@ -130,7 +130,7 @@ class Twin:
             return sum(result.status == "fail" and not result.doubtful for result in results)
         return len(results.skipped) if status == "skipped" else sum(result.status == status for result in results)
 
-    def summed(self, recipe: Recipe) -> float:
+    def summed(self, recipe: FigureRecipe) -> float:
         """A figure over loans or notes."""
         book = self.books[recipe.book]
         if recipe.loans == "notes":
@@ -161,7 +161,7 @@ class Twin:
             weighted * recipe.times if recipe.operation == "weighted" else weighted / sum(amount for amount, _ in known)
         )
 
-    def tested(self, recipe: Recipe) -> float:
+    def tested(self, recipe: FigureRecipe) -> float:
         """A part of a test's result over the loans after a change."""
         book = self.books[recipe.book]
         deal = book.deal if recipe.change is None else self.changed(book, recipe.change)
@@ -175,7 +175,7 @@ class Twin:
             return abs(cushion) / 100 * divisor(deal, test_id)
         return {"value": value, "limit": limit, "cushion": cushion}[part]
 
-    def changed(self, book: Book, change: Change) -> naive.Deal:
+    def changed(self, book: Book, change: PortfolioChange) -> naive.Deal:
         """The loans after a downgrade or a default."""
         hit = {loan.row for loan in book.deal.performing if all(meets(loan, item, None) for item in change.where)}
         assert hit
@@ -192,7 +192,7 @@ class Twin:
             loans.append(replace(loan, ranks=ranks, flags=flags))
         return naive.Deal(book.portfolio, loans)
 
-    def bought(self, recipe: Recipe, amount: float) -> Results:
+    def bought(self, recipe: FigureRecipe, amount: float) -> Results:
         """The tests after so much par of the trades in equal parts."""
         assert recipe.change is not None
         trades = [
@@ -206,7 +206,7 @@ def days(trade: dict[str, Any]) -> dict[str, Any]:
     return {"maturity_date": date.fromisoformat(trade["maturity_date"])} if "maturity_date" in trade else {}
 
 
-def noted(portfolio: Portfolio, recipe: Recipe) -> float:
+def noted(portfolio: Portfolio, recipe: FigureRecipe) -> float:
     notes = portfolio.tranches
     assert notes is not None
     rated = [at for at in range(len(notes.classes)) if not notes.is_income[at]]

@@ -9,14 +9,14 @@ import pytest
 
 from core.insights.analyst import analyse
 from core.insights.insight import Insight
-from core.insights.subject import Point, Subject
+from core.insights.subject import HistoryPoint, Subject
 
 START = date(2025, 1, 1)
 CCC = "ccc_bucket_pct"
 
 
 def trend(subject: Subject, *values: float, test_id: str = CCC, every: int = 30) -> Insight | None:
-    history = [Point(day=START + timedelta(days=every * at), value=value) for at, value in enumerate(values)]
+    history = [HistoryPoint(day=START + timedelta(days=every * at), value=value) for at, value in enumerate(values)]
     insights = analyse([replace(subject, history={test_id: history}, previous=None)], most=200)
     return next((insight for insight in insights if insight.key == f"trend:{test_id}"), None)
 
@@ -42,7 +42,7 @@ def test_what_is_no_trend(demo: Subject) -> None:
         (3.0, 3.0, 3.0, 3.0),
     ):
         assert trend(demo, *values) is None, values
-    same_day = [Point(day=START, value=3.0 + at / 10) for at in range(6)]
+    same_day = [HistoryPoint(day=START, value=3.0 + at / 10) for at in range(6)]
     assert not [
         item for item in analyse([replace(demo, history={CCC: same_day}, previous=None)], most=200)
         if item.key.startswith("trend:")

@@ -14,7 +14,7 @@ from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
 from core.portfolio import Portfolio
-from core.portfolio.cells.parsing import Cells, Pool
+from core.portfolio.cells.parsing import Cells, StringPool
 from core.values import ERROR_CODE, Kind, to_serial
 
 
@@ -61,24 +61,27 @@ def sheet_from_rows(
                     formats.append(value.number_format)
                 shown[row] = formats.index(value.number_format)
                 value = value.number
-            if value is None:
-                continue
-            if isinstance(value, bool):
-                kinds[row], numbers[row] = Kind.BOOLEAN, value
-            elif isinstance(value, date):
-                kinds[row], numbers[row] = Kind.DATE, to_serial(value, date_1904=date_1904)
-            elif isinstance(value, int | float):
-                kinds[row], numbers[row] = Kind.NUMBER, value
-            elif value in ERROR_CODE:
-                kinds[row], numbers[row] = Kind.ERROR, ERROR_CODE[value]
-            else:
+            if isinstance(value, str) and value in codes:
                 kinds[row], local[row] = Kind.TEXT, codes[value]
+            elif value is not None:
+                kinds[row], numbers[row] = _kind_and_number(value, date_1904=date_1904)
         for array in (kinds, numbers, local, shown):
             array.setflags(write=False)
         columns.append(Column(0, kinds, numbers, local, shown))
     nothing = np.zeros(0, np.int32)
     formulas = Formulas(nothing, nothing, nothing, nothing, Text(np.zeros(1, np.int64), np.zeros(0, np.uint8)), {})
     return Sheet(name, index, "visible", tuple(columns), len(rows), Text(offsets, data), formulas, tuple(merged))
+
+
+def _kind_and_number(value: Any, *, date_1904: bool) -> tuple[Kind, float]:
+    """What a sheet stores of a boolean, a date, a number or the text of an error."""
+    if isinstance(value, bool):
+        return Kind.BOOLEAN, value
+    if isinstance(value, date):
+        return Kind.DATE, to_serial(value, date_1904=date_1904)
+    if isinstance(value, int | float):
+        return Kind.NUMBER, value
+    return Kind.ERROR, ERROR_CODE[value]
 
 
 @pytest.fixture
@@ -98,11 +101,11 @@ def make_book() -> MakeBook:
 
     def make(sheets: dict[str, Rows], *, date_1904: bool = False, **options: Any) -> Workbook:
         formats = ["General"]
-        made = tuple(
+        book_sheets = tuple(
             sheet_from_rows(rows, name, index=index, formats=formats, date_1904=date_1904, **options)
             for index, (name, rows) in enumerate(sheets.items())
         )
-        return Workbook(made, date_1904=date_1904, number_formats=tuple(formats))
+        return Workbook(book_sheets, date_1904=date_1904, number_formats=tuple(formats))
 
     return make
 
@@ -114,7 +117,7 @@ def make_cells() -> MakeCells:
     def make(values: Sequence[Any], *, date_1904: bool = False) -> Cells:
         formats = ["General"]
         sheet = sheet_from_rows([[value] for value in values], formats=formats, date_1904=date_1904)
-        pool = Pool(sheet.text, tuple(formats), date_1904=date_1904)
+        pool = StringPool(sheet.text, tuple(formats), date_1904=date_1904)
         return Cells.of(sheet.columns[0], 0, len(values), pool)
 
     return make

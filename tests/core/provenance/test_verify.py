@@ -12,7 +12,7 @@ from core.files.read import read
 from core.files.write import Formula
 from core.provenance.canonical import data_hash
 from core.provenance.manifest import signed
-from core.provenance.prints import fingerprints
+from core.provenance.prints import DIFFERENCES_MAX, fingerprints
 from core.provenance.verify import Record, verify
 from tests.core.provenance.exported import KEY, KEYS, edited, exported, manifest_of, with_parts
 
@@ -102,6 +102,18 @@ def test_without_prints_the_sheet_is_told(tmp_path: Path) -> None:
     verdict = verify(edited(path, tmp_path / "made.xlsx", {**BOOK, "Loans": loans(b2=7.0)}), KEYS)
     assert [(diff.sheet, diff.cell, diff.status) for diff in verdict.diffs] == [("Loans", None, "changed")]
     assert verdict.diffs_truncated
+
+
+@pytest.mark.parametrize(("count", "more"), [(DIFFERENCES_MAX, False), (DIFFERENCES_MAX + 1, True)])
+def test_differences_are_listed_up_to_a_number(tmp_path: Path, count: int, more: bool) -> None:
+    """With as many as that all are told."""
+    path = exported(tmp_path, {"Loans": [[float(row)] for row in range(count)]})
+    secret = b"kept by the server"
+    record = Record(data_hash(read(path)).hash, fingerprints(read(path), None, secret), secret)
+    verdict = verify(
+        edited(path, tmp_path / "made.xlsx", {"Loans": [[row + 0.5] for row in range(count)]}), KEYS, record
+    )
+    assert (verdict.status, len(verdict.diffs), verdict.diffs_truncated) == ("modified", DIFFERENCES_MAX, more)
 
 
 def test_a_forger_without_the_key_gains_nothing(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from core.confined.table import PARSE, NamedFile, ParseOrder
 from core.files.isolate import parse_isolated, read_by_child
 from core.files.read import read
 from core.grid.codec import WorkbookRecord, open_workbook, write_workbook
-from core.portfolio.model.notes import told_of_formulas
+from core.portfolio.model.notes import warn_of_formulas
 from core.recalc import blank
 from core.recalc.book import with_values
 from core.recalc.confined import calculating
@@ -187,7 +187,7 @@ def test_the_note_is_stored_with_the_columns(sheet_of: SheetOf, tmp_path: Path) 
     back = open_workbook(WorkbookRecord.from_json(manifest.to_json()), folder)
     assert (back.sheets[0].value(0, 1), back.sheets[0].formula(0, 1)) == (6.0, "A3*2")
     assert back.filled == manifest.filled
-    assert [(item.code, item.rows) for item in told_of_formulas(back)] == [("formulas_without_values", 1)]
+    assert [(item.code, item.rows) for item in warn_of_formulas(back)] == [("formulas_without_values", 1)]
     assert sorted(path.name for path in folder.iterdir()) == ["sheet-0.safetensors"]
     assert write_workbook(back, folder).filled == manifest.filled
 

@@ -91,7 +91,7 @@ def alike(results: Results, another: Results) -> None:
         (skip.test_id, skip.reason) for skip in another.skipped
     ]
     assert [result.test_id for result in results] == [result.test_id for result in another]
-    assert results._figures == pytest.approx(another._figures, rel=1e-9, abs=1e-9)
+    assert results._figures.values == pytest.approx(another._figures.values, rel=1e-9, abs=1e-9)
     assert results.cushions == pytest.approx(another.cushions, rel=1e-9, abs=1e-9)
     for first, second in zip(results, another, strict=True):
         assert (first.status, first.low, first.high) == (second.status, second.low, second.high)

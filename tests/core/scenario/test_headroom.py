@@ -11,7 +11,7 @@ import pytest
 import core
 from core.compliance.result import Threshold
 from core.portfolio import Portfolio
-from core.scenario.headroom import CLOSE, Room, first_failure, headroom
+from core.scenario.headroom import CLOSE, TradeRoom, first_failure, headroom
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade, TradeError
 
@@ -32,7 +32,7 @@ def failing(simulator: Simulator, trade: Trade, amount: float) -> set[str]:
 @pytest.mark.parametrize("trade", [SELL, BUY], ids=["sell", "buy"])
 def test_a_test_holds_up_to_its_headroom_and_no_further(g1: Build, trade: Trade) -> None:
     simulator = core.Simulator(g1(), "enhanced", details=False)
-    room: Room = headroom(simulator, trade)
+    room: TradeRoom = headroom(simulator, trade)
     wrong, bound = [], 0
     for row in room.tests:
         if row.status == "fail":

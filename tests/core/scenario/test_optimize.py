@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import core
+from core.compliance.limits import UnknownTest
 from core.compliance.result import Threshold
-from core.compliance.run import UnknownTest
 from core.definition import parse
 from core.generate import generate
 from core.portfolio import Portfolio

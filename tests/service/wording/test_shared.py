@@ -11,7 +11,7 @@ import pytest
 from core.grounding.check import MARK
 from core.grounding.fact import KnownFact
 from service.platform.unit.context import Resources, Unit
-from service.wording.shared import FACTS_MAX, UNSUPPORTED_MAX, Purpose, Worded, worded
+from service.wording.shared import FACTS_MAX, UNSUPPORTED_MAX, ModelText, Purpose, word_facts
 from tests.model_server import HOSTILE, INVENTED, ModelServer, honest, model_server
 from tests.service.platform.conftest import Apart, apart
 
@@ -33,18 +33,18 @@ def server() -> Iterator[ModelServer]:
 
 
 def ask(apart: Apart, url: str | None, question: str = "How is it?", facts: Sequence[KnownFact] = FACTS, times: int = 1,
-        purpose: Purpose = "answer", **changed: Any) -> Worded | None:  # fmt: skip
-    async def work(shared: Resources) -> Worded | None:
+        purpose: Purpose = "answer", **changed: Any) -> ModelText | None:  # fmt: skip
+    async def work(shared: Resources) -> ModelText | None:
         for _ in range(times):
-            actual_worded = await worded(Unit(shared, apart.tenant(), request_id="r"), purpose, question, facts)
-        return actual_worded
+            text = await word_facts(Unit(shared, apart.tenant(), request_id="r"), purpose, question, facts)
+        return text
 
     return apart.run(work, llm_url=url, llm_model="small", **changed)
 
 
 def test_what_leaves_has_no_names_and_no_personal_data(apart: Apart, server: ModelServer) -> None:
     words = ask(apart, server.url(), f"Is {CELL.upper()} or jane.doe@example.com worse than CAIRN HOLDINGS? <b>")
-    assert words == Worded(f"In short: {FACTS[0].text}", (), "small")
+    assert words == ModelText(f"In short: {FACTS[0].text}", (), "small")
     body = json.dumps(server.asked[-1])
     for hidden in ("Ignore", "Jane", "Doe", "jane.doe", "0142", "Cairn", "CAIRN", "script", "<b>"):
         assert hidden not in body, hidden

@@ -38,7 +38,7 @@ STEPS_AHEAD_MAX: Final = 1_000_000
 
 
 _CAUTION: Final = (
-    "Excel's algorithm is not published; where values are not a straight line or an exact pattern, "
+    "Excel's algorithm is not published. Where values are not a straight line or an exact pattern, "
     "the answer may differ from Excel's."
 )
 

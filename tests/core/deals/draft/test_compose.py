@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from core.compliance.run import run_suite
-from core.deals.draft import Draft, draft
+from core.deals.draft import DefinitionDraft, draft
 from core.deals.tie_out import tie_out
 from core.definition import parse, parse_toml
 from core.definition.choices import CHOICES
@@ -39,11 +39,11 @@ LINE = re.compile(r"^(?:# )?(\w+) = (?! #)(.+?)(?:  # (.+))?$")
 
 
 @cache
-def drafted(name: str) -> Draft:
+def drafted(name: str) -> DefinitionDraft:
     return draft(portfolio(name), name=name)
 
 
-def checked(actual_draft: Draft) -> Draft:
+def checked(actual_draft: DefinitionDraft) -> DefinitionDraft:
     """The draft, whose text is its document and lists all that is open."""
     assert parse_toml(actual_draft.toml) == parse(actual_draft.definition)
     head = actual_draft.toml.partition("\nbase = ")[0]
@@ -179,7 +179,7 @@ def fact(label: str, value: float | None = 3.0, trigger: float | None = 10.0, at
     )
 
 
-def of_facts(book: Portfolio, *facts: Fact, **more: Any) -> Draft:
+def of_facts(book: Portfolio, *facts: Fact, **more: Any) -> DefinitionDraft:
     return checked(draft(replace(book, facts=Facts(all=facts)), **more))
 
 
@@ -348,7 +348,7 @@ def _with_cash(*, is_bare: bool = False) -> Fact:
     return by_hand.share("cov_lite", lite + by_hand.CASH, None, is_bare=is_bare)
 
 
-def _lite_of(new_draft: Draft) -> dict[str, Any]:
+def _lite_of(new_draft: DefinitionDraft) -> dict[str, Any]:
     (lite,) = (test for test in new_draft.definition["tests"] if test.get("measure") == "cov_lite")
     return lite
 

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.platform.access.caller_status import TenantRecord, TenantUsage, Verdict, Window
+from service.platform.access.caller_status import GateVerdict, TenantRecord, TenantUsage, Window
 from service.platform.access.fallback import MOST_REMEMBERED, Fallback
 from service.platform.base.problem import Unavailable
 from service.platform.base.secrets import digest
@@ -29,7 +29,7 @@ def test_the_minute_window_is_exact_and_told(apart: Apart, nowhere: str) -> None
     tenant = apart.tenant()
     early_in(60)
 
-    async def calls(shared: Resources) -> list[Verdict]:
+    async def calls(shared: Resources) -> list[GateVerdict]:
         return [await as_user(shared.gate, tenant) for _ in range(5)]
 
     verdicts = apart.run(calls, redis_url=nowhere, requests_per_minute=flat(3), request_burst=flat(100))
@@ -50,7 +50,7 @@ def test_under_200_requests_at_once_not_one_more_passes(apart: Apart, nowhere: s
     window = [Window(f"w:{uuid4()}", 17, 3600)]
 
     async def calls(shared: Resources) -> tuple[int, float]:
-        async def ask() -> Verdict:
+        async def ask() -> GateVerdict:
             return await (shared.gate.windows(window) if bound == "window" else as_user(shared.gate, tenant))
 
         started = time.monotonic()
@@ -86,7 +86,7 @@ def test_tenants_and_the_systems_key_are_counted_apart(apart: Apart, nowhere: st
 
     async def calls(shared: Resources) -> list[str]:
         gate = shared.gate
-        asked: list[Awaitable[Verdict]] = [as_user(gate, one), as_user(gate, one), as_user(gate, other)]
+        asked: list[Awaitable[GateVerdict]] = [as_user(gate, one), as_user(gate, one), as_user(gate, other)]
         asked += [gate.system(), gate.system()]
         return [(await verdict).outcome for verdict in asked]
 
@@ -101,7 +101,7 @@ def test_as_many_keys_as_there_may_be_lift_no_limit(apart: Apart, nowhere: str, 
     keys = [make_key(apart, tenant, creator, permissions=["workbooks:read"])[1] for _ in range(7)]
     early_in(60)
 
-    async def calls(shared: Resources) -> list[Verdict]:
+    async def calls(shared: Resources) -> list[GateVerdict]:
         return [*[await shared.gate.key(key) for key in keys], await as_user(shared.gate, tenant)]
 
     figures = {"minute": (5, 100, -1), "bucket": (60, 5, -1), "day": (1000, 1000, 5)}[bound]
@@ -182,7 +182,7 @@ def test_a_limit_of_its_own_holds_in_any_span_of_its_length(apart: Apart) -> Non
             clock.at += seconds
             verdict = fallback.windows(window)
             told.append((verdict.outcome, verdict.retry_after_seconds))
-        fallback.forgive(window[0], verdict.moment)
+        fallback.refund(window[0], verdict.moment)
         return [*told, (fallback.windows(window).outcome, 0)]
 
     assert apart.run(calls) == [("ok", 0), ("ok", 0), ("limited", 58), ("limited", 1), ("ok", 0), ("ok", 0)]
@@ -196,7 +196,7 @@ def test_what_changes_in_postgresql_bites_at_the_next_request(apart: Apart, nowh
     user, session, other = apart.user(tenant), uuid4(), uuid4()
 
     async def changes(shared: Resources) -> list[Any]:
-        async def ask(generation: int = 0, at: UUID = session) -> Verdict:
+        async def ask(generation: int = 0, at: UUID = session) -> GateVerdict:
             return await as_user(shared.gate, tenant, user=user, session=at, generation=generation)
 
         first = (await ask()).tenant
@@ -238,7 +238,7 @@ def test_a_key_is_read_at_every_request(apart: Apart, nowhere: str) -> None:
     key_id, key_hash = make_key(apart, tenant, creator, permissions=["workbooks:write", "admin:users"])
     _, over = make_key(apart, tenant, creator, permissions=["workbooks:read"], expires="-1 second")
 
-    async def calls(shared: Resources) -> list[Verdict]:
+    async def calls(shared: Resources) -> list[GateVerdict]:
         verdicts = [await shared.gate.key(key_hash)]
         apart.sql("UPDATE users SET role = 'analyst' WHERE id = %s", [creator])
         verdicts.append(await shared.gate.key(key_hash))

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.platform.access.caller_status import Meter, TenantRecord, TenantUsage, Verdict, Window
+from service.platform.access.caller_status import GateVerdict, Meter, TenantRecord, TenantUsage, Window
 from service.platform.access.fallback import Fallback
 from service.platform.access.gate import Gate
 from service.platform.base.secrets import digest
@@ -30,7 +30,7 @@ def test_the_minute_window_admits_its_figure_and_tells_the_rest(clean: Apart) ->
     tenant = clean.tenant()
     early_in(60)
 
-    async def calls(shared: Resources) -> list[Verdict]:
+    async def calls(shared: Resources) -> list[GateVerdict]:
         return [await as_user(shared.gate, tenant) for _ in range(7)]
 
     verdicts = clean.run(calls, requests_per_minute=flat(5), request_burst=flat(100))
@@ -66,7 +66,7 @@ def test_the_bucket_bounds_a_burst_and_fills_at_the_minutes_rate(clean: Apart) -
 def test_the_day_has_a_cap(clean: Apart) -> None:
     tenant = clean.tenant()
 
-    async def calls(shared: Resources) -> list[Verdict]:
+    async def calls(shared: Resources) -> list[GateVerdict]:
         return [await as_user(shared.gate, tenant) for _ in range(4)]
 
     verdicts = clean.run(calls, requests_per_minute=flat(1000), request_burst=flat(1000), requests_per_day=flat(3))
@@ -83,7 +83,7 @@ def test_under_200_requests_at_once_not_one_more_passes(clean: Apart, bound: str
     window = [Window(f"w:{uuid4()}", 17, 3600)]
 
     async def calls(shared: Resources) -> tuple[int, float]:
-        ask: dict[str, Callable[[], Awaitable[Verdict]]] = {
+        ask: dict[str, Callable[[], Awaitable[GateVerdict]]] = {
             "window": partial(shared.gate.windows, window),
             "minute": partial(as_user, shared.gate, tenant),
             "bucket": partial(as_user, shared.gate, tenant),
@@ -106,9 +106,9 @@ def test_a_limit_of_its_own_holds_in_any_span_of_its_length(clean: Apart) -> Non
     window = [Window(name, 3, 60)]
     clean.redis.rpush(f"cushion:window:{name}", at - 61, at - 50, at - 20)
 
-    async def calls(shared: Resources) -> list[Verdict]:
+    async def calls(shared: Resources) -> list[GateVerdict]:
         verdicts = [await shared.gate.windows(window) for _ in range(2)]
-        await shared.gate.forgive(window[0], verdicts[0].moment)
+        await shared.gate.refund(window[0], verdicts[0].moment)
         return [*verdicts, await shared.gate.windows(window), await shared.gate.windows(window)]
 
     first, refused, forgiven, again = clean.run(calls)
@@ -125,7 +125,7 @@ def test_limits_off_counts_on_but_refuses_nothing(clean: Apart) -> None:
     tenant = clean.tenant()
     early_in(60)
 
-    async def calls(shared: Resources) -> list[Verdict]:
+    async def calls(shared: Resources) -> list[GateVerdict]:
         return [await as_user(shared.gate, tenant) for _ in range(4)]
 
     verdicts = clean.run(calls, requests_per_minute=flat(2), request_burst=flat(1), rate_limits="off")
@@ -159,7 +159,7 @@ def test_as_many_keys_as_there_may_be_lift_no_limit(clean: Apart, bound: str) ->
     keys, elsewhere = keys_of(clean, tenant, 9), keys_of(clean, other, 1)
     early_in(60)
 
-    async def calls(shared: Resources) -> tuple[list[Verdict], list[str]]:
+    async def calls(shared: Resources) -> tuple[list[GateVerdict], list[str]]:
         verdicts = [await shared.gate.key(key) for key in keys]
         return verdicts, [(await shared.gate.key(elsewhere[0])).outcome, (await as_user(shared.gate, tenant)).outcome]
 
@@ -335,7 +335,6 @@ class Still:
 
 def gate_at(shared: Resources, clock: Clock) -> Gate:
     return Gate(
-        shared.redis,
         shared.pipeline,
         shared.settings,
         clock,
@@ -476,7 +475,7 @@ def test_a_session_is_noted_where_the_tenant_has_a_timeout(clean: Apart) -> None
 def test_the_systems_own_key_has_the_figures_of_the_enterprise_tier(clean: Apart) -> None:
     early_in(60)
 
-    async def calls(shared: Resources) -> list[Verdict]:
+    async def calls(shared: Resources) -> list[GateVerdict]:
         window = [Window(f"w:{uuid4()}", 3, 3600)]
         return [await shared.gate.system() for _ in range(2)] + [await shared.gate.system(window) for _ in range(4)]
 

@@ -28,9 +28,9 @@ from service.platform.base.secrets import (
     Vault,
     digest,
     hash_password,
-    kept_secret_key,
     new_api_key,
     new_token,
+    read_or_make_secret_key,
     verify_password,
 )
 from service.platform.config import ConfigError, Settings
@@ -192,9 +192,9 @@ def test_keys_hold_256_random_bits_and_show_little(environment: Any, prefix: str
 
 def test_the_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "secret_key"
-    made = kept_secret_key(path)
+    made = read_or_make_secret_key(path)
     assert len(made) >= 32
-    assert kept_secret_key(path) == made
+    assert read_or_make_secret_key(path) == made
     assert path.stat().st_mode & 0o777 == 0o600
     assert [entry.name for entry in tmp_path.iterdir()] == ["secret_key"]
 
@@ -203,7 +203,7 @@ def test_processes_that_start_at_once_agree_on_it(tmp_path: Path) -> None:
     for attempt in range(20):
         path = tmp_path / f"secret_key_{attempt}"
         with ThreadPoolExecutor(8) as pool:
-            made = set(pool.map(kept_secret_key, [path] * 8))
+            made = set(pool.map(read_or_make_secret_key, [path] * 8))
         assert len(made) == 1
         assert len(made.pop()) >= 32
 

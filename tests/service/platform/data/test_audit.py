@@ -7,7 +7,6 @@ import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from importlib import resources as files
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID, uuid4
@@ -15,11 +14,10 @@ from uuid import UUID, uuid4
 import msgspec
 import psycopg
 import pytest
-from redis import Redis
 
-from service.platform import config
-from service.platform.data.audit import START, Break, NoRecord, Record, breaks, chained, parse
-from service.platform.data.database import SERVICE_ROLE, migrate
+from service.platform.data.audit import START, Break, NoRecord, Record, breaks, hash_entry, parse
+from service.platform.data.database import SERVICE_ROLE
+from service.platform.data.migrations import migrate
 from service.platform.unit.context import Resources, Subject, Unit
 from tests.conftest import Stack
 from tests.service.platform.conftest import Apart
@@ -120,7 +118,7 @@ def test_the_hash_that_anybody_can_make_is_the_databases(clean: Apart) -> None:
     written_by_service(clean, tenant)
     assert list(breaks(exported(clean, tenant))) == []
     first = exported(clean, tenant)[0]
-    assert chained(START, first) == expected(bytes(32), rows(clean, tenant)[0])
+    assert hash_entry(START, first) == expected(bytes(32), rows(clean, tenant)[0])
 
 
 def test_details_stay_the_text_that_was_given(clean: Apart) -> None:
@@ -139,8 +137,8 @@ def test_fields_cannot_flow_into_each_other(clean: Apart) -> None:
     ab, dash = exported(clean, tenant)
     replaced = msgspec.structs.replace
     moved = replaced(ab, resource_type="a", resource_id="bc")
-    assert chained(START, moved) != chained(START, ab)
-    assert chained(START, replaced(dash, resource_type=None, resource_id="-")) != chained(START, dash)
+    assert hash_entry(START, moved) != hash_entry(START, ab)
+    assert hash_entry(START, replaced(dash, resource_type=None, resource_id="-")) != hash_entry(START, dash)
 
 
 def test_fifty_writers_at_once_leave_one_chain_without_a_gap(clean: Apart) -> None:
@@ -466,7 +464,7 @@ def test_entries_left_out_put_in_or_moved_are_found() -> None:
 def test_a_first_entry_that_follows_on_another_is_found() -> None:
     (record,) = chain(1)
     late = msgspec.structs.replace(record, previous_hash="11" * 32)
-    late = msgspec.structs.replace(late, hash=chained(b"\x11" * 32, late).hex())
+    late = msgspec.structs.replace(late, hash=hash_entry(b"\x11" * 32, late).hex())
     assert list(breaks([late])) == [Break(1, "the first entry follows on another one")]
 
 
@@ -504,48 +502,3 @@ def test_a_line_that_is_no_record_is_refused(change: Any) -> None:
     assert parse(line + b"\n") == parse(line.replace(b'":', b'" : '))
     with pytest.raises(NoRecord):
         parse(change(line))
-
-
-# From before --------------------------------------------------------------------------------------------------------
-
-
-def test_what_was_written_before_the_chain_is_chained_in_the_order_of_time(stack: Stack) -> None:
-    name = f"before_{uuid4().hex[:12]}"
-    stack.sql(f"CREATE DATABASE {name}")
-    url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
-    one, other = UUID(int=2), UUID(int=1)
-    scripts = sorted(
-        (path for path in files.files("service.migrations").iterdir() if path.name < "0003" and "sql" in path.name),
-        key=lambda found: found.name,
-    )
-    with psycopg.connect(url) as owner:
-        owner.execute(
-            "CREATE TABLE migrations (name text PRIMARY KEY, digest text, applied_at timestamptz DEFAULT now())"
-        )
-        for script in scripts:
-            text = script.read_text(encoding="utf-8")
-            owner.execute(text)
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            owner.execute("INSERT INTO migrations (name, digest) VALUES (%s, %s)", [script.name, digest])
-        for tenant in (one, other):
-            for minute in (3, 1, 2):
-                owner.execute(
-                    "INSERT INTO audit_log (tenant_id, id, occurred_at, action, details) VALUES (%s, %s, %s, %s, %s)",
-                    [
-                        tenant,
-                        uuid4(),
-                        datetime(2026, 1, 1, 0, minute, tzinfo=UTC),
-                        f"at.{minute}",
-                        '{"b": 1, "a": 2.50}',
-                    ],
-                )
-    migrate(url)
-    settings = config.load({**stack.environment, "CUSHION_MIGRATION_URL": url})
-    before = Apart(settings, Redis.from_url(stack.redis_url))
-    for tenant in (one, other):
-        assert [row[7] for row in rows(before, tenant)] == ["at.1", "at.2", "at.3"]
-        assert is_whole(before, tenant)
-        with connection(before, tenant, role=SERVICE_ROLE) as opened:
-            assert appended(opened, tenant, [entry()]) == 1
-        assert is_whole(before, tenant)
-    stack.sql(f"DROP DATABASE {name} WITH (FORCE)")

@@ -263,7 +263,7 @@ def test_the_store_is_listed_in_portions(either: Blobs, tmp_path: Path) -> None:
             keys.add(await either.put(tmp_path / "file"))
         await either.is_of("mine")
         places = [""]
-        while part := await either.listed(places[-1], 4):
+        while part := await either.list_files(places[-1], 4):
             assert len(part) <= 4
             places += [item.place for item in part]
         return keys, places[1:]

@@ -146,7 +146,7 @@ def test_the_service_role_is_nobody_special(apart: Apart, tables: list[tuple[Any
 def test_the_service_works_as_that_role(clean: Apart) -> None:
     async def who(shared: Any) -> str:
         async with shared.database.transaction() as tx:
-            return str(await tx.value("SELECT current_user"))
+            return str(await tx.fetch_value("SELECT current_user"))
 
     assert clean.run(who) == SERVICE_ROLE
 

@@ -46,7 +46,7 @@ async def happens(shared: Resources, tenant: UUID, *, count: int = 1, counted: b
     for number in range(count):
         ctx = Context(shared, request_id=f"request-{number}", ip_address="192.0.2.7", headers={})
         ctx.admit(caller(tenant, UUID(int=5)))
-        ctx.concerns("workbook", number, "Book", cells=3)
+        ctx.set_subject("workbook", number, "Book", cells=3)
         await publish(shared, event_of(ctx, "calculation.completed", counted=counted))
 
 

@@ -219,3 +219,17 @@ def test_who_has_yet_to_enrol_may_only_do_that(owner: Member) -> None:
     assert key.get("/api/v1/workbooks").status_code == 200, "a key has no second factor"
     assert analyst.post("/api/v1/auth/2fa/enroll").status_code == 200
     assert analyst.post("/api/v1/auth/logout").status_code == 204
+
+
+# Limits -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_user_beyond_the_limit_is_refused(stack: Stack) -> None:
+    few = {f"CUSHION_{name}": "3 3 3 3" for name in ("REQUESTS_PER_MINUTE", "REQUEST_BURST")}
+    with stack.another_api(CUSHION_RATE_LIMITS="on", **few) as url:
+        owner = register(url)
+        answers = [owner.get("/api/v1/workbooks") for _ in range(6)]
+    refused = [answer for answer in answers if answer.status_code != 200]
+    assert refused, "none of them"
+    assert {refusal(answer) for answer in refused} == {(429, "Rate limit exceeded")}
+    assert all(0 < int(answer.headers["retry-after"]) <= 60 for answer in refused)

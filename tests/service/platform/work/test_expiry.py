@@ -11,13 +11,13 @@ import pytest
 
 from service.platform.config import Settings
 from service.platform.unit.context import Actor, Resources, Subject, Unit
-from service.platform.work.expiry import FORGETTING, KEPT, end_tenants, expire_runs, forget_forever
+from service.platform.work.expiry import FORGETTING, KEPT, end_tenants, expire_forever, expire_runs
 from tests.service.platform.conftest import Apart
 
 
 async def _once(resources: Resources) -> None:
     with suppress(TimeoutError):
-        await asyncio.wait_for(forget_forever(resources, asyncio.Event()), 2)
+        await asyncio.wait_for(expire_forever(resources, asyncio.Event()), 2)
 
 
 def test_what_expired_goes_and_what_lives_stays(clean: Apart) -> None:

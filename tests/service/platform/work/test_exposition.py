@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from service.app import routes
 from service.platform.base.breaker import State
 from service.platform.unit.context import Resources, Unit
-from service.platform.work.exposition import CALLERS_MOST, Exposition, exposed, exposition_of, merged
+from service.platform.work.exposition import CALLERS_MOST, Exposition, expose, exposition_of, merge
 from tests.conftest import Stack, register, wait_until
 from tests.service.platform.conftest import Apart
 
@@ -43,7 +43,7 @@ def test_texts_become_one_with_each_family_once() -> None:
     one = b'# HELP a_total About a\n# TYPE a_total counter\na_total{x="\\n# HELP"} 1.0\n'
     one += b"# HELP b B\n# TYPE b gauge\nb 2.0\n"
     other = b"# HELP b B in other words\n# TYPE b gauge\nb 3.0\n# HELP a_total About a\n# TYPE a_total counter\n"
-    text = merged({"api-1": one, "worker-1": other}).decode()
+    text = merge({"api-1": one, "worker-1": other}).decode()
     assert text.count("# TYPE b gauge") == text.count("# HELP b ") == 1
     assert samples(text) == {
         ("a_total", frozenset({("process", "api-1"), ("x", "\n# HELP")})): 1.0,
@@ -115,11 +115,11 @@ def test_silence_is_told_and_bounded(clean: Apart, monkeypatch: pytest.MonkeyPat
         dead.close()
         silent.bind(str(shared.scratch / "metrics-api-99.sock"))
         silent.listen()
-        async with exposed(shared, "worker"):
+        async with expose(shared, "worker"):
             exposition = shared.once(exposition_of)
             assert exposition is not None
             breaker = shared.breakers["mail"]
-            breaker.failed(breaker.enter(), "NotReached", pause_seconds=60)
+            breaker.fail(breaker.enter(), "NotReached", pause_seconds=60)
             cache = shared.memory.cache("manifests", most=1, bytes_most=100)
             cache.get("one")
             cache.keep("one", "1", 10)
@@ -160,7 +160,7 @@ def test_queues_are_told_by_what_is_due(alone: Apart) -> None:
         await unit.enqueue("note", queue="parse", arguments={}, delay_seconds=60)
         await unit.commit()
         alone.sql("UPDATE jobs SET ready_at = now() - interval '40 seconds' WHERE ready_at < now()")
-        async with exposed(shared, "worker"):
+        async with expose(shared, "worker"):
             exposition = shared.once(exposition_of)
             assert exposition is not None
             return (await asyncio.to_thread(exposition.text)).decode()
@@ -178,7 +178,7 @@ def test_who_only_connects_takes_a_few_places_and_no_more(clean: Apart, monkeypa
     port = free_port()
 
     async def main(shared: Resources) -> None:
-        async with exposed(shared, "worker"):
+        async with expose(shared, "worker"):
             await asyncio.to_thread(attack)
 
     def attack() -> None:
@@ -222,7 +222,7 @@ def test_a_long_path_takes_a_socket(clean: Apart, tmp_path: Path) -> None:
         exposition = Exposition(named, "api")
         other_exposition = Exposition(named, "api")
         try:
-            assert other_exposition._asked(exposition.place) is not None
+            assert other_exposition._ask(exposition.place) is not None
         finally:
             exposition.close()
             other_exposition.close()

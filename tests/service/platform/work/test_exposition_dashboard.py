@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.platform import metrics
 from service.platform.unit.context import Resources, Unit
-from service.platform.work.exposition import exposed, exposition_of
+from service.platform.work.exposition import expose, exposition_of
 from tests.service.platform.conftest import Apart
 
 FOLDER = Path(__file__).parents[4] / "service/deploy/grafana"
@@ -66,7 +66,7 @@ def told(apart: Apart) -> dict[str, set[str]]:
         unit = Unit(shared, tenant, request_id="r")
         await unit.enqueue("note", queue="parse", arguments={}, delay_seconds=3600)
         await unit.commit()
-        async with exposed(shared, "api"):
+        async with expose(shared, "api"):
             exposition = shared.once(exposition_of)
             assert exposition is not None
             return (await asyncio.to_thread(exposition.text)).decode()

@@ -126,7 +126,7 @@ def test_a_model_that_recovers_is_heard_again(server: ModelServer) -> None:
 def test_who_goes_leaves_the_place_and_the_trial_to_the_next(server: ModelServer) -> None:
     async def go() -> str:
         model = model_at(server.url("slow"), llm_requests=1)
-        model.breaker.failed(model.breaker.enter(), "NoReply", pause_seconds=0.01)
+        model.breaker.fail(model.breaker.enter(), "NoReply", pause_seconds=0.01)
         await asyncio.sleep(0.02)
         gone = asyncio.create_task(model.reply("a", MESSAGES))
         await asyncio.sleep(0.1)

@@ -40,9 +40,9 @@ def roles(make_sheet: MakeSheet, columns: dict[str, list[Any]], title: str = "As
         [heading.strip() or None for heading in columns],
         *map(list, zip(*columns.values(), strict=True)),
     ]
-    found = header.find(make_sheet(rows), PROFILES["standard_clo"])
-    assert found is not None
-    return {at: one.role for at, one in found.evidence.items()}
+    header_match = header.find(make_sheet(rows), PROFILES["standard_clo"])
+    assert header_match is not None
+    return {at: evidence.role for at, evidence in header_match.evidence.items()}
 
 
 @pytest.mark.parametrize(
