@@ -44,7 +44,10 @@ def control_sheet(
     redacted: Mapping[str, Mapping[str, int]],
     warnings: Sequence[str],
 ) -> SheetDraft:
-    """The Control sheet of an export; `sums` are of the Foundation's sheets under their written names."""
+    """Return the Control sheet of an export.
+
+    `sums` are of the Foundation's sheets under their written names.
+    """
     draft = SheetDraft(name, WIDTHS)
     lineage = order.lineage
     draft.line(f"Control · {lineage.workbook_name}", style="title")
@@ -217,7 +220,10 @@ def _checks(draft: SheetDraft, sums: Sequence[SheetSums]) -> str:
 
 
 def _counted(sheet: Sheet, there: str) -> str | None:
-    """The formula that counts a sheet's cells, in parts that are read at once; None where there are too many."""
+    """Return the formula that counts a sheet's cells, in parts that are read at once.
+
+    None where there are too many.
+    """
     width = max(1, RANGE_CELLS_MAX // max(1, sheet.row_count))
     starts = range(0, max(1, sheet.column_count), width)
     if len(starts) > COUNTS_MAX:

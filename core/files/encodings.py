@@ -26,7 +26,9 @@ _KNOWN: Final = re.compile(
 
 
 def decode(data: bytes, label: str) -> str:
-    """The text of a page or an XML document: by its mark, by what it declares, else UTF-8 or Windows-1252.
+    """Return the text of a page or an XML document.
+
+    By its mark, by what it declares, else UTF-8 or Windows-1252.
 
     Raises:
         ParseFailed: it declares an encoding that is not known, or is not text in the one that it declares.

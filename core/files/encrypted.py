@@ -24,7 +24,7 @@ PROTECTED: Final = "The file is password-protected; remove the password and uplo
 
 
 def plain(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> tuple[FileKind, Content]:
-    """The kind of a file and its content, decrypted where Excel would open it without a question.
+    """Return the kind of a file and its content, decrypted where Excel would open it without a question.
 
     Raises:
         FileRefused: as `file_kind`; `ParseFailed` also where a password is needed.
@@ -41,7 +41,9 @@ def plain(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> tuple[FileKin
 
 
 def _decrypted(data: bytes) -> bytes:
-    """The content of an encrypted file; whatever a damaged one makes of its reader is a refusal.
+    """Return the content of an encrypted file.
+
+    Whatever a damaged one makes of its reader is a refusal.
 
     Raises:
         ParseFailed: Excel's password does not open it, or it is damaged.

@@ -50,7 +50,9 @@ _MARKS_MAX: Final = 2
 
 
 def clean(text: str, *, known: str = "") -> str:
-    """A text as plain text, its paragraphs kept; numbered lists have dashes, since a number there says nothing.
+    """Return a text as plain text, its paragraphs kept.
+
+    Numbered lists have dashes, since a number there says nothing.
 
     Args:
         known: texts whose host names may stand: companies have names such as Booking.com.
@@ -64,7 +66,7 @@ def clean(text: str, *, known: str = "") -> str:
 
 
 def _read(text: str, names: str) -> str:
-    """One round: what it takes away may leave more of the same."""
+    """Return one round: what it takes away may leave more of the same."""
     text = _seen(html.unescape(_SEQUENCE.sub("", text)).translate(_SIGNS))
     text = _TAG.sub("", _DROPPED.sub("", _THOUGHT.sub("", text)))
     text = _REFERENCE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", text)))
@@ -75,7 +77,7 @@ def _read(text: str, names: str) -> str:
 
 
 def _seen(text: str) -> str:
-    """The text without what is not seen, or covers what is."""
+    """Return the text without what is not seen, or covers what is."""
     if text.isascii() and text.isprintable():
         return text
     text = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " "))

@@ -48,7 +48,9 @@ class AnswerFigure(Protocol):
 
 
 def facts_of(text: str, names: Sequence[str], figures: Iterable[AnswerFigure]) -> list[KnownFact]:
-    """The facts of a text that was printed: its paragraphs, and each of its figures as exactly as it is known.
+    """Return the facts of a text that was printed.
+
+    Its paragraphs, and each of its figures as exactly as it is known.
 
     Args:
         names: what of the text comes out of the file.

@@ -77,7 +77,7 @@ def audit(archive: Archive, own: Collection[str], covered: Collection[str], find
 
 
 def _styles(archive: Archive, package: Package, findings: Findings) -> int:
-    """How many cell styles the file has."""
+    """Return how many cell styles the file has."""
     part = package.by_kind.get("styles")
     if part is None:
         return 1
@@ -206,7 +206,7 @@ def _bounded(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
 
 
 def _until(chunks: Iterator[bytes], mark: re.Pattern[bytes], part: str) -> tuple[bytes, re.Match[bytes] | None]:
-    """The bytes of a part up to the chunk with a mark, and where that stands."""
+    """Return the bytes of a part up to the chunk with a mark, and where that stands."""
     head = b""
     for chunk in _bounded(chunks, part):
         head += chunk
@@ -324,7 +324,7 @@ def _covers(area: str, inside: tuple[int, int, int, int]) -> bool:
 
 
 def _place(row: int, column: int) -> str | None:
-    """A cell, a row where no cell is known, None where none is."""
+    """Return a cell, a row where no cell is known, None where none is."""
     if row < 0:
         return None
     return cell_name(row, column) if column >= 0 else f"{row + 1}:{row + 1}"

@@ -102,7 +102,7 @@ class DataHash:
 
 
 def data_hash(book: Workbook, sheets: Sequence[str] | None = None) -> DataHash:
-    """The hash of a workbook's sheets, of all of them or of those named, always in the order of the workbook.
+    """Return the hash of a workbook's sheets, of all of them or of those named, always in the order of the workbook.
 
     A column is read once and about a megabyte of it is held at a time; the interpreter is free meanwhile.
 
@@ -126,7 +126,7 @@ def data_hash(book: Workbook, sheets: Sequence[str] | None = None) -> DataHash:
 
 
 def chosen_sheets(book: Workbook, names: Sequence[str] | None) -> list[Sheet]:
-    """The sheets of these names, in the order of the workbook.
+    """Return the sheets of these names, in the order of the workbook.
 
     Raises:
         NoSuchSheet: the workbook has no sheet of that very name.
@@ -141,12 +141,15 @@ def chosen_sheets(book: Workbook, names: Sequence[str] | None) -> list[Sheet]:
 
 
 def covered_forms(book: Workbook, sheets: Sequence[Sheet]) -> list[Forms]:
-    """The formulas of these sheets in normal form, with those marked whose value is not covered."""
+    """Return the formulas of these sheets in normal form, with those marked whose value is not covered."""
     return mark_unsteady(book, sheets, [forms_of(sheet.formulas, sheet.name) for sheet in sheets])
 
 
 def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int, Records, int]]:
-    """Each column that may have records: its position, its records to be taken, how many they are at most."""
+    """Yield each column that may have records.
+
+    Its position, its records to be taken, how many they are at most.
+    """
     booleans = np.array([code in _BOOLEAN_FORMATS for code in book.number_formats], np.uint8)
     elapsed = np.array([is_elapsed_format(code) for code in book.number_formats], np.bool_)
     texts = (sheet.text.offsets, sheet.text.data)
@@ -183,7 +186,7 @@ def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int
 
 
 def _with_lengths(column: Column, elapsed: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Kinds with lengths of time as dates, which they are to the hash."""
+    """Return kinds with lengths of time as dates, which they are to the hash."""
     if not elapsed.any() or not len(column.kinds):
         return column.kinds
     dated = elapsed[column.formats] & (column.numbers >= 0) & (column.numbers < SERIALS_STOP)
@@ -220,7 +223,7 @@ def _sheet_hash(book: Workbook, sheet: Sheet, forms: Forms) -> tuple[SheetHash, 
 
 
 def chunks(records: Records) -> Iterable[memoryview]:
-    """The records as bytes, each chunk good until the next is asked for."""
+    """Return the records as bytes, each chunk good until the next is asked for."""
     while (chunk := records.chunk()) is not None:
         yield chunk
 

@@ -94,12 +94,15 @@ class SignedManifest(Struct, frozen=True):
     signature: str
 
     def is_signed_with(self, key: bytes) -> bool:
-        """Whether the signature is this key's; how long it takes does not tell how much of it is right."""
+        """Return whether the signature is this key's.
+
+        How long it takes does not tell how much of it is right.
+        """
         return hmac.compare_digest(self.signature.lower().encode(), _signature(self.text, key).encode())
 
 
 def hashed(data_hash: DataHash, shown: BookDisplay | None = None) -> dict[str, Any]:
-    """The fields of a manifest that say what was hashed, and how it is shown."""
+    """Return the fields of a manifest that say what was hashed, and how it is shown."""
     looks = {} if shown is None else {sheet.name: sheet.hash for sheet in shown.sheets}
     sheets = tuple(
         ManifestSheet(sheet.name, sheet.hash, sheet.cells, looks.get(sheet.name, "")) for sheet in data_hash.sheets
@@ -113,7 +116,7 @@ def hashed(data_hash: DataHash, shown: BookDisplay | None = None) -> dict[str, A
 
 
 def signed(manifest: Manifest, key: bytes) -> bytes:
-    """The XML part of a manifest, signed.
+    """Return the XML part of a manifest, signed.
 
     Raises:
         ValueError: the key has less than 16 bytes, or the manifest is larger than one that is read.
@@ -129,8 +132,9 @@ def signed(manifest: Manifest, key: bytes) -> bytes:
 
 
 def read_manifest(content: Content) -> SignedManifest | None:
-    """The manifest of an .xlsx file, whatever its part is called; None where there is none. Its signature is not
-    checked.
+    """Return the manifest of an .xlsx file, whatever its part is called.
+
+    None where there is none. Its signature is not checked.
 
     Raises:
         InvalidManifest: more than one, too large, not well-formed, or not as one is written; or an archive in which
@@ -173,7 +177,10 @@ _ROOT: Final = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z]\w*)")
 
 
 def _ours(archive: Archive, name: str) -> bytes | None:
-    """A part that names our namespace in its first megabyte; None for any other."""
+    """Return a part that names our namespace in its first megabyte.
+
+    None for any other.
+    """
     mark = NAMESPACE.encode()
     data = b""
     for chunk in archive.chunks(name):

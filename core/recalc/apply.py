@@ -43,7 +43,7 @@ class CannotApply(BookError):
 
 
 @dataclass(frozen=True, slots=True)
-class Headed:
+class NamedColumns:
     """A sheet by its columns' names: those of its header, in their order, or else A, B, C."""
 
     sheet: Sheet
@@ -64,7 +64,7 @@ class Headed:
         return max(0, data_end(self.sheet, self.first_row) - self.first_row)
 
     def columns(self) -> dict[str, int]:
-        """The columns' places by their names."""
+        """Return the columns' places by their names."""
         names = self.names or [column_name(at) for at in range(self.sheet.column_count)]
         return {name: at for at, name in enumerate(names)}
 
@@ -86,7 +86,7 @@ class PreviewRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedColumn:
     """A column that was written."""
 
     workbook: Workbook
@@ -105,7 +105,7 @@ class Applied:
 
 def preview(
     book: Book,
-    headed: Headed,
+    headed: NamedColumns,
     formula: str,
     rows: int,
     *,
@@ -113,7 +113,7 @@ def preview(
     random: Callable[[], float] | None = None,
     seconds_max: float = math.inf,
 ) -> list[PreviewRow]:
-    """What a formula gives in the first rows of a sheet's data, over the cells as they stand.
+    """Return what a formula gives in the first rows of a sheet's data, over the cells as they stand.
 
     Raises:
         UnknownColumn: it reads a column that the sheet does not have.
@@ -142,7 +142,7 @@ def preview(
 
 
 def _computed(program: CompiledTree, environment: BookEnvironment) -> tuple[Any, str | None]:
-    """The value of one row, and why it has none but #VALUE!."""
+    """Return the value of one row, and why it has none but #VALUE!."""
     try:
         value = program.run(environment)
     except Failure as failure:
@@ -158,7 +158,7 @@ def _computed(program: CompiledTree, environment: BookEnvironment) -> tuple[Any,
 
 def apply_column(
     workbook: Workbook,
-    headed: Headed,
+    headed: NamedColumns,
     formula: str,
     target: str,
     mode: Mode = "new",
@@ -166,7 +166,7 @@ def apply_column(
     now: datetime | None = None,
     random: Callable[[], float] | None = None,
     seconds_max: float = math.inf,
-) -> Applied:
+) -> AppliedColumn:
     """Write a formula into every row of a sheet's data, as a new column behind the others or over an old one.
 
     The formula is filled down: in the cells it is an ordinary one, relative to its row. What depends on the column is
@@ -210,7 +210,7 @@ def apply_column(
     circular = [engine.place(*cell) for cycle in outcome.cycles for cell in cycle]
     new_doubts = doubts(circular, [engine.place(*cell) for cell in outcome.unconverged], outcome.iterations)
     changed = {index, *(touched_region.cells.index for touched_region, _, _ in outcome.touched)}
-    return Applied(
+    return AppliedColumn(
         workbook=replace(workbook, sheets=sheets_of(engine, changed), doubts=new_doubts or workbook.doubts),
         sheets_changed=tuple(sorted(changed)),
         column=at,
@@ -221,8 +221,8 @@ def apply_column(
     )
 
 
-def _target(headed: Headed, target: str, mode: Mode) -> int:
-    """Where the column is written."""
+def _target(headed: NamedColumns, target: str, mode: Mode) -> int:
+    """Return where the column is written."""
     columns = headed.columns()
     if mode == "overwrite":
         try:
@@ -240,7 +240,7 @@ def _target(headed: Headed, target: str, mode: Mode) -> int:
 
 
 def _without(columns: tuple[Column | None, ...], at: int, first: int, stop: int) -> tuple[Column | None, ...]:
-    """The columns without some rows of one."""
+    """Return the columns without some rows of one."""
     column = columns[at]
     if column is None:
         return columns
@@ -253,8 +253,8 @@ def _without(columns: tuple[Column | None, ...], at: int, first: int, stop: int)
     return (*columns[:at], left, *columns[at + 1 :])
 
 
-def _placed(headed: Headed, formula: str, column: int) -> tuple[str, Node]:
-    """The formula as it stands in the first row of the data."""
+def _placed(headed: NamedColumns, formula: str, column: int) -> tuple[str, Node]:
+    """Return the formula as it stands in the first row of the data."""
     first = headed.first_row
     tree = parse_or_suggest(formula)
     last = max(first, first + headed.row_count - 1)

@@ -13,12 +13,12 @@ NAMED_MAX: Final = 5
 
 
 def doubts_of(result: Recalculation) -> tuple[CalculationDoubt, ...]:
-    """What a reader of the values has to know, in the order of its weight."""
+    """Return what a reader of the values has to know, in the order of its weight."""
     return doubts([cell for cycle in result.cycles for cell in cycle], result.unconverged, result.iterations)
 
 
 def doubts(circular: Sequence[str], unconverged: Sequence[str], iterations: int) -> tuple[CalculationDoubt, ...]:
-    """The same of cells that need each other, and of those that still changed after so many iterations."""
+    """Return the same of cells that need each other, and of those that still changed after so many iterations."""
     listed = []
     if circular:
         message = f"circular reference: {circular_message(circular)}"
@@ -43,6 +43,6 @@ def circular_message(cells: Sequence[str]) -> str:
 
 
 def named(cells: Sequence[str]) -> str:
-    """Some of the cells, and how many more there are."""
+    """Return some of the cells, and how many more there are."""
     more = len(cells) - NAMED_MAX
     return ", ".join(cells[:NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")

@@ -38,7 +38,10 @@ class Filling:
         self.has_moved = False
 
     def fill(self, region: Region, value: object) -> list[Rectangle]:
-        """Write the value of an array formula; the rectangles that changed hands, if its extent is another now."""
+        """Write the value of an array formula.
+
+        The rectangles that changed hands, if its extent is another now.
+        """
         region.finish()
         value = _whole(value)
         rows, columns = (value.rows, value.columns) if isinstance(value, Array) else (1, 1)
@@ -87,7 +90,10 @@ class Filling:
                 self._precision.round_cells(region.cells, column, region.first, bottom)
 
     def _has_room(self, region: Region, bottom: int, right: int) -> bool:
-        """Whether every cell of a rectangle is the region's own, or blank; none of them merged."""
+        """Return whether every cell of a rectangle is the region's own, or blank.
+
+        None of them merged.
+        """
         if bottom >= ROWS_MAX or right >= COLUMNS_MAX:
             return False
         if (bottom, right) == (region.first, region.left):
@@ -108,7 +114,8 @@ class Filling:
 
 
 def _whole(value: object) -> object:
-    """The cells of whole rows or columns with the blanks beyond those in use, which are left out when they are read."""
+    """Return the cells of whole rows or columns with the blanks beyond those in use, which are left out when they are
+    read."""
     reference = value.reference if isinstance(value, Array) else None
     if not isinstance(value, Array) or reference is None or reference.more:
         return value
@@ -123,7 +130,10 @@ def _whole(value: object) -> object:
 
 
 def _stretched(value: object, height: int, width: int, missing: object) -> list[object]:
-    """A value over a range: one row, one column or one value is repeated; beyond the value stands what is given."""
+    """Return a value over a range: one row, one column or one value is repeated.
+
+    Beyond the value stands what is given.
+    """
     if not isinstance(value, Array):
         return [value] * (height * width)
     cells, rows, columns = value.cells(), value.rows, value.columns

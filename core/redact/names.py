@@ -29,14 +29,16 @@ def redact_names(
     tell: Callable[[str, str, int], None],
     warn: Callable[[str], None],
 ) -> Workbook:
-    """The workbook with its names redacted; formulas follow the sheets that they name.
+    """Return the workbook with its names redacted.
+
+    Formulas follow the sheets that they name.
 
     A defined name, a table or a number format that holds personal data is taken out. `look` finds that data in a text,
     `tell` gets kind, place, number.
     """
 
     def redacted_name(text: str, place: str) -> str | None:
-        """The redacted text, counted; None where it holds nothing."""
+        """Return the redacted text, counted; None where it holds nothing."""
         spans = look(text)
         for kind, count in Counter(span.kind for span in spans).items():
             tell(kind, place, count)
@@ -103,7 +105,7 @@ def redact_names(
 
 
 def _with_sheets_renamed(workbook: Workbook, renamed: Mapping[str, str]) -> Workbook:
-    """The workbook with new names for some sheets (by their old ones without case), in formulas too."""
+    """Return the workbook with new names for some sheets (by their old ones without case), in formulas too."""
 
     def name_of(old: str) -> str:
         return renamed.get(old.casefold(), old)
@@ -133,7 +135,10 @@ def _renamed_sheet(sheet: Sheet, name: str, renamed: Mapping[str, str]) -> Sheet
 
 
 def _followed(formula: str, renamed: Mapping[str, str]) -> str:
-    """A formula with the new names of the sheets that it names; texts in it that only look so are kept."""
+    """Return a formula with the new names of the sheets that it names.
+
+    Texts in it that only look so are kept.
+    """
 
     def followed(match: re.Match[str]) -> str:
         new = renamed.get(match[1].replace("''", "'").casefold())

@@ -16,7 +16,7 @@ from core.report.content import ClassLine, Coverage, Ladder, LadderStep, NoteLin
 
 
 def notes_of(tranches: Tranches | None) -> Iterator[NoteLine]:
-    """The deal's notes as the file has them, most senior first."""
+    """Yield the deal's notes as the file has them, most senior first."""
     if tranches is None:
         return
     total = float(np.nansum(tranches.current_balance))
@@ -61,7 +61,7 @@ _IC_STEPS: Final = (
 
 
 def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
-    """The two kinds of coverage, as the details of the run's tests explain them.
+    """Yield the two kinds of coverage, as the details of the run's tests explain them.
 
     A class that has neither a test of the run nor a trigger of the file's has no trigger here: the details would show
     the usual one of its letter.
@@ -124,7 +124,10 @@ def _with_trigger(tested: Iterable[Tested]) -> frozenset[str]:
 
 
 def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]], with_trigger: frozenset[str]) -> list[ClassLine]:
-    """A line for each class, senior first, by its test where it has one; then the tests that no class stands for."""
+    """Return a line for each class, senior first, by its test where it has one.
+
+    Then the tests that no class stands for.
+    """
     lines: dict[str, ClassLine] = {}
     own: list[ClassLine] = []
     tested: set[str] = set()

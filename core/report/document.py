@@ -40,7 +40,7 @@ from core.typeset.texts import cut, page_text, plain_text, whole_text
 from core.words import counted
 
 WHY_SHOWN: Final = 8
-"""Tests of which it is told why they moved, those that come first among the changes."""
+"""Tests whose moves are explained, those that come first among the changes."""
 
 SERIES_SHOWN: Final = 12
 """Charts through the months; those left out are counted."""
@@ -57,7 +57,9 @@ Texts = dict[str, Any]
 
 
 def compliance_pdf(report: ComplianceReport) -> bytes:
-    """The report as PDF/A-2b, tagged: the same bytes for the same report, whose `generated_at` is in it.
+    """Return the report as PDF/A-2b, tagged.
+
+    The same bytes for the same report, whose `generated_at` is in it.
 
     A letter that no font of ours has stands as a mark, and the first page says so.
     """
@@ -166,7 +168,10 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
 
 
 def _counts(report: ComplianceReport) -> Iterator[tuple[str, int]]:
-    """Each test once: one whose status is doubtful counts as such, and neither as passed nor as failed."""
+    """Yield each test once.
+
+    One whose status is doubtful counts as such, and neither as passed nor as failed.
+    """
     summary = report.summary
     doubtful = [line.status for category in report.categories for line in category.tests if line.doubtful]
     yield "passed", summary.passed - doubtful.count("pass")
@@ -178,7 +183,7 @@ def _counts(report: ComplianceReport) -> Iterator[tuple[str, int]]:
 
 
 def _fitting(notices: Sequence[str], letters: int) -> int:
-    """How many of the notices the cover has room for."""
+    """Return how many of the notices the cover has room for."""
     used, count = 0, 0
     for notice in notices:
         used += max(len(notice), _LINE_LETTERS)
@@ -196,7 +201,7 @@ def _opened(sentence: str) -> str:
 
 
 def _why_apart(tie_out: TieOut) -> str:
-    """Why a trustee's figure has none of ours, or is another."""
+    """Return why a trustee's figure has none of ours, or is another."""
     if tie_out.nearest is not None:
         return f"not {tie_out.nearest}: {tie_out.why_not}"
     if tie_out.reason is not None:
@@ -258,7 +263,7 @@ _CHART_PT: Final = 72.0
 
 
 def _widths(rows: Sequence[Texts]) -> dict[str, float]:
-    """Widths in points of the columns of figures, the same in each table of tests."""
+    """Return widths in points of the columns of figures, the same in each table of tests."""
     columns = [("value", 46.0), ("limit", 56.0), ("cushion", 46.0)]
     if any(row["published"] for row in rows):
         columns += [("published", 46.0), ("difference", 46.0)]
@@ -343,7 +348,10 @@ def _coverage(coverage: Coverage) -> Texts:
 
 
 def _steps(ladder: Ladder) -> list[Texts]:
-    """The lines of a sum in cents, which add up as they are printed: a cent that rounding leaves is a line."""
+    """Return the lines of a sum in cents, which add up as they are printed.
+
+    A cent that rounding leaves is a line.
+    """
     lines: list[Texts] = []
     above = 0
     for step in ladder.steps:

@@ -17,7 +17,7 @@ ABSENT: Final = "\N{EN DASH}"
 
 
 def figure(value: float | None, decimals: int = DECIMALS) -> str:
-    """A figure with its thousands separated; a dash for none."""
+    """Return a figure with its thousands separated; a dash for none."""
     if value is None:
         return ABSENT
     text = f"{value:,.{decimals}f}" if abs(value) < LARGEST else f"{value:.2e}"
@@ -25,7 +25,7 @@ def figure(value: float | None, decimals: int = DECIMALS) -> str:
 
 
 def signed(value: float | None, decimals: int = DECIMALS) -> str:
-    """A figure with its sign, but for one that is printed as zero."""
+    """Return a figure with its sign, but for one that is printed as zero."""
     text = figure(value, decimals)
     return f"+{text}" if value is not None and value > 0 and text.strip("0.,") else text
 

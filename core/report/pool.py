@@ -31,7 +31,7 @@ YEARS_SHOWN: Final = 12
 def concentrations_of(
     pool: Pool, results: Results, suite: str, definition: Definition | None, labels: Mapping[str, str] = LABELS
 ) -> Iterator[Concentration]:
-    """Obligors, industries and countries by size, of the par and the denominator of the tests.
+    """Yield obligors, industries and countries by size, of the par and the denominator of the tests.
 
     Industries are those of the classification of the test that limits the largest, and of each where several do.
     """
@@ -77,7 +77,10 @@ def _title(field: str, labels: Mapping[str, str]) -> str:
 
 
 def _name(pool: Pool, field: str, names: Names, code: int) -> str:
-    """A name as the file writes it: the borrower of an obligor's largest loan, unless several obligors count as one."""
+    """Return a name as the file writes it.
+
+    The borrower of an obligor's largest loan, unless several obligors count as one.
+    """
     borrowers, own = pool.portfolio.names.get("borrower_name"), pool.portfolio.names.get("obligor")
     if field != "obligor" or borrowers is None or own is None:
         return names.values[code]
@@ -93,13 +96,16 @@ def _share(pool: Pool, name: str, par: float) -> Share:
 
 
 def _is_of(test_result: TestResult, amount: float) -> bool:
-    """Whether a test's share is one of that amount: a limit on shares of another has no place beside these."""
+    """Return whether a test's share is one of that amount.
+
+    A limit on shares of another has no place beside these.
+    """
     denominator = None if test_result.details is None else test_result.details.breakdown.get("denominator")
     return denominator is None or isclose(denominator, amount, rel_tol=1e-9)
 
 
 def _largest_limits(results: Results, suite: str, definition: Definition | None) -> Iterator[tuple[str, TestResult]]:
-    """The columns of names whose largest one a test of the run limits, each with that test."""
+    """Yield the columns of names whose largest one a test of the run limits, each with that test."""
     if suite == DEAL_SUITE and definition is not None:
         fields = {
             test.id: "industry" if test.classification in (None, "any") else f"industry_{test.classification}"
@@ -117,8 +123,10 @@ def _largest_limits(results: Results, suite: str, definition: Definition | None)
 
 
 def distributions_of(pool: Pool, suite: str, labels: Mapping[str, str] = LABELS) -> Iterator[Distribution]:
-    """Ratings, maturities, prices and liens of the performing par: for a deal the ratings of each agency that its tests
-    ask for."""
+    """Yield ratings, maturities, prices and liens of the performing par.
+
+    For a deal the ratings of each agency that its tests ask for.
+    """
     if pool.par <= 0:
         return
     asked = {test.agency for test in pool.definition.tests} if suite == DEAL_SUITE else set()
@@ -154,7 +162,8 @@ Buckets = list[tuple[str, float]]
 
 
 def _distribution(pool: Pool, title: str, note: str, scale: Buckets, others: Buckets) -> Distribution:
-    """A scale from its first bucket with par to its last, empty ones between them too; then what is no part of it."""
+    """Return a scale from its first bucket with par to its last, empty ones between them too; then what is no part of
+    it."""
     filled = [at for at, (_, par) in enumerate(scale) if par]
     shown = scale[filled[0] : filled[-1] + 1] if filled else []
     rows = [

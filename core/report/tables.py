@@ -17,7 +17,7 @@ from core.grid.sheet import Sheet
 from core.reconciliation.rules import RULES, SEVERITIES
 from core.report.content import ComplianceReport, LineageLine, Share
 from core.report.doubts import doubt_text
-from core.report.reconciliation import IssueLine, ReconciliationReport, Tallied
+from core.report.reconciliation import IssueLine, ReconciliationReport, IssueTally
 
 ISSUES_A_SHEET: Final = 1_000_000
 """Rows that a sheet of issues holds; further ones stand on a further sheet."""
@@ -69,7 +69,10 @@ class Looks:
 
 
 def compliance_tables(report: ComplianceReport) -> Iterator[ReportTable]:
-    """The sheets of a report on a run; what has no row has no sheet, but for the tests."""
+    """Yield the sheets of a report on a run.
+
+    What has no row has no sheet, but for the tests.
+    """
     yield ReportTable("Report", (), _with_values(_head(report)))
     yield ReportTable("Tests", _TESTS, list(_tests(report)), _TEST_FORMATS, _TEST_FLAGS)
     changes = (
@@ -410,7 +413,10 @@ def _tests(report: ComplianceReport) -> Iterator[Row]:
 
 
 def _published(published_figure: PublishedFigure | None) -> tuple[Writable, ...]:
-    """What the file prints for a test: figure, difference, whether both agree, status, limit and place."""
+    """Return what the file prints for a test.
+
+    Figure, difference, whether both agree, status, limit and place.
+    """
     if published_figure is None:
         return (None,) * 6
     return (
@@ -432,7 +438,7 @@ def _shares(title: str, of: str, rows: Iterable[Share | None]) -> Iterator[Row]:
 
 
 def _with_values(rows: Iterable[Row]) -> list[Row]:
-    """The rows of labels and values that have one."""
+    """Return the rows of labels and values that have one."""
     return [row for row in rows if row[1] is not None]
 
 
@@ -444,7 +450,7 @@ def _fact(fact: LineageLine) -> Row:
 
 
 def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLine]) -> Iterator[ReportTable]:
-    """The sheets of a report on a reconciliation.
+    """Yield the sheets of a report on a reconciliation.
 
     Args:
         issues: all of them, in the order in which they are to stand; taken once, while the last sheets are written.
@@ -504,7 +510,7 @@ def _comparison(report: ReconciliationReport) -> Iterator[Row]:
     yield from (("Warning", warning.message) for warning in compared.warnings)
 
 
-def _counts(by: str, tallied: Tallied) -> Row:
+def _counts(by: str, tallied: IssueTally) -> Row:
     return by, tallied.name, *(getattr(tallied, name) for name in SEVERITIES), tallied.total, tallied.unsettled
 
 
@@ -529,7 +535,7 @@ def _issue(issue_line: IssueLine) -> Row:
 
 
 def _clock(what: str, when: datetime) -> Row:
-    """A moment as a cell holds it, without its zone, which its name tells."""
+    """Return a moment as a cell holds it, without its zone, which its name tells."""
     return f"{what} at ({when:%Z})", when.replace(tzinfo=None)
 
 
@@ -551,7 +557,10 @@ def write_tables(path: Path, tables: Iterable[ReportTable], looks: Looks) -> Non
 
 
 def _page(table: ReportTable, formats: Formats, looks: Looks) -> SheetPage:
-    """The page of a table; rows that come one by one are taken when it is written."""
+    """Return the page of a table.
+
+    Rows that come one by one are taken when it is written.
+    """
     header = [table.header] if table.header else []
     first, later = (table.rows, ()) if isinstance(table.rows, list) else ([], table.rows)
     columns = table.formats
@@ -578,5 +587,5 @@ def _page(table: ReportTable, formats: Formats, looks: Looks) -> SheetPage:
 
 
 def _bounded(row: Row) -> Row:
-    """A row whose texts cells can hold."""
+    """Return a row whose texts cells can hold."""
     return [each[:TEXT_MAX] if isinstance(each, str) else each for each in row]

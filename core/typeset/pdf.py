@@ -79,7 +79,9 @@ class Typeset:
 def typeset(
     template: Path, data: object, *, created: datetime, standard: str | None = STANDARD, tagged: bool = True
 ) -> Typeset:
-    """Compile a template, which reads `data` as `json(bytes(sys.inputs.data))`: it is never a part of the source.
+    """Compile a template, which reads `data` as `json(bytes(sys.inputs.data))`.
+
+    It is never a part of the source.
 
     `created` (with a zone) is the document's date and the only one that the bytes know. Fonts are those of the
     typst package, not the machine's. What a template imports it names from `core` on ("/typeset/house.typ"). `standard`
@@ -135,7 +137,10 @@ def typeset(
 
 
 def typeset_remarked(template: Path, view: Callable[[Sequence[str]], object], *, created: datetime) -> bytes:
-    """As `typeset`, of the data that `view` makes with further remarks: where letters are replaced, one says so."""
+    """As `typeset`, of the data that `view` makes with further remarks.
+
+    Where letters are replaced, one says so.
+    """
     document = typeset(template, view(()), created=created)
     return (
         document.data if document.remark is None else typeset(template, view((document.remark,)), created=created).data
@@ -150,7 +155,7 @@ def _fonts() -> Fonts:
 
 
 def _refused(diagnostic: str) -> dict[str, None]:
-    """Texts that could not be shown, if that is all that was wrong."""
+    """Return texts that could not be shown, if that is all that was wrong."""
     texts = _REFUSED.findall(diagnostic)
     return dict.fromkeys(map(_unescaped, texts)) if len(texts) == len(_ERRORS.findall(diagnostic)) else {}
 
@@ -162,7 +167,7 @@ def _unescaped(text: str) -> str:
 
 
 def _mapped(data: Any, any_of: re.Pattern[str]) -> Any:
-    """The data with a sign for each text that is not shown."""
+    """Return the data with a sign for each text that is not shown."""
     if isinstance(data, str):
         return any_of.sub(UNSHOWN, data)
     if isinstance(data, dict):

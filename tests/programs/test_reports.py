@@ -23,7 +23,7 @@ from core.portfolio.model.notes import DataWarning
 from core.report.compliance import compliance_content
 from core.report.content import ComplianceReport, Origin, Series, SeriesPoint
 from core.report.document import compliance_pdf
-from core.report.reconciliation import Compared, IssueLine, Tally, reconciliation_pdf
+from core.report.reconciliation import ComparedSides, IssueLine, Tally, reconciliation_pdf
 
 WHEN = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
 PAGE = re.compile(r"Page (\d+) of (\d+)$", re.MULTILINE)
@@ -144,7 +144,7 @@ def test_pages_of_a_reconciliation_report(tmp_path: Path, issues: int) -> None:
     tally = Tally()
     for at in range(issues):
         tally.add(issue(at + 1))
-    compared = Compared(
+    compared = ComparedSides(
         title="tape.xlsx", trustee="trustee_a", book="Cairn XVII", tape_day=date(2026, 3, 31), generated_at=WHEN,
         loans={"total_loans_compared": 200, "matched": 200, "unmatched_trustee": 0, "unmatched_internal": 0},
         stages={"cusip": 200}, rules=[], tolerances={}, not_compared={}, warnings=[], facts=[],

@@ -44,12 +44,12 @@ _TRIM: Final = re.compile(r"""(?:"(?:[^"]|"")*+"?|'(?:[^']|'')*+'|[^"'.:]|\.(?!:
 
 
 def with_prefixes(text: str) -> str:
-    """A formula as a file has it."""
+    """Return a formula as a file has it."""
     return _WORD.sub(_prefixed, text)
 
 
 def has_dots(text: str) -> bool:
-    """Whether a reference is trimmed by a dot beside its colon, as no file has it."""
+    """Return whether a reference is trimmed by a dot beside its colon, as no file has it."""
     return (".:" in text or ":." in text) and _TRIM.match(text) is not None
 
 

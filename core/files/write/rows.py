@@ -75,7 +75,7 @@ class Formats:
         return self._codes[at]
 
     def place(self, code: str) -> int:
-        """The index of a code, which is added when it is new.
+        """Return the index of a code, which is added when it is new.
 
         Raises:
             ValueError: there are too many.
@@ -99,7 +99,7 @@ def sheet_of(
     state: Literal["visible", "hidden", "veryHidden"] = "visible",
     date_1904: bool = False,
 ) -> Sheet:
-    """The sheet of some rows; its number formats are added to `formats`.
+    """Return the sheet of some rows; its number formats are added to `formats`.
 
     `columns` has a format code by column position; None or a missing position means General, or a plain date format
     under dates. Nothing but dates takes a date's format. `first_row` is where the first of the rows stands.
@@ -269,7 +269,9 @@ def write_workbook_rows(
     number_formats: Mapping[str, Sequence[str | None]] | None = None,
     merged: Mapping[str, Iterable[Range]] | None = None,
 ) -> None:
-    """Write an .xlsx file; `sheets` is sheet name -> iterable of rows, each taken once, in order.
+    """Write an .xlsx file.
+
+    `sheets` is sheet name -> iterable of rows, each taken once, in order.
 
     `number_formats` is sheet name -> format code per column position, as `sheet_of` has it. `merged` is sheet name ->
     ranges as (first row, first column, last row, last column), 0-based; the cells below the first of a range should be

@@ -43,7 +43,10 @@ _MOMENT: Final = 19.0
 def widths_of(
     sheet: Sheet, codes: Sequence[str], dates: NDArray[np.uint8], header_row: int | None
 ) -> list[float | None]:
-    """In characters, by column; None for a column without cells. A heading may be broken into two lines."""
+    """In characters, by column; None for a column without cells.
+
+    A heading may be broken into two lines.
+    """
     return [
         None if column is None else _width(sheet, column, codes, dates, header_row)
         for column in sheet.columns[:COLUMNS_MAX]
@@ -51,8 +54,11 @@ def widths_of(
 
 
 def heights_of(sheet: Sheet, ranges: Sequence[Range], widths: Sequence[float | None]) -> dict[int, int]:
-    """In points, by row: what the texts of some ranges take when they are broken into lines, where it is more than one
-    line. Programs differ in whether they find out by themselves."""
+    """In points, by row.
+
+    What the texts of some ranges take when they are broken into lines, where it is more than one line. Programs differ
+    in whether they find out by themselves.
+    """
     heights: dict[int, int] = {}
     for top, left, bottom, right in ranges:
         for row in range(top, min(bottom + 1, top + WRAPPED_ROWS_MAX)):

@@ -32,7 +32,7 @@ class Expression:
 
 
 def read(formula: str) -> Expression:
-    """The expression of a formula, with or without its '='.
+    """Return the expression of a formula, with or without its '='.
 
     Raises:
         FormulaError: no formula, one that no block can hold, or a call of a function that the engine does not have;
@@ -64,7 +64,7 @@ def read(formula: str) -> Expression:
 
 
 def _measured(tree: Node) -> tuple[int, frozenset[str]]:
-    """The height of a tree, and the names in it."""
+    """Return the height of a tree, and the names in it."""
     deepest, names, waiting = 0, set(), [(tree, 1)]
     while waiting:
         node, depth = waiting.pop()
@@ -80,8 +80,8 @@ Give = Callable[[str, Node], Node]
 
 
 def put(node: Node, give: Give, give_column: Give, bound: frozenset[str] = frozenset()) -> Node:
-    """The tree with what is given in place of every port and every whole column of the sheet; `bound` are names that
-    mean something inside the formula. Other sheets' whole columns and rows become absolute.
+    """Return the tree with what is given in place of every port and every whole column of the sheet; `bound` are names
+    that mean something inside the formula. Other sheets' whole columns and rows become absolute.
 
     Raises:
         SyntaxFault: a reference that means other cells in every row.
@@ -139,7 +139,7 @@ def _put_column(node: Structured, give_column: Give) -> Node:
 def _bound(
     name: str, arguments: tuple[Node, ...], give: Give, give_column: Give, bound: frozenset[str]
 ) -> Iterator[Node]:
-    """The arguments of a LET or a LAMBDA, of which some bind names for those after them."""
+    """Yield the arguments of a LET or a LAMBDA, of which some bind names for those after them."""
     pending = None
     for at, argument in enumerate(arguments):
         parameter = None

@@ -36,7 +36,7 @@ _NUMBER_CATEGORIES: Final = frozenset(("date", "financial", "math", "statistical
 
 
 def declared(schema: Mapping[str, Any]) -> dict[str, Kind]:
-    """The kinds of the columns of an input schema.
+    """Return the kinds of the columns of an input schema.
 
     It says them as {"Par": "number"}, as {"Par": {"type": "number"}}, as a JSON Schema's {"properties": ...}, or as
     {"columns": [{"name": "Par", "type": "number"}]}.
@@ -69,17 +69,20 @@ def _declared(name: str, declaration: Any) -> Kind:
 
 
 def family(kind: Kind) -> Kind:
-    """Kinds that compare and add as one: dates are numbers."""
+    """Return kinds that compare and add as one: dates are numbers."""
     return "number" if kind == "date" else kind
 
 
 def joined(kinds: Sequence[Kind]) -> Kind:
-    """The kind of a value that is one of several."""
+    """Return the kind of a value that is one of several."""
     return kinds[0] if len(set(kinds)) == 1 else "any"
 
 
 def kind_of(node: Node, ports: Mapping[str, Kind]) -> Kind:
-    """The kind of an expression's value; `ports` are the kinds of its inputs, by lower-case name."""
+    """Return the kind of an expression's value.
+
+    `ports` are the kinds of its inputs, by lower-case name.
+    """
     match node:
         case Written(value=value):
             return constant_kind(value)
@@ -115,7 +118,7 @@ def _call_kind(name: str) -> Kind:
 
 
 def constant_kind(value: object) -> Kind:
-    """The kind of a written value."""
+    """Return the kind of a written value."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):

@@ -21,7 +21,10 @@ class ColumnOf(Protocol):
 
 
 def by_name(names: Mapping[str, int]) -> ColumnOf:
-    """The columns of a sheet by their names: as written, else the only one that differs by case and blanks alone."""
+    """Return the columns of a sheet by their names.
+
+    As written, else the only one that differs by case and blanks alone.
+    """
     folded: dict[str, list[int]] = {}
     for name, at in names.items():
         folded.setdefault(_folded(name), []).append(at)
@@ -43,7 +46,8 @@ def _folded(name: str) -> str:
 
 
 def placed(node: Node, column_of: ColumnOf, column: int, first_row: int, last_row: int) -> Node:
-    """The tree of a formula in a cell of `column`: [@Par] is the row's own cell, [Par] the rows from first to last.
+    """Return the tree of a formula in a cell of `column`: [@Par] is the row's own cell, [Par] the rows from first to
+    last.
 
     Raises:
         UnknownColumn: the sheet has no column of a name.

@@ -22,7 +22,7 @@ from core.formula.native.recipe import AGGREGATES, COMPARISONS, CONDITIONS, ERRO
 
 
 def _spelled(value: float) -> str:
-    """A double as LLVM reads it exactly."""
+    """Return a double as LLVM reads it exactly."""
     return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
 
 
@@ -54,12 +54,12 @@ _LOSES: Final = (
 
 
 def _divides(value: str) -> bool:
-    """Whether a value is a number of the formula, and not 0."""
+    """Return whether a value is a number of the formula, and not 0."""
     return not value.startswith("%") and value != _ZERO
 
 
 def text_of(recipe: LoopRecipe) -> str:
-    """The function `loop`."""
+    """Return the function `loop`."""
     body = _Body(any(step.name in ERROR_AWARE for step in recipe.steps))
     head = []
     values = {register: _spelled(float.fromhex(number)) for register, number in recipe.constants}
@@ -119,7 +119,7 @@ class _Body:
         errors, which must not take an overflow for one."""
 
     def step(self, step: LoopStep, reads: list[str]) -> str:
-        """One step; its value."""
+        """Return one step; its value."""
         name, failing = step.name, [value for value in reads if value in self._fails]
         for value in reads[_LOSES.get(name, _NOTHING)]:
             self.see(value)
@@ -201,14 +201,17 @@ class _Body:
         return f"%v{len(self.lines) - 1}"
 
     def unseen(self, value: str) -> str:
-        """A value that may be none of a cell."""
+        """Return a value that may be none of a cell."""
         self._unseen.add(value)
         if self._is_error_aware:
             self.see(value)
         return value
 
     def see(self, value: str, *, errors: bool = False) -> None:
-        """Have a row looked at again where a value is none of a cell; or, with `errors`, an error."""
+        """Have a row looked at again where a value is none of a cell.
+
+        Or, with `errors`, an error.
+        """
         if value in self._unseen or (errors and value in self._fails):
             self.look("ogt" if value in self._fails and not errors else "ugt", self._size(value), _spelled(_LARGEST))
             self._unseen.discard(value)
@@ -218,7 +221,7 @@ class _Body:
         self._asked.append(self._compare(order, x, y))
 
     def looks(self) -> str:
-        """Whether a row needs a second look, as an i64."""
+        """Return whether a row needs a second look, as an i64."""
         asked = "false"
         for each in self._asked:
             asked = self.add(f"or i1 {asked}, {each}")
@@ -246,7 +249,7 @@ class _Body:
         return self.add(f"call double @llvm.floor.f64(double {x})")
 
     def _by(self, x: str, divisor: float) -> str:
-        """The whole part of a quotient of whole numbers, which a double of this size has exactly."""
+        """Return the whole part of a quotient of whole numbers, which a double of this size has exactly."""
         return self._floor(self._two("fdiv", x, _spelled(divisor)))
 
     # What loops.h has, too.
@@ -268,7 +271,7 @@ class _Body:
         return result
 
     def _parts(self, x: str, power: float, most: float) -> tuple[str, str, str]:
-        """A size times a power of ten: all of it, what is whole, and the rest."""
+        """Return a size times a power of ten: all of it, what is whole, and the rest."""
         scaled = self._size(x) if power == 1.0 else self._two("fmul", self._size(x), _spelled(power))
         self.look("oge", scaled, _spelled(most))
         whole = self._floor(scaled)
@@ -349,8 +352,10 @@ class _Body:
     # Dates.
 
     def _date_part(self, name: str, moment: str) -> str:
-        """As `_part_of_day` (columns/numbers.pxi) does it in whole numbers; half a second before midnight is the next
-        day, and 1900 has a 29 February."""
+        """As `_part_of_day` (columns/numbers.pxi) does it in whole numbers.
+
+        Half a second before midnight is the next day, and 1900 has a 29 February.
+        """
         is_moment = self._both(
             self._compare("oge", moment, _ZERO), self._compare("olt", moment, _spelled(_LAST_DAY + 1))
         )
@@ -375,7 +380,7 @@ class _Body:
         return self._pick(is_first, serial, self._two("fsub", serial, _spelled(31.0)))
 
     def _of_later(self, name: str, serial: str) -> str:
-        """Eras of 400 years and years that begin with March, so that a leap day is the last."""
+        """Return eras of 400 years and years that begin with March, so that a leap day is the last."""
         since = self._two("fadd", serial, _spelled(693_899.0))  # from 1 March of year 0 on
         era = self._by(since, 146_097.0)
         since = self._two("fsub", since, self._two("fmul", era, _spelled(146_097.0)))
