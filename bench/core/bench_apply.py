@@ -80,7 +80,9 @@ def _applied(name: str, data: _Stored) -> Prepared:
 
     def ours() -> None:
         book = open_workbook(data.manifest, data.stored)
-        write_sheet(apply_column(book, NamedColumns(book.sheets[0], 0, COLUMNS), formula, "New").workbook.sheets[0], out)
+        write_sheet(
+            apply_column(book, NamedColumns(book.sheets[0], 0, COLUMNS), formula, "New").workbook.sheets[0], out
+        )
 
     def theirs() -> None:
         peer(polars.scan_ipc(data.arrow)).collect().write_ipc(out.with_suffix(".arrow"))

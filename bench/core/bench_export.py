@@ -18,7 +18,7 @@ from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
 from core.compliance.run import run_suite
 from core.export.compliance import compliance_rows
-from core.export.order import ExportProduct, ExportOrder, Format, Keys, Lineage
+from core.export.order import ExportOrder, ExportProduct, Format, Keys, Lineage
 from core.export.run import export_workbook
 from core.files.read import read
 from core.generate import generate

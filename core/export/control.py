@@ -198,7 +198,7 @@ def _checks(draft: SheetDraft, sums: Sequence[SheetSums]) -> str:
             draft.put(2, float(sum_value.uncalculated), "figure", WHOLE)
             draft.put(6, "CHECK", "status")
             draft.row += 1
-        elif filled := _counted(sum_value.sheet, there):
+        elif filled := _count_formula(sum_value.sheet, there):
             _check(draft, sum_value.sheet.name, "Cells filled", float(sum_value.cells), filled, 0.0, WHOLE)
         else:
             uncounted.append(sum_value.sheet.name)
@@ -219,7 +219,7 @@ def _checks(draft: SheetDraft, sums: Sequence[SheetSums]) -> str:
     return results
 
 
-def _counted(sheet: Sheet, there: str) -> str | None:
+def _count_formula(sheet: Sheet, there: str) -> str | None:
     """Return the formula that counts a sheet's cells, in parts that are read at once.
 
     None where there are too many.

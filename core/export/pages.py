@@ -99,7 +99,7 @@ def contents(
             }
             for row in order.compliance
         ],
-        "redacted": _redacted(redacted),
+        "redacted": _redaction_rows(redacted),
         "sanitized": order.options.sanitize_pii,
         "warnings": [*lineage.warnings, *warnings, *remarks],
         "sheets": sheets,
@@ -108,7 +108,7 @@ def contents(
     return content, remarks, cells
 
 
-def _redacted(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, str]]:
+def _redaction_rows(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, str]]:
     """Return column, kind and cells of what was redacted."""
     lines = [
         (column, kind.replace("_", " "), f"{count:,}")

@@ -15,10 +15,10 @@ from core.export.control import control_sheet
 from core.export.draft import page_of, settle
 from core.export.foundation import Foundation, chosen_places, foundation_of
 from core.export.order import (
-    ExportProduct,
     ExportedFile,
     ExportError,
     ExportOrder,
+    ExportProduct,
     Phase,
     Progress,
     Provenance,
@@ -37,7 +37,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.fields import Mapping as LoanMapping
 from core.portfolio.sheets import header
 from core.provenance.canonical import VERSION, DataHash, data_hash
-from core.provenance.manifest import Manifest, hashed, signed
+from core.provenance.manifest import Manifest, hash_of, sign
 from core.provenance.names import all_names
 from core.provenance.prints import fingerprints
 from core.provenance.shown import shown_of
@@ -125,7 +125,7 @@ def export_workbook(
     redacted_formulas = sum(_exported_ones(redaction.formulas, written).values())
     warnings = [*redaction.warnings]
     if order.format in ("xlsx", "json"):  # the others have values alone
-        warnings += _dropped(foundation, redacted_formulas)
+        warnings += _dropped_warnings(foundation, redacted_formulas)
     if count := sum(len(uncalculated(sheet)) for sheet in foundation.book.sheets):
         warnings.append(
             f"Formulas that were never calculated, whose cells have no value here: {count:,}. A spreadsheet that opens "
@@ -241,7 +241,7 @@ def _redacted_order(order: ExportOrder, policy: Policy) -> ExportOrder:
     return msgspec.structs.replace(order, lineage=replaced, compliance=rows)
 
 
-def _dropped(foundation: Foundation, redacted_formulas: int) -> list[str]:
+def _dropped_warnings(foundation: Foundation, redacted_formulas: int) -> list[str]:
     """Return what of formulas and names did not come along."""
     counts = {
         "Formulas that read what is not exported (other sheets, other files, tables), or that cannot be read; their "
@@ -336,7 +336,7 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
         pages,
         number_formats=formats,
         tables=book.tables,
-        parts={MANIFEST_PART: signed(_manifest(work, tuple(beside)), order.keys.signing)},
+        parts={MANIFEST_PART: sign(_manifest(work, tuple(beside)), order.keys.signing)},
         properties=Properties(title=order.lineage.workbook_name, created=order.created),
         settings=BookSettings(
             date_1904=book.date_1904,
@@ -383,7 +383,7 @@ def _manifest(work: _Work, beside: tuple[str, ...]) -> Manifest:
         redaction=totals,
         key_id=order.keys.signing_id,
         defined_names=all_names(work.book),
-        **hashed(work.hash, shown_of(work.book)),
+        **hash_of(work.hash, shown_of(work.book)),
     )
 
 

@@ -91,7 +91,7 @@ class Archive:
         if entry is None:
             raise ParseFailed(f"The workbook names the part {name!r}, which the file does not hold.")
         size, crc = 0, 0
-        for chunk in _unpacked(self._file, entry):
+        for chunk in _unpacked_chunks(self._file, entry):
             size += len(chunk)
             if size > entry.unpacked_bytes:
                 raise ParseFailed(f"The part {name!r} unpacks to more than the archive's directory says.")
@@ -111,7 +111,7 @@ class Archive:
         Raises:
             ParseFailed: they are missing.
         """
-        return _packed(self._file, entry)
+        return _packed_chunks(self._file, entry)
 
     def read(self, name: str) -> bytes:
         """Return a whole part.
@@ -125,7 +125,7 @@ class Archive:
         return b"".join(self.chunks(name))
 
 
-def _packed(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
+def _packed_chunks(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
     file.seek(entry.offset)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
@@ -143,9 +143,9 @@ def _packed(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
         yield packed
 
 
-def _unpacked(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
+def _unpacked_chunks(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
     inflate = isal_zlib.decompressobj(-isal_zlib.MAX_WBITS) if entry.method == _DEFLATED else None
-    for packed in _packed(file, entry):
+    for packed in _packed_chunks(file, entry):
         if inflate is None:
             yield packed
             continue

@@ -79,7 +79,9 @@ def utf8_text(data: bytes, label: str) -> bytes:
     """
     if len(data) > TEXT_BYTES_MAX:
         raise ParseFailed(f"{label} holds more text than the limit of {TEXT_BYTES_MAX:,} bytes.")
-    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", _unmarked(data)))
+    mark, encoding = next(
+        ((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", _encoding_without_mark(data))
+    )
     data = data[len(mark) :].rstrip(b"\x1a") if encoding == "utf-8" else data[len(mark) :]
     if encoding == "utf-8":
         if data.isascii():
@@ -97,7 +99,7 @@ def utf8_text(data: bytes, label: str) -> bytes:
         ) from error
 
 
-def _unmarked(data: bytes) -> str:
+def _encoding_without_mark(data: bytes) -> str:
     """Return the encoding of text without a mark.
 
     In UTF-16 nearly every second byte of a western text is zero.

@@ -42,7 +42,7 @@ def decode(data: bytes, label: str) -> str:
             return _decode(data, name, label)
     declared = next((declared for pattern in _DECLARED if (declared := pattern.search(head))), None)
     if declared is not None:
-        name = _known(declared[1].decode("ascii"), label)
+        name = _lookup(declared[1].decode("ascii"), label)
         # What can be read byte by byte is in no encoding of two bytes a sign, whatever it declares.
         return _decode(data, "utf-8" if name.startswith("utf-16") else name, label)
     try:
@@ -51,7 +51,7 @@ def decode(data: bytes, label: str) -> str:
         return data.decode("cp1252", "replace")
 
 
-def _known(name: str, label: str) -> str:
+def _lookup(name: str, label: str) -> str:
     try:
         known = codecs.lookup(name).name
     except LookupError:

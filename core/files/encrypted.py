@@ -33,14 +33,14 @@ def plain(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> tuple[FileKin
     kind = file_kind(content, bytes_max=bytes_max)
     if kind != "encrypted":
         return kind, content
-    data = _decrypted(content_bytes(content))
+    data = _decrypt(content_bytes(content))
     kind = file_kind(data, bytes_max=bytes_max)
     if kind == "encrypted":
         raise ParseFailed(PROTECTED)
     return kind, data
 
 
-def _decrypted(data: bytes) -> bytes:
+def _decrypt(data: bytes) -> bytes:
     """Return the content of an encrypted file.
 
     Whatever a damaged one makes of its reader is a refusal.

@@ -80,7 +80,7 @@ def _sign_of(digits: str) -> str:
     return ""
 
 
-def typed(text: str, *, comma: bool = False) -> Value | None:
+def value_of_text(text: str, *, comma: bool = False) -> Value | None:
     """Return what a text is as a spreadsheet would take it; None for text.
 
     With `comma`, that is the decimal sign.
@@ -101,7 +101,7 @@ def shown_as(text: str, code: str, *, comma: bool = False) -> Value | None:
         return None
     if shown(code) & Shows.DAY and (day := _day_by(text, code)) is not None:
         return Kind.DATE, day, code
-    value = typed(text, comma=comma)
+    value = value_of_text(text, comma=comma)
     if value is None:
         return None
     kind, number, own = value

@@ -17,7 +17,7 @@ from lxml import etree  # type: ignore[import-untyped]
 from core.files.cells import Budget, Cell, SheetBuilder
 from core.files.encodings import decode
 from core.files.errors import InvalidFormat, ParseFailed
-from core.files.figures import shown_as, typed, uses_comma
+from core.files.figures import shown_as, uses_comma, value_of_text
 from core.files.limits import FORMATS_MAX, NAME_CHARACTERS_MAX
 from core.files.parts import is_date_format
 from core.files.source import Content, content_bytes
@@ -391,7 +391,7 @@ class _Page:
             return Cell(kind, number, format=self._index("General" if code == "@" else code))
         if not text:
             return None
-        value = shown_as(text, code, comma=self._comma) if code else typed(text, comma=self._comma)
+        value = shown_as(text, code, comma=self._comma) if code else value_of_text(text, comma=self._comma)
         if value is None:
             return Cell(Kind.TEXT, text=text)
         return Cell(value[0], value[1], format=self._index(value[2]))

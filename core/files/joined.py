@@ -54,7 +54,7 @@ class WorkbookJoin:
             columns = sheet.columns
             if not is_same:
                 shift = DAYS_BETWEEN_SYSTEMS if book.date_1904 else 0
-                columns = tuple(None if column is None else _moved(column, formats, shift) for column in columns)
+                columns = tuple(None if column is None else _move_formats(column, formats, shift) for column in columns)
             self._sheets.append(
                 replace(
                     sheet,
@@ -84,11 +84,11 @@ class WorkbookJoin:
             tuple(self._sheets),
             number_formats=tuple(self._formats),
             left_out=tuple(self.left_out),
-            filled=_all_filled(self._filled),
+            filled=_join_blank_formulas(self._filled),
         )
 
 
-def _all_filled(books: list[tuple[str, BlankFormulas]]) -> BlankFormulas | None:
+def _join_blank_formulas(books: list[tuple[str, BlankFormulas]]) -> BlankFormulas | None:
     """Return what became of formulas without values in all of these files.
 
     The first of them say it with their names.
@@ -100,7 +100,7 @@ def _all_filled(books: list[tuple[str, BlankFormulas]]) -> BlankFormulas | None:
     return BlankFormulas(sum(each.cells for _, each in books), sum(each.blank for _, each in books), text + more)
 
 
-def _moved(column: Column, formats: np.ndarray[tuple[int], np.dtype[np.int64]], shift: int) -> Column:
+def _move_formats(column: Column, formats: np.ndarray[tuple[int], np.dtype[np.int64]], shift: int) -> Column:
     """Return a column with other format numbers, and dates later by some days."""
     cells = column.dense
     numbers = np.where(cells.kinds == Kind.DATE, cells.numbers + shift, cells.numbers) if shift else cells.numbers

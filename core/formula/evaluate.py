@@ -135,7 +135,7 @@ def evaluate_batch(
     texts = list(formulas)
     options: dict[str, Any] = {"error_handling": error_handling, "precision": precision, "date_format": date_format}
     answers: list[Evaluation | FormulaError | None] = [None] * len(texts)
-    for program, places, rows, columns in _filled(texts):
+    for program, places, rows, columns in _filled_groups(texts):
         group = [texts[place] for place in places]
         for place, each in zip(
             places, program.evaluate_filled(group, rows, columns, environment, **options), strict=True
@@ -154,7 +154,7 @@ def _evaluate_text(text: str, environment: ContextEnvironment, options: dict[str
         return error
 
 
-def _filled(texts: list[str]) -> Iterator[tuple[Program, list[int], list[int], list[int]]]:
+def _filled_groups(texts: list[str]) -> Iterator[tuple[Program, list[int], list[int], list[int]]]:
     """Yield the formulas that are many texts, filled to many cells: (program, places in the list, rows, columns)."""
     if len(texts) < FILLED_MIN:
         return

@@ -83,15 +83,15 @@ def _candidates(text: str, position: int) -> Iterator[str]:
 
     One kind alone, then all kinds, each also with its ends mended.
     """
-    kinds: tuple[Callable[[str], str], ...] = (_begun, _respelled, _comma_separated, _double_quoted)
+    kinds: tuple[Callable[[str], str], ...] = (_begun, _respell, _separate_by_commas, _quote_doubly)
     for kind in kinds:
         yield kind(text)
-    yield from _closed(text)
+    yield from _close(text)
     yield from _changed_at(text, position)
     for kind in kinds:
         text = kind(text)
     yield text
-    yield from _closed(text)
+    yield from _close(text)
 
 
 def _begun(text: str) -> str:
@@ -109,7 +109,7 @@ def _outside_text(text: str, change: Callable[[str], str]) -> str:
     return '"'.join(parts)
 
 
-def _respelled(text: str) -> str:
+def _respell(text: str) -> str:
     def respell(part: str) -> str:
         for wrong, right in _SPELLINGS.items():
             part = part.replace(wrong, right)
@@ -119,18 +119,18 @@ def _respelled(text: str) -> str:
     return respell(first) + _outside_text(rest, respell)
 
 
-def _comma_separated(text: str) -> str:
+def _separate_by_commas(text: str) -> str:
     """With commas for semicolons outside of array constants."""
     if "{" in text:
         return text
     return _outside_text(text, lambda part: part.replace(";", ","))
 
 
-def _double_quoted(text: str) -> str:
+def _quote_doubly(text: str) -> str:
     return text.replace("'", '"') if "!" not in text and '"' not in text else text
 
 
-def _closed(text: str) -> Iterator[str]:
+def _close(text: str) -> Iterator[str]:
     """With its text and parentheses closed, then also without the operator or comma that it ends with."""
     if text.count('"') % 2:
         text += '"'
@@ -171,7 +171,7 @@ def similar(name: str) -> tuple[str, ...]:
     if not 1 < len(name) <= 32:
         return ()
     edits = 2 if len(name) >= 5 else 1
-    near = {function for part in _shortened(name, edits) for function in _by_part(len(FUNCTIONS)).get(part, ())}
+    near = {function for part in _shorten(name, edits) for function in _by_part(len(FUNCTIONS)).get(part, ())}
     ranked = sorted((_distance(name, function), -_common(name, function), function) for function in near)
     return tuple(function for distance, _, function in ranked if distance <= edits)[:SUGGESTIONS_MAX]
 
@@ -186,12 +186,12 @@ def _by_part(count: int) -> dict[str, list[str]]:
     """
     index: dict[str, list[str]] = {}
     for name in FUNCTIONS:
-        for part in _shortened(name, 2):
+        for part in _shorten(name, 2):
             index.setdefault(part, []).append(name)
     return index
 
 
-def _shortened(name: str, edits: int) -> set[str]:
+def _shorten(name: str, edits: int) -> set[str]:
     parts = shorter = {name}
     for _ in range(edits):
         shorter = {part[:at] + part[at + 1 :] for part in shorter for at in range(len(part))}
@@ -263,7 +263,7 @@ def _warnings_of(node: Node, known: dict[int, set[str]]) -> Iterator[str]:
         case Call(name=name, arguments=arguments):
             yield from _call_warnings(name, len(arguments))
             if name == "LET":
-                yield from _unused(arguments, known)
+                yield from _unused_names(arguments, known)
         case Area(whole_columns=True):
             yield f"{render(node)[1:]} reads whole columns, down to the last used row"
         case Area(whole_rows=True):
@@ -295,7 +295,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, str) and value.strip().lstrip("+-").replace(".", "", 1).isdecimal()
 
 
-def _unused(arguments: tuple[Node, ...], known: dict[int, set[str]]) -> Iterator[str]:
+def _unused_names(arguments: tuple[Node, ...], known: dict[int, set[str]]) -> Iterator[str]:
     """Yield names of a LET that nothing behind them mentions.
 
     Each argument is walked through once.

@@ -131,7 +131,7 @@ def move_formula(text: str, rows: int, columns: int) -> str:
 
     A reference that leaves the sheet becomes #REF!.
     """
-    return _WORD.sub(lambda word: _moved(word, rows, columns), text)
+    return _WORD.sub(lambda word: _move(word, rows, columns), text)
 
 
 class FormulaReference(NamedTuple):
@@ -230,7 +230,7 @@ def fill_down(text: str, count: int) -> Iterator[str]:
         yield move_formula(text, down, 0)
 
 
-def _moved(word: re.Match[str], rows: int, columns: int) -> str:
+def _move(word: re.Match[str], rows: int, columns: int) -> str:
     if word["cell"]:
         parts = [_moved_column(word["column"], columns), _moved_row(word["row"], rows)]
         joint = ""

@@ -151,7 +151,7 @@ class WorkbookRecord:
                 None if body.get("pivots") is None else tuple(map(pivot_of, body["pivots"])),
                 tuple(map(str, body.get("left_out", ()))),
                 None if body.get("language") is None else str(body["language"]),
-                _filled(body.get("filled")),
+                _blank_formulas(body.get("filled")),
                 _calculation(body.get("calculation")),
                 tuple(map(_doubt, body.get("doubts", ()))),
             )
@@ -167,7 +167,7 @@ def _record(document: Any) -> SheetRecord:
     return record
 
 
-def _filled(document: Any) -> BlankFormulas | None:
+def _blank_formulas(document: Any) -> BlankFormulas | None:
     if document is None:
         return None
     filled = BlankFormulas(**document)

@@ -90,7 +90,7 @@ def _name(sheet: Sheet, row: int, at: int, taken: dict[str, FrameColumn]) -> str
     Its letters where it has none, and behind one that another column has already.
     """
     letters = column_name(at)
-    heading = None if row < 0 else _shown(sheet, row, at)
+    heading = None if row < 0 else _display_value(sheet, row, at)
     name = letters if heading is None else shortened(str(heading).strip(), NAME_CHARACTERS_MAX) or letters
     while name in taken:
         name += f" ({letters})"
@@ -152,7 +152,7 @@ def _mixed(span: Column, pool: Pool, *, date_1904: bool) -> tuple[FrameColumn, i
         if kind == Kind.TEXT:
             texts: list[str | None] = FrameColumn(used, pool).array().tolist()
         else:
-            texts = [_written(kind, value, date_1904=date_1904) for value in used.tolist()]
+            texts = [_value_text(kind, value, date_1904=date_1904) for value in used.tolist()]
         kept = np.array([-1 if text is None else len(strings) + at for at, text in enumerate(texts)], np.int32)
         strings += [text or "" for text in texts]
         codes[rows] = kept[places_]
@@ -160,7 +160,7 @@ def _mixed(span: Column, pool: Pool, *, date_1904: bool) -> tuple[FrameColumn, i
     return FrameColumn(codes, pool_of(strings)), lost
 
 
-def _written(kind: Kind, value: float, *, date_1904: bool) -> str | None:
+def _value_text(kind: Kind, value: float, *, date_1904: bool) -> str | None:
     if kind == Kind.BOOLEAN:
         return "TRUE" if value else "FALSE"
     if kind == Kind.NUMBER:
@@ -176,7 +176,7 @@ def _iso(serial: float, moment: datetime) -> str:
     return moment.date().isoformat() if is_day else moment.isoformat()
 
 
-def _shown(sheet: Sheet, row: int, column: int) -> Any:
+def _display_value(sheet: Sheet, row: int, column: int) -> Any:
     """Return one cell for a reader: a date as it is written in ISO."""
     value = sheet.value(row, column)
     if isinstance(value, float) and sheet.kind(row, column) == Kind.DATE:
@@ -191,7 +191,7 @@ def html_of(sheet: Sheet) -> str:
     """Return the first and the last rows of a sheet under the letters of its columns."""
     columns = range(min(COLUMNS_SHOWN, sheet.column_count))
     rows = [
-        None if row is None else [str(row + 1), *(_shown(sheet, row, at) for at in columns)]
+        None if row is None else [str(row + 1), *(_display_value(sheet, row, at) for at in columns)]
         for row in places(sheet.row_count)
     ]
     lines = [left_out(sheet.row_count, "rows")]

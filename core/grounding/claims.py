@@ -301,9 +301,11 @@ class Claims:
             return False
         supposed = bool(_SUPPOSED.search(read))
         if supposed and _CONDITION.search(read):
-            return any(not self._has(claim.kind, claim.accepts) for claim in _named(read))
+            return any(not self._has(claim.kind, claim.accepts) for claim in _named_claims(read))
         at = 0
-        for claim in sorted((*_claims(read), *_named(read), *self._beside_limits(read)), key=lambda claim: claim.start):
+        for claim in sorted(
+            (*_claims(read), *_named_claims(read), *self._beside_limits(read)), key=lambda claim: claim.start
+        ):
             if not self._supports(claim, read, at, before, is_supposed=supposed):
                 return True
             at = claim.end if claim.kind == "verdict" else at
@@ -316,7 +318,7 @@ class Claims:
 
     def _read(self, sentence: str) -> None:
         """Take what a sentence of a fact claims, and the directions of its figures."""
-        for claim in (*_claims(sentence), *_named(sentence)):
+        for claim in (*_claims(sentence), *_named_claims(sentence)):
             sweeping = not _subject(sentence, 0, claim)[0] and bool(
                 _ALL.search(sentence, 0, claim.start) or _NONE.search(sentence, 0, claim.start)
             )
@@ -423,7 +425,7 @@ def _claims(sentence: str) -> Iterator[Claim]:
             yield Claim(row.kind, accepts, states, match.start(), match.end())
 
 
-def _named(sentence: str) -> Iterator[Claim]:
+def _named_claims(sentence: str) -> Iterator[Claim]:
     """Yield the ratings and currencies that a sentence names."""
     for match in _RATING.finditer(sentence):
         rating = frozenset((match[0].lower().replace("-grade", " grade"),))

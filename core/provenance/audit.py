@@ -167,7 +167,7 @@ def _strings(archive: Archive, package: Package, findings: Findings) -> int:
     while rest is None and (chunk := next(chunks, None)) is not None:
         rest = reader.feed(chunk)
     rest = reader.finish() if rest is None else rest
-    if (rest + b"".join(_bounded(chunks, part))).strip():
+    if (rest + b"".join(_limit_size(chunks, part))).strip():
         findings.differs(part, "something behind its strings")
     if reader.fault:
         findings.differs(part, f"{FAULTS[reader.fault]} (in the string {reader.count})")
@@ -190,7 +190,7 @@ def _metadata(archive: Archive, package: Package, findings: Findings) -> NDArray
         return np.empty(0, np.int8)
 
 
-def _bounded(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
+def _limit_size(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
     """
     Raises:
         ParseFailed: more bytes than a part that is read whole may have.
@@ -208,7 +208,7 @@ def _bounded(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
 def _until(chunks: Iterator[bytes], mark: re.Pattern[bytes], part: str) -> tuple[bytes, re.Match[bytes] | None]:
     """Return the bytes of a part up to the chunk with a mark, and where that stands."""
     head = b""
-    for chunk in _bounded(chunks, part):
+    for chunk in _limit_size(chunks, part):
         head += chunk
         if (match := mark.search(head)) is not None:
             return head, match
@@ -256,7 +256,7 @@ class _Sheet:
             self.reached = reader.reached
             if reader.low_row >= 0 and not self.sheet.is_own:
                 self._changed("a row too low to show anything", f"{reader.low_row + 1}:{reader.low_row + 1}")
-        tail += b"".join(_bounded(chunks, part))
+        tail += b"".join(_limit_size(chunks, part))
         self._frame(head[: begin.start()] + b"<" + begin[1] + b"sheetData/>" + tail)
 
     def _frame(self, frame: bytes) -> None:

@@ -114,10 +114,10 @@ def data_hash(book: Workbook, sheets: Sequence[str] | None = None) -> DataHash:
     digests = [_sheet_hash(book, sheet, form) for sheet, form in zip(chosen, forms, strict=True)]
     whole = hashlib.sha256(VERSION.encode() + struct.pack("<?BI", False, book.date_1904, len(digests)))
     for sheet_form, digest in digests:
-        whole.update(_counted(sheet_form.name) + digest)
+        whole.update(_with_length(sheet_form.name) + digest)
     names = hashlib.sha256()
     for name, definition in names_used(book, chosen, forms):
-        names.update(_counted(name) + _counted(definition_form(definition)))
+        names.update(_with_length(name) + _with_length(definition_form(definition)))
     whole.update(names.digest())
     unsteady = sum(int(((form.flags & UNSTEADY) != 0).sum()) for form in forms)
     return DataHash(
@@ -153,7 +153,7 @@ def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int
     booleans = np.array([code in _BOOLEAN_FORMATS for code in book.number_formats], np.uint8)
     elapsed = np.array([is_elapsed_format(code) for code in book.number_formats], np.bool_)
     texts = (sheet.text.offsets, sheet.text.data)
-    formulas, filled = sheet.formulas, _filled(sheet, forms)
+    formulas, filled = sheet.formulas, _array_formulas(sheet, forms)
     order = np.lexsort((formulas.rows, formulas.columns))
     ordered = formulas.columns[order]
     last = int(ordered[-1]) + 1 if len(ordered) else 0
@@ -193,7 +193,7 @@ def _with_lengths(column: Column, elapsed: NDArray[np.bool_]) -> NDArray[np.uint
     return np.where((column.kinds == Kind.NUMBER) & dated, np.uint8(Kind.DATE), column.kinds)
 
 
-def _filled(sheet: Sheet, forms: Forms) -> NDArray[np.int32]:
+def _array_formulas(sheet: Sheet, forms: Forms) -> NDArray[np.int32]:
     """First and last row, whether not covered, first and last column of what each array formula fills, by first row."""
     formulas = sheet.formulas
     at = np.array(sorted(formulas.arrays), np.int64)
@@ -228,6 +228,6 @@ def chunks(records: Records) -> Iterable[memoryview]:
         yield chunk
 
 
-def _counted(text: str) -> bytes:
+def _with_length(text: str) -> bytes:
     data = text.encode()
     return struct.pack("<I", len(data)) + data

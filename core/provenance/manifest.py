@@ -101,7 +101,7 @@ class SignedManifest(Struct, frozen=True):
         return hmac.compare_digest(self.signature.lower().encode(), _signature(self.text, key).encode())
 
 
-def hashed(data_hash: DataHash, shown: BookDisplay | None = None) -> dict[str, Any]:
+def hash_of(data_hash: DataHash, shown: BookDisplay | None = None) -> dict[str, Any]:
     """Return the fields of a manifest that say what was hashed, and how it is shown."""
     looks = {} if shown is None else {sheet.name: sheet.hash for sheet in shown.sheets}
     sheets = tuple(
@@ -115,7 +115,7 @@ def hashed(data_hash: DataHash, shown: BookDisplay | None = None) -> dict[str, A
     }
 
 
-def signed(manifest: Manifest, key: bytes) -> bytes:
+def sign(manifest: Manifest, key: bytes) -> bytes:
     """Return the XML part of a manifest, signed.
 
     Raises:
@@ -144,7 +144,7 @@ def read_manifest(content: Content) -> SignedManifest | None:
         OSError: the file cannot be opened.
     """
     documents = []
-    with _opened(content) as archive:
+    with _open(content) as archive:
         names = [entry.name for entry in archive.entries if _is_custom(entry.name)]
         if len(names) > PARTS_MAX:
             raise InvalidManifest(f"The file has more custom XML parts than the limit of {PARTS_MAX}")
@@ -154,10 +154,10 @@ def read_manifest(content: Content) -> SignedManifest | None:
                 documents.append(data)
         if len(documents) > 1:
             raise InvalidManifest("The file has more than one manifest")
-    return _parsed(documents[0]) if documents else None
+    return _parse(documents[0]) if documents else None
 
 
-def _opened(content: Content) -> Archive:
+def _open(content: Content) -> Archive:
     try:
         if file_kind(content) != "xlsx":
             raise InvalidFormat("The file is no .xlsx: no other file has a manifest.")
@@ -195,7 +195,7 @@ def _ours(archive: Archive, name: str) -> bytes | None:
     return data
 
 
-def _parsed(data: bytes) -> SignedManifest:
+def _parse(data: bytes) -> SignedManifest:
     inside: list[str] = []
     texts: dict[str, list[str]] = {}
 

@@ -131,16 +131,16 @@ def differences(
         DamagedPrints: these are no prints.
         NoSuchSheet: the workbook has no such sheet.
     """
-    prints = _decoded(kept)
+    prints = _decode(kept)
     present = dict(_columns(book, list(sheets.values()), key))
     listed: list[Difference] = []
     more = prints.end is not None
     for at, sheet in enumerate(prints.sheets):
         if sheet.name not in sheets:
             continue
-        old = {column.position: _restored(column) for column in sheet.columns}
-        new = dict(_known(present[sheets[sheet.name]], at, prints.end))
-        cells, cut = _compared(old, new, limit - len(listed))
+        old = {column.position: _restore(column) for column in sheet.columns}
+        new = dict(_known_hashes(present[sheets[sheet.name]], at, prints.end))
+        cells, cut = _compare(old, new, limit - len(listed))
         listed += [Difference(sheet.name, cell_name(row, column), _STATUSES[status]) for row, column, status in cells]
         more = more or cut
     return listed, more
@@ -154,7 +154,7 @@ def shown_in(kept: bytes) -> BookDisplay | None:
     Raises:
         DamagedPrints: these are no prints.
     """
-    return _decoded(kept).shown if kept else None
+    return _decode(kept).shown if kept else None
 
 
 def shown_differences(
@@ -176,14 +176,14 @@ def shown_differences(
         yield Difference(before.name, cell_name(row, column), "display")
 
 
-def _decoded(kept: bytes) -> _Prints:
+def _decode(kept: bytes) -> _Prints:
     try:
         return msgspec.msgpack.decode(kept, type=_Prints)
     except msgspec.MsgspecError as error:
         raise DamagedPrints("what was kept are no prints") from error
 
 
-def _known(
+def _known_hashes(
     columns: Iterator[tuple[int, _Found]], sheet: int, end: tuple[int, int, int] | None
 ) -> Iterator[tuple[int, _Found]]:
     """Yield what comes before the place from which on nothing is known."""
@@ -199,7 +199,7 @@ _STATUSES: Final[tuple[Status, ...]] = ("changed", "added", "removed")
 _NONE: Final[_Found] = (np.empty(0, np.int32), np.empty(0, np.uint32))
 
 
-def _compared(
+def _compare(
     old: Mapping[int, _Found], new: Mapping[int, _Found], limit: int
 ) -> tuple[list[tuple[int, int, int]], bool]:
     """Return (row, column, place in `_STATUSES`) of the first differences of a sheet, and whether there are more."""
@@ -218,7 +218,7 @@ def _compared(
     return sorted(listed)[:limit], count > limit
 
 
-def _restored(column: _Column) -> _Found:
+def _restore(column: _Column) -> _Found:
     try:
         starts, lengths = np.frombuffer(column.starts, "<i4"), np.frombuffer(column.lengths, "<i4")
         prints = np.frombuffer(column.prints, "<u4")

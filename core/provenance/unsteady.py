@@ -115,7 +115,7 @@ class _Reading:
                     case Structured():
                         yield from self._table(sheet, node)
                     case Call() if node.name in _ANYWHERE:
-                        yield _fixed(self._all, *_WHOLE)
+                        yield _fix(self._all, *_WHOLE)
                     case Call() if node.name == "TABLE":
                         before, last_row, last_column = (-1, False), (ROWS_MAX - 1, True), (COLUMNS_MAX - 1, True)
                         yield _Rectangle((own,), (before, before), (before, last_column))
@@ -147,7 +147,7 @@ class _Reading:
         for table in self._tables:
             meant = node.table is not None and table.name.lower() == node.table.lower()
             if meant or (node.table is None and table.sheet.lower() == sheet.name.lower()):
-                yield _fixed(
+                yield _fix(
                     self._between(table.sheet, None),
                     table.first_row,
                     table.last_row,
@@ -156,7 +156,7 @@ class _Reading:
                 )
 
 
-def _fixed(sheets: tuple[int, ...], top: int, bottom: int, left: int, right: int) -> _Rectangle:
+def _fix(sheets: tuple[int, ...], top: int, bottom: int, left: int, right: int) -> _Rectangle:
     return _Rectangle(sheets, ((top, True), (bottom, True)), ((left, True), (right, True)))
 
 

@@ -91,12 +91,12 @@ def verify(
     except InvalidManifest as error:
         return FileVerdict(status="invalid_provenance", reason=f"{error}.", data_hash=_hash_of(content, book))
     if manifest is None:
-        book = _read(content) if book is None else book
+        book = _read_parts(content) if book is None else book
         return FileVerdict(status="unknown", reason="The file has no manifest.", data_hash=data_hash(book).hash)
     return _Look(content, manifest, keys, record, book).verdict()
 
 
-def _read(content: Content) -> Workbook:
+def _read_parts(content: Content) -> Workbook:
     if file_kind(content) == "xlsx":
         return read_xlsx(content, sheets_max=SHEETS_MAX + OWN_SHEETS)
     return read_files([("file.xlsx", content)])
@@ -108,7 +108,7 @@ def _hash_of(content: Content, book: Workbook | None, sheets: Sequence[str] | No
     None where it cannot be read.
     """
     try:
-        book = _read(content) if book is None else book
+        book = _read_parts(content) if book is None else book
         return data_hash(book, None if sheets is None else [name for name in sheets if name in _names(book)]).hash
     except FileRefused:
         return None
@@ -153,7 +153,7 @@ class _Look:
             audit(archive, self.own, self.covered, self.findings)
         if self.findings.is_ambiguous:
             return self._invalid(self._ambiguity())
-        book = self.book = _read(self.content) if self.book is None else self.book
+        book = self.book = _read_parts(self.content) if self.book is None else self.book
         self._spelling(book)
         return self._invalid(self._ambiguity()) if self.findings.is_ambiguous else self._compared(book)
 
@@ -281,7 +281,8 @@ class _Look:
         changed_sheets += [Difference(name, None, "added") for name in strangers]
         kept = [name for name in expected if name in actual]
         changed_sheets += [
-            Difference(name, None, "moved") for name in _moved(kept, [name for name in actual if name in expected])
+            Difference(name, None, "moved")
+            for name in _out_of_order(kept, [name for name in actual if name in expected])
         ]
         return changed_sheets, kept
 
@@ -313,7 +314,7 @@ def _hashes(book: Workbook, names: Sequence[str]) -> dict[str, str]:
     return {sheet.name: sheet.hash for sheet in data_hash(book, names).sheets}
 
 
-def _moved(expected: list[str], actual: list[str]) -> list[str]:
+def _out_of_order(expected: list[str], actual: list[str]) -> list[str]:
     """Return the sheets that another order took from their place: as few as explain it."""
     blocks = SequenceMatcher(None, expected, actual, autojunk=False).get_matching_blocks()
     kept = {name for block in blocks for name in expected[block.a : block.a + block.size]}

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from core.formula import parse_or_suggest, shown
-from core.formula.blocks import UnknownColumn, by_name, columns_of, placed
+from core.formula.blocks import UnknownColumn, by_name, columns_of, place_formula
 from core.formula.language import FormulaError, LimitExceeded, Node, parse, render
 from core.formula.machine import CompiledTree, lifts, may_be_array
 from core.formula.machine import compile as compile_tree
@@ -122,7 +122,7 @@ def preview(
     """
     columns, sheet = headed.columns(), headed.sheet
     at, first = sheet.column_count, headed.first_row
-    text, tree = _placed(headed, formula, at)
+    text, tree = _place(headed, formula, at)
     find = by_name(columns)
     inputs = [(name, find(name)) for name in columns_of(parse_or_suggest(formula))]
     program = compile_tree(tree, arrays=lifts(tree), text=text)
@@ -132,7 +132,7 @@ def preview(
     for row in range(first, first + min(rows, PREVIEW_ROWS_MAX, headed.row_count)):
         environment.place(sheet.index, row, at)
         with Locally(environment.locale):
-            value, error = _computed(program, environment)
+            value, error = _compute(program, environment)
         input_values = {name: shown(environment.cell(None, row, place), book.date_1904)[0] for name, place in inputs}
         output, kind = shown(0.0 if value is None else value, book.date_1904)
         preview_rows.append(
@@ -141,7 +141,7 @@ def preview(
     return preview_rows
 
 
-def _computed(program: CompiledTree, environment: BookEnvironment) -> tuple[Any, str | None]:
+def _compute(program: CompiledTree, environment: BookEnvironment) -> tuple[Any, str | None]:
     """Return the value of one row, and why it has none but #VALUE!."""
     try:
         value = program.run(environment)
@@ -185,7 +185,7 @@ def apply_column(
     find = by_name(headed.columns())
     if any(find(name) == at for name in columns_of(parse_or_suggest(formula))):
         raise CannotApply(f"the formula reads the column {target!r} that it is written into")
-    text, tree = _placed(headed, formula, at)
+    text, tree = _place(headed, formula, at)
     index = headed.sheet.index
     sheets = list(workbook.sheets)
     if mode == "overwrite":  # what the old column held is no value or format of the new one
@@ -253,12 +253,12 @@ def _without(columns: tuple[Column | None, ...], at: int, first: int, stop: int)
     return (*columns[:at], left, *columns[at + 1 :])
 
 
-def _placed(headed: NamedColumns, formula: str, column: int) -> tuple[str, Node]:
+def _place(headed: NamedColumns, formula: str, column: int) -> tuple[str, Node]:
     """Return the formula as it stands in the first row of the data."""
     first = headed.first_row
     tree = parse_or_suggest(formula)
     last = max(first, first + headed.row_count - 1)
-    text = render(placed(tree, by_name(headed.columns()), column, first, last), first, column)
+    text = render(place_formula(tree, by_name(headed.columns()), column, first, last), first, column)
     tree = parse(text, first, column)
     if may_be_array(tree):
         raise CannotApply("the formula may give an array, and a cell has one value: @ takes one")

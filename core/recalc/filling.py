@@ -47,7 +47,7 @@ class Filling:
         rows, columns = (value.rows, value.columns) if isinstance(value, Array) else (1, 1)
         if not region.spills:
             height, width = region.bottom - region.first + 1, region.right - region.left + 1
-            self._write(region, _stretched(value, height, width, beyond(region.shape.tree)), height, width)
+            self._write(region, _stretch(value, height, width, beyond(region.shape.tree)), height, width)
             return []
         old = (region.bottom, region.right)
         bottom, right = region.first + rows - 1, region.left + columns - 1
@@ -129,7 +129,7 @@ def _whole(value: object) -> object:
     return Array(rows, columns, [cell for line in padded for cell in line])
 
 
-def _stretched(value: object, height: int, width: int, missing: object) -> list[object]:
+def _stretch(value: object, height: int, width: int, missing: object) -> list[object]:
     """Return a value over a range: one row, one column or one value is repeated.
 
     Beyond the value stands what is given.

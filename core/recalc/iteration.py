@@ -107,7 +107,7 @@ def _cells_between(engine: Engine, circular: Cycle) -> Rows:
             _choose(chosen, waiting, owner, _row_mask(owner, at, at))
     while waiting:
         region, low, high = waiting.pop()
-        for read_region, rows in _owners_read(engine, region, low, high):
+        for read_region, rows in _owners_of_reads(engine, region, low, high):
             if read_region in dependents:
                 _choose(chosen, waiting, read_region, rows & dependents[read_region])
     return chosen
@@ -125,7 +125,7 @@ def _choose(chosen: Rows, waiting: list[tuple[Region, int, int]], region: Region
         waiting.extend(_runs({region: new}))
 
 
-def _owners_read(engine: Engine, region: Region, low: int, high: int) -> Iterable[tuple[Region, NDArray[np.bool_]]]:
+def _owners_of_reads(engine: Engine, region: Region, low: int, high: int) -> Iterable[tuple[Region, NDArray[np.bool_]]]:
     """Return the formulas that rows of a region read, with the rows that are read."""
     for read in engine.graph.reads(region):
         first = read.low if read.low_fixed else max(0, low + read.low)

@@ -120,7 +120,7 @@ class BookNames:
     def _tree(self, text: str) -> Node | None:
         if text not in self._trees:
             try:
-                self._trees[text] = _wrapped(parse("=" + text))
+                self._trees[text] = _wrap(parse("=" + text))
             except FormulaError:
                 self._trees[text] = None
         return self._trees[text]
@@ -135,7 +135,7 @@ class BookNames:
         return None
 
 
-def _wrapped(node: Node) -> Node:
+def _wrap(node: Node) -> Node:
     """Return the tree of a name with its relative parts as the shorter way.
 
     A file tells them from A1 on, and reaches what lies left of a cell, or above it, around the edge of the sheet (XFD1
@@ -149,17 +149,17 @@ def _wrapped(node: Node) -> Node:
             fixed = node.row_absolute, node.column_absolute
             return Cell(node.sheet, node.last_sheet, row, column, *fixed, node.start, node.end)
         case Area():
-            first, last = _wrapped(node.first), _wrapped(node.last)
+            first, last = _wrap(node.first), _wrap(node.last)
             assert isinstance(first, Cell)
             assert isinstance(last, Cell)
             whole = node.whole_columns, node.whole_rows
             return Area(node.sheet, node.last_sheet, first, last, *whole, node.start, node.end)
         case Unary():
-            return Unary(node.operator, _wrapped(node.operand), node.start, node.end)
+            return Unary(node.operator, _wrap(node.operand), node.start, node.end)
         case Binary():
-            return Binary(node.operator, _wrapped(node.left), _wrapped(node.right), node.start, node.end)
+            return Binary(node.operator, _wrap(node.left), _wrap(node.right), node.start, node.end)
         case Call():
-            return Call(node.name, tuple(map(_wrapped, node.arguments)), node.start, node.end)
+            return Call(node.name, tuple(map(_wrap, node.arguments)), node.start, node.end)
     return node
 
 

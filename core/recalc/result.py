@@ -179,7 +179,7 @@ class Recalculation:
             if region.fills:
                 yield region, region.first, region.first
                 continue
-            for low, high in _merged(runs[region]):
+            for low, high in _merge(runs[region]):
                 for first, last in region.pieces(low, high):
                     yield region, first, last
 
@@ -198,11 +198,11 @@ def count_cells(touched: list[tuple[Region, int, int]]) -> int:
         if region.fills:
             count += (region.bottom - region.first + 1) * (region.right - region.left + 1)
         else:
-            count += sum(high - low + 1 for low, high in _merged(runs))
+            count += sum(high - low + 1 for low, high in _merge(runs))
     return count
 
 
-def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return runs of rows in order, those that meet made one."""
     merged: list[tuple[int, int]] = []
     for low, high in sorted(runs):

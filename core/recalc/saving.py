@@ -18,7 +18,7 @@ from core.files.kinds import file_kind
 from core.files.source import FileState
 from core.files.write.formulas import KnownNames
 from core.files.write.newer import with_prefixes
-from core.files.write.patched import CellChanges, escaped, formula_element, write_patched
+from core.files.write.patched import CellChanges, escape, formula_element, write_patched
 from core.grid.address import cell_name, parse_range
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Table
@@ -257,7 +257,7 @@ def _cell_changes(
         codes=own[codes],
         computed=computed,
         formulas=actions,
-        texts=[escaped(new.text[code]) for code in used.tolist()],
+        texts=[escape(new.text[code]) for code in used.tolist()],
         written=written,
     )
 

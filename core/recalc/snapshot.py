@@ -91,7 +91,7 @@ def _with_text(
     new = np.flatnonzero(used[:-1] & (own[:-1] < 0))
     own[new] = np.arange(len(stored), len(stored) + len(new))
     for at in read:
-        columns[at] = _recoded(columns[at], own)
+        columns[at] = _recode(columns[at], own)
     text = _text([strings[code] for code in new.tolist()], stored) if len(new) else stored
     used = np.zeros(len(text) + 1, np.bool_)
     for column in columns:
@@ -101,14 +101,14 @@ def _with_text(
         return tuple(columns), text
     own = np.full(len(text) + 1, -1, np.int32)
     own[kept] = np.arange(len(kept))
-    return tuple(_recoded(column, own) for column in columns), _text([text[code] for code in kept.tolist()])
+    return tuple(_recode(column, own) for column in columns), _text([text[code] for code in kept.tolist()])
 
 
 def _codes(column: Column | None) -> NDArray[np.int32]:
     return np.zeros(0, np.int32) if column is None else column.dense.codes
 
 
-def _recoded(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
+def _recode(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
     """Return a column with other codes, by those that it has.
 
     The last of them is that of no text.

@@ -17,9 +17,9 @@ from core.redact.kinds import KINDS
 from core.redact.names import redact_names
 from core.redact.people import People
 from core.redact.readers import Hidden, Readers
+from core.redact.redactions import Counts, Redactions, SecretWords
 from core.redact.replace import Policy, redacted_text
 from core.redact.sheet import SheetPass
-from core.redact.redactions import Counts, Redactions, SecretWords
 from core.words import agreed, counted
 
 ROUNDS_MAX: Final = 8

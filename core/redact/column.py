@@ -14,7 +14,7 @@ from core.grid.column import Column, GappedColumn, frozen
 from core.redact.find import is_card, is_organisation
 from core.redact.headings import Region, looks_like
 from core.redact.kinds import KINDS, RANKED
-from core.redact.replace import replaced
+from core.redact.replace import mask_of
 from core.redact.texts import SheetTexts
 from core.values import Kind
 
@@ -186,7 +186,7 @@ class ColumnPass:
             if code < 0 or code in shared.labels or _SAYS_NOTHING.fullmatch(text := shared.sheet.text[code]):
                 continue
             if chosen(text) and not (kind == "person" and is_organisation(text)):
-                into[code + 1] = shared.code(replaced(kind, text, shared.policy))
+                into[code + 1] = shared.code(mask_of(kind, text, shared.policy))
                 shared.report.hide(kind, text)
                 total += count
         new = into[cells.codes[slots] + 1]
@@ -197,7 +197,7 @@ class ColumnPass:
         if len(numbers):
             taken = [chosen(number) for number in numbers.tolist()]
             masks = [
-                shared.code(replaced(kind, shared.written(number, kind), shared.policy)) if take else -2
+                shared.code(mask_of(kind, shared.written(number, kind), shared.policy)) if take else -2
                 for number, take in zip(numbers.tolist(), taken, strict=True)
             ]
             new[is_number] = np.array(masks, np.int32)[back]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
 from core.redact.find import is_person
-from core.redact.kinds import KINDS, NAME_PART, PersonalKind, folded
+from core.redact.kinds import KINDS, NAME_PART, PersonalKind, fold
 from core.redact.plain import plain_of
 from core.redact.sieve import HEADING_LENGTH_MAX, headings
 from core.values import Kind
@@ -40,7 +40,7 @@ def heading_kind(text: str) -> PersonalKind | None:
     """Return the kind of personal data that a heading says, None for other texts."""
     if len(text) > HEADING_LENGTH_MAX:
         return None
-    heading = folded(plain_of(text).text)
+    heading = fold(plain_of(text).text)
     return next((kind for kind in (NAME_PART, *KINDS.values()) if kind.heading.fullmatch(heading)), None)
 
 
@@ -106,10 +106,10 @@ def regions(sheet: Sheet, labels: dict[int, PersonalKind]) -> Iterator[Region]:
         for row, code, end in zip(
             places, column.dense.codes[slots].tolist(), [*places[1:], sheet.row_count], strict=True
         ):
-            yield from _claimed(sheet, rows, row, at, end, labels[code], labels)
+            yield from _claims(sheet, rows, row, at, end, labels[code], labels)
 
 
-def _claimed(
+def _claims(
     sheet: Sheet, rows: _Rows, row: int, column: int, end: int, kind: PersonalKind, labels: dict[int, PersonalKind]
 ) -> Iterator[Region]:
     """Yield what one label claims.

@@ -108,7 +108,7 @@ NAME_PART: Final = replace(
 """A person's name in columns of its parts: single words, which nothing but the heading tells."""
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Return a heading in lower case, camelCase apart, with single spaces for all that is no letter or digit."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
     return " ".join(re.findall(r"[^\W_]+", apart.casefold()))

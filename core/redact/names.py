@@ -50,7 +50,7 @@ def redact_names(
         if (name := redacted_name(sheet.name, "(sheet names)")) is not None:
             renamed[sheet.name.casefold()] = free_name(name, taken)
     if renamed:
-        workbook = _with_sheets_renamed(workbook, renamed)
+        workbook = _rename_sheets(workbook, renamed)
     defined = {
         name: formula
         for name, formula in workbook.defined_names.items()
@@ -104,7 +104,7 @@ def redact_names(
     )
 
 
-def _with_sheets_renamed(workbook: Workbook, renamed: Mapping[str, str]) -> Workbook:
+def _rename_sheets(workbook: Workbook, renamed: Mapping[str, str]) -> Workbook:
     """Return the workbook with new names for some sheets (by their old ones without case), in formulas too."""
 
     def name_of(old: str) -> str:
@@ -113,10 +113,9 @@ def _with_sheets_renamed(workbook: Workbook, renamed: Mapping[str, str]) -> Work
     return replace(
         workbook,
         sheets=tuple(_renamed_sheet(sheet, name_of(sheet.name), renamed) for sheet in workbook.sheets),
-        defined_names={name: _followed(formula, renamed) for name, formula in workbook.defined_names.items()},
+        defined_names={name: _follow(formula, renamed) for name, formula in workbook.defined_names.items()},
         local_names={
-            (name_of(sheet), name): _followed(formula, renamed)
-            for (sheet, name), formula in workbook.local_names.items()
+            (name_of(sheet), name): _follow(formula, renamed) for (sheet, name), formula in workbook.local_names.items()
         },
         tables=tuple(replace(table, sheet=name_of(table.sheet)) for table in workbook.tables),
     )
@@ -125,7 +124,7 @@ def _with_sheets_renamed(workbook: Workbook, renamed: Mapping[str, str]) -> Work
 def _renamed_sheet(sheet: Sheet, name: str, renamed: Mapping[str, str]) -> Sheet:
     formulas = sheet.formulas
     texts = formulas.text.strings()
-    followed = [_followed(text, renamed) for text in texts]
+    followed = [_follow(text, renamed) for text in texts]
     if followed != texts:
         codes, offsets, data = intern(followed)
         formulas = replace(
@@ -134,7 +133,7 @@ def _renamed_sheet(sheet: Sheet, name: str, renamed: Mapping[str, str]) -> Sheet
     return sheet if name == sheet.name and formulas is sheet.formulas else replace(sheet, name=name, formulas=formulas)
 
 
-def _followed(formula: str, renamed: Mapping[str, str]) -> str:
+def _follow(formula: str, renamed: Mapping[str, str]) -> str:
     """Return a formula with the new names of the sheets that it names.
 
     Texts in it that only look so are kept.

@@ -46,7 +46,7 @@ def phones_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield start, end
     for match in _LABELLED.finditer(text):
         start, end = match.span(1)
-        if not text[end : end + 1].isalnum() and _is_labelled(match[1], tuple(regions)):
+        if not text[end : end + 1].isalnum() and _has_label(match[1], tuple(regions)):
             yield start, end
     for match in _NATIONAL.finditer(text):
         start, end = match.span()
@@ -80,7 +80,7 @@ def _is_international(written: str) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def _is_labelled(written: str, regions: tuple[str, ...]) -> bool:
+def _has_label(written: str, regions: tuple[str, ...]) -> bool:
     digits = sum(map(len, _GROUPS.findall(written)))
     if written.startswith("+"):
         return _is_international(written)

@@ -50,7 +50,7 @@ class Policy:
         return wanted_kinds(self.threshold)
 
 
-def replaced(kind: str, written: str, policy: Policy) -> str:
+def mask_of(kind: str, written: str, policy: Policy) -> str:
     """Return what stands for personal data of a kind; empty for `remove`."""
     if policy.strategy == "remove":
         return ""
@@ -110,7 +110,7 @@ def redacted_text(text: str, spans: Sequence[tuple[int, int, str]], policy: Poli
     pieces: list[str] = []
     at = 0
     for start, end, kind in spans:
-        pieces += (text[at:start], replaced(kind, text[start:end], policy))
+        pieces += (text[at:start], mask_of(kind, text[start:end], policy))
         at = end
     pieces.append(text[at:])
     return "".join(pieces)

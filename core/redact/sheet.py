@@ -19,10 +19,10 @@ from core.redact.formulas import covering, quoted, without
 from core.redact.headings import Region, regions
 from core.redact.people import People
 from core.redact.readers import Hidden, Readers
+from core.redact.redactions import WORDS, Redactions, SecretWords
 from core.redact.replace import Policy, redacted_text
 from core.redact.sieve import candidates
 from core.redact.texts import SheetTexts
-from core.redact.redactions import WORDS, Redactions, SecretWords
 from core.values import Kind
 
 

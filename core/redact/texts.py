@@ -10,9 +10,9 @@ from core.grid.sheet import Sheet, Workbook
 from core.redact.find import Span, find
 from core.redact.headings import heading_codes
 from core.redact.kinds import RANKED, PersonalKind
+from core.redact.redactions import Redactions
 from core.redact.replace import Policy, redacted_text
 from core.redact.sieve import candidates
-from core.redact.redactions import Redactions
 from core.values import from_serial
 
 _PLAIN_FORMATS: Final = frozenset(("General", "0", "@", ""))

@@ -131,7 +131,7 @@ def compliance_content(  # noqa: PLR0913 - the options of the library's function
         thinnest=thinnest(lines),
         changes=_changes(lines, results.skipped, known, earlier, moved),
         categories=categories,
-        skipped=[_skipped(each, known) for each in results.skipped],
+        skipped=[_skipped_line(each, known) for each in results.skipped],
         deal_days=[] if pool is None else list(_deal_days(pool.portfolio.deal)),
         notes=[] if portfolio is None else list(notes_of(portfolio.tranches)),
         coverage=list(coverage_of(results, pool)),
@@ -197,7 +197,7 @@ def _line(test_result: TestResult, known: _Units) -> TestLine:
     )
 
 
-def _skipped(skipped: Skipped, known: _Units) -> SkippedLine:
+def _skipped_line(skipped: Skipped, known: _Units) -> SkippedLine:
     return SkippedLine(
         test_id=skipped.test_id,
         name=skipped.test_name,

@@ -21,19 +21,19 @@ def notes_of(tranches: Tranches | None) -> Iterator[NoteLine]:
         return
     total = float(np.nansum(tranches.current_balance))
     for at, name in enumerate(tranches.classes):
-        current = _known(tranches.current_balance[at])
+        current = _finite(tranches.current_balance[at])
         yield NoteLine(
             name=name,
-            original_balance=_known(tranches.original_balance[at]),
+            original_balance=_finite(tranches.original_balance[at]),
             current_balance=current,
             share_pct=current / total * 100 if current is not None and total > 0 else None,
-            coupon=_known(tranches.coupon[at]),
-            spread=_known(tranches.spread[at]),
-            deferred_interest=_known(tranches.deferred_interest[at]),
+            coupon=_finite(tranches.coupon[at]),
+            spread=_finite(tranches.spread[at]),
+            deferred_interest=_finite(tranches.deferred_interest[at]),
         )
 
 
-def _known(value: np.float64) -> float | None:
+def _finite(value: np.float64) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 

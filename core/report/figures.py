@@ -24,7 +24,7 @@ def figure(value: float | None, decimals: int = DECIMALS) -> str:
     return text.lstrip("-") if not text.strip("-0.,") else text.replace("-", "\N{MINUS SIGN}")
 
 
-def signed(value: float | None, decimals: int = DECIMALS) -> str:
+def with_sign(value: float | None, decimals: int = DECIMALS) -> str:
     """Return a figure with its sign, but for one that is printed as zero."""
     text = figure(value, decimals)
     return f"+{text}" if value is not None and value > 0 and text.strip("0.,") else text

@@ -110,7 +110,7 @@ def write_reconciliation(
         OSError: the file cannot be written.
     """
     tally = Tally()
-    for issue in _cleaned(issues(), cleaner):
+    for issue in _clean(issues(), cleaner):
         tally.add(issue)
     compared = cleaner.all_of(compared)
     named = {label(name, cleaner.labels): why for name, why in compared.not_compared.items()}
@@ -119,8 +119,8 @@ def write_reconciliation(
     if format == "pdf":
         path.write_bytes(reconciliation_pdf(report))
     else:
-        write_tables(path, reconciliation_tables(report, _cleaned(issues(), cleaner)), looks)
+        write_tables(path, reconciliation_tables(report, _clean(issues(), cleaner)), looks)
 
 
-def _cleaned(issues: Iterable[IssueLine], cleaner: Cleaner) -> Iterator[IssueLine]:
+def _clean(issues: Iterable[IssueLine], cleaner: Cleaner) -> Iterator[IssueLine]:
     return map(cleaner.issue, issues)

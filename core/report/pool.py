@@ -134,7 +134,7 @@ def distributions_of(pool: Pool, suite: str, labels: Mapping[str, str] = LABELS)
     by_agency = [(agency, ranks) for agency, ranks in ladders.items() if agency in asked and ranks is not None]
     for agency, ranks in by_agency:
         by_rank = np.bincount(ranks, pool.weights, MASKED + 1).tolist()
-        rated = _rated("a" if agency == "a" else "b", by_rank, by_rank[0])
+        rated = _by_rating("a" if agency == "a" else "b", by_rank, by_rank[0])
         yield _distribution(
             pool, f"Ratings, {labels[f'rating_agency_{agency}']}", "as the deal's tests take them", *rated
         )
@@ -177,10 +177,10 @@ def _ratings(pool: Pool) -> tuple[Buckets, Buckets]:
     """Par by rank, in Moody's symbols where the file has ratings of theirs, else in S&P's and Fitch's."""
     has_moodys = any(name.startswith("rating_agency_a") for name in pool.view.ranks)
     par = pool.tally.par_by_rank
-    return _rated("a" if has_moodys else "b", par, par[0] + par[UNBUCKETED])
+    return _by_rating("a" if has_moodys else "b", par, par[0] + par[UNBUCKETED])
 
 
-def _rated(agency: str, par: Sequence[float], unrated: float) -> tuple[Buckets, Buckets]:
+def _by_rating(agency: str, par: Sequence[float], unrated: float) -> tuple[Buckets, Buckets]:
     scale = (*SCALE_A, "D") if agency == "a" else SCALE_B
     rated = [(symbol, float(amount)) for symbol, amount in zip(scale, par[1:MASKED], strict=True)]
     return rated, [("Masked", float(par[MASKED])), ("Unrated", unrated)]

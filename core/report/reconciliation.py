@@ -20,7 +20,7 @@ from core.portfolio.model.notes import DataWarning
 from core.reconciliation.rules import RULES, SEVERITIES, Severity
 from core.reconciliation.written import STAGES, figure_text
 from core.report.content import LineageLine, ReportVerdict
-from core.report.figures import day, figure, moment, signed
+from core.report.figures import day, figure, moment, with_sign
 from core.typeset.pdf import typeset_remarked
 from core.typeset.texts import cut, page_text, whole_text
 from core.words import agreed, counted
@@ -291,7 +291,7 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
                 ("Compared", "now" if compared.compared_at is None else moment(compared.compared_at)),
                 ("Breaks in par that stand", f"{par.breaks:,}"),
                 ("Their par, without signs", figure(par.gross)),
-                ("Trustee's par less ours", signed(par.net)),
+                ("Trustee's par less ours", with_sign(par.net)),
             )
         ],
         "severities": SEVERITIES,
@@ -327,7 +327,7 @@ def _row(issue: IssueLine) -> dict[str, Any]:
         "field": _words(field_name),
         "trustee": page_text(figure_text(issue.trustee_value, issue.category)),
         "internal": page_text(figure_text(issue.internal_value, issue.category)),
-        "difference": "" if difference is None else signed(difference).removesuffix(".00"),
+        "difference": "" if difference is None else with_sign(difference).removesuffix(".00"),
         "status": _words(issue.status),
         "notes": page_text(issue.resolution_notes or ""),
         "reviewer": page_text(issue.reviewed_by or ""),

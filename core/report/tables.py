@@ -17,7 +17,7 @@ from core.grid.sheet import Sheet
 from core.reconciliation.rules import RULES, SEVERITIES
 from core.report.content import ComplianceReport, LineageLine, Share
 from core.report.doubts import doubt_text
-from core.report.reconciliation import IssueLine, ReconciliationReport, IssueTally
+from core.report.reconciliation import IssueLine, IssueTally, ReconciliationReport
 
 ISSUES_A_SHEET: Final = 1_000_000
 """Rows that a sheet of issues holds; further ones stand on a further sheet."""
@@ -367,7 +367,7 @@ def _tests(report: ComplianceReport) -> Iterator[Row]:
     for category in report.categories:
         for each in category.tests:
             low, high = each.masked or (None, None)
-            value, difference, agrees, status, trigger, place = _published(each.published)
+            value, difference, agrees, status, trigger, place = _published_cells(each.published)
             yield (
                 category.name,
                 each.test_id,
@@ -412,7 +412,7 @@ def _tests(report: ComplianceReport) -> Iterator[Row]:
         )
 
 
-def _published(published_figure: PublishedFigure | None) -> tuple[Writable, ...]:
+def _published_cells(published_figure: PublishedFigure | None) -> tuple[Writable, ...]:
     """Return what the file prints for a test.
 
     Figure, difference, whether both agree, status, limit and place.
@@ -568,14 +568,14 @@ def _page(table: ReportTable, formats: Formats, looks: Looks) -> SheetPage:
     def more() -> Iterator[Sheet]:
         rows, done = iter(later), len(header)
         while chunk := list(islice(rows, ROWS_AT_ONCE)):
-            yield sheet_of(map(_bounded, chunk), formats, name=table.name, columns=columns, first_row=done)
+            yield sheet_of(map(_cut_texts, chunk), formats, name=table.name, columns=columns, first_row=done)
             done += len(chunk)
 
     last = ROWS_MAX - 1 if later else len(header) + len(first) - 1
     widths: Literal["auto"] | Sequence[float | None] | None = table.widths or "auto"
     return SheetPage(
         name=table.name,
-        sheet=sheet_of(map(_bounded, chain(header, first)), formats, name=table.name, columns=columns),
+        sheet=sheet_of(map(_cut_texts, chain(header, first)), formats, name=table.name, columns=columns),
         header_row=0 if header else None,
         styled=looks.styled,
         frozen=(1, 0) if looks.frozen and header else (0, 0),
@@ -586,6 +586,6 @@ def _page(table: ReportTable, formats: Formats, looks: Looks) -> SheetPage:
     )
 
 
-def _bounded(row: Row) -> Row:
+def _cut_texts(row: Row) -> Row:
     """Return a row whose texts cells can hold."""
     return [each[:TEXT_MAX] if isinstance(each, str) else each for each in row]

@@ -38,9 +38,9 @@ def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False
     doubtful = [line for line in lines if line.doubtful]
     failed = [line for line in lines if line.status == "fail" and not line.doubtful]
     warned = [line for line in lines if line.status == "warning" and not line.doubtful]
-    sentences = [f"Failed: {_named(failed)}."] if failed else []
-    sentences += [f"Doubtful: {_all_named(doubtful)}."] if doubtful else []
-    sentences += [f"Close to the limit: {_named(warned)}."] if warned else []
+    sentences = [f"Failed: {_thinnest_names(failed)}."] if failed else []
+    sentences += [f"Doubtful: {_doubtful_names(doubtful)}."] if doubtful else []
+    sentences += [f"Close to the limit: {_thinnest_names(warned)}."] if warned else []
     sentence = " ".join([*sentences, *left])
     if doubtful:
         headline = _doubtful_headline(lines, failed, doubtful, measured, that_ran)
@@ -114,14 +114,14 @@ def _kinds_of(doubtful: Sequence[TestLine], more: frozenset[str], *, is_only: bo
 # Names ----------------------------------------------------------------------------------------------------------------
 
 
-def _named(lines: Sequence[TestLine]) -> str:
+def _thinnest_names(lines: Sequence[TestLine]) -> str:
     """Return the tests with the least headroom first, each with its figure and its limit."""
     first = sorted(lines, key=headroom_of)[:NAMED_IN_VERDICT]
     more = len(lines) - len(first)
     return "; ".join(map(_against, first)) + (f"; and {more} more" if more else "")
 
 
-def _all_named(lines: Sequence[TestLine]) -> str:
+def _doubtful_names(lines: Sequence[TestLine]) -> str:
     """Return every doubtful test with its figure, its limit and what the file prints."""
     return "; ".join(f"{_against(line)} ({_beside(line)})" for line in sorted(lines, key=headroom_of))
 

@@ -114,7 +114,7 @@ def typeset(
                 timestamp=created.replace(microsecond=0),  # the bytes know whole seconds
             )
         except TypstError as error:
-            fault = _refused(error.diagnostic)
+            fault = _refusal(error.diagnostic)
             if not fault or last == _TRIES - 1:
                 raise
         except BaseException as error:
@@ -154,13 +154,13 @@ def _fonts() -> Fonts:
     return Fonts(include_system_fonts=False)
 
 
-def _refused(diagnostic: str) -> dict[str, None]:
+def _refusal(diagnostic: str) -> dict[str, None]:
     """Return texts that could not be shown, if that is all that was wrong."""
     texts = _REFUSED.findall(diagnostic)
-    return dict.fromkeys(map(_unescaped, texts)) if len(texts) == len(_ERRORS.findall(diagnostic)) else {}
+    return dict.fromkeys(map(_unescape, texts)) if len(texts) == len(_ERRORS.findall(diagnostic)) else {}
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return _ESCAPED.sub(
         lambda mark: chr(int(mark["code"], 16)) if mark["code"] else _LETTERS.get(mark["letter"], mark["letter"]), text
     )

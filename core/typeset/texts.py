@@ -41,7 +41,9 @@ def plain_text(words: str, most: int = TEXT_MAX) -> str:
     """Return a text without what turns or hides others, cut to what a page has room for."""
     shown = words
     if not (words.isascii() and words.isprintable()):
-        shown = "".join(_seen(word) for word in words if unicodedata.category(word) not in _HIDDEN or word in _JOINERS)
+        shown = "".join(
+            _visible(word) for word in words if unicodedata.category(word) not in _HIDDEN or word in _JOINERS
+        )
     return cut(" ".join(shown.split()), most)
 
 
@@ -49,7 +51,7 @@ _HIDDEN: Final = frozenset(("Cc", "Cf"))
 _JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\n\t"
 
 
-def _seen(letter: str) -> str:
+def _visible(letter: str) -> str:
     """Return the letter; a mark for half of a pair, which no encoding has."""
     return UNSHOWN if unicodedata.category(letter) == "Cs" else letter
 

@@ -28,7 +28,7 @@ from service.commands.reading import (
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
-    from core.export.order import ComplianceRow, ExportProduct, ExportOrder, Keys, Lineage, Options
+    from core.export.order import ComplianceRow, ExportOrder, ExportProduct, Keys, Lineage, Options
     from core.grid.sheet import Workbook
 
 _NO: Final = Parameter(negative=())

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from core.confined.table import GIGABYTE, PARSE, ConfinedWork, texts
-from core.export.order import ExportProduct, ExportOrder
+from core.export.order import ExportOrder, ExportProduct
 from core.export.run import export_workbook
 from core.grid.codec import WorkbookRecord, open_workbook
 from core.provenance.manifest import InvalidManifest, SignedManifest, read_manifest

@@ -16,7 +16,7 @@ from core.formula.language import FormulaError
 from core.grid.codec import WorkbookRecord, open_workbook, write_sheet
 from core.grid.sheet import Workbook
 from core.recalc import apply
-from core.recalc.apply import NamedColumns, Mode
+from core.recalc.apply import Mode, NamedColumns
 from core.recalc.book import Book
 from core.recalc.errors import BookError
 from core.values import ERRORS, Kind

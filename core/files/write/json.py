@@ -148,7 +148,7 @@ def _formulas(sheet: Sheet) -> Iterator[tuple[str, str]]:
         for at, (row, column, origin) in enumerate(zip(*places, strict=True), first):
             # Cells filled down below each other take an eighth of the time that they take one by one.
             next_row, below = filled.pop((origin, column), (-1, iter(())))
-            text = next(below) if next_row == row else _moved(formulas, origin, row, column)
+            text = next(below) if next_row == row else _move(formulas, origin, row, column)
             if origin != at and row >= formulas.rows[origin]:  # above, what has left the sheet may come back to it
                 if next_row != row:
                     below = fill_down(text, ROWS_MAX - row)
@@ -159,7 +159,7 @@ def _formulas(sheet: Sheet) -> Iterator[tuple[str, str]]:
             yield cell_name(row, column), f"={text}"
 
 
-def _moved(formulas: Formulas, origin: int, row: int, column: int) -> str:
+def _move(formulas: Formulas, origin: int, row: int, column: int) -> str:
     text = formulas.text[int(formulas.texts[origin])]
     down, right = row - int(formulas.rows[origin]), column - int(formulas.columns[origin])
     return move_formula(text, down, right) if down or right else text

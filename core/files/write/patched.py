@@ -64,7 +64,7 @@ class CellChanges:
     """The rest of an <f> element behind its name (`formula_element`)."""
 
 
-def escaped(text: str) -> bytes:
+def escape(text: str) -> bytes:
     """Return a text as a cell's XML has it.
 
     What XML cannot hold, and what looks like such a mark, as `_xHHHH_`.
@@ -112,7 +112,7 @@ def write_patched(
             elif name in replaced:
                 records.append(_packed_again(out, entry, [replaced[name]]))
             else:
-                records.append(_copied(out, archive, entry))
+                records.append(_copy_part(out, archive, entry))
         begin = out.tell()
         out.write(b"".join(records))
         size = out.tell() - begin
@@ -142,7 +142,7 @@ def _patched_chunks(archive: Archive, entry: ArchiveEntry, label: str, cell_chan
 # The archive ----------------------------------------------------------------------------------------------------------
 
 
-def _copied(out: IO[bytes], archive: Archive, entry: ArchiveEntry) -> bytes:
+def _copy_part(out: IO[bytes], archive: Archive, entry: ArchiveEntry) -> bytes:
     """Copy an entry as it is packed; its record for the directory."""
     at = out.tell()
     out.write(_local(entry, entry.crc, entry.packed_bytes, entry.unpacked_bytes, entry.method))

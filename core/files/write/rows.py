@@ -116,7 +116,7 @@ def sheet_of(
         for column, cells in enumerate(zip_longest(*some)):
             cells_of_sheet.put(first_row, column, cells)
         first_row += len(some)
-    codes, text = _interned(cells_of_sheet.texts)
+    codes, text = _intern_texts(cells_of_sheet.texts)
     return Sheet(
         name=name,
         index=0,
@@ -251,14 +251,14 @@ class _Cells:
         return len(self.texts) - len(texts)
 
     def formulas(self) -> Formulas:
-        codes, text = _interned(self.formula_texts)
+        codes, text = _intern_texts(self.formula_texts)
         rows, columns = (np.frombuffer(places, np.int32) for places in (self.formula_rows, self.formula_columns))
         order = np.lexsort((columns, rows))
         own = frozen(np.arange(len(rows), dtype=np.int32))
         return Formulas(frozen(rows[order]), frozen(columns[order]), frozen(codes[order]), own, text, {})
 
 
-def _interned(texts: list[str]) -> tuple[NDArray[np.int32], Text]:
+def _intern_texts(texts: list[str]) -> tuple[NDArray[np.int32], Text]:
     codes, offsets, data = intern(texts)
     return frozen(codes), Text(frozen(offsets), frozen(data))
 

@@ -96,14 +96,16 @@ def styles_xml(used: Sequence[tuple[int, int]], codes: Sequence[str]) -> bytes:
     styles = "".join(_style(mark, numbers[code]) for mark, code in shown)
     return (
         f'{XML}<styleSheet xmlns="{MAIN}">'
-        + _counted("numFmts", [f'<numFmt numFmtId="{at}" formatCode={quoteattr(code)}/>' for code, at in own.items()])
-        + _counted("fonts", [f"<font>{_font(look)}</font>" for look in looks])
-        + _counted("fills", _fills())
-        + _counted("borders", [_border(look) for look in looks])
+        + _with_count(
+            "numFmts", [f'<numFmt numFmtId="{at}" formatCode={quoteattr(code)}/>' for code, at in own.items()]
+        )
+        + _with_count("fonts", [f"<font>{_font(look)}</font>" for look in looks])
+        + _with_count("fills", _fills())
+        + _with_count("borders", [_border(look) for look in looks])
         + '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
         + f'<cellXfs count="{len(used)}">{styles}</cellXfs>'
         + '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
-        + _counted("dxfs", [_difference(_LOOKS[name]) for name in FLAGS])
+        + _with_count("dxfs", [_difference(_LOOKS[name]) for name in FLAGS])
         + '<tableStyles count="0" defaultTableStyle="TableStyleMedium9" defaultPivotStyle="PivotStyleLight16"/>'
         + "</styleSheet>"
     ).encode()
@@ -116,7 +118,7 @@ _LOCAL_DATES: Final = frozenset((*range(27, 37), *range(50, 59)))
 """Numbers of the dates of East Asian locales, which share their code with a plain date."""
 
 
-def _counted(name: str, elements: list[str]) -> str:
+def _with_count(name: str, elements: list[str]) -> str:
     return f'<{name} count="{len(elements)}">{"".join(elements)}</{name}>' if elements else ""
 
 

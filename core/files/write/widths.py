@@ -93,7 +93,7 @@ def _width(
         if len(finite):
             code = codes[at] if at < len(codes) else "General"
             is_date = at < len(dates) and bool(dates[at])
-            widest = max(widest, _shown(code, float(finite.max()), is_date or bool((kinds == Kind.DATE).any())))
+            widest = max(widest, _shown_length(code, float(finite.max()), is_date or bool((kinds == Kind.DATE).any())))
     if heading >= 0 and cells.kinds[heading] == Kind.TEXT:
         words = sheet.text[int(cells.codes[heading])].split()[:WORDS_MAX]
         halves = ((" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words) + 1))
@@ -101,7 +101,7 @@ def _width(
     return round(min(max(widest + 1.5, LEAST), MOST), 1)
 
 
-def _shown(code: str, most: float, is_date: bool) -> float:
+def _shown_length(code: str, most: float, is_date: bool) -> float:
     """About how many characters a number takes in its format."""
     if is_date:
         return _MOMENT if "h" in code.lower() else _DATE

@@ -25,7 +25,7 @@ from core.formula.blocks.graph import (
     GraphFault,
     GraphNode,
 )
-from core.formula.blocks.kinds import Kind, constant_kind, declared, family, joined, kind_of
+from core.formula.blocks.kinds import Kind, constant_kind, declared_kinds, family, join_kinds, kind_of
 from core.formula.blocks.templates import TEMPLATES
 from core.formula.language.errors import FormulaError, UnsupportedFunction
 from core.formula.language.parser import ARGUMENTS_MAX, CHARACTERS_MAX, DEPTH_MAX, parse, render
@@ -448,7 +448,7 @@ class _Checker:
         known: dict[str, Kind] = {}
         if input_schema is not None:
             try:
-                known = {name.casefold(): kind for name, kind in declared(input_schema).items()}
+                known = {name.casefold(): kind for name, kind in declared_kinds(input_schema).items()}
             except ValueError as error:
                 self.fault(None, "invalid_input_schema", str(error))
             for column in self.columns:
@@ -474,10 +474,10 @@ class _Checker:
         if node.type == "lookup_exact":
             self.check_same(at, by_port, "value", "keys")
             default = node.params.get("default")
-            return by_port["results"] if default is None else joined([by_port["results"], constant_kind(default)])
+            return by_port["results"] if default is None else join_kinds([by_port["results"], constant_kind(default)])
         if node.type == "if":
             self.check_port(at, by_port, "condition", "number", "text")
-            return joined([by_port["true"], by_port["false"]])
+            return join_kinds([by_port["true"], by_port["false"]])
         if node.type == "sum":
             self.check_sum(at, by_port)
             return "number"

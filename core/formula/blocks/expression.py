@@ -41,7 +41,7 @@ def read(formula: str) -> Expression:
     text = formula if formula.lstrip().startswith("=") else "=" + formula
     try:
         tree = parse_or_suggest(text)
-        height, names = _measured(tree)
+        height, names = _measure(tree)
         ports: dict[str, int] = {}
 
         def count(name: str, node: Node) -> Node:
@@ -63,7 +63,7 @@ def read(formula: str) -> Expression:
     return Expression(fixed, ports, frozenset(columns), height, names)
 
 
-def _measured(tree: Node) -> tuple[int, frozenset[str]]:
+def _measure(tree: Node) -> tuple[int, frozenset[str]]:
     """Return the height of a tree, and the names in it."""
     deepest, names, waiting = 0, set(), [(tree, 1)]
     while waiting:
@@ -117,7 +117,7 @@ def _absolute(node: Name | Cell | Area | Spill) -> Node:
     if node.sheet is not None and "[" in node.sheet:
         raise SyntaxFault(f"{node.sheet} is another workbook, which is not read", node.start)
     if isinstance(node, Area):
-        return _fixed(node)
+        return _absolute_area(node)
     if isinstance(node, Cell) and not _is_absolute(node):
         raise _moving(node)
     return node
@@ -158,7 +158,7 @@ def _bound(
             bound, pending = bound | {pending}, None
 
 
-def _fixed(area: Area) -> Area:
+def _absolute_area(area: Area) -> Area:
     first, last = area.first, area.last
     if area.whole_columns or area.whole_rows:
         first, last = (Cell(None, None, corner.row, corner.column, True, True) for corner in (first, last))

@@ -27,12 +27,12 @@ def by_name(names: Mapping[str, int]) -> ColumnOf:
     """
     folded: dict[str, list[int]] = {}
     for name, at in names.items():
-        folded.setdefault(_folded(name), []).append(at)
+        folded.setdefault(_fold(name), []).append(at)
 
     def find(name: str) -> int:
         if name in names:
             return names[name]
-        places = folded.get(_folded(name), [])
+        places = folded.get(_fold(name), [])
         if len(places) != 1:
             many = "several columns differ from it by case and blanks" if places else "the sheet has no such column"
             raise UnknownColumn(f"{name[:255]!r}: {many}")
@@ -41,11 +41,11 @@ def by_name(names: Mapping[str, int]) -> ColumnOf:
     return find
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return " ".join(name.split()).casefold()  # a header read from a sheet has no line breaks
 
 
-def placed(node: Node, column_of: ColumnOf, column: int, first_row: int, last_row: int) -> Node:
+def place_formula(node: Node, column_of: ColumnOf, column: int, first_row: int, last_row: int) -> Node:
     """Return the tree of a formula in a cell of `column`: [@Par] is the row's own cell, [Par] the rows from first to
     last.
 

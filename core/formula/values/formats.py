@@ -496,11 +496,11 @@ def _fill_whole(words: list[str], places: Sequence[int], whole: str, group: str 
     for index, place in enumerate(reversed(places)):
         start = 0 if index == len(places) - 1 else max(rest - 1, 0)
         run = whole[start : max(rest, 0)] or _FILLING[words[place]]
-        words[place] = _grouped(run, index, group) if group else run
+        words[place] = _group(run, index, group) if group else run
         rest -= 1
 
 
-def _grouped(run: str, index: int, group: str) -> str:
+def _group(run: str, index: int, group: str) -> str:
     """Return digits (the last of them `index` places left of the point) with a mark after each that ends a thousand."""
     if len(run) <= 1 and index % 3:
         return run
@@ -563,7 +563,7 @@ def _show_fraction(section: Section, number: float, date_1904: bool) -> str:
     whole, over = divmod(over, under) if places else (0, over)
     hidden = bool(places) and over == 0 and "0" not in upper
     if not hidden:
-        words[top], words[bottom] = _padded(upper, str(over), left=True), _padded(lower, str(under), left=False)
+        words[top], words[bottom] = _pad(upper, str(over), left=True), _pad(lower, str(under), left=False)
     if places:
         ones = words[places[-1]]
         shown = whole or hidden or ones == "0" or (ones == "?" and over == 0)
@@ -611,7 +611,7 @@ def _near_fraction(number: float, largest: int) -> tuple[int, int]:
     return last if last[1] <= largest else before
 
 
-def _padded(marks: str, text: str, *, left: bool) -> str:
+def _pad(marks: str, text: str, *, left: bool) -> str:
     """Return a part of a fraction filled up to its places: 0 with zeros before it, ? with blanks (those not `left`
     behind)."""
     missing = marks[: max(len(marks) - len(text), 0)]

@@ -18,7 +18,7 @@ import pytest
 
 from core.compliance.run import run_suite
 from core.export.compliance import compliance_rows
-from core.export.order import ComplianceRow, ExportProduct, ExportError, ExportOrder, Keys, Lineage, Options
+from core.export.order import ComplianceRow, ExportError, ExportOrder, ExportProduct, Keys, Lineage, Options
 from core.export.run import export_workbook
 from core.export.seal import self_signed
 from core.files.read import read

@@ -17,7 +17,7 @@ from core.grid.address import column_name
 from core.grid.codec import open_workbook, write_workbook
 from core.grid.sheet import Workbook
 from core.recalc import apply
-from core.recalc.apply import AppliedColumn, CannotApply, NamedColumns, Mode, apply_column, preview
+from core.recalc.apply import AppliedColumn, CannotApply, Mode, NamedColumns, apply_column, preview
 from core.recalc.book import Book
 from tests.core.formula.blocks.graphs import COLUMNS, graphs
 from tests.hand_made import Cell, data_table, write_book

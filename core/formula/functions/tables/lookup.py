@@ -101,8 +101,8 @@ def table_of(table: Any) -> Array:
 def look_up(environment: Environment, value: Any, table: Any, index: Any, sorted_: bool, row: bool) -> Any:
     """VLOOKUP, and with `row` HLOOKUP.
 
-    An index beyond the table is reported first, then that nothing is found, then an index that is none: #REF! for an error
-    or text, #VALUE! below 1.
+    An index beyond the table is reported first, then that nothing is found, then an index that is none: #REF! for an
+    error or text, #VALUE! below 1.
     """
     if isinstance(table, str):
         return VALUE
