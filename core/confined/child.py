@@ -54,8 +54,10 @@ def main(name: str) -> None:
 
 
 def _channel() -> tuple[BinaryIO, BinaryIO]:
-    """Where orders come from and answers go; what else is written to standard output is lost, so that a library that
-    prints does not speak for us."""
+    """Return where orders come from and answers go.
+
+    What else is written to standard output is lost, so that a library that prints does not speak for us.
+    """
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return sys.stdin.buffer, answers
@@ -80,7 +82,10 @@ def _outcome(work: Callable[..., Any], order: bytes, limits: ChildLimits) -> byt
 
 
 def _place_of(fault: Exception) -> str:
-    """Where a fault happened, innermost first; not its message, which may quote a stranger's file."""
+    """Return where a fault happened, innermost first.
+
+    Not its message, which may quote a stranger's file.
+    """
     import traceback  # a crash alone needs it
 
     steps = traceback.extract_tb(fault.__traceback__)[: -_STEPS_TOLD - 1 : -1]
@@ -102,8 +107,9 @@ def _confine(limits: ChildLimits) -> None:
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel end this process when its parent ends, however that happens; elsewhere than on Linux the limits
-    of time must do.
+    """Have the kernel end this process when its parent ends, however that happens.
+
+    Elsewhere than on Linux the limits of time must do.
 
     To the kernel the parent is the thread that started us; it waits for our answer, so it ends with its process only.
     """

@@ -77,7 +77,9 @@ def run(
     seconds_max: float,
     stop: threading.Event | None = None,
 ) -> A:
-    """A child's answer to one order; it may read the paths `reads` and write the folder `writes`.
+    """Return a child's answer to one order.
+
+    It may read the paths `reads` and write the folder `writes`.
 
     Setting `stop` from another thread ends it at once.
 
@@ -137,8 +139,10 @@ def _answer(work: ConfinedWork[O, A], outcome: ChildOutcome) -> A:
 
 @contextmanager
 def workplace(folder: Path) -> Iterator[Path]:
-    """A new folder in an existing one, for a child to write; what it made is moved up in the end, unless something is
-    raised."""
+    """A new folder in an existing one, for a child to write.
+
+    What it made is moved up in the end, unless something is raised.
+    """
     place = folder / ".confined"
     place.mkdir()
     try:
@@ -150,7 +154,10 @@ def workplace(folder: Path) -> Iterator[Path]:
 
 
 def _widen(pipe: int) -> None:
-    """Let a pipe take more at a time, where the system can: a portfolio then goes through it in fewer turns."""
+    """Let a pipe take more at a time, where the system can.
+
+    A portfolio then goes through it in fewer turns.
+    """
     with suppress(OSError, AttributeError):  # Linux alone knows how; a user's pipes may be at their limit
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PART_BYTES)
 
@@ -205,7 +212,7 @@ class Child:
     def ask(
         self, order: bytes | Sequence[bytes | memoryview], seconds_max: float, stop: threading.Event | None = None
     ) -> bytes:
-        """The answer to an order, which may come in several parts: none of them is copied.
+        """Return the answer to an order, which may come in several parts: none of them is copied.
 
         Raises:
             ChildOutOfTime: it took longer, and was ended.
@@ -263,7 +270,7 @@ class Child:
         return HEAD.unpack_from(answer)[0], bytes(memoryview(answer)[HEAD.size :])
 
     def _failure(self) -> ChildFailed | ChildKilled:
-        """Why the child does not answer any more."""
+        """Return why the child does not answer any more."""
         try:
             code = self._child.wait(_ENDING_SECONDS)
         except subprocess.TimeoutExpired:
@@ -278,7 +285,7 @@ class Child:
         return ChildKilled(text) if -code in _FROM_OUTSIDE else ChildFailed(text)
 
     def is_alive(self) -> bool:
-        """Whether the child can be asked."""
+        """Return whether the child can be asked."""
         return self._child.poll() is None
 
     def kill(self) -> None:

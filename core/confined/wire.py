@@ -46,11 +46,11 @@ class ChildOutcome(Struct, frozen=True, omit_defaults=True):
 
 
 def named(name: str) -> Any:
-    """What a dotted name stands for."""
+    """Return what a dotted name stands for."""
     module, _, attribute = name.rpartition(".")
     return getattr(import_module(module), attribute)
 
 
 def name_of(kind: type) -> str:
-    """A class's dotted name."""
+    """Return a class's dotted name."""
     return f"{kind.__module__}.{kind.__qualname__}"

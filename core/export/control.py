@@ -44,7 +44,10 @@ def control_sheet(
     redacted: Mapping[str, Mapping[str, int]],
     warnings: Sequence[str],
 ) -> SheetDraft:
-    """The Control sheet of an export; `sums` are of the Foundation's sheets under their written names."""
+    """Return the Control sheet of an export.
+
+    `sums` are of the Foundation's sheets under their written names.
+    """
     draft = SheetDraft(name, WIDTHS)
     lineage = order.lineage
     draft.line(f"Control · {lineage.workbook_name}", style="title")
@@ -195,7 +198,7 @@ def _checks(draft: SheetDraft, sums: Sequence[SheetSums]) -> str:
             draft.put(2, float(sum_value.uncalculated), "figure", WHOLE)
             draft.put(6, "CHECK", "status")
             draft.row += 1
-        elif filled := _counted(sum_value.sheet, there):
+        elif filled := _count_formula(sum_value.sheet, there):
             _check(draft, sum_value.sheet.name, "Cells filled", float(sum_value.cells), filled, 0.0, WHOLE)
         else:
             uncounted.append(sum_value.sheet.name)
@@ -216,8 +219,11 @@ def _checks(draft: SheetDraft, sums: Sequence[SheetSums]) -> str:
     return results
 
 
-def _counted(sheet: Sheet, there: str) -> str | None:
-    """The formula that counts a sheet's cells, in parts that are read at once; None where there are too many."""
+def _count_formula(sheet: Sheet, there: str) -> str | None:
+    """Return the formula that counts a sheet's cells, in parts that are read at once.
+
+    None where there are too many.
+    """
     width = max(1, RANGE_CELLS_MAX // max(1, sheet.row_count))
     starts = range(0, max(1, sheet.column_count), width)
     if len(starts) > COUNTS_MAX:

@@ -109,7 +109,10 @@ class SheetDraft:
         self.row += 1
 
     def prose(self, text: str, style: Style = "note") -> None:
-        """Put a text over the whole width, on as many rows as it takes: cells that are blank let it run over them."""
+        """Put a text over the whole width, on as many rows as it takes.
+
+        Cells that are blank let it run over them.
+        """
         for piece in wrap(text, int(sum(self.widths))) or [""]:
             self.line(piece, style=style)
 
@@ -117,7 +120,10 @@ class SheetDraft:
 def page_of(
     draft: SheetDraft, foundation: Workbook, formats: Formats, *, tab_colour: str, protected: bool, styled: bool
 ) -> SheetPage:
-    """The page of a settled draft in the Foundation's workbook; `formats` are its number formats, which grow."""
+    """Return the page of a settled draft in the Foundation's workbook.
+
+    `formats` are its number formats, which grow.
+    """
     height = max((row for row, _ in draft.cells), default=-1) + 1
     rows: list[list[Writable]] = [[None] * len(draft.widths) for _ in range(height)]
     fills: list[tuple[Range, StyleName]] = []
@@ -144,7 +150,9 @@ def page_of(
 
 
 def settle(drafts: Sequence[SheetDraft], foundation: Workbook) -> None:
-    """Calculate the drafts' formulas over the Foundation's cells as they are shown: its own formulas are not run.
+    """Calculate the drafts' formulas over the Foundation's cells as they are shown.
+
+    Its own formulas are not run.
 
     The drafts may name each other. A formula that cannot be calculated is a mistake of ours.
     """

@@ -78,7 +78,10 @@ class LoanColumns:
     """What the loans add up to as they are counted, in the column's unit; None where that is not known."""
 
     def format(self, field: str) -> str:
-        """The number format that most figures of a column have; where they have none, decimals as they need them."""
+        """Return the number format that most figures of a column have.
+
+        Where they have none, decimals as they need them.
+        """
         stored = self.sheet.columns[self.columns[field]]
         if stored is None:
             return AMOUNT
@@ -91,13 +94,15 @@ class LoanColumns:
         return FRACTION if len(figures) and np.abs(figures).max() <= FRACTION_MAX else AMOUNT
 
     def cells(self, field: str) -> str:
-        """The column's range as a formula names it."""
+        """Return the column's range as a formula names it."""
         letters = column_name(self.columns[field])
         return f"{in_quotes(self.sheet.name)}!${letters}${self.first_row + 1}:${letters}${self.last_row + 1}"
 
 
 def loan_columns(book: Workbook, portfolio: Portfolio, written: Mapping[str, str]) -> LoanColumns | None:
-    """The loans' columns by where a portfolio was read; None where their sheet or their par is not exported.
+    """Return the loans' columns by where a portfolio was read.
+
+    None where their sheet or their par is not exported.
 
     `written` is sheet of the portfolio's workbook -> its name in `book`, the Foundation.
     """
@@ -114,7 +119,7 @@ def loan_columns(book: Workbook, portfolio: Portfolio, written: Mapping[str, str
 
 
 def _in_unit_of(amounts: NDArray[np.float64], portfolio: Portfolio) -> float | None:
-    """The portfolio's par in the unit of the column that it was read of."""
+    """Return the portfolio's par in the unit of the column that it was read of."""
     written, read = float(amounts.sum()), float(np.nansum(portfolio.numbers["par_value"]))
     if written <= 0 or read <= 0:
         return None
@@ -122,7 +127,7 @@ def _in_unit_of(amounts: NDArray[np.float64], portfolio: Portfolio) -> float | N
 
 
 def _numbers(sheet: Sheet, column: int, first_row: int, last_row: int) -> NDArray[np.float64]:
-    """The numbers of a column's rows, without whatever else stands there."""
+    """Return the numbers of a column's rows, without whatever else stands there."""
     stored = sheet.columns[column]
     if stored is None:
         return np.empty(0)
@@ -132,7 +137,7 @@ def _numbers(sheet: Sheet, column: int, first_row: int, last_row: int) -> NDArra
 
 
 def _place(text: str) -> tuple[str, tuple[int, int], int]:
-    """Sheet, (first row, last row) and column of a range with its sheet."""
+    """Return sheet, (first row, last row) and column of a range with its sheet."""
     name, _, area = text.rpartition("!")
     top, left, bottom, _ = parse_range(area)
     if name.startswith("'"):
@@ -141,7 +146,7 @@ def _place(text: str) -> tuple[str, tuple[int, int], int]:
 
 
 def workspace_sheet(name: str, title: str, loans: LoanColumns | None) -> SheetDraft:
-    """The Workspace of an export."""
+    """Return the Workspace of an export."""
     draft = SheetDraft(name, WIDTHS)
     draft.line(f"Workspace · {title}", style="title")
     draft.prose(
@@ -200,7 +205,7 @@ def _pool(draft: SheetDraft, loans: LoanColumns) -> tuple[str, str]:
 
 
 def _average(cells: str, par: str) -> str:
-    """A par-weighted average over the rows where both are numbers."""
+    """Return a par-weighted average over the rows where both are numbers."""
     weight = f"SUMPRODUCT(ISNUMBER({cells})*1,{par})"
     return f"IF({weight}=0,0,SUMPRODUCT({cells},{par})/{weight})"
 
@@ -267,7 +272,10 @@ def _rest(draft: SheetDraft, first: int, total: str, label: str) -> None:
 
 
 def _labels(loans: LoanColumns, field: str) -> list[str]:
-    """The texts of a column that get a line: ratings from the best down, others by their par."""
+    """Return the texts of a column that get a line.
+
+    Ratings from the best down, others by their par.
+    """
     sheet = loans.sheet
     column, par = sheet.columns[loans.columns[field]], sheet.columns[loans.columns["par_value"]]
     if column is None or par is None:

@@ -78,11 +78,11 @@ class Archive:
         return name.lower() in self._by_name
 
     def size_of(self, name: str) -> int:
-        """The unpacked bytes of a part that is there, as the directory claims."""
+        """Return the unpacked bytes of a part that is there, as the directory claims."""
         return self._by_name[name.lower()].unpacked_bytes
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """The unpacked bytes of a part, at most 1 MiB at a time.
+        """Yield the unpacked bytes of a part, at most 1 MiB at a time.
 
         Raises:
             ParseFailed: the part is missing, damaged, or not of the size that the directory claims.
@@ -91,7 +91,7 @@ class Archive:
         if entry is None:
             raise ParseFailed(f"The workbook names the part {name!r}, which the file does not hold.")
         size, crc = 0, 0
-        for chunk in _unpacked(self._file, entry):
+        for chunk in _unpacked_chunks(self._file, entry):
             size += len(chunk)
             if size > entry.unpacked_bytes:
                 raise ParseFailed(f"The part {name!r} unpacks to more than the archive's directory says.")
@@ -101,20 +101,20 @@ class Archive:
             raise ParseFailed(f"The part {name!r} is damaged: its size or checksum is wrong.")
 
     def layout_fault(self) -> tuple[str, str] | None:
-        """(entry, or empty; why) of the first thing by which programs may find other parts in the file than the
+        """Return (entry, or empty; why) of the first thing by which programs may find other parts in the file than the
         directory names: entries in no gapless row, headers that say otherwise, other names. None where all agree."""
         return _layout_fault(self._file, sorted(self.entries, key=lambda entry: entry.offset), self._directory_start)
 
     def packed(self, entry: ArchiveEntry) -> Iterator[bytes]:
-        """The bytes of an entry as they are stored.
+        """Return the bytes of an entry as they are stored.
 
         Raises:
             ParseFailed: they are missing.
         """
-        return _packed(self._file, entry)
+        return _packed_chunks(self._file, entry)
 
     def read(self, name: str) -> bytes:
-        """A whole part.
+        """Return a whole part.
 
         Raises:
             ParseFailed: as `chunks`, or the part passes the limit for parts that are read whole.
@@ -125,7 +125,7 @@ class Archive:
         return b"".join(self.chunks(name))
 
 
-def _packed(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
+def _packed_chunks(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
     file.seek(entry.offset)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
@@ -143,9 +143,9 @@ def _packed(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
         yield packed
 
 
-def _unpacked(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
+def _unpacked_chunks(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
     inflate = isal_zlib.decompressobj(-isal_zlib.MAX_WBITS) if entry.method == _DEFLATED else None
-    for packed in _packed(file, entry):
+    for packed in _packed_chunks(file, entry):
         if inflate is None:
             yield packed
             continue
@@ -164,7 +164,7 @@ def _unpacked(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
 
 
 def _directory(file: BinaryIO) -> tuple[list[ArchiveEntry], int]:
-    """The entries, and where their directory starts."""
+    """Return the entries, and where their directory starts."""
     start, size, count = _end_record(file)
     if count > ENTRIES_MAX or size > _DIRECTORY_BYTES_MAX:
         raise ParseFailed(f"The archive has more entries than the limit of {ENTRIES_MAX:,}.")
@@ -182,7 +182,7 @@ def _directory(file: BinaryIO) -> tuple[list[ArchiveEntry], int]:
 
 
 def _end_record(file: BinaryIO) -> tuple[int, int, int]:
-    """Where the directory starts, its bytes, its entries."""
+    """Return where the directory starts, its bytes, its entries."""
     length = file.seek(0, 2)
     tail_start = max(0, length - _END.size - 65_535)
     file.seek(tail_start)
@@ -233,7 +233,7 @@ def _central_entry(data: bytes, at: int) -> tuple[ArchiveEntry, int]:
 
 
 def _wide_sizes(extra: bytes, sizes: list[int]) -> list[int]:
-    """Sizes that do not fit 32 bits stand in the extra field 1, in this order."""
+    """Return sizes that do not fit 32 bits stand in the extra field 1, in this order."""
     at = 0
     while at + 4 <= len(extra):
         kind, size = struct.unpack_from("<2H", extra, at)

@@ -240,7 +240,8 @@ class _Lengths:
                 self._counting.add(attributes.get("style:name", ""))
 
     def is_length(self, style: str | None, column: int, days: float) -> bool:
-        """Whether a time of so many days is a length, in a cell of this style, else of its row's or its column's."""
+        """Return whether a time of so many days is a length, in a cell of this style, else of its row's or its
+        column's."""
         if not 0 <= days < 1:
             return True
         if style is None:
@@ -250,13 +251,16 @@ class _Lengths:
 
 
 def _count(attributes: dict[str, str], name: str, most: int) -> int:
-    """How often something is repeated, at most once more than the limit that it is held against."""
+    """Return how often something is repeated, at most once more than the limit that it is held against."""
     text = attributes.get(name, "1")
     return min(int(text), most + 1) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
 def _cell(attributes: dict[str, str], shown: str) -> Cell | None:
-    """What a cell holds; None for a blank one. A value that cannot be read is the text that is shown."""
+    """Return what a cell holds; None for a blank one.
+
+    A value that cannot be read is the text that is shown.
+    """
     kind = attributes.get("office:value-type") or attributes.get("calcext:value-type", "")
     if attributes.get("calcext:value-type") == "error" or (shown in ERROR_CODE and "table:formula" in attributes):
         return Cell(Kind.ERROR, float(ERROR_CODE.get(shown, ERROR_CODE["#VALUE!"])))

@@ -77,7 +77,7 @@ class PivotCache:
 
 
 def parse_pivot_table(data: bytes) -> PivotPart:
-    """The definition of a pivot table.
+    """Return the definition of a pivot table.
 
     Raises:
         ParseFailed: not well-formed, or past a limit.
@@ -176,7 +176,10 @@ _PIVOT_ELEMENTS: Final[dict[tuple[str, str], Callable[[_PivotReader, Attributes]
 
 
 def _line(axis: _Axis, attributes: Attributes, items: list[int], fields: list[_Field]) -> Line | None:
-    """A row or column of figures; None for one without, and for a subtotal by a function of its own."""
+    """Return a row or column of figures.
+
+    None for one without, and for a subtotal by a function of its own.
+    """
     kind, data = attributes.get("t", "data"), _whole(attributes, "i")
     has_data = axis.data_at is not None
     if kind == "grand":
@@ -198,7 +201,7 @@ def _line(axis: _Axis, attributes: Attributes, items: list[int], fields: list[_F
 def parse_pivot_cache(
     data: bytes, wanted: Collection[int], date_1904: bool, iso_serial: Callable[[str, bool], float]
 ) -> PivotCache:
-    """The names of a cache's fields, and the items of those wanted (by place).
+    """Return the names of a cache's fields, and the items of those wanted (by place).
 
     Raises:
         ParseFailed: not well-formed, or past a limit.
@@ -240,7 +243,7 @@ def parse_pivot_cache(
 def _names(
     kind: str, text: str, place: int, grouped_by: str, date_1904: bool, iso_serial: Callable[[str, bool], float]
 ) -> tuple[Name, ...]:
-    """What an item of a cache is called."""
+    """Return what an item of a cache is called."""
     if kind == "m":
         return (_BLANK,)
     try:
@@ -259,7 +262,7 @@ def _names(
 
 
 def pivot_of_parts(part: PivotPart, cache: PivotCache, sheet: str) -> Pivot:
-    """The pivot table of a sheet that its definition and its cache tell of.
+    """Return the pivot table of a sheet that its definition and its cache tell of.
 
     Raises:
         ParseFailed: they contradict each other.
@@ -297,7 +300,10 @@ def _box(part: PivotPart) -> tuple[int, int, int, int]:
 
 
 def _field(definition: _Field, source: str, cached: list[tuple[Name, ...]]) -> PivotField:
-    """A field with the names of its items: their own captions beside what the cache calls them."""
+    """Return a field with the names of its items.
+
+    Their own captions beside what the cache calls them.
+    """
     items = []
     for caption, place in definition.items or [("", place) for place in range(len(cached))]:
         names = cached[place] if 0 <= place < len(cached) else ()
@@ -306,18 +312,21 @@ def _field(definition: _Field, source: str, cached: list[tuple[Name, ...]]) -> P
 
 
 def _axis(axis: _Axis, at: dict[int, int], room: int) -> PivotAxis:
-    """An axis with its fields counted as the pivot table has them, and no more lines than there is room for."""
+    """Return an axis with its fields counted as the pivot table has them, and no more lines than there is room for."""
     fields = tuple(at[place] for place in axis.fields if place != _DATA)
     return PivotAxis(fields, tuple(axis.lines[: max(room, 0)]))
 
 
 def _flag(attributes: Attributes, name: str) -> bool:
-    """A flag that is set unless the file says that it is not."""
+    """Return a flag that is set unless the file says that it is not."""
     return attributes.get(name, "1") not in ("0", "false")
 
 
 def _whole(attributes: Attributes, name: str, default: int = 0) -> int:
-    """A whole number among attributes; the default where there is none that fits."""
+    """Return a whole number among attributes.
+
+    The default where there is none that fits.
+    """
     text = attributes.get(name, "")
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 10 else default

@@ -20,7 +20,7 @@ _CELL: Final = re.compile(r"\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,6})")
 
 @lru_cache(maxsize=COLUMNS_MAX)
 def column_name(column: int) -> str:
-    """The letters of a 0-based column: 0 -> A, 16383 -> XFD.
+    """Return the letters of a 0-based column: 0 -> A, 16383 -> XFD.
 
     Raises:
         ValueError: the column is negative or past XFD.
@@ -37,7 +37,7 @@ def column_name(column: int) -> str:
 
 @lru_cache(maxsize=1_024)
 def column_index(name: str) -> int:
-    """The 0-based column of its letters, in either case: A -> 0, XFD -> 16383.
+    """Return the 0-based column of its letters, in either case: A -> 0, XFD -> 16383.
 
     Raises:
         ValueError: not one to three letters, or past XFD.
@@ -53,7 +53,7 @@ def column_index(name: str) -> int:
 
 
 def cell_name(row: int, column: int) -> str:
-    """The A1 name of a 0-based cell: (0, 0) -> A1.
+    """Return the A1 name of a 0-based cell: (0, 0) -> A1.
 
     Raises:
         ValueError: the cell is outside A1 to XFD1048576.
@@ -64,7 +64,9 @@ def cell_name(row: int, column: int) -> str:
 
 
 def parse_cell(name: str) -> tuple[int, int]:
-    """The 0-based (row, column) of an A1 name; `$` marks are allowed and ignored.
+    """Return the 0-based (row, column) of an A1 name.
+
+    `$` marks are allowed and ignored.
 
     Raises:
         ValueError: not a cell between A1 and XFD1048576.
@@ -76,20 +78,23 @@ def parse_cell(name: str) -> tuple[int, int]:
 
 
 def range_name(first_row: int, first_column: int, last_row: int, last_column: int) -> str:
-    """The A1 name of a range with inclusive 0-based corners; a single cell has no colon."""
+    """Return the A1 name of a range with inclusive 0-based corners.
+
+    A single cell has no colon.
+    """
     first = cell_name(first_row, first_column)
     last = cell_name(last_row, last_column)
     return first if first == last else f"{first}:{last}"
 
 
 def place_name(sheet: str, first_row: int, last_row: int, column: int) -> str:
-    """Rows of one column as a formula names them, with the sheet in front."""
+    """Return rows of one column as a formula names them, with the sheet in front."""
     quoted = sheet if sheet.replace("_", "").isalnum() else in_quotes(sheet)
     return f"{quoted}!{range_name(first_row, column, last_row, column)}"
 
 
 def parse_range(name: str) -> tuple[int, int, int, int]:
-    """The inclusive corners (first row, first column, last row, last column) of `A1:B2` or `A1`, in order.
+    """Return the inclusive corners (first row, first column, last row, last column) of `A1:B2` or `A1`, in order.
 
     Raises:
         ValueError: not a range of cells.
@@ -121,11 +126,12 @@ _WORD: Final = re.compile(
 
 
 def move_formula(text: str, rows: int, columns: int) -> str:
-    """A formula as it reads after being filled `rows` down and `columns` to the right; absolute parts (`$`) stay.
+    """Return a formula as it reads after being filled `rows` down and `columns` to the right; absolute parts (`$`)
+    stay.
 
     A reference that leaves the sheet becomes #REF!.
     """
-    return _WORD.sub(lambda word: _moved(word, rows, columns), text)
+    return _WORD.sub(lambda word: _move(word, rows, columns), text)
 
 
 class FormulaReference(NamedTuple):
@@ -144,7 +150,10 @@ class FormulaReference(NamedTuple):
 
 
 def named_in(text: str) -> Iterator[FormulaReference]:
-    """The areas and words of a formula, from the left; a range by its two ends, of whatever they are made."""
+    """Yield the areas and words of a formula, from the left.
+
+    A range by its two ends, of whatever they are made.
+    """
     sheet, area, is_range = "", None, False
     for match in _WORD.finditer(text):
         named_area = _area(match, sheet)
@@ -167,7 +176,7 @@ def named_in(text: str) -> Iterator[FormulaReference]:
 
 
 def _area(match: re.Match[str], sheet: str) -> FormulaReference | None:
-    """The area that a word of a formula is; None for every other word."""
+    """Return the area that a word of a formula is; None for every other word."""
     try:
         if match["cell"]:
             row, column = int(match["row"].removeprefix("$")) - 1, column_index(match["column"].removeprefix("$"))
@@ -199,7 +208,8 @@ def _hull(named: FormulaReference, other_named: FormulaReference) -> FormulaRefe
 
 
 def fill_down(text: str, count: int) -> Iterator[str]:
-    """A formula and what it reads in each of the `count - 1` cells below: `move_formula` for many cells at once."""
+    """Yield a formula and what it reads in each of the `count - 1` cells below: `move_formula` for many cells at
+    once."""
     pieces: list[str] = []
     rows: list[int] = []
     written = ""
@@ -220,7 +230,7 @@ def fill_down(text: str, count: int) -> Iterator[str]:
         yield move_formula(text, down, 0)
 
 
-def _moved(word: re.Match[str], rows: int, columns: int) -> str:
+def _move(word: re.Match[str], rows: int, columns: int) -> str:
     if word["cell"]:
         parts = [_moved_column(word["column"], columns), _moved_row(word["row"], rows)]
         joint = ""
@@ -238,7 +248,10 @@ def _moved(word: re.Match[str], rows: int, columns: int) -> str:
 
 
 def _moved_row(row: str, by: int) -> str:
-    """The moved row; empty where it leaves the sheet, "?" where it never was on it."""
+    """Return the moved row.
+
+    Empty where it leaves the sheet, "?" where it never was on it.
+    """
     number = int(row.removeprefix("$"))
     if number > ROWS_MAX:
         return "?"
@@ -248,7 +261,10 @@ def _moved_row(row: str, by: int) -> str:
 
 
 def _moved_column(column: str, by: int) -> str:
-    """The moved column; empty where it leaves the sheet, "?" where it never was on it."""
+    """Return the moved column.
+
+    Empty where it leaves the sheet, "?" where it never was on it.
+    """
     letters = column.removeprefix("$").upper()
     if len(letters) == 3 and letters > "XFD":
         return "?"

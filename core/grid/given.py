@@ -19,7 +19,7 @@ _DAY_MICROSECONDS: Final = 86_400_000_000
 
 
 def workbook_of(frame: Any, sheet: str = "Sheet1") -> Workbook:
-    """A workbook whose only sheet holds a frame (`core.frames.given.columns_of` says which are taken).
+    """Return a workbook whose only sheet holds a frame (`core.frames.given.columns_of` says which are taken).
 
     Raises:
         TypeError, ValueError: as `columns_of`; ValueError, too, where it has more rows than a sheet.

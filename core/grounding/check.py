@@ -68,7 +68,7 @@ class CheckedText:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _FactReading:
     """A reading of a fact, and what the fact says of it."""
 
     reading: FigureReading
@@ -84,7 +84,7 @@ class KnownFacts:
 
     def __init__(self, facts: Sequence[KnownFact]) -> None:
         facts = list(facts)
-        self._known: dict[str, list[_Known]] = {}
+        self._known: dict[str, list[_FactReading]] = {}
         self._names: set[str] = set()
         things = {thing.lower() for fact in facts for thing in (fact.about, *fact.names) if len(thing) > 1}
         named = "|".join(map(re.escape, sorted(things, key=len, reverse=True)))
@@ -112,7 +112,7 @@ class KnownFacts:
     def _add(self, reading: FigureReading, sentence: str, *, is_limit: bool) -> None:
         if reading.kind == "name":
             self._names.add(reading.what)
-        known = _Known(reading, sentence, counted(sentence), self.things_in(sentence), is_limit)
+        known = _FactReading(reading, sentence, counted(sentence), self.things_in(sentence), is_limit)
         self._known.setdefault(reading.kind, []).append(known)
 
     def things_in(self, text: str) -> frozenset[str]:
@@ -120,7 +120,10 @@ class KnownFacts:
         return frozenset(self._thing.findall(text.lower()))
 
     def bear(self, reading: FigureReading, sentence: str, before: str, things: frozenset[str]) -> bool:
-        """Whether a fact says this figure of a sentence that names some things; `before` stands in front of it."""
+        """Return whether a fact says this figure of a sentence that names some things.
+
+        `before` stands in front of it.
+        """
         if reading.kind == "name":
             parts = [part for part in re.split("[/&]", reading.what) if re.search(r"\d", part)]
             return reading.what in self._names or (bool(parts) and self._names.issuperset(parts))
@@ -179,7 +182,7 @@ def check(text: str, facts: Sequence[KnownFact]) -> CheckedText:
 
 
 def _sentences(text: str) -> list[tuple[str, str]]:
-    """Each sentence and what stands behind it."""
+    """Return each sentence and what stands behind it."""
     cuts = [(match.start(), match.end()) for match in SENTENCE.finditer(text)]
     starts = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(text)]
@@ -187,7 +190,7 @@ def _sentences(text: str) -> list[tuple[str, str]]:
     return [(text[start:end], text[end:following]) for start, end, following in zip(starts, ends, nexts, strict=True)]
 
 
-def _agree(reading: FigureReading, known: _Known, before: str, sentence: str) -> bool:
+def _agree(reading: FigureReading, known: _FactReading, before: str, sentence: str) -> bool:
     fact = known.reading
     if reading.kind == "day":
         return _same_day(reading.what, fact.what)
@@ -208,7 +211,7 @@ def _agree(reading: FigureReading, known: _Known, before: str, sentence: str) ->
     return _near(reading, value, fact.step, before)
 
 
-def _may_count(reading: FigureReading, known: _Known) -> bool:
+def _may_count(reading: FigureReading, known: _FactReading) -> bool:
     return known.reading.kind == "count" or reading.what in known.nouns
 
 
@@ -235,7 +238,7 @@ def _same_day(text: str, known: str) -> bool:
 
 
 def _contradicts(sentence: str, known: str) -> bool:
-    """Whether one of two sentences says only the one thing and the other only its opposite."""
+    """Return whether one of two sentences says only the one thing and the other only its opposite."""
     return any(
         ours in ((True, False), (False, True)) and _says(pair, known) == ours[::-1]
         for pair in _OPPOSITES
@@ -244,7 +247,7 @@ def _contradicts(sentence: str, known: str) -> bool:
 
 
 def _says(pair: tuple[re.Pattern[str], re.Pattern[str]], sentence: str) -> tuple[bool, bool]:
-    """Whether a sentence says the one thing, and whether it says the other."""
+    """Return whether a sentence says the one thing, and whether it says the other."""
     sides = {
         place ^ bool(NOT.search(sentence, 0, match.start()))
         for place, pattern in enumerate(pair)

@@ -27,7 +27,7 @@ class KnownFact:
     """What of the text, and of `about`, somebody wrote into the file: it is shown to no model."""
 
 
-class FigureLike(Protocol):
+class AnswerFigure(Protocol):
     """A figure that an answer or an insight prints."""
 
     @property
@@ -47,8 +47,10 @@ class FigureLike(Protocol):
         """As it is printed."""
 
 
-def facts_of(text: str, names: Sequence[str], figures: Iterable[FigureLike]) -> list[KnownFact]:
-    """The facts of a text that was printed: its paragraphs, and each of its figures as exactly as it is known.
+def facts_of(text: str, names: Sequence[str], figures: Iterable[AnswerFigure]) -> list[KnownFact]:
+    """Return the facts of a text that was printed.
+
+    Its paragraphs, and each of its figures as exactly as it is known.
 
     Args:
         names: what of the text comes out of the file.

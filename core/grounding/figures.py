@@ -60,7 +60,7 @@ _NOUNS: Final = {
     )
     for word in words
 }  # fmt: skip
-"""What is counted; words for the same thing in one row, its first is told."""
+"""What is counted; words for the same thing in one row, whose first is shown."""
 _STOPS: Final = (
     "and or but while with is are was were which that in to against at for by on from below above than as after before"
     " under over has have had does fails fail passes pass"
@@ -139,7 +139,10 @@ _CHINESE: Final = frozenset("〇零一二两三四五六七八九十百千万億
 
 
 def plain(text: str) -> str:
-    """The text in signs that patterns know, each in its own place: digits of every script, dashes, spaces."""
+    """Return the text in signs that patterns know, each in its own place.
+
+    Digits of every script, dashes, spaces.
+    """
     return text if text.isascii() else "".join(map(_plain_sign, text.translate(_LIKE)))
 
 
@@ -208,7 +211,7 @@ _JOINS: Final = re.compile(r"(?i)\s*(?:,|-|/|to|and|or|versus|vs\.?|against)(?:\
 
 
 def figures(text: str) -> Iterator[TextFigure]:
-    """The figures of a text, from the left."""
+    """Yield the figures of a text, from the left."""
     read = plain(text)
     all_readings = [
         TextFigure(match.start(), match.start() + len(match[0].rstrip(".,:/")), readings)
@@ -223,7 +226,7 @@ def figures(text: str) -> Iterator[TextFigure]:
 
 
 def reading_of(value: float, unit: str) -> FigureReading:
-    """A value that is known exactly, by the unit of a fact."""
+    """Return a value that is known exactly, by the unit of a fact."""
     word = unit.strip().lower()
     if word in _UNITS_OF_FACTS:
         kind, factor = _UNITS_OF_FACTS[word]
@@ -236,7 +239,7 @@ def reading_of(value: float, unit: str) -> FigureReading:
 
 
 def counted(text: str) -> frozenset[str]:
-    """What a text names that can be counted."""
+    """Return what a text names that can be counted."""
     return frozenset(_NOUNS[word] for word in re.findall("[a-z]+", text.lower()) if word in _NOUNS)
 
 
@@ -338,7 +341,7 @@ def _in_units(read: FigureReading, kind: Kind, factor: float, what: str = "") ->
 
 
 def _noun_behind(text: str, end: int) -> str:
-    """What a number counts that ends there: "12 distressed loans"."""
+    """Return what a number counts that ends there: "12 distressed loans"."""
     behind = _WORDS_BEHIND.match(text, end)
     for word in re.findall(r"[A-Za-z/&']+", behind[0].lower()) if behind else ():
         if word in _NOUNS:
@@ -349,6 +352,6 @@ def _noun_behind(text: str, end: int) -> str:
 
 
 def _sharing(read: FigureReading, following: FigureReading) -> Iterator[FigureReading]:
-    """A number whose unit stands behind the next one: 5 to 10 %."""
+    """Yield a number whose unit stands behind the next one: 5 to 10 %."""
     if read.kind in ("number", "count") and following.kind not in ("number", "day", "name", "money"):
         yield _in_units(read, following.kind, following.factor, following.what)

@@ -77,7 +77,7 @@ def audit(archive: Archive, own: Collection[str], covered: Collection[str], find
 
 
 def _styles(archive: Archive, package: Package, findings: Findings) -> int:
-    """How many cell styles the file has."""
+    """Return how many cell styles the file has."""
     part = package.by_kind.get("styles")
     if part is None:
         return 1
@@ -167,7 +167,7 @@ def _strings(archive: Archive, package: Package, findings: Findings) -> int:
     while rest is None and (chunk := next(chunks, None)) is not None:
         rest = reader.feed(chunk)
     rest = reader.finish() if rest is None else rest
-    if (rest + b"".join(_bounded(chunks, part))).strip():
+    if (rest + b"".join(_limit_size(chunks, part))).strip():
         findings.differs(part, "something behind its strings")
     if reader.fault:
         findings.differs(part, f"{FAULTS[reader.fault]} (in the string {reader.count})")
@@ -190,7 +190,7 @@ def _metadata(archive: Archive, package: Package, findings: Findings) -> NDArray
         return np.empty(0, np.int8)
 
 
-def _bounded(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
+def _limit_size(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
     """
     Raises:
         ParseFailed: more bytes than a part that is read whole may have.
@@ -206,9 +206,9 @@ def _bounded(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
 
 
 def _until(chunks: Iterator[bytes], mark: re.Pattern[bytes], part: str) -> tuple[bytes, re.Match[bytes] | None]:
-    """The bytes of a part up to the chunk with a mark, and where that stands."""
+    """Return the bytes of a part up to the chunk with a mark, and where that stands."""
     head = b""
-    for chunk in _bounded(chunks, part):
+    for chunk in _limit_size(chunks, part):
         head += chunk
         if (match := mark.search(head)) is not None:
             return head, match
@@ -256,7 +256,7 @@ class _Sheet:
             self.reached = reader.reached
             if reader.low_row >= 0 and not self.sheet.is_own:
                 self._changed("a row too low to show anything", f"{reader.low_row + 1}:{reader.low_row + 1}")
-        tail += b"".join(_bounded(chunks, part))
+        tail += b"".join(_limit_size(chunks, part))
         self._frame(head[: begin.start()] + b"<" + begin[1] + b"sheetData/>" + tail)
 
     def _frame(self, frame: bytes) -> None:
@@ -324,7 +324,7 @@ def _covers(area: str, inside: tuple[int, int, int, int]) -> bool:
 
 
 def _place(row: int, column: int) -> str | None:
-    """A cell, a row where no cell is known, None where none is."""
+    """Return a cell, a row where no cell is known, None where none is."""
     if row < 0:
         return None
     return cell_name(row, column) if column >= 0 else f"{row + 1}:{row + 1}"

@@ -89,7 +89,10 @@ class Forms:
 
 
 def forms_of(formulas: Formulas, sheet: str) -> Forms:
-    """The normal forms of a sheet's formulas: each formula that was filled down or across is read once."""
+    """Return the normal forms of a sheet's formulas.
+
+    Each formula that was filled down or across is read once.
+    """
     strings = formulas.text.strings()
     origins, places = np.unique(formulas.origins, return_inverse=True)
     rows, columns = (np.ascontiguousarray(axis[origins]) for axis in (formulas.rows, formulas.columns))
@@ -120,20 +123,23 @@ def forms_of(formulas: Formulas, sheet: str) -> Forms:
 
 
 def normal_form(tree: Node, sheet: str) -> str:
-    """The normal form of a formula on a sheet."""
+    """Return the normal form of a formula on a sheet."""
     out: list[str] = []
     _write(tree, sheet.lower(), out)
     return "".join(out)
 
 
 def definition_form(text: str) -> str:
-    """The normal form of what a name stands for, as it reads in A1; `text` without '='."""
+    """Return the normal form of what a name stands for, as it reads in A1.
+
+    `text` without '='.
+    """
     tree = _tree("=" + text, 0, 0)
     return _unreadable("=" + text) if tree is None else normal_form(tree, "")
 
 
 def is_volatile(tree: Node | None) -> bool:
-    """Whether a formula calls one of `VOLATILE` itself."""
+    """Return whether a formula calls one of `VOLATILE` itself."""
     return tree is not None and not VOLATILE.isdisjoint(functions(tree))
 
 

@@ -13,7 +13,7 @@ from core.portfolio.model.ratings import SCALE_A, SCALE_B
 from core.questions.answer import Unit
 from core.questions.query import Action, Condition, Having, Query
 from core.questions.vocabulary import QUANTITIES
-from core.report.figures import day, figure, signed
+from core.report.figures import day, figure, with_sign
 from core.values import day_of
 from core.words import counted, plural
 
@@ -39,7 +39,7 @@ def shown(value: Any, unit: Unit, *, currency: str | None = None, sign: bool = F
     decimals = DECIMALS.get(unit, 2)
     if decimals == 0 and unit in ("bps", "factor") and abs(value - round(value)) > 1e-9:
         decimals = 2
-    text = (signed if sign else figure)(float(value), decimals)
+    text = (with_sign if sign else figure)(float(value), decimals)
     if unit == "amount":
         return f"{plain(currency, 10)} {text}" if currency else text
     return text + SUFFIX.get(unit, "")

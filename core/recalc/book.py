@@ -30,7 +30,7 @@ from core.frames.brief import value_shown
 from core.frames.given import cell_value, listed, table_of
 from core.grid.address import ROWS_MAX, column_index, column_name, parse_cell
 from core.grid.column import Text
-from core.grid.sheet import Filled, Formulas, Sheet, Table, Value, Workbook
+from core.grid.sheet import BlankFormulas, Formulas, Sheet, Table, Value, Workbook
 from core.recalc.blank import BLANK_CELLS_MAX, BlankRows, blank_formulas, count_blank, note
 from core.recalc.doubts import doubts_of
 from core.recalc.environment import BookEnvironment
@@ -111,7 +111,7 @@ _WITH_FORMULAS: Final = frozenset({"xml", "encrypted"})
 
 
 def _bytes_of(file: object) -> bytes:
-    """What stands in a file, as far as the limit of files goes and a byte more."""
+    """Return what stands in a file, as far as the limit of files goes and a byte more."""
     if isinstance(file, bytes | bytearray | memoryview):
         return bytes(file)
     content = file.read(FILE_BYTES_MAX + 1) if hasattr(file, "read") and not isinstance(file, TextIOBase) else None
@@ -149,7 +149,8 @@ def with_values(
     random: Callable[[], float] | None,
     seconds_max: float = FILLING_SECONDS_MAX,
 ) -> Workbook:
-    """The workbook with values in formulas that came without one, and a note of them; itself where all came with one.
+    """Return the workbook with values in formulas that came without one, and a note of them; itself where all came with
+    one.
 
     With no time nothing is calculated. What cannot be calculated within the limits stays blank, and the note says so.
     """
@@ -200,7 +201,9 @@ class Book(Workbook):
         tables: Sequence[Table] = (),
         date_1904: bool = False,
     ) -> Book:
-        """A book of sheet name -> column letters -> values from row 1 down: numbers, text, booleans, None, formulas.
+        """Return a book of sheet name -> column letters -> values from row 1 down.
+
+        Numbers, text, booleans, None, formulas.
 
         A frame of pandas, polars, pyarrow or DuckDB in place of the letters is a sheet with its headings in row 1.
 
@@ -246,7 +249,9 @@ class Book(Workbook):
         return self._current
 
     def set(self, sheet: str, ref: str, value: CellValue) -> None:
-        """Set one cell to a constant or to a formula; what depends on it changes with the next `recalculate`.
+        """Set one cell to a constant or to a formula.
+
+        What depends on it changes with the next `recalculate`.
 
         Raises:
             UnknownSheet, BadReference, BadValue, PartOfArray: as their names say (all are `BookError`).
@@ -272,7 +277,9 @@ class Book(Workbook):
 
     @checked
     def set_column(self, sheet: str, column: str, values: Sequence[Any] | NDArray[Any], *, first_row: int = 1) -> None:
-        """Set many cells of one column to constants, from `first_row` (1-based) down; NaN is blank.
+        """Set many cells of one column to constants, from `first_row` (1-based) down.
+
+        NaN is blank.
 
         Raises:
             BookError: as `set`.
@@ -294,7 +301,9 @@ class Book(Workbook):
         return (locale_in_use or DEFAULT).tag
 
     def value(self, sheet: str, ref: str) -> Value:
-        """The value of one cell as of the last calculation: errors as their text, dates as serials, None for blank.
+        """Return the value of one cell as of the last calculation.
+
+        Errors as their text, dates as serials, None for blank.
 
         Raises:
             UnknownSheet, BadReference: as their names say.
@@ -310,7 +319,9 @@ class Book(Workbook):
         return self._original.sheets[index].value(row, column) if engine is None else engine.plain(index, row, column)
 
     def formula(self, sheet: str, ref: str) -> str | None:
-        """The formula of one cell with its '='; of a filled or spilled cell that of its array formula; else None.
+        """Return the formula of one cell with its '='.
+
+        Of a filled or spilled cell that of its array formula; else None.
 
         Raises:
             UnknownSheet, BadReference: as their names say.
@@ -334,7 +345,9 @@ class Book(Workbook):
         seconds_max: float = math.inf,
         locale: str | None = None,
     ) -> Recalculation:
-        """Calculate what the edits touched; the first time, and in another locale, every formula.
+        """Calculate what the edits touched.
+
+        The first time, and in another locale, every formula.
 
         Args:
             now: the moment of TODAY and NOW, without zone; without it their cells keep their values (see `faults`).
@@ -404,7 +417,9 @@ class Book(Workbook):
         random: Callable[[], float] | None = None,
         seconds_max: float = FILLING_SECONDS_MAX,
     ) -> None:
-        """Calculate the formulas that came without a value, and no other; `filled` then tells of them.
+        """Calculate the formulas that came without a value, and no other.
+
+        `filled` then tells of them.
 
         Those of the clock and of chance stay blank where `now` and `random` are not given.
 
@@ -423,14 +438,17 @@ class Book(Workbook):
             stopped, result = self._filled(blank, now, random, seconds_max)
         left = cells if result is None and self._engine is None else count_blank(list(map(blank_formulas, self.sheets)))
         message = note(cells, left, stopped, result)
-        object.__setattr__(self, "filled", Filled(cells, left, message))
+        object.__setattr__(self, "filled", BlankFormulas(cells, left, message))
         if result is not None:
             object.__setattr__(self, "doubts", doubts_of(result))
 
     def _filled(
         self, blank: Sequence[BlankRows], now: datetime | None, random: Callable[[], float] | None, seconds_max: float
     ) -> tuple[str, Recalculation | None]:
-        """Calculate these formulas: what stopped that, if something did, and what it came to."""
+        """Calculate these formulas.
+
+        What stopped that, if something did, and what it came to.
+        """
         begin = perf_counter()
         try:
             engine = self._started()
@@ -447,8 +465,9 @@ class Book(Workbook):
     def environment(
         self, now: datetime | None = None, random: Callable[[], float] | None = None, sheet: str | None = None
     ) -> BookEnvironment:
-        """An environment over the cells as they stand, for formulas of no cell; it stands in A1 of `sheet` (default:
-        the first).
+        """Return an environment over the cells as they stand, for formulas of no cell.
+
+        It stands in A1 of `sheet` (default: the first).
 
         Raises:
             UnknownSheet: no sheet has the name.
@@ -491,7 +510,7 @@ class Book(Workbook):
         raise UnknownSheet(f"the book has no sheet {name!r}")
 
     def _checked(self, value: Any) -> Any:
-        """A value as a cell holds it."""
+        """Return a value as a cell holds it."""
         if not isinstance(value, int | float):
             try:
                 value = cell_value(value)

@@ -32,7 +32,7 @@ class FormulaRun:
 
 
 def runs_of_texts(texts: list[str], rows: NDArray[np.int32], columns: NDArray[np.int32]) -> Iterator[FormulaRun]:
-    """The runs of formulas given one by one, with their '=', in (column, row) order."""
+    """Yield the runs of formulas given one by one, with their '=', in (column, row) order."""
     codes, _ = shapes(texts, rows, columns)
     for first, last in _bounds(rows, columns, codes):
         yield FormulaRun(
@@ -47,7 +47,7 @@ def runs_of_texts(texts: list[str], rows: NDArray[np.int32], columns: NDArray[np
 
 
 def runs_of_formulas(formulas: Formulas) -> Iterator[FormulaRun]:
-    """The runs of a sheet's formulas as a file holds them, array formulas apart."""
+    """Yield the runs of a sheet's formulas as a file holds them, array formulas apart."""
     if not len(formulas):
         return
     strings = formulas.text.strings()

@@ -33,7 +33,7 @@ class Readers:
         self.tables = {table.name.casefold(): table for table in workbook.tables}
 
     def of(self, sheet: Sheet, formulas: Formulas, hidden: Hidden) -> NDArray[np.bool_]:
-        """Which of a sheet's formulas read a cell that is hidden."""
+        """Return which of a sheet's formulas read a cell that is hidden."""
         reads_redacted = np.zeros(len(formulas), np.bool_)
         if not len(formulas) or not any(hidden.values()):
             return reads_redacted
@@ -59,7 +59,7 @@ class Readers:
         return reads_redacted
 
     def _areas(self, text: str, own: str, depth: int) -> Iterator[FormulaReference]:
-        """All areas that a formula names, those behind its words too."""
+        """Yield all areas that a formula names, those behind its words too."""
         table = ""
         for each in named_in(text):
             word, before = each.word.casefold(), table
@@ -81,8 +81,10 @@ class Readers:
             yield from self._table(table, "", None)
 
     def _table(self, name: str, columns: str, own: str | None) -> Iterator[FormulaReference]:
-        """The columns of a table that brackets name, all where they name none; of tables on the own sheet alone where
-        brackets stand without a name."""
+        """Yield the columns of a table that brackets name, all where they name none.
+
+        Of tables on the own sheet alone where brackets stand without a name.
+        """
         table = self.tables[name]
         if own is not None and table.sheet.casefold() != own:
             return
@@ -99,7 +101,10 @@ class Readers:
         right: NDArray[np.int64],
         hidden: Mapping[str, dict[int, NDArray[np.int64]]],
     ) -> NDArray[np.bool_]:
-        """Of the cells that a formula was filled into, by their distance: in which does the area hold a hidden cell?"""
+        """Of the cells that a formula was filled into, by their distance.
+
+        In which does the area hold a hidden cell?
+        """
         met = np.zeros(len(down), np.bool_)
         sheet = area.sheet.casefold() or own
         columns = [hidden.get(sheet, {})] if ":" not in sheet else list(hidden.values())  # a run of sheets: any

@@ -88,7 +88,7 @@ def compliance_content(  # noqa: PLR0913 - the options of the library's function
     tie_out: Sequence[TieOut] = (),
     labels: Mapping[str, str] = LABELS,
 ) -> ComplianceReport:
-    """What a report on a run shows.
+    """Return what a report on a run shows.
 
     Figures of tests, and the steps of the coverage ratios, are those of the results: a run without details has no
     steps. Concentrations and distributions are sums of the pool over which the run went.
@@ -131,7 +131,7 @@ def compliance_content(  # noqa: PLR0913 - the options of the library's function
         thinnest=thinnest(lines),
         changes=_changes(lines, results.skipped, known, earlier, moved),
         categories=categories,
-        skipped=[_skipped(each, known) for each in results.skipped],
+        skipped=[_skipped_line(each, known) for each in results.skipped],
         deal_days=[] if pool is None else list(_deal_days(pool.portfolio.deal)),
         notes=[] if portfolio is None else list(notes_of(portfolio.tranches)),
         coverage=list(coverage_of(results, pool)),
@@ -197,7 +197,7 @@ def _line(test_result: TestResult, known: _Units) -> TestLine:
     )
 
 
-def _skipped(skipped: Skipped, known: _Units) -> SkippedLine:
+def _skipped_line(skipped: Skipped, known: _Units) -> SkippedLine:
     return SkippedLine(
         test_id=skipped.test_id,
         name=skipped.test_name,
@@ -217,8 +217,8 @@ _GRAVITY: Final[dict[Status | None, int]] = {"fail": 0, "warning": 1, "pass": 2,
 
 
 def thinnest(lines: Iterable[TestLine]) -> list[TestLine]:
-    """The tests with the least headroom in percent of their limits, those whose status is doubtful behind the others.
-    A limit of 0 has no such percent: a test that fails one comes first, and one that passes it is left out."""
+    """Return the tests with the least headroom in percent of their limits, those whose status is doubtful behind the
+    others. A limit of 0 has no such percent: a test that fails one comes first, and one that passes it is left out."""
     known = [line for line in lines if line.cushion_pct is not None or line.status == "fail"]
     return sorted(known, key=lambda line: (line.doubtful, headroom_of(line)))[:THINNEST_SHOWN]
 
@@ -233,7 +233,7 @@ def _only(results: Results, test_ids: Collection[str]) -> Results:
 
 
 def _key_figures(pool: Pool, lines: Iterable[TestLine], definition: Definition | None) -> list[KeyFigure]:
-    """Size of the pool, then its averages as the run's tests have them."""
+    """Return size of the pool, then its averages as the run's tests have them."""
     tally = pool.tally
     averages = (
         _AVERAGES | {test.id for test in definition.tests if test.measure in _MEASURES} if definition else _AVERAGES
@@ -250,7 +250,7 @@ def _key_figures(pool: Pool, lines: Iterable[TestLine], definition: Definition |
 
 
 def _beside(line: TestLine) -> str:
-    """What stands with a figure of the cover that is not the file's, or that its inputs leave open."""
+    """Return what stands with a figure of the cover that is not the file's, or that its inputs leave open."""
     is_other = line.published is not None and line.published.agrees is False
     parts = ("doubtful" if line.doubtful else "", printed_words(line.published) if is_other else "")
     return ": ".join(filter(None, parts))
@@ -264,7 +264,7 @@ _MEASURES: Final = frozenset(("warf", "warr", "wal", "was", "diversity"))
 
 
 def _deal_days(deal: Deal) -> Iterator[LineageLine]:
-    """Days of the deal's life, as the file or the definition says them."""
+    """Yield days of the deal's life, as the file or the definition says them."""
     for label, known in (
         ("Closing", deal.closing_date),
         ("Reinvestment until", deal.reinvestment_end),
@@ -276,7 +276,7 @@ def _deal_days(deal: Deal) -> Iterator[LineageLine]:
 
 
 def _in_order(categories: Iterable[Category], history: Iterable[Series]) -> list[Series]:
-    """The series of more than one day, in the order of the report's tests."""
+    """Return the series of more than one day, in the order of the report's tests."""
     places = {line.test_id: at for at, line in enumerate(line for category in categories for line in category.tests)}
     several = [each for each in history if len(each.points) > 1]
     return sorted(several, key=lambda each: places.get(each.test_id, len(places)))
@@ -349,7 +349,10 @@ def _change(
 
 
 def _weight(change: TestChange, now: TestLine | None, *, compared: bool) -> tuple[bool, int, float]:
-    """What sorts changes: those to another status first, the gravest first of them, then by their part of the limit."""
+    """Return what sorts changes.
+
+    Those to another status first, the gravest first of them, then by their part of the limit.
+    """
     same = not compared or change.status_before == change.status_after
     limit = abs(now.threshold) if now is not None and now.threshold else inf
     return same, 0 if same else _GRAVITY[change.status_after], -abs(change.change or 0.0) / limit

@@ -184,7 +184,7 @@ class Distribution(Struct, frozen=True, kw_only=True):
     rows: list[Share]
 
 
-class TrendPoint(Struct, frozen=True, kw_only=True):
+class SeriesPoint(Struct, frozen=True, kw_only=True):
     """A test's figure on a day."""
 
     as_of: date
@@ -202,7 +202,7 @@ class Series(Struct, frozen=True, kw_only=True):
     name: str
     unit: Unit
     direction: Direction
-    points: list[TrendPoint]
+    points: list[SeriesPoint]
 
 
 class LadderStep(Struct, frozen=True):

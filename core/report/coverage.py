@@ -16,24 +16,24 @@ from core.report.content import ClassLine, Coverage, Ladder, LadderStep, NoteLin
 
 
 def notes_of(tranches: Tranches | None) -> Iterator[NoteLine]:
-    """The deal's notes as the file has them, most senior first."""
+    """Yield the deal's notes as the file has them, most senior first."""
     if tranches is None:
         return
     total = float(np.nansum(tranches.current_balance))
     for at, name in enumerate(tranches.classes):
-        current = _known(tranches.current_balance[at])
+        current = _finite(tranches.current_balance[at])
         yield NoteLine(
             name=name,
-            original_balance=_known(tranches.original_balance[at]),
+            original_balance=_finite(tranches.original_balance[at]),
             current_balance=current,
             share_pct=current / total * 100 if current is not None and total > 0 else None,
-            coupon=_known(tranches.coupon[at]),
-            spread=_known(tranches.spread[at]),
-            deferred_interest=_known(tranches.deferred_interest[at]),
+            coupon=_finite(tranches.coupon[at]),
+            spread=_finite(tranches.spread[at]),
+            deferred_interest=_finite(tranches.deferred_interest[at]),
         )
 
 
-def _known(value: np.float64) -> float | None:
+def _finite(value: np.float64) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
@@ -61,7 +61,7 @@ _IC_STEPS: Final = (
 
 
 def coverage_of(results: Results, pool: Pool | None) -> Iterator[Coverage]:
-    """The two kinds of coverage, as the details of the run's tests explain them.
+    """Yield the two kinds of coverage, as the details of the run's tests explain them.
 
     A class that has neither a test of the run nor a trigger of the file's has no trigger here: the details would show
     the usual one of its letter.
@@ -124,7 +124,10 @@ def _with_trigger(tested: Iterable[CoverageGroup]) -> frozenset[str]:
 
 
 def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]], with_trigger: frozenset[str]) -> list[ClassLine]:
-    """A line for each class, senior first, by its test where it has one; then the tests that no class stands for."""
+    """Return a line for each class, senior first, by its test where it has one.
+
+    Then the tests that no class stands for.
+    """
     lines: dict[str, ClassLine] = {}
     own: list[ClassLine] = []
     tested: set[str] = set()

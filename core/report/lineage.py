@@ -32,7 +32,10 @@ def method_of(test_result: TestResult) -> Method:
 
 
 def rules_of(definition: Definition) -> Iterator[RuleLine]:
-    """What the definition says otherwise than the standard; its tests stand in the report's tables."""
+    """Yield what the definition says otherwise than the standard.
+
+    Its tests stand in the report's tables.
+    """
     document = {name: value for name, value in to_document(definition).items() if name not in ("tests", "name")}
     yield from _rules_of("", document, Definition)
 
@@ -52,12 +55,12 @@ def _rules_of(path: str, document: Mapping[str, Any], of: type[Any]) -> Iterator
 
 
 def _words(key: str) -> str:
-    """A key as a reader reads it: "ratings: unrated is ccc"."""
+    """Return a key as a reader reads it: "ratings: unrated is ccc"."""
     return key.replace(".", ": ").replace("_", " ")
 
 
 def _plain(value: Any) -> str:
-    """A value of the document as a reader writes it."""
+    """Return a value of the document as a reader writes it."""
     if isinstance(value, Mapping):
         others = "; ".join(f"{_words(name)} {_plain(each)}" for name, each in value.items() if name != "name")
         return f"{value['name']}: {others}" if "name" in value else others

@@ -17,7 +17,7 @@ from core.grid.sheet import Sheet
 from core.reconciliation.rules import RULES, SEVERITIES
 from core.report.content import ComplianceReport, LineageLine, Share
 from core.report.doubts import doubt_text
-from core.report.reconciliation import IssueLine, ReconciliationReport, Tallied
+from core.report.reconciliation import IssueLine, IssueTally, ReconciliationReport
 
 ISSUES_A_SHEET: Final = 1_000_000
 """Rows that a sheet of issues holds; further ones stand on a further sheet."""
@@ -69,7 +69,10 @@ class Looks:
 
 
 def compliance_tables(report: ComplianceReport) -> Iterator[ReportTable]:
-    """The sheets of a report on a run; what has no row has no sheet, but for the tests."""
+    """Yield the sheets of a report on a run.
+
+    What has no row has no sheet, but for the tests.
+    """
     yield ReportTable("Report", (), _with_values(_head(report)))
     yield ReportTable("Tests", _TESTS, list(_tests(report)), _TEST_FORMATS, _TEST_FLAGS)
     changes = (
@@ -364,7 +367,7 @@ def _tests(report: ComplianceReport) -> Iterator[Row]:
     for category in report.categories:
         for each in category.tests:
             low, high = each.masked or (None, None)
-            value, difference, agrees, status, trigger, place = _published(each.published)
+            value, difference, agrees, status, trigger, place = _published_cells(each.published)
             yield (
                 category.name,
                 each.test_id,
@@ -409,8 +412,11 @@ def _tests(report: ComplianceReport) -> Iterator[Row]:
         )
 
 
-def _published(published_figure: PublishedFigure | None) -> tuple[Writable, ...]:
-    """What the file prints for a test: figure, difference, whether both agree, status, limit and place."""
+def _published_cells(published_figure: PublishedFigure | None) -> tuple[Writable, ...]:
+    """Return what the file prints for a test.
+
+    Figure, difference, whether both agree, status, limit and place.
+    """
     if published_figure is None:
         return (None,) * 6
     return (
@@ -432,7 +438,7 @@ def _shares(title: str, of: str, rows: Iterable[Share | None]) -> Iterator[Row]:
 
 
 def _with_values(rows: Iterable[Row]) -> list[Row]:
-    """The rows of labels and values that have one."""
+    """Return the rows of labels and values that have one."""
     return [row for row in rows if row[1] is not None]
 
 
@@ -444,7 +450,7 @@ def _fact(fact: LineageLine) -> Row:
 
 
 def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLine]) -> Iterator[ReportTable]:
-    """The sheets of a report on a reconciliation.
+    """Yield the sheets of a report on a reconciliation.
 
     Args:
         issues: all of them, in the order in which they are to stand; taken once, while the last sheets are written.
@@ -504,7 +510,7 @@ def _comparison(report: ReconciliationReport) -> Iterator[Row]:
     yield from (("Warning", warning.message) for warning in compared.warnings)
 
 
-def _counts(by: str, tallied: Tallied) -> Row:
+def _counts(by: str, tallied: IssueTally) -> Row:
     return by, tallied.name, *(getattr(tallied, name) for name in SEVERITIES), tallied.total, tallied.unsettled
 
 
@@ -529,7 +535,7 @@ def _issue(issue_line: IssueLine) -> Row:
 
 
 def _clock(what: str, when: datetime) -> Row:
-    """A moment as a cell holds it, without its zone, which its name tells."""
+    """Return a moment as a cell holds it, without its zone, which its name tells."""
     return f"{what} at ({when:%Z})", when.replace(tzinfo=None)
 
 
@@ -551,7 +557,10 @@ def write_tables(path: Path, tables: Iterable[ReportTable], looks: Looks) -> Non
 
 
 def _page(table: ReportTable, formats: Formats, looks: Looks) -> SheetPage:
-    """The page of a table; rows that come one by one are taken when it is written."""
+    """Return the page of a table.
+
+    Rows that come one by one are taken when it is written.
+    """
     header = [table.header] if table.header else []
     first, later = (table.rows, ()) if isinstance(table.rows, list) else ([], table.rows)
     columns = table.formats
@@ -559,14 +568,14 @@ def _page(table: ReportTable, formats: Formats, looks: Looks) -> SheetPage:
     def more() -> Iterator[Sheet]:
         rows, done = iter(later), len(header)
         while chunk := list(islice(rows, ROWS_AT_ONCE)):
-            yield sheet_of(map(_bounded, chunk), formats, name=table.name, columns=columns, first_row=done)
+            yield sheet_of(map(_cut_texts, chunk), formats, name=table.name, columns=columns, first_row=done)
             done += len(chunk)
 
     last = ROWS_MAX - 1 if later else len(header) + len(first) - 1
     widths: Literal["auto"] | Sequence[float | None] | None = table.widths or "auto"
     return SheetPage(
         name=table.name,
-        sheet=sheet_of(map(_bounded, chain(header, first)), formats, name=table.name, columns=columns),
+        sheet=sheet_of(map(_cut_texts, chain(header, first)), formats, name=table.name, columns=columns),
         header_row=0 if header else None,
         styled=looks.styled,
         frozen=(1, 0) if looks.frozen and header else (0, 0),
@@ -577,6 +586,6 @@ def _page(table: ReportTable, formats: Formats, looks: Looks) -> SheetPage:
     )
 
 
-def _bounded(row: Row) -> Row:
-    """A row whose texts cells can hold."""
+def _cut_texts(row: Row) -> Row:
+    """Return a row whose texts cells can hold."""
     return [each[:TEXT_MAX] if isinstance(each, str) else each for each in row]

@@ -22,7 +22,7 @@ _HELD_TO: Final[dict[Direction, str]] = {"max": "against at most", "min": "again
 
 
 def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False) -> ReportVerdict:
-    """What a run says as a whole.
+    """Return what a run says as a whole.
 
     Args:
         skipped: how many tests have no result.
@@ -38,9 +38,9 @@ def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False
     doubtful = [line for line in lines if line.doubtful]
     failed = [line for line in lines if line.status == "fail" and not line.doubtful]
     warned = [line for line in lines if line.status == "warning" and not line.doubtful]
-    sentences = [f"Failed: {_named(failed)}."] if failed else []
-    sentences += [f"Doubtful: {_all_named(doubtful)}."] if doubtful else []
-    sentences += [f"Close to the limit: {_named(warned)}."] if warned else []
+    sentences = [f"Failed: {_thinnest_names(failed)}."] if failed else []
+    sentences += [f"Doubtful: {_doubtful_names(doubtful)}."] if doubtful else []
+    sentences += [f"Close to the limit: {_thinnest_names(warned)}."] if warned else []
     sentence = " ".join([*sentences, *left])
     if doubtful:
         headline = _doubtful_headline(lines, failed, doubtful, measured, that_ran)
@@ -59,7 +59,10 @@ def verdict_of(lines: Sequence[TestLine], skipped: int, *, partial: bool = False
 
 
 def headroom_of(line: TestLine) -> float:
-    """The cushion in percent of the limit; a failing test without one comes first, a passing one last."""
+    """Return the cushion in percent of the limit.
+
+    A failing test without one comes first, a passing one last.
+    """
     if line.cushion_pct is not None:
         return line.cushion_pct
     return -inf if line.status == "fail" else inf
@@ -80,7 +83,10 @@ _KINDS: Final[tuple[tuple[str, Callable[[TestLine], bool], str], ...]] = (
 def _doubtful_headline(
     lines: Sequence[TestLine], failed: Sequence[TestLine], doubtful: Sequence[TestLine], measured: str, that_ran: str
 ) -> str:
-    """Such as: 1 of 22 measured tests fails; 2 more fail by our figures but the file prints a pass: doubtful."""
+    """Such as: 1 of 22 measured tests fails.
+
+    2 more fail by our figures but the file prints a pass: doubtful.
+    """
     passing = [line for line in lines if line.status != "fail" and not line.doubtful]
     every = f"{counted(len(lines), f'{measured}test')}{that_ran}"
     if len(lines) == 1:
@@ -108,15 +114,15 @@ def _kinds_of(doubtful: Sequence[TestLine], more: frozenset[str], *, is_only: bo
 # Names ----------------------------------------------------------------------------------------------------------------
 
 
-def _named(lines: Sequence[TestLine]) -> str:
-    """The tests with the least headroom first, each with its figure and its limit."""
+def _thinnest_names(lines: Sequence[TestLine]) -> str:
+    """Return the tests with the least headroom first, each with its figure and its limit."""
     first = sorted(lines, key=headroom_of)[:NAMED_IN_VERDICT]
     more = len(lines) - len(first)
     return "; ".join(map(_against, first)) + (f"; and {more} more" if more else "")
 
 
-def _all_named(lines: Sequence[TestLine]) -> str:
-    """Every doubtful test with its figure, its limit and what the file prints."""
+def _doubtful_names(lines: Sequence[TestLine]) -> str:
+    """Return every doubtful test with its figure, its limit and what the file prints."""
     return "; ".join(f"{_against(line)} ({_beside(line)})" for line in sorted(lines, key=headroom_of))
 
 

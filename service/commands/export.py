@@ -28,7 +28,7 @@ from service.commands.reading import (
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
-    from core.export.order import ComplianceRow, Exported, ExportOrder, Keys, Lineage, Options
+    from core.export.order import ComplianceRow, ExportOrder, ExportProduct, Keys, Lineage, Options
     from core.grid.sheet import Workbook
 
 _NO: Final = Parameter(negative=())
@@ -223,7 +223,7 @@ def _order(
     )
 
 
-def _exported(file: Path, book: Workbook, order: ExportOrder, folder: Path) -> Exported:
+def _exported(file: Path, book: Workbook, order: ExportOrder, folder: Path) -> ExportProduct:
     from core.export.order import ExportError
     from core.export.run import export_workbook
 
@@ -235,7 +235,7 @@ def _exported(file: Path, book: Workbook, order: ExportOrder, folder: Path) -> E
         raise Refused(f"{file}: {error.strerror or error}") from error
 
 
-def _target(file: Path, out: Path | None, exported: Exported) -> Path:
+def _target(file: Path, out: Path | None, exported: ExportProduct) -> Path:
     """Where the file goes.
 
     Raises:
@@ -250,7 +250,7 @@ def _target(file: Path, out: Path | None, exported: Exported) -> Path:
     return target
 
 
-def _report(target: Path, exported: Exported, stream: TextIO) -> None:
+def _report(target: Path, exported: ExportProduct, stream: TextIO) -> None:
     """Say what was written: not where the file itself may go, /dev/stdout say."""
     from rich.text import Text
 
@@ -264,7 +264,7 @@ def _report(target: Path, exported: Exported, stream: TextIO) -> None:
     console.print(Text(one_line(f"{target}: {line}")), soft_wrap=True)
 
 
-def _remarks(exported: Exported) -> Iterator[tuple[str, str]]:
+def _remarks(exported: ExportProduct) -> Iterator[tuple[str, str]]:
     """What the file does not show as the workbook does."""
     summary = exported.result_summary
     for kind, places in summary.redacted.items():

@@ -165,12 +165,12 @@ def _write_comparison(
     from core.reconciliation.rules import RULES, tolerances_of
     from core.report.content import LineageLine
     from core.report.files import write_reconciliation
-    from core.report.reconciliation import LOANS, Compared
+    from core.report.reconciliation import LOANS, ComparedSides
     from core.values import day_of
 
     result = sides.result
     hashes = ((name, told_of(path)[1]) for name, path in (("tape", tape), ("workbook's file", book)))
-    comparison = Compared(
+    comparison = ComparedSides(
         title=tape.name,
         trustee=trustee or "",
         book=book.name,

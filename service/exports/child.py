@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from core.confined.table import GIGABYTE, PARSE, ConfinedWork, texts
-from core.export.order import Exported, ExportOrder
+from core.export.order import ExportOrder, ExportProduct
 from core.export.run import export_workbook
 from core.grid.codec import WorkbookRecord, open_workbook
 from core.provenance.manifest import InvalidManifest, SignedManifest, read_manifest
@@ -40,7 +40,7 @@ class ExportTask(Struct, frozen=True, kw_only=True):
 MAKE: Final = ConfinedWork(
     does="service.exports.child.make_export",
     order=ExportTask,
-    answer=Exported,
+    answer=ExportProduct,
     refusals=("core.export.order.ExportError",),
     texts=texts("The export"),
     memory_bytes_max=4 * GIGABYTE,
@@ -48,7 +48,7 @@ MAKE: Final = ConfinedWork(
 )
 
 
-def make_export(order: ExportTask, folder: Path) -> Exported:
+def make_export(order: ExportTask, folder: Path) -> ExportProduct:
     """Write an export's files into a folder.
 
     Raises:

@@ -16,7 +16,7 @@ from core.confined.run import run as run_confined
 from core.confined.run import workplace
 from core.confined.table import MEGABYTE
 from core.confined.tasks import in_thread
-from core.export.order import Exported, ExportedFile, ExportError, ExportOrder, Keys, Options, Phase
+from core.export.order import ExportedFile, ExportError, ExportOrder, ExportProduct, Keys, Options, Phase
 from core.export.seal import SealError, seal
 from core.files.write.formats import FORMATS, ZIP_MIME_TYPE
 from service.documents import shared as documents
@@ -111,7 +111,7 @@ def _keys(unit: Unit, export_id: str) -> Keys:
     return Keys(signing=manifest_key(unit, export_id), redaction=redaction, sealed_apart=True)
 
 
-def _write(unit: Unit, order: ExportTask, folder: Path) -> Coroutine[Any, Any, Exported]:
+def _write(unit: Unit, order: ExportTask, folder: Path) -> Coroutine[Any, Any, ExportProduct]:
     return in_thread(
         run_confined,
         MAKE,
@@ -126,7 +126,9 @@ def _write(unit: Unit, order: ExportTask, folder: Path) -> Coroutine[Any, Any, E
 # While the child writes -----------------------------------------------------------------------------------------------
 
 
-async def _watch(unit: Unit, export_id: str, folder: Path, writing: Coroutine[Any, Any, Exported]) -> Exported:
+async def _watch(
+    unit: Unit, export_id: str, folder: Path, writing: Coroutine[Any, Any, ExportProduct]
+) -> ExportProduct:
     """Return what the child answers; meanwhile the record tells how far it is.
 
     Raises:
@@ -176,7 +178,7 @@ def _progress(folder: Path) -> Progress:
 # The end --------------------------------------------------------------------------------------------------------------
 
 
-async def _keep(unit: Unit, work: store.Work, exported: Exported, folder: Path, *, signed: bool) -> None:
+async def _keep(unit: Unit, work: store.Work, exported: ExportProduct, folder: Path, *, signed: bool) -> None:
     """Store what was written, in the transaction that completes the export.
 
     Raises:

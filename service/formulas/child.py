@@ -16,7 +16,7 @@ from core.formula.language import FormulaError
 from core.grid.codec import WorkbookRecord, open_workbook, write_sheet
 from core.grid.sheet import Workbook
 from core.recalc import apply
-from core.recalc.apply import Headed, Mode
+from core.recalc.apply import Mode, NamedColumns
 from core.recalc.book import Book
 from core.recalc.errors import BookError
 from core.values import ERRORS, Kind
@@ -162,11 +162,11 @@ def _open(place: Place) -> Workbook:
     return open_workbook(WorkbookRecord.from_json(place.manifest), [Path(path) for path in place.paths])
 
 
-def _read_header(book: Workbook, place: Place, names_row: int | None = None) -> Headed:
-    return Headed(book.sheets[place.sheet_index], place.header_row, place.headers, names_row)
+def _read_header(book: Workbook, place: Place, names_row: int | None = None) -> NamedColumns:
+    return NamedColumns(book.sheets[place.sheet_index], place.header_row, place.headers, names_row)
 
 
-def _failed_rows(applied_column: apply.Applied, place: Place) -> list[tuple[int, str]]:
+def _failed_rows(applied_column: apply.AppliedColumn, place: Place) -> list[tuple[int, str]]:
     """Return the first rows that came to an error, as the sheet counts them."""
     if not applied_column.rows_failed:
         return []

@@ -19,7 +19,7 @@ from core.confined.table import GIGABYTE, ConfinedWork, texts
 from core.redact.replace import Policy
 from core.report.content import ComplianceReport
 from core.report.files import Cleaner, Format, write_compliance, write_reconciliation
-from core.report.reconciliation import Compared, IssueLine
+from core.report.reconciliation import ComparedSides, IssueLine
 from core.report.tables import Looks
 
 CONTENT: Final = "content.json"
@@ -79,7 +79,7 @@ def make_report(order: ReportOrder, folder: Path) -> ReportResult:
         write_compliance(path, msgspec.json.decode(content.read_bytes(), type=ComplianceReport), **how)
     else:
         with content.open("rb") as lines:
-            compared = msgspec.json.decode(lines.readline(), type=Compared)
+            compared = msgspec.json.decode(lines.readline(), type=ComparedSides)
         write_reconciliation(path, compared, partial(_issues, content), **how)
     return ReportResult(redacted=cleaner.counts)
 

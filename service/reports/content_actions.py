@@ -15,8 +15,8 @@ from core.compliance.result import Results
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.report.compliance import compliance_content
-from core.report.content import LineageLine, Origin, Series, TrendPoint
-from core.report.reconciliation import LOANS, Compared, IssueLine
+from core.report.content import LineageLine, Origin, Series, SeriesPoint
+from core.report.reconciliation import LOANS, ComparedSides, IssueLine
 from core.words import counted
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow
@@ -146,7 +146,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
             direction=result.threshold_type,
             points=[
                 *(
-                    TrendPoint(
+                    SeriesPoint(
                         as_of=point.as_of,
                         value=point.value,
                         threshold=point.threshold,
@@ -155,7 +155,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
                     )
                     for point in points.get(result.test_id, ())
                 ),
-                TrendPoint(
+                SeriesPoint(
                     as_of=run.as_of,
                     value=result.current_value,
                     threshold=result.threshold_value,
@@ -243,7 +243,7 @@ def _lines(issues: Sequence[Issue]) -> Iterator[dict[str, Any]]:
 
 def _to_compared(
     stored_comparison: reconciliation.StoredComparison, generated_at: datetime, compared_at: datetime | None
-) -> Compared:
+) -> ComparedSides:
     assert stored_comparison.summary is not None, "it is completed"
     facts = (
         ("Tape", f"{stored_comparison.tape_file}, {stored_comparison.tape_id}"),
@@ -252,7 +252,7 @@ def _to_compared(
         ("SHA-256 of the workbook's file", stored_comparison.workbook_hash),
         ("Comparison", stored_comparison.job_id),
     )
-    return Compared(
+    return ComparedSides(
         title=stored_comparison.tape_file,
         trustee=stored_comparison.trustee_name,
         book=stored_comparison.workbook_name,

@@ -14,7 +14,7 @@ import pytest
 
 from core.compliance.run import run_suite
 from core.export.compliance import compliance_rows
-from core.export.order import Exported, ExportOrder, Format, Keys, Lineage, Options
+from core.export.order import ExportOrder, ExportProduct, Format, Keys, Lineage, Options
 from core.export.run import export_workbook
 from core.files.read import read
 from core.generate import generate
@@ -32,7 +32,7 @@ ALWAYS_CALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
 
 class Made(NamedTuple):
     source: Workbook
-    exported: Exported
+    exported: ExportProduct
     folder: Path
 
     @property

@@ -81,7 +81,7 @@ class DelimitedResult:
 
 
 def checked_delimiter(delimiter: str) -> str:
-    """A delimiter that may be used.
+    """Return a delimiter that may be used.
 
     Raises:
         ValueError: it may not.
@@ -92,7 +92,7 @@ def checked_delimiter(delimiter: str) -> str:
 
 
 def checked_encoding(encoding: str) -> str:
-    """The name in `ENCODINGS` of an encoding, whose case and underscores do not matter.
+    """Return the name in `ENCODINGS` of an encoding, whose case and underscores do not matter.
 
     Raises:
         ValueError: it is none of them.
@@ -133,7 +133,9 @@ def write_csv(
 
 
 def write_csv_zip(stream: IO[bytes], book: Workbook, *, dialect: Dialect) -> tuple[DelimitedResult, ...]:
-    """Write all sheets of a workbook into an archive, a file for each; the bytes depend on the arguments alone.
+    """Write all sheets of a workbook into an archive, a file for each.
+
+    The bytes depend on the arguments alone.
 
     Raises:
         ValueError: text past `WRITTEN_BYTES_MAX`, before it is packed.
@@ -174,8 +176,10 @@ def _write_sheet(
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Names of sheets as names of files, without an extension: none that a system refuses, hides, takes for a folder or
-    a device, and no two that one takes for the same."""
+    """Return names of sheets as names of files, without an extension.
+
+    None that a system refuses, hides, takes for a folder or a device, and no two that one takes for the same.
+    """
     taken: set[str] = set()
     free_names = []
     for name in names:

@@ -64,8 +64,11 @@ class CellChanges:
     """The rest of an <f> element behind its name (`formula_element`)."""
 
 
-def escaped(text: str) -> bytes:
-    """A text as a cell's XML has it: what XML cannot hold, and what looks like such a mark, as `_xHHHH_`."""
+def escape(text: str) -> bytes:
+    """Return a text as a cell's XML has it.
+
+    What XML cannot hold, and what looks like such a mark, as `_xHHHH_`.
+    """
     return _UNWRITTEN.sub(_entity, text).encode(errors="replace")
 
 
@@ -74,7 +77,7 @@ def _entity(met: re.Match[str]) -> str:
 
 
 def formula_element(text: str, covers: str | None) -> bytes:
-    """A formula without its '=', of an array where it `covers` a range."""
+    """Return a formula without its '=', of an array where it `covers` a range."""
     attributes = "" if covers is None else f' t="array" ref="{covers}"'
     plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return f"{attributes}>{plain}".encode(errors="replace")
@@ -83,7 +86,9 @@ def formula_element(text: str, covers: str | None) -> bytes:
 def write_patched(
     source: Content, out: IO[bytes], changes: Mapping[int, CellChanges], *, formulas_changed: bool = False
 ) -> None:
-    """Write a copy of a file; `changes` go by the place of their sheet among the worksheets.
+    """Write a copy of a file.
+
+    `changes` go by the place of their sheet among the worksheets.
 
     `formulas_changed`: cells have become formulas or ceased to be; the list of their last order is then left out, which
     a spreadsheet program makes anew. `out` can be sought in.
@@ -107,7 +112,7 @@ def write_patched(
             elif name in replaced:
                 records.append(_packed_again(out, entry, [replaced[name]]))
             else:
-                records.append(_copied(out, archive, entry))
+                records.append(_copy_part(out, archive, entry))
         begin = out.tell()
         out.write(b"".join(records))
         size = out.tell() - begin
@@ -137,7 +142,7 @@ def _patched_chunks(archive: Archive, entry: ArchiveEntry, label: str, cell_chan
 # The archive ----------------------------------------------------------------------------------------------------------
 
 
-def _copied(out: IO[bytes], archive: Archive, entry: ArchiveEntry) -> bytes:
+def _copy_part(out: IO[bytes], archive: Archive, entry: ArchiveEntry) -> bytes:
     """Copy an entry as it is packed; its record for the directory."""
     at = out.tell()
     out.write(_local(entry, entry.crc, entry.packed_bytes, entry.unpacked_bytes, entry.method))
@@ -176,7 +181,7 @@ def _local(entry: ArchiveEntry, crc: int, packed: int, unpacked: int, method: in
 
 
 def _central(entry: ArchiveEntry, at: int, crc: int, packed: int, unpacked: int, method: int) -> bytes:
-    """An entry's record with other sizes and another place."""
+    """Return an entry's record with other sizes and another place."""
     fields = list(_CENTRAL.unpack_from(entry.record))
     name_size, extra_size, note_size = fields[10:13]
     name_stop = _CENTRAL.size + name_size
@@ -208,8 +213,8 @@ _CONTENT_TYPES: Final = "[Content_Types].xml"
 
 
 def _without_chain(archive: Archive) -> tuple[dict[str, bytes], str | None]:
-    """The small parts without a mention of the chain, by their names, and the chain's own; a file without one has none
-    of either.
+    """Return the small parts without a mention of the chain, by their names, and the chain's own; a file without one
+    has none of either.
 
     Raises:
         ParseFailed: a part mentions it in no way that is known.

@@ -75,7 +75,7 @@ class Formats:
         return self._codes[at]
 
     def place(self, code: str) -> int:
-        """The index of a code, which is added when it is new.
+        """Return the index of a code, which is added when it is new.
 
         Raises:
             ValueError: there are too many.
@@ -99,7 +99,7 @@ def sheet_of(
     state: Literal["visible", "hidden", "veryHidden"] = "visible",
     date_1904: bool = False,
 ) -> Sheet:
-    """The sheet of some rows; its number formats are added to `formats`.
+    """Return the sheet of some rows; its number formats are added to `formats`.
 
     `columns` has a format code by column position; None or a missing position means General, or a plain date format
     under dates. Nothing but dates takes a date's format. `first_row` is where the first of the rows stands.
@@ -116,7 +116,7 @@ def sheet_of(
         for column, cells in enumerate(zip_longest(*some)):
             cells_of_sheet.put(first_row, column, cells)
         first_row += len(some)
-    codes, text = _interned(cells_of_sheet.texts)
+    codes, text = _intern_texts(cells_of_sheet.texts)
     return Sheet(
         name=name,
         index=0,
@@ -251,14 +251,14 @@ class _Cells:
         return len(self.texts) - len(texts)
 
     def formulas(self) -> Formulas:
-        codes, text = _interned(self.formula_texts)
+        codes, text = _intern_texts(self.formula_texts)
         rows, columns = (np.frombuffer(places, np.int32) for places in (self.formula_rows, self.formula_columns))
         order = np.lexsort((columns, rows))
         own = frozen(np.arange(len(rows), dtype=np.int32))
         return Formulas(frozen(rows[order]), frozen(columns[order]), frozen(codes[order]), own, text, {})
 
 
-def _interned(texts: list[str]) -> tuple[NDArray[np.int32], Text]:
+def _intern_texts(texts: list[str]) -> tuple[NDArray[np.int32], Text]:
     codes, offsets, data = intern(texts)
     return frozen(codes), Text(frozen(offsets), frozen(data))
 
@@ -269,7 +269,9 @@ def write_workbook_rows(
     number_formats: Mapping[str, Sequence[str | None]] | None = None,
     merged: Mapping[str, Iterable[Range]] | None = None,
 ) -> None:
-    """Write an .xlsx file; `sheets` is sheet name -> iterable of rows, each taken once, in order.
+    """Write an .xlsx file.
+
+    `sheets` is sheet name -> iterable of rows, each taken once, in order.
 
     `number_formats` is sheet name -> format code per column position, as `sheet_of` has it. `merged` is sheet name ->
     ranges as (first row, first column, last row, last column), 0-based; the cells below the first of a range should be

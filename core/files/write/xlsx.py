@@ -28,7 +28,7 @@ from core.files.limits import (
 from core.files.parts import is_date_format
 from core.files.write import _xlsx as kernel
 from core.files.write.deflated import part
-from core.files.write.formulas import NO_XML, KnownNames, planned
+from core.files.write.formulas import NO_XML, KnownNames, plan_formulas
 from core.files.write.package import (
     RICH_PARTS,
     ROOT_LINKS,
@@ -126,8 +126,10 @@ def write_xlsx(
     properties: Properties | None = None,
     settings: BookSettings | None = None,
 ) -> XlsxResult:
-    """Write an .xlsx file: values, formulas with the values that they last gave, number formats, merged ranges, names,
-    tables, and how each page is to look.
+    """Write an .xlsx file.
+
+    Values, formulas with the values that they last gave, number formats, merged ranges, names, tables, and how each
+    page is to look.
 
     `parts` are custom XML parts, name -> XML, which spreadsheet programs keep and do not show. Where a formula has no
     value, the program that opens the file is asked to calculate all of it. The same arguments give the same bytes. A
@@ -178,8 +180,10 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def fitting_tables(tables: Sequence[Table], sheets: Sequence[tuple[str, Sheet]]) -> list[Table]:
-    """The tables that can be written with some sheets and their names: their headings are what their header rows say,
-    and neither their names nor their cells are taken."""
+    """Return the tables that can be written with some sheets and their names.
+
+    Their headings are what their header rows say, and neither their names nor their cells are taken.
+    """
     named = {name.casefold(): sheet for name, sheet in sheets}
     fitting: list[Table] = []
     for table in tables:
@@ -206,7 +210,7 @@ def fitting_tables(tables: Sequence[Table], sheets: Sequence[tuple[str, Sheet]])
 
 
 def known_of(sheets: Sequence[tuple[str, Sheet]], tables: Sequence[Table]) -> KnownNames:
-    """What formulas can read where some sheets are written by their names, with tables that fit."""
+    """Return what formulas can read where some sheets are written by their names, with tables that fit."""
     return KnownNames(
         [name for name, _ in sheets],
         frozenset(table.name.casefold() for table in tables),
@@ -315,7 +319,10 @@ class _Book:
     def _names(
         self, names: Mapping[tuple[str, str], str], places: Mapping[str, int]
     ) -> dict[tuple[int | None, str], str]:
-        """The names that can be written, by the place of their sheet; each once, whatever its case."""
+        """Return the names that can be written, by the place of their sheet.
+
+        Each once, whatever its case.
+        """
         kept: dict[tuple[int | None, str], str] = {}
         met = set()
         for (sheet, name), text in names.items():
@@ -380,7 +387,7 @@ class _Book:
         return foot
 
     def _rows(self, page: SheetPage, widths: Sequence[float | None]) -> Iterator[memoryview]:
-        """The XML of all rows, in pieces that hold until the next one is asked for."""
+        """Yield the XML of all rows, in pieces that hold until the next one is asked for."""
         marked = _Marks(page)
         wrapped = [area for area, style in marked.looks if style in WRAPPED]
         heights = heights_of(page.sheet, wrapped, widths)
@@ -401,7 +408,7 @@ class _Book:
             raise ValueError(f"a sheet holds at most {ROWS_MAX:,} rows and {COLUMNS_MAX:,} columns")
         assert all(column is None or column.start >= first for column in sheet.columns)
         self._look_up_formats()
-        plan = planned(sheet.formulas, self.known)
+        plan = plan_formulas(sheet.formulas, self.known)
         self.dropped += plan.dropped
         slab = kernel.Slab(
             [_arrays(at, column) for at, column in enumerate(sheet.columns) if column is not None],
@@ -425,7 +432,7 @@ _NONE: Final = '"0"'
 
 
 def _head(page: SheetPage, widths: Sequence[float | None], *, is_active: bool) -> str:
-    """A worksheet before its rows."""
+    """Return a worksheet before its rows."""
     head = f'<worksheet xmlns="{MAIN}" xmlns:r="{OFFICE}">'
     if page.styled:
         colour = f'<tabColor rgb="FF{page.tab_colour}"/>' if page.tab_colour else ""
@@ -443,7 +450,7 @@ def _head(page: SheetPage, widths: Sequence[float | None], *, is_active: bool) -
 
 
 def _fitting(code: str) -> str:
-    """A format code that Excel takes."""
+    """Return a format code that Excel takes."""
     return code if 0 < len(code) <= FORMAT_CHARACTERS_MAX and code.isprintable() else "General"
 
 
@@ -507,7 +514,7 @@ class _Marks:
         self.cuts = np.unique(np.concatenate((boxes[:, 0], boxes[:, 2] + 1)))
 
     def segments(self, first: int, stop: int) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-        """Where each stretch of rows with the same marks ends, and the marks of its columns."""
+        """Yield where each stretch of rows with the same marks ends, and the marks of its columns."""
         cuts = self.cuts[(self.cuts > first) & (self.cuts < stop)].tolist()
         for begin, until in pairwise((first, *cuts, stop)):
             inside = np.flatnonzero((self.boxes[:, 0] <= begin) & (self.boxes[:, 2] >= begin)).tolist()

@@ -8,7 +8,7 @@ calculated once, and a chain of shared blocks is as long as itself and not as it
 
 from core.formula.blocks.check import CheckedGraph, check, columns_of, compile_graph
 from core.formula.blocks.graph import Graph, GraphFault
-from core.formula.blocks.place import UnknownColumn, by_name, placed
+from core.formula.blocks.place import UnknownColumn, by_name, place_formula
 from core.formula.blocks.templates import TEMPLATES
 
 __all__ = [
@@ -21,5 +21,5 @@ __all__ = [
     "check",
     "columns_of",
     "compile_graph",
-    "placed",
+    "place_formula",
 ]

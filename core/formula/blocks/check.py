@@ -25,7 +25,7 @@ from core.formula.blocks.graph import (
     GraphFault,
     GraphNode,
 )
-from core.formula.blocks.kinds import Kind, constant_kind, declared, family, joined, kind_of
+from core.formula.blocks.kinds import Kind, constant_kind, declared_kinds, family, join_kinds, kind_of
 from core.formula.blocks.templates import TEMPLATES
 from core.formula.language.errors import FormulaError, UnsupportedFunction
 from core.formula.language.parser import ARGUMENTS_MAX, CHARACTERS_MAX, DEPTH_MAX, parse, render
@@ -38,7 +38,7 @@ from core.formula.suggest import warnings as formula_warnings
 ANY: Final[Kind] = "any"
 
 FAULTS_MAX: Final = 100
-"""Faults that are told of one graph."""
+"""Faults that are listed for one graph."""
 
 SUGGESTION_CHARACTERS_MAX: Final = 200
 
@@ -76,7 +76,7 @@ class InvalidGraph(FormulaError):
 
 @checked
 def compile_graph(graph: Graph) -> str:
-    """The Excel formula of a graph, with its '='.
+    """Return the Excel formula of a graph, with its '='.
 
     A block that several others use is calculated once: LET gives it a name. Columns and constants are written again.
 
@@ -90,7 +90,7 @@ def compile_graph(graph: Graph) -> str:
 
 
 def check(graph: Graph, input_schema: Mapping[str, Any] | None = None) -> CheckedGraph:
-    """Every fault of a graph, or its formula.
+    """Return every fault of a graph, or its formula.
 
     Args:
         input_schema: the kinds of the sheet's columns, see `kinds.declared`; what it does not say is not checked.
@@ -102,7 +102,7 @@ def check(graph: Graph, input_schema: Mapping[str, Any] | None = None) -> Checke
 
 
 def place_of_port(port: str) -> tuple[tuple[int, int | str], ...]:
-    """What inputs of any name are ordered by: input2 stands before input10."""
+    """Return what inputs of any name are ordered by: input2 stands before input10."""
     pieces = re.split(r"([0-9]+)", port.casefold())
     return tuple((0, int(piece)) if at % 2 else (1, piece) for at, piece in enumerate(pieces))
 
@@ -238,7 +238,7 @@ class _Checker:
             self.inputs[target][port] = source
 
     def has_port(self, at: int, port: str) -> bool:
-        """Whether a node has an input; also where that cannot be told."""
+        """Return whether a node has an input; also where that cannot be told."""
         kind = NODE_TYPES.get(self.nodes[at].type)
         if kind is None or self.nodes[at].type == "expression":
             expression = self.expressions.get(at)
@@ -261,7 +261,7 @@ class _Checker:
                     self.fault(at, "type_conflict", f"the input {port!r} takes a whole column, from a column_ref")
 
     def column_ports(self, at: int) -> Iterable[str]:
-        """The inputs of a node that take whole columns."""
+        """Return the inputs of a node that take whole columns."""
         if at in self.expressions:
             return self.expressions[at].columns
         return ("keys", "results") if self.nodes[at].type == "lookup_exact" else ()
@@ -269,7 +269,7 @@ class _Checker:
     # Order.
 
     def check_order(self) -> list[int]:
-        """The nodes, each after those that it uses; the output is the last."""
+        """Return the nodes, each after those that it uses; the output is the last."""
         left = [0] * len(self.nodes)
         for followers in self.followers:
             for follower in followers:
@@ -326,7 +326,7 @@ class _Checker:
                 self.fault(at, "unreachable_node", "the node does not lead to the output")
 
     def leading_to(self, end: int) -> set[int]:
-        """Every node from which a path leads to one, itself included."""
+        """Return every node from which a path leads to one, itself included."""
         before: list[set[int]] = [set() for _ in self.nodes]
         for at, followers in enumerate(self.followers):
             for follower in followers:
@@ -341,7 +341,7 @@ class _Checker:
     # The formula.
 
     def compose(self, order: list[int]) -> str | None:
-        """The formula of a graph that is in order."""
+        """Return the formula of a graph that is in order."""
         if (deep := self.too_high(order)) is not None:
             self.fault(deep, "limit_exceeded", f"more than {DEPTH_MAX} operations stand inside each other")
             return None
@@ -369,7 +369,7 @@ class _Checker:
         return text
 
     def uses(self) -> list[int]:
-        """How often the formula names each node."""
+        """Return how often the formula names each node."""
         count = [0] * len(self.nodes)
         for at, inputs in enumerate(self.inputs):
             for port, source in inputs.items():
@@ -377,7 +377,7 @@ class _Checker:
         return count
 
     def too_high(self, order: list[int]) -> int | None:
-        """The first node whose tree could be deeper than whoever walks a tree may go."""
+        """Return the first node whose tree could be deeper than whoever walks a tree may go."""
         heights = [0] * len(self.nodes)
         for at in order:
             own = self.expressions[at].height if at in self.expressions else max(len(self.inputs[at]), 3)
@@ -402,7 +402,7 @@ class _Checker:
         return Call("LET", (*steps, trees[order[-1]])) if steps else trees[order[-1]]
 
     def prefix(self) -> str:
-        """How the names of LET begin: as no name in any expression does."""
+        """Return how the names of LET begin: as no name in any expression does."""
         prefix = "step_"
         taken = frozenset().union(*(expression.names for expression in self.expressions.values()))
         while any(name.startswith(prefix) for name in taken):
@@ -444,11 +444,11 @@ class _Checker:
     # Kinds.
 
     def check_kinds(self, order: list[int], input_schema: Mapping[str, Any] | None) -> Kind:
-        """The kind of the result; a fault wherever two kinds do not go together."""
+        """Return the kind of the result; a fault wherever two kinds do not go together."""
         known: dict[str, Kind] = {}
         if input_schema is not None:
             try:
-                known = {name.casefold(): kind for name, kind in declared(input_schema).items()}
+                known = {name.casefold(): kind for name, kind in declared_kinds(input_schema).items()}
             except ValueError as error:
                 self.fault(None, "invalid_input_schema", str(error))
             for column in self.columns:
@@ -474,10 +474,10 @@ class _Checker:
         if node.type == "lookup_exact":
             self.check_same(at, by_port, "value", "keys")
             default = node.params.get("default")
-            return by_port["results"] if default is None else joined([by_port["results"], constant_kind(default)])
+            return by_port["results"] if default is None else join_kinds([by_port["results"], constant_kind(default)])
         if node.type == "if":
             self.check_port(at, by_port, "condition", "number", "text")
-            return joined([by_port["true"], by_port["false"]])
+            return join_kinds([by_port["true"], by_port["false"]])
         if node.type == "sum":
             self.check_sum(at, by_port)
             return "number"
@@ -506,7 +506,7 @@ class _Checker:
 
 
 def columns_of(tree: Node) -> list[str]:
-    """The columns of the sheet that a formula reads by their names, each once, in order of appearance."""
+    """Return the columns of the sheet that a formula reads by their names, each once, in order of appearance."""
     names: dict[str, None] = {}
     for node, _ in walk(tree):
         if isinstance(node, Structured) and node.table is None and node.first is not None:
@@ -515,7 +515,7 @@ def columns_of(tree: Node) -> list[str]:
 
 
 def _constant(value: float | str | bool) -> Node:
-    """A value as a formula writes it: a sign stands before its number."""
+    """Return a value as a formula writes it: a sign stands before its number."""
     if isinstance(value, str | bool):
         return Literal(value)
     number = float(value) + 0.0  # no -0

@@ -32,7 +32,7 @@ class Expression:
 
 
 def read(formula: str) -> Expression:
-    """The expression of a formula, with or without its '='.
+    """Return the expression of a formula, with or without its '='.
 
     Raises:
         FormulaError: no formula, one that no block can hold, or a call of a function that the engine does not have;
@@ -41,7 +41,7 @@ def read(formula: str) -> Expression:
     text = formula if formula.lstrip().startswith("=") else "=" + formula
     try:
         tree = parse_or_suggest(text)
-        height, names = _measured(tree)
+        height, names = _measure(tree)
         ports: dict[str, int] = {}
 
         def count(name: str, node: Node) -> Node:
@@ -63,8 +63,8 @@ def read(formula: str) -> Expression:
     return Expression(fixed, ports, frozenset(columns), height, names)
 
 
-def _measured(tree: Node) -> tuple[int, frozenset[str]]:
-    """The height of a tree, and the names in it."""
+def _measure(tree: Node) -> tuple[int, frozenset[str]]:
+    """Return the height of a tree, and the names in it."""
     deepest, names, waiting = 0, set(), [(tree, 1)]
     while waiting:
         node, depth = waiting.pop()
@@ -80,8 +80,8 @@ Give = Callable[[str, Node], Node]
 
 
 def put(node: Node, give: Give, give_column: Give, bound: frozenset[str] = frozenset()) -> Node:
-    """The tree with what is given in place of every port and every whole column of the sheet; `bound` are names that
-    mean something inside the formula. Other sheets' whole columns and rows become absolute.
+    """Return the tree with what is given in place of every port and every whole column of the sheet; `bound` are names
+    that mean something inside the formula. Other sheets' whole columns and rows become absolute.
 
     Raises:
         SyntaxFault: a reference that means other cells in every row.
@@ -117,7 +117,7 @@ def _absolute(node: Name | Cell | Area | Spill) -> Node:
     if node.sheet is not None and "[" in node.sheet:
         raise SyntaxFault(f"{node.sheet} is another workbook, which is not read", node.start)
     if isinstance(node, Area):
-        return _fixed(node)
+        return _absolute_area(node)
     if isinstance(node, Cell) and not _is_absolute(node):
         raise _moving(node)
     return node
@@ -139,7 +139,7 @@ def _put_column(node: Structured, give_column: Give) -> Node:
 def _bound(
     name: str, arguments: tuple[Node, ...], give: Give, give_column: Give, bound: frozenset[str]
 ) -> Iterator[Node]:
-    """The arguments of a LET or a LAMBDA, of which some bind names for those after them."""
+    """Yield the arguments of a LET or a LAMBDA, of which some bind names for those after them."""
     pending = None
     for at, argument in enumerate(arguments):
         parameter = None
@@ -158,7 +158,7 @@ def _bound(
             bound, pending = bound | {pending}, None
 
 
-def _fixed(area: Area) -> Area:
+def _absolute_area(area: Area) -> Area:
     first, last = area.first, area.last
     if area.whole_columns or area.whole_rows:
         first, last = (Cell(None, None, corner.row, corner.column, True, True) for corner in (first, last))

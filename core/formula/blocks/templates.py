@@ -44,7 +44,7 @@ def _template(
     edges: list[str],
     examples: list[tuple[tuple[Any, ...], Any]],
 ) -> Template:
-    """A template from short rows; an edge is written "source > target.port"."""
+    """Return a template from short rows; an edge is written "source > target.port"."""
     columns = [{"id": node, "type": "column_ref", "params": {"column": column}} for node, column, _, _ in inputs]
     blocks = [{"id": node, "type": kind, "params": params} for node, kind, params in nodes]
     wires = []
@@ -75,12 +75,12 @@ _ABOVE_CCC: Final = (
 
 
 def _texts(values: Iterable[str]) -> str:
-    """A column of texts, as a formula writes it."""
+    """Return a column of texts, as a formula writes it."""
     return "{" + ";".join(f'"{value}"' for value in values) + "}"
 
 
 def _numbers(values: Iterable[object]) -> str:
-    """A column of other values likewise."""
+    """Return a column of other values likewise."""
     return "{" + ";".join(str(value).upper() for value in values) + "}"
 
 

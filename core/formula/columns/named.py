@@ -16,8 +16,10 @@ _THIS_ROW = ("#This Row",)
 
 @lru_cache(maxsize=64)  # a formula is mapped again and again, in less time than this takes
 def placed_names(tree: Node, names: tuple[str, ...], rows: int) -> tuple[Node, dict[str, str]]:
-    """A formula, written for row 1, with the names of columns as cells: Par and [@Par] are the row's own, [Par] all
-    `rows` of it; and the letters of each column by its name. A name that is no letter gets one from the sheet's end.
+    """Return a formula, written for row 1, with the names of columns as cells.
+
+    Par and [@Par] are the row's own, [Par] all `rows` of it; and the letters of each column by its name. A name that is
+    no letter gets one from the sheet's end.
 
     Raises:
         MissingContext: the formula reads columns or names that are not given.
@@ -106,7 +108,7 @@ class _Placer:
 
 
 def _may_be_function(call: Call, at: int) -> bool:
-    """Whether an argument may be a function by its name, as in BYROW([Par],SUM)."""
+    """Return whether an argument may be a function by its name, as in BYROW([Par],SUM)."""
     function = FUNCTIONS.get(call.name)
     return function is not None and (
         function.body is None or function.argument(at).kind in (Takes.ARRAY, Takes.OPERAND, Takes.LAMBDA)
@@ -114,13 +116,13 @@ def _may_be_function(call: Call, at: int) -> bool:
 
 
 def _bound(argument: Node) -> frozenset[str]:
-    """The name that LET or LAMBDA binds; [x] is an optional parameter."""
+    """Return the name that LET or LAMBDA binds; [x] is an optional parameter."""
     name = argument.name if isinstance(argument, Name) else getattr(argument, "first", None)
     return frozenset((name.casefold(),)) if isinstance(name, str) else frozenset()
 
 
 def _places(names: tuple[str, ...]) -> dict[str, int]:
-    """Where each column stands, by its folded name."""
+    """Return where each column stands, by its folded name."""
     places: dict[str, int] = {}
     for name in names:
         try:

@@ -8,7 +8,7 @@ from core.formula.language.tree import Binary, Call, Invoke, Node, Spill, Unary
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """The nodes directly below a node, in the order of the text."""
+    """Return the nodes directly below a node, in the order of the text."""
     match node:
         case Binary():
             return (node.left, node.right)
@@ -38,7 +38,7 @@ def with_children(node: Node, below: Sequence[Node]) -> Node:
 
 
 def walk(tree: Node) -> Iterator[tuple[Node, int]]:
-    """Every node in the order of the text, with the number of calls around it."""
+    """Yield every node in the order of the text, with the number of calls around it."""
     waiting = [(tree, 0)]
     while waiting:
         node, calls = waiting.pop()

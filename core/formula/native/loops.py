@@ -60,7 +60,7 @@ class Loops:
         self._thread: threading.Thread | None = None
 
     def of(self, recipe: LoopRecipe, rows: int) -> Loop | None:
-        """The loop for so many more rows; None while there is none."""
+        """Return the loop for so many more rows; None while there is none."""
         with self._lock:
             if recipe in self._loops:
                 self._loops.move_to_end(recipe)
@@ -117,7 +117,7 @@ class Loops:
 
 
 def compiled(recipe: LoopRecipe) -> Loop:
-    """The loop of a recipe.
+    """Return the loop of a recipe.
 
     Raises:
         ImportError: llvmlite is not installed.

@@ -54,7 +54,10 @@ class LoopRecipe(NamedTuple):
     """The registers that hold a number of the formula, as `float.hex` spells it."""
 
     def kind(self, inputs: bytes) -> int:
-        """The kind of the result, errors aside, for inputs of these kinds; NO_LOOP where the loop is not for them."""
+        """Return the kind of the result, errors aside, for inputs of these kinds.
+
+        NO_LOOP where the loop is not for them.
+        """
         kinds: dict[int, int] = {register: Kind.NUMBER for register, _ in self.constants}
         kinds.update(zip(self.inputs, inputs, strict=True))
         for step in self.steps:
@@ -89,7 +92,7 @@ def _kind(step: LoopStep, reads: list[int]) -> int:
 
 
 def _common(kinds: set[int]) -> int:
-    """The kind of a choice between values of these kinds."""
+    """Return the kind of a choice between values of these kinds."""
     if len(kinds) == 1:
         return kinds.pop()
     return NUMBERS_AND_BLANKS if kinds <= _LOOSE else NO_LOOP

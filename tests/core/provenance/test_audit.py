@@ -23,7 +23,7 @@ from core.export.order import ExportOrder, Keys, Lineage
 from core.export.run import export_workbook
 from core.files.read import read
 from core.provenance.finding import FINDINGS_MAX
-from core.provenance.manifest import read_manifest, signed
+from core.provenance.manifest import read_manifest, sign
 from core.provenance.verify import FileVerdict, Record, verify
 from tests.rows import every
 
@@ -928,7 +928,7 @@ def test_an_older_export_says_nothing_of_formats(export: Export, tmp_path: Path)
         defined_names=None,
         sheets=tuple(msgspec.structs.replace(sheet, shown="") for sheet in manifest.manifest.sheets),
     )
-    parts[part] = signed(old, KEY)
+    parts[part] = sign(old, KEY)
     assert export.verdict(packed(parts), tmp_path).status == "original"
     format_as("0")(parts)
     verdict = export.verdict(packed(parts), tmp_path)

@@ -20,7 +20,7 @@ from core.report.reconciliation import (
     STATUSES,
     UNSETTLED,
     VALUE_CHARACTERS,
-    Compared,
+    ComparedSides,
     IssueLine,
     ReconciliationReport,
     Tally,
@@ -29,7 +29,7 @@ from core.report.reconciliation import (
 from tests.rows import every
 
 WHEN = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
-COMPARED = Compared(
+COMPARED = ComparedSides(
     title="tape.xlsx",
     trustee="trustee_a",
     book="Cairn",

@@ -49,11 +49,11 @@ class _OddFirst:
         need(self.issue < self.settlement < self.first < self.maturity)
 
     def on_schedule(self) -> bool:
-        """Whether the first coupon falls on the maturity's calendar, as Excel asks of it for a price."""
+        """Return whether the first coupon falls on the maturity's calendar, as Excel asks of it for a price."""
         return Schedule(self.first, self.maturity, self.frequency, self.basis).previous == self.first
 
     def pricing(self, rate: float, redemption: float) -> Callable[[float], float]:
-        """The price as a function of the yield."""
+        """Return the price as a function of the yield."""
         length = Schedule(self.settlement, self.first, self.frequency, self.basis).length
         if self._days(self.issue, self.first) < length:
             return self._short(rate, redemption, length)
@@ -106,7 +106,8 @@ class _OddFirst:
 
 
 def _discounted(first: float, coupon: float, redemption: float, count: int, wait: float, growth: float) -> float:
-    """What a first coupon after some periods, the coupons after it and the redemption with the last are worth."""
+    """Return what a first coupon after some periods, the coupons after it and the redemption with the last are
+    worth."""
     if growth <= 0:
         raise Failure(NUM)
     value = redemption
@@ -206,7 +207,7 @@ class _OddLast:
         self.left += max(days.days_between(start, end, self.basis), 0) / normal
 
     def _rounded(self, start: int, end: int) -> int:
-        """Days from start to end, month ends as the 30th in the US count whatever the start is."""
+        """Return days from start to end, month ends as the 30th in the US count whatever the start is."""
         if self.basis == 0:
             return max(days.days_360(start, end, both=True), 0)
         return max(days.days_between(start, end, self.basis), 0)

@@ -26,7 +26,7 @@ _ARRAYS = (array("array1", "The first sample."), array("array2", "The second sam
 
 
 def _variance(values: list[float]) -> tuple[float, float]:
-    """The mean and the variance of a sample of two or more."""
+    """Return the mean and the variance of a sample of two or more."""
     if len(values) < 2:
         raise Failure(DIV0)
     mean, squares = spread(values)

@@ -1,4 +1,4 @@
-"""What is told of all sheets while they are redacted: counts, columns, formulas, and the words that must not show."""
+"""What is collected of all sheets while they are redacted: counts, columns, formulas, words that must not show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS: Final = re.compile(r"[^\W_]{3,}")
 
 @dataclass(slots=True)
 class Redactions:
-    """What is told of all sheets, collected."""
+    """What was redacted on all sheets."""
 
     counts: Counts = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
@@ -42,7 +42,10 @@ class Redactions:
             self.people.add(written)
 
     def rename_sheets(self, names: Mapping[str, str]) -> None:
-        """Have places of cells name sheets as they are called now; `names` are the new ones by the old."""
+        """Have places of cells name sheets as they are called now.
+
+        `names` are the new ones by the old.
+        """
 
         def place_of(place: str) -> str:
             sheet, mark, column = place.rpartition("!")
@@ -63,7 +66,10 @@ class SecretWords:
         self.backward = sorted(word[::-1] for word in words)
 
     def kind(self, word: str) -> str | None:
-        """The kind of the redacted word that a word is, begins or ends; None for others."""
+        """Return the kind of the redacted word that a word is, begins or ends.
+
+        None for others.
+        """
         for ordered, step in ((self.forward, 1), (self.backward, -1)):
             seen = word[::step]
             at = bisect_left(ordered, seen)
