@@ -142,7 +142,10 @@ def _read(folder: Path, signature: Signature) -> Files:
 
 
 def _joined(sources: dict[str, bytes]) -> dict[str, bytes]:
-    """The files with their modules joined, or as they are where that cannot be: the browser says what is wrong."""
+    """The files with their modules joined, or as they are where that cannot be.
+
+    The browser says what is wrong.
+    """
     modules = {name for name in sources if name.endswith(".js") and not name.startswith(VENDOR)}
     try:
         files = join_modules({name: sources[name].decode() for name in modules})
@@ -154,7 +157,9 @@ def _joined(sources: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _minified(name: str, content: bytes) -> bytes:
-    """A module or style sheet without what only people read; a vendored one is minified already.
+    """A module or style sheet without what only people read.
+
+    A vendored one is minified already.
 
     What cannot be read as one is given as it is: the browser says what is wrong with it.
     """

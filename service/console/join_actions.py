@@ -1,4 +1,7 @@
-"""The console's modules joined into the files that a browser loads: fifty small ones would compress badly."""
+"""The console's modules joined into the files that a browser loads.
+
+Fifty small ones would compress badly.
+"""
 
 from __future__ import annotations
 

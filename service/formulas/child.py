@@ -1,4 +1,7 @@
-"""What confined children do with a formula over a stored sheet: try it on some rows, or write it as a column."""
+"""What confined children do with a formula over a stored sheet.
+
+Try it on some rows, or write it as a column.
+"""
 
 from __future__ import annotations
 

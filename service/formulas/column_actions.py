@@ -1,4 +1,7 @@
-"""Formulas on the sheets of workbooks: tried on some rows, and handed to the worker that writes a column."""
+"""Formulas on the sheets of workbooks.
+
+Tried on some rows, and handed to the worker that writes a column.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a confined child does for a report: redacts what is personal in its texts, and sets it as pages or as sheets.
+"""What a confined child does for a report.
+
+Redacts what is personal in its texts, and sets it as pages or as sheets.
 
 It imports nothing of the service: that would take it longer than most reports do.
 """
