@@ -7,7 +7,8 @@ import pytest
 from core.compliance.judging import cushion_of, status_of
 from core.compliance.limits import ResolvedThreshold
 from core.compliance.result import Direction, Threshold
-from tests.core.compliance.conftest import largest
+from core.compliance.run import run_suite
+from tests.core.compliance.conftest import A, largest, portfolio_of
 
 BOUNDARIES: list[tuple[Direction, float, float, float | None, float, float | None, str]] = [
     # direction, value, limit, warning, cushion, cushion_pct, status
@@ -52,3 +53,13 @@ def test_a_rounding_error_is_no_breach() -> None:
     limit = ResolvedThreshold(7.5, "max", None, "suite")
     assert status_of(7.5 + 5e-10, -5e-10, limit) == "pass"
     assert status_of(7.5 + 5e-9, -5e-9, limit) == "fail"
+
+
+def test_only_the_recovery_test_needs_rates_of_its_limits_agency() -> None:
+    """S&P's rates are not held to the suites' limit, which is Moody's; all else runs as it does without them."""
+    columns = {"par_value": [60.0, 40.0], "cov_lite": [0, 1], "rating_agency_a": [A["B2"], A["B3"]]}
+    ids = ["cov_lite_concentration", "average_rating_factor", "weighted_average_recovery_rate"]
+    plain = run_suite(portfolio_of(columns), "enhanced", test_ids=ids)
+    rated = run_suite(portfolio_of(columns | {"recovery_rate_b": [40.0, 30.0]}), "enhanced", test_ids=ids)
+    assert [result.test_id for result in rated] == [result.test_id for result in plain] == ids[:2]
+    assert [(skipped.test_id, "S&P's and the limit" in skipped.reason) for skipped in rated.skipped] == [(ids[2], True)]
