@@ -1,1 +1,4 @@
-"""When an alert is raised: conditions, the metrics that they name, and what runs and their history say of them."""
+"""When an alert is raised.
+
+Conditions, the metrics that they name, and what runs and their history say of them.
+"""

@@ -1,1 +1,4 @@
-"""The compliance tests: suites as rows, measures, compiled kernels, and the run of a suite over a portfolio."""
+"""The compliance tests.
+
+Suites as rows, measures, compiled kernels, and the run of a suite over a portfolio.
+"""

@@ -1,1 +1,4 @@
-"""A deal across its files: why a test moved between two of them, and what its trustee published beside our figures."""
+"""A deal across its files.
+
+Why a test moved between two of them, and what its trustee published beside our figures.
+"""

@@ -1,1 +1,4 @@
-"""How the choices that a file leaves open are read: searched for by the file's own figures, never by chance."""
+"""How the choices that a file leaves open are read.
+
+Searched for by the file's own figures, never by chance.
+"""
