@@ -1,4 +1,7 @@
-"""A suite over a portfolio: thresholds, status, cushion and the words of each result."""
+"""A suite over a portfolio.
+
+Thresholds, status, cushion and the words of each result.
+"""
 
 from __future__ import annotations
 
@@ -159,7 +162,10 @@ def run_suite(
 
 
 class _SuiteRun:
-    """The tests of one run, one after another: each gives a result, or the reason why it was skipped."""
+    """The tests of one run, one after another.
+
+    Each gives a result, or the reason why it was skipped.
+    """
 
     def __init__(
         self,
@@ -291,8 +297,11 @@ def _first_warnings(
     definition: Definition | str | None,
     other_deal: Iterable[DataWarning],
 ) -> list[DataWarning]:
-    """Return what is known before a test runs: the portfolio's warnings, that the definition is another deal's, that
-    there are no loans, and which ready-made definition decides."""
+    """Return what is known before a test runs.
+
+    The portfolio's warnings, that the definition is another deal's, that there are no loans, and which ready-made
+    definition decides.
+    """
     warnings = [*portfolio.notes.warnings, *other_deal]
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"

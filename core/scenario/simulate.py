@@ -143,7 +143,10 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _cells(row: Projected) -> list[Any]:
-    """Return a test before and after as a notebook's table has it: figures as the command shows them."""
+    """Return a test before and after as a notebook's table has it.
+
+    Figures as the command shows them.
+    """
     decimals = row.decimals
     return [
         verdict(row.status_projected),
@@ -216,8 +219,10 @@ class Simulator:
 
 
 def _with_deal_for_changes(portfolio: Portfolio, pool: Pool | None) -> Portfolio:
-    """Return the portfolio to be traded: its currency is known whatever is sold, its haircuts follow its loans; a
-    mapping may name no column of par."""
+    """Return the portfolio to be traded.
+
+    Its currency is known whatever is sold, its haircuts follow its loans; a mapping may name no column of par.
+    """
     deal = without_figures_of_loans(portfolio.deal)
     if pool is not None:
         portfolio, deal = pool.portfolio, with_spread_rules(pool.deal_for_changes(), pool)
