@@ -78,7 +78,7 @@ class UnknownSuite(ValueError):
 
 @checked
 @np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: its test says so
-def run_suite(
+def run_suite(  # noqa: PLR0913 - the options of the library's function
     portfolio: Portfolio,
     suite: str = "standard",
     *,

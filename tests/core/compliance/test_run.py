@@ -21,7 +21,7 @@ from core.portfolio.model.fields import UnknownMapping
 from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.model.portfolio import Deal
 from core.scenario.simulate import Simulator
-from tests.core.compliance.conftest import Build, g1_columns, portfolio_of, reasons
+from tests.core.compliance.conftest import A, Build, g1_columns, portfolio_of, reasons
 
 
 def test_unknown_names_are_refused(g1: Build) -> None:
